@@ -1,0 +1,154 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/workspace"
+)
+
+// Runtime opens sessions with one kind of agent. It is shared and safe for
+// concurrent use.
+type Runtime interface {
+	// Open makes the agent ready for prompts. It returns when the agent is, or
+	// with an error of one sentence that says what to do. ctx bounds the opening
+	// only: the Session lives until Close.
+	Open(ctx context.Context, host Host, cfg Config) (Session, error)
+}
+
+// Prober is implemented by a Runtime that can tell whether it works here.
+type Prober interface {
+	// Probe returns the agent's version, or an error that says why it can't start.
+	Probe(ctx context.Context) (version string, err error)
+}
+
+// Session is one conversation with an agent. Prompt is never called twice at a
+// time; Close may be called at any time.
+type Session interface {
+	// Prompt runs one turn and returns when it is over. What the agent does goes
+	// to b. Cancelling ctx asks the agent to stop; Prompt then returns soon, and
+	// whoever called it ends the process with Close if it does not.
+	Prompt(ctx context.Context, p Prompt, b *trace.Builder) error
+	// Close ends processes and goroutines and waits for them, for a bounded time.
+	// It is idempotent and makes a running Prompt return.
+	Close() error
+}
+
+// Config is what a session is opened with.
+type Config struct {
+	// SessionID is the gateway's id of the session.
+	SessionID string
+	// Cwd is the directory that the agent works in. Never from the network.
+	Cwd string
+	// Resume is the token that an earlier Session of the same conversation gave
+	// to Host.Resume, or "".
+	Resume string
+	// Model names the model, in the agent's own words; "" is the agent's default.
+	Model string
+	// StateDir is a directory of the gateway's for what must outlive a crash, or "".
+	StateDir string
+	Logger   *slog.Logger
+}
+
+// Prompt is what a user asked.
+type Prompt struct {
+	Message trace.UserMessage
+	By      string
+	Channel string
+}
+
+// Text returns the text of the prompt.
+func (p Prompt) Text() string {
+	var text string
+	for _, part := range p.Message.Parts {
+		if part.Type == trace.InputText {
+			if text != "" {
+				text += "\n"
+			}
+			text += part.Text
+		}
+	}
+	return text
+}
+
+// Host is what the session gives to the agent. It is safe for concurrent use.
+type Host interface {
+	// Permit waits for the answer to a permission request that the decoder wrote.
+	// When ctx ends, or the turn does, the outcome is canceled.
+	Permit(ctx context.Context, requestID string) (trace.PermissionResponse, error)
+	// Ask waits for the answer to a question that the decoder wrote.
+	Ask(ctx context.Context, questionID string) (trace.Answer, error)
+	// Files is the workspace. It is closed with the session, not by the agent.
+	Files() workspace.Dir
+	// Begin opens a turn that no prompt of ours began: another user's on a shared
+	// session, or a background task's. The turn ends when End is called on the
+	// Builder, or with the Session.
+	Begin(TurnInfo) *trace.Builder
+	// Note records what happens outside any turn: title, modes, presence.
+	Note(trace.Payload)
+	// Resume stores how to find the agent's own session again.
+	Resume(token string)
+}
+
+// TurnInfo says what began a turn.
+type TurnInfo struct {
+	// Prompt is what another user asked, or nil when the agent began by itself.
+	Prompt *trace.Prompt
+	// Reason says in a word why the agent began, such as background_task.
+	Reason string
+}
+
+// Decoder is the pure half of an adapter: native messages in, records out. It
+// holds the state of one session and is not safe for concurrent use.
+type Decoder interface {
+	// Decode takes one message. An error means that it could not be understood
+	// and was skipped; the Decoder goes on.
+	Decode(m Message, t Turns) error
+}
+
+// Message is one message of an agent's own protocol.
+type Message struct {
+	Dir Dir
+	// Channel names the stream it came on, for agents that have several.
+	Channel string
+	Data    json.RawMessage
+}
+
+// Dir is the direction of a message, as seen from the agent.
+type Dir string
+
+// The directions.
+const (
+	Out Dir = "out" // the agent says
+	In  Dir = "in"  // the agent is told
+	Err Dir = "err" // the agent's standard error: Data is a JSON string
+)
+
+// Turns gives a Decoder the turn to write to.
+type Turns interface {
+	// Begin opens a turn that no prompt of ours began and makes it current.
+	Begin(TurnInfo) *trace.Builder
+	// Current is the turn that runs, or nil.
+	Current() *trace.Builder
+	// Note records what happens outside any turn.
+	Note(trace.Payload)
+}
+
+// Steerer takes a message into the running turn.
+type Steerer interface {
+	Steer(ctx context.Context, p Prompt) error
+}
+
+// Rewinder makes the agent forget what followed a message.
+type Rewinder interface {
+	// Rewind goes back to just before the turn that the token names. Tokens are
+	// what the agent gave to Host.Resume while that turn ran.
+	Rewind(ctx context.Context, token string) error
+}
+
+// Reattacher is an agent whose turns survive the gateway's restart.
+type Reattacher interface {
+	Reattach(ctx context.Context, turn string, b *trace.Builder) error
+}

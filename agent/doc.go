@@ -1,0 +1,14 @@
+// Package agent is the seam between Tributary and the agents: what an adapter
+// implements, and what it may ask of the session that runs it.
+//
+// An adapter is two halves. A [Decoder] is pure: it turns the agent's own
+// messages into calls of a trace.Builder, and is what `tributary convert` and
+// the golden tests run. A [Runtime] opens a [Session] on a process or a socket
+// and feeds what arrives to the Decoder.
+//
+// A turn that failed is a stop record (trace.Builder.End); a Go error from
+// Prompt means "we could not talk to the agent", and becomes a failed stop too.
+//
+// Abilities that only some agents have are interfaces of their own, found by
+// assertion on the Session: [Steerer], [Rewinder], [Reattacher].
+package agent

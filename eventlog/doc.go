@@ -1,0 +1,16 @@
+// Package eventlog keeps what happened, for every session, in order.
+//
+// A [Store] is where records live; [Log] is what the rest of the program uses:
+// a Store plus waking. Readers read the store after their mark and an append
+// only wakes them, so there is no seam between history and live to get wrong:
+// take the wake-up channel, then read, then wait.
+//
+// What Append has returned is on record and is seen by every reader that looks
+// afterwards. A batch lands as a prefix: a reader may see its beginning before
+// its end, never the reverse. Records of one session have growing sequence
+// numbers, with gaps.
+//
+// Whole records are kept; provisional ones (trace.Provisional) may be dropped
+// once their turn has been over for a while. A reader that finds them gone gets
+// the wholes, which say the same.
+package eventlog

@@ -1,0 +1,232 @@
+package trace
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Config says how a [Builder] writes.
+type Config struct {
+	// Turn is the id of the turn; event ids begin with it.
+	Turn string
+	// Append puts events on record, in order, and returns when they are. Only
+	// one call is under way at a time. Required.
+	Append func(ctx context.Context, events []Event) error
+	// Judge decides a permission request without asking anybody, if it can.
+	// It is called with the Builder locked and must not call back.
+	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
+	// Now is the clock; time.Now if nil.
+	Now func() time.Time
+	// MaxEvent bounds the size of a tool's output in bytes; 32 MB if zero.
+	// A larger one is replaced by its beginning, as text, and a marker.
+	MaxEvent int
+}
+
+// Builder writes one turn. See the package comment for its contract. The keys
+// that its methods take are the agent's own ids of parts and calls; the Builder
+// makes them unique within the turn.
+type Builder struct {
+	turn *turn
+	// within is the call whose sub-agent speaks, or "".
+	within string
+}
+
+// NewBuilder returns a Builder that writes one turn. Cancelling ctx abandons an
+// append under way; it is for the death of the log, not for stopping the agent.
+func NewBuilder(ctx context.Context, cfg Config) *Builder {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.MaxEvent == 0 {
+		cfg.MaxEvent = 32 << 20
+	}
+	t := &turn{
+		Config: cfg,
+		queue:  newQueue(ctx, cfg.Append),
+		ended:  make(chan struct{}),
+		parts:  map[string]*part{},
+		calls:  map[string]*call{},
+		asks:   map[string]*ask{},
+		names:  map[string]int{},
+	}
+	t.touched = cfg.Now()
+	return &Builder{turn: t}
+}
+
+// Turn returns the id of the turn.
+func (b *Builder) Turn() string { return b.turn.Config.Turn }
+
+// Under returns a view of the same turn for the sub-agent that the given call
+// started: what is written through it has that call as its parent.
+func (b *Builder) Under(toolCallID string) *Builder {
+	if toolCallID == "" {
+		return b
+	}
+	return &Builder{turn: b.turn, within: toolCallID}
+}
+
+// Touch says that the agent is alive though it said nothing worth a record.
+func (b *Builder) Touch() { b.do(func(*turn) {}) }
+
+// End tells how the turn ended, in the agent's own view. The first call counts.
+// Records may still follow; whoever owns the turn writes the stop.
+func (b *Builder) End(verdict Stop) {
+	b.do(func(t *turn) {
+		if t.verdict != nil {
+			t.counts.Late++
+			return
+		}
+		t.verdict = &verdict
+		close(t.ended)
+	})
+}
+
+// Ended is closed once End was called.
+func (b *Builder) Ended() <-chan struct{} { return b.turn.ended }
+
+// Verdict returns what End was told.
+func (b *Builder) Verdict() (Stop, bool) {
+	t := b.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.verdict == nil {
+		return Stop{}, false
+	}
+	return *t.verdict, true
+}
+
+// Failed is closed when an append failed; Finish returns the error.
+func (b *Builder) Failed() <-chan struct{} { return b.turn.failed }
+
+// Activity is a moment's view of a running turn.
+type Activity struct {
+	// Last is when the agent last said anything.
+	Last time.Time
+	// Tools and Asks count the calls that run and the requests and questions
+	// that wait for an answer.
+	Tools, Asks int
+}
+
+// Activity tells what the turn is doing now, for whoever limits its silence.
+func (b *Builder) Activity() Activity {
+	t := b.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	a := Activity{Last: t.touched}
+	for _, c := range t.calls {
+		if c.whole && !c.done {
+			a.Tools++
+		}
+	}
+	for _, q := range t.asks {
+		if !q.done {
+			a.Asks++
+		}
+	}
+	return a
+}
+
+// Counts tells how often an agent had to be put right.
+type Counts struct {
+	Healed       int // wholes that brought text which the deltas had dropped
+	Contradicted int // wholes that contradicted what was streamed, and lost
+	Repeated     int // wholes and results that came twice
+	Renamed      int // ids that the agent used twice
+	Orphans      int // results and answers for something never seen
+	Cut          int // outputs cut to MaxEvent
+	Late         int // calls after the end
+}
+
+// Counts returns the counters so far.
+func (b *Builder) Counts() Counts {
+	b.turn.mu.Lock()
+	defer b.turn.mu.Unlock()
+	return b.turn.counts
+}
+
+// turn is the state that all views of one Builder share. Everything below mu
+// (in queue) is guarded by it.
+type turn struct {
+	Config
+	queue
+
+	n        int // events so far, for ids
+	done     bool
+	touched  time.Time
+	verdict  *Stop
+	ended    chan struct{}
+	stepOpen bool
+	stepName string
+	parts    map[string]*part // by the agent's key
+	partsN   int              // parts so far, for ids
+	open     []*part          // parts that began and have no whole, in order
+	calls    map[string]*call // by the agent's id, the newest of that id
+	order    []*call
+	asks     map[string]*ask // by unique id
+	asked    []*ask
+	names    map[string]int // unique id → uses
+	final    []string       // texts of the newest step that had any
+	finalAt  int            // the step that final belongs to
+	steps    int
+	counts   Counts
+}
+
+// do runs a write under the lock, unless the turn is over.
+func (b *Builder) do(write func(*turn)) {
+	t := b.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waitForRoom(func() bool { return t.done })
+	if t.done {
+		t.counts.Late++
+		return
+	}
+	t.touched = t.Now()
+	write(t)
+}
+
+// put queues an event and returns its id.
+func (t *turn) put(parent string, actor Actor, p Payload) string {
+	t.n++
+	id := fmt.Sprintf("%s.%d", t.Turn, t.n)
+	t.push(Event{ID: id, Time: t.Now(), Parent: parent, Actor: actor, Payload: p}, weigh(p))
+	return id
+}
+
+// say queues an event of the agent that this view speaks for.
+func (b *Builder) say(t *turn, p Payload) string {
+	return t.put(b.origin(t), b.actor(t), p)
+}
+
+func (b *Builder) actor(t *turn) Actor {
+	if b.within == "" {
+		return Agent
+	}
+	if c, ok := t.calls[b.within]; ok {
+		return Subagent(c.ToolCallID)
+	}
+	return Subagent(b.within)
+}
+
+// origin is the parent of what this view says by itself.
+func (b *Builder) origin(t *turn) string {
+	if b.within == "" {
+		return ""
+	}
+	if c, ok := t.calls[b.within]; ok {
+		return c.event
+	}
+	return ""
+}
+
+// unique returns id, or id with a suffix when it was used in this turn before.
+func (t *turn) unique(id string) string {
+	t.names[id]++
+	n := t.names[id]
+	if n == 1 {
+		return id
+	}
+	t.counts.Renamed++
+	return t.unique(fmt.Sprintf("%s~%d", id, n))
+}

@@ -1,0 +1,39 @@
+// Package trace is the contract of Tributary: what an agent did, in one closed
+// vocabulary that every adapter writes and every output reads. It does no I/O
+// and imports the standard library only.
+//
+// An [Event] is what happened. A [Record] is an Event that the log has
+// accepted: it has a session, a turn and a sequence number.
+//
+// # Deltas are provisional, whole events are the truth
+//
+// A part of a message is told twice: while it grows, as deltas, and once it is
+// over, as a whole that repeats the full text. A reader that wants the truth
+// ignores every provisional record (see [Provisional]) and folds nothing; a
+// reader that wants to see it grow reads all of them. Both end with the same
+// message. The start records (message.start, thought.start, tool_call.start)
+// are kept, so that the order in which parts began survives.
+//
+// # The grammar of a turn
+//
+//	turn    = [prompt] reply { step } stop
+//	step    = step(start) { part } step(end)
+//	part    = message.start { message.delta } message
+//	        | thought.start { thought.delta } thought
+//	        | tool_call.start { tool_call.delta } tool_call
+//	        | tool_result | permission_request | question | ...
+//
+// Only a [Builder] writes a turn, so every turn in a log obeys the grammar:
+// a part opens before its delta, a result follows its call, a call id names one
+// call, whatever is open is closed before the stop, and there is exactly one
+// stop, which is the last record of the turn.
+//
+// # Concurrency of a Builder
+//
+// A Builder is safe for concurrent use. Calls return as soon as the event is
+// queued; one append is in flight at a time, and what arrives meanwhile goes
+// with the next. A call blocks while more than 4 MB wait. Finish always gets in
+// and returns when everything is on record. Calls after Finish are counted and
+// otherwise do nothing. A failed append poisons the Builder: nothing more is
+// written, [Builder.Failed] is closed, and Finish returns the error.
+package trace

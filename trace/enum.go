@@ -1,0 +1,143 @@
+package trace
+
+// InputType is the type of a piece of a user's message.
+type InputType string
+
+// The input types.
+const (
+	InputText InputType = "text"
+	InputFile InputType = "file"
+)
+
+// Role says whose words a message holds.
+type Role string
+
+// The roles.
+const (
+	RoleAssistant Role = "assistant"
+	RoleUser      Role = "user"
+	RoleSystem    Role = "system"
+)
+
+// Cause says why an assistant message was opened.
+type Cause string
+
+// The causes of a reply.
+const (
+	CausePrompt Cause = "prompt" // a prompt began the turn
+	CauseAnswer Cause = "answer" // a typed answer to what the turn was parked on
+	CauseSteer  Cause = "steer"  // a message sent into the running turn
+	CauseAgent  Cause = "agent"  // the agent began by itself
+)
+
+// ToolKind says what a tool does. The values are those of the Agent Client
+// Protocol.
+type ToolKind string
+
+// The tool kinds.
+const (
+	ToolRead       ToolKind = "read"
+	ToolEdit       ToolKind = "edit"
+	ToolDelete     ToolKind = "delete"
+	ToolMove       ToolKind = "move"
+	ToolSearch     ToolKind = "search"
+	ToolExecute    ToolKind = "execute"
+	ToolThink      ToolKind = "think"
+	ToolFetch      ToolKind = "fetch"
+	ToolSwitchMode ToolKind = "switch_mode"
+	ToolOther      ToolKind = "other"
+)
+
+// ToolStatus says how a call ended.
+type ToolStatus string
+
+// The ends of a call.
+const (
+	ToolCompleted ToolStatus = "completed"
+	ToolFailed    ToolStatus = "failed"
+	ToolDenied    ToolStatus = "denied"
+	ToolCanceled  ToolStatus = "canceled"
+)
+
+// OptionKind says what choosing a permission option means.
+type OptionKind string
+
+// The kinds of permission options.
+const (
+	AllowOnce    OptionKind = "allow_once"
+	AllowAlways  OptionKind = "allow_always"
+	RejectOnce   OptionKind = "reject_once"
+	RejectAlways OptionKind = "reject_always"
+)
+
+// PermissionOutcome says how a permission request or a question ended.
+type PermissionOutcome string
+
+// The ends of a permission request or a question.
+const (
+	Selected PermissionOutcome = "selected" // somebody chose
+	Canceled PermissionOutcome = "canceled" // withdrawn, or the turn ended
+	Expired  PermissionOutcome = "expired"  // nobody chose in time
+)
+
+// Phase is the beginning or the end of a step.
+type Phase string
+
+// The phases of a step.
+const (
+	PhaseStart Phase = "start"
+	PhaseEnd   Phase = "end"
+)
+
+// UsageScope says what the numbers of a Usage count.
+type UsageScope string
+
+// The scopes of usage.
+const (
+	UsageStep    UsageScope = "step"
+	UsageTurn    UsageScope = "turn"
+	UsageSession UsageScope = "session"
+)
+
+// PlanStatus is the state of a plan's entry.
+type PlanStatus string
+
+// The states of a plan's entry.
+const (
+	PlanPending    PlanStatus = "pending"
+	PlanInProgress PlanStatus = "in_progress"
+	PlanCompleted  PlanStatus = "completed"
+)
+
+// ChangeKind says how a file changed.
+type ChangeKind string
+
+// The ways a file changes.
+const (
+	FileCreated  ChangeKind = "created"
+	FileModified ChangeKind = "modified"
+	FileDeleted  ChangeKind = "deleted"
+	FileMoved    ChangeKind = "moved"
+)
+
+// State says what the agent is doing.
+type State string
+
+// The states of an agent.
+const (
+	StateIdle        State = "idle"
+	StateThinking    State = "thinking"
+	StateStreaming   State = "streaming"
+	StateToolCalling State = "tool_calling"
+	StateError       State = "error"
+)
+
+// Outcome says how a turn ended.
+type Outcome string
+
+// The ends of a turn.
+const (
+	OutcomeCompleted Outcome = "completed"
+	OutcomeFailed    Outcome = "failed"
+	OutcomeCanceled  Outcome = "canceled"
+)

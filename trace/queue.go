@@ -1,0 +1,124 @@
+package trace
+
+import (
+	"context"
+	"sync"
+)
+
+// roomFor is how many bytes of events may wait before a call blocks: enough to
+// ride out a slow disk, little enough that a turn costs bounded memory.
+const roomFor = 4 << 20
+
+// queue hands events to the log: while one append is in flight, what comes next
+// gathers and goes as the next batch. At a low rate every event goes at once,
+// at a high rate batches form by themselves, and there is no timer.
+type queue struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	append  func(context.Context, []Event) error
+	ctx     context.Context //nolint:containedctx // the life of the log, see NewBuilder
+	pending []Event
+	bytes   int
+	flying  bool
+	err     error
+	failed  chan struct{}
+}
+
+func newQueue(ctx context.Context, appendTo func(context.Context, []Event) error) queue {
+	return queue{append: appendTo, ctx: ctx, failed: make(chan struct{})}
+}
+
+func (q *queue) cond() *sync.Cond {
+	if q.changed == nil {
+		q.changed = sync.NewCond(&q.mu)
+	}
+	return q.changed
+}
+
+// waitForRoom blocks while too much waits, unless over says that waiting is moot.
+func (q *queue) waitForRoom(over func() bool) {
+	for q.bytes > roomFor && q.err == nil && !over() {
+		q.cond().Wait()
+	}
+}
+
+// push queues an event. The goroutine that it may start ends as soon as nothing
+// waits; drain waits for it.
+func (q *queue) push(e Event, bytes int) {
+	if q.err != nil {
+		return
+	}
+	q.pending = append(q.pending, e)
+	q.bytes += bytes
+	if !q.flying {
+		q.flying = true
+		go q.fly()
+	}
+}
+
+func (q *queue) fly() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.pending) > 0 && q.err == nil {
+		batch := q.pending
+		q.pending, q.bytes = nil, 0
+		q.cond().Broadcast()
+		q.mu.Unlock()
+		err := q.append(q.ctx, batch)
+		q.mu.Lock()
+		if err != nil {
+			q.err = err
+			q.pending, q.bytes = nil, 0
+			close(q.failed)
+		}
+	}
+	q.flying = false
+	q.cond().Broadcast()
+}
+
+// drain waits until everything is on record, and returns what went wrong.
+func (q *queue) drain() error {
+	for q.flying {
+		q.cond().Wait()
+	}
+	return q.err
+}
+
+// weigh estimates the memory that a payload holds.
+func weigh(p Payload) int {
+	const header = 256
+	switch p := p.(type) {
+	case Prompt:
+		n := header
+		for _, part := range p.Message.Parts {
+			n += len(part.Text) + len(part.URL)
+		}
+		return n
+	case MessageDelta:
+		return header + len(p.Delta)
+	case Message:
+		return header + len(p.Text)
+	case ThoughtDelta:
+		return header + len(p.Delta)
+	case Thought:
+		return header + len(p.Text)
+	case ToolCallDelta:
+		return header + len(p.Delta)
+	case ToolCall:
+		return header + len(p.Input) + len(p.InputText)
+	case ToolResultProgress:
+		return header + len(p.Output)
+	case ToolResult:
+		return header + len(p.Output) + len(p.Error)
+	case File:
+		return header + len(p.URL)
+	case Data:
+		return header + len(p.Value)
+	case FileChange:
+		return header + len(p.Diff)
+	case Unknown:
+		return header + len(p.Raw)
+	default:
+		return header
+	}
+}
