@@ -1,0 +1,82 @@
+package scriptedmodel
+
+import (
+	"time"
+	"unicode/utf8"
+)
+
+// Break says how a streamed answer ends before its time.
+type Break string
+
+// The ways an answer can break.
+const (
+	BreakNone  Break = ""
+	BreakEvent Break = "event" // an error event in mid-stream
+	BreakCut   Break = "cut"   // the connection drops
+)
+
+// Answer is what the model says next.
+type Answer struct {
+	ID        string        `json:"id"` // unique per server
+	Reasoning string        `json:"reasoning,omitempty"`
+	Text      string        `json:"text,omitempty"`
+	Calls     []Call        `json:"calls,omitempty"`
+	Pace      time.Duration `json:"pace,omitempty"`   // between two deltas
+	Delta     int           `json:"delta,omitempty"`  // runes per delta; 0 = a few words
+	Status    int           `json:"status,omitempty"` // an HTTP error instead of an answer
+	Break     Break         `json:"break,omitempty"`
+}
+
+// Call is one tool call of an Answer.
+type Call struct {
+	ID    string         `json:"id"` // unique per server
+	Name  string         `json:"name"`
+	Input map[string]any `json:"input"`
+}
+
+// deltas cuts a text into the pieces that are streamed one by one; together
+// they are the text, and each is valid UTF-8 if the text is.
+func (a Answer) deltas(text string) []string {
+	if a.Delta > 0 {
+		return pieces(text, a.Delta)
+	}
+	words := 2
+	if a.Pace > 0 {
+		words = 1
+	}
+	return wordPieces(text, words)
+}
+
+func pieces(text string, runes int) []string {
+	var out []string
+	for len(text) > 0 {
+		end := 0
+		for range runes {
+			_, size := utf8.DecodeRuneInString(text[end:])
+			end += size
+		}
+		out = append(out, text[:end])
+		text = text[end:]
+	}
+	return out
+}
+
+// wordPieces cuts after each run of n words, blanks included.
+func wordPieces(text string, n int) []string {
+	var out []string
+	start, words, blank := 0, 0, false
+	for i, r := range text {
+		space := r == ' ' || r == '\n'
+		if blank && !space {
+			if words++; words == n {
+				out = append(out, text[start:i])
+				start, words = i, 0
+			}
+		}
+		blank = space
+	}
+	if start < len(text) {
+		out = append(out, text[start:])
+	}
+	return out
+}

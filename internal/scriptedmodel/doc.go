@@ -1,0 +1,49 @@
+// Package scriptedmodel is a deterministic stand-in for a model provider, so
+// that a real agent can be run with no model, no key and no internet.
+//
+// # What it answers
+//
+// The newest directive in a user message of the conversation decides, one on
+// a line, up to the last "]]" of that line:
+//
+//	[[script:plain]]               a short text
+//	[[script:think]]               reasoning, then a short text
+//	[[script:say TEXT]]            TEXT in deltas of a few runes; \n is a line break
+//	[[script:recall]]              a text that quotes every earlier user prompt
+//	[[script:slow MS]]             some 40 words, one at a time, MS apart
+//	[[script:empty]]               an answer with no content
+//	[[script:big N]]               a text of N KB
+//	[[script:big N PATH]]          a call that writes N KB to PATH
+//	[[script:shell CMD]]           runs CMD
+//	[[script:read PATH]]           reads a file
+//	[[script:write PATH]]          writes a file
+//	[[script:both PATH]]           reads a file and lists it, two calls in one answer
+//	[[script:chain PATH]]          read, write PATH.out, list it: one call after another
+//	[[script:slow-tool MS]]        a shell call whose input trickles, MS between its pieces
+//	[[script:call NAME {json}]]    calls any tool by name
+//	[[script:error CODE]]          that HTTP status, always
+//	[[script:error-once CODE ID]]  that HTTP status once for each ID, then a text
+//	[[script:error-event]]         some text, then an error event
+//	[[script:error-cut]]           some text, then the connection drops
+//
+// Once a tool has answered, a last text quotes its result. Shell, read and
+// write become whatever tool of that kind the agent offers. No directive is
+// answered like plain.
+//
+// No session is kept: the step that is due follows from the conversation that
+// the agent sends back, so a resumed session, a retry and a sub-agent need
+// nothing special. The one exception is error-once, which counts.
+//
+// A request that offers no tools is taken for a side call that wants a title
+// and gets a short fixed one; [Options.PlayWithoutTools] turns that off.
+//
+// Message and tool call ids are digests of the directive, the step, the place
+// in the conversation and how often that was asked before: the same run gives
+// the same ids, and no two answers of one server share one.
+//
+// # Parts
+//
+// A script ([Play]) says what the model does; a wire says how it is said.
+// Each wire is one file. [Server] is safe for concurrent use; it ends an
+// answer as soon as the client is gone.
+package scriptedmodel
