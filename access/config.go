@@ -1,0 +1,88 @@
+package access
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+)
+
+// Mode is how callers show who they are.
+type Mode string
+
+const (
+	// ModeToken asks every caller for a token. It is the default.
+	ModeToken Mode = "token"
+	// ModeNone asks for nothing: everybody who can reach the port is the owner.
+	// It needs a loopback listen address and serves its own pages only.
+	ModeNone Mode = "none"
+)
+
+// LoopbackOrigins is the entry of Config.AllowOrigins that stands for http and
+// https pages on any loopback address and port.
+const LoopbackOrigins = "loopback"
+
+// Config is what a Guard is made from.
+type Config struct {
+	// Mode is ModeToken when empty.
+	Mode Mode
+	// Listen is the address the gateway listens on, host:port.
+	Listen string
+	// TokenFile holds the owner's token and is minted when it does not exist.
+	// When empty there is no such token, and Tokens must name at least one.
+	TokenFile string
+	// Tokens are further tokens, each with a name and a role of its own.
+	Tokens []Token
+	// AllowHosts adds to the names the gateway answers to: loopback and the host
+	// of Listen, on any port. An entry is "name" (any port) or "name:port".
+	AllowHosts []string
+	// AllowOrigins lists the other pages that may talk to the gateway, with a
+	// bearer token, as scheme://host[:port]. Nil stands for LoopbackOrigins;
+	// a list replaces it, and may hold it. Our own origin is always allowed.
+	AllowOrigins []string
+	// Public says which paths can be read (GET, HEAD) without a token. Host and
+	// Origin are checked there too. Nil: none.
+	Public func(*http.Request) bool
+	// Refuse writes a refusal: one sentence for the user and a code for
+	// programs. Headers that belong to it are already set. Nil: RefuseJSON.
+	Refuse func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
+}
+
+// Token is a configured token. Exactly one of Token, TokenEnv (the name of an
+// environment variable) and TokenFile (a file that holds it) is set.
+type Token struct {
+	Name      string `json:"name"`
+	Token     string `json:"token,omitempty"`
+	TokenEnv  string `json:"token_env,omitempty"`
+	TokenFile string `json:"token_file,omitempty"`
+	Role      Role   `json:"role"`
+}
+
+// listenHost returns the host part of a listen address.
+func listenHost(listen string) string {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+	return host
+}
+
+func (c Config) checkNone() error {
+	if a, err := parseHostEntry(listenHost(c.Listen)); err != nil || !a.loopback() {
+		return fmt.Errorf("access mode none needs a loopback listen address and %q is none; listen on 127.0.0.1 or use mode token", c.Listen)
+	}
+	if len(c.AllowOrigins) > 0 {
+		return fmt.Errorf("access mode none serves its own pages only; remove allow_origins or use mode token")
+	}
+	if len(c.Tokens) > 0 {
+		return fmt.Errorf("access mode none reads no tokens; remove them or use mode token")
+	}
+	return nil
+}
+
+// unspecified reports whether host means "every address", which is no name
+// anybody should call us by.
+func unspecified(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "" || err == nil && addr.IsUnspecified()
+}

@@ -1,0 +1,87 @@
+package access
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// cookieName is the cookie that the page gets in exchange for a token.
+const cookieName = "tributary_token"
+
+// credential is one way in: what a bearer token must hash to, and the value
+// that its cookie must have.
+type credential struct {
+	digest    [sha256.Size]byte
+	cookie    string
+	principal Principal
+}
+
+// keyring is every credential of a gateway.
+type keyring []credential
+
+func (k *keyring) add(token string, p Principal) error {
+	c := credential{sha256.Sum256([]byte(token)), cookieValue(token), p}
+	for _, other := range *k {
+		if other.principal.ID == p.ID {
+			return fmt.Errorf("two tokens are named %q; give each a name of its own (%q is the minted one)", p.ID, ownerID)
+		}
+		if other.digest == c.digest {
+			return fmt.Errorf("tokens %q and %q are the same; nobody could tell their holders apart", other.principal.ID, p.ID)
+		}
+	}
+	*k = append(*k, c)
+	return nil
+}
+
+// cookieValue is derived from the token one way, so that a cookie that leaks
+// (other ports of the host see it) is no bearer token.
+func cookieValue(token string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("tributary cookie 1"))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// byToken finds the credential of a token. It always looks at all of them, so
+// that its time does not tell which came close.
+func (k keyring) byToken(token string) (credential, bool) {
+	digest := sha256.Sum256([]byte(token))
+	return k.find(func(c credential) int {
+		return subtle.ConstantTimeCompare(c.digest[:], digest[:])
+	})
+}
+
+func (k keyring) byCookie(value string) (credential, bool) {
+	return k.find(func(c credential) int {
+		return subtle.ConstantTimeCompare([]byte(c.cookie), []byte(value))
+	})
+}
+
+func (k keyring) find(equal func(credential) int) (credential, bool) {
+	at := -1
+	for i, c := range k {
+		at = subtle.ConstantTimeSelect(equal(c), i, at)
+	}
+	if at < 0 {
+		return credential{}, false
+	}
+	return k[at], true
+}
+
+// bearer returns the token of the Authorization header, and whether there is
+// such a header. Other schemes are not ours: a proxy's Basic is no token.
+func bearer(r *http.Request) (string, bool) {
+	values := r.Header.Values("Authorization")
+	if len(values) > 1 {
+		return "", true // which one counts is anybody's guess: none does
+	}
+	if len(values) == 0 {
+		return "", false
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
+}

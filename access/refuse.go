@@ -1,0 +1,80 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// refusal is why a request goes no further.
+type refusal struct {
+	status   int
+	code     string
+	sentence string
+}
+
+// RefuseJSON writes {"error": sentence, "code": code}. It is the default of
+// Config.Refuse.
+func RefuseJSON(w http.ResponseWriter, _ *http.Request, status int, code, sentence string) {
+	body, err := json.Marshal(struct {
+		Error string `json:"error"`
+		Code  string `json:"code"`
+	}{sentence, code})
+	if err != nil {
+		http.Error(w, sentence, status)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // the client has gone when this fails
+}
+
+func (g *Guard) refuseWith(w http.ResponseWriter, r *http.Request, no refusal) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	if no.status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="tributary"`)
+	}
+	g.refuse(w, r, no.status, no.code, no.sentence)
+}
+
+func hostRefused(host string) refusal {
+	return refusal{http.StatusForbidden, "host_not_allowed",
+		fmt.Sprintf("This gateway does not answer to the host %s; add it to allow_hosts if it is yours.", quote(host))}
+}
+
+func originRefused(value string) refusal {
+	return refusal{http.StatusForbidden, "origin_not_allowed",
+		fmt.Sprintf("Pages of origin %s may not use this gateway; add it to allow_origins if it is yours.", quote(value))}
+}
+
+// quote shows what a stranger sent, cut and escaped.
+func quote(s string) string {
+	const most = 100
+	if len(s) > most {
+		s = s[:most]
+	}
+	return fmt.Sprintf("%+q", s)
+}
+
+func crossSite() refusal {
+	return refusal{http.StatusForbidden, "cross_site",
+		"This request was started by a page of another site and is refused."}
+}
+
+func cookieElsewhere() refusal {
+	return refusal{http.StatusForbidden, "cookie_cross_origin",
+		"The cookie is good for this gateway's own pages only; send the header Authorization: Bearer with the token instead."}
+}
+
+func tokenMissing() refusal {
+	return refusal{http.StatusUnauthorized, "token_missing",
+		"A token is needed: open the URL that was printed at start, or send the header Authorization: Bearer with the token."}
+}
+
+func tokenWrong() refusal {
+	return refusal{http.StatusUnauthorized, "token_wrong",
+		"The token is not valid here: open the URL that was printed at start, or check the header Authorization."}
+}

@@ -1,0 +1,160 @@
+package access
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+const (
+	tokenBytes   = 32
+	maxTokenFile = 4096
+)
+
+// loadOrMint returns the token in the file at path, and makes both when there
+// is no such file.
+func loadOrMint(path string) (string, error) {
+	token, err := loadPrivate(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	if err := mint(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("token file %s cannot be made: %w", path, err)
+	}
+	// Read back even what we wrote: where two start at once, one token holds.
+	return loadPrivate(path)
+}
+
+// mint writes a new token to a file that nobody else can read, and puts it at
+// path in one step, without replacing one that is there.
+func mint(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(dir, ".token-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	random := make([]byte, tokenBytes)
+	rand.Read(random) // never fails
+	_, err = tmp.WriteString(base64.RawURLEncoding.EncodeToString(random) + "\n")
+	if err = errors.Join(err, tmp.Chmod(0o600), tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	err = os.Link(tmp.Name(), path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	// A file system without hard links. The holder of the data directory is
+	// alone in it, so that nothing can appear in between.
+	return os.Rename(tmp.Name(), path)
+}
+
+// loadPrivate reads a token file that must be ours alone: it takes read
+// permission away from others, and refuses a file that others could have
+// written.
+func loadPrivate(path string) (string, error) {
+	before, err := os.Lstat(path)
+	if err != nil {
+		return "", fmt.Errorf("token file cannot be read: %w", err)
+	}
+	if !before.Mode().IsRegular() {
+		return "", fmt.Errorf("token file %s is not a regular file; remove it and a new one is made", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("token file cannot be read: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("token file cannot be read: %w", err)
+	}
+	if !os.SameFile(before, info) {
+		return "", fmt.Errorf("token file %s was replaced while it was read; start again", path)
+	}
+	if err := tighten(f, info); err != nil {
+		return "", err
+	}
+	return readToken(f, path)
+}
+
+func tighten(f *os.File, info fs.FileInfo) error {
+	perm := info.Mode().Perm()
+	if runtime.GOOS == "windows" || perm&0o077 == 0 { // Windows has no such bits
+		return nil
+	}
+	if perm&0o022 != 0 {
+		return fmt.Errorf("token file %s can be written by others (mode %04o); remove it and a new one is made", f.Name(), perm)
+	}
+	if err := f.Chmod(0o600); err != nil {
+		return fmt.Errorf("token file %s can be read by others (mode %04o) and that cannot be changed; set its mode to 0600: %w", f.Name(), perm, err)
+	}
+	return nil
+}
+
+func readToken(r io.Reader, path string) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxTokenFile+1))
+	if err != nil {
+		return "", fmt.Errorf("token file cannot be read: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	switch {
+	case token == "":
+		return "", fmt.Errorf("token file %s is empty; remove it and a new one is made, or write a token into it", path)
+	case len(data) > maxTokenFile || !validToken(token):
+		return "", fmt.Errorf("token file %s does not hold a token: one word of letters, digits and -._~+/=", path)
+	}
+	return token, nil
+}
+
+// validToken reports whether s can be sent as a bearer token.
+func validToken(s string) bool {
+	word := strings.TrimRight(s, "=")
+	for _, c := range []byte(word) {
+		if !alphanumeric(c) && strings.IndexByte("-._~+/", c) < 0 {
+			return false
+		}
+	}
+	return word != "" && len(s) <= maxTokenFile
+}
+
+// value finds the configured token.
+func (t Token) value() (string, error) {
+	set := 0
+	for _, s := range []string{t.Token, t.TokenEnv, t.TokenFile} {
+		if s != "" {
+			set++
+		}
+	}
+	if set != 1 {
+		return "", fmt.Errorf("token %q needs exactly one of token, token_env and token_file", t.Name)
+	}
+	if t.TokenFile != "" {
+		f, err := os.Open(t.TokenFile)
+		if err != nil {
+			return "", fmt.Errorf("token %q: its file cannot be read: %w", t.Name, err)
+		}
+		defer f.Close()
+		return readToken(f, t.TokenFile)
+	}
+	token := t.Token
+	if t.TokenEnv != "" {
+		if token = os.Getenv(t.TokenEnv); token == "" {
+			return "", fmt.Errorf("token %q: the environment variable %s is not set", t.Name, t.TokenEnv)
+		}
+	}
+	if !validToken(token) {
+		return "", fmt.Errorf("token %q is not one word of letters, digits and -._~+/=", t.Name)
+	}
+	return token, nil
+}
