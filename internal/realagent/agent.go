@@ -1,0 +1,81 @@
+//go:build unix
+
+package realagent
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/scriptedmodel/modeltest"
+)
+
+// installTime is enough for a few hundred megabytes over a slow line.
+const installTime = 5 * time.Minute
+
+// Agent is a real agent, ready to be started by a test. Everything in it is
+// gone when the test is over; what the test starts it must end itself.
+type Agent struct {
+	Package Package
+	Path    string           // of the command
+	Env     []string         // the whole environment of the agent's processes
+	Home    string           // empty at first; sessions are kept below it
+	Dir     string           // a workspace; holds hello.txt
+	Model   *modeltest.Model // what the agent takes for its provider
+}
+
+// HelloText is the content of hello.txt in every workspace.
+const HelloText = "hello from a file\n"
+
+// Claude returns Claude Code. Two processes started with the same Agent share
+// the home, so the second can resume what the first began; it has to run in
+// the same folder.
+func Claude(tb testing.TB) Agent {
+	tb.Helper()
+	a := prepare(tb, ClaudeCode())
+	a.Env = ClaudeEnv(a.Home, scratch(tb), a.Model.URL)
+	return a
+}
+
+func prepare(tb testing.TB, p Package) Agent {
+	tb.Helper()
+	store, err := DefaultStore()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	path, ok := store.Installed(p)
+	if !ok && testing.Short() {
+		tb.Skipf("%s is not installed; go run ./internal/realagent/install gets it", p)
+	}
+	if !ok {
+		ctx, cancel := context.WithTimeout(context.Background(), installTime)
+		defer cancel()
+		if path, err = store.Install(ctx, p); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	a := Agent{Package: p, Path: path, Home: tb.TempDir(), Dir: tb.TempDir()}
+	if err := os.WriteFile(a.Dir+"/hello.txt", []byte(HelloText), 0o644); err != nil {
+		tb.Fatal(err)
+	}
+	a.Model = modeltest.Start(tb, scriptedmodel.Options{})
+	return a
+}
+
+// scratch returns a temporary folder with a short path: agents put sockets
+// there, and the path of a socket has a limit that a test's folder can break.
+func scratch(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.MkdirTemp("", "agent-")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			tb.Logf("the agent's temporary folder is left behind: %v", err)
+		}
+	})
+	return dir
+}

@@ -1,0 +1,18 @@
+// Package realagent gives Go tests real coding agents that run closed off:
+// pinned versions from npm, installed once into a folder outside the project,
+// a home of their own, and a scripted model on loopback in place of a
+// provider. It is for tests and for the programs that prepare or record them.
+//
+// Agents are installed in $TRIBUTARY_AGENTS_DIR, by default tributary/agents
+// in the user's cache folder, as NAME@VERSION. A file lock keeps test packages
+// that run at the same time from installing twice, and a rename puts a
+// finished installation into place, so one that was broken off leaves nothing
+// that looks finished. Install ahead of the tests with
+//
+//	go run ./internal/realagent/install
+//
+// A test that cannot get its agent fails and says what to do. With -short
+// nothing is installed: the test is skipped unless the agent is there.
+//
+// The file lock needs Unix, and so does this package.
+package realagent

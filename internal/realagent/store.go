@@ -1,0 +1,135 @@
+//go:build unix
+
+package realagent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// DirVariable is the environment variable that names the folder of the agents.
+const DirVariable = "TRIBUTARY_AGENTS_DIR"
+
+// Store is a folder of installed agents. Any number of processes may use it at
+// the same time.
+type Store struct {
+	Dir string
+	NPM string // npm's command; empty = npm from PATH
+}
+
+// DefaultStore returns the store of this machine's user.
+func DefaultStore() (Store, error) {
+	if dir := os.Getenv(DirVariable); dir != "" {
+		dir, err := filepath.Abs(dir)
+		return Store{Dir: dir}, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return Store{}, fmt.Errorf("set %s to a folder for the agents, there is no cache folder: %w", DirVariable, err)
+	}
+	return Store{Dir: filepath.Join(cache, "tributary", "agents")}, nil
+}
+
+func (s Store) home(p Package) string { return filepath.Join(s.Dir, filepath.FromSlash(p.String())) }
+
+func command(dir string, p Package) string {
+	return filepath.Join(dir, "node_modules", ".bin", p.Command)
+}
+
+// Installed returns the path of the agent's command, if it is installed.
+func (s Store) Installed(p Package) (path string, ok bool) {
+	path = command(s.home(p), p)
+	info, err := os.Stat(path)
+	return path, err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// Install returns the path of the agent's command and installs it first if it
+// is not there. Of several that install at once one does the work and the
+// others wait for it.
+func (s Store) Install(ctx context.Context, p Package) (path string, err error) {
+	if path, ok := s.Installed(p); ok {
+		return path, nil
+	}
+	home := s.home(p)
+	if err := os.MkdirAll(filepath.Dir(home), 0o755); err != nil {
+		return "", fmt.Errorf("the folder for agents cannot be made, set %s to another: %w", DirVariable, err)
+	}
+	unlock, err := lock(ctx, home+".lock")
+	if err != nil {
+		return "", fmt.Errorf("%s is being installed by another process: %w", p, err)
+	}
+	defer unlock()
+	if path, ok := s.Installed(p); ok {
+		return path, nil
+	}
+	if err := s.install(ctx, p, home); err != nil {
+		return "", err
+	}
+	path, ok := s.Installed(p)
+	if !ok {
+		return "", fmt.Errorf("%s was installed, but %s is not an executable: remove %s and install again", p, path, home)
+	}
+	return path, nil
+}
+
+// install fills a new folder, tries the agent, and renames the folder to home.
+func (s Store) install(ctx context.Context, p Package, home string) error {
+	npm := s.NPM
+	if npm == "" {
+		npm = "npm"
+	}
+	npm, err := exec.LookPath(npm)
+	if err != nil {
+		return fmt.Errorf("%s comes from npm, which is not in PATH: install Node.js 20 or later, or run the tests with -short", p)
+	}
+	fresh, err := os.MkdirTemp(filepath.Dir(home), ".installing-")
+	if err != nil {
+		return fmt.Errorf("the folder for agents cannot be written, set %s to another: %w", DirVariable, err)
+	}
+	defer os.RemoveAll(fresh)
+	get := exec.CommandContext(ctx, npm, "install", "--prefix", fresh, "--no-audit", "--no-fund",
+		"--ignore-scripts=false", "--save-exact", "--loglevel=error", p.String())
+	get.Dir = fresh
+	if out, err := run(ctx, get); err != nil {
+		return fmt.Errorf("npm cannot install %s, so connect this machine to a registry or run the tests with -short: %w: %s", p, err, out)
+	}
+	try := exec.CommandContext(ctx, command(fresh, p), "--version")
+	try.Dir = fresh
+	try.Env = ClosedEnv(filepath.Join(fresh, "home"), os.TempDir())
+	if out, err := run(ctx, try); err != nil {
+		return fmt.Errorf("%s was installed but does not start on this machine: %w: %s", p, err, out)
+	}
+	_ = os.RemoveAll(filepath.Join(fresh, "home"))
+	if err := os.RemoveAll(home); err != nil {
+		return fmt.Errorf("remove %s by hand, an earlier installation of %s is broken: %w", home, p, err)
+	}
+	if err := os.Rename(fresh, home); err != nil {
+		return fmt.Errorf("%s cannot be put into place: %w", p, err)
+	}
+	return nil
+}
+
+// run runs a command in a process group of its own, ends the whole group when
+// ctx is done, and returns the end of what it printed.
+func run(ctx context.Context, cmd *exec.Cmd) (output string, err error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	err = cmd.Run()
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = errors.Join(cause, err)
+	}
+	text := strings.TrimSpace(out.String())
+	if len(text) > 600 {
+		text = "…" + strings.ToValidUTF8(text[len(text)-600:], "")
+	}
+	return text, err
+}
