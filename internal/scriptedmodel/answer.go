@@ -1,6 +1,7 @@
 package scriptedmodel
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -45,6 +46,24 @@ func (a Answer) deltas(text string) []string {
 		words = 1
 	}
 	return wordPieces(text, words)
+}
+
+// inputDeltas cuts the JSON of a call's input: after blanks, commas and colons,
+// so that no path is torn, or as the text is if that comes in large deltas.
+func (a Answer) inputDeltas(input string) []string {
+	if a.Delta > 0 {
+		return pieces(input, a.Delta)
+	}
+	var out []string
+	for piece := input; piece != ""; {
+		end := strings.IndexAny(piece, " ,:")
+		if end < 0 {
+			return append(out, piece)
+		}
+		out = append(out, piece[:end+1])
+		piece = piece[end+1:]
+	}
+	return out
 }
 
 func pieces(text string, runes int) []string {

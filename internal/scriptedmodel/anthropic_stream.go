@@ -77,7 +77,7 @@ func (anthropic) blocks(a Answer) []anthropicPart {
 			start:  map[string]any{"type": "tool_use", "id": "toolu_" + c.ID, "name": c.Name, "input": map[string]any{}},
 			deltas: []map[string]any{{"type": "input_json_delta", "partial_json": ""}},
 		}
-		for _, d := range pieces(string(input), max(a.Delta, 16)) {
+		for _, d := range a.inputDeltas(string(input)) {
 			p.deltas = append(p.deltas, map[string]any{"type": "input_json_delta", "partial_json": d})
 		}
 		out = append(out, p)

@@ -149,5 +149,8 @@ func TestDeltasAddUpToTheText(t *testing.T) {
 		if got := strings.Join(deltas, ""); got != text {
 			t.Fatalf("deltas add up to %q; want %q", got, text)
 		}
+		if got := strings.Join(a.inputDeltas(text), ""); got != text {
+			t.Fatalf("input deltas add up to %q; want %q", got, text)
+		}
 	})
 }
