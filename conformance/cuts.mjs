@@ -1,0 +1,164 @@
+#!/usr/bin/env node
+// Cuts the readings of running and just finished turns at random bytes, resumes them, and lets
+// every package's own reader judge each complete response against the uncut one.
+import { createHash, randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { CLIENTS, chosen, loadReader } from './lib/clients.mjs';
+import { difference, plain } from './lib/message.mjs';
+import { readMessage, withoutComments } from './lib/sse.mjs';
+import { http, start } from './lib/server.mjs';
+
+const USAGE = `usage: node cuts.mjs [options]
+  --cuts N          resumes to try (default 1000)
+  --binary F        the gateway to start (default ../bin/tributary); or --url U --token T
+  --prompt P        what the demo agent is asked, repeatable, taken in turn (default slow and all)
+  --turns N         turns at the same time (default 10); the resumes are spread over them
+  --after MS        go on resuming so long after the end of a turn (default 3000, under 60000)
+  --client C        only these readers, repeatable
+  --profile V       the ?client= of every request (default none)
+  --seed N          repeats the same choice of moments and bytes
+Exit status 0 when all are equal, 1 otherwise, 2 on bad usage.`;
+
+const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
+const sleep = ms => new Promise(r => setTimeout(r, ms));
+
+// mulberry32: the same seed gives the same cuts.
+function dice(seed) {
+  let a = seed >>> 0;
+  return () => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+// Reads a response to its end; or loses the line after so many bytes or milliseconds, and returns null.
+async function read(url, init, { bytes = Infinity, ms } = {}) {
+  const line = new AbortController();
+  const late = ms === undefined ? null : setTimeout(() => line.abort(), ms);
+  try {
+    const res = await fetch(url, { ...init, signal: line.signal });
+    if (res.status !== 200) throw new Error(`${init?.method ?? 'GET'} answered ${res.status}: ${(await res.text()).slice(0, 200)}`);
+    const pieces = [];
+    let size = 0;
+    for await (const piece of res.body) {
+      pieces.push(piece);
+      size += piece.byteLength;
+      if (size >= bytes) { line.abort(); return null; }
+    }
+    return Buffer.concat(pieces);
+  } catch (e) {
+    if (line.signal.aborted) return null;
+    throw e;
+  } finally { clearTimeout(late); }
+}
+
+// One turn of its own session: the uncut POST, and share cuts spread over its life.
+async function oneTurn({ site, prompt, share, random, after, query }) {
+  const id = randomUUID(), began = Date.now();
+  const state = { over: false, length: 0, size: 0 };
+  const uncut = read(`${site.base}/api/chat${query}`, {
+    method: 'POST', headers: { ...site.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ id, trigger: 'submit-message', messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: prompt }] }] }),
+  });
+  uncut.then(b => Object.assign(state, { over: true, length: Date.now() - began, size: b.length }), () => { state.over = true; });
+  await sleep(30);
+  const stream = `${site.base}/api/chat/${id}/stream${query}`, init = { headers: site.headers };
+  const bodies = [], broken = [];
+  let cuts = 0, running = 0;
+  const resume = async () => {
+    const live = !state.over;
+    try {
+      for (let n = 1 + Math.floor(random() * 3); n > 0; n--) {
+        // Some lose the line at a byte, some at a moment; small numbers often, so that heads are cut as well as tails.
+        const at = random() < 0.6 ? { bytes: 1 + Math.floor(random() ** 2 * (state.size || 40000)), ms: 3000 } : { ms: random() ** 2 * 2000 };
+        if (await read(stream, init, at) === null) cuts++;
+        await sleep(random() * 30);
+      }
+      bodies.push(await read(stream, init));
+      if (live) running++;
+    } catch (e) { broken.push(e.message); }
+  };
+  // The first half starts while the turn runs; its length is learned as it goes.
+  const trials = [];
+  const first = Math.ceil(share * 0.6);
+  const pace = 8000 / first;
+  while (trials.length < first && !state.over) { trials.push(resume()); await sleep(random() * 2 * Math.min(pace, 100)); }
+  const reference = await uncut;
+  const left = share - trials.length;
+  for (let i = 0; i < left; i++) { trials.push(resume()); await sleep(random() * 2 * (after / Math.max(1, left))); }
+  await Promise.all(trials);
+  return { id, prompt, reference, bodies, broken, cuts, running, length: state.length };
+}
+
+async function judge(turn, readers, kept) {
+  const seen = new Map(), out = { equal: 0, different: 0, distinct: 0, notes: [] };
+  const want = new Map();
+  for (const r of readers) want.set(r.name, plain(await readMessage(r.ai, turn.reference)));
+  for (const body of turn.bodies) {
+    // A reader depends on nothing but the data frames: the same frames need reading once.
+    const frames = withoutComments(body), key = createHash('sha256').update(frames).digest('hex');
+    if (!seen.has(key)) {
+      out.distinct++;
+      let note = null;
+      for (const r of readers) {
+        let got;
+        try { got = plain(await readMessage(r.ai, body)); } catch (e) { note = `${r.name} throws: ${e.message}`; break; }
+        const d = difference(got, want.get(r.name));
+        if (d) { note = `${r.name}: ${d}`; break; }
+      }
+      if (!note && !body.includes('data: [DONE]')) note = 'the response does not end in [DONE]';
+      if (note) {
+        const file = path.join(kept, `${turn.id}-${out.distinct}.sse`);
+        fs.mkdirSync(kept, { recursive: true });
+        fs.writeFileSync(file, body);
+        fs.writeFileSync(path.join(kept, `${turn.id}-uncut.sse`), turn.reference);
+        out.notes.push(`${note} (${file})`);
+      }
+      seen.set(key, note === null);
+    }
+    out[seen.get(key) ? 'equal' : 'different']++;
+  }
+  return out;
+}
+
+async function main() {
+  let o, names;
+  try {
+    const one = { type: 'string' };
+    o = parseArgs({ options: { cuts: one, binary: one, url: one, token: one, turns: one, after: one, profile: one, seed: one,
+      prompt: { type: 'string', multiple: true }, client: { type: 'string', multiple: true }, help: { type: 'boolean' } } }).values;
+    if (o.help) { console.log(USAGE); return 0; }
+    names = chosen(o.client);
+  } catch (e) { console.error(`${e.message}\n${USAGE}`); return 2; }
+  const cuts = Number(o.cuts ?? 1000), turns = Math.min(Number(o.turns ?? 10), cuts), prompts = o.prompt ?? ['slow', 'all'];
+  const seed = Number(o.seed ?? Math.floor(Math.random() * 2 ** 31)), after = Math.min(Number(o.after ?? 3000), 55000);
+  const server = o.url ? { base: new URL(o.url).origin, token: o.token, stop: async () => {} } : await start(o.binary ?? path.join(HERE, '../bin/tributary'));
+  try {
+    const site = http(server), readers = await Promise.all(names.map(loadReader));
+    const query = o.profile ? `?client=${o.profile}` : '';
+    const done = await Promise.all(Array.from({ length: turns }, (_, i) => oneTurn({
+      site, prompt: prompts[i % prompts.length], share: Math.floor(cuts / turns) + (i < cuts % turns ? 1 : 0), random: dice(seed + i), after, query,
+    })));
+    const kept = path.join(os.tmpdir(), `tributary-cuts-${seed}`);
+    const sum = { equal: 0, different: 0, distinct: 0, broken: 0, cuts: 0, running: 0 };
+    for (const turn of done) {
+      const r = await judge(turn, readers, kept);
+      sum.equal += r.equal; sum.different += r.different; sum.distinct += r.distinct;
+      sum.broken += turn.broken.length; sum.cuts += turn.cuts; sum.running += turn.running;
+      for (const note of [...r.notes, ...new Set(turn.broken)]) console.log(`DIFFERENT ${turn.prompt}: ${note}`);
+      if (!turn.bodies.length) { console.log(`DIFFERENT ${turn.prompt}: no resume was answered`); sum.broken++; }
+    }
+    const different = sum.different + sum.broken;
+    console.log(`${turns} turns (${prompts.join(', ')}; ${Math.min(...done.map(d => d.length))} to ${Math.max(...done.map(d => d.length))} ms), ${sum.cuts} readings cut, ${sum.running} resumes began while the turn ran, ${sum.distinct} distinct responses read by ${readers.map(r => r.name).join(' ')}, seed ${seed}`);
+    console.log(`${sum.equal + different} tried, ${sum.equal} equal, ${different} different`);
+    return different || sum.equal + different !== cuts ? 1 : 0;
+  } finally { await server.stop(); }
+}
+
+process.exitCode = await main().catch(e => { console.error(e.message); return 1; });
+setTimeout(() => process.exit(), 500).unref();

@@ -1,0 +1,96 @@
+// What a browser gives to a page and node does not: a document for react-dom, relative
+// URLs with the cookie of their origin, and a connection that can be lost.
+// The clients themselves stay stock: they call the global fetch as they do on any page.
+import { Window } from 'happy-dom';
+
+const nodeFetch = globalThis.fetch;
+const tape = [];
+const cuts = new Map();
+let origin = null, cookie = null;
+
+/** Gives react-dom a document. Node's own fetch, timers and streams stay in place. */
+export function openWindow() {
+  const window = new Window({ url: 'http://page.test/' });
+  globalThis.window = window;
+  globalThis.document = window.document;
+  globalThis.navigator ??= window.navigator;
+  globalThis.HTMLIFrameElement ??= window.HTMLIFrameElement;
+  return () => window.happyDOM.close();
+}
+
+/** From now on relative URLs belong to this origin. A URL with ?token= is visited first, as a person would, for its cookie. */
+export async function visit(base, token) {
+  origin = base;
+  cookie = null;
+  if (!token) return;
+  const res = await nodeFetch(new URL(`/?token=${encodeURIComponent(token)}`, base), { redirect: 'manual' });
+  await res.body?.cancel();
+  cookie = res.headers.getSetCookie().map(c => c.split(';')[0]).join('; ') || null;
+}
+
+/** Loses the connection of the newest response of this chat after so many more bytes. */
+export const cutAfter = (chatId, bytes) => cuts.set(chatId, bytes);
+
+/** Loses every open connection of this chat now: the page is gone. */
+export function drop(chatId) {
+  for (const entry of tape) if (entry.chatId === chatId) entry.lose();
+}
+
+/** The requests the clients sent for this chat, oldest first: {method, path, status, headers, body, open}. */
+export const requests = chatId => tape.filter(e => e.chatId === chatId);
+
+globalThis.fetch = async (input, init = {}) => {
+  const relative = typeof input === 'string' && input.startsWith('/');
+  const url = new URL(String(input?.url ?? input), origin ?? undefined);
+  const headers = new Headers(init.headers);
+  if (relative) {
+    headers.set('origin', origin);
+    headers.set('sec-fetch-site', 'same-origin');
+    if (cookie) headers.set('cookie', cookie);
+  }
+  const body = typeof init.body === 'string' && init.body.startsWith('{') ? JSON.parse(init.body) : null;
+  const inUrl = /\/api\/chat\/([^/?]+)\/(stream|stop)/.exec(url.pathname);
+  const line = new AbortController();
+  const entry = {
+    chatId: body?.id ?? (inUrl ? decodeURIComponent(inUrl[1]) : null),
+    method: init.method ?? 'GET', path: url.pathname + url.search, body, status: null, headers: null, open: true,
+    lose: () => line.abort(new TypeError('network error')),
+  };
+  tape.push(entry);
+  init.signal?.addEventListener('abort', () => line.abort(init.signal.reason));
+  if (init.signal?.aborted) line.abort(init.signal.reason);
+  const res = await nodeFetch(url, { ...init, headers, signal: line.signal }).finally(() => { entry.open = false; });
+  entry.status = res.status;
+  entry.headers = res.headers;
+  if (!res.body) return res;
+  entry.open = true;
+  return new Response(watch(res.body, entry, line), { status: res.status, statusText: res.statusText, headers: res.headers });
+};
+
+// Passes a body on; notes its end, and loses the line where a cut was asked for.
+function watch(source, entry, line) {
+  const reader = source.getReader();
+  let left = null;
+  return new ReadableStream({
+    async pull(out) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) { entry.open = false; out.close(); return; }
+        if (cuts.has(entry.chatId)) { left = cuts.get(entry.chatId); cuts.delete(entry.chatId); }
+        if (left != null && value.byteLength >= left) {
+          if (left) out.enqueue(value.subarray(0, left));
+          entry.open = false;
+          line.abort(new TypeError('network error'));
+          out.error(new TypeError('network error'));
+          return;
+        }
+        if (left != null) left -= value.byteLength;
+        out.enqueue(value);
+      } catch (e) {
+        entry.open = false;
+        out.error(line.signal.aborted ? line.signal.reason : e);
+      }
+    },
+    cancel(reason) { entry.open = false; return reader.cancel(reason).catch(() => {}); },
+  });
+}

@@ -1,0 +1,107 @@
+// One run of one case with one client: what a case's run(t) gets, and what it found.
+import { randomUUID } from 'node:crypto';
+import { open } from './drive.mjs';
+import { drop, requests } from './browser.mjs';
+import { difference, plain } from './message.mjs';
+
+/** Thrown when going on makes no sense; the check that failed is already noted. */
+class Enough extends Error {}
+
+export class Trial {
+  failures = [];
+  skipped = null;
+  #opened = [];
+
+  /** site: lib/server.mjs http(); client: lib/clients.mjs load(); profile: none, or the client's own major. */
+  constructor({ site, client, way, profile, shared }) {
+    Object.assign(this, { site, client, way, shared });
+    this.profile = profile === 'own' ? client.major : undefined;
+    this.id = randomUUID();
+  }
+
+  /** The api option of an app that names its profile, or does not. */
+  api(query = {}) {
+    const q = new URLSearchParams({ ...(this.profile ? { client: String(this.profile) } : {}), ...query }).toString();
+    return `${this.site.base}/api/chat${q ? `?${q}` : ''}`;
+  }
+
+  /** The stock transport. The first releases glue the resume path behind the query, so with a query their apps name that URL. */
+  transport({ query, stock = false, ...more } = {}) {
+    const api = this.api(query), [path, search] = api.split('?');
+    const named = search && !this.client.keepsQuery && !stock
+      ? { prepareReconnectToStreamRequest: ({ id }) => ({ api: `${path}/${encodeURIComponent(id)}/stream?${search}` }) } : {};
+    return new this.client.ai.DefaultChatTransport({ api, headers: this.site.headers, ...named, ...more });
+  }
+
+  /** A chat as a stock app opens it; ready when it shows its first screen. */
+  async open({ id = this.id, transport = this.transport(), ...init } = {}) {
+    return this.keep(await open(this.client, this.way, { id, transport, ...init }));
+  }
+
+  /** A chat with no options at all. */
+  async openBare() { return this.keep(await open(this.client, this.way, undefined)); }
+
+  /** A page that loads: the history of the server, then the chat. */
+  async reload(init = {}) {
+    return this.open({ ...init, messages: await this.history(init.id) });
+  }
+
+  keep(chat) { this.#opened.push(chat); return chat; }
+
+  history(id = this.id) { return this.site.history(id, this.profile); }
+  stop(id = this.id) { return this.site.post(`/api/chat/${encodeURIComponent(id)}/stop`); }
+  requests(id = this.id) { return requests(id); }
+  /** Every connection of this chat is lost now. */
+  drop(id = this.id) { drop(id); }
+
+  /** Whatever key names, found once for all trials of this client, way and profile that ask for it. */
+  once(key, make) {
+    const full = `${key} ${this.client.name} ${this.way} ${this.profile}`;
+    if (!this.shared.has(full)) this.shared.set(full, make());
+    return this.shared.get(full);
+  }
+
+  /** The last message of an undisturbed turn of this prompt, in a session of its own. */
+  undisturbed(text) {
+    return this.once(`undisturbed ${text}`, async () => {
+      const chat = await this.open({ id: randomUUID() });
+      chat.send(text);
+      await chat.settled();
+      return plain(chat.last);
+    });
+  }
+
+  check(name, holds, detail = '') {
+    const line = String(detail).replace(/\s+/g, ' ');
+    if (!holds) this.failures.push({ check: name, detail: line.length > 400 ? `${line.slice(0, 400)}…` : line });
+    return holds;
+  }
+
+  equal(name, got, want) {
+    const d = difference(plain(got) ?? null, plain(want) ?? null);
+    return this.check(name, d === null, d);
+  }
+
+  /** As check, and ends the trial when it does not hold. */
+  must(name, holds, detail) {
+    if (!this.check(name, holds, detail)) throw new Enough(name);
+  }
+
+  /** The turn ended well on screen. */
+  well(chat, name = 'the turn ends without an error') {
+    return this.check(name, chat.status === 'ready' && !chat.error, `status ${chat.status}, ${chat.error?.message ?? 'no error'}`);
+  }
+
+  async run(testCase) {
+    const began = Date.now();
+    try {
+      await testCase.run(this);
+    } catch (e) {
+      if (!(e instanceof Enough)) this.failures.push({ check: 'runs to its end', detail: e.stack?.split('\n').slice(0, 3).join(' ') ?? String(e) });
+    } finally {
+      for (const chat of this.#opened) await chat.close().catch(() => {});
+    }
+    this.ms = Date.now() - began;
+    return this;
+  }
+}

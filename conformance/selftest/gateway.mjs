@@ -1,0 +1,167 @@
+// A stand-in for the gateway, so that the harness can be tried without it. Run as the binary is:
+// node selftest/gateway.mjs serve --listen 127.0.0.1:0 … ; FAKE_SLOW sets the length of a slow turn in ms, FAKE_BREAK names a fault.
+import http from 'node:http';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as ai from 'ai-7.0.173';
+import { script } from './script.mjs';
+
+const SLOW = Number(process.env.FAKE_SLOW ?? 10000), BREAK = process.env.FAKE_BREAK ?? '';
+const flag = name => process.argv[process.argv.indexOf(name) + 1];
+const token = process.argv.includes('--auth') && flag('--auth') === 'token' ? randomBytes(8).toString('hex') : null;
+const sessions = new Map();
+
+function sessionOf(id) {
+  if (!sessions.has(id)) sessions.set(id, { id, agent: 'demo', title: '', turns: [], users: [], queue: Promise.resolve(), created_at: new Date().toISOString() });
+  return sessions.get(id);
+}
+
+// ------------------------------------------------------------------- a turn
+
+function begin(session, user) {
+  const turn = { id: randomUUID(), messageId: `msg-${randomUUID()}`, user, log: [], over: false, parked: null, stopped: false, wake: new Set() };
+  turn.say = chunk => { turn.log.push(chunk); for (const w of turn.wake) w(); };
+  session.turns.push(turn);
+  session.queue = session.queue.then(() => play(session, turn));
+  return turn;
+}
+
+async function play(session, turn) {
+  turn.running = true;
+  turn.say({ type: 'start', messageId: turn.messageId, messageMetadata: { turn: turn.id } });
+  const text = turn.user.parts.filter(p => p.type === 'text').map(p => p.text).join('');
+  session.title ||= text.slice(0, 40);
+  let open = null, stepOpen = false, failed = false;
+  for (const [wait, chunk] of script(text, n => `${turn.id}-call-${n}`, SLOW)) {
+    if (wait && !turn.stopped) await sleep(wait);
+    if (turn.stopped) break;
+    if (chunk.ask) { await park(turn, chunk); stepOpen = false; continue; }
+    if (chunk.type === 'text-start') open = chunk.id;
+    if (chunk.type === 'text-end') open = null;
+    if (chunk.type === 'start-step') stepOpen = true;
+    if (chunk.type === 'finish-step') stepOpen = false;
+    if (chunk.type === 'error') failed = true;
+    turn.say(chunk);
+  }
+  if (turn.stopped) {
+    if (open) turn.say({ type: 'text-end', id: open });
+    if (stepOpen) turn.say({ type: 'finish-step' });
+    turn.say({ type: 'abort' });
+  }
+  if (!failed || BREAK !== 'no-finish') turn.say({ type: 'finish', ...(turn.stopped ? { messageMetadata: { outcome: 'canceled' } } : failed ? { messageMetadata: { outcome: 'failed' } } : {}) });
+  turn.running = false;
+  turn.over = true;
+  for (const w of turn.wake) w();
+}
+
+async function park(turn, { ask, toolCallId }) {
+  const answered = new Promise(r => { turn.parked = { ask, id: toolCallId, answer: r }; });
+  const five = turn.profile === '5';
+  if (ask === 'question') turn.say({ type: 'tool-input-available', toolCallId, toolName: 'AskUser', input: { question: 'Which colour?', options: ['red', 'blue'] } });
+  else if (five) turn.say({ type: 'tool-input-available', toolCallId: `${toolCallId}-ask`, toolName: 'AskPermission', input: { request_id: toolCallId, options: ['allow', 'deny'] } });
+  else turn.say({ type: 'tool-approval-request', toolCallId, approvalId: toolCallId });
+  turn.say({ type: 'finish-step' });
+  turn.say({ type: 'park' });
+  const answer = await answered;
+  turn.parked = null;
+  if (turn.stopped) return;
+  if (ask === 'question') { turn.say({ type: 'tool-output-available', toolCallId, output: answer }); return; }
+  if (five) turn.say({ type: 'tool-output-available', toolCallId: `${toolCallId}-ask`, output: answer });
+}
+
+// Writes the turn from its start to its end, or to where it waits now.
+async function follow(turn, res, resumed) {
+  res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-vercel-ai-ui-message-stream': 'v1', 'x-accel-buffering': 'no' });
+  res.write(': stream-open\n\n');
+  let gone = false, wake = () => {};
+  const ping = () => wake();
+  turn.wake.add(ping);
+  res.on('close', () => { gone = true; wake(); });
+  let i = resumed && BREAK === 'tail' ? turn.log.length : 0;
+  while (!gone) {
+    const woken = new Promise(r => { wake = r; });
+    while (i < turn.log.length && !gone) {
+      const chunk = turn.log[i++];
+      if (chunk.type === 'park') {
+        if (turn.parked && i === turn.log.length) { res.write('data: {"type":"finish"}\n\ndata: [DONE]\n\n'); gone = true; }
+        continue;
+      }
+      res.write(`data: ${JSON.stringify(BREAK === 'tool-error' && chunk.type === 'tool-output-error' ? { type: 'error', errorText: chunk.errorText } : chunk)}\n\n`);
+    }
+    if (gone || (turn.over && i === turn.log.length)) break;
+    await woken;
+  }
+  turn.wake.delete(ping);
+  if (turn.over) res.write('data: [DONE]\n\n');
+  res.end();
+}
+
+async function history(session) {
+  const out = [];
+  for (const turn of session.turns) {
+    out.push(turn.user);
+    const chunks = turn.log.filter(c => c.type !== 'park' && c.type !== 'error');
+    if (BREAK === 'history' && chunks.length) chunks.splice(chunks.findLastIndex(c => c.type === 'text-delta'), 1);
+    let message;
+    for await (const m of ai.readUIMessageStream({ stream: ReadableStream.from(chunks) })) message = m;
+    if (message?.parts.length) out.push(structuredClone(message));
+  }
+  return out;
+}
+
+// --------------------------------------------------------------------- HTTP
+
+const read = async req => { let s = ''; for await (const b of req) s += b; return s ? JSON.parse(s) : {}; };
+const json = (res, status, v) => { res.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }); res.end(JSON.stringify(v)); };
+const plain = (res, status, s) => { res.writeHead(status, { 'content-type': 'text/plain' }); res.end(s); };
+const known = (req, url) => !token || req.headers.authorization === `Bearer ${token}` || (req.headers.cookie ?? '').includes(`t=${token}`) || url.searchParams.get('token') === token;
+const stateOf = s => { const t = s.turns.findLast(x => x.running); return { id: s.id, agent: s.agent, title: s.title, created_at: s.created_at, updated_at: s.created_at, state: t ? (t.parked ? 'parked' : 'running') : 'idle', turn: t?.id ?? null }; };
+
+async function answer(req, res) {
+  const url = new URL(req.url, 'http://x');
+  const [, api, kind, rawId, what, sub] = url.pathname.split('/');
+  const id = decodeURIComponent(rawId ?? '');
+  if (!known(req, url)) return plain(res, 401, 'Open the page with its token first.');
+  if (url.pathname === '/') { res.writeHead(302, { location: '/', 'set-cookie': `t=${token}; HttpOnly; SameSite=Strict` }); return res.end(); }
+  if (api !== 'api') return plain(res, 404, 'Nothing is here.');
+  if (kind === 'agents') return json(res, 200, { agents: [{ name: 'demo' }, { name: 'echo' }] });
+  if (kind === 'chat' && !rawId && req.method === 'POST') {
+    const agent = url.searchParams.get('agent');
+    if (agent && !['demo', 'echo'].includes(agent)) return plain(res, 404, `There is no agent ${agent} here; tributary agents lists them.`);
+    const body = await read(req), user = body.message ?? body.messages.at(-1);
+    const session = sessionOf(body.id);
+    const turn = begin(session, user);
+    turn.profile = url.searchParams.get('client');
+    return follow(turn, res, false);
+  }
+  if (kind === 'chat' && what === 'stream') {
+    const turn = sessions.get(id)?.turns.find(t => t.running) ?? sessions.get(id)?.turns.findLast(t => t.over);
+    if (!turn) { res.writeHead(204); return res.end(); }
+    return follow(turn, res, true);
+  }
+  if (kind === 'chat' && what === 'stop' && req.method === 'POST') {
+    const turn = sessions.get(id)?.turns.findLast(t => t.running);
+    if (turn) { turn.stopped = true; turn.parked?.answer('stopped'); while (!turn.over) await sleep(2); }
+    return json(res, 200, { turn: turn?.id ?? null, stopped: !!turn });
+  }
+  if (kind !== 'sessions') return plain(res, 404, 'Nothing is here.');
+  if (!rawId) return json(res, 200, { sessions: [...sessions.values()].map(stateOf) });
+  const session = sessions.get(id);
+  if (!session) return json(res, 404, { error: 'There is no such session.', code: 'unknown_session' });
+  if (!what && req.method === 'DELETE') { sessions.delete(id); res.writeHead(204); return res.end(); }
+  if (!what) return json(res, 200, stateOf(session));
+  if (what === 'messages') return json(res, 200, await history(session));
+  if (what === 'permissions' || what === 'questions') {
+    const turn = session.turns.findLast(t => t.parked);
+    if (turn?.parked.id !== decodeURIComponent(sub)) return json(res, 404, { error: 'There is no such request.', code: 'unknown_request' });
+    const body = await read(req);
+    turn.parked.answer(what === 'questions' ? body.value : body.approved ? 'allow' : 'deny');
+    await sleep(1);
+    return json(res, 200, {});
+  }
+  return plain(res, 404, 'Nothing is here.');
+}
+
+const server = http.createServer((req, res) => { answer(req, res).catch(e => { res.destroy(e); }); });
+server.listen(Number(flag('--listen').split(':')[1]), '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/${token ? `?token=${token}` : ''}`));
+process.on('SIGTERM', () => process.exit(0));
