@@ -23,6 +23,7 @@ export default {
     t.well(chat, 'the second turn ends without an error');
     t.equal('the screen holds two prompts and two answers', chat.messages.map(m => m.role), ['user', 'assistant', 'user', 'assistant']);
     t.check('the answers have ids of their own', chat.messages[1].id !== chat.messages[3].id, chat.messages[1].id);
+    t.equal('the ids on screen are those of the history', chat.messages.map(m => m.id), (await t.history()).map(m => m.id));
     t.equal('no request was sent by itself', t.requests().length, 2);
   },
 };

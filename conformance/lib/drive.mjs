@@ -63,7 +63,7 @@ function face({ look, watchers, drawn, close }) {
     /** Calls fn with the chat at every change the Chat class makes, or at every render of the hook. */
     watch: fn => { watchers.add(fn); },
     /** Waits until what() holds, or fails after ms. */
-    async until(sentence, what, ms = 20000) {
+    async until(sentence, what, ms = 15000) {
       for (const end = Date.now() + ms; ;) {
         if (what(face)) return;
         if (Date.now() > end) throw new Error(`waited ${ms} ms in vain until ${sentence}; status ${face.status}${face.error ? `, error ${face.error.message}` : ''}`);

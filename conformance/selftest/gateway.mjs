@@ -28,7 +28,7 @@ function begin(session, user) {
 
 async function play(session, turn) {
   turn.running = true;
-  turn.say({ type: 'start', messageId: turn.messageId, messageMetadata: { turn: turn.id } });
+  if (BREAK !== 'no-start') turn.say({ type: 'start', messageId: turn.messageId, messageMetadata: { turn: turn.id } });
   const text = turn.user.parts.filter(p => p.type === 'text').map(p => p.text).join('');
   session.title ||= text.slice(0, 40);
   let open = null, stepOpen = false, failed = false;
@@ -48,7 +48,7 @@ async function play(session, turn) {
     if (stepOpen) turn.say({ type: 'finish-step' });
     turn.say({ type: 'abort' });
   }
-  if (!failed || BREAK !== 'no-finish') turn.say({ type: 'finish', ...(turn.stopped ? { messageMetadata: { outcome: 'canceled' } } : failed ? { messageMetadata: { outcome: 'failed' } } : {}) });
+  turn.say({ type: 'finish', ...(turn.stopped ? { messageMetadata: { outcome: 'canceled' } } : failed ? { messageMetadata: { outcome: 'failed' } } : {}) });
   turn.running = false;
   turn.over = true;
   for (const w of turn.wake) w();

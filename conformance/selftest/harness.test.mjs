@@ -1,0 +1,97 @@
+// The harness itself: green against a gateway that does right, red against each fault, and by the right case.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { streamsOf } from '../lib/sse.mjs';
+import { anonymous, difference } from '../lib/message.mjs';
+
+const ROOT = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
+const GATEWAY = path.join(ROOT, 'selftest/gateway.mjs');
+
+const node = (script, args, env = {}) => new Promise(done => {
+  execFile(process.execPath, [script, ...args], { cwd: ROOT, env: { ...process.env, FAKE_SLOW: '1500', ...env }, maxBuffer: 1 << 26 },
+    (e, stdout, stderr) => done({ code: e?.code ?? 0, out: stdout, err: stderr, last: stdout.trimEnd().split('\n').at(-1) }));
+});
+const quick = ['--binary', GATEWAY, '--client', '7.0.173', '--way', 'chat', '--profile', 'none'];
+
+test('every case passes or fails as expected against a gateway that does right', async () => {
+  const r = await node('run.mjs', ['--binary', GATEWAY]);
+  assert.match(r.last, /^\d+ passed, 0 failed, \d+ skipped$/, r.out + r.err);
+  assert.equal(r.code, 0);
+});
+
+for (const [fault, name] of [['tail', 'reload'], ['history', 'history'], ['tool-error', 'failing-tool'], ['no-start', 'text']]) {
+  test(`fault ${fault} makes ${name} fail`, async () => {
+    const r = await node('run.mjs', [...quick, '--case', name], { FAKE_BREAK: fault });
+    assert.equal(r.last, '0 passed, 1 failed, 0 skipped', r.out + r.err);
+    assert.equal(r.code, 1);
+  });
+}
+
+test('an expected failure that passes is an error', async () => {
+  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'harness-')), 'expected.json');
+  fs.writeFileSync(file, JSON.stringify([{ case: 'text', clients: ['7.0.173'], ways: ['chat'], profiles: ['none'], checks: ['x'], reason: 'r', document: 'd' }]));
+  const r = await node('run.mjs', [...quick, '--case', 'text', '--expected', file]);
+  assert.match(r.out, /but passes: take it out/);
+  assert.equal(r.code, 1);
+});
+
+test('an expected failure that fails otherwise is an error', async () => {
+  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'harness-')), 'expected.json');
+  fs.writeFileSync(file, JSON.stringify([{ case: 'reload', clients: ['7.0.173'], ways: ['chat'], profiles: ['none'], checks: ['x'], reason: 'r', document: 'd' }]));
+  const r = await node('run.mjs', [...quick, '--case', 'reload', '--expected', file], { FAKE_BREAK: 'tail' });
+  assert.match(r.out, /fails otherwise than expected/);
+  assert.equal(r.code, 1);
+});
+
+test('a binary that prints no URL is one clear sentence', async () => {
+  const r = await node('run.mjs', ['--binary', '/bin/false']);
+  assert.equal(r.code, 1);
+  assert.match(r.err, /printed no base URL \(exit 1\)/);
+});
+
+test('cuts are equal against a gateway that does right, and different against one that resumes by tail', async () => {
+  const good = await node('cuts.mjs', ['--binary', GATEWAY, '--cuts', '60', '--turns', '2', '--after', '300', '--seed', '7']);
+  assert.equal(good.last, '60 tried, 60 equal, 0 different', good.out + good.err);
+  const bad = await node('cuts.mjs', ['--binary', GATEWAY, '--cuts', '10', '--turns', '1', '--after', '300', '--client', '7.0.173'], { FAKE_BREAK: 'tail' });
+  assert.equal(bad.last, '10 tried, 0 equal, 10 different', bad.out + bad.err);
+  assert.equal(bad.code, 1);
+});
+
+const frame = v => `data: ${typeof v === 'string' ? v : JSON.stringify(v)}\n\n`;
+const turn = (id, text) => [
+  { type: 'start', messageId: id }, { type: 'start-step' }, { type: 'text-start', id: 't' }, { type: 'text-delta', id: 't', delta: text },
+  { type: 'text-end', id: 't' }, { type: 'finish-step' }, { type: 'finish' }, '[DONE]',
+].map(frame).join('');
+
+test('replay reads several streams and tells what each client made of them', async () => {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'harness-'));
+  const good = path.join(dir, 'good.sse'), bad = path.join(dir, 'bad.sse');
+  fs.writeFileSync(good, turn('m1', 'one, data: [DONE]\n\n') + turn('m2', 'two') + [{ type: 'start', messageId: 'm3' }, { type: 'error', errorText: 'no' }, '[DONE]'].map(frame).join(''));
+  const r = await node('replay.mjs', [good]);
+  const report = JSON.parse(r.out);
+  assert.equal(r.code, 0, r.out);
+  assert.deepEqual(report.files[0].turns.map(t => [t.text, t.ending]), [['one, data: [DONE]\n\n', 'finish'], ['two', 'finish'], ['', 'error']]);
+  assert.equal(report.clients.length, 6);
+  for (const broken of [turn('m1', 'x') + turn('m1', 'y'), turn('m1', 'x').replace('"start-step"', '"step-start"'), turn('m1', 'x').replace(frame('[DONE]'), ''), turn('m1', 'x').replace(frame({ type: 'text-end', id: 't' }), ''), '']) {
+    fs.writeFileSync(bad, broken);
+    const b = await node('replay.mjs', [bad]);
+    assert.equal(b.code, 1, `${broken}\n${b.out}`);
+  }
+});
+
+test('streams are split at [DONE] frames only', () => {
+  assert.deepEqual(streamsOf('data: 1\n\ndata: [DONE]\n\ndata: 2\r\n\r\ndata: [DONE]\r\n\r\n'), ['data: 1\n\ndata: [DONE]\n\n', 'data: 2\r\n\r\ndata: [DONE]\r\n\r\n']);
+  assert.deepEqual(streamsOf('data: "[DONE]"\n\n'), ['data: "[DONE]"\n\n']);
+  assert.deepEqual(streamsOf(''), []);
+});
+
+test('messages compare by the order of their ids, and differences name their place', () => {
+  const m = (a, b) => ({ role: 'assistant', id: a, parts: [{ type: 'dynamic-tool', toolCallId: a }, { type: 'dynamic-tool', toolCallId: b }] });
+  assert.equal(difference(anonymous(m('a', 'b')), anonymous(m('x', 'y'))), null);
+  assert.match(difference(anonymous(m('a', 'a')), anonymous(m('x', 'y'))), /^parts\.1\.toolCallId/);
+  assert.match(difference({ a: 'hello' }, { a: 'help' }), /a differs at character 3/);
+});
