@@ -1,0 +1,130 @@
+package toolkind
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Tool is what is known of a call of a tool.
+type Tool struct {
+	Kind trace.ToolKind
+	// Name is the name shown to people.
+	Name string
+	// Title says in a few words what this call does, or "" without an input.
+	Title string
+	// Locations are the files that the call touches, as far as its input says.
+	Locations []trace.Location
+}
+
+// Table maps the names of one kind of agent's tools.
+type Table struct {
+	rules     map[string]rule
+	overrides map[string]trace.ToolKind
+}
+
+// rule is what a table knows of a tool.
+type rule struct {
+	kind trace.ToolKind
+	// verb begins the title.
+	verb string
+	// about are the keys of the input that the title may name, best first.
+	about []string
+	form  form
+}
+
+// form says how a title shows what the call is about.
+type form int
+
+const (
+	plain   form = iota // as it is
+	file                // the last element of a path; also a location
+	code                // between back quotes
+	quoted              // between quotation marks
+	pointed             // after a colon
+)
+
+// With returns the table with the user's own kinds. A name may end with "*" to
+// mean every tool that begins so; of several that match, the longest wins.
+func (t Table) With(overrides map[string]trace.ToolKind) Table {
+	merged := maps.Clone(t.overrides)
+	if merged == nil {
+		merged = map[string]trace.ToolKind{}
+	}
+	maps.Copy(merged, overrides)
+	return Table{rules: t.rules, overrides: merged}
+}
+
+// Names lists the names that the table knows, sorted.
+func (t Table) Names() []string { return slices.Sorted(maps.Keys(t.rules)) }
+
+// Kind returns the kind of the tool with the agent's own name.
+func (t Table) Kind(rawName string) trace.ToolKind {
+	if k, ok := t.override(rawName); ok {
+		return k
+	}
+	if r, ok := t.rules[rawName]; ok {
+		return r.kind
+	}
+	return trace.ToolOther
+}
+
+func (t Table) override(rawName string) (trace.ToolKind, bool) {
+	if k, ok := t.overrides[rawName]; ok {
+		return k, true
+	}
+	var best string
+	var kind trace.ToolKind
+	for pattern, k := range t.overrides {
+		prefix, wild := strings.CutSuffix(pattern, "*")
+		if wild && strings.HasPrefix(rawName, prefix) && (best == "" || len(pattern) > len(best)) {
+			best, kind = pattern, k
+		}
+	}
+	return kind, best != ""
+}
+
+// Classify says what a call does. The input may be empty or cut off: what it
+// does not say stays unsaid.
+func (t Table) Classify(rawName string, input json.RawMessage) Tool {
+	tool := Tool{Kind: t.Kind(rawName), Name: shownName(rawName)}
+	r, known := t.rules[rawName]
+	if !known {
+		r = rule{verb: spoken(rawName)}
+	}
+	fields := map[string]json.RawMessage{}
+	if len(input) == 0 || json.Unmarshal(input, &fields) != nil {
+		return tool
+	}
+	tool.Title = r.title(fields)
+	tool.Locations = locations(r, fields)
+	return tool
+}
+
+// ParseKind reads a kind from a configuration. Beside the kinds themselves it
+// takes "write", which other traces use for edit.
+func ParseKind(s string) (trace.ToolKind, error) {
+	if s == "write" {
+		return trace.ToolEdit, nil
+	}
+	if k := trace.ToolKind(s); slices.Contains(Kinds(), k) {
+		return k, nil
+	}
+	names := make([]string, 0, len(Kinds()))
+	for _, k := range Kinds() {
+		names = append(names, string(k))
+	}
+	return "", fmt.Errorf("there is no tool kind %q: use one of %s", s, strings.Join(names, ", "))
+}
+
+// Kinds lists the closed set of kinds.
+func Kinds() []trace.ToolKind {
+	return []trace.ToolKind{
+		trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch,
+		trace.ToolExecute, trace.ToolThink, trace.ToolFetch, trace.ToolSwitchMode, trace.ToolOther,
+	}
+}
