@@ -4,7 +4,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 )
+
+// cutDelay gives the client time to read what came before the connection is
+// cut: it loses what it has not read by then.
+const cutDelay = 50 * time.Millisecond
 
 // signature stands where the provider signs its reasoning.
 const signature = "c2NyaXB0ZWQ="
@@ -118,6 +123,8 @@ func (w anthropic) stream(s *stage, a Answer, model string) {
 
 func (anthropic) fail(s *stage, b Break) {
 	if b == BreakCut {
+		s.pace = cutDelay
+		s.wait()
 		s.cut()
 	}
 	s.event("error", anthropicError("overloaded_error", "scripted failure in mid-stream"))

@@ -24,6 +24,7 @@
 //	[[script:error CODE]]          that HTTP status, always
 //	[[script:error-once CODE ID]]  that HTTP status once for each ID, then a text
 //	[[script:error-event]]         some text, then an error event
+//	[[script:error-event-once ID]] the same once for each ID, then that text and the rest
 //	[[script:error-cut]]           some text, then the connection drops
 //
 // Once a tool has answered, a last text quotes its result. Shell, read and
@@ -32,7 +33,8 @@
 //
 // No session is kept: the step that is due follows from the conversation that
 // the agent sends back, so a resumed session, a retry and a sub-agent need
-// nothing special. The one exception is error-once, which counts.
+// nothing special. The exceptions are error-once and error-event-once, which
+// count.
 //
 // A request that offers no tools is taken for a side call that wants a title
 // and gets a short fixed one; [Options.PlayWithoutTools] turns that off.

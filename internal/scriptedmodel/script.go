@@ -15,6 +15,7 @@ const (
 	ThinkText    = "I have thought about it, and the answer is 42."
 	TitleText    = "Scripted title"
 	EventText    = "Partial answer before the failure."
+	RestText     = " And here is the rest."
 	CutText      = "Partial answer before the cut."
 	RecoverText  = "It works again after an error."
 	WrittenText  = "written by the scripted model\n"
@@ -63,6 +64,11 @@ func Play(d Directive, step, nth int, c Conversation) Answer {
 		return s.errorOnce()
 	case "error-event":
 		return Answer{Reasoning: "This will fail.", Text: EventText, Break: BreakEvent}
+	case "error-event-once":
+		if nth == 1 {
+			return Answer{Text: EventText, Break: BreakEvent}
+		}
+		return Answer{Text: EventText + RestText}
 	case "error-cut":
 		return Answer{Reasoning: "This will fail.", Text: CutText, Break: BreakCut}
 	}
@@ -87,7 +93,7 @@ func (s scene) use(why string, calls ...Call) Answer {
 func (s scene) finish() Answer {
 	quote := ""
 	if rs := s.results(); len(rs) > 0 {
-		quote = strings.Join(strings.Fields(rs[len(rs)-1]), " ")
+		quote = strings.Join(strings.Fields(reminder.ReplaceAllString(rs[len(rs)-1], "")), " ")
 	}
 	if r := []rune(quote); len(r) > quoteLimit {
 		quote = string(r[:quoteLimit]) + "…"

@@ -44,6 +44,8 @@ func TestPlay(t *testing.T) {
 		{directive: "error-once 503 a", nth: 1, want: Answer{Status: 503}},
 		{directive: "error-once 503 a", nth: 2, want: Answer{Text: RecoverText}},
 		{directive: "error-event", want: Answer{Reasoning: "This will fail.", Text: EventText, Break: BreakEvent}},
+		{directive: "error-event-once a", nth: 1, want: Answer{Text: EventText, Break: BreakEvent}},
+		{directive: "error-event-once a", nth: 2, want: Answer{Text: EventText + RestText}},
 		{directive: "error-cut", want: Answer{Reasoning: "This will fail.", Text: CutText, Break: BreakCut}},
 		{directive: "shell ls -l", tools: claudeTools, want: Answer{
 			Reasoning: "I should use a tool to run a command.", Text: "I will run a command.",
@@ -81,7 +83,7 @@ func TestPlay(t *testing.T) {
 		t.Run(tc.directive, func(t *testing.T) {
 			t.Parallel()
 			d, _ := ParseDirective("[[script:" + tc.directive + "]]")
-			c := Conversation{Tools: tc.tools, Turns: []Turn{{Role: RoleTool, Results: []string{"first", "what\n it  said"}}}}
+			c := Conversation{Tools: tc.tools, Turns: []Turn{{Role: RoleTool, Results: []string{"first", "what\n it <system-reminder>a\nnote</system-reminder> said"}}}}
 			if diff := cmp.Diff(tc.want, Play(d, tc.step, max(tc.nth, 1), c)); diff != "" {
 				t.Errorf("Play (-want +got):\n%s", diff)
 			}
