@@ -1,6 +1,8 @@
 package access
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -180,5 +182,20 @@ func TestConfiguredTokens(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error %v, want one with %q", err, part)
 		}
+	}
+}
+
+// TestMintReplacesNothing is the loser of two starts at once.
+func TestMintReplacesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(path, []byte("winner"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := mint(path); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("mint over a token: %v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "winner" {
+		t.Errorf("the token is now %q, %v", got, err)
 	}
 }

@@ -1,0 +1,107 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Rel returns path as the workspace's own: relative to it, "." for itself. A
+// relative path is taken from the workspace. Rel looks at the text only and
+// touches no file, so a symlink may still lead out of what it accepts: the other
+// methods, Contains among them, see to that.
+func (d Dir) Rel(path string) (string, error) {
+	steps, ok := d.steps(path)
+	if !ok {
+		return "", d.fail("find", path, ErrOutside)
+	}
+	return join(steps), nil
+}
+
+// join does not tidy, as filepath.Join would.
+func join(steps []string) string {
+	if len(steps) == 0 {
+		return "."
+	}
+	return strings.Join(steps, string(filepath.Separator))
+}
+
+// steps splits path into its components below the workspace. ".." stays where
+// it is unless it climbs out.
+func (d Dir) steps(path string) ([]string, bool) {
+	if path == "" || d.path == "" || strings.IndexByte(path, 0) >= 0 {
+		return nil, false
+	}
+	if filepath.IsAbs(path) {
+		inside, ok := below(d.path, path)
+		if !ok {
+			inside, ok = below(d.alias, path)
+		}
+		if !ok {
+			return nil, false
+		}
+		path = inside
+	} else if filepath.VolumeName(path) != "" || os.IsPathSeparator(path[0]) {
+		return nil, false // Windows: C:x and \x depend on a current drive
+	}
+	var steps []string
+	depth := 0
+	for step := range strings.FieldsFuncSeq(path, separator) {
+		switch step {
+		case ".":
+			continue
+		case "..":
+			depth--
+		default:
+			depth++
+		}
+		if depth < 0 {
+			return nil, false
+		}
+		steps = append(steps, step)
+	}
+	return steps, true
+}
+
+// below cuts dir off the front of path.
+func below(dir, path string) (string, bool) {
+	rest, ok := strings.CutPrefix(path, dir)
+	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) && !os.IsPathSeparator(dir[len(dir)-1]) {
+		return "", false
+	}
+	return rest, true
+}
+
+func separator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
+
+// Contains reports whether path is inside, symlinks resolved. What does not
+// exist yet is inside when it would be made there: below a directory that
+// exists and is inside, with no ".." on the way. A symlink to nothing is not,
+// and neither is what cannot be looked at. The answer is true of the moment it
+// is given.
+func (d Dir) Contains(path string) bool {
+	steps, ok := d.steps(path)
+	if !ok || d.root == nil {
+		return false
+	}
+	_, err := d.root.Stat(join(steps))
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err == nil
+	}
+	if slices.Contains(steps, "..") {
+		return false
+	}
+	for i := range steps {
+		name := join(steps[:i+1])
+		if _, err := d.root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return true // all before it are directories, all after it is new
+		}
+		if info, err := d.root.Stat(name); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return false
+}
