@@ -198,6 +198,15 @@ func (t *turn) closePart(p *part, signature string) {
 		p.half = ""
 		t.grow(p, replaceHalf(half))
 	}
+	t.forget(p)
+	if p.id != "" {
+		t.putWhole(p, signature, false)
+	}
+}
+
+// forget takes a part that is whole off the list of open ones, and keeps its
+// text in case it is what the agent ends with.
+func (t *turn) forget(p *part) {
 	p.closed = true
 	for i, o := range t.open {
 		if o == p {
@@ -205,16 +214,13 @@ func (t *turn) closePart(p *part, signature string) {
 			break
 		}
 	}
-	if p.id == "" {
+	if p.id == "" || p.thought || p.by.within != "" {
 		return
 	}
-	t.putWhole(p, signature, false)
-	if !p.thought && p.by.within == "" {
-		if t.finalAt != t.steps {
-			t.final, t.finalAt = nil, t.steps
-		}
-		t.final = append(t.final, p.text.String())
+	if t.finalAt != t.steps {
+		t.final, t.finalAt = nil, t.steps
 	}
+	t.final = append(t.final, p.text.String())
 }
 
 func (t *turn) putWhole(p *part, signature string, superseded bool) {
