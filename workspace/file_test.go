@@ -94,13 +94,15 @@ func TestWriteFile(t *testing.T) {
 	if info, err := os.Stat(ws + "/a.txt"); err != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("the mode is lost: %v, %v", info.Mode(), err)
 	}
-	for _, path := range []string{".", "sub", "a.txt/x", "loop", "missing/../x", strings.Repeat("x", 300)} {
+	for _, path := range []string{".", "sub", "a.txt/x", "loop", "missing/../x", "missing/../made2/x", "indir/../made2/x", strings.Repeat("x", 300)} {
 		if err := d.WriteFile(path, []byte("x")); err == nil || errors.Is(err, ErrOutside) {
 			t.Errorf("WriteFile(%.20s): %v", path, err)
 		}
 	}
-	if _, err := os.Lstat(ws + "/missing"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error("a directory was made on the way to ..")
+	for _, dir := range []string{"/missing", "/made2", "/sub/made2"} {
+		if _, err := os.Lstat(ws + dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s was made for a path with ..", dir)
+		}
 	}
 }
 
