@@ -39,7 +39,7 @@ func (r *room) session(ctx context.Context, name string, do func(*session) error
 	return s.end()
 }
 
-// prompt sends what a user types; %s in a directive is the workspace.
+// prompt sends what a user types.
 func (s *session) prompt(text string) error {
 	d, _ := scriptedmodel.ParseDirective(text)
 	s.next(d)
@@ -78,6 +78,7 @@ func decided(name, format string, decide func(permission) map[string]any, adjust
 	})
 }
 
+// fill replaces %s by the workspace.
 func (s *session) fill(format string) string {
 	return strings.ReplaceAll(format, "%s", s.workspace())
 }
@@ -199,7 +200,7 @@ func interruptInTool(s *session) error {
 		return err
 	}
 	err := s.await("a question", func(m message) bool { return m.Type == "control_request" })
-	err = errors.Join(err, s.pause(s.ctx, func() bool { _, err := os.Stat(s.path("started")); return err == nil }))
+	err = errors.Join(err, s.until(func() bool { _, err := os.Stat(s.path("started")); return err == nil }))
 	if err := errors.Join(err, s.interrupt()); err != nil {
 		return err
 	}
@@ -275,7 +276,7 @@ func resume(ctx context.Context, r *room) error {
 
 // resumeMissing sends nothing: the agent ends by itself.
 func resumeMissing(ctx context.Context, r *room) error {
-	s, err := r.start(ctx, "resume-missing", []string{"--resume", "99999999-2222-4333-8444-555555555555"}, nil)
+	s, err := r.start(ctx, "resume-missing", []string{"--resume", "99999999-2222-4333-8444-555555555555"})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -14,7 +15,8 @@ import (
 )
 
 // A room is where one case happens: a model, a home and a workspace that no
-// other case has touched, so that ids come out the same each time.
+// other case has touched. Its folder always has the same name, so that the ids,
+// in which prompts take part, come out the same each time.
 type room struct {
 	claude string
 	out    string // folder of the recordings
@@ -26,12 +28,13 @@ type room struct {
 }
 
 func newRoom(claude, out string) (*room, error) {
-	base, err := os.MkdirTemp("", "record-claude-")
+	tmp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {
 		return nil, err
 	}
-	if base, err = filepath.EvalSymlinks(base); err != nil {
-		return nil, err
+	base := filepath.Join(tmp, "record-claude")
+	if err := os.Mkdir(base, 0o700); err != nil {
+		return nil, fmt.Errorf("remove %s, unless another recorder is at work: %w", base, err)
 	}
 	r := &room{claude: claude, out: out, base: base, model: scriptedmodel.New(scriptedmodel.Options{}), served: make(chan struct{})}
 	for _, dir := range []string{r.home(), r.workspace(), r.tmp()} {

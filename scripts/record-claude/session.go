@@ -71,16 +71,13 @@ type permission struct {
 }
 
 // start starts the agent and shakes hands with it.
-func (r *room) start(ctx context.Context, name string, args, env []string) (*session, error) {
-	t, err := newTape(r, name)
-	if err != nil {
-		return nil, err
-	}
+func (r *room) start(ctx context.Context, name string, args []string) (*session, error) {
+	t := newTape(r, name)
 	s := &session{room: r, ctx: ctx, tape: t, lines: make(chan message, 1024), decide: allow}
 	all := append(slices.Clone(flags), args...)
 	s.cmd = exec.CommandContext(ctx, r.claude, all...)
 	s.cmd.Dir = r.workspace()
-	s.cmd.Env = append(realagent.ClaudeEnv(r.home(), r.tmp(), r.url), env...)
+	s.cmd.Env = realagent.ClaudeEnv(r.home(), r.tmp(), r.url)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.cmd.Cancel = func() error { return syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }
 	t.meta(map[string]any{
@@ -89,10 +86,11 @@ func (r *room) start(ctx context.Context, name string, args, env []string) (*ses
 		"cmd":      "claude " + strings.Join(all, " "),
 		"env":      environment(s.cmd.Env),
 	})
-	s.stdin, err = s.cmd.StdinPipe()
-	stdout, err2 := s.cmd.StdoutPipe()
-	stderr, err3 := s.cmd.StderrPipe()
-	if err := errors.Join(err, err2, err3); err != nil {
+	stdin, errIn := s.cmd.StdinPipe()
+	stdout, errOut := s.cmd.StdoutPipe()
+	stderr, errErr := s.cmd.StderrPipe()
+	s.stdin = stdin
+	if err := errors.Join(errIn, errOut, errErr); err != nil {
 		return nil, err
 	}
 	if err := s.cmd.Start(); err != nil {
@@ -105,7 +103,7 @@ func (r *room) start(ctx context.Context, name string, args, env []string) (*ses
 
 // open is start and the first control request, as every host sends it.
 func (r *room) open(ctx context.Context, name string, args ...string) (*session, error) {
-	s, err := r.start(ctx, name, args, nil)
+	s, err := r.start(ctx, name, args)
 	if err != nil {
 		return nil, err
 	}
@@ -239,13 +237,13 @@ func (s *session) kill() error {
 	return err
 }
 
-// pause lets the agent get on with what it does.
-func (s *session) pause(ctx context.Context, done func() bool) error {
+// until waits for something outside the agent's lines.
+func (s *session) until(done func() bool) error {
 	for !done() {
 		select {
 		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-s.ctx.Done():
+			return s.ctx.Err()
 		}
 	}
 	return nil

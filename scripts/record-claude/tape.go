@@ -23,8 +23,8 @@ type tape struct {
 	err error
 }
 
-func newTape(r *room, name string) (*tape, error) {
-	return &tape{scrub: r.scrub, path: filepath.Join(r.out, name+".jsonl"), start: time.Now()}, nil
+func newTape(r *room, name string) *tape {
+	return &tape{scrub: r.scrub, path: filepath.Join(r.out, name+".jsonl"), start: time.Now()}
 }
 
 // line records a message: one JSON value.
