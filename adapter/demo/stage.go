@@ -76,7 +76,7 @@ func slowly(paces int, text string) beat {
 			}
 			s.b.MessageDelta(key, word)
 		}
-		s.b.Message(key, text)
+		s.b.MessageEnd(key)
 		return nil
 	}
 }
@@ -90,7 +90,7 @@ func reason(text string) beat {
 			}
 			s.b.ThoughtDelta(key, word)
 		}
-		s.b.Thought(key, text, "")
+		s.b.ThoughtEnd(key, "")
 		return nil
 	}
 }

@@ -40,15 +40,14 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	if s.life.Err() != nil {
 		return errors.New("the echo session is closed: open a new one")
 	}
-	text := p.Text()
-	for _, word := range strings.SplitAfter(text, " ") {
+	for _, word := range strings.SplitAfter(p.Text(), " ") {
 		if ctx.Err() != nil || s.life.Err() != nil {
 			b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
 			return nil
 		}
 		b.MessageDelta("echo", word)
 	}
-	b.Message("echo", text)
+	b.MessageEnd("echo")
 	b.End(trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted})
 	return nil
 }

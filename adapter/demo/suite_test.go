@@ -1,0 +1,29 @@
+package demo_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/demo"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+)
+
+func TestSuite(t *testing.T) {
+	agenttest.Run(t, agenttest.Suite{
+		Open: func(testing.TB) agent.Runtime { return demo.Runtime{Pace: 200 * time.Microsecond} },
+		Prompts: map[agenttest.Ability]string{
+			agenttest.Text:       "hello",
+			agenttest.Slow:       "long",
+			agenttest.Permission: "approve",
+			agenttest.Question:   "ask",
+			agenttest.Tell:       "My river is the Rhine.",
+			agenttest.Recall:     "What do you remember?",
+		},
+		Word: "the Rhine",
+		Turns: []string{
+			"think", "tool", "fail", "parallel", "approve", "ask", "usage", "plan", "file", "data", "subagent",
+			"error", "big", "unicode", "remember", "all", "help", "no such script",
+		},
+	})
+}

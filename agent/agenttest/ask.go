@@ -1,0 +1,130 @@
+package agenttest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// choose answers permission requests by the first option of a kind.
+func choose(kind trace.OptionKind) func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+	return func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+		for _, o := range r.Options {
+			if o.OptionKind == kind {
+				return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: o.ID, OptionKind: kind, By: "tester"}
+			}
+		}
+		return trace.PermissionResponse{Outcome: trace.Selected, OptionKind: kind, By: "tester"}
+	}
+}
+
+func firstChoice(_ context.Context, q trace.Question) trace.Answer {
+	value := "yes"
+	if len(q.Choices) > 0 {
+		value = q.Choices[0].Label
+	}
+	return trace.Answer{Outcome: trace.Selected, Values: []string{value}, By: "tester"}
+}
+
+func permissionAllowed(t *testing.T, s Suite) {
+	host := NewHost()
+	host.OnPermit = choose(trace.AllowOnce)
+	events := newStand(t, s, host).play(t, s.Prompts[Permission])
+	if got := statuses(t, events, true); !slices.Contains(got, trace.ToolCompleted) {
+		t.Errorf("the call was allowed and ended as %v", got)
+	}
+}
+
+func permissionDenied(t *testing.T, s Suite) {
+	host := NewHost()
+	host.OnPermit = choose(trace.RejectOnce)
+	st := newStand(t, s, host)
+	events, err := st.end(t, st.start(t.Context(), s.Prompts[Permission]))
+	if err != nil {
+		t.Errorf("Prompt: %v", err)
+	}
+	if got := statuses(t, events, false); slices.Contains(got, trace.ToolCompleted) {
+		t.Errorf("the call was denied and ended as %v", got)
+	}
+}
+
+// statuses returns how the calls ended that permission was asked for, and checks
+// the recorded answers.
+func statuses(t *testing.T, events []trace.Event, allowed bool) (ends []trace.ToolStatus) {
+	t.Helper()
+	requests := Each[trace.PermissionRequest](events)
+	if len(requests) == 0 {
+		t.Fatalf("the agent did not ask for permission")
+	}
+	for _, r := range Each[trace.PermissionResponse](events) {
+		if r.Outcome != trace.Selected || r.Allowed() != allowed {
+			t.Errorf("the answer on record is %+v, want one that says allowed: %v", r, allowed)
+		}
+	}
+	for _, r := range Each[trace.ToolResult](events) {
+		if slices.ContainsFunc(requests, func(q trace.PermissionRequest) bool { return q.ToolCallID == r.ToolCallID }) {
+			ends = append(ends, r.Status)
+		}
+	}
+	return ends
+}
+
+func question(t *testing.T, s Suite) {
+	host := NewHost()
+	host.OnAsk = firstChoice
+	events := newStand(t, s, host).play(t, s.Prompts[Question])
+	if len(Each[trace.Question](events)) == 0 {
+		t.Fatalf("the agent did not ask")
+	}
+	for _, a := range Each[trace.Answer](events) {
+		if a.Outcome != trace.Selected || len(a.Values) == 0 {
+			t.Errorf("the answer on record is %+v, want the one that was given", a)
+		}
+	}
+}
+
+func cancelPermission(t *testing.T, s Suite) {
+	host := NewHost()
+	host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+		<-ctx.Done()
+		return trace.PermissionResponse{}
+	}
+	cancelAsk[trace.PermissionRequest](t, newStand(t, s, host), s.Prompts[Permission])
+}
+
+func cancelQuestion(t *testing.T, s Suite) {
+	host := NewHost()
+	host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
+		<-ctx.Done()
+		return trace.Answer{}
+	}
+	cancelAsk[trace.Question](t, newStand(t, s, host), s.Prompts[Question])
+}
+
+func cancelAsk[P trace.Payload](t *testing.T, st *stand, prompt string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := st.start(ctx, prompt)
+	st.sees(t, r, "the request", func(e trace.Event) bool { _, ok := e.Payload.(P); return ok })
+	cancel()
+	st.stopped(t, r, prompt)
+}
+
+// resume closes the session and opens one with its token in a new runtime.
+func resume(t *testing.T, s Suite) {
+	st := newStand(t, s, NewHost())
+	st.play(t, s.Prompts[Tell])
+	token := st.host.Token()
+	if token == "" {
+		t.Fatal("the agent gave no resume token")
+	}
+	st.close(t)
+	st.runtime = s.Open(t)
+	st.open(t, token)
+	if said := Said(st.play(t, s.Prompts[Recall])); !strings.Contains(said, s.Word) {
+		t.Errorf("after a resume the agent does not know %q, it says: %s", s.Word, said)
+	}
+}

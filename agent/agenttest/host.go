@@ -1,0 +1,151 @@
+package agenttest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/workspace"
+)
+
+// Host is an agent.Host that records what it is told and answers by function.
+// Like the real one it puts the answers on record itself. Set the fields before
+// the Host is used.
+type Host struct {
+	// OnPermit answers permission requests; nil withdraws them.
+	OnPermit func(context.Context, trace.PermissionRequest) trace.PermissionResponse
+	// OnAsk answers questions; nil withdraws them.
+	OnAsk func(context.Context, trace.Question) trace.Answer
+	// Judge is the policy; nil decides nothing.
+	Judge func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool)
+	// Dir is the workspace.
+	Dir workspace.Dir
+
+	feed   *feed
+	turns  []*Recorder // by prompts; these four are guarded by feed.mu
+	begun  []*Recorder // by the agent
+	notes  []trace.Payload
+	tokens []string
+}
+
+var _ agent.Host = (*Host)(nil)
+
+// NewHost returns a Host without a workspace that withdraws whatever is asked.
+func NewHost() *Host { return &Host{feed: newFeed()} }
+
+// Turn opens a turn as a session would for the prompt.
+func (h *Host) Turn(p agent.Prompt) *Recorder {
+	r := h.recorder("t", &h.turns)
+	r.Emit(trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel})
+	r.Emit(trace.Reply{MessageID: "message-" + r.Turn(), Cause: trace.CausePrompt})
+	return r
+}
+
+// Begin implements agent.Host.
+func (h *Host) Begin(info agent.TurnInfo) *trace.Builder {
+	r := h.recorder("b", &h.begun)
+	cause := trace.CauseAgent
+	if info.Prompt != nil {
+		r.Emit(*info.Prompt)
+		cause = trace.CausePrompt
+	}
+	r.Emit(trace.Reply{MessageID: "message-" + r.Turn(), Cause: cause})
+	return r.Builder
+}
+
+func (h *Host) recorder(prefix string, list *[]*Recorder) *Recorder {
+	h.feed.mu.Lock()
+	defer h.feed.mu.Unlock()
+	r := newRecorder(h.feed, func(c *trace.Config) {
+		c.Turn, c.Judge = fmt.Sprintf("%s%d", prefix, len(*list)+1), h.Judge
+	})
+	*list = append(*list, r)
+	return r
+}
+
+// Permit implements agent.Host.
+func (h *Host) Permit(ctx context.Context, requestID string) (trace.PermissionResponse, error) {
+	r, request, err := awaitAsk(ctx, h, func(p trace.PermissionRequest) bool { return p.RequestID == requestID })
+	answer := trace.PermissionResponse{Outcome: trace.Canceled}
+	if err == nil && h.OnPermit != nil {
+		answer = h.OnPermit(ctx, request)
+	}
+	answer.RequestID = requestID
+	if ctx.Err() != nil {
+		return trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}, nil
+	}
+	for _, o := range request.Options {
+		if o.ID == answer.ChosenOption {
+			answer.OptionKind = o.OptionKind
+		}
+	}
+	r.PermissionResponse(answer)
+	return answer, nil
+}
+
+// Ask implements agent.Host.
+func (h *Host) Ask(ctx context.Context, questionID string) (trace.Answer, error) {
+	r, question, err := awaitAsk(ctx, h, func(q trace.Question) bool { return q.QuestionID == questionID })
+	answer := trace.Answer{Outcome: trace.Canceled}
+	if err == nil && h.OnAsk != nil {
+		answer = h.OnAsk(ctx, question)
+	}
+	answer.QuestionID = questionID
+	if ctx.Err() != nil {
+		return trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}, nil
+	}
+	r.Answer(answer)
+	return answer, nil
+}
+
+// awaitAsk finds what is asked and the turn it is asked in. An id that never
+// appears is waited for until ctx ends, as a request that nobody answers is.
+func awaitAsk[P trace.Payload](ctx context.Context, h *Host, match func(P) bool) (in *Recorder, found P, err error) {
+	err = h.feed.until(ctx, func() bool {
+		for _, r := range slices.Concat(h.turns, h.begun) {
+			for _, e := range r.events {
+				if p, ok := e.Payload.(P); ok && match(p) {
+					in, found = r, p
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return in, found, err
+}
+
+// Files implements agent.Host.
+func (h *Host) Files() workspace.Dir { return h.Dir }
+
+// Note implements agent.Host.
+func (h *Host) Note(p trace.Payload) { h.feed.update(func() { h.notes = append(h.notes, p) }) }
+
+// Resume implements agent.Host.
+func (h *Host) Resume(token string) { h.feed.update(func() { h.tokens = append(h.tokens, token) }) }
+
+// Notes returns what was recorded outside any turn.
+func (h *Host) Notes() []trace.Payload {
+	h.feed.mu.Lock()
+	defer h.feed.mu.Unlock()
+	return slices.Clone(h.notes)
+}
+
+// Token returns the newest resume token, or "".
+func (h *Host) Token() string {
+	h.feed.mu.Lock()
+	defer h.feed.mu.Unlock()
+	if len(h.tokens) == 0 {
+		return ""
+	}
+	return h.tokens[len(h.tokens)-1]
+}
+
+// Begun returns the turns that the agent began.
+func (h *Host) Begun() []*Recorder {
+	h.feed.mu.Lock()
+	defer h.feed.mu.Unlock()
+	return slices.Clone(h.begun)
+}

@@ -1,0 +1,90 @@
+package agenttest
+
+import (
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tributary-dev/tributary/agent"
+)
+
+// Ability is something that the suite asks an agent for, by a prompt.
+type Ability string
+
+// The abilities. What a Suite has no prompt for is not tested.
+const (
+	Text       Ability = "text"       // some text; required
+	Slow       Ability = "slow"       // talks long enough to be stopped, a second or more
+	Permission Ability = "permission" // a tool call that needs permission
+	Question   Ability = "question"   // a question with choices
+	Tell       Ability = "tell"       // tells the agent the Word
+	Recall     Ability = "recall"     // makes it say the Word
+)
+
+// Suite says how an adapter is tested.
+type Suite struct {
+	// Open returns the runtime under test.
+	Open func(testing.TB) agent.Runtime
+	// Config is what sessions are opened with; nil is an empty directory.
+	Config func(testing.TB) agent.Config
+	// Prompts are what makes the agent do things.
+	Prompts map[Ability]string
+	// Word is what the agent remembers, see Tell and Recall.
+	Word string
+	// Turns are further prompts, each of which must give a well-formed turn.
+	Turns []string
+	// Bound is how long anything may take; 10 seconds if zero.
+	Bound time.Duration
+}
+
+// Run tests an adapter. The test it runs in must not be parallel.
+func Run(t *testing.T, s Suite) {
+	t.Helper()
+	if s.Bound == 0 {
+		s.Bound = 10 * time.Second
+	}
+	if s.Prompts[Text] == "" {
+		t.Fatal("agenttest: the suite needs a prompt for Text")
+	}
+	for _, c := range []struct {
+		name  string
+		needs []Ability
+		test  func(*testing.T, Suite)
+	}{
+		{"one turn", nil, oneTurn},
+		{"two turns", nil, twoTurns},
+		{"unicode prompt", nil, unicodePrompt},
+		{"further turns", nil, furtherTurns},
+		{"canceled before it began", nil, canceledBefore},
+		{"close twice", nil, closeTwice},
+		{"prompt after close", nil, promptAfterClose},
+		{"cancel", []Ability{Slow}, cancelTurn},
+		{"close during prompt", []Ability{Slow}, closeDuringPrompt},
+		{"permission allowed", []Ability{Permission}, permissionAllowed},
+		{"permission denied", []Ability{Permission}, permissionDenied},
+		{"cancel while permission waits", []Ability{Permission}, cancelPermission},
+		{"question", []Ability{Question}, question},
+		{"cancel while question waits", []Ability{Question}, cancelQuestion},
+		{"resume", []Ability{Tell, Recall}, resume},
+	} {
+		if !s.has(c.needs) {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			before := goleak.IgnoreCurrent()
+			// Registered before the session's own Cleanup, so it runs after it.
+			t.Cleanup(func() { goleak.VerifyNone(t, before) })
+			c.test(t, s)
+		})
+	}
+}
+
+func (s Suite) has(needs []Ability) bool {
+	for _, a := range needs {
+		if s.Prompts[a] == "" {
+			return false
+		}
+	}
+	return true
+}
