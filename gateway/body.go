@@ -1,0 +1,279 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Limits of a POST. The stock client sends the whole history every time, so the
+// body may be large; what is kept of it is little.
+const (
+	maxBody  = 512 << 20
+	maxKept  = 32 << 20
+	maxDepth = 100
+)
+
+// chatRequest is what the gateway keeps of a POST of the AI SDK
+// (DefaultChatTransport, or an app's own prepareSendMessagesRequest).
+type chatRequest struct {
+	ID        string
+	Trigger   string
+	MessageID string
+	Channel   string
+	Agent     string
+	// Last is the last message, whose role says what the POST means.
+	LastRole string
+	LastID   string
+	// User is the last user message, if there is one.
+	User *trace.UserMessage
+}
+
+const (
+	triggerSubmit     = "submit-message"
+	triggerRegenerate = "regenerate-message"
+)
+
+// bodyError says what is wrong with a body, and with which status to answer.
+type bodyError struct {
+	status   int
+	sentence string
+}
+
+func (e *bodyError) Error() string { return e.sentence }
+
+func malformed(format string, args ...any) error {
+	return &bodyError{400, fmt.Sprintf(format, args...)}
+}
+
+var errTooMuch = &bodyError{413, "The message is too large: at most 32 MB of one message are read."}
+
+// readChat reads a body as a stream of tokens: of a message it holds one at a
+// time, and in the end only the last user message.
+func readChat(r io.Reader) (chatRequest, error) {
+	limited := &io.LimitedReader{R: r, N: maxBody + 1}
+	s := &scanner{dec: json.NewDecoder(limited)}
+	s.dec.UseNumber()
+	req, err := s.chat()
+	switch {
+	case limited.N <= 0:
+		return req, &bodyError{413, "The request body is larger than 512 MB."}
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		if s.dec.InputOffset() == 0 {
+			return req, malformed("The request body is empty: send JSON with `id` and `messages`.")
+		}
+		return req, malformed("The request body ends in the middle of its JSON.")
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return req, malformed("The request body is not JSON (at byte %d).", syntax.Offset)
+	}
+	return req, err
+}
+
+type scanner struct {
+	dec  *json.Decoder
+	kept int
+}
+
+func (s *scanner) chat() (chatRequest, error) {
+	var req chatRequest
+	if err := s.open('{', "The request body must be a JSON object with `id` and `messages`."); err != nil {
+		return req, err
+	}
+	err := s.fields(1, func(key string) error {
+		switch key {
+		case "id", "trigger", "messageId", "channelId", "agent":
+			into := map[string]*string{"id": &req.ID, "trigger": &req.Trigger, "messageId": &req.MessageID, "channelId": &req.Channel, "agent": &req.Agent}
+			return s.text(key, into[key])
+		case "messages":
+			return s.messages(&req)
+		case "message":
+			return s.message(&req)
+		}
+		_, err := s.value(2, false)
+		return err
+	})
+	if err != nil {
+		return req, err
+	}
+	if _, err := s.dec.Token(); !errors.Is(err, io.EOF) {
+		return req, malformed("The request body goes on after its JSON object.")
+	}
+	return req, nil
+}
+
+func (s *scanner) messages(req *chatRequest) error {
+	if err := s.open('[', "`messages` must be a list of UI messages."); err != nil {
+		return err
+	}
+	for s.dec.More() {
+		if err := s.message(req); err != nil {
+			return err
+		}
+	}
+	_, err := s.dec.Token()
+	return err
+}
+
+// message reads one message. Its parts may come before its role, so they are
+// held until the message is over.
+func (s *scanner) message(req *chatRequest) error {
+	s.kept = 0
+	v, err := s.value(3, true)
+	if err != nil {
+		return err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return malformed("A message must be an object with `id`, `role` and `parts`.")
+	}
+	role, _ := m["role"].(string)
+	id, _ := m["id"].(string)
+	req.LastRole, req.LastID = role, id
+	if role != "user" {
+		return nil
+	}
+	if s.kept > maxKept {
+		return errTooMuch
+	}
+	u, err := userMessage(id, m)
+	if err != nil {
+		return err
+	}
+	req.User = &u
+	return nil
+}
+
+// userMessage takes over what an agent can read: text and files. Data parts of
+// the app's own are left out.
+func userMessage(id string, m map[string]any) (trace.UserMessage, error) {
+	u := trace.UserMessage{ID: id}
+	if len(id) > 1000 {
+		return u, malformed("The id of the user message is longer than 1000 bytes.")
+	}
+	parts, _ := m["parts"].([]any)
+	if content, ok := m["content"].(string); ok && parts == nil { // AI SDK 4 and other clients
+		parts = []any{map[string]any{"type": "text", "text": content}}
+	}
+	for _, p := range parts {
+		part, ok := p.(map[string]any)
+		if !ok {
+			return u, malformed("A part of the user message is not an object.")
+		}
+		str := func(key string) string { v, _ := part[key].(string); return v }
+		switch str("type") {
+		case "text":
+			if strings.TrimSpace(str("text")) != "" {
+				u.Parts = append(u.Parts, trace.InputPart{Type: trace.InputText, Text: str("text")})
+			}
+		case "file":
+			u.Parts = append(u.Parts, trace.InputPart{Type: trace.InputFile, MediaType: str("mediaType"), URL: str("url"), Filename: str("filename")})
+		}
+	}
+	if meta, ok := m["metadata"]; ok && meta != nil {
+		raw, err := json.Marshal(meta)
+		if err != nil {
+			return u, malformed("The metadata of the user message cannot be read.")
+		}
+		u.Metadata = raw
+	}
+	return u, nil
+}
+
+func (s *scanner) open(want json.Delim, sentence string) error {
+	t, err := s.dec.Token()
+	if err != nil {
+		return err
+	}
+	if t != want {
+		return &bodyError{400, sentence}
+	}
+	return nil
+}
+
+// fields calls read for each key of an object whose brace has been read.
+func (s *scanner) fields(depth int, read func(key string) error) error {
+	if depth > maxDepth {
+		return malformed("The request body is nested deeper than %d levels.", maxDepth)
+	}
+	for s.dec.More() {
+		t, err := s.dec.Token()
+		if err != nil {
+			return err
+		}
+		key, _ := t.(string)
+		if err := read(key); err != nil {
+			return err
+		}
+	}
+	_, err := s.dec.Token()
+	return err
+}
+
+func (s *scanner) text(key string, into *string) error {
+	v, err := s.value(2, true)
+	if err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case nil:
+	case string:
+		*into = v
+	default:
+		return malformed("`%s` must be a string.", key)
+	}
+	return nil
+}
+
+// value reads one value. What is not to be kept, or is beyond what is kept of
+// one message, is read and dropped.
+func (s *scanner) value(depth int, keep bool) (any, error) {
+	if depth > maxDepth {
+		return nil, malformed("The request body is nested deeper than %d levels.", maxDepth)
+	}
+	t, err := s.dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	const overhead = 32 // a value costs memory even when it is empty
+	s.kept += overhead
+	if text, ok := t.(string); ok {
+		s.kept += len(text)
+	}
+	keep = keep && s.kept <= maxKept
+	delim, nested := t.(json.Delim)
+	switch {
+	case nested && delim == '{':
+		m := map[string]any{}
+		err := s.fields(depth, func(key string) error {
+			s.kept += len(key)
+			v, err := s.value(depth+1, keep)
+			if keep && s.kept <= maxKept {
+				m[key] = v
+			}
+			return err
+		})
+		return m, err
+	case nested:
+		var list []any
+		for s.dec.More() {
+			v, err := s.value(depth+1, keep)
+			if err != nil {
+				return nil, err
+			}
+			if keep && s.kept <= maxKept {
+				list = append(list, v)
+			}
+		}
+		_, err := s.dec.Token()
+		return list, err
+	case !keep:
+		return nil, nil
+	}
+	return t, nil
+}

@@ -1,0 +1,103 @@
+package gateway
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// Options configure the gateway.
+type Options struct {
+	Hub *session.Hub
+	// Rings are the streams that readers of one turn share.
+	Rings *uistream.Rings
+	// Stream says how streams are written.
+	Stream uistream.Options
+	// Page serves the web page at /; nil: none.
+	Page http.Handler
+	// Ready reports why the gateway cannot serve, or nil.
+	Ready  func() error
+	Logger *slog.Logger
+	// Started is when the process began, for /metrics.
+	Started time.Time
+}
+
+type gateway struct {
+	Options
+	meter *meter
+}
+
+// New returns the routes. It is to be wrapped by an access.Guard.
+func New(o Options) http.Handler {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	g := &gateway{Options: o, meter: &meter{}}
+	mux := http.NewServeMux()
+	route := func(pattern string, need access.Role, h handler) {
+		mux.Handle(pattern, g.handle(g.allow(need, h)))
+	}
+	route("POST /api/chat", access.Collaborator, g.chat)
+	route("POST /api/sessions/{id}/chat", access.Collaborator, g.chat)
+	route("GET /api/chat/{id}/stream", access.Viewer, g.resume)
+	route("GET /api/sessions/{id}/chat/stream", access.Viewer, g.resume)
+	route("GET /api/sessions/{id}/chat/{chat}/stream", access.Viewer, g.resume)
+	route("POST /api/chat/{id}/stop", access.Collaborator, g.stop)
+	route("POST /api/sessions/{id}/stop", access.Collaborator, g.stop)
+	route("GET /api/sessions", access.Viewer, g.list)
+	route("POST /api/sessions", access.Collaborator, g.create)
+	route("GET /api/sessions/{id}", access.Viewer, g.get)
+	route("DELETE /api/sessions/{id}", access.Owner, g.remove)
+	route("GET /api/sessions/{id}/messages", access.Viewer, g.messages)
+	route("POST /api/sessions/{id}/permissions/{request}", access.Owner, g.permit)
+	route("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.answer)
+	route("GET /api/sessions/{id}/trace", access.Viewer, g.trace)
+	route("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
+	route("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
+	route("GET /api/agents", access.Viewer, g.agents)
+	route("GET /metrics", access.Viewer, g.metrics)
+	mux.Handle("GET /healthz", g.handle(g.healthy))
+	mux.Handle("GET /readyz", g.handle(g.ready))
+	mux.Handle("/api/", g.handle(func(_ http.ResponseWriter, r *http.Request) error {
+		return &refusal{http.StatusNotFound, "not_found", "There is no " + r.Method + " " + r.URL.Path + " here: see the documentation for the routes."}
+	}))
+	if o.Page != nil {
+		mux.Handle("/", o.Page)
+	}
+	return g.meter.count(mux)
+}
+
+// Public tells which paths need no token: the page's own files and the health
+// checks. They hold nothing of anybody's.
+func Public(r *http.Request) bool {
+	switch r.URL.Path {
+	case "/metrics":
+		return false
+	case "/healthz", "/readyz":
+		return true
+	}
+	return len(r.URL.Path) < 5 || r.URL.Path[:5] != "/api/"
+}
+
+// allow lets a request through whose sender has the role.
+func (g *gateway) allow(need access.Role, h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		p, ok := access.From(r.Context())
+		if !ok || !p.Role.Allows(need) {
+			return &refusal{http.StatusForbidden, "forbidden", "Your role is " + p.Role.String() + "; this needs " + need.String() + "."}
+		}
+		if id := r.PathValue("id"); id != "" {
+			g.Hub.Touch(id)
+		}
+		return h(w, r)
+	}
+}
+
+func caller(r *http.Request) string {
+	p, _ := access.From(r.Context())
+	return p.ID
+}

@@ -1,0 +1,88 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+func (g *gateway) healthy(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+func (g *gateway) ready(w http.ResponseWriter, _ *http.Request) error {
+	if g.Ready != nil {
+		if err := g.Ready(); err != nil {
+			return &refusal{http.StatusServiceUnavailable, "not_ready", sentence(err.Error())}
+		}
+	}
+	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+}
+
+// meter counts requests.
+type meter struct {
+	requests, refused, failed atomic.Int64
+	streams                   atomic.Int64
+}
+
+func (m *meter) count(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.requests.Add(1)
+		next.ServeHTTP(&counted{ResponseWriter: w, meter: m}, r)
+	})
+}
+
+// counted notices the status of a response.
+type counted struct {
+	http.ResponseWriter
+	meter *meter
+	told  bool
+}
+
+func (c *counted) WriteHeader(status int) {
+	if !c.told {
+		c.told = true
+		switch {
+		case status >= 500:
+			c.meter.failed.Add(1)
+		case status >= 400:
+			c.meter.refused.Add(1)
+		}
+	}
+	c.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// metrics speaks the Prometheus text format, version 0.0.4.
+func (g *gateway) metrics(w http.ResponseWriter, r *http.Request) error {
+	all, err := g.Hub.List(r.Context())
+	if err != nil {
+		return err
+	}
+	running := 0
+	for _, s := range all {
+		if s.Turn != "" {
+			running++
+		}
+	}
+	var b strings.Builder
+	write := func(name, kind, help string, value any) {
+		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %v\n", name, help, name, kind, name, value)
+	}
+	write("tributary_http_requests_total", "counter", "Requests received.", g.meter.requests.Load())
+	write("tributary_http_refused_total", "counter", "Requests answered with a 4xx status.", g.meter.refused.Load())
+	write("tributary_http_failed_total", "counter", "Requests answered with a 5xx status.", g.meter.failed.Load())
+	write("tributary_streams", "gauge", "Chat streams that are open.", g.meter.streams.Load())
+	write("tributary_sessions", "gauge", "Sessions in the registry.", len(all))
+	write("tributary_sessions_running", "gauge", "Sessions with a running turn.", running)
+	write("tributary_goroutines", "gauge", "Goroutines of the process.", runtime.NumGoroutine())
+	write("tributary_uptime_seconds", "gauge", "Seconds since the start.", int64(time.Since(g.Started).Seconds()))
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	_, _ = w.Write([]byte(b.String()))
+	return nil
+}

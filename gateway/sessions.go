@@ -1,0 +1,156 @@
+package gateway
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// sessionView is a session in JSON.
+type sessionView struct {
+	ID        string        `json:"id"`
+	Agent     string        `json:"agent"`
+	Title     string        `json:"title"`
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"`
+	State     session.State `json:"state"`
+	// Turn is the turn that runs, or null.
+	Turn *string `json:"turn"`
+	// Damaged says what the log has lost, if it has.
+	Damaged string `json:"damaged,omitempty"`
+}
+
+func view(info session.Info, state session.State, turn string) sessionView {
+	v := sessionView{
+		ID: info.ID, Agent: info.Agent, Title: info.Title, CreatedAt: info.CreatedAt.UTC(), UpdatedAt: info.UpdatedAt.UTC(),
+		State: state, Damaged: info.Damaged,
+	}
+	if turn != "" {
+		v.Turn = &turn
+	}
+	return v
+}
+
+func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
+	all, err := g.Hub.List(r.Context())
+	if err != nil {
+		return err
+	}
+	views := make([]sessionView, 0, len(all))
+	for _, s := range all {
+		views = append(views, view(s.Info, s.State, s.Turn))
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"sessions": views})
+}
+
+func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		ID    string `json:"id"`
+		Agent string `json:"agent"`
+		Title string `json:"title"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	info, err := g.Hub.Create(r.Context(), session.Spec{ID: body.ID, Agent: body.Agent, Title: body.Title, By: caller(r)})
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusCreated, view(info, session.Idle, ""))
+}
+
+func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
+	info, state, turn, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, view(info, state, turn))
+}
+
+func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {
+	if err := g.Hub.Delete(r.Context(), r.PathValue("id")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (g *gateway) agents(w http.ResponseWriter, _ *http.Request) error {
+	type agentView struct {
+		Name    string `json:"name"`
+		Default bool   `json:"default"`
+	}
+	views := []agentView{}
+	for _, name := range g.Hub.AgentNames() {
+		views = append(views, agentView{name, name == g.Hub.Default})
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"agents": views})
+}
+
+// channels lists where a session's prompts came from. Only agents with several
+// channels have more than the one.
+func (g *gateway) channels(w http.ResponseWriter, r *http.Request) error {
+	seen := map[string]bool{}
+	channels := []map[string]any{}
+	records, err := g.Hub.Records(r.Context(), r.PathValue("id"), 0, false, false)
+	if err != nil {
+		return err
+	}
+	for rec, err := range records {
+		if err != nil {
+			return err
+		}
+		if p, ok := rec.Payload.(trace.Prompt); ok && !seen[p.Channel] {
+			seen[p.Channel] = true
+			channels = append(channels, map[string]any{"id": p.Channel, "default": p.Channel == ""})
+		}
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"channels": channels})
+}
+
+// tools lists the tools that a session's agent has called so far.
+func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
+	type toolView struct {
+		Name    string         `json:"name"`
+		RawName string         `json:"raw_name"`
+		Kind    trace.ToolKind `json:"kind"`
+		Calls   int            `json:"calls"`
+	}
+	byName := map[string]*toolView{}
+	tools := []*toolView{}
+	records, err := g.Hub.Records(r.Context(), r.PathValue("id"), 0, false, false)
+	if err != nil {
+		return err
+	}
+	for rec, err := range records {
+		if err != nil {
+			return err
+		}
+		c, ok := rec.Payload.(trace.ToolCall)
+		if !ok {
+			continue
+		}
+		if byName[c.RawName] == nil {
+			byName[c.RawName] = &toolView{Name: c.Name, RawName: c.RawName, Kind: c.ToolKind}
+			tools = append(tools, byName[c.RawName])
+		}
+		byName[c.RawName].Calls++
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"tools": tools})
+}
+
+// number reads a whole number from the query.
+func number(r *http.Request, key string, byDefault, least, most uint64) (uint64, error) {
+	text := r.URL.Query().Get(key)
+	if text == "" {
+		return byDefault, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || n < least || n > most {
+		return 0, malformed("`%s` must be a whole number from %d to %d.", key, least, most)
+	}
+	return n, nil
+}

@@ -1,0 +1,79 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// branch is the line of messages that a session's history shows: what was taken
+// back by a rewind is not in it.
+type branch struct {
+	messages []message
+}
+
+// message is a message of the branch.
+type message struct {
+	id   string
+	turn string
+	user bool
+	// after is a record number before the message's turn began.
+	after uint64
+	text  *trace.UserMessage
+}
+
+func (b *branch) find(id string) int {
+	return slices.IndexFunc(b.messages, func(m message) bool { return m.id == id })
+}
+
+// add appends a message, or replaces one of the same id in the same turn.
+func (b *branch) add(m message) {
+	b.messages = append(b.messages, m)
+}
+
+// cut takes back the message and all that follows.
+func (b *branch) cut(id string) {
+	if i := b.find(id); i >= 0 {
+		b.messages = slices.Delete(b.messages, i, len(b.messages))
+	}
+}
+
+// observe takes over what a record says of the branch.
+func (b *branch) observe(r trace.Record) {
+	switch p := r.Payload.(type) {
+	case trace.Rewind:
+		b.cut(p.To)
+	case trace.Prompt:
+		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, after: r.Seq - 1, text: &p.Message})
+	case trace.Reply:
+		b.add(message{id: p.MessageID, turn: r.Turn, after: r.Seq - 1})
+	default:
+	}
+}
+
+// target is the user message that a regeneration of the message named runs
+// again: itself, or the one before the assistant's. An empty name means the
+// last one.
+func (b *branch) target(id string) (message, bool) {
+	i := len(b.messages) - 1
+	if id != "" {
+		i = b.find(id)
+	}
+	for ; i >= 0; i-- {
+		if b.messages[i].user {
+			return b.messages[i], true
+		}
+	}
+	return message{}, false
+}
+
+// turns lists the turns of the branch in order.
+func (b *branch) turns() []message {
+	var turns []message
+	for _, m := range b.messages {
+		if len(turns) == 0 || turns[len(turns)-1].turn != m.turn {
+			turns = append(turns, m)
+		}
+	}
+	return turns
+}

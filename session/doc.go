@@ -1,0 +1,28 @@
+// Package session owns what happens between a request and an agent: sessions,
+// their turns, who follows them, and what ends them.
+//
+// A turn outlives the request that began it: [Hub.Prompt] returns as soon as the
+// turn is known, and whoever wants to see it follows the log. A disconnect is
+// not a stop; what it is, is a setting ([Options.OnDisconnect]). An explicit
+// stop names its turn, is on record at once, and never hits a later one.
+//
+// # The life of a turn
+//
+//	queued ──▶ running ──▶ ended ──▶ released
+//	   └──────────────────▶ (withdrawn: it stays in history as not run)
+//
+// Ended means that its stop is on record; nothing of it is written after that.
+// Released means that the agent is free again; the next prompt starts then. A
+// prompt that arrives between the two waits for the release whatever the busy
+// policy says, because its sender has seen the turn end.
+//
+// # Goroutines
+//
+// The Hub owns one goroutine per running turn, one that watches it, and one per
+// turn that the agent began by itself. Close ends all of them and waits.
+//
+// # Locks
+//
+// One mutex per session guards its state. It is never held while a record is
+// appended or an agent is called: the append itself takes it.
+package session

@@ -1,0 +1,43 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// What a caller acts on. Each is one sentence that can be shown to a user.
+var (
+	ErrUnknownSession = errors.New("there is no such session")
+	ErrUnknownAgent   = errors.New("there is no such agent")
+	ErrUnknownMessage = errors.New("there is no such message in this session")
+	ErrUnknownRequest = errors.New("there is no such request in this session")
+	ErrEmptyPrompt    = errors.New("the message is empty: send some text or a file")
+	ErrBusy           = errors.New("a turn is running: wait for its end, or stop it first")
+	ErrQueueFull      = errors.New("too many prompts are waiting: wait until one of them has run")
+	ErrClosing        = errors.New("the gateway is shutting down: try again in a moment")
+	ErrExists         = errors.New("a session with this id exists already")
+)
+
+// AnsweredError says that a request has its one answer.
+type AnsweredError struct {
+	By string
+	At time.Time
+	// Outcome says what the answer was, in a word or two.
+	Outcome string
+}
+
+// Error implements error.
+func (e *AnsweredError) Error() string {
+	by := e.By
+	if by == "" {
+		by = "the gateway"
+	}
+	return fmt.Sprintf("this request was already answered (%s) by %s at %s", e.Outcome, by, e.At.UTC().Format(time.RFC3339))
+}
+
+// ChoiceError says that an answer does not fit its request.
+type ChoiceError struct{ Sentence string }
+
+// Error implements error.
+func (e *ChoiceError) Error() string { return e.Sentence }

@@ -1,0 +1,205 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/workspace"
+)
+
+// fleet bounds the agents that are open at once.
+type fleet struct {
+	mu      sync.Mutex
+	max     int
+	open    map[*live]time.Time // since when it had nothing to do; zero: it works
+	changed chan struct{}
+}
+
+func newFleet(limit int) *fleet {
+	return &fleet{max: limit, open: map[*live]time.Time{}, changed: make(chan struct{})}
+}
+
+// reserve takes a place for a session's agent. When there is none it closes the
+// agent that has been idle longest, and waits when all of them work.
+func (f *fleet) reserve(ctx context.Context, l *live) error {
+	for {
+		f.mu.Lock()
+		_, has := f.open[l]
+		if has || len(f.open) < f.max {
+			f.open[l] = time.Time{}
+			f.mu.Unlock()
+			return nil
+		}
+		var idlest *live
+		for o, since := range f.open {
+			if !since.IsZero() && (idlest == nil || since.Before(f.open[idlest])) {
+				idlest = o
+			}
+		}
+		wait := f.changed
+		f.mu.Unlock()
+		if idlest != nil && idlest.closeIfIdle() {
+			continue
+		}
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// mark tells whether a session's agent works now.
+func (f *fleet) mark(l *live, idle bool, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, has := f.open[l]; !has {
+		return
+	}
+	f.open[l] = time.Time{}
+	if idle {
+		f.open[l] = now
+		f.wake()
+	}
+}
+
+func (f *fleet) release(l *live) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.open, l)
+	f.wake()
+}
+
+func (f *fleet) wake() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// openAgent returns the session's agent, and opens it if need be.
+func (l *live) openAgent(ctx context.Context) (agent.Session, error) {
+	l.opens.Lock()
+	defer l.opens.Unlock()
+	if s := l.openedAgent(); s != nil {
+		return s, nil
+	}
+	if err := l.hub.fleet.reserve(ctx, l); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	info := l.info
+	l.mu.Unlock()
+	a, ok := l.hub.Agents[info.Agent]
+	if !ok {
+		l.hub.fleet.release(l)
+		return nil, fmt.Errorf("the agent %q of this session is not configured any more", info.Agent)
+	}
+	if err := l.openFiles(a.Cwd); err != nil {
+		l.hub.fleet.release(l)
+		return nil, err
+	}
+	s, err := a.Runtime.Open(ctx, host{l}, agent.Config{
+		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: a.Model,
+		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", info.Agent),
+	})
+	if err != nil {
+		l.hub.fleet.release(l)
+		return nil, err
+	}
+	l.mu.Lock()
+	l.agent = s
+	l.mu.Unlock()
+	return s, nil
+}
+
+func (l *live) openFiles(dir string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hasDir {
+		return nil
+	}
+	if dir == "" {
+		return errors.New("the agent has no directory to work in: set cwd in the configuration, or start with --cwd")
+	}
+	files, err := workspace.Open(dir)
+	if err != nil {
+		return fmt.Errorf("open the agent's directory: %w", err)
+	}
+	l.files, l.hasDir = files, true
+	return nil
+}
+
+func (l *live) openedAgent() agent.Session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.agent
+}
+
+// keepAgent says that the agent has something to do. The caller holds l.mu.
+func (l *live) keepAgent() {
+	stopTimer(&l.closing)
+	l.hub.fleet.mark(l, false, l.hub.Now())
+}
+
+// idleAgent closes the agent after a while in which nothing was asked of it.
+func (l *live) idleAgent() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running != nil || len(l.turns) > 0 || l.agent == nil {
+		return
+	}
+	l.hub.fleet.mark(l, true, l.hub.Now())
+	stopTimer(&l.closing)
+	l.closing = time.AfterFunc(l.hub.AgentIdle, func() { l.closeIfIdle() })
+}
+
+// closeIfIdle closes the agent unless it has something to do.
+func (l *live) closeIfIdle() bool {
+	if !l.opens.TryLock() { // it is being opened or closed right now
+		return false
+	}
+	defer l.opens.Unlock()
+	l.mu.Lock()
+	busy := l.running != nil || len(l.turns) > 0
+	l.mu.Unlock()
+	if busy {
+		return false
+	}
+	l.endAgent()
+	return true
+}
+
+// closeAgent ends the agent's process and frees its place.
+func (l *live) closeAgent() {
+	l.opens.Lock()
+	defer l.opens.Unlock()
+	l.endAgent()
+}
+
+func (l *live) endAgent() {
+	s := l.openedAgent()
+	if s == nil {
+		return
+	}
+	if err := s.Close(); err != nil {
+		l.hub.Logger.Warn("agent did not close cleanly", "session", l.id, "error", err)
+	}
+	l.forgetAgent(s)
+}
+
+// forgetAgent lets go of an agent that was closed.
+func (l *live) forgetAgent(s agent.Session) {
+	l.mu.Lock()
+	mine := l.agent == s
+	if mine {
+		l.agent = nil
+		stopTimer(&l.closing)
+	}
+	l.mu.Unlock()
+	if mine {
+		l.hub.fleet.release(l)
+	}
+}

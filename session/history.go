@@ -1,0 +1,110 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Page is a piece of a session's history.
+type Page struct {
+	// Records yields the whole records of the page's turns, in order.
+	Records iter.Seq2[trace.Record, error]
+	// Before is what to ask for to get the page before this one, or "".
+	Before string
+}
+
+// History returns the last turns of the session's branch before the named one
+// ("": up to now), at most limit of them. What was taken back is not in it.
+func (h *Hub) History(ctx context.Context, session, before string, limit int) (Page, error) {
+	l, err := h.session(ctx, session)
+	if err != nil {
+		return Page{}, err
+	}
+	if err := l.loadBranch(ctx); err != nil {
+		return Page{}, err
+	}
+	l.mu.Lock()
+	turns := l.branch.turns()
+	l.mu.Unlock()
+	end := len(turns)
+	if before != "" {
+		end = -1
+		for i, t := range turns {
+			if t.turn == before {
+				end = i
+			}
+		}
+		if end < 0 {
+			return Page{}, fmt.Errorf("%w: history has no turn %q to go back from", ErrUnknownMessage, before)
+		}
+	}
+	start := max(0, end-limit)
+	page := turns[start:end]
+	if len(page) == 0 {
+		return Page{Records: func(func(trace.Record, error) bool) {}}, nil
+	}
+	p := Page{Records: h.pageOf(ctx, session, page)}
+	if start > 0 {
+		p.Before = page[0].turn
+	}
+	return p, nil
+}
+
+// pageOf yields the whole records of some turns.
+func (h *Hub) pageOf(ctx context.Context, session string, turns []message) iter.Seq2[trace.Record, error] {
+	left := map[string]bool{}
+	for _, t := range turns {
+		left[t.turn] = true
+	}
+	return func(yield func(trace.Record, error) bool) {
+		open := len(left)
+		for r, err := range h.Log.Wholes(ctx, session, turns[0].after, 0) {
+			if err != nil {
+				yield(trace.Record{}, err)
+				return
+			}
+			if !left[r.Turn] {
+				continue
+			}
+			if _, rewound := r.Payload.(trace.Rewind); rewound {
+				continue // the branch has heeded it already
+			}
+			if !yield(r, nil) {
+				return
+			}
+			if _, over := r.Payload.(trace.Stop); over {
+				if open--; open == 0 {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Records yields everything that is on record of a session after a number: for
+// exports. With follow it goes on as records come.
+func (h *Hub) Records(ctx context.Context, session string, after uint64, deltas, follow bool) (iter.Seq2[trace.Record, error], error) {
+	if _, err := h.session(ctx, session); err != nil {
+		return nil, err
+	}
+	if !deltas && !follow {
+		return h.Log.Wholes(ctx, session, after, 0), nil
+	}
+	source := h.Log.After(ctx, session, after)
+	if follow {
+		source = h.Log.Follow(ctx, session, after)
+	}
+	return func(yield func(trace.Record, error) bool) {
+		for r, err := range source {
+			if err == nil && !deltas && trace.Provisional(r.Payload) {
+				continue
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}, nil
+}

@@ -1,0 +1,120 @@
+package session
+
+import (
+	"context"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/workspace"
+)
+
+// host is what a session gives to its agent.
+type host struct{ live *live }
+
+var _ agent.Host = host{}
+
+// Permit implements agent.Host.
+func (h host) Permit(ctx context.Context, requestID string) (trace.PermissionResponse, error) {
+	canceled := trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}
+	if requestID == "" { // asked in a turn that was over
+		return canceled, nil
+	}
+	a, err := h.live.await(ctx, requestID)
+	if err != nil {
+		if isCanceled(err) {
+			return canceled, nil
+		}
+		return canceled, err
+	}
+	return a.response, nil
+}
+
+// Ask implements agent.Host.
+func (h host) Ask(ctx context.Context, questionID string) (trace.Answer, error) {
+	canceled := trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}
+	if questionID == "" {
+		return canceled, nil
+	}
+	a, err := h.live.await(ctx, questionID)
+	if err != nil {
+		if isCanceled(err) {
+			return canceled, nil
+		}
+		return canceled, err
+	}
+	return a.answer, nil
+}
+
+// Files implements agent.Host.
+func (h host) Files() workspace.Dir {
+	h.live.mu.Lock()
+	defer h.live.mu.Unlock()
+	return h.live.files
+}
+
+// Begin implements agent.Host: a turn that nobody here asked for.
+func (h host) Begin(info agent.TurnInfo) *trace.Builder {
+	l := h.live
+	after, err := l.hub.Log.Last(l.hub.ctx, l.id)
+	if err != nil {
+		l.hub.Logger.Error("read the log", "session", l.id, "error", err)
+	}
+	l.mu.Lock()
+	t := l.newTurn(agent.Prompt{}, after)
+	t.began = true
+	l.enter(t)
+	if info.Prompt != nil {
+		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, after: after, text: &info.Prompt.Message})
+	}
+	l.mu.Unlock()
+	l.saveLate()
+	cause := trace.CauseAgent
+	if info.Prompt != nil {
+		t.builder.Emit(*info.Prompt)
+		cause = trace.CausePrompt
+	}
+	t.reply(cause)
+	l.hub.goes.Go(func() { t.await() })
+	return t.builder
+}
+
+// await ends a turn that the agent began when the agent says so, or when it is
+// silent for too long.
+func (t *turn) await() {
+	released := make(chan struct{})
+	session := t.live.openedAgent()
+	if session != nil {
+		t.live.hub.goes.Go(func() { t.watch(session, released) })
+	}
+	select {
+	case <-t.builder.Ended():
+	case <-t.ctx.Done():
+	}
+	close(released)
+	t.finish(t.verdict(t.ctx.Err()))
+	t.live.idleAgent()
+}
+
+// Note implements agent.Host.
+func (h host) Note(p trace.Payload) { h.live.note(p) }
+
+// Resume implements agent.Host: the token is stored the moment it is known.
+func (h host) Resume(token string) {
+	l := h.live
+	l.mu.Lock()
+	same := l.info.Resume == token
+	l.info.Resume = token
+	l.mu.Unlock()
+	if !same {
+		l.saveLate()
+	}
+}
+
+// judge lets the policy decide what needs no person.
+func (l *live) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
+	l.mu.Lock()
+	files, ok := l.files, l.hasDir
+	a := l.hub.Agents[l.info.Agent]
+	l.mu.Unlock()
+	return a.Policy.Judge(r, c, func(path string) bool { return ok && files.Contains(path) })
+}

@@ -1,0 +1,284 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/tributary-dev/tributary/eventlog"
+)
+
+// Hub owns the sessions. It is safe for concurrent use.
+type Hub struct {
+	Options
+	ctx   context.Context //nolint:containedctx // the life of the hub
+	stop  context.CancelFunc
+	goes  sync.WaitGroup
+	fleet *fleet
+
+	mu       sync.Mutex
+	live     map[string]*live
+	refusing bool
+}
+
+// New opens a hub on a log. Turns that an earlier process left open are closed
+// as failed first: their agents are gone.
+func New(ctx context.Context, o Options) (*Hub, error) {
+	if o.Log == nil || len(o.Agents) == 0 {
+		return nil, errors.New("a hub needs a log and at least one agent")
+	}
+	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}}
+	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
+	h.fleet = newFleet(h.MaxAgents)
+	if err := h.recover(ctx); err != nil {
+		h.stop()
+		return nil, err
+	}
+	return h, nil
+}
+
+// Close refuses new prompts, gives running turns until ctx ends to finish, ends
+// those that have not, closes the agents and waits. The log stays open.
+func (h *Hub) Close(ctx context.Context) error {
+	h.mu.Lock()
+	h.refusing = true
+	sessions := make([]*live, 0, len(h.live))
+	for _, l := range h.live {
+		sessions = append(sessions, l)
+	}
+	h.mu.Unlock()
+	for _, t := range openTurns(sessions) {
+		select {
+		case <-t.ended:
+		case <-ctx.Done():
+		}
+	}
+	for _, t := range openTurns(sessions) {
+		t.finish(stopped("shutdown"))
+	}
+	for _, l := range sessions {
+		l.closeAgent()
+	}
+	h.stop()
+	h.goes.Wait()
+	for _, l := range sessions {
+		l.mu.Lock()
+		stopTimer(&l.closing)
+		if l.hasDir {
+			_ = l.files.Close()
+		}
+		l.mu.Unlock()
+	}
+	return nil
+}
+
+func openTurns(sessions []*live) []*turn {
+	var open []*turn
+	for _, l := range sessions {
+		l.mu.Lock()
+		for _, t := range l.turns {
+			open = append(open, t)
+		}
+		l.mu.Unlock()
+	}
+	return open
+}
+
+func (h *Hub) refuses() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.refusing
+}
+
+// Spec says what a new session is to be.
+type Spec struct {
+	ID    string
+	Agent string
+	Title string
+	By    string
+}
+
+// Create makes a session. An empty id gets one, an empty agent the default.
+func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
+	if s.ID == "" {
+		s.ID = newID(h.Now())
+	}
+	if err := CheckID(s.ID); err != nil {
+		return Info{}, err
+	}
+	if s.Agent == "" {
+		s.Agent = h.Default
+	}
+	if _, ok := h.Agents[s.Agent]; !ok {
+		return Info{}, fmt.Errorf("%w: %q; there are: %s", ErrUnknownAgent, s.Agent, h.agentNames())
+	}
+	now := h.Now()
+	l := h.newLive(Info{ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, CreatedAt: now, UpdatedAt: now})
+	l.branched = true
+	if err := h.claim(ctx, l); err != nil {
+		return Info{}, err
+	}
+	return l.info, nil
+}
+
+// claim makes a new session known, unless its id is taken.
+func (h *Hub) claim(ctx context.Context, l *live) error {
+	if _, err := h.session(ctx, l.id); err == nil {
+		return ErrExists
+	} else if !errors.Is(err, ErrUnknownSession) {
+		return err
+	}
+	h.mu.Lock()
+	if h.refusing {
+		h.mu.Unlock()
+		return ErrClosing
+	}
+	if h.live[l.id] != nil {
+		h.mu.Unlock()
+		return ErrExists
+	}
+	h.live[l.id] = l
+	h.mu.Unlock()
+	if err := l.save(ctx); err != nil {
+		h.mu.Lock()
+		delete(h.live, l.id)
+		h.mu.Unlock()
+		return err
+	}
+	return nil
+}
+
+// Ensure returns the session, and makes it on first use.
+func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
+	if err := CheckID(s.ID); err != nil {
+		return Info{}, err
+	}
+	info, _, _, err := h.Get(ctx, s.ID)
+	if !errors.Is(err, ErrUnknownSession) {
+		return info, err
+	}
+	info, err = h.Create(ctx, s)
+	if errors.Is(err, ErrExists) { // somebody else's first use, just now
+		info, _, _, err = h.Get(ctx, s.ID)
+	}
+	return info, err
+}
+
+// Get tells what is known of a session, what it does and in which turn.
+func (h *Hub) Get(ctx context.Context, id string) (Info, State, string, error) {
+	l, err := h.session(ctx, id)
+	if err != nil {
+		return Info{}, "", "", err
+	}
+	info, state, turn := l.view()
+	return info, state, turn, nil
+}
+
+func (l *live) view() (Info, State, string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	info := l.info
+	info.Open = slices.Clone(info.Open)
+	state, turn := l.state()
+	return info, state, turn
+}
+
+// Summary is a session in a list.
+type Summary struct {
+	Info
+	State State
+	Turn  string
+}
+
+// List returns all sessions, the newest first.
+func (h *Hub) List(ctx context.Context) ([]Summary, error) {
+	var all []Summary
+	for e, err := range h.Log.List(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("list the sessions: %w", err)
+		}
+		s := Summary{State: Idle}
+		if err := json.Unmarshal(e.Doc, &s.Info); err != nil {
+			h.Logger.Warn("session document cannot be read", "session", e.Session, "error", err)
+			continue
+		}
+		h.mu.Lock()
+		l := h.live[e.Session]
+		h.mu.Unlock()
+		if l != nil {
+			s.Info, s.State, s.Turn = l.view()
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	return all, nil
+}
+
+// Delete ends a session's turns and its agent, and forgets it.
+func (h *Hub) Delete(ctx context.Context, id string) error {
+	l, err := h.session(ctx, id)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.deleted = true
+	l.mu.Unlock()
+	for _, t := range openTurns([]*live{l}) {
+		t.finish(stopped("deleted"))
+	}
+	l.closeAgent()
+	l.saving.Lock() // no save is under way, and none writes after deleted was set
+	defer l.saving.Unlock()
+	if err := errors.Join(h.Log.Remove(ctx, id), h.Log.Delete(ctx, id)); err != nil {
+		return fmt.Errorf("delete session %q: %w", id, err)
+	}
+	h.mu.Lock()
+	delete(h.live, id)
+	h.mu.Unlock()
+	return nil
+}
+
+// session returns a session, reading its document if it is not in memory.
+func (h *Hub) session(ctx context.Context, id string) (*live, error) {
+	h.mu.Lock()
+	l := h.live[id]
+	h.mu.Unlock()
+	if l != nil {
+		return l, nil
+	}
+	doc, err := h.Log.Get(ctx, id)
+	if errors.Is(err, eventlog.ErrNoSession) {
+		return nil, ErrUnknownSession
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read session %q: %w", id, err)
+	}
+	var info Info
+	if err := json.Unmarshal(doc, &info); err != nil {
+		return nil, fmt.Errorf("the document of session %q cannot be read: %w", id, err)
+	}
+	info.Damaged = h.Log.Damaged()[id]
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l := h.live[id]; l != nil {
+		return l, nil
+	}
+	l = h.newLive(info)
+	h.live[id] = l
+	return l, nil
+}
+
+// AgentNames lists the configured agents.
+func (h *Hub) AgentNames() []string {
+	names := make([]string, 0, len(h.Agents))
+	for n := range h.Agents {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (h *Hub) agentNames() string { return fmt.Sprint(h.AgentNames()) }

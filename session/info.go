@@ -1,0 +1,93 @@
+package session
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Info is what is known of a session without reading its log. It is the
+// document that the registry keeps.
+type Info struct {
+	ID        string    `json:"id"`
+	Agent     string    `json:"agent"`
+	Title     string    `json:"title,omitempty"`
+	CreatedBy string    `json:"created_by,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// Resume is the agent's own name of the conversation.
+	Resume string `json:"resume,omitempty"`
+	// Open lists the turns that have no stop on record, oldest first.
+	Open []TurnRef `json:"open,omitempty"`
+	// Last is the newest turn that has ended.
+	Last *TurnRef `json:"last,omitempty"`
+	// Damaged says in one sentence what the log has lost, if it has.
+	Damaged string `json:"damaged,omitempty"`
+}
+
+// TurnRef is where a turn stands.
+type TurnRef struct {
+	ID        string `json:"id"`
+	MessageID string `json:"message_id"`
+	// After is a record number just before the turn's first record.
+	After uint64 `json:"after"`
+	// EndedAt is when its stop went on record.
+	EndedAt time.Time `json:"ended_at,omitzero"`
+	// Cut says that somebody's stream of it was cut before its end.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// State says in a word what a session does.
+type State string
+
+// The states of a session.
+const (
+	Idle    State = "idle"
+	Running State = "running"
+	Parked  State = "parked"
+)
+
+// MaxID is the longest session id, in bytes.
+const MaxID = 200
+
+// CheckID returns an error of one sentence when the id cannot name a session.
+func CheckID(id string) error {
+	switch {
+	case id == "":
+		return &ChoiceError{"the session id is missing: send it as `id`"}
+	case len(id) > MaxID:
+		return &ChoiceError{fmt.Sprintf("the session id is longer than %d bytes", MaxID)}
+	case !utf8.ValidString(id):
+		return &ChoiceError{"the session id is not valid UTF-8"}
+	case strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return &ChoiceError{"the session id holds a character that cannot be printed"}
+	case id == "." || id == "..":
+		return &ChoiceError{"a session id cannot be . or .."}
+	}
+	return nil
+}
+
+var encoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding) //nolint:gochecknoglobals // a constant in all but name
+
+// newID returns an id that sorts by time and cannot be guessed.
+func newID(now time.Time) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMilli())<<16) //nolint:gosec // milliseconds since 1970 fit 48 bits
+	_, _ = rand.Read(b[6:])                                        // never fails, see crypto/rand
+	return encoding.EncodeToString(b[:])
+}
+
+// title makes a session's title of its first prompt.
+func title(text string) string {
+	const longest = 60
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= longest {
+		return text
+	}
+	return strings.TrimSpace(string([]rune(text)[:longest-1])) + "…"
+}

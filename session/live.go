@@ -1,0 +1,171 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/workspace"
+)
+
+// live is a session in memory.
+type live struct {
+	hub *Hub
+	id  string
+
+	saving sync.Mutex // orders writes of the registry document
+	opens  sync.Mutex // orders opening and closing of the agent
+
+	mu       sync.Mutex
+	info     Info
+	deleted  bool
+	branch   branch
+	branched bool
+	turns    map[string]*turn // all that have no stop on record
+	running  *turn            // has the agent; nil once released
+	queue    []*turn
+	coming   int   // prompts on their way into the queue
+	last     *turn // the newest that ended in this process
+	asks     map[string]*ask
+	noticed  chan struct{} // closed and made anew when an ask is noticed
+
+	agent   agent.Session // nil while closed; guarded by opens and mu
+	files   workspace.Dir
+	hasDir  bool
+	closing *time.Timer
+}
+
+func (h *Hub) newLive(info Info) *live {
+	return &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, asks: map[string]*ask{}, noticed: make(chan struct{})}
+}
+
+// save writes the registry document as it now stands.
+func (l *live) save(ctx context.Context) error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	l.mu.Lock()
+	l.info.UpdatedAt = l.hub.Now()
+	deleted := l.deleted
+	doc, err := json.Marshal(l.info)
+	l.mu.Unlock()
+	if deleted {
+		return nil
+	}
+	if err == nil {
+		err = l.hub.Log.Put(ctx, l.id, doc)
+	}
+	if err != nil {
+		return fmt.Errorf("keep session %q: %w", l.id, err)
+	}
+	return nil
+}
+
+// saveLate saves after something that cannot be undone; a failure is logged,
+// since the next save writes the same again.
+func (l *live) saveLate() {
+	if err := l.save(l.hub.ctx); err != nil {
+		l.hub.Logger.Error("session document not written", "session", l.id, "error", err)
+	}
+}
+
+// append puts events of a turn on record. The asks among them are known before
+// anybody can see them, so that the quickest answer finds them.
+func (l *live) append(ctx context.Context, turn string, events []trace.Event) error {
+	for _, e := range events {
+		l.noticeAsk(turn, e.Payload)
+	}
+	_, err := l.hub.Log.Append(ctx, l.id, turn, events)
+	if err != nil {
+		return fmt.Errorf("write to the log of session %q: %w", l.id, err)
+	}
+	return nil
+}
+
+// note records what happens outside any turn.
+func (l *live) note(p trace.Payload) {
+	if d, ok := p.(trace.Data); ok && d.Name == "title" {
+		l.retitle(d.Value)
+	}
+	e := trace.Event{ID: "note." + newID(l.hub.Now()), Time: l.hub.Now(), Actor: trace.Agent, Payload: p}
+	if err := l.append(l.hub.ctx, "", []trace.Event{e}); err != nil {
+		l.hub.Logger.Error("note not recorded", "session", l.id, "kind", p.Kind(), "error", err)
+	}
+}
+
+func (l *live) retitle(value json.RawMessage) {
+	var text string
+	if json.Unmarshal(value, &text) != nil || text == "" {
+		return
+	}
+	l.mu.Lock()
+	l.info.Title = title(text)
+	l.mu.Unlock()
+	l.saveLate()
+}
+
+// loadBranch reads the session's messages from the log, once.
+func (l *live) loadBranch(ctx context.Context) error {
+	l.mu.Lock()
+	done := l.branched
+	l.mu.Unlock()
+	if done {
+		return nil
+	}
+	var b branch
+	for r, err := range l.hub.Log.Wholes(ctx, l.id, 0, 0) {
+		if err != nil {
+			return fmt.Errorf("read the history of session %q: %w", l.id, err)
+		}
+		b.observe(r)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.branched {
+		l.branch, l.branched = b, true
+	}
+	return nil
+}
+
+// state tells what the session does now.
+func (l *live) state() (State, string) {
+	switch {
+	case l.running != nil && !l.running.ending:
+		return Running, l.running.id
+	case len(l.queue) > 0:
+		return Running, l.queue[0].id
+	}
+	for id := range l.turns {
+		if !l.turns[id].ending {
+			return Running, id
+		}
+	}
+	return Idle, ""
+}
+
+// enter makes a turn known, before anything of it is on record.
+func (l *live) enter(t *turn) {
+	l.turns[t.id] = t
+	l.info.Open = append(l.info.Open, t.ref())
+}
+
+// leave forgets an ended turn, except that it was the last.
+func (l *live) leave(t *turn) {
+	delete(l.turns, t.id)
+	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })
+	l.queue = slices.DeleteFunc(l.queue, func(q *turn) bool { return q == t })
+	if t.replied {
+		ref := t.ref()
+		l.info.Last, l.last = &ref, t
+	}
+}
+
+// busy reports whether a prompt would have to wait for somebody else's turn. A
+// turn whose end is on record is nobody's any more.
+func (l *live) busy() bool {
+	return l.running != nil && !l.running.ending || len(l.queue) > 0 || l.coming > 0
+}

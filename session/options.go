@@ -1,0 +1,101 @@
+package session
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/permission"
+)
+
+// OnDisconnect says what becomes of a running turn when its last follower's
+// connection is cut.
+type OnDisconnect string
+
+// What a disconnect means.
+const (
+	Grace  OnDisconnect = "grace"  // stop it after a while, unless somebody comes back
+	Stop   OnDisconnect = "stop"   // stop it at once
+	Detach OnDisconnect = "detach" // let it run
+)
+
+// Busy says what becomes of a prompt while a turn runs.
+type Busy string
+
+// What a prompt does while a turn runs.
+const (
+	Queue     Busy = "queue"     // it waits
+	Reject    Busy = "reject"    // it is refused
+	Interrupt Busy = "interrupt" // it stops the running turn
+)
+
+// Agent is an agent that sessions can be made with.
+type Agent struct {
+	Runtime agent.Runtime
+	Cwd     string
+	Model   string
+	Policy  permission.Policy
+}
+
+// Options configure a Hub. The zero value of each limit means its default.
+type Options struct {
+	Log    *eventlog.Log
+	Agents map[string]Agent
+	// Default names the agent of sessions that name none.
+	Default string
+
+	OnDisconnect OnDisconnect
+	Busy         Busy
+	// GracePeriod is how long a turn that nobody follows any more goes on (5 s);
+	// requests for the session extend it, to GraceLimit in all (15 s).
+	GracePeriod, GraceLimit time.Duration
+	// IdleLimit ends a turn whose agent has been silent for so long while no tool
+	// ran and no answer was awaited (120 s).
+	IdleLimit time.Duration
+	// StopPatience is how long an agent may take to stop before its process is
+	// ended (5 s).
+	StopPatience time.Duration
+	// AgentIdle closes an agent that had nothing to do for so long (5 min). It is
+	// opened again, with its memory, at the next prompt.
+	AgentIdle time.Duration
+	// MaxAgents bounds the agents that are open at once (16).
+	MaxAgents int
+	// MaxQueue bounds the prompts that wait in one session (32).
+	MaxQueue int
+	// Replay is how long a turn that has ended is still given to a client that
+	// asks to resume (60 s).
+	Replay time.Duration
+	// StateDir is handed to the agents for what must outlive a crash.
+	StateDir string
+	Logger   *slog.Logger
+	// Now is the clock; time.Now if nil.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	defaultTo(&o.OnDisconnect, Grace)
+	defaultTo(&o.Busy, Queue)
+	defaultTo(&o.GracePeriod, 5*time.Second)
+	defaultTo(&o.GraceLimit, 15*time.Second)
+	defaultTo(&o.IdleLimit, 120*time.Second)
+	defaultTo(&o.StopPatience, 5*time.Second)
+	defaultTo(&o.AgentIdle, 5*time.Minute)
+	defaultTo(&o.MaxAgents, 16)
+	defaultTo(&o.MaxQueue, 32)
+	defaultTo(&o.Replay, 60*time.Second)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func defaultTo[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}

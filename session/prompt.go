@@ -1,0 +1,247 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Prompt is a wish to have the agent do something.
+type Prompt struct {
+	// Message is what the user says. Its id, when it names a message of the
+	// session, is an edit: that message and what followed are taken back.
+	Message trace.UserMessage
+	By      string
+	Channel string
+	// Regenerate runs a message of the session again. Of names it, or the answer
+	// to it; empty means the last one. A Message with parts replaces its content.
+	Regenerate bool
+	Of         string
+}
+
+// Prompt begins a turn, or queues it behind the one that runs. It returns when
+// the turn is known; the turn goes on when ctx ends.
+func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error) {
+	l, err := h.session(ctx, session)
+	if err != nil {
+		return Turn{}, err
+	}
+	if err := l.loadBranch(ctx); err != nil {
+		return Turn{}, err
+	}
+	after, err := h.Log.Last(ctx, session)
+	if err != nil {
+		return Turn{}, fmt.Errorf("read the log of session %q: %w", session, err)
+	}
+	t, stopping, rewind, err := l.admit(p, after)
+	if err != nil {
+		return Turn{}, err
+	}
+	for _, s := range stopping {
+		s.turn.finish(s.stop)
+	}
+	if err := l.save(ctx); err != nil { // a turn that the registry doesn't know could not be closed after a crash
+		t.finish(failed("log", "The gateway could not write its log, so the prompt was not run."))
+		l.arrive(nil)
+		return Turn{}, err
+	}
+	if rewind != "" {
+		t.builder.Emit(trace.Rewind{To: rewind})
+	}
+	t.builder.Emit(trace.Prompt{Message: t.prompt.Message, By: p.By, Channel: p.Channel})
+	if rewind != "" {
+		t.builder.Emit(trace.Error{Code: "not_rewound", Message: "The agent still remembers what was removed."})
+	}
+	l.arrive(t)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return t.handle(), nil
+}
+
+// ending is a turn that a new prompt ends.
+type ending struct {
+	turn *turn
+	stop trace.Stop
+}
+
+// admit decides what a prompt means now, and makes its turn.
+func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, rewind string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.deleted {
+		return nil, nil, "", ErrUnknownSession
+	}
+	if l.hub.ctx.Err() != nil || l.hub.refuses() {
+		return nil, nil, "", ErrClosing
+	}
+	if p, rewind, err = l.resolve(p); err != nil {
+		return nil, nil, "", err
+	}
+	if len(p.Message.Parts) == 0 {
+		return nil, nil, "", ErrEmptyPrompt
+	}
+	if len(l.queue)+l.coming >= l.hub.MaxQueue {
+		return nil, nil, "", ErrQueueFull
+	}
+	if stopping, err = l.makeWay(p, rewind != ""); err != nil {
+		return nil, nil, "", err
+	}
+	if p.Message.ID == "" {
+		p.Message.ID = "user_" + newID(l.hub.Now())
+	}
+	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}, after)
+	l.coming++
+	if rewind != "" {
+		l.branch.cut(rewind)
+	}
+	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, after: after, text: &p.Message})
+	if l.info.Title == "" {
+		l.info.Title = title(t.prompt.Text())
+	}
+	l.enter(t)
+	return t, stopping, rewind, nil
+}
+
+// resolve turns an edit or a regeneration into a prompt and the message to go
+// back to. History is cut on a stated wish only: a new id always appends.
+func (l *live) resolve(p Prompt) (Prompt, string, error) {
+	if !p.Regenerate {
+		if i := l.branch.find(p.Message.ID); p.Message.ID != "" && i >= 0 {
+			if !l.branch.messages[i].user {
+				return p, "", ErrUnknownMessage
+			}
+			return p, p.Message.ID, nil
+		}
+		return p, "", nil
+	}
+	of := p.Of
+	if of == "" {
+		of = p.Message.ID
+	}
+	m, ok := l.branch.target(of)
+	if !ok {
+		if len(p.Message.Parts) > 0 { // an app that regenerates what was never sent
+			return p, "", nil
+		}
+		return p, "", ErrUnknownMessage
+	}
+	if len(p.Message.Parts) == 0 || p.Message.ID != m.id {
+		p.Message = *m.text
+	}
+	p.Message.ID = m.id
+	return p, m.id, nil
+}
+
+// makeWay says which turns end because of the prompt.
+func (l *live) makeWay(p Prompt, rewinds bool) ([]ending, error) {
+	r := l.running
+	alive := r != nil && !r.ending
+	switch {
+	case rewinds: // what was asked after the message that goes, goes with it
+		var all []ending
+		if alive {
+			all = append(all, ending{r, stopped("superseded")})
+		}
+		for _, q := range l.queue {
+			all = append(all, ending{q, stopped("superseded")})
+		}
+		return all, nil
+	case !l.busy():
+		return nil, nil
+	case alive && r.grace != nil && r.by == p.By && r.channel == p.Channel:
+		return []ending{{r, stopped("disconnected")}}, nil
+	case l.hub.Busy == Reject:
+		return nil, ErrBusy
+	case l.hub.Busy == Interrupt && alive:
+		return []ending{{r, stopped("interrupted")}}, nil
+	}
+	return nil, nil
+}
+
+// arrive puts an admitted turn (nil: none after all) into the queue.
+func (l *live) arrive(t *turn) {
+	l.mu.Lock()
+	l.coming--
+	if t != nil && !t.ending {
+		l.queue = append(l.queue, t)
+	}
+	l.mu.Unlock()
+	l.advance()
+}
+
+// advance starts the next turn if the agent is free.
+func (l *live) advance() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running != nil || len(l.queue) == 0 || l.hub.ctx.Err() != nil {
+		return
+	}
+	t := l.queue[0]
+	l.queue = slices.Delete(l.queue, 0, 1)
+	t.began = true
+	stopTimer(&t.grace) // what begins to run is judged anew by who follows it
+	l.running = t
+	l.keepAgent()
+	if t.followed && t.followers == 0 {
+		l.startGrace(t)
+	}
+	l.hub.goes.Go(func() {
+		t.run()
+		l.mu.Lock()
+		l.running = nil
+		l.mu.Unlock()
+		l.advance()
+		l.idleAgent()
+	})
+}
+
+// StopTurn ends a turn now: the one named, or the running one. It is idempotent
+// and never ends a turn that was not meant.
+func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
+	l, err := h.session(ctx, session)
+	if err != nil {
+		return "", false, err
+	}
+	t := l.stoppable(id)
+	if t == nil {
+		return id, false, nil
+	}
+	stop := stopped("stopped")
+	l.mu.Lock()
+	if !t.began {
+		stop.Reason = "not_run"
+	}
+	l.mu.Unlock()
+	done = t.finish(stop)
+	h.Logger.Info("turn stopped", "session", session, "turn", t.id, "by", by)
+	return t.id, done, nil
+}
+
+func (l *live) stoppable(id string) *turn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if id != "" {
+		if t := l.turns[id]; t != nil && !t.ending {
+			return t
+		}
+		return nil
+	}
+	if l.running != nil && !l.running.ending {
+		return l.running
+	}
+	for _, t := range l.turns { // a turn that the agent began by itself
+		if t.began && !t.ending {
+			return t
+		}
+	}
+	return nil
+}
+
+// isCanceled reports whether an error only says that somebody stopped waiting.
+func isCanceled(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,196 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Turn is what a caller needs to know to follow a turn.
+type Turn struct {
+	Session string
+	ID      string
+	// MessageID is the id of the assistant message.
+	MessageID string
+	// After is where to read from: the turn's records have greater numbers.
+	After uint64
+	// Running is false for a turn whose stop is on record.
+	Running bool
+}
+
+// turn is a turn that is not over, or was the last.
+type turn struct {
+	live      *live
+	id        string
+	messageID string
+	by        string
+	channel   string
+	prompt    agent.Prompt
+	after     uint64
+	builder   *trace.Builder
+	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
+	cancel    context.CancelCauseFunc
+	finishing sync.Once
+	ended     chan struct{} // the stop is on record
+
+	// Guarded by live.mu.
+	began     bool // it has the agent
+	replied   bool // its assistant message is on record
+	ending    bool // its stop is on record, or about to be
+	endedAt   time.Time
+	cut       bool
+	followers int
+	followed  bool
+	grace     *time.Timer
+	graceFrom time.Time
+}
+
+func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
+	id := newID(l.hub.Now())
+	t := &turn{live: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after, ended: make(chan struct{})}
+	t.ctx, t.cancel = context.WithCancelCause(l.hub.ctx)
+	t.builder = trace.NewBuilder(l.hub.ctx, trace.Config{
+		Turn:   t.id,
+		Now:    l.hub.Now,
+		Append: func(ctx context.Context, events []trace.Event) error { return l.append(ctx, t.id, events) },
+		Judge:  l.judge,
+	})
+	return t
+}
+
+func (t *turn) ref() TurnRef {
+	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Cut: t.cut}
+}
+
+func (t *turn) handle() Turn {
+	return Turn{Session: t.live.id, ID: t.id, MessageID: t.messageID, After: t.after, Running: !t.ending}
+}
+
+// reply opens the assistant message.
+func (t *turn) reply(cause trace.Cause) {
+	t.live.mu.Lock()
+	t.replied = true
+	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after})
+	t.live.mu.Unlock()
+	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause})
+}
+
+// finish puts the stop on record, once; who comes second waits for the first.
+// The agent is told by cancelling the turn's context, after the fact: what it
+// still says is counted and dropped.
+func (t *turn) finish(s trace.Stop) (mine bool) {
+	t.finishing.Do(func() {
+		mine = true
+		l := t.live
+		l.mu.Lock()
+		t.ending = true
+		stopTimer(&t.grace)
+		l.mu.Unlock()
+		if err := t.builder.Finish(s); err != nil {
+			l.hub.Logger.Error("turn not wholly recorded", "session", l.id, "turn", t.id, "error", err)
+		}
+		l.mu.Lock()
+		t.endedAt = l.hub.Now()
+		l.leave(t)
+		l.mu.Unlock()
+		l.saveLate()
+		close(t.ended)
+		t.cancel(errEnded)
+	})
+	return mine
+}
+
+var errEnded = errors.New("the turn is over")
+
+// stopped is the stop of a turn that somebody or something ended.
+func stopped(reason string) trace.Stop {
+	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCanceled}
+}
+
+func failed(reason, sentence string) trace.Stop {
+	return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: sentence}
+}
+
+// run gives the turn to the agent and returns when the agent is free again.
+func (t *turn) run() {
+	l := t.live
+	t.reply(trace.CausePrompt)
+	session, err := l.openAgent(t.ctx)
+	if err != nil {
+		t.finish(failed("agent_unavailable", err.Error()))
+		return
+	}
+	released := make(chan struct{})
+	l.hub.goes.Go(func() { t.watch(session, released) })
+	err = session.Prompt(t.ctx, t.prompt, t.builder)
+	close(released)
+	t.finish(t.verdict(err))
+	if err != nil && !errors.Is(err, context.Canceled) {
+		l.closeAgent() // whatever state it is in, the next prompt gets a fresh one
+	}
+}
+
+// verdict is how a turn ended that nobody ended from outside.
+func (t *turn) verdict(err error) trace.Stop {
+	if s, ok := t.builder.Verdict(); ok {
+		return s
+	}
+	switch {
+	case err != nil && t.ctx.Err() != nil:
+		return stopped("stopped")
+	case err != nil:
+		return failed("agent_lost", err.Error())
+	}
+	return trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}
+}
+
+// watch ends a turn whose agent is silent for too long, whose log failed, and an
+// agent that does not stop when it is told to.
+func (t *turn) watch(session agent.Session, released <-chan struct{}) {
+	h := t.live.hub
+	silence := time.NewTimer(h.IdleLimit)
+	defer silence.Stop()
+	for {
+		select {
+		case <-released:
+			return
+		case <-t.builder.Failed():
+			t.finish(failed("log", "The gateway could not write its log, so the turn was ended."))
+		case <-silence.C:
+			a := t.builder.Activity()
+			rest := a.Last.Add(h.IdleLimit).Sub(h.Now())
+			if a.Tools > 0 || a.Asks > 0 {
+				rest = h.IdleLimit
+			}
+			if rest <= 0 {
+				t.finish(failed("idle", fmt.Sprintf("The agent said nothing for %s, so the turn was ended.", h.IdleLimit)))
+			}
+			silence.Reset(max(rest, time.Millisecond))
+			continue
+		case <-t.ctx.Done():
+		}
+		// The turn is over or being ended: the agent gets a moment to notice.
+		patience := time.NewTimer(h.StopPatience)
+		defer patience.Stop()
+		select {
+		case <-released:
+		case <-patience.C:
+			h.Logger.Warn("agent did not stop and is ended", "session", t.live.id, "turn", t.id)
+			_ = session.Close()
+			t.live.forgetAgent(session)
+		}
+		return
+	}
+}
+
+func stopTimer(timer **time.Timer) {
+	if *timer != nil {
+		(*timer).Stop()
+		*timer = nil
+	}
+}
