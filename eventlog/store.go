@@ -12,8 +12,10 @@ import (
 // Store keeps records. Implementations are safe for concurrent use; appends to
 // one session come one after another.
 type Store interface {
-	// Append numbers the events, keeps them and returns the last number. When it
-	// returns an error some of the events, the first ones, may be on record.
+	// Append numbers the events, keeps them and returns the last number. The
+	// numbers of one batch follow each other: the first is last-len(events)+1.
+	// When it returns an error some of the events, the first ones, may be on
+	// record. Without events it returns the number of the last record.
 	Append(ctx context.Context, session, turn string, events []trace.Event) (last uint64, err error)
 
 	// After yields the records with a number greater than after that are there
@@ -26,14 +28,16 @@ type Store interface {
 	Wholes(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error]
 
 	// Turns lists the newest turns that began before the record with number
-	// before (0: all), oldest first, at most limit of them. A turn begins with
-	// its first record.
+	// before (0: all), oldest first, at most limit of them (0: all). A turn
+	// begins with its first record.
 	Turns(ctx context.Context, session string, before uint64, limit int) ([]TurnMark, error)
 
-	// Last is the number of the session's last record, 0 when it has none.
+	// Last is the number of the session's last record, 0 when it never had one.
 	Last(ctx context.Context, session string) (uint64, error)
 
-	// Delete forgets a session. Its number series may begin anew.
+	// Delete forgets the records of a session, not its document. Numbers are
+	// never used twice within an epoch: a session that is written to again goes
+	// on counting, so that an old cursor never meets another life's records.
 	Delete(ctx context.Context, session string) error
 
 	// Epoch names the life of the store: it changes when numbers may have been
@@ -46,7 +50,8 @@ type Store interface {
 
 	Registry
 
-	// Close releases the store. It is idempotent.
+	// Close releases the store and waits for what runs. It is idempotent. Calls
+	// that come later, and calls that it cuts short, return ErrClosed.
 	Close() error
 }
 

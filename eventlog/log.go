@@ -1,0 +1,179 @@
+package eventlog
+
+import (
+	"container/list"
+	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Defaults of Options. A session that streams 50 records a second fills its
+// tail in over a minute, so a reader that is a little behind is still served
+// from memory; the total keeps hundreds of such sessions.
+const (
+	defaultTailRecords = 4096
+	defaultTailBytes   = 2 << 20
+	defaultTotalBytes  = 64 << 20
+	defaultIdle        = 30 * time.Second
+)
+
+// Options bound the memory of a Log. The zero value is good.
+type Options struct {
+	// TailRecords and TailBytes bound the newest records of one session that
+	// are kept in memory (4096, 2 MB). A negative number keeps none.
+	TailRecords, TailBytes int
+	// TotalBytes bounds the tails of all sessions (64 MB). The one that was
+	// appended to longest ago goes first.
+	TotalBytes int
+	// Idle is how long a tail outlives the last append to it (30 s).
+	Idle time.Duration
+}
+
+// Log is a Store that wakes its readers. It is safe for concurrent use.
+type Log struct {
+	Store
+	opts Options
+
+	mu       sync.Mutex
+	sessions map[string]*live
+	tails    *list.List // of *live with a tail, the one appended to last in front
+	bytes    int        // of all tails
+	deletes  uint64     // how often Delete was called
+	sweeper  *time.Timer
+	closed   bool
+}
+
+// live is a session that somebody watches or that has a tail.
+type live struct {
+	session  string
+	watchers int
+	wake     chan struct{} // nil when nobody asked for it since the last append
+	tail     tail
+	inTails  *list.Element
+	appended time.Time
+}
+
+// New returns a Log over the store, which it owns from now on.
+func New(s Store, o Options) *Log {
+	o.TailRecords = orDefault(o.TailRecords, defaultTailRecords)
+	o.TailBytes = orDefault(o.TailBytes, defaultTailBytes)
+	o.TotalBytes = orDefault(o.TotalBytes, defaultTotalBytes)
+	if o.Idle <= 0 {
+		o.Idle = defaultIdle
+	}
+	return &Log{Store: s, opts: o, sessions: map[string]*live{}, tails: list.New()}
+}
+
+func orDefault(n, byDefault int) int {
+	if n == 0 {
+		return byDefault
+	}
+	return n
+}
+
+// Append implements Store, and wakes whoever watches the session.
+func (l *Log) Append(ctx context.Context, session, turn string, events []trace.Event) (uint64, error) {
+	l.mu.Lock()
+	deletes := l.deletes
+	l.mu.Unlock()
+
+	last, err := l.Store.Append(ctx, session, turn, events)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil || deletes != l.deletes {
+		// Some of it may be on record, or none of it any more: only the store knows.
+		l.forget(session)
+	} else if len(events) > 0 {
+		l.remember(session, turn, last, events)
+	}
+	l.wake(session)
+	return last, err
+}
+
+// After implements Store. It reads memory when that provably holds everything
+// after the mark, and else the store.
+func (l *Log) After(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		records, ok := l.recent(session, after)
+		if !ok {
+			l.Store.After(ctx, session, after)(yield)
+			return
+		}
+		for _, r := range records {
+			if err := ctx.Err(); err != nil {
+				yield(trace.Record{}, err)
+				return
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Follow yields the records with a number greater than after that are there,
+// then waits for more. It ends without an error when ctx is done, and else only
+// with an error, which is the last thing it yields.
+func (l *Log) Follow(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		w := l.Watch(session)
+		defer w.Close()
+		for ctx.Err() == nil {
+			// Taken before reading: an append between the two is not missed.
+			woken := w.Woken()
+			for r, err := range l.After(ctx, session, after) {
+				if err != nil {
+					if ctx.Err() == nil {
+						yield(trace.Record{}, err)
+					}
+					return
+				}
+				if !yield(r, nil) {
+					return
+				}
+				after = r.Seq
+			}
+			select {
+			case <-ctx.Done():
+			case <-woken:
+			}
+		}
+	}
+}
+
+// Delete implements Store. Whoever follows the session is woken and finds
+// nothing; it goes on waiting.
+func (l *Log) Delete(ctx context.Context, session string) error {
+	l.drop(session)
+	err := l.Store.Delete(ctx, session)
+	l.drop(session)
+	return err
+}
+
+func (l *Log) drop(session string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.deletes++
+	l.forget(session)
+	l.wake(session)
+}
+
+// Close implements Store. Everybody who follows gets ErrClosed.
+func (l *Log) Close() error {
+	err := l.Store.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.sweeper != nil {
+		l.sweeper.Stop()
+	}
+	for session := range l.sessions {
+		l.forget(session)
+		l.wake(session)
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+package logtest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func registry(t *testing.T, s eventlog.Store) {
+	ctx := t.Context()
+	list := func() map[string]string {
+		t.Helper()
+		docs := map[string]string{}
+		for e, err := range s.List(ctx) {
+			must(t, err)
+			if _, twice := docs[e.Session]; twice {
+				t.Fatalf("%s is listed twice", e.Session)
+			}
+			if age := time.Since(e.Updated); age < -time.Minute || age > hang {
+				t.Fatalf("%s was updated %v ago", e.Session, age)
+			}
+			docs[e.Session] = string(e.Doc)
+		}
+		return docs
+	}
+	if _, err := s.Get(ctx, "s"); !errors.Is(err, eventlog.ErrNoSession) {
+		t.Fatalf("get of an unknown session returned %v", err)
+	}
+	same(t, "empty list", list(), map[string]string{})
+	want := map[string]string{}
+	for round := range 2 {
+		for i := range 40 {
+			id, doc := fmt.Sprintf("session %d", i), fmt.Sprintf(`{"round":%d,"text":"line\nline"}`, round)
+			must(t, s.Put(ctx, id, []byte(doc)))
+			want[id] = doc
+		}
+	}
+	must(t, s.Put(ctx, "empty", nil))
+	want["empty"] = ""
+	same(t, "list", list(), want)
+	must(t, s.Remove(ctx, "session 7"))
+	must(t, s.Remove(ctx, "session 7"))
+	delete(want, "session 7")
+	same(t, "list after a removal", list(), want)
+	if _, err := s.Get(ctx, "session 7"); !errors.Is(err, eventlog.ErrNoSession) {
+		t.Fatalf("get of a removed session returned %v", err)
+	}
+	must(t, s.Put(ctx, "session 7", []byte("again")))
+	want["session 7"] = "again"
+	same(t, "list after putting it back", list(), want)
+	for range s.List(ctx) {
+		break
+	}
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for range 10 {
+				if err := s.Put(ctx, "shared", fmt.Appendf(nil, "by %d", w)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func deletion(t *testing.T, s eventlog.Store) {
+	ctx := t.Context()
+	l := eventlog.New(s, eventlog.Options{})
+	var other, log []trace.Record
+	add(t, l, "other", "t", &other, mixed(0, 20)...)
+	for round := range 3 {
+		for i := range 10 {
+			add(t, l, "s", fmt.Sprintf("%d/%d", round, i), &log, append(mixed(i, 5), stop(i))...)
+		}
+		must(t, s.Put(ctx, "s", []byte("doc")))
+		must(t, l.Delete(ctx, "s"))
+		if rs := collect(t, l.After(ctx, "s", 0)); len(rs) != 0 {
+			t.Fatalf("%d records are left", len(rs))
+		}
+		if rs := collect(t, s.Wholes(ctx, "s", 0, 0)); len(rs) != 0 {
+			t.Fatalf("%d wholes are left", len(rs))
+		}
+		if marks, err := s.Turns(ctx, "s", 0, 0); err != nil || len(marks) != 0 {
+			t.Fatalf("turns are left: %v, %v", marks, err)
+		}
+		if doc, err := s.Get(ctx, "s"); err != nil || string(doc) != "doc" {
+			t.Fatalf("deleting the records changed the document: %s, %v", doc, err)
+		}
+		// Numbers go on: add fails if they go back.
+		mark := len(log)
+		add(t, l, "s", "after", &log, mixed(0, 4)...)
+		add(t, l, "s", "after", &log, stop(1))
+		same(t, "new records", collect(t, l.After(ctx, "s", 0)), log[mark:])
+		same(t, "new records in the store", collect(t, s.After(ctx, "s", 0)), log[mark:])
+		marks, err := s.Turns(ctx, "s", 0, 0)
+		must(t, err)
+		same(t, "new turns", marks, []eventlog.TurnMark{{Turn: "after", First: log[mark].Seq, Last: log[mark+4].Seq}})
+		must(t, l.Delete(ctx, "s"))
+	}
+	same(t, "the other session", collect(t, l.After(ctx, "other", 0)), other)
+}
+
+// deleteBesideOthers checks that nobody else notices a deletion.
+func deleteBesideOthers(t *testing.T, s eventlog.Store) {
+	ctx := bounded(t)
+	const total = 200
+	for i := range 20 {
+		_, err := s.Append(ctx, "old", fmt.Sprint(i), append(mixed(0, 20), stop(i)))
+		must(t, err)
+	}
+	l := eventlog.New(s, eventlog.Options{TailRecords: -1})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := 1; i <= total; i++ {
+			if _, err := l.Append(ctx, "s", "t", mixed(i, 1)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	wg.Go(func() {
+		var after uint64
+		for r, err := range l.Follow(ctx, "s", 0) {
+			if err != nil || r.Seq != after+1 {
+				t.Errorf("got number %d after %d, error %v", r.Seq, after, err)
+				return
+			}
+			if after = r.Seq; after == total {
+				return
+			}
+		}
+	})
+	must(t, l.Delete(ctx, "old"))
+	wg.Wait()
+	if n := len(collect(t, s.After(ctx, "old", 0))); n != 0 {
+		t.Fatalf("%d records are left", n)
+	}
+}

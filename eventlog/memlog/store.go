@@ -1,0 +1,217 @@
+package memlog
+
+import (
+	"context"
+	"crypto/rand"
+	"iter"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Store keeps records in memory. Make one with New.
+type Store struct {
+	epoch string
+
+	mu       sync.RWMutex
+	closed   bool
+	sessions map[string]*session
+	docs     map[string]eventlog.Entry
+}
+
+var _ eventlog.Store = (*Store)(nil)
+
+// session is what is kept of one. Readers share the records array: it only
+// grows, or is replaced.
+type session struct {
+	last    uint64
+	records []trace.Record
+	turns   []eventlog.TurnMark
+	open    map[string]int // turns without a stop, by their place in turns
+}
+
+// New returns an empty store.
+func New() *Store {
+	return &Store{epoch: rand.Text(), sessions: map[string]*session{}, docs: map[string]eventlog.Entry{}}
+}
+
+// Append implements eventlog.Store.
+func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, eventlog.ErrClosed
+	}
+	se := s.sessions[id]
+	if se == nil {
+		if len(events) == 0 {
+			return 0, nil
+		}
+		se = &session{open: map[string]int{}}
+		s.sessions[id] = se
+	}
+	for _, e := range events {
+		e.Time = e.Time.Round(0).UTC()
+		se.last++
+		se.records = append(se.records, trace.Record{Session: id, Turn: turn, Seq: se.last, Event: e})
+		se.mark(turn, e.Payload)
+	}
+	return se.last, nil
+}
+
+// mark notes the beginning and the end of a turn.
+func (se *session) mark(turn string, p trace.Payload) {
+	if turn == "" {
+		return
+	}
+	i, known := se.open[turn]
+	if !known {
+		i = len(se.turns)
+		se.open[turn] = i
+		se.turns = append(se.turns, eventlog.TurnMark{Turn: turn, First: se.last})
+	}
+	if _, stop := p.(trace.Stop); stop && se.turns[i].Last == 0 {
+		se.turns[i].Last = se.last
+	}
+}
+
+// After implements eventlog.Store.
+func (s *Store) After(ctx context.Context, id string, after uint64) iter.Seq2[trace.Record, error] {
+	return s.read(ctx, id, after, 0, false)
+}
+
+// Wholes implements eventlog.Store.
+func (s *Store) Wholes(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
+	return s.read(ctx, id, after, until, true)
+}
+
+func (s *Store) read(ctx context.Context, id string, after, until uint64, wholes bool) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		records, err := s.records(id)
+		if err != nil {
+			yield(trace.Record{}, err)
+			return
+		}
+		from := sort.Search(len(records), func(i int) bool { return records[i].Seq > after })
+		for _, r := range records[from:] {
+			if until != 0 && r.Seq > until {
+				return
+			}
+			if err := ctx.Err(); err != nil {
+				yield(trace.Record{}, err)
+				return
+			}
+			if wholes && trace.Provisional(r.Payload) {
+				continue
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) records(id string) ([]trace.Record, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return nil, eventlog.ErrClosed
+	}
+	if se := s.sessions[id]; se != nil {
+		return se.records, nil
+	}
+	return nil, nil
+}
+
+// Turns implements eventlog.Store.
+func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) ([]eventlog.TurnMark, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return nil, eventlog.ErrClosed
+	}
+	se := s.sessions[id]
+	if se == nil {
+		return nil, nil
+	}
+	end := len(se.turns)
+	if before != 0 {
+		end = sort.Search(len(se.turns), func(i int) bool { return se.turns[i].First >= before })
+	}
+	from := 0
+	if limit > 0 {
+		from = max(0, end-limit)
+	}
+	return slices.Clone(se.turns[from:end]), nil
+}
+
+// Last implements eventlog.Store.
+func (s *Store) Last(ctx context.Context, id string) (uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return 0, eventlog.ErrClosed
+	}
+	if se := s.sessions[id]; se != nil {
+		return se.last, nil
+	}
+	return 0, nil
+}
+
+// Delete implements eventlog.Store.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return eventlog.ErrClosed
+	}
+	if se := s.sessions[id]; se != nil {
+		s.sessions[id] = &session{last: se.last, open: map[string]int{}}
+	}
+	return nil
+}
+
+// DropProvisional forgets the session's provisional records, as a store on disk
+// does once they are old.
+func (s *Store) DropProvisional(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if se := s.sessions[id]; se != nil {
+		kept := make([]trace.Record, 0, len(se.records))
+		for _, r := range se.records {
+			if !trace.Provisional(r.Payload) {
+				kept = append(kept, r)
+			}
+		}
+		se.records = kept
+	}
+}
+
+// Epoch implements eventlog.Store: every New is a new life.
+func (s *Store) Epoch() string { return s.epoch }
+
+// Damaged implements eventlog.Store: memory doesn't lose records.
+func (s *Store) Damaged() map[string]string { return nil }
+
+// Close implements eventlog.Store.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed, s.sessions, s.docs = true, nil, nil
+	return nil
+}

@@ -1,0 +1,152 @@
+package eventlog
+
+import (
+	"time"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// tail is the newest records of a session, without a gap: every record with a
+// number greater than from is in it.
+type tail struct {
+	from    uint64
+	records []trace.Record
+	bytes   int
+}
+
+// recent returns the records after the mark if the tail has all of them.
+func (l *Log) recent(session string, after uint64) ([]trace.Record, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.sessions[session]
+	if !ok || s.inTails == nil || after < s.tail.from || l.closed {
+		return nil, false
+	}
+	// Appending never writes to this part of the array, so it may be shared.
+	return s.tail.records[min(after-s.tail.from, uint64(len(s.tail.records))):], true
+}
+
+// remember puts the events of an append at the end of the session's tail.
+func (l *Log) remember(session, turn string, last uint64, events []trace.Event) {
+	if l.closed || l.opts.TailBytes < 0 || l.opts.TailRecords < 0 || l.opts.TotalBytes < 0 {
+		return
+	}
+	s := l.live(session)
+	before := last - uint64(len(events))
+	if s.inTails != nil && last <= s.tail.from+uint64(len(s.tail.records)) {
+		return // a later append of the same session came here first
+	}
+	if s.inTails == nil || before != s.tail.from+uint64(len(s.tail.records)) {
+		l.bytes -= s.tail.bytes
+		s.tail = tail{from: before}
+	}
+	if s.inTails == nil {
+		s.inTails = l.tails.PushFront(s)
+	} else {
+		l.tails.MoveToFront(s.inTails)
+	}
+	s.appended = time.Now()
+	for i, e := range events {
+		e.Time = e.Time.Round(0).UTC() // as it comes out of a store
+		s.tail.records = append(s.tail.records, trace.Record{Session: session, Turn: turn, Seq: before + uint64(i) + 1, Event: e})
+		n := weigh(e)
+		s.tail.bytes += n
+		l.bytes += n
+	}
+	l.trim(s)
+	l.arm()
+}
+
+// trim keeps the session's tail and all tails within their bounds.
+func (l *Log) trim(s *live) {
+	for len(s.tail.records) > l.opts.TailRecords || s.tail.bytes > l.opts.TailBytes {
+		n := weigh(s.tail.records[0].Event)
+		s.tail.records = s.tail.records[1:]
+		s.tail.from++
+		s.tail.bytes -= n
+		l.bytes -= n
+	}
+	for l.bytes > l.opts.TotalBytes {
+		l.forget(l.tails.Back().Value.(*live).session)
+	}
+}
+
+// forget drops the session's tail.
+func (l *Log) forget(session string) {
+	s, ok := l.sessions[session]
+	if !ok || s.inTails == nil {
+		return
+	}
+	l.bytes -= s.tail.bytes
+	s.tail = tail{}
+	l.tails.Remove(s.inTails)
+	s.inTails = nil
+	l.free(s)
+}
+
+// arm makes sure that the sweeper comes by while there are tails.
+func (l *Log) arm() {
+	switch {
+	case l.tails.Len() == 0 || l.closed:
+	case l.sweeper == nil:
+		l.sweeper = time.AfterFunc(l.opts.Idle, l.sweep)
+	case l.tails.Len() == 1:
+		l.sweeper.Reset(l.opts.Idle)
+	}
+}
+
+// sweep drops the tails that nobody appended to for a while.
+func (l *Log) sweep() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.tails.Len() > 0 && !l.closed {
+		oldest := l.tails.Back().Value.(*live)
+		if left := l.opts.Idle - time.Since(oldest.appended); left > 0 {
+			l.sweeper.Reset(left)
+			return
+		}
+		l.forget(oldest.session)
+	}
+}
+
+// weigh estimates the memory that an event holds.
+func weigh(e trace.Event) int {
+	const header = 256
+	n := header + len(e.ID) + len(e.Parent)
+	switch p := e.Payload.(type) {
+	case trace.Prompt:
+		for _, part := range p.Message.Parts {
+			n += len(part.Text) + len(part.URL)
+		}
+		n += len(p.Message.Metadata)
+	case trace.MessageDelta:
+		n += len(p.Delta)
+	case trace.Message:
+		n += len(p.Text)
+	case trace.ThoughtDelta:
+		n += len(p.Delta)
+	case trace.Thought:
+		n += len(p.Text) + len(p.Signature)
+	case trace.ToolCallDelta:
+		n += len(p.Delta)
+	case trace.ToolCall:
+		n += len(p.Input) + len(p.InputText)
+	case trace.ToolResultProgress:
+		n += len(p.Output)
+	case trace.ToolResult:
+		n += len(p.Output) + len(p.Error)
+	case trace.PermissionResponse:
+		n += len(p.UpdatedInput)
+	case trace.File:
+		n += len(p.URL)
+	case trace.Data:
+		n += len(p.Value)
+	case trace.FileChange:
+		n += len(p.Diff)
+	case trace.Stop:
+		n += len(p.FinalOutput)
+	case trace.Unknown:
+		n += len(p.Raw)
+	}
+	return n
+}

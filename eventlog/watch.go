@@ -1,0 +1,70 @@
+package eventlog
+
+import "sync"
+
+// Watch is the wish to be woken by appends to one session. It costs a few bytes
+// until it is closed; all watches of a session share one channel.
+type Watch struct {
+	log  *Log
+	live *live
+	once sync.Once
+}
+
+// Watch begins to watch a session, which need not exist. The caller closes it.
+func (l *Log) Watch(session string) *Watch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.live(session)
+	s.watchers++
+	return &Watch{log: l, live: s}
+}
+
+// Woken returns a channel that is closed at the next append to the session, at
+// its deletion, and when the log closes. Take it before reading, read, then wait
+// on it, and take a new one before the next read.
+func (w *Watch) Woken() <-chan struct{} {
+	w.log.mu.Lock()
+	defer w.log.mu.Unlock()
+	if w.live.wake == nil {
+		w.live.wake = make(chan struct{})
+		if w.log.closed {
+			close(w.live.wake)
+		}
+	}
+	return w.live.wake
+}
+
+// Close ends the watch. It is idempotent. A channel that was taken stays good
+// for as long as somebody else watches.
+func (w *Watch) Close() {
+	w.once.Do(func() {
+		w.log.mu.Lock()
+		defer w.log.mu.Unlock()
+		w.live.watchers--
+		w.log.free(w.live)
+	})
+}
+
+// live finds or makes the session's place. The caller holds l.mu, as for
+// everything below, and frees what it made and didn't use.
+func (l *Log) live(session string) *live {
+	s, ok := l.sessions[session]
+	if !ok {
+		s = &live{session: session}
+		l.sessions[session] = s
+	}
+	return s
+}
+
+func (l *Log) wake(session string) {
+	if s, ok := l.sessions[session]; ok && s.wake != nil {
+		close(s.wake)
+		s.wake = nil
+	}
+}
+
+func (l *Log) free(s *live) {
+	if s.watchers == 0 && s.inTails == nil {
+		delete(l.sessions, s.session)
+	}
+}
