@@ -1,0 +1,157 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func built() fstest.MapFS {
+	return fstest.MapFS{
+		".gitkeep":               {},
+		"index.html":             {Data: []byte(`<!doctype html><script type="module" src="/assets/index-a1.js"></script>`)},
+		"favicon.svg":            {Data: []byte("<svg/>")},
+		"assets/index-a1.js":     {Data: []byte("export {}")},
+		"assets/index-b2.css":    {Data: []byte("body{}")},
+		"assets/font-c3.strange": {Data: []byte{0, 1}},
+	}
+}
+
+func ask(t *testing.T, h http.Handler, method, path string, headers ...string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequest(method, path, nil)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func TestBuiltPage(t *testing.T) {
+	t.Parallel()
+	h := handler(built())
+	const immutable = "public, max-age=31536000, immutable"
+	for _, c := range []struct {
+		path, kind, cache, holds string
+		status                   int
+	}{
+		{"/", "text/html; charset=utf-8", "no-cache", "/assets/index-a1.js", 200},
+		{"/index.html", "text/html; charset=utf-8", "no-cache", "/assets/index-a1.js", 200},
+		{"/favicon.svg", "image/svg+xml", "no-cache", "<svg/>", 200},
+		{"/assets/index-a1.js", "text/javascript; charset=utf-8", immutable, "export {}", 200},
+		{"/assets/index-b2.css", "text/css; charset=utf-8", immutable, "body{}", 200},
+		{"/assets/font-c3.strange", "application/octet-stream", immutable, "\x00\x01", 200},
+		{"/assets/", "text/plain; charset=utf-8", "", "no such page", 404},
+		{"/assets/index-old.js", "text/plain; charset=utf-8", "", "no such page", 404},
+		{"/.gitkeep", "text/plain; charset=utf-8", "", "no such page", 404},
+		{"/api/chat", "text/plain; charset=utf-8", "", "no such page", 404},
+		{"/assets/../index.html", "text/plain; charset=utf-8", "", "no such page", 404},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			res := ask(t, h, "GET", c.path)
+			body, _ := io.ReadAll(res.Body)
+			if res.StatusCode != c.status || res.Header.Get("Content-Type") != c.kind || res.Header.Get("Cache-Control") != c.cache {
+				t.Errorf("got %d %q %q, want %d %q %q", res.StatusCode, res.Header.Get("Content-Type"), res.Header.Get("Cache-Control"), c.status, c.kind, c.cache)
+			}
+			if !strings.Contains(string(body), c.holds) {
+				t.Errorf("the body lacks %q: %q", c.holds, body)
+			}
+		})
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]http.Handler{"built": handler(built()), "not built": handler(fstest.MapFS{".gitkeep": {}})} {
+		res := ask(t, h, "GET", "/")
+		got := res.Header.Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: the policy lacks %q: %q", name, want, got)
+			}
+		}
+		if strings.Contains(got, "unsafe") || strings.Contains(got, "*") {
+			t.Errorf("%s: the policy is not strict: %q", name, got)
+		}
+		if res.Header.Get("X-Content-Type-Options") != "nosniff" || res.Header.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: headers %v", name, res.Header)
+		}
+	}
+}
+
+func TestUnchangedPageIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	h := handler(built())
+	tag := ask(t, h, "GET", "/").Header.Get("ETag")
+	if tag == "" {
+		t.Fatal("the page has no ETag")
+	}
+	if res := ask(t, h, "GET", "/", "If-None-Match", tag); res.StatusCode != http.StatusNotModified {
+		t.Errorf("got %d, want 304", res.StatusCode)
+	}
+	changed := built()
+	changed["index.html"] = &fstest.MapFile{Data: []byte("<!doctype html>new")}
+	if res := ask(t, handler(changed), "GET", "/", "If-None-Match", tag); res.StatusCode != http.StatusOK {
+		t.Errorf("a changed page: got %d, want 200", res.StatusCode)
+	}
+}
+
+func TestNotBuilt(t *testing.T) {
+	t.Parallel()
+	h := handler(fstest.MapFS{".gitkeep": {}})
+	res := ask(t, h, "GET", "/")
+	body, _ := io.ReadAll(res.Body)
+	if res.StatusCode != 200 || !strings.Contains(string(body), "make web") {
+		t.Errorf("got %d %q", res.StatusCode, body)
+	}
+	if res.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the notice may be kept: %q", res.Header.Get("Cache-Control"))
+	}
+	if res := ask(t, h, "GET", "/.gitkeep"); res.StatusCode != 404 {
+		t.Errorf(".gitkeep: got %d, want 404", res.StatusCode)
+	}
+}
+
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	h := handler(built())
+	if res := ask(t, h, "POST", "/"); res.StatusCode != http.StatusMethodNotAllowed || res.Header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: got %d, Allow %q", res.StatusCode, res.Header.Get("Allow"))
+	}
+	res := ask(t, h, "HEAD", "/")
+	body, _ := io.ReadAll(res.Body)
+	if res.StatusCode != 200 || len(body) != 0 || res.Header.Get("Content-Length") == "0" {
+		t.Errorf("HEAD: got %d, %d bytes, length %q", res.StatusCode, len(body), res.Header.Get("Content-Length"))
+	}
+}
+
+// What is compiled in is whole: every file the page names is there, and nothing of it is inline.
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	h := Handler()
+	res := ask(t, h, "GET", "/")
+	page, _ := io.ReadAll(res.Body)
+	if res.StatusCode != 200 {
+		t.Fatalf("got %d", res.StatusCode)
+	}
+	if strings.Contains(string(page), "make web") {
+		t.Skip("the page was not built")
+	}
+	if regexp.MustCompile(`<script(?:\s[^>]*)?>[^<]|<style| on\w+=`).Match(page) {
+		t.Errorf("the page holds inline code, which its policy forbids:\n%s", page)
+	}
+	names := regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllSubmatch(page, -1)
+	if len(names) < 3 {
+		t.Errorf("the page names %d files, want its script, its style and its icon:\n%s", len(names), page)
+	}
+	for _, m := range names {
+		if res := ask(t, h, "GET", string(m[1])); res.StatusCode != 200 {
+			t.Errorf("%s: got %d", m[1], res.StatusCode)
+		}
+	}
+}

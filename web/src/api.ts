@@ -1,0 +1,94 @@
+// The gateway's JSON side. The cookie of /?token= goes along by itself: everything is the same origin.
+import type { UIMessage } from 'ai';
+
+export type State = 'idle' | 'running' | 'parked';
+
+export interface Session {
+  id: string;
+  agent: string;
+  title: string;
+  created_at: string;
+  updated_at: string;
+  state: State;
+  turn: string | null;
+}
+
+export interface Option { id: string; name: string; kind?: string }
+export interface Permission { title: string; options: Option[] }
+
+/** Major 7 may be told everything that 7 knows. */
+export const PROFILE = 'client=7';
+
+const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
+
+/** What a refusal says: text/plain on chat routes, {"error"} elsewhere. */
+async function sentence(res: Response): Promise<string> {
+  const text = (await res.text()).trim();
+  try {
+    const body: unknown = JSON.parse(text);
+    if (body && typeof body === 'object' && 'error' in body) return String(body.error);
+  } catch { /* not JSON: the text is the sentence */ }
+  return text && text.length < 400 && !text.startsWith('<') ? text : `The gateway answered ${res.status}.`;
+}
+
+async function call(method: string, path: string, body?: unknown): Promise<Response> {
+  let res: Response;
+  try {
+    res = await fetch(path, body === undefined ? { method } : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  } catch {
+    throw new Error('The gateway cannot be reached.');
+  }
+  if (!res.ok) throw Object.assign(new Error(await sentence(res)), { status: res.status });
+  return res;
+}
+
+export const statusOf = (e: unknown) => (e instanceof Error && 'status' in e ? Number(e.status) : 0);
+
+export async function listSessions(): Promise<Session[]> {
+  const body = await (await call('GET', '/api/sessions')).json() as { sessions?: Session[] };
+  return [...(body.sessions ?? [])].sort((a, b) => (b.updated_at ?? '').localeCompare(a.updated_at ?? ''));
+}
+
+export const deleteSession = async (id: string) => { await call('DELETE', at(id)); };
+
+/** The history; a session that does not exist yet has none. */
+export async function history(id: string): Promise<UIMessage[]> {
+  try {
+    return await (await call('GET', `${at(id)}/messages?${PROFILE}`)).json() as UIMessage[];
+  } catch (e) {
+    if (statusOf(e) === 404) return [];
+    throw e;
+  }
+}
+
+export const stopTurn = async (id: string) => { await call('POST', `/api/chat/${encodeURIComponent(id)}/stop`); };
+
+export const answerPermission = async (id: string, request: string, answer: { option: string } | { approved: boolean }) => {
+  await call('POST', `${at(id)}/permissions/${encodeURIComponent(request)}`, answer);
+};
+
+export const answerQuestion = async (id: string, question: string, value: string | string[]) => {
+  await call('POST', `${at(id)}/questions/${encodeURIComponent(question)}`, { value });
+};
+
+/** The names of the configured agents; an older gateway does not tell. */
+export async function listAgents(): Promise<string[]> {
+  try {
+    const body: unknown = await (await call('GET', '/api/agents')).json();
+    const list = Array.isArray(body) ? body : (body as { agents?: unknown[] })?.agents ?? [];
+    return list.map(a => (typeof a === 'string' ? a : (a as { name?: string })?.name)).filter((n): n is string => !!n);
+  } catch { return []; }
+}
+
+/** What the agent offers with a permission request, as the trace has it; null when it cannot be read. */
+export async function permission(id: string, request: string): Promise<Permission | null> {
+  try {
+    const lines = (await (await call('GET', `${at(id)}/trace`)).text()).split('\n');
+    for (const line of lines.reverse()) {
+      if (!line.includes('permission_request') || !line.includes(JSON.stringify(request))) continue;
+      const { type, payload } = JSON.parse(line) as { type: string; payload: Permission & { request_id: string } };
+      if (type === 'permission_request' && payload.request_id === request) return { title: payload.title, options: payload.options ?? [] };
+    }
+  } catch { /* the two plain buttons remain */ }
+  return null;
+}

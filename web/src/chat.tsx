@@ -1,0 +1,114 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useChat } from '@ai-sdk/react';
+import { DefaultChatTransport, type UIMessage } from 'ai';
+import { answerPermission, answerQuestion, history, PROFILE, stopTurn, type Session } from './api';
+import { Composer } from './composer';
+import { Message, type Answers } from './message';
+import { settle } from './route';
+import { useStick } from './stick';
+import { Working } from './working';
+
+interface Props { id: string; agent: string; session: Session | undefined; onActivity: () => void; first: UIMessage[]; resume: boolean }
+
+/** What a data part of the agent says about what it does right now, if it says so. */
+function doing(data: unknown): string | null {
+  if (!data || typeof data !== 'object') return null;
+  const { status, detail } = data as { status?: unknown; detail?: unknown };
+  const said = [status, detail].filter((x): x is string => typeof x === 'string' && x !== '');
+  return said.length ? said.join(': ').replaceAll('_', ' ') : null;
+}
+
+export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
+  const [detail, setDetail] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const transport = useMemo(() => new DefaultChatTransport({
+    api: `/api/chat?${PROFILE}${agent ? `&agent=${encodeURIComponent(agent)}` : ''}`,
+  }), [agent]);
+  const chat = useChat({
+    id, messages: first, transport, resume,
+    onData: part => { if (/status/.test(part.type)) setDetail(doing(part.data)); },
+    onFinish: () => { setDetail(null); onActivity(); },
+    onError: () => onActivity(),
+  });
+  const { messages, status, error } = chat;
+  const busy = status === 'submitted' || status === 'streaming';
+  const catchUp = useCatchUp(chat, id, session, busy);
+  const { box, end, follow } = useStick(messages);
+
+  const send = (text: string) => {
+    setProblem(null);
+    follow();
+    settle(id);
+    catchUp.mine();
+    void chat.sendMessage({ text });
+  };
+  const stop = async () => {
+    catchUp.mine();
+    await chat.stop();
+    try { await stopTurn(id); chat.setMessages(await history(id)); } catch (e) { setProblem((e as Error).message); }
+    onActivity();
+  };
+  const answers: Answers = useMemo(() => {
+    const settleBy = async (answered: Promise<void>) => {
+      setProblem(null);
+      catchUp.mine();
+      try { await answered; } catch (e) { setProblem((e as Error).message); }
+      await chat.resumeStream();
+    };
+    return {
+      permit: (request, answer) => settleBy(answerPermission(id, request, answer)),
+      reply: (question, value) => settleBy(answerQuestion(id, question, value)),
+    };
+  }, [id, chat.resumeStream, catchUp.mine]);
+
+  const parked = session?.state === 'parked' && !busy;
+  const sentence = problem ?? error?.message;
+  return (
+    <>
+      <div className="scroll" ref={box} tabIndex={0} aria-label="Conversation">
+        <div className="page" role="log" aria-busy={busy}>
+          {messages.length === 0 && <p className="hint">Ask the agent something. A turn goes on when you close the page, and is here when you come back.</p>}
+          {messages.map((m, i) => <Message key={m.id} message={m} session={id} live={busy && i === messages.length - 1} answers={answers} />)}
+          {busy && <Working detail={detail} waiting={status === 'submitted'} />}
+          {parked && <p className="working" role="status">The agent waits for your answer.</p>}
+          {sentence && (
+            <div className="banner" role="alert">
+              <span>{sentence}</span>
+              <button onClick={() => { setProblem(null); chat.clearError(); }}>Dismiss</button>
+            </div>
+          )}
+          <div ref={end} />
+        </div>
+      </div>
+      <Composer busy={busy} onSend={send} onStop={() => void stop()} />
+    </>
+  );
+}
+
+/** Another tab, or another person, may run a turn here: no stream tells, so the list of sessions does. */
+function useCatchUp(chat: { setMessages: (m: UIMessage[]) => void; resumeStream: () => Promise<void> }, id: string, session: Session | undefined, busy: boolean) {
+  const seen = useRef<string | null>(null), own = useRef(true), working = useRef(busy);
+  const { setMessages, resumeStream } = chat;
+  const mark = session ? `${session.updated_at} ${session.state} ${session.turn}` : null;
+  const running = session?.state === 'running';
+  useEffect(() => {
+    working.current = busy;
+    if (busy) { own.current = true; return; }
+    if (mark === null || mark === seen.current) return;
+    if (own.current && !running) { own.current = false; seen.current = mark; return; }
+    // Not ours, or a turn that is not followed here. The list may be a moment old, so look twice.
+    let here = true;
+    const timer = setTimeout(() => {
+      seen.current = mark;
+      own.current = false;
+      history(id).then(async m => {
+        if (!here || working.current) return;
+        setMessages(m);
+        if (running) await resumeStream();
+      }, () => { /* the list says what is wrong */ });
+    }, 1500);
+    return () => { here = false; clearTimeout(timer); };
+  }, [mark, running, busy, id, setMessages, resumeStream]);
+  const mine = useCallback(() => { own.current = true; }, []);
+  return useMemo(() => ({ mine }), [mine]);
+}

@@ -1,0 +1,39 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+
+interface Props { busy: boolean; onSend: (text: string) => void; onStop: () => void }
+
+/** Enter sends, Shift+Enter breaks the line, Escape stops. A prompt sent while the agent works waits its turn. */
+export function Composer({ busy, onSend, onStop }: Props) {
+  const [text, setText] = useState('');
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => { if (matchMedia('(hover: hover)').matches) area.current?.focus(); }, []);
+  useLayoutEffect(() => {
+    const el = area.current;
+    if (!el) return;
+    el.style.height = 'auto';
+    el.style.height = `${Math.min(el.scrollHeight, 220)}px`;
+  }, [text]);
+  const send = () => {
+    const prompt = text.trim();
+    if (!prompt) return;
+    onSend(prompt);
+    setText('');
+    area.current?.focus();
+  };
+  return (
+    <form className="composer" onSubmit={e => { e.preventDefault(); send(); }}>
+      <div className="composer-box">
+        <textarea
+          ref={area} rows={1} value={text} aria-label="Your message" placeholder="Message the agent"
+          onChange={e => setText(e.target.value)}
+          onKeyDown={e => {
+            if (e.key === 'Enter' && !e.shiftKey && !e.nativeEvent.isComposing) { e.preventDefault(); send(); }
+            if (e.key === 'Escape' && busy) { e.preventDefault(); onStop(); }
+          }}
+        />
+        {busy && <button type="button" className="stop" onClick={onStop}>Stop</button>}
+        <button type="submit" className="send" disabled={!text.trim()}>{busy ? 'Queue' : 'Send'}</button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,32 @@
+import { useEffect, useState } from 'react';
+import type { UIMessage } from 'ai';
+import { history, type Session } from './api';
+import { Chat } from './chat';
+
+interface Props { id: string; known: boolean; agent: string; session: Session | undefined; onActivity: () => void }
+
+/** Loads the history first: the chat then starts from it and resumes what runs. */
+export function Conversation(props: Props) {
+  const { id, known } = props;
+  // Only what the first screen knew counts: a new chat that gets its address by its first prompt stays.
+  const [asked] = useState(known);
+  const [messages, setMessages] = useState<UIMessage[] | null>(asked ? null : []);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    if (!asked) return;
+    let here = true;
+    setProblem(null);
+    history(id).then(m => { if (here) setMessages(m); }, (e: Error) => { if (here) setProblem(e.message); });
+    return () => { here = false; };
+  }, [id, asked, tries]);
+  if (problem) {
+    return (
+      <div className="scroll"><div className="banner" role="alert">
+        <span>{problem}</span><button onClick={() => setTries(n => n + 1)}>Try again</button>
+      </div></div>
+    );
+  }
+  if (!messages) return <div className="scroll quiet" aria-busy="true" />;
+  return <Chat {...props} first={messages} resume={asked} />;
+}

@@ -1,0 +1,46 @@
+import { memo } from 'react';
+import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
+import { DataPart } from './parts/data';
+import { FilePart, SourcePart } from './parts/file';
+import { Question } from './parts/question';
+import { Reasoning } from './parts/reasoning';
+import { Text } from './parts/text';
+import { Tool } from './parts/tool';
+
+export interface Answers {
+  permit: (request: string, answer: { option: string } | { approved: boolean }) => Promise<void>;
+  reply: (question: string, value: string | string[]) => Promise<void>;
+}
+
+interface Props { message: UIMessage; session: string; live: boolean; answers: Answers }
+
+const OUTCOME: Record<string, string> = { canceled: 'Stopped.', failed: 'This turn failed.' };
+
+export const Message = memo(function Message({ message, session, live, answers }: Props) {
+  const outcome = (message.metadata as { outcome?: string } | undefined)?.outcome ?? '';
+  return (
+    <article className={`message ${message.role}`} aria-label={message.role === 'user' ? 'You' : 'The agent'}>
+      {message.parts.map((part, i) => <Part key={i} part={part} session={session} live={live} answers={answers} />)}
+      {!live && OUTCOME[outcome] && <p className="outcome">{OUTCOME[outcome]}</p>}
+    </article>
+  );
+});
+
+type AnyPart = UIMessage['parts'][number];
+
+function Part({ part, session, live, answers }: { part: AnyPart; session: string; live: boolean; answers: Answers }) {
+  switch (part.type) {
+    case 'text': return <Text text={part.text} />;
+    case 'reasoning': return <Reasoning text={part.text} live={live && part.state === 'streaming'} />;
+    case 'file': return <FilePart url={part.url} mediaType={part.mediaType} name={part.filename} />;
+    case 'source-url': return <SourcePart url={part.url} title={part.title ?? part.url} />;
+    case 'source-document': return <SourcePart title={part.title} />;
+    case 'step-start': return null;
+  }
+  if (part.type === 'tool-AskUser') return <Question part={part as ToolUIPart} reply={answers.reply} />;
+  if (part.type === 'dynamic-tool' || part.type.startsWith('tool-')) {
+    return <Tool part={part as DynamicToolUIPart | ToolUIPart} session={session} permit={answers.permit} />;
+  }
+  if (part.type.startsWith('data-')) return <DataPart name={part.type.slice(5)} data={(part as { data: unknown }).data} />;
+  return <DataPart name={part.type} data={part} />;
+}

@@ -1,0 +1,27 @@
+import { Value } from './value';
+
+const sentence = (data: unknown): string | null => {
+  if (typeof data === 'string') return data;
+  const d = (data ?? {}) as Record<string, unknown>;
+  return [d.message, d.text, d.error, d.errorText, d.sentence].find((s): s is string => typeof s === 'string') ?? null;
+};
+
+interface Entry { content?: string; status?: string }
+const TICK: Record<string, string> = { completed: '✓', in_progress: '▸', pending: '·' };
+
+/** What is no text and no tool: errors and notices as sentences, plans as lists, the rest folded. */
+export function DataPart({ name, data }: { name: string; data: unknown }) {
+  const said = sentence(data);
+  if (name === 'error') return <p className="banner small">{said ?? JSON.stringify(data)}</p>;
+  if (name === 'notice' && said) return <p className="notice">{said}</p>;
+  if (name === 'agent-status') return null;
+  const entries = (data as { entries?: Entry[] } | null)?.entries;
+  if (name === 'plan' && Array.isArray(entries)) {
+    return <ul className="plan">{entries.map((e, i) => <li key={i} className={e.status}><span aria-hidden="true">{TICK[e.status ?? ''] ?? '·'}</span> {e.content}</li>)}</ul>;
+  }
+  if (name === 'subagent') {
+    const { text, status } = (data ?? {}) as { text?: string; status?: string };
+    return <details className="data"><summary>sub-agent{status ? `, ${status}` : ''}</summary><div className="text">{text}</div></details>;
+  }
+  return <details className="data"><summary>{name.replaceAll('-', ' ')}{said ? `: ${said.slice(0, 80)}` : ''}</summary><Value label="" value={data} /></details>;
+}
