@@ -1,0 +1,204 @@
+package demo_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/demo"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func TestPace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		word string
+		pace time.Duration
+		want time.Duration
+	}{
+		{"slow", demo.DefaultPace, 10 * time.Second},
+		{"slow", time.Millisecond, 500 * time.Millisecond},
+		{"slow", 0, 0},
+		{"long", demo.DefaultPace, 40 * time.Second},
+		{"error", time.Second, 5 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			host := desk()
+			session := open(t, host, c.pace, "")
+			begun := time.Now()
+			play(t, session, host, c.word)
+			if took := time.Since(begun); took != c.want {
+				t.Errorf("%s at a pace of %s took %s, want %s", c.word, c.pace, took, c.want)
+			}
+		})
+	}
+}
+
+// A turn that is stopped ends at once, in the middle of any script.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{
+		"think", "tool", "fail", "parallel", "approve", "ask", "usage", "plan", "file", "data",
+		"subagent", "error", "slow", "long", "big", "unicode", "remember", "all", "hello", "help",
+	} {
+		for _, closing := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				host := desk()
+				host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+					<-ctx.Done()
+					return trace.PermissionResponse{}
+				}
+				session := open(t, host, time.Second, "")
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				r := host.Turn(ask(word))
+				begun := time.Now()
+				go func() {
+					time.Sleep(2500 * time.Millisecond)
+					if !closing {
+						cancel()
+						return
+					}
+					if err := session.Close(); err != nil {
+						t.Error(err)
+					}
+				}()
+				if err := session.Prompt(ctx, ask(word), r.Builder); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(begun); took != 2500*time.Millisecond {
+					t.Errorf("%s was stopped after 2.5s and returned after %s", word, took)
+				}
+				verdict, _ := r.Verdict()
+				if verdict.Outcome != trace.OutcomeCanceled {
+					t.Errorf("%s was stopped and ended as %+v", word, verdict)
+				}
+				if err := r.Finish(verdict); err != nil {
+					t.Error(err)
+				}
+				if err := agenttest.CheckTurn(r.Events()); err != nil {
+					t.Errorf("%s: %v", word, err)
+				}
+			})
+		}
+	}
+}
+
+func TestRemember(t *testing.T) {
+	t.Parallel()
+	host := desk()
+	session := open(t, host, 0, "")
+	if said := agenttest.Said(play(t, session, host, "remember")); !strings.Contains(said, "first prompt") {
+		t.Errorf("at first the demo said %q", said)
+	}
+	play(t, session, host, "hello, I am Ann")
+	before := agenttest.Said(play(t, session, host, "remember"))
+	if !strings.Contains(before, "- remember\n- hello, I am Ann\n") {
+		t.Errorf("the demo remembers %q", before)
+	}
+	again := open(t, host, 0, host.Token())
+	after := agenttest.Said(play(t, again, host, "remember"))
+	if after != strings.TrimSuffix(before, "\n")+"\n- remember\n" {
+		t.Errorf("after a restart the demo remembers %q, before it %q", after, before)
+	}
+}
+
+// Ids are unique in a session, also after a restart: answers name them alone.
+func TestIDsOutliveRestart(t *testing.T) {
+	t.Parallel()
+	host := desk()
+	seen := map[string]bool{}
+	for range 3 {
+		session := open(t, host, 0, host.Token())
+		for range 2 {
+			for _, r := range agenttest.Each[trace.PermissionRequest](play(t, session, host, "approve")) {
+				if seen[r.RequestID] || seen[r.ToolCallID] {
+					t.Errorf("an id came twice: %+v", r)
+				}
+				seen[r.RequestID], seen[r.ToolCallID] = true, true
+			}
+		}
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	host := desk()
+	session := open(t, host, 0, "")
+	for i := range 30 {
+		play(t, session, host, fmt.Sprintf("prompt %d %s", i, strings.Repeat("\U0001F600", 500)))
+	}
+	if n := len(host.Token()); n > 32<<10 {
+		t.Errorf("the token has %d bytes", n)
+	}
+	said := agenttest.Said(play(t, session, host, "remember"))
+	if strings.Count(said, "- prompt") != 20 || strings.Contains(said, "prompt 9 ") || strings.Contains(said, "\uFFFD") {
+		t.Errorf("the demo remembers %q", said)
+	}
+}
+
+func TestRewind(t *testing.T) {
+	t.Parallel()
+	host := desk()
+	session := open(t, host, 0, "")
+	play(t, session, host, "one")
+	play(t, session, host, "two")
+	token := host.Token()
+	play(t, session, host, "three")
+	rewinder, ok := session.(agent.Rewinder)
+	if !ok {
+		t.Fatal("the demo is no Rewinder")
+	}
+	if err := rewinder.Rewind(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []agent.Session{session, open(t, host, 0, host.Token())} {
+		if said := agenttest.Said(play(t, s, host, "remember")); !strings.HasPrefix(said, "Before this you said:\n\n- one\n") || strings.Contains(said, "two") {
+			t.Errorf("after the rewind the demo remembers %q", said)
+		}
+	}
+	if err := rewinder.Rewind(t.Context(), "nonsense"); err == nil {
+		t.Error("a rewind to nonsense went well")
+	}
+}
+
+func TestBadToken(t *testing.T) {
+	t.Parallel()
+	for _, token := range []string{"x", "demo1.*", "demo1.", "demo1." + base64.RawURLEncoding.EncodeToString([]byte("[]"))} {
+		_, err := demo.Runtime{}.Open(t.Context(), desk(), agent.Config{Resume: token})
+		if err == nil || !strings.Contains(err.Error(), "start a new session") {
+			t.Errorf("token %q: %v", token, err)
+		}
+	}
+}
+
+func FuzzToken(f *testing.F) {
+	f.Add("demo1.")
+	f.Add("demo1." + base64.RawURLEncoding.EncodeToString([]byte(`{"turns":-3,"prompts":["a",null,"\ud800"]}`)))
+	f.Fuzz(func(t *testing.T, token string) {
+		host := desk()
+		session, err := demo.Runtime{}.Open(t.Context(), host, agent.Config{Resume: token})
+		if err != nil {
+			return
+		}
+		defer func() {
+			if err := session.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		play(t, session, host, "remember")
+	})
+}
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	if version, err := (demo.Runtime{}).Probe(t.Context()); err != nil || version == "" {
+		t.Errorf("Probe returned %q, %v", version, err)
+	}
+}
