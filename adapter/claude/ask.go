@@ -1,0 +1,236 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// The options of a permission request.
+const (
+	allowOption  = "allow"
+	alwaysOption = "always"
+	denyOption   = "deny"
+)
+
+// questionTool is the tool by which the agent asks the user something. Its
+// permission request is the question.
+const questionTool = "AskUserQuestion"
+
+// ask is a can_use_tool request that waits for its answer.
+type ask struct {
+	native string // the agent's id of the request
+	id     string // ours of the permission request; "" for questions
+	b      *trace.Builder
+
+	toolUseID   string
+	input       raw
+	suggestions []raw
+	questions   []question
+
+	// answer is the policy's, if it decided.
+	answer  trace.PermissionResponse
+	decided bool
+}
+
+// question is one of the questions of an AskUserQuestion call.
+type question struct {
+	ID      string `json:"-"`
+	Text    string `json:"question"`
+	Header  string `json:"header"`
+	Multi   bool   `json:"multiSelect"`
+	Options []struct {
+		Label       string `json:"label"`
+		Description string `json:"description"`
+	} `json:"options"`
+}
+
+// canUseTool takes the agent's question whether a call may run.
+func (d *Decoder) canUseTool(l line, t agent.Turns) {
+	r := l.Request
+	a := &ask{native: l.RequestID, toolUseID: r.ToolUseID, input: r.Input, suggestions: r.Suggestions}
+	d.fresh = append(d.fresh, a)
+	c := d.need(t)
+	if c == nil {
+		return
+	}
+	s := d.speaker(c, l.Parent)
+	if known, ok := d.calls[r.ToolUseID]; ok {
+		s = d.speaker(c, known.parent)
+	}
+	a.b = s.b
+	if r.ToolUseID != "" {
+		tool := d.tools.Classify(r.ToolName, nil)
+		d.wholeCall(c, s, trace.ToolCall{ToolCallID: r.ToolUseID, RawName: r.ToolName, Name: tool.Name, ToolKind: tool.Kind}, r.Input)
+	}
+	d.asks[l.RequestID] = a
+	if r.ToolName == questionTool && a.readQuestions() {
+		a.askQuestions()
+		return
+	}
+	options := []trace.PermissionOption{{ID: allowOption, Name: "Allow once", OptionKind: trace.AllowOnce}}
+	if len(a.suggestions) > 0 {
+		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: "Allow always", OptionKind: trace.AllowAlways})
+	}
+	options = append(options, trace.PermissionOption{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce})
+	a.id, a.answer, a.decided = a.b.PermissionRequest(trace.PermissionRequest{
+		RequestID: l.RequestID, ToolCallID: r.ToolUseID,
+		Title:   orElse(d.tools.Classify(r.ToolName, r.Input).Title, r.ToolName),
+		Options: options,
+	})
+	if a.decided {
+		d.settle(a, a.answer)
+	}
+}
+
+func (a *ask) readQuestions() bool {
+	var in struct {
+		Questions []question `json:"questions"`
+	}
+	if json.Unmarshal(a.input, &in) != nil || len(in.Questions) == 0 {
+		return false
+	}
+	a.questions = in.Questions
+	return true
+}
+
+func (a *ask) askQuestions() {
+	for i := range a.questions {
+		q := &a.questions[i]
+		id := a.native
+		if i > 0 {
+			id = fmt.Sprintf("%s#%d", a.native, i+1)
+		}
+		asked := trace.Question{QuestionID: id, ToolCallID: a.toolUseID, Header: q.Header, Text: q.Text, Multiple: q.Multi}
+		for _, o := range q.Options {
+			asked.Choices = append(asked.Choices, trace.Choice{Label: o.Label, Description: o.Description})
+		}
+		q.ID = a.b.Question(asked)
+	}
+}
+
+// take returns the requests that came since it was called last.
+func (d *Decoder) take() []*ask {
+	fresh := d.fresh
+	d.fresh = nil
+	return fresh
+}
+
+// settle forgets a request that has its answer.
+func (d *Decoder) settle(a *ask, r trace.PermissionResponse) {
+	delete(d.asks, a.native)
+	if tc, ok := d.calls[a.toolUseID]; ok && r.Outcome == trace.Selected && r.ChosenOption == denyOption {
+		tc.denied, tc.reason = true, r.Reason
+	}
+}
+
+// withdraw takes back a request.
+func (d *Decoder) withdraw(native string) {
+	a, ok := d.asks[native]
+	if !ok {
+		return
+	}
+	delete(d.asks, native)
+	a.cancel()
+}
+
+func (a *ask) cancel() {
+	if len(a.questions) == 0 {
+		a.b.PermissionResponse(trace.PermissionResponse{RequestID: a.id, Outcome: trace.Canceled})
+	}
+	for _, q := range a.questions {
+		a.b.Answer(trace.Answer{QuestionID: q.ID, Outcome: trace.Canceled})
+	}
+}
+
+// verdict is the answer to a can_use_tool request.
+type verdict struct {
+	Behavior           string `json:"behavior"`
+	UpdatedInput       raw    `json:"updatedInput,omitempty"`
+	UpdatedPermissions []raw  `json:"updatedPermissions,omitempty"`
+	Message            string `json:"message,omitempty"`
+	Interrupt          bool   `json:"interrupt,omitempty"`
+}
+
+// answer takes the host's answer as it stands in a recording.
+func (d *Decoder) answer(r controlResponse) error {
+	a, ok := d.asks[r.RequestID]
+	if !ok {
+		return nil // an answer to something else
+	}
+	var v verdict
+	if r.Subtype != "success" || json.Unmarshal(r.Response, &v) != nil || v.Behavior != "allow" && v.Behavior != "deny" {
+		d.withdraw(r.RequestID)
+		return nil
+	}
+	response := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, By: "user", Reason: v.Message, Interrupt: v.Interrupt}
+	switch {
+	case v.Behavior == "deny":
+		response.ChosenOption = denyOption
+	case len(v.UpdatedPermissions) > 0:
+		response.ChosenOption = alwaysOption
+	default:
+		response.ChosenOption = allowOption
+	}
+	if v.Behavior == "allow" && len(v.UpdatedInput) > 0 && !sameJSON(v.UpdatedInput, a.input) {
+		response.UpdatedInput = v.UpdatedInput
+	}
+	d.settle(a, response)
+	if len(a.questions) == 0 {
+		a.b.PermissionResponse(response)
+		return nil
+	}
+	a.answers(v)
+	return nil
+}
+
+// answers puts the answers to questions on record.
+func (a *ask) answers(v verdict) {
+	var in struct {
+		Answers map[string]string `json:"answers"`
+	}
+	if json.Unmarshal(orNull(v.UpdatedInput), &in) != nil || v.Behavior != "allow" {
+		in.Answers = nil
+	}
+	for _, q := range a.questions {
+		said, ok := in.Answers[q.Text]
+		if !ok {
+			a.b.Answer(trace.Answer{QuestionID: q.ID, Outcome: trace.Canceled, By: "user"})
+			continue
+		}
+		a.b.Answer(trace.Answer{QuestionID: q.ID, Outcome: trace.Selected, Values: q.values(said), By: "user"})
+	}
+}
+
+// values takes apart an answer that chose more than one label.
+func (q question) values(said string) []string {
+	if !q.Multi {
+		return []string{said}
+	}
+	chosen := strings.Split(said, ", ")
+	for _, label := range chosen {
+		if !slices.ContainsFunc(q.Options, func(o struct {
+			Label       string `json:"label"`
+			Description string `json:"description"`
+		}) bool {
+			return o.Label == label
+		}) {
+			return []string{said}
+		}
+	}
+	return chosen
+}
+
+// sameJSON reports whether two values are the same but for space and the order
+// of keys.
+func sameJSON(a, b raw) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	return string(encode(x)) == string(encode(y))
+}

@@ -1,0 +1,204 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Options of a Decoder.
+type Options struct {
+	// Tools says what the tools do; toolkind.Claude() if zero.
+	Tools *toolkind.Table
+}
+
+// Decoder reads the stream-json protocol of one session.
+type Decoder struct {
+	tools     toolkind.Table
+	sessionID string
+	model     string
+
+	prompted bool           // a prompt was seen
+	echoes   bool           // prompts are known from their echo only
+	prompts  int            // prompts so far, for ids
+	waiting  []trace.Prompt // prompts whose turn has not begun
+
+	turn  *turn
+	calls map[string]*call // calls without a result, by id
+	tasks map[string]*call // calls whose sub-agent works in the background
+	asks  map[string]*ask  // requests without an answer, by the agent's id
+	fresh []*ask           // requests that nobody has taken yet
+}
+
+// call is a tool call without a result. It is remembered beyond its turn: a
+// background task's calls may end in another one.
+type call struct {
+	trace.ToolCall
+	turn   string // the turn in which it was written
+	parent string // the call of the sub-agent that made it
+	denied bool
+	reason string // of the denial
+}
+
+// NewDecoder returns a Decoder for one session.
+func NewDecoder(o Options) *Decoder {
+	tools := toolkind.Claude()
+	if o.Tools != nil {
+		tools = *o.Tools
+	}
+	return &Decoder{tools: tools, calls: map[string]*call{}, tasks: map[string]*call{}, asks: map[string]*ask{}}
+}
+
+var _ agent.Decoder = (*Decoder)(nil)
+
+// SessionID is the agent's own id of the session, by which it can be resumed;
+// "" until the agent has told it.
+func (d *Decoder) SessionID() string { return d.sessionID }
+
+// Decode implements agent.Decoder.
+func (d *Decoder) Decode(m agent.Message, t agent.Turns) error {
+	if m.Dir == agent.Err {
+		return nil
+	}
+	l, err := parseLine(m.Data)
+	if err != nil {
+		return fmt.Errorf("claude: a line that is not of its protocol was skipped: %w", err)
+	}
+	if m.Dir == agent.In {
+		return d.told(l, m.Data, t)
+	}
+	return d.said(l, m.Data, t)
+}
+
+// told takes what the host wrote.
+func (d *Decoder) told(l line, data raw, t agent.Turns) error {
+	switch l.Type {
+	case "user":
+		d.prompt(l, t)
+	case "control_response":
+		return d.answer(l.Response)
+	case "control_request":
+		if l.Request.Subtype == "interrupt" {
+			if cur := d.current(t); cur != nil {
+				cur.interrupted = true
+			}
+		}
+	}
+	return nil
+}
+
+// said takes what the agent wrote.
+func (d *Decoder) said(l line, data raw, t agent.Turns) error {
+	if l.SessionID != "" {
+		d.sessionID = l.SessionID
+	}
+	switch l.Type {
+	case "stream_event":
+		d.stream(l, t)
+	case "assistant":
+		d.snapshot(l, t)
+	case "user":
+		d.user(l, t)
+	case "result":
+		return d.result(data, t)
+	case "system":
+		return d.system(l, data, t)
+	case "control_request":
+		if l.Request.Subtype == "can_use_tool" {
+			d.canUseTool(l, t)
+		}
+	case "control_cancel_request":
+		d.withdraw(l.RequestID)
+	case "tool_progress", "rate_limit_event", "auth_status":
+		return d.notice(l.Type, data, t)
+	default:
+		d.touch(t)
+	}
+	return nil
+}
+
+// turn is what the Decoder knows of the turn that runs.
+type turn struct {
+	b *trace.Builder
+	// prompt is set when somebody asked for the turn.
+	prompt bool
+	// began is set once the agent itself, not a sub-agent, has said something.
+	began       bool
+	shown       bool // a text of the agent itself
+	interrupted bool
+	apiError    string
+	speakers    map[string]*speaker
+	messages    int
+	sources     map[string]bool
+	calls       map[string]bool // calls that were written in this turn
+}
+
+func newTurn(b *trace.Builder, prompt bool) *turn {
+	return &turn{b: b, prompt: prompt, speakers: map[string]*speaker{}, sources: map[string]bool{}, calls: map[string]bool{}}
+}
+
+// current returns the turn that runs, or nil.
+func (d *Decoder) current(t agent.Turns) *turn {
+	b := t.Current()
+	if b == nil || over(b) {
+		return nil
+	}
+	if d.turn == nil || d.turn.b.Turn() != b.Turn() {
+		d.turn = newTurn(b, true)
+	}
+	return d.turn
+}
+
+// need returns the turn that runs and begins one if there is none: that of the
+// prompt that waits longest, else one that the agent began by itself. It
+// returns nil when no turn can be begun.
+func (d *Decoder) need(t agent.Turns) *turn {
+	if cur := d.current(t); cur != nil {
+		return cur
+	}
+	info := agent.TurnInfo{Reason: "background_task"}
+	switch {
+	case len(d.waiting) > 0:
+		info = agent.TurnInfo{Prompt: &d.waiting[0]}
+		d.waiting = d.waiting[1:]
+	case !d.prompted && d.turn == nil:
+		info = agent.TurnInfo{Reason: "stream"}
+	}
+	b := t.Begin(info)
+	if b == nil {
+		return nil
+	}
+	d.turn = newTurn(b, info.Prompt != nil)
+	return d.turn
+}
+
+// touch says that the agent is alive.
+func (d *Decoder) touch(t agent.Turns) {
+	if cur := d.current(t); cur != nil {
+		cur.b.Touch()
+	}
+}
+
+func over(b *trace.Builder) bool {
+	select {
+	case <-b.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// encode makes JSON of a value, with <, > and & as they are.
+func encode(v any) raw {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return raw("null")
+	}
+	return bytes.TrimSpace(b.Bytes())
+}

@@ -1,0 +1,115 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// other takes a block that is neither text, reasoning nor a call.
+func (d *Decoder) other(c *turn, s *speaker, b block) {
+	switch {
+	case b.Type == "redacted_thinking" || b.Type == "":
+		s.b.Touch()
+	case strings.HasSuffix(b.Type, "_tool_result"):
+		d.serverResult(c, s, b)
+	case b.Source != nil:
+		if at, media := b.Source.url(); at != "" {
+			s.b.Emit(trace.File{URL: at, MediaType: orElse(media, "application/octet-stream"), Filename: b.Title})
+		}
+	default:
+		s.b.Emit(trace.Data{Name: "claude-" + strings.ReplaceAll(b.Type, "_", "-"), Value: orNull(b.Content)})
+	}
+}
+
+// serverResult takes the result of a tool that the model's provider ran.
+func (d *Decoder) serverResult(c *turn, s *speaker, b block) {
+	r := trace.ToolResult{ToolCallID: b.ToolUseID, Status: trace.ToolCompleted, Output: b.Content}
+	var failed struct {
+		Type string `json:"type"`
+		Code string `json:"error_code"`
+	}
+	if json.Unmarshal(b.Content, &failed) == nil && failed.Code != "" {
+		r.Status, r.Error = trace.ToolFailed, "The tool failed: "+failed.Code+"."
+	}
+	if b.IsError {
+		r.Status, r.Error = trace.ToolFailed, plainText(b.Content)
+	}
+	var hits []map[string]raw
+	if json.Unmarshal(b.Content, &hits) == nil {
+		for _, hit := range hits {
+			delete(hit, "encrypted_content") // for the model only, and large
+			c.cite(s.b, citation{URL: unquote(hit["url"]), Title: unquote(hit["title"])})
+		}
+		r.Output = encode(hits)
+		if text, plain := onlyText(b.Content); plain {
+			r.Output = encode(text)
+		}
+	}
+	delete(d.calls, b.ToolUseID)
+	s.b.ToolResult(r)
+}
+
+// cite names a source, once in a turn.
+func (c *turn) cite(b *trace.Builder, from citation) {
+	title := orElse(from.Title, from.DocumentTitle)
+	key := orElse(from.URL, title)
+	if key == "" || c.sources[key] {
+		b.Touch()
+		return
+	}
+	c.sources[key] = true
+	s := trace.Source{SourceID: fmt.Sprintf("source-%d", len(c.sources)), URL: from.URL, Title: title}
+	if s.URL == "" {
+		s.MediaType = "text/plain"
+	}
+	b.Emit(s)
+}
+
+// onlyText joins the texts of a result that consists of nothing else.
+func onlyText(content raw) (text string, plain bool) {
+	var blocks []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(content, &blocks) != nil || len(blocks) == 0 {
+		return "", false
+	}
+	texts := make([]string, 0, len(blocks))
+	for _, b := range blocks {
+		if b.Type != "text" {
+			return "", false
+		}
+		texts = append(texts, b.Text)
+	}
+	return strings.Join(texts, "\n"), true
+}
+
+// plainText is the text of a result's content, or its JSON.
+func plainText(content raw) string {
+	var s string
+	if json.Unmarshal(content, &s) == nil {
+		return s
+	}
+	if text, plain := onlyText(content); plain {
+		return text
+	}
+	return string(content)
+}
+
+func unquote(q raw) string {
+	var s string
+	if json.Unmarshal(q, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+func orNull(r raw) raw {
+	if len(r) == 0 {
+		return raw("null")
+	}
+	return r
+}

@@ -1,0 +1,157 @@
+package claude
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// result is the line that ends a turn.
+type result struct {
+	Subtype        string                `json:"subtype"`
+	IsError        bool                  `json:"is_error"`
+	Result         trace.JSONText        `json:"result"`
+	Errors         []string              `json:"errors"`
+	StopReason     string                `json:"stop_reason"`
+	TerminalReason string                `json:"terminal_reason"`
+	NumTurns       int                   `json:"num_turns"`
+	Usage          *usage                `json:"usage"`
+	CostUSD        *float64              `json:"total_cost_usd"`
+	Models         map[string]modelUsage `json:"modelUsage"`
+	Queued         int                   `json:"queued_turn_count"`
+	Origin         struct {
+		Kind string `json:"kind"`
+	} `json:"origin"`
+}
+
+// modelUsage counts what the session has used of a model so far.
+type modelUsage struct {
+	Input         int64 `json:"inputTokens"`
+	Output        int64 `json:"outputTokens"`
+	CacheRead     int64 `json:"cacheReadInputTokens"`
+	CacheWrite    int64 `json:"cacheCreationInputTokens"`
+	Thinking      int64 `json:"thinkingTokens"`
+	ContextWindow int64 `json:"contextWindow"`
+}
+
+// result ends the turn.
+func (d *Decoder) result(data raw, t agent.Turns) error {
+	var r result
+	if err := json.Unmarshal(data, &r); err != nil {
+		return fmt.Errorf("claude: a result line that is not of its protocol was skipped: %w", err)
+	}
+	c := d.need(t)
+	if c == nil {
+		return nil
+	}
+	stop := r.stop(c)
+	if stop.Outcome == trace.OutcomeCompleted {
+		if !c.shown && stop.FinalOutput != "" {
+			c.b.Message("result", string(r.Result)) // what a command of the agent printed
+		}
+		if c.apiError != "" {
+			c.b.Emit(trace.Error{Message: c.apiError, Code: "api_error"})
+		}
+	}
+	d.turnUsage(c, r)
+	if c.prompt && r.Origin.Kind == "task-notification" && r.Queued > 0 {
+		return nil // a background task's turn came between a prompt and its own
+	}
+	d.forget(c)
+	c.b.End(stop)
+	return nil
+}
+
+// forget drops what cannot have an answer any more. A sub-agent's calls may.
+func (d *Decoder) forget(c *turn) {
+	for id, tc := range d.calls {
+		if tc.parent == "" {
+			delete(d.calls, id)
+		}
+	}
+	for id, a := range d.asks {
+		if a.b.Turn() == c.b.Turn() {
+			delete(d.asks, id)
+		}
+	}
+}
+
+func (r result) stop(c *turn) trace.Stop {
+	aborted := strings.HasPrefix(r.TerminalReason, "aborted") || r.IsError && r.TerminalReason == "" && c.interrupted
+	limit, limited := limits()[r.Subtype]
+	switch {
+	case aborted:
+		return trace.Stop{Reason: "interrupted", Outcome: trace.OutcomeCanceled}
+	case limited:
+		return trace.Stop{Reason: limit.reason, Outcome: trace.OutcomeFailed, Error: limit.sentence}
+	case r.IsError || strings.HasPrefix(r.Subtype, "error"):
+		reason := orElse(r.TerminalReason, r.Subtype)
+		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: r.sentence(c, reason)}
+	}
+	reason := orElse(r.StopReason, orElse(r.TerminalReason, "end_turn"))
+	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted, FinalOutput: string(r.Result)}
+}
+
+// sentence says what failed.
+func (r result) sentence(c *turn, reason string) string {
+	if r.Result != "" {
+		return string(r.Result)
+	}
+	told := slices.DeleteFunc(slices.Clone(r.Errors), func(s string) bool {
+		return s == "" || strings.HasPrefix(s, "[ede_diagnostic]")
+	})
+	if len(told) > 0 {
+		return strings.Join(told, " ")
+	}
+	return orElse(c.apiError, fmt.Sprintf("Claude Code ended the turn with an error (%s).", reason))
+}
+
+type limit struct{ reason, sentence string }
+
+// limits are the results of turns that ran into a limit of the user's own.
+func limits() map[string]limit {
+	return map[string]limit{
+		"error_max_turns":      {"max_turns", "Claude Code stopped because it reached its limit of model calls."},
+		"error_max_budget_usd": {"max_budget", "Claude Code stopped because it reached its budget."},
+		"error_max_structured_output_retries": {
+			"max_structured_output_retries", "Claude Code stopped because the model did not give an output of the wanted form.",
+		},
+	}
+}
+
+// turnUsage records what the turn and the session have used.
+func (d *Decoder) turnUsage(c *turn, r result) {
+	if u := r.Usage; u != nil && u.Input+u.Output+u.CacheRead+u.CacheWrite > 0 {
+		c.b.Emit(trace.Usage{
+			Scope: trace.UsageTurn, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead,
+			CacheWriteTokens: u.CacheWrite, ReasoningTokens: u.Details.Thinking, Model: d.model,
+		})
+	}
+	if r.CostUSD == nil && len(r.Models) == 0 {
+		return
+	}
+	total := trace.Usage{Scope: trace.UsageSession, CostUSD: r.CostUSD, ContextSize: r.Models[d.model].ContextWindow}
+	for name, m := range r.Models {
+		total.InputTokens += m.Input
+		total.OutputTokens += m.Output
+		total.CacheReadTokens += m.CacheRead
+		total.CacheWriteTokens += m.CacheWrite
+		total.ReasoningTokens += m.Thinking
+		if len(r.Models) == 1 {
+			total.Model = name
+		}
+	}
+	c.b.Emit(total)
+}
+
+// stepUsage is what one model call used.
+func (d *Decoder) stepUsage(u usage) trace.Usage {
+	return trace.Usage{
+		Scope: trace.UsageStep, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
+		ReasoningTokens: u.Details.Thinking, ContextUsed: u.Input + u.CacheRead + u.CacheWrite + u.Output, Model: d.model,
+	}
+}

@@ -1,0 +1,126 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// session is the session of every record.
+const session = "recording"
+
+// player gives the decoder its turns.
+type player struct {
+	ctx   context.Context //nolint:containedctx // the life of one Run
+	clock clock
+	sum   Summary
+
+	b     *trace.Builder
+	held  []trace.Event // notes that came while the turn ran
+	notes int
+
+	mu   sync.Mutex // guards what follows: a Builder appends on its own
+	emit func(trace.Record) error
+	seq  uint64
+	err  error
+}
+
+var _ agent.Turns = (*player)(nil)
+
+// Begin implements agent.Turns. It finishes the turn before.
+func (p *player) Begin(info agent.TurnInfo) *trace.Builder {
+	_ = p.finish() // put keeps the error, and settle returns it
+	p.sum.Turns++
+	turn := fmt.Sprintf("turn-%d", p.sum.Turns)
+	p.b = trace.NewBuilder(p.ctx, trace.Config{
+		Turn: turn,
+		Now:  p.clock.now,
+		Append: func(_ context.Context, events []trace.Event) error {
+			return p.put(turn, events)
+		},
+	})
+	reply := trace.Reply{MessageID: fmt.Sprintf("reply-%d", p.sum.Turns), Cause: trace.CauseAgent}
+	if info.Prompt != nil {
+		p.b.Emit(*info.Prompt)
+		reply.Cause = trace.CausePrompt
+	}
+	p.b.Emit(reply)
+	return p.b
+}
+
+// Current implements agent.Turns.
+func (p *player) Current() *trace.Builder { return p.b }
+
+// Note implements agent.Turns.
+func (p *player) Note(payload trace.Payload) {
+	p.notes++
+	e := trace.Event{ID: fmt.Sprintf("note-%d", p.notes), Time: p.clock.now(), Actor: trace.Agent, Payload: payload}
+	p.held = append(p.held, e)
+	if p.b == nil {
+		p.release()
+	}
+}
+
+func (p *player) release() {
+	held := p.held
+	p.held = nil
+	_ = p.put("", held)
+}
+
+// settle finishes a turn that the decoder has ended, and returns what went wrong.
+func (p *player) settle() error {
+	if p.b != nil {
+		select {
+		case <-p.b.Ended():
+			return p.finish()
+		default:
+		}
+	}
+	return p.failure()
+}
+
+// finish ends the open turn, if there is one.
+func (p *player) finish() error {
+	if p.b != nil {
+		stop, ok := p.b.Verdict()
+		if !ok {
+			stop = trace.Stop{Reason: Ended, Outcome: trace.OutcomeCanceled}
+		}
+		_ = p.b.Finish(stop)
+		p.b = nil
+		p.release()
+	}
+	return p.failure()
+}
+
+func (p *player) failure() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// put numbers events and hands them on.
+func (p *player) put(turn string, events []trace.Event) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range events {
+		if p.err != nil {
+			return p.err
+		}
+		p.seq++
+		p.err = p.emit(trace.Record{Session: session, Turn: turn, Seq: p.seq, Event: e})
+	}
+	return p.err
+}
+
+// clock tells the time of the recording. It starts at a fixed moment and never
+// goes back.
+type clock struct{ at time.Duration }
+
+func (c *clock) set(at time.Duration) { c.at = max(c.at, at) }
+
+func (c *clock) now() time.Time { return time.Unix(0, 0).UTC().Add(c.at) }

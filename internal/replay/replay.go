@@ -1,0 +1,63 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Ended is the reason of the stop of a turn that the recording leaves open.
+const Ended = "recording_ended"
+
+// Summary tells what a recording held.
+type Summary struct {
+	Messages int
+	Turns    int
+	// Skipped are the messages that the decoder did not understand, and First is
+	// its word on the first of them.
+	Skipped int
+	First   error
+}
+
+// Run plays a recording through the decoder and hands every record to emit, in
+// order. Records outside any turn have no Turn; those that come while a turn
+// runs follow it. An error means that the recording could not be read at all or
+// that emit failed.
+func Run(ctx context.Context, d agent.Decoder, recording io.Reader, emit func(trace.Record) error) (Summary, error) {
+	p := &player{ctx: ctx, emit: emit}
+	source := newScanner(recording)
+	for {
+		m, at, err := source.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return p.sum, errors.Join(err, p.finish())
+		}
+		p.clock.set(at)
+		p.sum.Messages++
+		if err := d.Decode(m, p); err != nil {
+			p.sum.Skipped++
+			if p.sum.First == nil {
+				p.sum.First = err
+			}
+		}
+		if err := p.settle(); err != nil {
+			return p.sum, err
+		}
+	}
+	if err := p.finish(); err != nil {
+		return p.sum, err
+	}
+	if p.sum.Messages == 0 {
+		return p.sum, errors.New("the recording holds no message: is it the right file?")
+	}
+	if p.sum.Messages == p.sum.Skipped {
+		return p.sum, fmt.Errorf("no message of the recording could be understood: is it of this agent? The first one: %w", p.sum.First)
+	}
+	return p.sum, nil
+}
