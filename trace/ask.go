@@ -3,38 +3,44 @@ package trace
 // ask is a permission request or a question that somebody has to answer.
 type ask struct {
 	id       string
-	key      string
 	question bool
 	event    string
-	by       Builder
 	toolCall *call
 	options  []PermissionOption
+	judged   bool // answered without asking anybody
 	done     bool
 }
 
 // PermissionRequest asks whether a call may run and returns the id under which
 // the answer is to be awaited. A call that nobody has seen is written first. If
 // the policy decides, request and response go on record together, and the
-// response is returned with decided.
+// response is returned with decided. After the turn it is decided too: no.
 func (b *Builder) PermissionRequest(r PermissionRequest) (id string, answer PermissionResponse, decided bool) {
+	answer, decided = PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, true
 	b.do(func(t *turn) {
+		r = r.normal()
 		q := b.ask(t, r.RequestID, r.ToolCallID, false)
-		r.RequestID = q.id
+		id, r.RequestID = q.id, q.id
 		if q.toolCall != nil {
-			t.completeCall(q.toolCall)
 			r.ToolCallID = q.toolCall.ToolCallID
 		}
 		q.options = r.Options
-		if t.Judge != nil && q.toolCall != nil {
-			if answer, decided = t.Judge(r, q.toolCall.ToolCall); decided {
-				r.DecidedBy = answer.By
+		if decided = t.Judge != nil && q.toolCall != nil; decided {
+			answer, decided = t.Judge(r, q.toolCall.ToolCall)
+		}
+		if decided {
+			q.judged = true
+			if r.DecidedBy = answer.By; r.DecidedBy == "" {
+				r.DecidedBy = "policy"
 			}
 		}
-		q.event = t.put(b.about(t, q), b.actor(t), r)
-		id = q.id
-		if decided {
-			answer = t.respond(q, answer)
+		t.putAsk(b, q, r)
+		if !decided {
+			answer = PermissionResponse{}
+			return
 		}
+		answer.By = r.DecidedBy
+		answer = t.respond(q, answer)
 	})
 	return id, answer, decided
 }
@@ -55,32 +61,38 @@ func (b *Builder) PermissionResponse(r PermissionResponse) (accepted bool) {
 }
 
 func (t *turn) respond(q *ask, r PermissionResponse) PermissionResponse {
-	q.done = true
 	r.RequestID = q.id
 	for _, o := range q.options {
 		if o.ID == r.ChosenOption {
 			r.OptionKind = o.OptionKind
 		}
 	}
-	if len(r.UpdatedInput) > 0 {
-		r.UpdatedInput = Opaque(r.UpdatedInput)
-	}
-	t.put(q.event, answerer(r.By), r)
+	r = r.normal()
+	t.settle(q, r.By, r)
 	return r
 }
 
+// settle puts an answer on record.
+func (t *turn) settle(q *ask, by string, answer Payload) {
+	q.done = true
+	t.waiting--
+	actor := User
+	if by == "" || q.judged {
+		actor = Gateway // it withdrew the question, or decided by itself
+	}
+	t.put(q.event, actor, answer)
+}
+
 // Question asks the user something and returns the id under which the answer is
-// to be awaited.
+// to be awaited; it is empty when the turn is over.
 func (b *Builder) Question(r Question) (id string) {
 	b.do(func(t *turn) {
 		q := b.ask(t, r.QuestionID, r.ToolCallID, true)
-		r.QuestionID = q.id
+		id, r.QuestionID = q.id, q.id
 		if q.toolCall != nil {
-			t.completeCall(q.toolCall)
 			r.ToolCallID = q.toolCall.ToolCallID
 		}
-		q.event = t.put(b.about(t, q), b.actor(t), r)
-		id = q.id
+		t.putAsk(b, q, r)
 	})
 	return id
 }
@@ -101,49 +113,51 @@ func (b *Builder) Answer(a Answer) (accepted bool) {
 }
 
 func (t *turn) answer(q *ask, a Answer) {
-	q.done = true
 	a.QuestionID = q.id
-	if a.Values == nil {
-		a.Values = []string{}
-	}
-	t.put(q.event, answerer(a.By), a)
+	t.settle(q, a.By, a.normal())
 }
 
 // Park says that the turn waits for these requests and questions. It closes
 // parts and step for every reader.
 func (b *Builder) Park(requests ...string) {
 	b.do(func(t *turn) {
-		t.closeStep()
+		t.closeStep(true)
 		t.put("", Gateway, Park{Requests: requests})
 	})
 }
 
+// ask registers a request or a question. A call that it is about is on record
+// before it.
 func (b *Builder) ask(t *turn, key, toolCallID string, question bool) *ask {
-	b.ensureStep(t)
+	t.ensureStep(b.voice(t))
 	if key == "" {
-		key = "ask"
+		key = t.Turn + ".ask"
 	}
-	q := &ask{id: t.unique("ask\x00" + key), key: key, question: question, by: *b}
-	q.id = q.id[len("ask\x00"):]
+	q := &ask{question: question}
+	var renamed bool
+	if q.id, renamed = t.askNames.take(key); renamed {
+		t.counts.Renamed++
+	}
 	if toolCallID != "" {
-		c, ok := t.calls[toolCallID]
-		if !ok {
-			c = b.newCall(t, ToolCall{ToolCallID: toolCallID})
-		}
-		q.toolCall = c
+		q.toolCall = b.current(t, toolCallID)
+		t.completeCall(q.toolCall)
+		q.toolCall.asks = append(q.toolCall.asks, q)
 	}
 	t.asks[q.id] = q
 	t.asked = append(t.asked, q)
+	t.waiting++
 	return q
 }
 
-// about is the event that an ask is about: its call, else what started the
-// sub-agent that asks.
-func (b *Builder) about(t *turn, q *ask) string {
+// putAsk writes an ask. Its parent is its call, else what started the sub-agent
+// that asks.
+func (t *turn) putAsk(b *Builder, q *ask, p Payload) {
+	by := b.voice(t)
+	parent := by.parent()
 	if q.toolCall != nil {
-		return q.toolCall.event
+		parent = q.toolCall.event
 	}
-	return b.origin(t)
+	q.event = t.put(parent, by.actor(), p)
 }
 
 // closeAsk withdraws what nobody has answered.
@@ -155,13 +169,4 @@ func (t *turn) closeAsk(q *ask) {
 	default:
 		t.respond(q, PermissionResponse{Outcome: Canceled})
 	}
-}
-
-// answerer is the actor behind an answer: nobody in particular means that the
-// gateway withdrew it.
-func answerer(by string) Actor {
-	if by == "" {
-		return Gateway
-	}
-	return User
 }

@@ -2,7 +2,7 @@ package trace
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -11,7 +11,8 @@ type Config struct {
 	// Turn is the id of the turn; event ids begin with it.
 	Turn string
 	// Append puts events on record, in order, and returns when they are. Only
-	// one call is under way at a time. Required.
+	// one call is under way at a time. It must not call Finish, which waits for
+	// it. Required.
 	Append func(ctx context.Context, events []Event) error
 	// Judge decides a permission request without asking anybody, if it can.
 	// It is called with the Builder locked and must not call back.
@@ -19,7 +20,8 @@ type Config struct {
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 	// MaxEvent bounds the size of a tool's output in bytes; 32 MB if zero.
-	// A larger one is replaced by its beginning, as text, and a marker.
+	// A larger one is replaced by its beginning, as text, and a marker. So is
+	// the text of a tool's error.
 	MaxEvent int
 }
 
@@ -38,19 +40,21 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	if cfg.MaxEvent == 0 {
+	if cfg.MaxEvent <= 0 {
 		cfg.MaxEvent = 32 << 20
 	}
 	t := &turn{
 		Config: cfg,
 		queue:  newQueue(ctx, cfg.Append),
 		ended:  make(chan struct{}),
-		parts:  map[string]*part{},
+		parts:  map[partKey]*part{},
 		calls:  map[string]*call{},
 		asks:   map[string]*ask{},
-		names:  map[string]int{},
+
+		callNames: names{},
+		askNames:  names{},
 	}
-	t.touched = cfg.Now()
+	t.touched = t.Now()
 	return &Builder{turn: t}
 }
 
@@ -113,18 +117,7 @@ func (b *Builder) Activity() Activity {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a := Activity{Last: t.touched}
-	for _, c := range t.calls {
-		if c.whole && !c.done {
-			a.Tools++
-		}
-	}
-	for _, q := range t.asks {
-		if !q.done {
-			a.Asks++
-		}
-	}
-	return a
+	return Activity{Last: t.touched, Tools: t.running, Asks: t.waiting}
 }
 
 // Counts tells how often an agent had to be put right.
@@ -153,23 +146,27 @@ type turn struct {
 
 	n        int // events so far, for ids
 	done     bool
-	touched  time.Time
+	touched  time.Time // the time of all that a call writes
 	verdict  *Stop
 	ended    chan struct{}
 	stepOpen bool
 	stepName string
-	parts    map[string]*part // by the agent's key
+	parts    map[partKey]*part
 	partsN   int              // parts so far, for ids
-	open     []*part          // parts that began and have no whole, in order
+	open     []*part          // parts that began, in order; those that ended go now and then
+	shut     int              // how many in open have ended
 	calls    map[string]*call // by the agent's id, the newest of that id
 	order    []*call
+	running  int             // calls that are whole and have no result
 	asks     map[string]*ask // by unique id
 	asked    []*ask
-	names    map[string]int // unique id → uses
-	final    []string       // texts of the newest step that had any
-	finalAt  int            // the step that final belongs to
+	waiting  int     // asks without an answer
+	final    []*part // the texts of the newest step that had any
+	finalAt  int     // the step that final belongs to
 	steps    int
 	counts   Counts
+
+	callNames, askNames names
 }
 
 // do runs a write under the lock, unless the turn is over.
@@ -177,7 +174,9 @@ func (b *Builder) do(write func(*turn)) {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.waitForRoom(func() bool { return t.done })
+	for t.full() && !t.done {
+		t.cond().Wait()
+	}
 	if t.done {
 		t.counts.Late++
 		return
@@ -186,47 +185,11 @@ func (b *Builder) do(write func(*turn)) {
 	write(t)
 }
 
-// put queues an event and returns its id.
+// put queues an event and returns its id. Times are in UTC and without the
+// monotonic clock, to be the same in memory as they are when read back.
 func (t *turn) put(parent string, actor Actor, p Payload) string {
 	t.n++
-	id := fmt.Sprintf("%s.%d", t.Turn, t.n)
-	t.push(Event{ID: id, Time: t.Now(), Parent: parent, Actor: actor, Payload: p}, weigh(p))
+	id := t.Turn + "." + strconv.Itoa(t.n)
+	t.push(Event{ID: id, Time: t.touched.UTC().Round(0), Parent: parent, Actor: actor, Payload: p}, weigh(p))
 	return id
-}
-
-// say queues an event of the agent that this view speaks for.
-func (b *Builder) say(t *turn, p Payload) string {
-	return t.put(b.origin(t), b.actor(t), p)
-}
-
-func (b *Builder) actor(t *turn) Actor {
-	if b.within == "" {
-		return Agent
-	}
-	if c, ok := t.calls[b.within]; ok {
-		return Subagent(c.ToolCallID)
-	}
-	return Subagent(b.within)
-}
-
-// origin is the parent of what this view says by itself.
-func (b *Builder) origin(t *turn) string {
-	if b.within == "" {
-		return ""
-	}
-	if c, ok := t.calls[b.within]; ok {
-		return c.event
-	}
-	return ""
-}
-
-// unique returns id, or id with a suffix when it was used in this turn before.
-func (t *turn) unique(id string) string {
-	t.names[id]++
-	n := t.names[id]
-	if n == 1 {
-		return id
-	}
-	t.counts.Renamed++
-	return t.unique(fmt.Sprintf("%s~%d", id, n))
 }

@@ -51,5 +51,9 @@ func Subagent(toolCallID string) Actor { return Actor(subagentPrefix + toolCallI
 
 // SubagentCall returns the call that started the actor, if it is a sub-agent.
 func (a Actor) SubagentCall() (toolCallID string, ok bool) {
-	return strings.CutPrefix(string(a), subagentPrefix)
+	toolCallID, ok = strings.CutPrefix(string(a), subagentPrefix)
+	if !ok {
+		return "", false
+	}
+	return toolCallID, true
 }

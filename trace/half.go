@@ -68,9 +68,28 @@ func unquote(q string) (string, error) {
 			out = append(out, q[i])
 		}
 	}
-	joined, half := splitHalf(string(out))
-	return joined + half, nil
+	return joinPairs(string(out)), nil
 }
+
+// joinPairs joins the surrogates that have met and leaves all else as it is: the
+// other half of what is alone may be in the string before or after.
+func joinPairs(s string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		if hi, ok := surrogate(s[i:], 0xA0); ok {
+			if lo, ok := surrogate(s[i+3:], 0xB0); ok {
+				out.WriteRune(pair(hi, lo))
+				i += 6
+				continue
+			}
+		}
+		out.WriteByte(s[i])
+		i++
+	}
+	return out.String()
+}
+
+func pair(hi, lo rune) rune { return (hi-0xD800)<<10 + (lo - 0xDC00) + 0x10000 }
 
 // appendUnit appends a UTF-16 unit; surrogates become three bytes.
 func appendUnit(out []byte, r rune) []byte {
@@ -91,7 +110,7 @@ func splitHalf(s string) (whole, half string) {
 		if hi, ok := surrogate(s[i:], 0xA0); ok {
 			rest := s[i+3:]
 			if lo, ok := surrogate(rest, 0xB0); ok {
-				out.WriteRune((hi-0xD800)<<10 + (lo - 0xDC00) + 0x10000)
+				out.WriteRune(pair(hi, lo))
 				i += 6
 				continue
 			}
@@ -137,10 +156,5 @@ func maybeSurrogate(s string) bool {
 	return s == "\xED" || len(s) == 2 && s[0] == 0xED && s[1] >= 0xA0 && s[1] < 0xC0
 }
 
-// replaceHalf is what becomes of a half character whose other half never came.
-func replaceHalf(half string) string {
-	if half == "" {
-		return ""
-	}
-	return string(utf8.RuneError)
-}
+// lostHalf is what becomes of half a character whose other half never came.
+const lostHalf = string(utf8.RuneError)

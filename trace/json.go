@@ -3,53 +3,75 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 	"time"
+	"unicode/utf8"
 )
 
-// envelope is a record as it stands in JSON, docs/trace.schema.json describes it.
+// envelope is a record as it stands in JSON; schemas/trace.schema.json describes
+// it. A null leaves its field empty.
 type envelope struct {
 	V        int             `json:"v"`
 	Session  string          `json:"session"`
-	Turn     *string         `json:"turn"`
+	Turn     string          `json:"turn"`
 	Seq      uint64          `json:"seq"`
 	ID       string          `json:"id"`
 	TS       time.Time       `json:"ts"`
 	Type     Kind            `json:"type"`
-	ParentID *string         `json:"parent_id"`
+	ParentID string          `json:"parent_id"`
 	Actor    Actor           `json:"actor"`
 	Payload  json.RawMessage `json:"payload"`
 }
 
 // AppendJSON appends the record as one line of JSON, without a newline. The
 // payload of an Unknown is written as it came, byte for byte, which is why this
-// isn't left to json.Marshal.
+// isn't left to json.Marshal; only line breaks, which JSON allows between its
+// tokens and a line does not, become spaces.
 func (r Record) AppendJSON(dst []byte) ([]byte, error) {
+	if r.Payload == nil {
+		return dst, fmt.Errorf("trace record %s has no payload: nothing can be written", r.ID)
+	}
+	ts := r.Time.UTC()
+	if !inRFC3339(ts) {
+		return dst, fmt.Errorf("trace record %s is of the year %d: JSON times have four digits", r.ID, ts.Year())
+	}
 	payload, err := MarshalPayload(r.Payload)
 	if err != nil {
 		return dst, fmt.Errorf("encode %s record %s: %w", r.Payload.Kind(), r.ID, err)
 	}
-	head, err := marshal(struct {
-		V        int     `json:"v"`
-		Session  string  `json:"session"`
-		Turn     *string `json:"turn"`
-		Seq      uint64  `json:"seq"`
-		ID       string  `json:"id"`
-		TS       string  `json:"ts"`
-		Type     Kind    `json:"type"`
-		ParentID *string `json:"parent_id"`
-		Actor    Actor   `json:"actor"`
-	}{Version, r.Session, orNull(r.Turn), r.Seq, r.ID, r.Time.UTC().Format(time.RFC3339Nano), r.Payload.Kind(), orNull(r.Parent), r.Actor})
-	if err != nil {
-		return dst, fmt.Errorf("encode record %s: %w", r.ID, err)
-	}
-	dst = append(dst, head[:len(head)-1]...)
+	dst = append(dst, `{"v":1,"session":`...)
+	dst = appendString(dst, r.Session)
+	dst = append(dst, `,"turn":`...)
+	dst = appendOrNull(dst, r.Turn)
+	dst = append(dst, `,"seq":`...)
+	dst = strconv.AppendUint(dst, r.Seq, 10)
+	dst = append(dst, `,"id":`...)
+	dst = appendString(dst, r.ID)
+	dst = append(dst, `,"ts":"`...)
+	dst = ts.AppendFormat(dst, time.RFC3339Nano)
+	dst = append(dst, `","type":`...)
+	dst = appendString(dst, string(r.Payload.Kind()))
+	dst = append(dst, `,"parent_id":`...)
+	dst = appendOrNull(dst, r.Parent)
+	dst = append(dst, `,"actor":`...)
+	dst = appendString(dst, string(r.Actor))
 	dst = append(dst, `,"payload":`...)
+	start := len(dst)
 	dst = append(dst, payload...)
+	if _, foreign := r.Payload.(Unknown); foreign {
+		for i := start; i < len(dst); i++ {
+			if dst[i] == '\n' || dst[i] == '\r' {
+				dst[i] = ' '
+			}
+		}
+	}
 	return append(dst, '}'), nil
 }
 
-// MarshalJSON implements json.Marshaler.
+// MarshalJSON implements json.Marshaler. What json.Marshal makes of it is
+// compacted; AppendJSON isn't.
 func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -61,91 +83,63 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	if e.V > Version {
 		return fmt.Errorf("trace record %s has version %d, this program reads up to %d: use a newer one", e.ID, e.V, Version)
 	}
+	if e.V < 1 || e.Type == "" {
+		return errors.New(`not a trace record: "v" and "type" are missing`)
+	}
+	e.TS = e.TS.UTC()
+	if !inRFC3339(e.TS) {
+		return fmt.Errorf("trace record %s is of the year %d: JSON times have four digits", e.ID, e.TS.Year())
+	}
 	payload, err := UnmarshalPayload(e.Type, e.Payload)
 	if err != nil {
 		return err
 	}
 	*r = Record{
-		Session: e.Session, Turn: fromNull(e.Turn), Seq: e.Seq,
-		Event: Event{ID: e.ID, Time: e.TS, Parent: fromNull(e.ParentID), Actor: e.Actor, Payload: payload},
+		Session: e.Session, Turn: e.Turn, Seq: e.Seq,
+		Event: Event{ID: e.ID, Time: e.TS, Parent: e.ParentID, Actor: e.Actor, Payload: payload},
 	}
 	return nil
 }
 
+func inRFC3339(utc time.Time) bool { return utc.Year() >= 0 && utc.Year() <= 9999 }
+
 // MarshalPayload encodes a payload as the value of the envelope's "payload".
+// Lists that are part of a payload's form are written even if they are empty.
 func MarshalPayload(p Payload) ([]byte, error) {
-	if u, ok := p.(Unknown); ok {
-		if len(u.Raw) == 0 {
+	switch p := p.(type) {
+	case Unknown:
+		if len(p.Raw) == 0 {
 			return []byte("null"), nil
 		}
-		return u.Raw, nil
-	}
-	return marshal(p)
-}
-
-// UnmarshalPayload decodes a payload of the given kind. A kind that this version
-// does not know becomes an [Unknown].
-func UnmarshalPayload(k Kind, raw json.RawMessage) (Payload, error) {
-	decode, known := decoders[k]
-	if !known {
-		return Unknown{UnknownKind: k, Raw: bytes.Clone(raw)}, nil
-	}
-	p, err := decode(raw)
-	if err != nil {
-		return nil, fmt.Errorf("read a %s payload: %w", k, err)
-	}
-	return p, nil
-}
-
-// Kinds lists the closed set, in the order of the schema.
-func Kinds() []Kind {
-	return []Kind{
-		KindPrompt, KindReply,
-		KindMessageStart, KindMessageDelta, KindMessage,
-		KindThoughtStart, KindThoughtDelta, KindThought,
-		KindToolCallStart, KindToolCallDelta, KindToolCall, KindToolResultProgress, KindToolResult,
-		KindPermissionRequest, KindPermissionResponse, KindQuestion, KindAnswer, KindPark,
-		KindStep, KindUsage, KindPlan, KindFileChange, KindSource, KindFile, KindData,
-		KindRewind, KindError, KindStatus, KindStop,
+		if !json.Valid(p.Raw) {
+			return nil, errors.New("its bytes are not JSON")
+		}
+		return p.Raw, nil
+	case Prompt:
+		p.Message.Parts = orEmpty(p.Message.Parts)
+		return marshal(p)
+	case PermissionRequest:
+		p.Options = orEmpty(p.Options)
+		return marshal(p)
+	case Answer:
+		p.Values = orEmpty(p.Values)
+		return marshal(p)
+	case Park:
+		p.Requests = orEmpty(p.Requests)
+		return marshal(p)
+	case Plan:
+		p.Entries = orEmpty(p.Entries)
+		return marshal(p)
+	default:
+		return marshal(p)
 	}
 }
 
-var decoders = map[Kind]func(json.RawMessage) (Payload, error){ //nolint:gochecknoglobals // the one table of kinds, never written
-	KindPrompt:             decode[Prompt],
-	KindReply:              decode[Reply],
-	KindMessageStart:       decode[MessageStart],
-	KindMessageDelta:       decode[MessageDelta],
-	KindMessage:            decode[Message],
-	KindThoughtStart:       decode[ThoughtStart],
-	KindThoughtDelta:       decode[ThoughtDelta],
-	KindThought:            decode[Thought],
-	KindToolCallStart:      decode[ToolCallStart],
-	KindToolCallDelta:      decode[ToolCallDelta],
-	KindToolCall:           decode[ToolCall],
-	KindToolResultProgress: decode[ToolResultProgress],
-	KindToolResult:         decode[ToolResult],
-	KindPermissionRequest:  decode[PermissionRequest],
-	KindPermissionResponse: decode[PermissionResponse],
-	KindQuestion:           decode[Question],
-	KindAnswer:             decode[Answer],
-	KindPark:               decode[Park],
-	KindStep:               decode[Step],
-	KindUsage:              decode[Usage],
-	KindPlan:               decode[Plan],
-	KindFileChange:         decode[FileChange],
-	KindSource:             decode[Source],
-	KindFile:               decode[File],
-	KindData:               decode[Data],
-	KindRewind:             decode[Rewind],
-	KindError:              decode[Error],
-	KindStatus:             decode[Status],
-	KindStop:               decode[Stop],
-}
-
-func decode[P Payload](raw json.RawMessage) (Payload, error) {
-	var p P
-	err := json.Unmarshal(raw, &p)
-	return p, err
+func orEmpty[E any](list []E) []E {
+	if list == nil {
+		return []E{}
+	}
+	return list
 }
 
 // marshal is json.Marshal without the escaping of <, > and &, which would make
@@ -160,16 +154,25 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-func orNull(s string) *string {
+func appendOrNull(dst []byte, s string) []byte {
 	if s == "" {
-		return nil
+		return append(dst, "null"...)
 	}
-	return &s
+	return appendString(dst, s)
 }
 
-func fromNull(s *string) string {
-	if s == nil {
-		return ""
+// appendString appends a JSON string. Ids and names are nearly always plain.
+func appendString(dst []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			quoted, err := marshal(s)
+			if err != nil {
+				return append(dst, `""`...) // a string always encodes
+			}
+			return append(dst, quoted...)
+		}
 	}
-	return *s
+	dst = append(dst, '"')
+	dst = append(dst, s...)
+	return append(dst, '"')
 }

@@ -35,12 +35,8 @@ func (q *queue) cond() *sync.Cond {
 	return q.changed
 }
 
-// waitForRoom blocks while too much waits, unless over says that waiting is moot.
-func (q *queue) waitForRoom(over func() bool) {
-	for q.bytes > roomFor && q.err == nil && !over() {
-		q.cond().Wait()
-	}
-}
+// full reports whether so much waits that a caller should wait too.
+func (q *queue) full() bool { return q.bytes > roomFor && q.err == nil }
 
 // push queues an event. The goroutine that it may start ends as soon as nothing
 // waits; drain waits for it.
@@ -82,43 +78,4 @@ func (q *queue) drain() error {
 		q.cond().Wait()
 	}
 	return q.err
-}
-
-// weigh estimates the memory that a payload holds.
-func weigh(p Payload) int {
-	const header = 256
-	switch p := p.(type) {
-	case Prompt:
-		n := header
-		for _, part := range p.Message.Parts {
-			n += len(part.Text) + len(part.URL)
-		}
-		return n
-	case MessageDelta:
-		return header + len(p.Delta)
-	case Message:
-		return header + len(p.Text)
-	case ThoughtDelta:
-		return header + len(p.Delta)
-	case Thought:
-		return header + len(p.Text)
-	case ToolCallDelta:
-		return header + len(p.Delta)
-	case ToolCall:
-		return header + len(p.Input) + len(p.InputText)
-	case ToolResultProgress:
-		return header + len(p.Output)
-	case ToolResult:
-		return header + len(p.Output) + len(p.Error)
-	case File:
-		return header + len(p.URL)
-	case Data:
-		return header + len(p.Value)
-	case FileChange:
-		return header + len(p.Diff)
-	case Unknown:
-		return header + len(p.Raw)
-	default:
-		return header
-	}
 }

@@ -16,18 +16,18 @@ func Reopen(ctx context.Context, cfg Config, records []Record) *Builder {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range records {
-		t.remember(b, r.Event)
+		t.remember(r.Event)
 	}
 	return b
 }
 
-func (t *turn) remember(b *Builder, e Event) {
+func (t *turn) remember(e Event) {
 	if i := strings.LastIndexByte(e.ID, '.'); i >= 0 {
 		if n, err := strconv.Atoi(e.ID[i+1:]); err == nil {
 			t.n = max(t.n, n)
 		}
 	}
-	view := *b
+	view := Builder{turn: t}
 	view.within, _ = e.Actor.SubagentCall()
 	switch p := e.Payload.(type) {
 	case MessageStart:
@@ -39,38 +39,41 @@ func (t *turn) remember(b *Builder, e Event) {
 	case ThoughtDelta:
 		t.growRemembered(view, p.Part, p.Delta, true)
 	case Message:
-		t.closeRemembered(view, p.Part, p.Text, false)
+		t.closeRemembered(view, p.Part, p.Text, false, p.Superseded)
 	case Thought:
-		t.closeRemembered(view, p.Part, p.Text, true)
+		t.closeRemembered(view, p.Part, p.Text, true, p.Superseded)
 	case ToolCallStart:
 		t.rememberCall(view, e.ID, ToolCall{ToolCallID: p.ToolCallID, RawName: p.RawName, Name: p.Name, ToolKind: p.ToolKind, Title: p.Title})
 	case ToolCallDelta:
-		if c := t.calls[p.ToolCallID]; c != nil {
+		if c := t.calls[p.ToolCallID]; c != nil && !c.whole {
 			c.text.WriteString(p.Delta)
 		}
 	case ToolCall:
 		c := t.rememberCall(view, e.ID, p)
+		if !c.whole {
+			t.running++
+		}
 		c.ToolCall, c.whole, c.event = p, true, e.ID
 	case ToolResult:
-		if c := t.calls[p.ToolCallID]; c != nil {
-			c.done = true
+		if c := t.calls[p.ToolCallID]; c != nil && !c.done {
+			c.done, c.asks = true, nil
+			c.Input, c.InputText, c.Locations = nil, "", nil
+			t.running--
 		}
 	case PermissionRequest:
-		t.rememberAsk(view, &ask{id: p.RequestID, options: p.Options, event: e.ID, toolCall: t.calls[p.ToolCallID]})
+		t.rememberAsk(&ask{id: p.RequestID, options: p.Options, event: e.ID, toolCall: t.calls[p.ToolCallID], judged: p.DecidedBy != ""})
 	case Question:
-		t.rememberAsk(view, &ask{id: p.QuestionID, question: true, event: e.ID, toolCall: t.calls[p.ToolCallID]})
+		t.rememberAsk(&ask{id: p.QuestionID, question: true, event: e.ID, toolCall: t.calls[p.ToolCallID]})
 	case PermissionResponse:
-		if q := t.asks[p.RequestID]; q != nil {
-			q.done = true
-		}
+		t.rememberAnswer(p.RequestID)
 	case Answer:
-		if q := t.asks[p.QuestionID]; q != nil {
-			q.done = true
-		}
+		t.rememberAnswer(p.QuestionID)
 	case Step:
-		t.stepOpen = p.Phase == PhaseStart
-		if t.stepOpen {
+		if t.stepOpen = p.Phase == PhaseStart; t.stepOpen {
 			t.steps++
+			t.stepName = p.Name
+		} else {
+			t.stepName = ""
 		}
 	case Stop:
 		t.done = true
@@ -80,20 +83,27 @@ func (t *turn) remember(b *Builder, e Event) {
 
 func (t *turn) rememberPart(view Builder, id string, thought bool) {
 	t.partsN++
-	p := &part{id: id, thought: thought, by: view}
-	t.parts[view.partKey(id, thought)] = p
+	p := view.newPart(t, id, thought)
+	p.id = id
 	t.open = append(t.open, p)
 }
 
 func (t *turn) growRemembered(view Builder, id, delta string, thought bool) {
-	if p := t.parts[view.partKey(id, thought)]; p != nil {
+	if p := view.lookup(t, id, thought); p != nil && !p.closed {
 		p.text.WriteString(delta)
 	}
 }
 
-func (t *turn) closeRemembered(view Builder, id, text string, thought bool) {
-	p := t.parts[view.partKey(id, thought)]
-	if p == nil || p.closed {
+func (t *turn) closeRemembered(view Builder, id, text string, thought, superseded bool) {
+	p := view.lookup(t, id, thought)
+	if p == nil {
+		return
+	}
+	if superseded {
+		p.superseded = true
+		t.notFinal(p)
+	}
+	if p.closed {
 		return
 	}
 	p.text.Reset()
@@ -104,17 +114,30 @@ func (t *turn) closeRemembered(view Builder, id, text string, thought bool) {
 func (t *turn) rememberCall(view Builder, event string, tc ToolCall) *call {
 	c := t.calls[tc.ToolCallID]
 	if c == nil {
-		c = &call{ToolCall: tc, by: view, event: event}
-		t.names[tc.ToolCallID]++
+		c = &call{ToolCall: tc, by: view.voice(t), event: event}
+		t.callNames.take(tc.ToolCallID)
 		t.calls[tc.ToolCallID] = c
 		t.order = append(t.order, c)
 	}
 	return c
 }
 
-func (t *turn) rememberAsk(view Builder, q *ask) {
-	q.by = view
-	t.names["ask\x00"+q.id]++
+func (t *turn) rememberAsk(q *ask) {
+	if t.asks[q.id] != nil {
+		return
+	}
+	t.askNames.take(q.id)
 	t.asks[q.id] = q
 	t.asked = append(t.asked, q)
+	t.waiting++
+	if q.toolCall != nil {
+		q.toolCall.asks = append(q.toolCall.asks, q)
+	}
+}
+
+func (t *turn) rememberAnswer(id string) {
+	if q := t.asks[id]; q != nil && !q.done {
+		q.done = true
+		t.waiting--
+	}
 }

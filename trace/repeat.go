@@ -1,61 +1,127 @@
 package trace
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // sameBeginning is how much of a retry must repeat before a difference means
 // "said anew" and not "went on where it was cut off": some agents are told to
 // resume where they stopped, and then nothing repeats.
 const sameBeginning = 16
 
+// repeat is a retry that has said nothing new so far.
+type repeat struct {
+	old  *part
+	base string // what old said, with what it went on with
+	size int    // the length of old's text when base was taken
+	n    int    // how much of base was repeated
+}
+
+// text is what the retry is compared with. A failed part may still grow.
+func (r *repeat) text() string {
+	if r.size != r.old.text.Len() {
+		r.base, r.size = r.old.whole(), r.old.text.Len()
+	}
+	return r.base
+}
+
+func (r *repeat) seen() string { return r.text()[:r.n] }
+
+func (b *Builder) repeats(t *turn, key, earlier string, thought bool) {
+	old := b.lookup(t, earlier, thought)
+	if old == nil {
+		return
+	}
+	old = old.newest()
+	if p := b.lookup(t, key, thought); p != nil && p.id != "" && !p.closed && key != earlier {
+		return // it has begun
+	}
+	p := b.newPart(t, key, thought)
+	p.repeat = &repeat{old: old, base: old.whole(), size: old.text.Len()}
+}
+
+// newest is the part that a retry of p repeats: the last retry that said
+// something, else the part that the retries repeated.
+func (p *part) newest() *part {
+	for {
+		switch {
+		case p.redone != nil:
+			p = p.redone
+		case p.became != nil:
+			p = p.became
+		case p.repeat != nil:
+			p = p.repeat.old
+		default:
+			return p
+		}
+	}
+}
+
 // growRepeat compares what a retry says with what was said before.
 func (t *turn) growRepeat(p *part, text string) {
 	r := p.repeat
-	r.seen += text
-	old := r.old.text.String()
-	if strings.HasPrefix(old, r.seen) {
+	base := r.text()
+	left := base[r.n:]
+	if strings.HasPrefix(left, text) {
+		r.n += len(text)
 		return
 	}
 	p.repeat = nil
-	if rest, ok := strings.CutPrefix(r.seen, old); ok {
+	if rest, ok := strings.CutPrefix(text, left); ok {
 		t.goOn(p, r.old, rest)
 		return
 	}
-	if commonPrefix(old, r.seen) >= min(sameBeginning, len(old)) {
-		t.supersede(r.old)
+	if r.n+commonPrefix(left, text) >= min(sameBeginning, len(base)) {
+		t.supersede(r.old, p)
+	} else {
+		t.closePart(r.old, "")
+		p.goesOn = r.old
+		p.continuing(r.old)
 	}
-	t.emitDelta(p, r.seen)
+	t.emitDelta(p, base[:r.n]+text)
 }
 
 // goOn continues the old part if it is still open, else in a part of its own.
 func (t *turn) goOn(p, old *part, rest string) {
 	if old.closed {
+		p.goesOn = old
+		p.continuing(old)
 		t.emitDelta(p, rest)
 		return
 	}
-	for k, o := range t.parts {
-		if o == p {
-			t.parts[k] = old
-		}
-	}
+	p.became = old
+	old.half, p.half = p.half, ""
 	t.emitDelta(old, rest)
 }
 
-// supersede marks what an earlier try had said. A part that ended already gets
-// a second whole, which carries the mark.
-func (t *turn) supersede(old *part) {
-	if old.id == "" {
-		return
+// endRepeat ends a retry that said nothing new, and returns the part to close.
+// If it ended early, that is what differs.
+func (t *turn) endRepeat(p *part) *part {
+	r := p.repeat
+	p.repeat = nil
+	switch base := r.text(); {
+	case r.n == 0:
+	case r.n == len(base):
+		p.became = r.old
+	default:
+		t.supersede(r.old, p)
+		t.emitDelta(p, base[:r.n])
 	}
-	text := old.text.String()
-	if i := slices.Index(t.final, text); i >= 0 {
-		t.final = slices.Delete(t.final, i, i+1)
+	return p.resolve()
+}
+
+// supersede marks what an earlier try had said, and whatever that went on with.
+// A part that ended already gets a second whole, which carries the mark.
+func (t *turn) supersede(old, by *part) {
+	for o := old; o != nil; o = o.goesOn {
+		if o.superseded || o.id == "" {
+			continue
+		}
+		o.superseded, o.redone, o.half = true, by, ""
+		t.notFinal(o)
+		if !o.closed {
+			t.forget(o)
+		}
+		t.putWhole(o)
 	}
-	t.open = slices.DeleteFunc(t.open, func(o *part) bool { return o == old })
-	old.closed = true
-	t.putWhole(old, "", true)
 }
 
 func commonPrefix(a, b string) int {

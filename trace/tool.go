@@ -1,21 +1,20 @@
 package trace
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 )
 
 // call is a tool call of the turn.
 type call struct {
 	ToolCall
-	by    Builder // the view that made it
-	event string  // the id of the event to cite as its parent
+	by    voice  // who made it
+	event string // the id of the event to cite as its parent
 	text  strings.Builder
 	half  string
 	whole bool
 	done  bool
+	asks  []*ask
 }
 
 // ToolCallStart says that the agent begins to write a call.
@@ -25,35 +24,42 @@ func (b *Builder) ToolCallStart(s ToolCallStart) {
 			t.counts.Repeated++
 			return
 		}
-		b.startCall(t, s)
+		c := b.newCall(t, ToolCall{ToolCallID: s.ToolCallID, RawName: s.RawName, Name: s.Name, ToolKind: s.ToolKind, Title: s.Title})
+		c.event = t.say(c.by, ToolCallStart{ToolCallID: c.ToolCallID, RawName: c.RawName, Name: c.Name, ToolKind: c.ToolKind, Title: c.Title})
 	})
-}
-
-func (b *Builder) startCall(t *turn, s ToolCallStart) *call {
-	c := b.newCall(t, ToolCall{ToolCallID: s.ToolCallID, RawName: s.RawName, Name: s.Name, ToolKind: s.ToolKind, Title: s.Title})
-	s.ToolCallID, s.Name, s.ToolKind = c.ToolCallID, c.Name, c.ToolKind
-	c.event = b.say(t, s)
-	return c
 }
 
 // newCall registers a call under a unique id and fills in what is missing.
 func (b *Builder) newCall(t *turn, tc ToolCall) *call {
-	b.ensureStep(t)
+	by := b.voice(t)
+	t.ensureStep(by)
 	key := tc.ToolCallID
-	tc.ToolCallID = t.unique(key)
+	if key == "" {
+		tc.ToolCallID = "call"
+	}
+	var renamed bool
+	if tc.ToolCallID, renamed = t.callNames.take(tc.ToolCallID); renamed {
+		t.counts.Renamed++
+	}
 	if tc.RawName == "" {
 		tc.RawName = "tool"
 	}
 	if tc.Name == "" {
 		tc.Name = tc.RawName
 	}
-	if tc.ToolKind == "" {
-		tc.ToolKind = ToolOther
-	}
-	c := &call{ToolCall: tc, by: *b}
+	tc.ToolKind = tc.ToolKind.normal()
+	c := &call{ToolCall: tc, by: by}
 	t.calls[key] = c
 	t.order = append(t.order, c)
 	return c
+}
+
+// current returns the call that is not over under the agent's id, or a new one.
+func (b *Builder) current(t *turn, toolCallID string) *call {
+	if c, ok := t.calls[toolCallID]; ok && !c.done {
+		return c
+	}
+	return b.newCall(t, ToolCall{ToolCallID: toolCallID})
 }
 
 // ToolCallDelta adds to the text of a call's input.
@@ -70,7 +76,7 @@ func (b *Builder) ToolCallDelta(toolCallID, delta string) {
 			return
 		}
 		c.text.WriteString(text)
-		c.by.say(t, ToolCallDelta{ToolCallID: c.ToolCallID, Delta: text})
+		t.say(c.by, ToolCallDelta{ToolCallID: c.ToolCallID, Delta: text})
 	})
 }
 
@@ -88,7 +94,7 @@ func (b *Builder) ToolCall(tc ToolCall) {
 		default:
 			c.merge(tc)
 		}
-		c.Input, c.Locations = Opaque(tc.Input), tc.Locations
+		c.Input, c.InputText, c.Locations = Opaque(tc.Input), tc.InputText, tc.Locations
 		t.putCall(c)
 	})
 }
@@ -102,7 +108,7 @@ func (c *call) merge(tc ToolCall) {
 		c.Name = tc.Name
 	}
 	if tc.ToolKind != "" {
-		c.ToolKind = tc.ToolKind
+		c.ToolKind = tc.ToolKind.normal()
 	}
 	if tc.Title != "" {
 		c.Title = tc.Title
@@ -111,7 +117,9 @@ func (c *call) merge(tc ToolCall) {
 
 func (t *turn) putCall(c *call) {
 	c.whole = true
-	c.event = c.by.say(t, c.ToolCall)
+	c.text.Reset()
+	t.running++
+	c.event = t.say(c.by, c.ToolCall)
 }
 
 // completeCall writes the whole of a call that was only begun.
@@ -137,7 +145,7 @@ func (b *Builder) ToolResultProgress(toolCallID string, output json.RawMessage) 
 			return
 		}
 		t.completeCall(c)
-		t.put(c.event, c.by.actor(t), ToolResultProgress{ToolCallID: c.ToolCallID, Output: t.cut(output)})
+		t.put(c.event, c.by.actor(), ToolResultProgress{ToolCallID: c.ToolCallID, Output: t.cut(output)})
 	})
 }
 
@@ -158,48 +166,16 @@ func (b *Builder) ToolResult(r ToolResult) {
 	})
 }
 
+// result ends a call, and lets go of all that it held.
 func (t *turn) result(c *call, r ToolResult) {
 	t.completeCall(c)
-	c.done = true
-	for _, q := range t.asked {
-		if q.toolCall == c {
-			t.closeAsk(q)
-		}
+	for _, q := range c.asks {
+		t.closeAsk(q)
 	}
-	r.ToolCallID, r.Output = c.ToolCallID, t.cut(r.Output)
-	if r.Status != ToolCompleted && r.Error == "" {
-		r.Error = "The tool call ended as " + string(r.Status) + "."
-	}
-	t.put(c.event, c.by.actor(t), r)
-}
-
-// cut bounds a tool's output.
-func (t *turn) cut(output json.RawMessage) json.RawMessage {
-	if len(output) <= t.MaxEvent {
-		return Opaque(output)
-	}
-	t.counts.Cut++
-	head := strings.ToValidUTF8(string(output[:t.MaxEvent]), "")
-	quoted, err := marshal(head + "…[cut by the gateway: the output was too large]")
-	if err != nil {
-		return json.RawMessage(`"[cut by the gateway: the output was too large]"`)
-	}
-	return quoted
-}
-
-// Opaque makes any bytes a JSON value on one line: JSON stays what it is, byte
-// for byte but for white space, and anything else becomes a string.
-func Opaque(raw json.RawMessage) json.RawMessage {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return json.RawMessage("null")
-	}
-	var out bytes.Buffer
-	if err := json.Compact(&out, raw); err == nil && utf8.Valid(out.Bytes()) {
-		return out.Bytes()
-	}
-	quoted, err := marshal(strings.ToValidUTF8(string(raw), string(utf8.RuneError)))
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return quoted
+	r = r.normal()
+	r.ToolCallID, r.Output, r.Error = c.ToolCallID, t.cut(r.Output), t.cutText(r.Error)
+	t.put(c.event, c.by.actor(), r)
+	t.running--
+	c.done, c.asks = true, nil
+	c.Input, c.InputText, c.Locations = nil, "", nil
 }

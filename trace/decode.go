@@ -1,0 +1,76 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// UnmarshalPayload decodes a payload of the given kind. A kind that this version
+// does not know becomes an [Unknown].
+func UnmarshalPayload(k Kind, raw json.RawMessage) (Payload, error) {
+	decode, known := decoders[k]
+	if !known {
+		return Unknown{UnknownKind: k, Raw: bytes.Clone(raw)}, nil
+	}
+	p, err := decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read a %s payload: %w", k, err)
+	}
+	return p, nil
+}
+
+// Kinds lists the closed set, in the order of the schema.
+func Kinds() []Kind {
+	return []Kind{
+		KindPrompt, KindReply,
+		KindMessageStart, KindMessageDelta, KindMessage,
+		KindThoughtStart, KindThoughtDelta, KindThought,
+		KindToolCallStart, KindToolCallDelta, KindToolCall, KindToolResultProgress, KindToolResult,
+		KindPermissionRequest, KindPermissionResponse, KindQuestion, KindAnswer, KindPark,
+		KindStep, KindUsage, KindPlan, KindFileChange, KindSource, KindFile, KindData,
+		KindRewind, KindError, KindStatus, KindStop,
+	}
+}
+
+var decoders = map[Kind]func(json.RawMessage) (Payload, error){ //nolint:gochecknoglobals // the one table of kinds, never written
+	KindPrompt:             decode[Prompt],
+	KindReply:              decode[Reply],
+	KindMessageStart:       decode[MessageStart],
+	KindMessageDelta:       decode[MessageDelta],
+	KindMessage:            decode[Message],
+	KindThoughtStart:       decode[ThoughtStart],
+	KindThoughtDelta:       decode[ThoughtDelta],
+	KindThought:            decode[Thought],
+	KindToolCallStart:      decode[ToolCallStart],
+	KindToolCallDelta:      decode[ToolCallDelta],
+	KindToolCall:           decode[ToolCall],
+	KindToolResultProgress: decode[ToolResultProgress],
+	KindToolResult:         decode[ToolResult],
+	KindPermissionRequest:  decode[PermissionRequest],
+	KindPermissionResponse: decode[PermissionResponse],
+	KindQuestion:           decode[Question],
+	KindAnswer:             decode[Answer],
+	KindPark:               decode[Park],
+	KindStep:               decode[Step],
+	KindUsage:              decode[Usage],
+	KindPlan:               decode[Plan],
+	KindFileChange:         decode[FileChange],
+	KindSource:             decode[Source],
+	KindFile:               decode[File],
+	KindData:               decode[Data],
+	KindRewind:             decode[Rewind],
+	KindError:              decode[Error],
+	KindStatus:             decode[Status],
+	KindStop:               decode[Stop],
+}
+
+func decode[P Payload](raw json.RawMessage) (Payload, error) {
+	var p P
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, errors.New("it is missing")
+	}
+	err := json.Unmarshal(raw, &p)
+	return p, err
+}

@@ -1,0 +1,97 @@
+package trace
+
+// Emit writes an event that has no method of its own. Payloads that the grammar
+// governs go the way of their method.
+func (b *Builder) Emit(p Payload) {
+	switch p := p.(type) {
+	case Prompt:
+		b.do(func(t *turn) { t.put("", User, p.normal()) })
+	case Reply:
+		b.do(func(t *turn) {
+			t.closeStep(true)
+			t.put("", Gateway, p)
+		})
+	case Rewind:
+		b.do(func(t *turn) { t.put("", Gateway, p) })
+	case MessageStart, ThoughtStart: // a part opens with its first text
+	case MessageDelta:
+		b.MessageDelta(p.Part, p.Delta)
+	case Message:
+		b.Message(p.Part, p.Text)
+	case ThoughtDelta:
+		b.ThoughtDelta(p.Part, p.Delta)
+	case Thought:
+		b.Thought(p.Part, p.Text, p.Signature)
+	case ToolCallStart:
+		b.ToolCallStart(p)
+	case ToolCallDelta:
+		b.ToolCallDelta(p.ToolCallID, p.Delta)
+	case ToolCall:
+		b.ToolCall(p)
+	case ToolResultProgress:
+		b.ToolResultProgress(p.ToolCallID, p.Output)
+	case ToolResult:
+		b.ToolResult(p)
+	case PermissionRequest:
+		b.PermissionRequest(p)
+	case PermissionResponse:
+		b.PermissionResponse(p)
+	case Question:
+		b.Question(p)
+	case Answer:
+		b.Answer(p)
+	case Park:
+		b.Park(p.Requests...)
+	case Step:
+		if p.Phase == PhaseStart {
+			b.StepStart(p.Name)
+		} else {
+			b.StepEnd()
+		}
+	case Stop:
+		b.End(p)
+	case Data:
+		p.Value = Opaque(p.Value)
+		b.emit(p, !p.Transient)
+	case Source, File:
+		b.emit(p, true)
+	case FileChange:
+		b.fileChange(p.normal())
+	case Usage:
+		b.emit(p.normal(), false)
+	case Plan:
+		b.emit(p.normal(), false)
+	case Status:
+		b.emit(p.normal(), false)
+	case Error:
+		b.emit(p, false)
+	case Unknown:
+		if u, still := p.normal().(Unknown); still {
+			b.emit(u, false)
+		} else {
+			b.Emit(p.normal())
+		}
+	}
+}
+
+func (b *Builder) emit(p Payload, visible bool) {
+	b.do(func(t *turn) {
+		by := b.voice(t)
+		if visible {
+			t.ensureStep(by)
+		}
+		t.say(by, p)
+	})
+}
+
+// fileChange writes a change with the unique id of its call, which is its parent.
+func (b *Builder) fileChange(p FileChange) {
+	b.do(func(t *turn) {
+		by := b.voice(t)
+		parent := by.parent()
+		if c, ok := t.calls[p.ToolCallID]; ok && p.ToolCallID != "" {
+			p.ToolCallID, parent = c.ToolCallID, c.event
+		}
+		t.put(parent, by.actor(), p)
+	})
+}

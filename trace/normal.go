@@ -1,0 +1,129 @@
+package trace
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+)
+
+// The enums are closed, and agents are not: what an adapter passes on unread may
+// be a word of tomorrow. The functions here choose what it is on record.
+
+func known[E ~string](value, otherwise E, set ...E) E {
+	if slices.Contains(set, value) {
+		return value
+	}
+	return otherwise
+}
+
+func (k ToolKind) normal() ToolKind {
+	return known(k, ToolOther, ToolRead, ToolEdit, ToolDelete, ToolMove, ToolSearch,
+		ToolExecute, ToolThink, ToolFetch, ToolSwitchMode)
+}
+
+// normal takes a status that nobody knows for a failure if there is an error.
+func (r ToolResult) normal() ToolResult {
+	otherwise := ToolCompleted
+	if r.Error != "" {
+		otherwise = ToolFailed
+	}
+	r.Status = known(r.Status, otherwise, ToolCompleted, ToolFailed, ToolDenied, ToolCanceled)
+	if r.Status != ToolCompleted && r.Error == "" {
+		r.Error = "The tool call ended as " + string(r.Status) + "."
+	}
+	return r
+}
+
+// normal takes an option that nobody knows for a refusal: what is not clearly
+// an approval must never count as one.
+func (r PermissionRequest) normal() PermissionRequest {
+	options := make([]PermissionOption, len(r.Options))
+	for i, o := range r.Options {
+		o.OptionKind = known(o.OptionKind, RejectOnce, AllowOnce, AllowAlways, RejectOnce, RejectAlways)
+		options[i] = o
+	}
+	r.Options = options
+	return r
+}
+
+func (r PermissionResponse) normal() PermissionResponse {
+	otherwise := Canceled
+	if r.Outcome == "" && r.OptionKind != "" {
+		otherwise = Selected
+	}
+	r.Outcome = known(r.Outcome, otherwise, Selected, Canceled, Expired)
+	r.OptionKind = known(r.OptionKind, "", AllowOnce, AllowAlways, RejectOnce, RejectAlways)
+	if len(r.UpdatedInput) > 0 {
+		r.UpdatedInput = Opaque(r.UpdatedInput)
+	}
+	return r
+}
+
+func (a Answer) normal() Answer {
+	otherwise := Canceled
+	if a.Outcome == "" && len(a.Values) > 0 {
+		otherwise = Selected
+	}
+	a.Outcome = known(a.Outcome, otherwise, Selected, Canceled, Expired)
+	return a
+}
+
+func (s Stop) normal() Stop {
+	otherwise := OutcomeCompleted
+	if s.Error != "" {
+		otherwise = OutcomeFailed
+	}
+	s.Outcome = known(s.Outcome, otherwise, OutcomeCompleted, OutcomeFailed, OutcomeCanceled)
+	return s
+}
+
+func (p Prompt) normal() Prompt {
+	if len(p.Message.Metadata) > 0 {
+		p.Message.Metadata = Opaque(p.Message.Metadata)
+	}
+	return p
+}
+
+func (p Plan) normal() Plan {
+	entries := make([]PlanEntry, len(p.Entries))
+	for i, e := range p.Entries {
+		e.Status = known(e.Status, PlanPending, PlanPending, PlanInProgress, PlanCompleted)
+		entries[i] = e
+	}
+	p.Entries = entries
+	return p
+}
+
+func (u Usage) normal() Usage {
+	u.Scope = known(u.Scope, UsageTurn, UsageStep, UsageTurn, UsageSession)
+	if u.CostUSD != nil && (math.IsNaN(*u.CostUSD) || math.IsInf(*u.CostUSD, 0)) {
+		u.CostUSD = nil // JSON has no such number
+	}
+	return u
+}
+
+func (c FileChange) normal() FileChange {
+	c.Change = known(c.Change, FileModified, FileCreated, FileModified, FileDeleted, FileMoved)
+	return c
+}
+
+// normal takes a state that nobody knows for work: the agent did say something.
+func (s Status) normal() Status {
+	s.State = known(s.State, StateThinking, StateIdle, StateThinking, StateStreaming, StateToolCalling, StateError)
+	return s
+}
+
+// normal makes an Unknown what its kind says, if this version does know it, so
+// that nothing passes by the grammar.
+func (u Unknown) normal() Payload {
+	if _, is := decoders[u.UnknownKind]; is || u.UnknownKind == "" {
+		if p, err := UnmarshalPayload(u.UnknownKind, u.Raw); err == nil && is {
+			return p
+		}
+		return Data{Name: "unknown", Value: Opaque(u.Raw)}
+	}
+	if !json.Valid(u.Raw) {
+		u.Raw = Opaque(u.Raw)
+	}
+	return u
+}

@@ -1,0 +1,42 @@
+package trace
+
+// voice is who speaks: the agent, or the sub-agent that a call started. It is
+// settled when a part or a call begins, so that both keep their parent even if
+// the agent uses the id of that call again.
+type voice struct {
+	within string // the agent's id of the call, or ""
+	call   *call  // nil also when nobody has seen the call
+}
+
+func (b *Builder) voice(t *turn) voice {
+	if b.within == "" {
+		return voice{}
+	}
+	return voice{within: b.within, call: t.calls[b.within]}
+}
+
+func (v voice) subagent() bool { return v.within != "" }
+
+func (v voice) actor() Actor {
+	switch {
+	case v.call != nil:
+		return Subagent(v.call.ToolCallID)
+	case v.within != "":
+		return Subagent(v.within)
+	default:
+		return Agent
+	}
+}
+
+// parent is the parent of what the voice says by itself.
+func (v voice) parent() string {
+	if v.call == nil {
+		return ""
+	}
+	return v.call.event
+}
+
+// say queues an event of whoever speaks.
+func (t *turn) say(v voice, p Payload) string {
+	return t.put(v.parent(), v.actor(), p)
+}
