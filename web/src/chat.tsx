@@ -4,11 +4,16 @@ import { DefaultChatTransport, type UIMessage } from 'ai';
 import { answerPermission, answerQuestion, history, PROFILE, stopTurn, type Session } from './api';
 import { Composer } from './composer';
 import { Message, type Answers } from './message';
+import { sentence as errorOf } from './parts/data';
 import { settle } from './route';
 import { useStick } from './stick';
 import { Working } from './working';
 
 interface Props { id: string; agent: string; session: Session | undefined; onActivity: () => void; first: UIMessage[]; resume: boolean }
+
+/** Whether the message itself already shows this error. */
+const tells = (message: UIMessage | undefined, sentence: string) =>
+  message?.role === 'assistant' && message.parts.some(p => p.type === 'data-error' && errorOf(p.data) === sentence);
 
 /** What a data part of the agent says about what it does right now, if it says so. */
 function doing(data: unknown): string | null {
@@ -62,12 +67,12 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
   }, [id, chat.resumeStream, catchUp.mine]);
 
   const parked = session?.state === 'parked' && !busy;
-  const sentence = problem ?? error?.message;
+  const sentence = problem ?? (error && !tells(messages.at(-1), error.message) ? error.message : undefined);
   return (
     <>
       <div className="scroll" ref={box} tabIndex={0} aria-label="Conversation">
         <div className="page" role="log" aria-busy={busy}>
-          {messages.length === 0 && <p className="hint">Ask the agent something. A turn goes on when you close the page, and is here when you come back.</p>}
+          {messages.length === 0 && <p className="hint">Ask the agent something. The conversation is kept, and a reload picks up an answer that is still being written.</p>}
           {messages.map((m, i) => <Message key={m.id} message={m} session={id} live={busy && i === messages.length - 1} answers={answers} />)}
           {busy && <Working detail={detail} waiting={status === 'submitted'} />}
           {parked && <p className="working" role="status">The agent waits for your answer.</p>}

@@ -10,18 +10,26 @@ function read(): string | null {
 
 function subscribe(changed: () => void) {
   addEventListener('hashchange', changed);
-  return () => removeEventListener('hashchange', changed);
+  addEventListener('popstate', changed);
+  return () => { removeEventListener('hashchange', changed); removeEventListener('popstate', changed); };
 }
 
 export const useRoute = () => useSyncExternalStore(subscribe, read);
 
-export function go(id: string | null) { location.hash = id === null ? '' : PREFIX + encodeURIComponent(id); }
+const path = (id: string | null) => location.pathname + (id === null ? '' : PREFIX + encodeURIComponent(id));
+const told = () => dispatchEvent(new HashChangeEvent('hashchange')); // pushState and replaceState tell nobody
+
+export function go(id: string | null) {
+  if (read() === id) return;
+  history.pushState(null, '', path(id));
+  told();
+}
 
 /** Puts the id into the address without a new entry in the browser's history. */
 export function settle(id: string) {
   if (read() === id) return;
-  history.replaceState(null, '', PREFIX + encodeURIComponent(id));
-  dispatchEvent(new HashChangeEvent('hashchange'));
+  history.replaceState(null, '', path(id));
+  told();
 }
 
 /** A new session's id; crypto.randomUUID is missing on pages that came over plain HTTP from another machine. */

@@ -1,6 +1,7 @@
 import { Value } from './value';
 
-const sentence = (data: unknown): string | null => {
+/** The sentence in a data part, if it holds one. */
+export const sentence = (data: unknown): string | null => {
   if (typeof data === 'string') return data;
   const d = (data ?? {}) as Record<string, unknown>;
   return [d.message, d.text, d.error, d.errorText, d.sentence].find((s): s is string => typeof s === 'string') ?? null;

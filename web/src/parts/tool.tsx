@@ -6,7 +6,7 @@ import { Value } from './value';
 const STATE: Record<string, [word: string, tone: string]> = {
   'input-streaming': ['writing', 'run'],
   'input-available': ['running', 'run'],
-  'approval-requested': ['needs your permission', 'ask'],
+  'approval-requested': ['needs your permission', 'waits'],
   'approval-responded': ['answered', 'run'],
   'output-available': ['done', 'ok'],
   'output-error': ['failed', 'bad'],
