@@ -3,31 +3,17 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
-	"time"
+	"errors"
+	"maps"
 
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// ask is a permission request or a question that a person has to answer.
-type ask struct {
-	turn       string
-	permission *trace.PermissionRequest
-	question   *trace.Question
-	answered   chan struct{}
-
-	// Set before answered is closed.
-	response trace.PermissionResponse
-	answer   trace.Answer
-	by       string
-	at       time.Time
-}
-
 // Choice is an answer to a permission request.
 type Choice struct {
-	// Option is the id of the chosen option; when it is empty, Approved chooses
-	// the option that allows or refuses once.
+	// Option names the chosen option; when it is empty, Approved chooses the
+	// option that allows or refuses once.
 	Option   string
 	Approved *bool
 	Reason   string
@@ -37,174 +23,142 @@ type Choice struct {
 	Interrupt bool
 }
 
+// asks are a session's requests and questions: the desks where they wait, and
+// what was asked.
+type asks struct {
+	requests    *permission.Desk[trace.PermissionResponse]
+	questions   *permission.Desk[trace.Answer]
+	permissions map[string]asked[trace.PermissionRequest]
+	questioned  map[string]asked[trace.Question]
+	noticed     chan struct{} // closed and made anew when something is asked
+}
+
+// asked is what was asked, and in which turn.
+type asked[Q any] struct {
+	turn string
+	what Q
+}
+
+func newAsks(h *Hub) asks {
+	return asks{
+		requests: permission.NewRequests(h.Now), questions: permission.NewQuestions(h.Now),
+		permissions: map[string]asked[trace.PermissionRequest]{}, questioned: map[string]asked[trace.Question]{}, noticed: make(chan struct{}),
+	}
+}
+
 // noticeAsk learns of requests and answers from what goes on record, whoever
-// wrote it: a person by way of Answer, the policy, or the agent by withdrawing.
-func (l *live) noticeAsk(turn string, p trace.Payload) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// wrote it: a person, the policy, or the agent by withdrawing.
+func (l *live) noticeAsk(t *turn, p trace.Payload) {
+	var err error
 	switch p := p.(type) {
 	case trace.PermissionRequest:
-		l.newAsk(p.RequestID, &ask{turn: turn, permission: &p})
+		err = l.asks.requests.Open(t.id, p.RequestID, func(r trace.PermissionResponse) {
+			r.RequestID = p.RequestID
+			t.builder.PermissionResponse(r)
+		})
+		l.notice(func() { l.asks.permissions[p.RequestID] = asked[trace.PermissionRequest]{t.id, p} })
 	case trace.Question:
-		l.newAsk(p.QuestionID, &ask{turn: turn, question: &p})
+		err = l.asks.questions.Open(t.id, p.QuestionID, func(a trace.Answer) {
+			a.QuestionID = p.QuestionID
+			t.builder.Answer(a)
+		})
+		l.notice(func() { l.asks.questioned[p.QuestionID] = asked[trace.Question]{t.id, p} })
 	case trace.PermissionResponse:
-		if a := l.asks[p.RequestID]; a != nil && a.turn == turn && a.permission != nil {
-			a.response = p
-			a.settle(p.By, l.hub.Now())
-		}
+		err = unlessAnswered(l.asks.requests.Answer(p.RequestID, p))
 	case trace.Answer:
-		if a := l.asks[p.QuestionID]; a != nil && a.turn == turn && a.question != nil {
-			a.answer = p
-			a.settle(p.By, l.hub.Now())
-		}
-	case trace.Reply:
-		for id, a := range l.asks { // answers stay known until the next turn
-			if a.turn != turn && a.settled() {
-				delete(l.asks, id)
-			}
-		}
+		err = unlessAnswered(l.asks.questions.Answer(p.QuestionID, p))
 	default:
 	}
-}
-
-func (l *live) newAsk(id string, a *ask) {
-	a.answered = make(chan struct{})
-	l.asks[id] = a
-	close(l.noticed)
-	l.noticed = make(chan struct{})
-}
-
-func (a *ask) settle(by string, at time.Time) {
-	if !a.settled() {
-		a.by, a.at = by, at
-		close(a.answered)
+	if err != nil {
+		l.hub.Logger.Warn("request or answer not taken", "session", l.id, "turn", t.id, "kind", p.Kind(), "error", err)
 	}
 }
 
-func (a *ask) settled() bool {
-	select {
-	case <-a.answered:
-		return true
-	default:
-		return false
+// unlessAnswered drops the error of an answer that came by way of the desk.
+func unlessAnswered(err error) error {
+	var answered *AnsweredError
+	if errors.As(err, &answered) {
+		return nil
 	}
+	return err
 }
 
-// Permit answers a permission request. The first answer counts and is recorded
+func (l *live) notice(remember func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	remember()
+	close(l.asks.noticed)
+	l.asks.noticed = make(chan struct{})
+}
+
+// forgetAsks lets go of what was asked in a turn. Answers stay known until the
+// next turn begins, so that a second answer is told who was first.
+func (l *live) forgetAsks(turn string) {
+	l.asks.requests.Forget(turn)
+	l.asks.questions.Forget(turn)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.asks.permissions, func(_ string, a asked[trace.PermissionRequest]) bool { return a.turn == turn })
+	maps.DeleteFunc(l.asks.questioned, func(_ string, a asked[trace.Question]) bool { return a.turn == turn })
+}
+
+// Permit answers a permission request. The first answer counts and is written
 // before the agent hears of it; a later one gets an AnsweredError.
 func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choice) (trace.PermissionResponse, error) {
-	l, t, a, err := h.open(ctx, session, requestID)
+	l, err := h.session(ctx, session)
 	if err != nil {
 		return trace.PermissionResponse{}, err
 	}
-	if a.permission == nil {
+	l.mu.Lock()
+	request, ok := l.asks.permissions[requestID]
+	l.mu.Unlock()
+	if !ok {
 		return trace.PermissionResponse{}, ErrUnknownRequest
 	}
-	option, err := c.choose(a.permission.Options)
+	response, err := c.response(request.what.Options)
 	if err != nil {
-		return trace.PermissionResponse{}, err
+		return trace.PermissionResponse{}, &ChoiceError{err.Error()}
 	}
-	response := trace.PermissionResponse{
-		RequestID: requestID, Outcome: trace.Selected, ChosenOption: option.ID, OptionKind: option.OptionKind,
-		UpdatedInput: c.Input, By: name(by), Reason: c.Reason, Interrupt: c.Interrupt,
+	response.RequestID, response.By = requestID, name(by)
+	response.UpdatedInput, response.Interrupt = c.Input, c.Interrupt
+	return response, known(l.asks.requests.Answer(requestID, response))
+}
+
+func (c Choice) response(options []trace.PermissionOption) (trace.PermissionResponse, error) {
+	switch {
+	case c.Option != "":
+		return permission.FromOption(options, c.Option, c.Reason)
+	case c.Approved != nil:
+		return permission.FromApproval(options, *c.Approved, c.Reason)
 	}
-	if !t.builder.PermissionResponse(response) {
-		return trace.PermissionResponse{}, l.lost(ctx, a)
-	}
-	return response, l.recorded(ctx, a)
+	return trace.PermissionResponse{}, errors.New("say `approved` (true or false), or name an `option` of the request")
 }
 
 // Answer answers a question: with labels of its choices, or with free text.
 func (h *Hub) Answer(ctx context.Context, session, questionID, by string, values []string) (trace.Answer, error) {
-	l, t, a, err := h.open(ctx, session, questionID)
+	l, err := h.session(ctx, session)
 	if err != nil {
 		return trace.Answer{}, err
 	}
-	if a.question == nil {
+	l.mu.Lock()
+	question, ok := l.asks.questioned[questionID]
+	l.mu.Unlock()
+	if !ok {
 		return trace.Answer{}, ErrUnknownRequest
 	}
-	if len(values) == 0 || len(values) > 1 && !a.question.Multiple {
+	if len(values) == 0 || len(values) > 1 && !question.what.Multiple {
 		return trace.Answer{}, &ChoiceError{"answer this question with exactly one value"}
 	}
 	answer := trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by)}
-	if !t.builder.Answer(answer) {
-		return trace.Answer{}, l.lost(ctx, a)
-	}
-	return answer, l.recorded(ctx, a)
+	return answer, known(l.asks.questions.Answer(questionID, answer))
 }
 
-// open finds a request that may still be answered, and its turn.
-func (h *Hub) open(ctx context.Context, session, id string) (*live, *turn, *ask, error) {
-	l, err := h.session(ctx, session)
-	if err != nil {
-		return nil, nil, nil, err
+// known makes the desk's ignorance an answer for the caller.
+func known(err error) error {
+	if errors.Is(err, permission.ErrUnknown) {
+		return ErrUnknownRequest
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	a := l.asks[id]
-	if a == nil {
-		return nil, nil, nil, ErrUnknownRequest
-	}
-	if a.settled() {
-		return nil, nil, nil, a.error()
-	}
-	t := l.turns[a.turn]
-	if t == nil {
-		return nil, nil, nil, ErrUnknownRequest
-	}
-	return l, t, a, nil
-}
-
-// recorded waits until the answer is on record.
-func (l *live) recorded(ctx context.Context, a *ask) error {
-	select {
-	case <-a.answered:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("the answer was taken, but its record was not awaited: %w", ctx.Err())
-	}
-}
-
-// lost tells who was first.
-func (l *live) lost(ctx context.Context, a *ask) error {
-	if err := l.recorded(ctx, a); err != nil {
-		return err
-	}
-	return a.error()
-}
-
-func (a *ask) error() error {
-	outcome := string(a.response.Outcome)
-	switch {
-	case a.question != nil && a.answer.Outcome == trace.Selected:
-		outcome = strings.Join(a.answer.Values, ", ")
-	case a.question != nil:
-		outcome = string(a.answer.Outcome)
-	case a.response.Outcome == trace.Selected && a.response.Allowed():
-		outcome = "allowed"
-	case a.response.Outcome == trace.Selected:
-		outcome = "refused"
-	}
-	return &AnsweredError{By: a.by, At: a.at, Outcome: outcome}
-}
-
-// choose finds the option that is meant, never by a guess at its id.
-func (c Choice) choose(options []trace.PermissionOption) (trace.PermissionOption, error) {
-	var ids []string
-	want := trace.RejectOnce
-	if c.Approved != nil && *c.Approved {
-		want = trace.AllowOnce
-	}
-	for _, o := range options {
-		ids = append(ids, o.ID)
-		if c.Option != "" && o.ID == c.Option || c.Option == "" && c.Approved != nil && o.OptionKind == want {
-			return o, nil
-		}
-	}
-	if c.Option == "" && c.Approved == nil {
-		return trace.PermissionOption{}, &ChoiceError{"say `approved` (true or false) or an `option`: " + strings.Join(ids, ", ")}
-	}
-	return trace.PermissionOption{}, &ChoiceError{"this request has no such option; it has: " + strings.Join(ids, ", ")}
+	return err
 }
 
 // name makes sure that a person's answer is not taken for the gateway's own.
@@ -215,27 +169,23 @@ func name(by string) string {
 	return by
 }
 
-// await waits for the end of an ask on the agent's behalf.
-func (l *live) await(ctx context.Context, id string) (*ask, error) {
+// await waits for an answer on the agent's behalf. The agent may ask for it
+// before the log has taken the request; then it waits for that first.
+func await[A any](ctx context.Context, l *live, desk *permission.Desk[A], id string) (A, error) {
 	for {
 		l.mu.Lock()
-		a, noticed := l.asks[id], l.noticed
+		noticed := l.asks.noticed
 		l.mu.Unlock()
-		if a == nil { // the decoder has written it, the log has not taken it yet
-			select {
-			case <-noticed:
-				continue
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			case <-l.hub.ctx.Done():
-				return nil, ErrClosing
-			}
+		answer, err := desk.Wait(ctx, id)
+		if !errors.Is(err, permission.ErrUnknown) {
+			return answer, err
 		}
 		select {
-		case <-a.answered:
-			return a, nil
+		case <-noticed:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return answer, ctx.Err()
+		case <-l.hub.ctx.Done():
+			return answer, ErrClosing
 		}
 	}
 }

@@ -2,8 +2,8 @@ package session
 
 import (
 	"errors"
-	"fmt"
-	"time"
+
+	"github.com/tributary-dev/tributary/permission"
 )
 
 // What a caller acts on. Each is one sentence that can be shown to a user.
@@ -19,22 +19,8 @@ var (
 	ErrExists         = errors.New("a session with this id exists already")
 )
 
-// AnsweredError says that a request has its one answer.
-type AnsweredError struct {
-	By string
-	At time.Time
-	// Outcome says what the answer was, in a word or two.
-	Outcome string
-}
-
-// Error implements error.
-func (e *AnsweredError) Error() string {
-	by := e.By
-	if by == "" {
-		by = "the gateway"
-	}
-	return fmt.Sprintf("this request was already answered (%s) by %s at %s", e.Outcome, by, e.At.UTC().Format(time.RFC3339))
-}
+// AnsweredError says that a request has its one answer: whose, and when.
+type AnsweredError = permission.AnsweredError
 
 // ChoiceError says that an answer does not fit its request.
 type ChoiceError struct{ Sentence string }

@@ -19,14 +19,11 @@ func (h host) Permit(ctx context.Context, requestID string) (trace.PermissionRes
 	if requestID == "" { // asked in a turn that was over
 		return canceled, nil
 	}
-	a, err := h.live.await(ctx, requestID)
-	if err != nil {
-		if isCanceled(err) {
-			return canceled, nil
-		}
-		return canceled, err
+	answer, err := await(ctx, h.live, h.live.asks.requests, requestID)
+	if isCanceled(err) {
+		return canceled, nil
 	}
-	return a.response, nil
+	return answer, err
 }
 
 // Ask implements agent.Host.
@@ -35,14 +32,11 @@ func (h host) Ask(ctx context.Context, questionID string) (trace.Answer, error) 
 	if questionID == "" {
 		return canceled, nil
 	}
-	a, err := h.live.await(ctx, questionID)
-	if err != nil {
-		if isCanceled(err) {
-			return canceled, nil
-		}
-		return canceled, err
+	answer, err := await(ctx, h.live, h.live.asks.questions, questionID)
+	if isCanceled(err) {
+		return canceled, nil
 	}
-	return a.answer, nil
+	return answer, err
 }
 
 // Files implements agent.Host.

@@ -31,8 +31,7 @@ type live struct {
 	queue    []*turn
 	coming   int   // prompts on their way into the queue
 	last     *turn // the newest that ended in this process
-	asks     map[string]*ask
-	noticed  chan struct{} // closed and made anew when an ask is noticed
+	asks     asks  // its maps and channel
 
 	agent   agent.Session // nil while closed; guarded by opens and mu
 	files   workspace.Dir
@@ -41,7 +40,7 @@ type live struct {
 }
 
 func (h *Hub) newLive(info Info) *live {
-	return &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, asks: map[string]*ask{}, noticed: make(chan struct{})}
+	return &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, asks: newAsks(h)}
 }
 
 // save writes the registry document as it now stands.
@@ -75,10 +74,14 @@ func (l *live) saveLate() {
 
 // append puts events of a turn on record. The asks among them are known before
 // anybody can see them, so that the quickest answer finds them.
-func (l *live) append(ctx context.Context, turn string, events []trace.Event) error {
+func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	for _, e := range events {
-		l.noticeAsk(turn, e.Payload)
+		t.live.noticeAsk(t, e.Payload)
 	}
+	return t.live.append(ctx, t.id, events)
+}
+
+func (l *live) append(ctx context.Context, turn string, events []trace.Event) error {
 	_, err := l.hub.Log.Append(ctx, l.id, turn, events)
 	if err != nil {
 		return fmt.Errorf("write to the log of session %q: %w", l.id, err)

@@ -56,6 +56,9 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	if rewind != "" {
 		t.builder.Emit(trace.Error{Code: "not_rewound", Message: "The agent still remembers what was removed."})
 	}
+	// On record before it is answered for, so that prompts stand in the log in the
+	// order in which they were taken. A failure ends the turn, by its watcher.
+	_ = t.builder.Flush()
 	l.arrive(t)
 	l.mu.Lock()
 	defer l.mu.Unlock()

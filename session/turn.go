@@ -57,7 +57,7 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 	t.builder = trace.NewBuilder(l.hub.ctx, trace.Config{
 		Turn:   t.id,
 		Now:    l.hub.Now,
-		Append: func(ctx context.Context, events []trace.Event) error { return l.append(ctx, t.id, events) },
+		Append: t.append,
 		Judge:  l.judge,
 	})
 	return t
@@ -75,8 +75,12 @@ func (t *turn) handle() Turn {
 func (t *turn) reply(cause trace.Cause) {
 	t.live.mu.Lock()
 	t.replied = true
+	before := t.live.last
 	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after})
 	t.live.mu.Unlock()
+	if before != nil {
+		t.live.forgetAsks(before.id)
+	}
 	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause})
 }
 
