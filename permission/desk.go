@@ -102,7 +102,18 @@ func (d *Desk[A]) Answer(id string, answer A) error {
 	if err != nil {
 		return err
 	}
-	s.settle(answer)
+	s.settle(answer, s.record)
+	return nil
+}
+
+// Recorded is Answer for what is on record already, such as the policy's answer
+// or an agent's withdrawal read from the log: record is not called.
+func (d *Desk[A]) Recorded(id string, answer A) error {
+	s, err := d.take(id, answer)
+	if err != nil {
+		return err
+	}
+	s.settle(answer, nil)
 	return nil
 }
 
@@ -134,7 +145,7 @@ func (d *Desk[A]) Wait(ctx context.Context, id string) (A, error) {
 func (d *Desk[A]) Withdraw(id string) {
 	withdrawal := d.withdraw(id)
 	if s, err := d.take(id, withdrawal); err == nil {
-		s.settle(withdrawal)
+		s.settle(withdrawal, s.record)
 	}
 }
 
@@ -183,10 +194,10 @@ func (d *Desk[A]) take(id string, answer A) (*slip[A], error) {
 
 // settle puts the answer on record, outside the desk's lock since a log may take
 // its time, and then tells who waits.
-func (s *slip[A]) settle(answer A) {
+func (s *slip[A]) settle(answer A, record func(A)) {
 	s.answer = answer
 	defer close(s.done)
-	if s.record != nil {
-		s.record(answer)
+	if record != nil {
+		record(answer)
 	}
 }

@@ -175,6 +175,27 @@ func TestRecordedBeforeTold(t *testing.T) {
 	})
 }
 
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	desk := permission.NewRequests(nil)
+	if err := desk.Open("turn", "r", func(r trace.PermissionResponse) { t.Errorf("%+v was recorded again", r) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := desk.Recorded("r", selected(permission.By, "2")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := desk.Wait(t.Context(), "r"); err != nil || got.By != permission.By {
+		t.Errorf("Wait returned %+v, %v", got, err)
+	}
+	var late *permission.AnsweredError
+	if err := desk.Answer("r", selected("ann", "4")); !errors.As(err, &late) || late.By != permission.By {
+		t.Errorf("a second answer got %v", err)
+	}
+	if err := desk.Recorded("x", selected("ann", "4")); !errors.Is(err, permission.ErrUnknown) {
+		t.Errorf("an unknown request got %v", err)
+	}
+}
+
 func TestPendingAndForget(t *testing.T) {
 	t.Parallel()
 	desk := permission.NewQuestions(nil)
