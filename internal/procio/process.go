@@ -1,0 +1,220 @@
+//go:build unix
+
+package procio
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Config says what to run.
+type Config struct {
+	// Path is the program, as exec.LookPath takes it.
+	Path string
+	Args []string
+	Dir  string
+	// Env is the whole environment; nil inherits ours.
+	Env []string
+	// StateDir is where the running process is noted, or "".
+	StateDir string
+	// MaxLine bounds a line of output in bytes; 64 MB if zero.
+	MaxLine int
+	// Grace is how long Close waits after each of its steps; 2 s if zero.
+	Grace time.Duration
+}
+
+// Process is a running process. ReadLine is for one goroutine, all else for any.
+type Process struct {
+	cfg    Config
+	cmd    *exec.Cmd
+	stdin  *os.File
+	stdout *os.File
+	stderr *os.File
+	lines  *bufio.Reader
+	tail   tail
+	note   string
+
+	write  sync.Mutex // one line at a time
+	broken bool       // a line was written in part
+
+	reap   sync.Mutex // no signal is sent to a group that was reaped
+	reaped bool
+	exited chan struct{}
+	copied chan struct{} // all of stderr was read
+
+	closing  sync.Once
+	closeErr error
+}
+
+// Start starts a process.
+func Start(cfg Config) (*Process, error) {
+	if cfg.MaxLine == 0 {
+		cfg.MaxLine = 64 << 20
+	}
+	if cfg.Grace == 0 {
+		cfg.Grace = 2 * time.Second
+	}
+	p := &Process{cfg: cfg, exited: make(chan struct{}), copied: make(chan struct{})}
+	p.cmd = exec.Command(cfg.Path, cfg.Args...)
+	p.cmd.Dir, p.cmd.Env = cfg.Dir, cfg.Env
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	theirs, err := p.pipes()
+	defer closeAll(theirs)
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		closeAll([]*os.File{p.stdin, p.stdout, p.stderr})
+		return nil, err
+	}
+	p.note = leaveNote(cfg.StateDir, p.cmd.Process.Pid, p.cmd.Path)
+	p.lines = bufio.NewReaderSize(draining{p.stdout}, 64<<10)
+	go p.wait()
+	go func() {
+		defer close(p.copied)
+		p.tail.copy(draining{p.stderr})
+	}()
+	return p, nil
+}
+
+// pipes connects the three streams and returns the ends that are the child's.
+// They are made here because exec's own are closed with unread output in them.
+func (p *Process) pipes() (theirs []*os.File, err error) {
+	var ends [3][2]*os.File
+	for i := range ends {
+		if ends[i][0], ends[i][1], err = os.Pipe(); err != nil {
+			break
+		}
+	}
+	p.stdin, p.stdout, p.stderr = ends[0][1], ends[1][0], ends[2][0]
+	theirs = []*os.File{ends[0][0], ends[1][1], ends[2][1]}
+	if err != nil {
+		return theirs, fmt.Errorf("make a pipe: %w", err)
+	}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	return theirs, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// wait ends what the leader has left of its group, and reaps it.
+func (p *Process) wait() {
+	defer close(p.exited)
+	if !awaitExit(p.cmd.Process.Pid) {
+		_ = p.cmd.Wait()
+	}
+	p.reap.Lock()
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	_ = p.cmd.Wait() // its state is in ProcessState
+	p.reaped = true
+	p.reap.Unlock()
+	// Whoever left the group may hold the pipes for ever: what is in them is
+	// still read, but nobody waits for more.
+	_ = p.stdout.SetReadDeadline(time.Now())
+	_ = p.stderr.SetReadDeadline(time.Now())
+	eraseNote(p.note)
+}
+
+// signal sends a signal to the group.
+func (p *Process) signal(s syscall.Signal) {
+	p.reap.Lock()
+	defer p.reap.Unlock()
+	if !p.reaped {
+		_ = syscall.Kill(-p.cmd.Process.Pid, s)
+	}
+}
+
+// Exited is closed when the process has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Pid is the process id, which is also that of its group.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Why says in half a sentence how the process ended and what it said last on
+// standard error. It waits for the end only as long as Close would.
+func (p *Process) Why() string {
+	if !p.within(p.cfg.Grace) {
+		return "it still runs"
+	}
+	select {
+	case <-p.copied:
+	case <-time.After(p.cfg.Grace):
+	}
+	how := p.cmd.ProcessState.String()
+	if last := p.tail.last(); last != "" {
+		how += ": " + last
+	}
+	return how
+}
+
+// Stderr returns the end of what the process wrote to standard error.
+func (p *Process) Stderr() string { return p.tail.String() }
+
+// Close ends the process: end of input, then SIGTERM to the group, then SIGKILL,
+// each followed by a bounded wait. It is idempotent.
+func (p *Process) Close() error {
+	p.closing.Do(func() {
+		_ = p.stdin.Close() // unblocks a writer
+		p.closeErr = p.end()
+		_ = p.stdout.Close()
+		_ = p.stderr.Close()
+		<-p.copied
+	})
+	return p.closeErr
+}
+
+func (p *Process) end() error {
+	if p.within(p.cfg.Grace) {
+		return nil
+	}
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		p.signal(s)
+		if p.within(p.cfg.Grace) {
+			return nil
+		}
+	}
+	return fmt.Errorf("process %d (%s) did not end, not even when it was killed", p.Pid(), p.cfg.Path)
+}
+
+// Kill ends the group at once; Close is still needed.
+func (p *Process) Kill() { p.signal(syscall.SIGKILL) }
+
+func (p *Process) within(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-p.exited:
+		return true
+	case <-t.C:
+		select {
+		case <-p.exited:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+// NotFound reports whether Start failed because there is no such program.
+func NotFound(err error) bool {
+	return errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist)
+}
+
+// lastLine is the last line of a text that says anything.
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}

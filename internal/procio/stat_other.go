@@ -1,0 +1,19 @@
+//go:build unix && !linux
+
+package procio
+
+// procStat is not known here: nothing is noted, and no leftover is ended.
+type procStat struct {
+	state byte
+	group int
+	start uint64
+}
+
+func readStat(int) (procStat, bool) { return procStat{}, false }
+
+func group(int) []procStat { return nil }
+
+func bootID() string { return "" }
+
+// awaitExit cannot wait without reaping here.
+func awaitExit(int) bool { return false }
