@@ -76,7 +76,8 @@ func (p Prompt) Text() string {
 // Host is what the session gives to the agent. It is safe for concurrent use.
 type Host interface {
 	// Permit waits for the answer to a permission request that the decoder wrote.
-	// When ctx ends, or the turn does, the outcome is canceled.
+	// The host has put the answer on record by then; the adapter does not. When
+	// ctx ends, or the turn does, the outcome is canceled.
 	Permit(ctx context.Context, requestID string) (trace.PermissionResponse, error)
 	// Ask waits for the answer to a question that the decoder wrote.
 	Ask(ctx context.Context, questionID string) (trace.Answer, error)

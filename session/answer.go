@@ -64,9 +64,9 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 		})
 		l.notice(func() { l.asks.questioned[p.QuestionID] = asked[trace.Question]{t.id, p} })
 	case trace.PermissionResponse:
-		err = unlessAnswered(l.asks.requests.Answer(p.RequestID, p))
+		err = unlessAnswered(l.asks.requests.Recorded(p.RequestID, p))
 	case trace.Answer:
-		err = unlessAnswered(l.asks.questions.Answer(p.QuestionID, p))
+		err = unlessAnswered(l.asks.questions.Recorded(p.QuestionID, p))
 	default:
 	}
 	if err != nil {

@@ -1,0 +1,102 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestReadChat(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, body, user, last string }{
+		{"stock submit", `{"id":"c","messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"hi"}]}],"trigger":"submit-message"}`, "u1:hi", "user"},
+		{"parts before role", `{"messages":[{"parts":[{"type":"text","text":"hi"}],"id":"u1","role":"user"}],"id":"c"}`, "u1:hi", "user"},
+		{"whole history", `{"id":"c","messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"a"}]},{"role":"assistant","id":"m1","parts":[{"type":"text","text":"b"}]},{"role":"user","id":"u2","parts":[{"type":"text","text":"c"}]}]}`, "u2:c", "user"},
+		{"continuation", `{"id":"c","messageId":"m1","messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"a"}]},{"role":"assistant","id":"m1","parts":[]}]}`, "u1:a", "assistant"},
+		{"last message only", `{"id":"c","message":{"role":"user","id":"u1","parts":[{"type":"text","text":"hi"}]}}`, "u1:hi", "user"},
+		{"content of old", `{"id":"c","messages":[{"role":"user","id":"u1","content":"hi"}]}`, "u1:hi", "user"},
+		{"unknown keys and parts", `{"id":"c","x":{"y":[1,{"z":null}]},"messages":[{"role":"user","id":"u1","parts":[{"type":"data-x","data":1},{"type":"text","text":"hi"}]}]}`, "u1:hi", "user"},
+		{"null id", `{"id":null,"messages":[]}`, "", ""},
+		{"user id missing", `{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"hi"}]}]}`, ":hi", "user"},
+	} {
+		req, err := readChat(strings.NewReader(c.body))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		user := ""
+		if req.User != nil {
+			user = req.User.ID + ":"
+			for _, p := range req.User.Parts {
+				user += p.Text
+			}
+		}
+		if user != c.user || req.LastRole != c.last {
+			t.Errorf("%s: user %q last %q", c.name, user, req.LastRole)
+		}
+	}
+}
+
+func TestReadChatRefuses(t *testing.T) {
+	t.Parallel()
+	deep := `{"id":"c","x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
+	for _, c := range []struct{ name, body, want string }{
+		{"nothing", ``, "empty"},
+		{"not JSON", `hello`, "not JSON"},
+		{"a list", `[]`, "must be a JSON object"},
+		{"cut off", `{"id":"c","messages":[`, "ends in the middle"},
+		{"id is a number", `{"id":7}`, "`id` must be a string"},
+		{"messages is an object", `{"messages":{}}`, "must be a list"},
+		{"message is a string", `{"messages":["hi"]}`, "must be an object"},
+		{"part is a string", `{"messages":[{"role":"user","parts":["hi"]}]}`, "not an object"},
+		{"too deep", deep, "nested deeper"},
+		{"goes on", `{"id":"c"}{}`, "goes on"},
+	} {
+		_, err := readChat(strings.NewReader(c.body))
+		var body *bodyError
+		if !errors.As(err, &body) || !strings.Contains(body.sentence, c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// repeated yields head, then unit n times, then tail.
+func repeated(head, unit string, n int, tail string) io.Reader {
+	readers := []io.Reader{strings.NewReader(head)}
+	for range n {
+		readers = append(readers, strings.NewReader(unit))
+	}
+	return io.MultiReader(append(readers, strings.NewReader(tail))...)
+}
+
+func TestReadChatKeepsLittleOfALongHistory(t *testing.T) {
+	t.Parallel()
+	message := `{"role":"assistant","id":"m","parts":[{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"}]},`
+	req, err := readChat(repeated(`{"id":"c","messages":[`, message, 48, `{"role":"user","id":"u","parts":[{"type":"text","text":"hi"}]}]}`))
+	if err != nil || req.User == nil || req.User.ID != "u" {
+		t.Fatalf("%+v %v", req, err)
+	}
+}
+
+func TestReadChatRefusesATooLargeMessage(t *testing.T) {
+	t.Parallel()
+	part := `{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"},`
+	_, err := readChat(repeated(`{"id":"c","messages":[{"role":"user","id":"u","parts":[`, part, 33, `{"type":"text","text":"hi"}]}]}`))
+	var body *bodyError
+	if !errors.As(err, &body) || body.status != 413 {
+		t.Fatalf("%v", err)
+	}
+}
+
+func FuzzReadChat(f *testing.F) {
+	f.Add([]byte(`{"id":"c","messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"hi"}]}]}`))
+	f.Add([]byte(`{"message":{"parts":[{"type":"file","url":"data:,"}],"role":"user"}}`))
+	f.Add([]byte(`[[[[`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		req, err := readChat(strings.NewReader(string(data)))
+		if err == nil && req.User != nil && req.LastRole == "" {
+			t.Error("a user message without a last role")
+		}
+	})
+}
