@@ -1,0 +1,97 @@
+package uistream
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// fixedData shows what has a kind of its own as a data part with a fixed id, so
+// that it is updated in place; a notice is one of its own.
+func (t *Translator) fixedData(p trace.Payload) {
+	switch p := p.(type) {
+	case trace.Usage:
+		t.emit(Data{Name: "usage", ID: "usage-" + string(p.Scope), Value: marshal(p)})
+	case trace.Plan:
+		if p.Entries == nil {
+			p.Entries = []trace.PlanEntry{}
+		}
+		t.emit(Data{Name: "plan", ID: "plan", Value: marshal(p)})
+	case trace.FileChange:
+		t.emit(Data{Name: "file-change", ID: "file-" + p.Path, Value: marshal(p)})
+	case trace.Error:
+		t.emit(Data{Name: "notice", Value: marshal(p)})
+	}
+}
+
+// status is shown while it lasts, and not kept.
+func (t *Translator) status(p trace.Status) {
+	t.emit(Data{Name: "agent-status", Transient: true, Value: marshal(struct {
+		Status trace.State `json:"status"`
+		Detail string      `json:"detail,omitempty"`
+	}{p.State, p.Detail})})
+}
+
+func (t *Translator) data(p trace.Data) {
+	t.emit(Data{Name: dataName(p.Name), ID: p.ID, Value: Opaque(p.Value), Transient: p.Transient})
+}
+
+func (t *Translator) source(p trace.Source) {
+	t.needStep()
+	t.sources++
+	if p.SourceID == "" {
+		p.SourceID = fmt.Sprintf("source-%d", t.sources)
+	}
+	if p.URL != "" {
+		t.emit(SourceURL{SourceID: p.SourceID, URL: p.URL, Title: p.Title})
+		return
+	}
+	c := SourceDocument{SourceID: p.SourceID, MediaType: mediaType(p.MediaType), Title: p.Title, Filename: p.Filename}
+	if c.Title == "" {
+		c.Title = p.Filename
+	}
+	t.emit(c)
+}
+
+func (t *Translator) file(p trace.File) {
+	t.needStep()
+	t.emit(File{URL: p.URL, MediaType: mediaType(p.MediaType)})
+}
+
+func mediaType(s string) string {
+	if s == "" {
+		return "application/octet-stream"
+	}
+	return s
+}
+
+// dataName makes a name that every client takes for a data part's.
+func dataName(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+			return r
+		default:
+			return '-'
+		}
+	}, s)
+	if s == "" {
+		return "event"
+	}
+	return s
+}
+
+// marshal is json.Marshal of a value of ours, which cannot fail, without the
+// escaping for HTML.
+func marshal(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return json.RawMessage("null")
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}

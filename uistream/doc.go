@@ -1,0 +1,31 @@
+// Package uistream speaks the AI SDK's UI message stream: it turns the records
+// of one turn into chunks, chunks into server-sent events, and sessions into
+// the plain messages that the same client shows after a reload.
+//
+// The way of one record is [Translator] → [Chunk] → [AppendChunk] → [Writer].
+// A Translator is pure and prefix-stable: the chunks of the first n records
+// are the first chunks of all records, whoever asks and whenever. That is what
+// makes a resumed stream the same as an uncut one.
+//
+// # Which client
+//
+// A request does not say which release of the client sent it, and a type or
+// key that the release does not know ends its turn. [Profile] says what may be
+// sent; one table of types and fields, each with the release since which it is
+// known, decides. The zero Profile is safe for every release since 5.0.0,
+// apart from approvals, which exist since 6.0.0.
+//
+// # One stream is one assistant message
+//
+// A client puts everything of one response into one message. A turn whose
+// agent takes a message in between has several replies, and so several
+// streams: where a second reply begins, the chunks hold the finish of the
+// message before and then a new start. A park ends the response of those who
+// follow (see [Translator.Parked]) but not the message: whoever answers gets
+// the rest, and a reload gets the whole message without the seam.
+//
+// # Following
+//
+// [Rings] lets any number of clients follow a turn: it is read, translated and
+// encoded once per kind of client, and kept for a moment in bounded memory.
+package uistream

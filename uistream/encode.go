@@ -1,0 +1,184 @@
+package uistream
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// AppendChunk appends the chunk as one line of JSON. Required keys are always
+// written, whatever their value; optional ones never hold null.
+func AppendChunk(dst []byte, c Chunk) []byte {
+	dst = append(dst, `{"type":`...)
+	if d, ok := c.(Data); ok {
+		dst = appendString(dst, d.Type())
+	} else {
+		dst = append(dst, '"')
+		dst = append(dst, c.Type()...) // a constant of this package
+		dst = append(dst, '"')
+	}
+	dst = c.appendFields(dst)
+	return append(dst, '}')
+}
+
+func (c Start) appendFields(dst []byte) []byte {
+	return optional(dst, "messageId", c.MessageID)
+}
+func (StartStep) appendFields(dst []byte) []byte   { return dst }
+func (FinishStep) appendFields(dst []byte) []byte  { return dst }
+func (c TextStart) appendFields(dst []byte) []byte { return key(dst, "id", c.ID) }
+func (c TextDelta) appendFields(dst []byte) []byte {
+	return key(key(dst, "id", c.ID), "delta", c.Delta)
+}
+func (c TextEnd) appendFields(dst []byte) []byte        { return key(dst, "id", c.ID) }
+func (c ReasoningStart) appendFields(dst []byte) []byte { return key(dst, "id", c.ID) }
+func (c ReasoningDelta) appendFields(dst []byte) []byte {
+	return key(key(dst, "id", c.ID), "delta", c.Delta)
+}
+func (c ReasoningEnd) appendFields(dst []byte) []byte {
+	return optionalRaw(key(dst, "id", c.ID), "providerMetadata", c.ProviderMetadata)
+}
+
+func (c ToolInputStart) appendFields(dst []byte) []byte {
+	dst = key(dst, "toolCallId", c.ToolCallID)
+	dst = key(dst, "toolName", c.ToolName)
+	return optional(flags(dst, c.Client), "title", c.Title)
+}
+func (c ToolInputDelta) appendFields(dst []byte) []byte {
+	return key(key(dst, "toolCallId", c.ToolCallID), "inputTextDelta", c.Delta)
+}
+func (c ToolInputAvailable) appendFields(dst []byte) []byte {
+	dst = key(dst, "toolCallId", c.ToolCallID)
+	dst = key(dst, "toolName", c.ToolName)
+	dst = raw(dst, "input", c.Input)
+	return optional(flags(dst, c.Client), "title", c.Title)
+}
+func (c ToolOutputAvailable) appendFields(dst []byte) []byte {
+	dst = key(dst, "toolCallId", c.ToolCallID)
+	dst = raw(dst, "output", c.Output)
+	return truth(flags(dst, c.Client), "preliminary", c.Preliminary)
+}
+func (c ToolOutputError) appendFields(dst []byte) []byte {
+	dst = key(dst, "toolCallId", c.ToolCallID)
+	return flags(key(dst, "errorText", c.ErrorText), c.Client)
+}
+func (c ToolOutputDenied) appendFields(dst []byte) []byte {
+	return key(dst, "toolCallId", c.ToolCallID)
+}
+func (c ToolApprovalRequest) appendFields(dst []byte) []byte {
+	return key(key(dst, "toolCallId", c.ToolCallID), "approvalId", c.ApprovalID)
+}
+func (c ToolApprovalResponse) appendFields(dst []byte) []byte {
+	dst = key(dst, "approvalId", c.ApprovalID)
+	if c.Approved {
+		dst = append(dst, `,"approved":true`...)
+	} else {
+		dst = append(dst, `,"approved":false`...)
+	}
+	return optional(dst, "reason", c.Reason)
+}
+
+func (c SourceURL) appendFields(dst []byte) []byte {
+	return optional(key(key(dst, "sourceId", c.SourceID), "url", c.URL), "title", c.Title)
+}
+func (c SourceDocument) appendFields(dst []byte) []byte {
+	dst = key(key(dst, "sourceId", c.SourceID), "mediaType", c.MediaType)
+	return optional(key(dst, "title", c.Title), "filename", c.Filename)
+}
+func (c File) appendFields(dst []byte) []byte {
+	return key(key(dst, "url", c.URL), "mediaType", c.MediaType)
+}
+func (c Data) appendFields(dst []byte) []byte {
+	dst = optional(dst, "id", c.ID)
+	return truth(raw(dst, "data", c.Value), "transient", c.Transient)
+}
+func (c Error) appendFields(dst []byte) []byte { return key(dst, "errorText", c.ErrorText) }
+func (c Abort) appendFields(dst []byte) []byte { return optional(dst, "reason", c.Reason) }
+func (c Finish) appendFields(dst []byte) []byte {
+	return optionalRaw(optional(dst, "finishReason", c.Reason), "messageMetadata", c.Metadata)
+}
+
+// flags marks a call that the agent itself runs. A client that is not told so
+// would run it, and post the conversation again once the call has its output.
+func flags(dst []byte, client bool) []byte {
+	if client {
+		return dst
+	}
+	return append(dst, `,"providerExecuted":true,"dynamic":true`...)
+}
+
+func name(dst []byte, k string) []byte {
+	dst = append(dst, ',', '"')
+	dst = append(dst, k...)
+	return append(dst, '"', ':')
+}
+
+func key(dst []byte, k, value string) []byte { return appendString(name(dst, k), value) }
+
+func optional(dst []byte, k, value string) []byte {
+	if value == "" {
+		return dst
+	}
+	return key(dst, k, value)
+}
+
+func raw(dst []byte, k string, value json.RawMessage) []byte {
+	dst = name(dst, k)
+	if len(value) == 0 {
+		return append(dst, "null"...)
+	}
+	return append(dst, value...)
+}
+
+func optionalRaw(dst []byte, k string, value json.RawMessage) []byte {
+	if len(value) == 0 || string(value) == "null" {
+		return dst
+	}
+	return raw(dst, k, value)
+}
+
+func truth(dst []byte, k string, value bool) []byte {
+	if !value {
+		return dst
+	}
+	return append(name(dst, k), "true"...)
+}
+
+// appendString appends s as a JSON string. Only what JSON demands is escaped;
+// bytes that are not UTF-8 become U+FFFD.
+func appendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r != utf8.RuneError || n > 1 {
+				i += n
+				continue
+			}
+		}
+		dst = append(dst, s[from:i]...)
+		switch {
+		case c >= utf8.RuneSelf:
+			dst = append(dst, "\uFFFD"...)
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c == '\r':
+			dst = append(dst, '\\', 'r')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xF])
+		}
+		i++
+		from = i
+	}
+	return append(append(dst, s[from:]...), '"')
+}

@@ -1,0 +1,124 @@
+package uistream
+
+import (
+	"encoding/json"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Superseded is the reason of a stop when a regenerate or an edit replaces the
+// turn: the client has dropped its message already.
+const Superseded = "superseded"
+
+// reply opens an assistant message. A second one within a turn ends the first:
+// the client has one message per response, and a start with another id in
+// mid-stream would make it show the parts twice.
+func (t *Translator) reply(p trace.Reply) {
+	switch {
+	case t.opened && p.MessageID == t.message:
+		return
+	case t.opened:
+		t.closeParts()
+		t.settleCalls("It goes on in the next message.", true)
+		t.settleQuestions("It was answered in the next message.")
+		var meta json.RawMessage
+		if t.endSteps() {
+			meta = outcome(trace.Stop{Outcome: trace.OutcomeCompleted})
+		}
+		t.emit(t.finish(finishStop, meta))
+	}
+	t.openMessage(p.MessageID)
+}
+
+// stop ends the turn. The builder has closed everything by now; what a broken
+// log left open is closed here.
+func (t *Translator) stop(p trace.Stop) {
+	t.over = true
+	if p.Outcome == trace.OutcomeCanceled && p.Reason == Superseded {
+		t.emit(t.abort(p))
+		return
+	}
+	t.closeParts()
+	t.settleCalls("Not finished: the turn has ended.", false)
+	t.settleQuestions("The question was not answered.")
+	guarded := t.endSteps()
+	switch p.Outcome {
+	case trace.OutcomeFailed:
+		text := failed(p)
+		t.emit(errorData(text, p.Reason), Error{ErrorText: text}, t.finish(finishError, outcome(p)))
+	case trace.OutcomeCanceled:
+		t.emit(t.abort(p), t.finish(finishOther, outcome(p)))
+	default:
+		var meta json.RawMessage
+		if guarded {
+			meta = outcome(p)
+		}
+		t.emit(t.finish(finishReason(p.Reason), meta))
+	}
+}
+
+// endSteps closes the step. A message that ends with a settled question would
+// make the stock client post it again and again; one more step tells it that
+// the question is history. The step is only seen if metadata follows.
+func (t *Translator) endSteps() (guarded bool) {
+	t.closeStep()
+	if !t.asked {
+		return false
+	}
+	t.openStep()
+	t.closeStep()
+	return true
+}
+
+func (t *Translator) abort(p trace.Stop) Chunk {
+	if t.can.abortReason {
+		return Abort{Reason: p.Reason}
+	}
+	return Abort{}
+}
+
+func (t *Translator) finish(reason string, meta json.RawMessage) Chunk {
+	if !t.can.finishReason {
+		reason = ""
+	}
+	return Finish{Reason: reason, Metadata: meta}
+}
+
+func outcome(p trace.Stop) json.RawMessage {
+	return marshal(struct {
+		Outcome trace.Outcome `json:"outcome"`
+	}{p.Outcome})
+}
+
+// failed is the sentence that the user sees.
+func failed(p trace.Stop) string {
+	switch {
+	case p.Error != "":
+		return p.Error
+	case p.Reason != "":
+		return "The agent's turn failed (" + p.Reason + ")."
+	default:
+		return "The agent's turn failed."
+	}
+}
+
+func errorData(message, reason string) Data {
+	return Data{Name: "error", Value: marshal(struct {
+		Message string `json:"message"`
+		Reason  string `json:"reason"`
+	}{message, reason})}
+}
+
+// finishReason maps an agent's own word for why it stopped to the closed set.
+func finishReason(s string) string {
+	switch s {
+	case "", "stop", "end_turn", "completed", "success", "done":
+		return finishStop
+	case "length", "max_tokens", "max_turn_requests", "max_turns":
+		return finishLength
+	case "refusal", "content_filter", "content-filter":
+		return finishFilter
+	default:
+		return finishOther
+	}
+}

@@ -1,0 +1,162 @@
+package uistream
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// History returns the messages that the client shows after it has seen the
+// records: what users asked, as they asked it, and each assistant message as
+// the reduction of its own chunks, so that a reload changes nothing on the
+// screen. Records of turns that ran at the same time may be interleaved; the
+// turns stand in the order in which they began. What a rewind took back is not
+// there. A turn that failed or was stopped says so in the metadata and in a
+// last data-error part.
+//
+// Provisional records may be missing. A call whose input is still being written
+// is left out: a client that resumes would show it twice.
+func History(records iter.Seq2[trace.Record, error], o Options) ([]Message, error) {
+	h := history{options: o, turns: map[string]*turnHistory{}}
+	for r, err := range records {
+		if err != nil {
+			return nil, fmt.Errorf("read the history: %w", err)
+		}
+		if err := h.add(r); err != nil {
+			return nil, err
+		}
+	}
+	return h.messages(), nil
+}
+
+type history struct {
+	options Options
+	turns   map[string]*turnHistory
+	order   []*turnHistory
+}
+
+// turnHistory is what became of one turn.
+type turnHistory struct {
+	translator *Translator
+	messages   []Message
+	current    *Reducer // the assistant message that is being written
+	at         int      // where it stands in messages
+	cut        bool     // taken back, as is all that still comes
+}
+
+func (h *history) add(r trace.Record) error {
+	if p, ok := r.Payload.(trace.Rewind); ok {
+		h.rewind(p.To, r.Turn)
+		return nil
+	}
+	if r.Turn == "" {
+		return nil
+	}
+	t, ok := h.turns[r.Turn]
+	if !ok {
+		t = &turnHistory{translator: NewTranslator(h.options)}
+		h.turns[r.Turn] = t
+		h.order = append(h.order, t)
+	}
+	if t.cut {
+		return nil
+	}
+	return t.add(r)
+}
+
+func (t *turnHistory) add(r trace.Record) error {
+	if p, ok := r.Payload.(trace.Prompt); ok {
+		t.messages = append(t.messages, userMessage(p.Message))
+		return nil
+	}
+	for _, c := range t.translator.Translate(r) {
+		if _, ok := c.(Start); ok || t.current == nil {
+			t.save()
+			t.current, t.at = &Reducer{}, len(t.messages)
+			t.messages = append(t.messages, Message{})
+		}
+		if err := t.current.Add(c); err != nil {
+			return fmt.Errorf("the history of turn %s does not make a message: %w", r.Turn, err)
+		}
+	}
+	if stop, ok := r.Payload.(trace.Stop); ok && t.current != nil {
+		t.save()
+		t.ended(stop)
+		t.current = nil
+	}
+	return nil
+}
+
+// save puts the message that is being written in its place.
+func (t *turnHistory) save() {
+	if t.current == nil {
+		return
+	}
+	m := t.current.Message()
+	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.State == inputStreaming })
+	t.messages[t.at] = m
+}
+
+// ended says on the last message how the turn ended, if not well.
+func (t *turnHistory) ended(stop trace.Stop) {
+	m := &t.messages[t.at]
+	switch stop.Outcome {
+	case trace.OutcomeFailed: // its stream has said so
+	case trace.OutcomeCanceled:
+		m.Metadata = mergeMetadata(m.Metadata, outcome(stop))
+		text := stop.Error
+		if text == "" {
+			text = "The turn was stopped."
+		}
+		d := errorData(text, stop.Reason)
+		m.Parts = append(m.Parts, Part{Type: d.Type(), Data: d.Value})
+	case trace.OutcomeCompleted:
+	}
+}
+
+// rewind takes back the message and all that follows it, but not what the turn
+// that asked for it has to say. What a running turn adds later is taken back too.
+func (h *history) rewind(to, by string) {
+	for i, t := range h.order {
+		t.save()
+		at := slices.IndexFunc(t.messages, func(m Message) bool { return m.ID == to })
+		if at < 0 || by != "" && t == h.turns[by] {
+			continue
+		}
+		t.messages, t.current, t.cut = t.messages[:at], nil, true
+		for _, later := range h.order[i+1:] {
+			if by == "" || later != h.turns[by] {
+				later.messages, later.current, later.cut = nil, nil, true
+			}
+		}
+		return
+	}
+}
+
+func (h *history) messages() []Message {
+	all := []Message{}
+	for _, t := range h.order {
+		t.save()
+		all = append(all, t.messages...)
+	}
+	return all
+}
+
+// userMessage is what a user asked.
+func userMessage(u trace.UserMessage) Message {
+	m := Message{ID: u.ID, Role: roleUser, Parts: []Part{}}
+	if len(u.Metadata) > 0 {
+		m.Metadata = Opaque(u.Metadata)
+	}
+	for _, p := range u.Parts {
+		switch p.Type {
+		case trace.InputText:
+			m.Parts = append(m.Parts, Part{Type: partText, Text: p.Text})
+		case trace.InputFile:
+			m.Parts = append(m.Parts, Part{Type: partFile, MediaType: p.MediaType, URL: p.URL, Filename: p.Filename})
+		}
+	}
+	return m
+}

@@ -1,0 +1,145 @@
+package uistream
+
+import "encoding/json"
+
+// Message is a message as the client keeps it (its UIMessage).
+type Message struct {
+	ID       string
+	Role     string
+	Metadata json.RawMessage // or nil
+	Parts    []Part
+}
+
+// Part is a part of a message. Which fields count depends on its Type.
+type Part struct {
+	Type string
+	// State is that of text and reasoning (streaming, done) or of a tool call.
+	State string
+	// ID is that of reasoning, or of data that may be replaced.
+	ID   string
+	Text string
+
+	ToolCallID, ToolName string
+	Title, ErrorText     string
+	Input, Output        json.RawMessage // nil while there is none
+	ProviderExecuted     bool
+	Preliminary          bool
+	Approval             *Approval
+
+	URL, MediaType, Filename, SourceID string
+	Data                               json.RawMessage
+	ProviderMetadata                   json.RawMessage
+}
+
+// Approval is what a person was asked about a tool call.
+type Approval struct {
+	ID       string
+	Answered bool
+	Approved bool
+	Reason   string
+}
+
+// The roles of a message, the types of its parts and the states of a tool call.
+const (
+	roleUser      = "user"
+	roleAssistant = "assistant"
+
+	partText        = "text"
+	partReasoning   = "reasoning"
+	partStep        = "step-start"
+	partDynamic     = "dynamic-tool"
+	partTool        = "tool-"
+	partFile        = "file"
+	partSourceURL   = "source-url"
+	partSourceDoc   = "source-document"
+	stateStreaming  = "streaming"
+	stateDone       = "done"
+	inputStreaming  = "input-streaming"
+	inputAvailable  = "input-available"
+	askedApproval   = "approval-requested"
+	gotApproval     = "approval-responded"
+	outputAvailable = "output-available"
+	outputError     = "output-error"
+	outputDenied    = "output-denied"
+)
+
+// MarshalJSON implements json.Marshaler.
+func (m Message) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil), nil }
+
+// AppendJSON appends the message as one line of JSON.
+func (m Message) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"id":`...)
+	dst = appendString(dst, m.ID)
+	dst = key(dst, "role", m.Role)
+	dst = optionalRaw(dst, "metadata", m.Metadata)
+	dst = append(dst, `,"parts":[`...)
+	for i, p := range m.Parts {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = p.appendJSON(dst)
+	}
+	return append(dst, ']', '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (p Part) MarshalJSON() ([]byte, error) { return p.appendJSON(nil), nil }
+
+func (p Part) appendJSON(dst []byte) []byte {
+	dst = append(dst, `{"type":`...)
+	dst = appendString(dst, p.Type)
+	switch {
+	case p.Type == partText:
+		dst = optional(key(dst, "text", p.Text), "state", p.State)
+	case p.Type == partReasoning:
+		dst = key(key(optional(dst, "id", p.ID), "text", p.Text), "state", p.State)
+	case p.isTool():
+		dst = p.appendTool(dst)
+	case p.Type == partFile:
+		dst = optional(key(key(dst, "mediaType", p.MediaType), "url", p.URL), "filename", p.Filename)
+	case p.Type == partSourceURL:
+		dst = optional(key(key(dst, "sourceId", p.SourceID), "url", p.URL), "title", p.Title)
+	case p.Type == partSourceDoc:
+		dst = key(key(dst, "sourceId", p.SourceID), "mediaType", p.MediaType)
+		dst = optional(key(dst, "title", p.Title), "filename", p.Filename)
+	case p.Type != partStep:
+		dst = raw(optional(dst, "id", p.ID), "data", p.Data)
+	}
+	return append(optionalRaw(dst, "providerMetadata", p.ProviderMetadata), '}')
+}
+
+func (p Part) appendTool(dst []byte) []byte {
+	if p.Type == partDynamic {
+		dst = key(dst, "toolName", p.ToolName)
+	}
+	dst = key(key(dst, "toolCallId", p.ToolCallID), "state", p.State)
+	if p.Input != nil {
+		dst = raw(dst, "input", p.Input)
+	}
+	if p.Output != nil {
+		dst = raw(dst, "output", p.Output)
+	}
+	if p.State == outputError {
+		dst = key(dst, "errorText", p.ErrorText)
+	}
+	dst = truth(dst, "providerExecuted", p.ProviderExecuted)
+	dst = truth(dst, "preliminary", p.Preliminary)
+	dst = optional(dst, "title", p.Title)
+	if a := p.Approval; a != nil {
+		dst = append(dst, `,"approval":{"id":`...)
+		dst = appendString(dst, a.ID)
+		if a.Answered {
+			dst = append(dst, `,"approved":`...)
+			if a.Approved {
+				dst = append(dst, "true"...)
+			} else {
+				dst = append(dst, "false"...)
+			}
+			dst = optional(dst, "reason", a.Reason)
+		}
+		dst = append(dst, '}')
+	}
+	return dst
+}
+
+func (p Part) isTool() bool { return p.ToolCallID != "" || p.Type == partDynamic }

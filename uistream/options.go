@@ -1,0 +1,47 @@
+package uistream
+
+// Options say for whom a turn is translated. They are comparable.
+type Options struct {
+	// Profile is what the client understands.
+	Profile Profile
+	// Letter follows the letter of the older documents where it and the clients
+	// disagree: the failure of a tool is an error of the stream, no step begins,
+	// a question is a data part.
+	Letter bool
+	// Subagents says how what sub-agents do is shown.
+	Subagents Subagents
+	// Signatures passes the model provider's proof of a reasoning on to the
+	// client, as provider metadata.
+	Signatures bool
+}
+
+// Subagents says how what sub-agents do is shown.
+type Subagents uint8
+
+const (
+	// SubagentsPart shows each sub-agent as one data part, which is updated.
+	SubagentsPart Subagents = iota
+	// SubagentsInline shows a sub-agent's parts among the agent's own.
+	SubagentsInline
+	// SubagentsHidden shows nothing, except what a person is asked.
+	SubagentsHidden
+)
+
+// abilities is what a profile unlocks, looked up once.
+type abilities struct {
+	approvals, denied, approvalResponse bool
+	preliminary, title, finishReason    bool
+	abortReason                         bool
+}
+
+func (p Profile) abilities() abilities {
+	return abilities{
+		approvals:        p.Approvals(),
+		denied:           p.knows("tool-output-denied", ""),
+		approvalResponse: p.knows("tool-approval-response", ""),
+		preliminary:      p.knows("tool-output-available", "preliminary"),
+		title:            p.knows("tool-input-start", "title") && p.knows("tool-input-available", "title"),
+		finishReason:     p.knows("finish", "finishReason"),
+		abortReason:      p.knows("abort", "reason"),
+	}
+}

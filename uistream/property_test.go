@@ -1,0 +1,105 @@
+package uistream_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
+	"pgregory.net/rapid"
+)
+
+func TestChunksOfAPrefixAreAPrefix(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records, o := drawTurn(t), drawOptions(t)
+		all := lines(translate(o, records))
+		n := rapid.IntRange(0, len(records)).Draw(t, "cut")
+		if part := lines(translate(o, records[:n])); !strings.HasPrefix(all, part) {
+			t.Fatalf("not a prefix:\n%s\nof:\n%s", part, all)
+		}
+	})
+}
+
+func TestHistoryEqualsTheScreen(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records, o := drawTurn(t), drawOptions(t)
+		chunks := translate(o, records)
+		screen := asJSON(messages(t, chunks))
+		kept := asJSON(messages(t, translate(o, wholes(records))))
+		if screen != kept {
+			t.Fatalf("the screen shows\n%s\nhistory\n%s\nchunks\n%s", screen, kept, lines(chunks))
+		}
+		history, err := uistream.History(seq(wholes(records)), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := records[len(records)-1].Payload.(trace.Stop)
+		if history[0].Role != "user" || history[0].ID != "u1" {
+			t.Fatalf("history begins with %+v", history[0])
+		}
+		if stop.Outcome == trace.OutcomeCanceled { // the page adds why it ended
+			last := &history[len(history)-1]
+			if n := len(last.Parts) - 1; last.Parts[n].Type != "data-error" || !strings.Contains(string(last.Metadata), "canceled") {
+				t.Fatalf("a stopped turn does not say so: %s", asJSON(last))
+			}
+			last.Parts = last.Parts[:len(last.Parts)-1]
+		}
+		if page := asJSON(history[1:]); page != screen {
+			t.Fatalf("the screen shows\n%s\nthe history page\n%s", screen, page)
+		}
+	})
+}
+
+func TestEveryChunkIsKnownToItsClient(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records, o := drawTurn(t), drawOptions(t)
+		for _, c := range translate(o, records) {
+			frame := uistream.AppendChunk(nil, c)
+			if err := o.Profile.Check(frame); err != nil {
+				t.Fatalf("%v: %s", err, frame)
+			}
+		}
+	})
+}
+
+// A log that no builder wrote may be in any order; the client must survive it.
+func TestRecordsOutsideTheGrammarAreSurvived(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records, o := drawTurn(t), drawOptions(t)
+		stop := records[len(records)-1]
+		records = rapid.Permutation(records[:len(records)-1]).Draw(t, "shuffled")
+		records = slices.DeleteFunc(records, func(r trace.Record) bool {
+			reply, ok := r.Payload.(trace.Reply)
+			return ok && reply.MessageID == "m1" // it may also never have come
+		})
+		drop := rapid.IntRange(0, len(records)).Draw(t, "drop")
+		chunks := translate(o, append(records[drop:], stop))
+		for _, m := range messages(t, chunks) {
+			for _, p := range m.Parts {
+				if p.State == "streaming" || !o.Letter && (p.State == "input-streaming" || p.State == "input-available") {
+					t.Fatalf("a part was left open: %s\n%s", asJSON(p), lines(chunks))
+				}
+			}
+		}
+		for _, c := range chunks {
+			frame := uistream.AppendChunk(nil, c)
+			if err := o.Profile.Check(frame); err != nil {
+				t.Fatalf("%v: %s", err, frame)
+			}
+		}
+	})
+}
+
+func asJSON(v any) string {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}

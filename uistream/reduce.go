@@ -1,0 +1,160 @@
+package uistream
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Reduce does what the client does with the chunks of one response: it folds
+// them into one message. It is as strict as the oldest client: a chunk that
+// would end the turn there is an error here. Transient data leaves no trace.
+func Reduce(chunks []Chunk) (Message, error) {
+	var r Reducer
+	for _, c := range chunks {
+		if err := r.Add(c); err != nil {
+			return r.Message(), err
+		}
+	}
+	return r.Message(), nil
+}
+
+// Reducer folds the chunks of one message, one by one. The zero Reducer is
+// ready for use.
+type Reducer struct {
+	message   Message
+	texts     map[string]int // open parts: where they are
+	reasoning map[string]int
+	writing   map[string]bool // calls whose input may grow
+	failed    string
+}
+
+// Message returns the message so far.
+func (r *Reducer) Message() Message {
+	m := r.message
+	m.Role = roleAssistant
+	m.Parts = slices.Clone(m.Parts)
+	return m
+}
+
+// Failed returns the text of the error chunk, if there was one.
+func (r *Reducer) Failed() string { return r.failed }
+
+// Add takes the next chunk.
+func (r *Reducer) Add(c Chunk) error {
+	switch c := c.(type) {
+	case Start:
+		return r.start(c)
+	case StartStep:
+		r.push(Part{Type: partStep})
+	case FinishStep:
+		r.texts, r.reasoning = nil, nil
+	case TextStart:
+		open(&r.texts, c.ID, len(r.message.Parts))
+		r.push(Part{Type: partText, State: stateStreaming})
+	case TextDelta:
+		return r.grow(r.texts, c.ID, c.Delta)
+	case TextEnd:
+		return r.end(r.texts, c.ID, nil)
+	case ReasoningStart:
+		open(&r.reasoning, c.ID, len(r.message.Parts))
+		r.push(Part{Type: partReasoning, ID: c.ID, State: stateStreaming})
+	case ReasoningDelta:
+		return r.grow(r.reasoning, c.ID, c.Delta)
+	case ReasoningEnd:
+		return r.end(r.reasoning, c.ID, c.ProviderMetadata)
+	case SourceURL:
+		r.push(Part{Type: partSourceURL, SourceID: c.SourceID, URL: c.URL, Title: c.Title})
+	case SourceDocument:
+		r.push(Part{Type: partSourceDoc, SourceID: c.SourceID, MediaType: c.MediaType, Title: c.Title, Filename: c.Filename})
+	case File:
+		r.push(Part{Type: partFile, URL: c.URL, MediaType: c.MediaType})
+	case Data:
+		r.data(c)
+	case Error:
+		r.failed = c.ErrorText
+	case Abort:
+	case Finish:
+		r.message.Metadata = mergeMetadata(r.message.Metadata, c.Metadata)
+	default:
+		return r.addTool(c)
+	}
+	return nil
+}
+
+// start names the message. With another id a client shows the parts so far twice.
+func (r *Reducer) start(c Start) error {
+	if c.MessageID == "" {
+		return nil
+	}
+	if r.message.ID != "" && r.message.ID != c.MessageID || r.message.ID == "" && len(r.message.Parts) > 0 {
+		return fmt.Errorf("start with id %q in the middle of message %q", c.MessageID, r.message.ID)
+	}
+	r.message.ID = c.MessageID
+	return nil
+}
+
+func (r *Reducer) push(p Part) { r.message.Parts = append(r.message.Parts, p) }
+
+func open(m *map[string]int, id string, at int) {
+	if *m == nil {
+		*m = map[string]int{}
+	}
+	(*m)[id] = at
+}
+
+func (r *Reducer) grow(parts map[string]int, id, delta string) error {
+	at, ok := parts[id]
+	if !ok {
+		return fmt.Errorf("delta for the part %q, which is not open", id)
+	}
+	r.message.Parts[at].Text += delta
+	return nil
+}
+
+func (r *Reducer) end(parts map[string]int, id string, meta json.RawMessage) error {
+	at, ok := parts[id]
+	if !ok {
+		return fmt.Errorf("end of the part %q, which is not open", id)
+	}
+	r.message.Parts[at].State = stateDone
+	if meta != nil {
+		r.message.Parts[at].ProviderMetadata = meta
+	}
+	delete(parts, id)
+	return nil
+}
+
+func (r *Reducer) data(c Data) {
+	if c.Transient {
+		return
+	}
+	p := Part{Type: c.Type(), ID: c.ID, Data: c.Value}
+	if c.ID != "" {
+		for i, old := range r.message.Parts {
+			if old.Type == p.Type && old.ID == c.ID {
+				r.message.Parts[i] = p
+				return
+			}
+		}
+	}
+	r.push(p)
+}
+
+// mergeMetadata merges objects deeply and replaces everything else.
+func mergeMetadata(base, more json.RawMessage) json.RawMessage {
+	if len(more) == 0 || string(more) == "null" {
+		return base
+	}
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal(base, &a) != nil || json.Unmarshal(more, &b) != nil || a == nil || b == nil {
+		return more
+	}
+	for k, v := range b {
+		if old, ok := a[k]; ok && string(v) != "null" {
+			v = mergeMetadata(old, v)
+		}
+		a[k] = v
+	}
+	return marshal(a)
+}

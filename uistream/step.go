@@ -1,0 +1,44 @@
+package uistream
+
+// A step is a step for the client only where nothing is torn by its border: a
+// call whose input is still being written would become two parts. Such a
+// border is left out.
+
+func (t *Translator) stepStart() {
+	if t.step && t.writing > 0 {
+		return
+	}
+	t.closeStep()
+	t.openStep()
+}
+
+func (t *Translator) stepEnd() {
+	t.closeParts()
+	if t.writing == 0 {
+		t.closeStep()
+	}
+}
+
+// needStep opens a step before a part that belongs into one.
+func (t *Translator) needStep() {
+	if !t.step {
+		t.openStep()
+	}
+}
+
+func (t *Translator) openStep() {
+	t.step, t.asked = true, false
+	if !t.options.Letter {
+		t.emit(StartStep{})
+	}
+}
+
+// closeStep ends the step and, since the clients forget them, the open parts.
+func (t *Translator) closeStep() {
+	if !t.step {
+		return
+	}
+	t.closeParts()
+	t.step = false
+	t.emit(FinishStep{})
+}

@@ -1,0 +1,127 @@
+package uistream
+
+import (
+	"unicode/utf8"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// subagentText is how much of what a sub-agent said its data part shows: every
+// update repeats all of it.
+const subagentText = 16 << 10
+
+// subagent is what the client is shown of a sub-agent.
+type subagent struct {
+	callID, text, status string
+}
+
+// subagent takes a record of a sub-agent, unless it is to be shown like the
+// agent's own. It looks at whole records only, so that a sub-agent costs little
+// and looks the same in history.
+func (t *Translator) subagent(callID string, r trace.Record) (taken bool) {
+	switch p := r.Payload.(type) {
+	case trace.Usage, trace.Plan, trace.Status:
+		return true // the agent's own numbers have their place, which these would take
+	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer,
+		trace.Prompt, trace.Reply, trace.Step, trace.Park, trace.Stop, trace.Rewind, trace.Unknown:
+		return false
+	case trace.MessageStart, trace.ThoughtStart, trace.MessageDelta, trace.ThoughtDelta:
+		if t.options.Subagents == SubagentsInline {
+			return true // its whole tells all
+		}
+	case trace.ToolCallStart:
+		t.hide(p.ToolCallID)
+	case trace.ToolCall:
+		t.hide(p.ToolCallID)
+	case trace.ToolResult:
+		t.hide(p.ToolCallID)
+	case trace.ToolCallDelta, trace.ToolResultProgress:
+		if t.options.Subagents == SubagentsInline {
+			return false
+		}
+		return true
+	case trace.Source, trace.File, trace.Data, trace.FileChange, trace.Error:
+		return t.options.Subagents == SubagentsHidden
+	}
+	if t.options.Subagents == SubagentsInline {
+		return false
+	}
+	t.follow(callID, r)
+	return true
+}
+
+// hide marks a call of a sub-agent that the client has not seen.
+func (t *Translator) hide(toolCallID string) {
+	if t.options.Subagents == SubagentsInline {
+		return
+	}
+	if _, ok := t.calls[toolCallID]; !ok {
+		t.call(toolCallID).hidden = true
+	}
+}
+
+// follow keeps the books of a sub-agent that is shown as a data part or not at all.
+func (t *Translator) follow(callID string, r trace.Record) {
+	switch p := r.Payload.(type) {
+	case trace.ToolCallStart:
+		t.begin(r.Turn)
+		t.callStart(p)
+	case trace.ToolCall:
+		t.begin(r.Turn)
+		t.callWhole(p)
+	case trace.ToolResult:
+		t.begin(r.Turn)
+		t.callResult(p)
+	case trace.MessageDelta, trace.ThoughtDelta:
+		return
+	}
+	if t.options.Subagents == SubagentsHidden {
+		return
+	}
+	s, known := t.subs[callID]
+	if !known {
+		s = &subagent{callID: callID, status: "running"}
+		t.subs[callID] = s
+	}
+	m, said := r.Payload.(trace.Message)
+	said = said && !m.Superseded && m.Text != "" && m.Role != trace.RoleUser
+	if known && !said {
+		return
+	}
+	if said {
+		s.say(m.Text)
+	}
+	t.begin(r.Turn)
+	t.emit(s.data())
+}
+
+func (s *subagent) say(text string) {
+	if s.text != "" {
+		s.text += "\n\n"
+	}
+	s.text += text
+	if over := len(s.text) - subagentText; over > 0 {
+		for over < len(s.text) && !utf8.RuneStart(s.text[over]) {
+			over++
+		}
+		s.text = s.text[over:]
+	}
+}
+
+func (s *subagent) data() Data {
+	return Data{Name: "subagent", ID: s.callID, Value: marshal(struct {
+		ToolCallID string `json:"tool_call_id"`
+		Text       string `json:"text"`
+		Status     string `json:"status"`
+	}{s.callID, s.text, s.status})}
+}
+
+// endSubagent says how a sub-agent ended: as the call that started it.
+func (t *Translator) endSubagent(callID string, status trace.ToolStatus) {
+	s, ok := t.subs[callID]
+	if !ok || s.status != "running" {
+		return
+	}
+	s.status = string(status)
+	t.emit(s.data())
+}

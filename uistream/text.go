@@ -1,0 +1,144 @@
+package uistream
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// part is a part of text or reasoning.
+type part struct {
+	id      string
+	thought bool
+	open    bool
+	ended   bool // its whole has come
+	foreign bool // not the agent's words
+	sent    int  // bytes of text the client has
+	hash    uint64
+}
+
+// wholePart is a message or a thought.
+type wholePart struct {
+	id, text, signature string
+	thought             bool
+	role                trace.Role
+	superseded          bool
+}
+
+func (t *Translator) part(id string, thought bool) *part {
+	key := "text\x00" + id
+	if thought {
+		key = "thought\x00" + id
+	}
+	p, ok := t.parts[key]
+	if !ok {
+		p = &part{id: id, thought: thought, hash: fnvOffset}
+		t.parts[key] = p
+	}
+	return p
+}
+
+func (t *Translator) partStart(id string, thought bool, role trace.Role) {
+	p := t.part(id, thought)
+	if role != trace.RoleAssistant && role != "" {
+		p.foreign = true
+		return
+	}
+	if !p.ended {
+		t.openPart(p)
+	}
+}
+
+func (t *Translator) partDelta(id, delta string, thought bool) {
+	p := t.part(id, thought)
+	if p.ended || p.foreign || delta == "" {
+		return
+	}
+	t.openPart(p)
+	t.grow(p, delta)
+}
+
+// partWhole sends what the deltas lacked and ends the part. A whole that
+// contradicts what was sent loses: nothing a client has seen is taken back.
+func (t *Translator) partWhole(w wholePart) {
+	p := t.part(w.id, w.thought)
+	if p.ended || p.foreign || w.role == trace.RoleUser || w.role == trace.RoleSystem {
+		return
+	}
+	if len(w.text) > p.sent && fnv(fnvOffset, w.text[:p.sent]) == p.hash {
+		t.openPart(p)
+		t.grow(p, w.text[p.sent:])
+	} else if p.sent == 0 {
+		t.openPart(p)
+	}
+	var meta json.RawMessage
+	if t.options.Signatures && w.signature != "" {
+		meta = append(appendString([]byte(`{"tributary":{"signature":`), w.signature), '}', '}')
+	}
+	t.closePart(p, meta)
+	p.ended = true
+}
+
+func (t *Translator) openPart(p *part) {
+	if p.open {
+		return
+	}
+	t.needStep()
+	p.open = true
+	t.open = append(t.open, p)
+	if p.thought {
+		t.emit(ReasoningStart{ID: p.id})
+	} else {
+		t.emit(TextStart{ID: p.id})
+	}
+}
+
+func (t *Translator) grow(p *part, delta string) {
+	p.sent += len(delta)
+	p.hash = fnv(p.hash, delta)
+	if p.thought {
+		t.emit(ReasoningDelta{ID: p.id, Delta: delta})
+	} else {
+		t.emit(TextDelta{ID: p.id, Delta: delta})
+	}
+}
+
+func (t *Translator) closePart(p *part, meta json.RawMessage) {
+	if !p.open {
+		return
+	}
+	p.open = false
+	t.open = slices.DeleteFunc(t.open, func(o *part) bool { return o == p })
+	if p.thought {
+		t.emit(ReasoningEnd{ID: p.id, ProviderMetadata: meta})
+	} else {
+		t.emit(TextEnd{ID: p.id})
+	}
+}
+
+func (t *Translator) closeParts() {
+	for _, p := range slices.Clone(t.open) {
+		t.closePart(p, nil)
+	}
+}
+
+// say writes a text part of our own.
+func (t *Translator) say(id, text string) {
+	t.needStep()
+	t.emit(TextStart{ID: id}, TextDelta{ID: id, Delta: text}, TextEnd{ID: id})
+}
+
+// The running hash (FNV-1a) of what was sent tells whether a whole extends it,
+// without keeping the text.
+const (
+	fnvOffset uint64 = 14695981039346656037
+	fnvPrime  uint64 = 1099511628211
+)
+
+func fnv(h uint64, s string) uint64 {
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * fnvPrime
+	}
+	return h
+}

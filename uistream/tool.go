@@ -1,0 +1,215 @@
+package uistream
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// inputBurst is how much of a call's input goes at once: the clients parse all
+// of it anew with every piece.
+const inputBurst = 512
+
+// call is a tool call of the turn.
+type call struct {
+	key             string // the id in the trace
+	id, name, title string
+	state           callState
+	input           json.RawMessage // kept until the call is settled
+	text            strings.Builder // input not yet sent
+	hidden          bool            // a sub-agent's, which the client does not see
+	carried         bool            // shown in the message before this one
+	approval        string          // the approval request that the client was sent last
+	pending         bool            // a person is being asked
+	allowed         bool            // somebody allowed it
+	preliminary     bool            // the client has seen some output
+}
+
+type callState uint8
+
+const (
+	callUnseen callState = iota
+	callWriting
+	callRunning
+	callSettled
+)
+
+func (t *Translator) call(id string) *call {
+	c, ok := t.calls[id]
+	if !ok {
+		c = &call{key: id, id: t.freeID(id), name: "tool"}
+		t.calls[id] = c
+		t.order = append(t.order, c)
+	}
+	return c
+}
+
+// freeID keeps a call apart from a question of the same name.
+func (t *Translator) freeID(id string) string {
+	if q, ok := t.questions[id]; ok && q.callID == id {
+		return id + callSuffix
+	}
+	return id
+}
+
+func (c *call) named(name, rawName, title string) {
+	switch {
+	case name != "":
+		c.name = name
+	case rawName != "":
+		c.name = rawName
+	}
+	c.title = title
+}
+
+func (t *Translator) titleOf(c *call) string {
+	if t.can.title {
+		return c.title
+	}
+	return ""
+}
+
+func (t *Translator) callStart(p trace.ToolCallStart) {
+	c := t.call(p.ToolCallID)
+	if c.state != callUnseen {
+		return
+	}
+	c.named(p.Name, p.RawName, p.Title)
+	c.state = callWriting
+	if c.hidden {
+		return
+	}
+	t.needStep()
+	t.writing++
+	t.emit(ToolInputStart{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c)})
+}
+
+func (t *Translator) callDelta(p trace.ToolCallDelta) {
+	if c, ok := t.calls[p.ToolCallID]; !ok || c.state == callUnseen {
+		t.callStart(trace.ToolCallStart{ToolCallID: p.ToolCallID})
+	}
+	c := t.calls[p.ToolCallID]
+	if c.state != callWriting || c.hidden {
+		return
+	}
+	c.text.WriteString(p.Delta)
+	if c.text.Len() >= inputBurst {
+		t.emit(ToolInputDelta{ToolCallID: c.id, Delta: c.text.String()})
+		c.text.Reset()
+	}
+}
+
+func (t *Translator) callWhole(p trace.ToolCall) {
+	c := t.call(p.ToolCallID)
+	if c.carried && c.state == callRunning { // it was still being written then
+		c.input = Opaque(p.Input)
+		t.surface(c)
+		return
+	}
+	if c.state >= callRunning {
+		return
+	}
+	if c.state == callUnseen { // a part keeps the name that it began with
+		c.named(p.Name, p.RawName, p.Title)
+	} else if p.Title != "" {
+		c.title = p.Title
+	}
+	t.complete(c, p.Input)
+}
+
+// complete makes a call one that runs, and shows it.
+func (t *Translator) complete(c *call, input json.RawMessage) {
+	was := c.state
+	c.state, c.input = callRunning, Opaque(input)
+	c.text = strings.Builder{}
+	if c.hidden {
+		return
+	}
+	if was == callWriting {
+		t.writing--
+	}
+	t.showCall(c)
+}
+
+func (t *Translator) showCall(c *call) {
+	t.needStep()
+	t.emit(ToolInputAvailable{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Input: c.input})
+}
+
+// surface makes sure that the client sees the call in this message.
+func (t *Translator) surface(c *call) {
+	switch {
+	case c.hidden, c.carried:
+		c.hidden, c.carried = false, false
+		if c.state < callRunning {
+			c.state, c.input = callRunning, json.RawMessage("{}")
+		}
+		t.showCall(c)
+	case c.state < callRunning:
+		t.complete(c, json.RawMessage("{}"))
+	}
+}
+
+func (t *Translator) callProgress(p trace.ToolResultProgress) {
+	c := t.call(p.ToolCallID)
+	if !t.can.preliminary || t.options.Letter || c.hidden || c.carried || c.state == callSettled || c.approval != "" && !c.allowed {
+		return
+	}
+	c.preliminary = true
+	t.surface(c)
+	t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: Opaque(p.Output), Preliminary: true})
+}
+
+func (t *Translator) callResult(p trace.ToolResult) {
+	c := t.call(p.ToolCallID)
+	t.endSubagent(p.ToolCallID, p.Status)
+	if c.state == callSettled {
+		return
+	}
+	if c.hidden {
+		c.state, c.input = callSettled, nil
+		return
+	}
+	t.surface(c)
+	switch {
+	case p.Status == trace.ToolCompleted:
+		t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: Opaque(p.Output)})
+	case p.Status == trace.ToolDenied && c.approval != "" && !c.allowed && t.can.denied && !t.options.Letter:
+		if c.preliminary { // the refusal alone would leave that output standing
+			t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p)})
+		}
+		t.emit(ToolOutputDenied{ToolCallID: c.id})
+	case t.options.Letter:
+		t.emit(Error{ErrorText: failure(p)})
+	default:
+		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p)})
+	}
+	c.state, c.input = callSettled, nil
+}
+
+func failure(p trace.ToolResult) string {
+	if p.Error != "" {
+		return p.Error
+	}
+	return "The tool call ended as " + string(p.Status) + "."
+}
+
+// settleCalls ends what a message leaves open. Calls that go on in the next
+// message keep their input, so that they can be shown there again.
+func (t *Translator) settleCalls(why string, carry bool) {
+	for _, c := range t.order {
+		if c.state == callUnseen || c.state == callSettled || c.hidden || c.carried {
+			continue
+		}
+		if c.state == callWriting {
+			t.complete(c, json.RawMessage("{}"))
+		}
+		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why})
+		if carry {
+			c.carried, c.approval, c.pending = true, "", false
+		} else {
+			c.state, c.input = callSettled, nil
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package uistream
+
+import "github.com/tributary-dev/tributary/trace"
+
+// Translator turns the records of one turn into chunks. It is pure: the same
+// records give the same chunks, and those of a prefix are a prefix. Records
+// outside the grammar of a turn are put right as far as possible; they never
+// give chunks that would end the client's turn. It is not safe for concurrent
+// use.
+type Translator struct {
+	options Options
+	can     abilities
+	out     []Chunk
+
+	message string // the assistant message that is being written
+	opened  bool   // its start was sent
+	over    bool   // the turn has stopped
+	parked  bool
+	unknown int
+
+	step       bool // a step is open for the client
+	asked      bool // its last step holds a question that is settled
+	parts      map[string]*part
+	open       []*part // parts that the client sees as open, in order
+	calls      map[string]*call
+	order      []*call
+	writing    int // calls whose input is being written
+	approvals  map[string]*approval
+	questions  map[string]*question
+	questioned []*question
+	subs       map[string]*subagent
+	sources    int
+}
+
+// NewTranslator returns a Translator for one turn.
+func NewTranslator(o Options) *Translator {
+	return &Translator{
+		options:   o,
+		can:       o.Profile.abilities(),
+		parts:     map[string]*part{},
+		calls:     map[string]*call{},
+		approvals: map[string]*approval{},
+		questions: map[string]*question{},
+		subs:      map[string]*subagent{},
+	}
+}
+
+// MessageID is the assistant message that the last chunks belong to.
+func (t *Translator) MessageID() string { return t.message }
+
+// Parked reports whether the last record was a park: whoever follows gets
+// [Translator.Leave] and then the end of the stream. Whoever reads the whole
+// message goes on instead.
+func (t *Translator) Parked() bool { return t.parked }
+
+// Over reports whether the turn has stopped.
+func (t *Translator) Over() bool { return t.over }
+
+// Unknown counts the records of kinds that this version does not know.
+func (t *Translator) Unknown() int { return t.unknown }
+
+// Leave is what ends the response at a park.
+func (t *Translator) Leave() []Chunk { return []Chunk{t.finish(finishTools, nil)} }
+
+// Rejoin is what begins the response to somebody who has the message up to here.
+func (t *Translator) Rejoin() []Chunk { return []Chunk{Start{MessageID: t.message}} }
+
+// Translate takes the next record of the turn.
+func (t *Translator) Translate(r trace.Record) []Chunk {
+	if t.over || r.Payload == nil {
+		return nil
+	}
+	t.out = nil
+	t.parked = false
+	if sub, ok := r.Actor.SubagentCall(); ok && t.subagent(sub, r) {
+		return t.out
+	}
+	switch p := r.Payload.(type) {
+	case trace.Prompt, trace.Rewind:
+	case trace.Reply:
+		t.reply(p)
+	case trace.Step:
+		t.begin(r.Turn)
+		if p.Phase == trace.PhaseStart {
+			t.stepStart()
+		} else {
+			t.stepEnd()
+		}
+	case trace.Status:
+		t.status(p)
+	case trace.Data:
+		if !p.Transient {
+			t.begin(r.Turn)
+		}
+		t.data(p)
+	case trace.Park:
+		t.begin(r.Turn)
+		t.closeParts()
+		t.stepEnd()
+		t.parked = true
+	case trace.Stop:
+		t.begin(r.Turn)
+		t.stop(p)
+	case trace.Unknown:
+		t.unknown++
+	default:
+		t.begin(r.Turn)
+		t.content(r)
+	}
+	return t.out
+}
+
+// content takes what belongs into the message.
+func (t *Translator) content(r trace.Record) {
+	switch p := r.Payload.(type) {
+	case trace.MessageStart:
+		t.partStart(p.Part, false, p.Role)
+	case trace.MessageDelta:
+		t.partDelta(p.Part, p.Delta, false)
+	case trace.Message:
+		t.partWhole(wholePart{id: p.Part, text: p.Text, role: p.Role, superseded: p.Superseded})
+	case trace.ThoughtStart:
+		t.partStart(p.Part, true, trace.RoleAssistant)
+	case trace.ThoughtDelta:
+		t.partDelta(p.Part, p.Delta, true)
+	case trace.Thought:
+		t.partWhole(wholePart{id: p.Part, text: p.Text, signature: p.Signature, thought: true, role: trace.RoleAssistant, superseded: p.Superseded})
+	case trace.ToolCallStart:
+		t.callStart(p)
+	case trace.ToolCallDelta:
+		t.callDelta(p)
+	case trace.ToolCall:
+		t.callWhole(p)
+	case trace.ToolResultProgress:
+		t.callProgress(p)
+	case trace.ToolResult:
+		t.callResult(p)
+	case trace.PermissionRequest:
+		t.permission(p)
+	case trace.PermissionResponse:
+		t.permitted(p)
+	case trace.Question:
+		t.ask(p)
+	case trace.Answer:
+		t.answer(p)
+	case trace.Usage, trace.Plan, trace.FileChange, trace.Error:
+		t.fixedData(p)
+	case trace.Source:
+		t.source(p)
+	case trace.File:
+		t.file(p)
+	}
+}
+
+func (t *Translator) emit(c ...Chunk) { t.out = append(t.out, c...) }
+
+// begin opens the message if no reply has; a turn of our own always has one.
+func (t *Translator) begin(turn string) {
+	if t.opened {
+		return
+	}
+	if turn == "" {
+		turn = "message"
+	}
+	t.openMessage(turn)
+}
+
+func (t *Translator) openMessage(id string) {
+	t.message, t.opened = id, true
+	t.emit(Start{MessageID: id})
+}
