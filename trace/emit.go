@@ -84,14 +84,12 @@ func (b *Builder) emit(p Payload, visible bool) {
 	})
 }
 
-// fileChange writes a change with the unique id of its call, which is its parent.
+// fileChange writes a change with the unique id of its call.
 func (b *Builder) fileChange(p FileChange) {
 	b.do(func(t *turn) {
-		by := b.voice(t)
-		parent := by.parent()
 		if c, ok := t.calls[p.ToolCallID]; ok && p.ToolCallID != "" {
-			p.ToolCallID, parent = c.ToolCallID, c.event
+			p.ToolCallID = c.ToolCallID
 		}
-		t.put(parent, by.actor(), p)
+		t.say(b.voice(t), p)
 	})
 }
