@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -17,6 +18,7 @@ type JSONText string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *JSONText) UnmarshalJSON(data []byte) error {
+	data = bytes.TrimSpace(data)
 	if string(data) == "null" {
 		return nil
 	}

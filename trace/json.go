@@ -61,13 +61,20 @@ func (r Record) AppendJSON(dst []byte) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, payload...)
 	if _, foreign := r.Payload.(Unknown); foreign {
-		for i := start; i < len(dst); i++ {
-			if dst[i] == '\n' || dst[i] == '\r' {
-				dst[i] = ' '
-			}
-		}
+		oneLine(dst[start:])
 	}
 	return append(dst, '}'), nil
+}
+
+// oneLine makes spaces of the line breaks in JSON, in place. In strings there
+// are none.
+func oneLine(raw []byte) []byte {
+	for i, c := range raw {
+		if c == '\n' || c == '\r' {
+			raw[i] = ' '
+		}
+	}
+	return raw
 }
 
 // MarshalJSON implements json.Marshaler. What json.Marshal makes of it is

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -125,5 +126,6 @@ func (u Unknown) normal() Payload {
 	if !json.Valid(u.Raw) {
 		u.Raw = Opaque(u.Raw)
 	}
+	u.Raw = oneLine(bytes.Clone(u.Raw))
 	return u
 }
