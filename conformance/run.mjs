@@ -19,6 +19,7 @@ const USAGE = `usage: node run.mjs [options]
   --way W           only chat (the Chat class) or hook (useChat); repeatable
   --profile P       only none (no ?client=) or own (?client=<major>); repeatable
   --jobs N          trials at the same time (default 24; they mostly wait)
+  --later           also the cases marked later: what the gateway does not do yet
   --verbose         also print what the clients write to the console
   --list            print the cases
 The last line says "N passed, N failed, N skipped"; exit status 0 when nothing failed, 1 otherwise, 2 on bad usage.`;
@@ -40,13 +41,13 @@ async function main() {
     const many = { type: 'string', multiple: true }, one = { type: 'string' };
     o = parseArgs({ options: {
       binary: one, url: one, token: one, jobs: one, case: many, client: many, way: many, profile: many,
-      expected: one, list: { type: 'boolean' }, verbose: { type: 'boolean' }, help: { type: 'boolean' },
+      expected: one, list: { type: 'boolean' }, verbose: { type: 'boolean' }, later: { type: 'boolean' }, help: { type: 'boolean' },
     } }).values;
     if (o.help) { console.log(USAGE); return 0; }
     cases = await loadCases(o.case);
     clients = chosen(o.client);
   } catch (e) { console.error(`${e.message}\n${USAGE}`); return 2; }
-  if (o.list) { for (const c of cases) console.log(`${c.name.padEnd(20)} ${c.about}`); return 0; }
+  if (o.list) { for (const c of cases) console.log(`${c.name.padEnd(24)} ${c.about}${c.later ? ` (later: ${c.later})` : ''}`); return 0; }
   const ways = WAYS.filter(w => !o.way || o.way.includes(w));
   const profiles = ['none', 'own'].filter(p => !o.profile || o.profile.includes(p));
 
@@ -60,7 +61,7 @@ async function main() {
   try {
     await visit(server.base, server.token);
     const plan = cases.flatMap(testCase => profiles.flatMap(profile => all.flatMap(client => ways.map(way => ({ testCase, client, way, profile })))));
-    const results = await runAll(plan, { site: http(server), known, jobs: Number(o.jobs ?? 24), alive: server.alive });
+    const results = await runAll(plan, { site: http(server), known, later: o.later || o.case?.length > 0, jobs: Number(o.jobs ?? 24), alive: server.alive });
     return report(results, { known, clients, ways, whole: !o.case && !o.client && !o.way && !o.profile, server, said });
   } finally {
     await server.stop();
@@ -75,14 +76,14 @@ function hush() {
   return () => lines;
 }
 
-async function runAll(plan, { site, known, jobs, alive }) {
+async function runAll(plan, { site, known, later, jobs, alive }) {
   const results = new Array(plan.length), shared = new Map();
   let next = 0;
   const work = async () => {
     while (next < plan.length) {
       const i = next++, { testCase, client, way, profile } = plan[i];
       const at = { case: testCase.name, client: client.name, way, profile };
-      const reason = testCase.skip?.({ client, way, profile });
+      const reason = testCase.skip?.({ client, way, profile }) ?? (testCase.later && !later ? `comes later: ${testCase.later}` : null);
       const trial = new Trial({ site, client, way, profile, shared });
       if (reason) trial.skipped = reason;
       else if (!alive()) trial.failures.push({ check: 'runs to its end', detail: 'the gateway is not running any more' });

@@ -57,7 +57,7 @@ function face({ look, watchers, drawn, close }) {
     send: (text, more) => { track(look().sendMessage(text === undefined ? undefined : { text, ...more })); },
     regenerate: o => { track(look().regenerate(o)); },
     resume: () => { track(look().resumeStream()); },
-    answer: o => { track(look().addToolOutput(o)); },
+    answer: o => { track((look().addToolOutput ?? look().addToolResult)(o)); }, // its name in 5.0.0
     approve: o => { track(look().addToolApprovalResponse(o)); },
     stop: () => look().stop(),
     /** Calls fn with the chat at every change the Chat class makes, or at every render of the hook. */

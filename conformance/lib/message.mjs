@@ -44,3 +44,19 @@ export function difference(got, want, at = '') {
   }
   return null;
 }
+
+/** The id of the permission request that the message shows, as a button of the app would take it. */
+export function requestOf(m) {
+  const asked = toolsOf(m).find(p => p.state === 'approval-requested');
+  if (asked) return asked.approval.id;
+  const data = (m?.parts ?? []).find(p => p.type === 'data-permission' && p.data?.state === 'requested');
+  if (data) return data.data.request_id;
+  const call = toolsOf(m).find(p => p.type === 'tool-AskPermission' && p.state === 'input-available');
+  return call && (call.input?.request_id ?? call.toolCallId);
+}
+
+/** The AskUser call that the message shows, while nobody has answered it. */
+export const questionOf = m => toolsOf(m).find(p => p.type === 'tool-AskUser' && p.state === 'input-available');
+
+/** Whether the chat has come to rest, or waits for a person on a stream that is held open. */
+export const waitsFor = (chat, what) => what(chat.last) !== undefined || chat.status === 'error' || (chat.status === 'ready' && chat.messages.length > 1);

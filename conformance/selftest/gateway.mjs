@@ -31,11 +31,16 @@ async function play(session, turn) {
   if (BREAK !== 'no-start') turn.say({ type: 'start', messageId: turn.messageId, messageMetadata: { turn: turn.id } });
   const text = turn.user.parts.filter(p => p.type === 'text').map(p => p.text).join('');
   session.title ||= text.slice(0, 40);
-  let open = null, stepOpen = false, failed = false;
+  let open = null, stepOpen = false, failed = false, denied = null;
   for (const [wait, chunk] of script(text, n => `${turn.id}-call-${n}`, SLOW)) {
     if (wait && !turn.stopped) await sleep(wait);
     if (turn.stopped) break;
-    if (chunk.ask) { await park(turn, chunk); stepOpen = false; continue; }
+    if (chunk.ask) {
+      stepOpen = false;
+      if (await park(turn, chunk) === 'deny') { turn.say({ type: 'tool-output-denied', toolCallId: chunk.toolCallId }); denied = chunk.toolCallId; }
+      continue;
+    }
+    if (denied && chunk.toolCallId === denied) continue;
     if (chunk.type === 'text-start') open = chunk.id;
     if (chunk.type === 'text-end') open = null;
     if (chunk.type === 'start-step') stepOpen = true;
@@ -64,20 +69,22 @@ async function park(turn, { ask, toolCallId }) {
   turn.say({ type: 'park' });
   const answer = await answered;
   turn.parked = null;
-  if (turn.stopped) return;
-  if (ask === 'question') { turn.say({ type: 'tool-output-available', toolCallId, output: answer }); return; }
+  if (turn.stopped) return answer;
+  if (ask === 'question') { turn.say({ type: 'tool-output-available', toolCallId, output: answer }); return answer; }
   if (five) turn.say({ type: 'tool-output-available', toolCallId: `${toolCallId}-ask`, output: answer });
+  return answer;
 }
 
 // Writes the turn from its start to its end, or to where it waits now.
-async function follow(turn, res, resumed) {
+async function follow(turn, res, resumed, from = 0) {
   res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-vercel-ai-ui-message-stream': 'v1', 'x-accel-buffering': 'no' });
   res.write(': stream-open\n\n');
   let gone = false, wake = () => {};
   const ping = () => wake();
   turn.wake.add(ping);
   res.on('close', () => { gone = true; wake(); });
-  let i = resumed && BREAK === 'tail' ? turn.log.length : 0;
+  let i = resumed && BREAK === 'tail' ? turn.log.length : from;
+  if (from) res.write(`data: ${JSON.stringify({ type: 'start', messageId: turn.messageId })}\n\n`);
   while (!gone) {
     const woken = new Promise(r => { wake = r; });
     while (i < turn.log.length && !gone) {
@@ -94,6 +101,16 @@ async function follow(turn, res, resumed) {
   turn.wake.delete(ping);
   if (turn.over) res.write('data: [DONE]\n\n');
   res.end();
+}
+
+// A POST that ends in an assistant message answers what its turn is parked on, and gets the rest.
+function goOn(session, message, res) {
+  const turn = session.turns.find(t => t.messageId === message.id), open = turn?.parked;
+  const part = open && message.parts.find(p => (p.approval?.id === open.id && p.state === 'approval-responded') || (p.type === 'tool-AskUser' && p.toolCallId === open.id && p.state === 'output-available'));
+  if (!part) return plain(res, 409, 'Nothing here waits for this answer.');
+  const from = turn.log.length;
+  open.answer(part.approval ? (part.approval.approved ? 'allow' : 'deny') : part.output);
+  return follow(turn, res, false, from);
 }
 
 async function history(session) {
@@ -130,6 +147,9 @@ async function answer(req, res) {
     if (agent && !['demo', 'echo'].includes(agent)) return plain(res, 404, `There is no agent ${agent} here; tributary agents lists them.`);
     const body = await read(req), user = body.message ?? body.messages.at(-1);
     const session = sessionOf(body.id);
+    if (user.role === 'assistant') return goOn(session, user, res);
+    const known = session.turns.findIndex(t => t.user.id === user.id);
+    if (known >= 0) session.turns.length = known; // regenerate, or an edit
     const turn = begin(session, user);
     turn.profile = url.searchParams.get('client');
     return follow(turn, res, false);

@@ -15,6 +15,10 @@ interface Props { id: string; agent: string; session: Session | undefined; onAct
 const tells = (message: UIMessage | undefined, sentence: string) =>
   message?.role === 'assistant' && message.parts.some(p => p.type === 'data-error' && errorOf(p.data) === sentence);
 
+/** Whether the message holds a request that nobody has answered. */
+const waits = (message: UIMessage | undefined) => message?.role === 'assistant' && message.parts.some(p =>
+  'state' in p && (p.state === 'approval-requested' || (p.type === 'tool-AskUser' && p.state === 'input-available')));
+
 /** What a data part of the agent says about what it does right now, if it says so. */
 function doing(data: unknown): string | null {
   if (!data || typeof data !== 'object') return null;
@@ -37,7 +41,9 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
   });
   const { messages, status, error } = chat;
   const busy = status === 'submitted' || status === 'streaming';
-  const catchUp = useCatchUp(chat, id, session, busy);
+  const working = useRef(busy);
+  useEffect(() => { working.current = busy; }, [busy]);
+  const catchUp = useCatchUp(chat, id, session, working, busy);
   const { box, end, follow } = useStick(messages);
 
   const send = (text: string) => {
@@ -58,7 +64,8 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
       setProblem(null);
       catchUp.mine();
       try { await answered; } catch (e) { setProblem((e as Error).message); }
-      await chat.resumeStream();
+      // A stream that was held open shows the rest by itself; a parked one is taken up again.
+      if (!working.current) await chat.resumeStream();
     };
     return {
       permit: (request, answer) => settleBy(answerPermission(id, request, answer)),
@@ -66,7 +73,7 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
     };
   }, [id, chat.resumeStream, catchUp.mine]);
 
-  const parked = session?.state === 'parked' && !busy;
+  const parked = waits(messages.at(-1)) && (busy || session?.state === 'parked');
   const sentence = problem ?? (error && !tells(messages.at(-1), error.message) ? error.message : undefined);
   return (
     <>
@@ -74,7 +81,7 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
         <div className="page" role="log" aria-busy={busy}>
           {messages.length === 0 && <p className="hint">Ask the agent something. The conversation is kept, and a reload picks up an answer that is still being written.</p>}
           {messages.map((m, i) => <Message key={m.id} message={m} session={id} live={busy && i === messages.length - 1} answers={answers} />)}
-          {busy && <Working detail={detail} waiting={status === 'submitted'} />}
+          {busy && !parked && <Working detail={detail} waiting={status === 'submitted'} />}
           {parked && <p className="working" role="status">The agent waits for your answer.</p>}
           {sentence && (
             <div className="banner" role="alert">
@@ -91,13 +98,12 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
 }
 
 /** Another tab, or another person, may run a turn here: no stream tells, so the list of sessions does. */
-function useCatchUp(chat: { setMessages: (m: UIMessage[]) => void; resumeStream: () => Promise<void> }, id: string, session: Session | undefined, busy: boolean) {
-  const seen = useRef<string | null>(null), own = useRef(true), working = useRef(busy);
+function useCatchUp(chat: { setMessages: (m: UIMessage[]) => void; resumeStream: () => Promise<void> }, id: string, session: Session | undefined, working: { current: boolean }, busy: boolean) {
+  const seen = useRef<string | null>(null), own = useRef(true);
   const { setMessages, resumeStream } = chat;
   const mark = session ? `${session.updated_at} ${session.state} ${session.turn}` : null;
   const running = session?.state === 'running';
   useEffect(() => {
-    working.current = busy;
     if (busy) { own.current = true; return; }
     if (mark === null || mark === seen.current) return;
     if (own.current && !running) { own.current = false; seen.current = mark; return; }
@@ -113,7 +119,7 @@ function useCatchUp(chat: { setMessages: (m: UIMessage[]) => void; resumeStream:
       }, () => { /* the list says what is wrong */ });
     }, 1500);
     return () => { here = false; clearTimeout(timer); };
-  }, [mark, running, busy, id, setMessages, resumeStream]);
+  }, [mark, running, working, busy, id, setMessages, resumeStream]);
   const mine = useCallback(() => { own.current = true; }, []);
   return useMemo(() => ({ mine }), [mine]);
 }

@@ -7,6 +7,15 @@ export const sentence = (data: unknown): string | null => {
   return [d.message, d.text, d.error, d.errorText, d.sentence].find((s): s is string => typeof s === 'string') ?? null;
 };
 
+interface Tokens { input_tokens?: number; output_tokens?: number; cost_usd?: number }
+
+/** What a turn cost, in one line; null when the numbers are missing. */
+function cost(data: unknown): string | null {
+  const { input_tokens: read, output_tokens: wrote, cost_usd: usd } = (data ?? {}) as Tokens;
+  const said = [read && `${read.toLocaleString()} tokens in`, wrote && `${wrote.toLocaleString()} out`, usd && `$${usd.toFixed(4)}`].filter(Boolean);
+  return said.length ? said.join(' · ') : null;
+}
+
 interface Entry { content?: string; status?: string }
 const TICK: Record<string, string> = { completed: '✓', in_progress: '▸', pending: '·' };
 
@@ -16,6 +25,7 @@ export function DataPart({ name, data }: { name: string; data: unknown }) {
   if (name === 'error') return <p className="banner small">{said ?? JSON.stringify(data)}</p>;
   if (name === 'notice' && said) return <p className="notice">{said}</p>;
   if (name === 'agent-status') return null;
+  if (name === 'usage' && cost(data)) return <p className="usage">{cost(data)}</p>;
   const entries = (data as { entries?: Entry[] } | null)?.entries;
   if (name === 'plan' && Array.isArray(entries)) {
     return <ul className="plan">{entries.map((e, i) => <li key={i} className={e.status}><span aria-hidden="true">{TICK[e.status ?? ''] ?? '·'}</span> {e.content}</li>)}</ul>;

@@ -2,12 +2,13 @@ import { useState } from 'react';
 import type { ToolUIPart } from 'ai';
 import type { Answers } from '../message';
 
-interface Asked { text: string; choices: { label: string; description?: string }[]; multiple: boolean }
+interface Asked { id: string | null; text: string; choices: { label: string; description?: string }[]; multiple: boolean }
 
 function read(input: unknown): Asked {
   const q = (input && typeof input === 'object' ? input : {}) as Record<string, unknown>;
   const list = [q.choices, q.options].find(Array.isArray) ?? [];
   return {
+    id: typeof q.question_id === 'string' ? q.question_id : null,
     text: [q.text, q.question, q.header].find((s): s is string => typeof s === 'string' && s !== '') ?? 'The agent has a question.',
     choices: list.map(c => (typeof c === 'string' ? { label: c } : { label: String(c?.label ?? c?.name ?? c?.value ?? ''), description: c?.description })).filter(c => c.label),
     multiple: q.multiple === true,
@@ -30,7 +31,7 @@ export function Question({ part, reply }: { part: ToolUIPart; reply: Answers['re
   if (part.state !== 'input-available') return null;
   const answer = async (value: string | string[]) => {
     setSent(true);
-    try { await reply(part.toolCallId, value); } finally { setSent(false); }
+    try { await reply(asked.id ?? part.toolCallId, value); } finally { setSent(false); }
   };
   const toggle = (label: string) => setTicked(t => (t.includes(label) ? t.filter(x => x !== label) : [...t, label]));
   return (
