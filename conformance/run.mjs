@@ -57,6 +57,8 @@ async function main() {
     ? { base: new URL(o.url).origin, token: o.token, stop: async () => {}, stderr: () => '', alive: () => true }
     : await start(o.binary ?? path.join(HERE, '../bin/tributary'));
   const closeWindow = openWindow();
+  // A page would only log what a client leaves unhandled; here it counts as said.
+  process.on('unhandledRejection', e => console.error(e));
   const said = o.verbose ? () => 0 : hush();
   try {
     await visit(server.base, server.token);

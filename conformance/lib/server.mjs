@@ -19,6 +19,10 @@ export async function start(binary, { args = [], auth = 'token' } = {}) {
     child.on('error', e => { exited = e.message; r(); });
     child.on('exit', (code, signal) => { exited ??= `exit ${code ?? signal}`; r(); });
   });
+  // However this program ends, the gateway does not outlive it.
+  const end = () => { if (exited === null) child.kill('SIGKILL'); };
+  process.once('exit', end);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
   const lines = readline.createInterface({ input: child.stdout });
   const line = await Promise.race([
     new Promise(r => lines.on('line', l => { if (/https?:\/\//.test(l)) r(l); })),
@@ -33,6 +37,7 @@ export async function start(binary, { args = [], auth = 'token' } = {}) {
       await gone;
       clearTimeout(late);
     }
+    process.off('exit', end);
     fs.rmSync(dir, { recursive: true, force: true });
   };
   if (!line) {
