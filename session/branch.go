@@ -19,7 +19,6 @@ type message struct {
 	user bool
 	// after is a record number before the message's turn began.
 	after uint64
-	text  *trace.UserMessage
 }
 
 func (b *branch) find(id string) int {
@@ -44,7 +43,7 @@ func (b *branch) observe(r trace.Record) {
 	case trace.Rewind:
 		b.cut(p.To)
 	case trace.Prompt:
-		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, after: r.Seq - 1, text: &p.Message})
+		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, after: r.Seq - 1})
 	case trace.Reply:
 		b.add(message{id: p.MessageID, turn: r.Turn, after: r.Seq - 1})
 	default:

@@ -58,7 +58,7 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	t.began = true
 	l.enter(t)
 	if info.Prompt != nil {
-		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, after: after, text: &info.Prompt.Message})
+		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, after: after})
 	}
 	l.mu.Unlock()
 	l.saveLate()

@@ -37,6 +37,11 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	if err != nil {
 		return Turn{}, fmt.Errorf("read the log of session %q: %w", session, err)
 	}
+	if p.Regenerate {
+		if p, err = l.again(ctx, p); err != nil {
+			return Turn{}, err
+		}
+	}
 	t, stopping, rewind, err := l.admit(p, after)
 	if err != nil {
 		return Turn{}, err
@@ -81,7 +86,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, rewind
 	if l.hub.ctx.Err() != nil || l.hub.refuses() {
 		return nil, nil, "", ErrClosing
 	}
-	if p, rewind, err = l.resolve(p); err != nil {
+	if rewind, err = l.resolve(p); err != nil {
 		return nil, nil, "", err
 	}
 	if len(p.Message.Parts) == 0 {
@@ -101,7 +106,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, rewind
 	if rewind != "" {
 		l.branch.cut(rewind)
 	}
-	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, after: after, text: &p.Message})
+	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, after: after})
 	if l.info.Title == "" {
 		l.info.Title = title(t.prompt.Text())
 	}
@@ -109,34 +114,47 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, rewind
 	return t, stopping, rewind, nil
 }
 
-// resolve turns an edit or a regeneration into a prompt and the message to go
-// back to. History is cut on a stated wish only: a new id always appends.
-func (l *live) resolve(p Prompt) (Prompt, string, error) {
-	if !p.Regenerate {
-		if i := l.branch.find(p.Message.ID); p.Message.ID != "" && i >= 0 {
-			if !l.branch.messages[i].user {
-				return p, "", ErrUnknownMessage
-			}
-			return p, p.Message.ID, nil
-		}
-		return p, "", nil
-	}
+// again turns a regeneration into a prompt with the id and the content of the
+// message that is to run again.
+func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 	of := p.Of
 	if of == "" {
 		of = p.Message.ID
 	}
+	l.mu.Lock()
 	m, ok := l.branch.target(of)
-	if !ok {
-		if len(p.Message.Parts) > 0 { // an app that regenerates what was never sent
-			return p, "", nil
+	l.mu.Unlock()
+	switch {
+	case !ok && len(p.Message.Parts) > 0:
+		return p, nil // an app that regenerates what was never sent
+	case !ok:
+		return p, ErrUnknownMessage
+	case p.Message.ID == m.id && len(p.Message.Parts) > 0:
+		return p, nil // perhaps edited: the content of the request counts
+	}
+	for r, err := range l.hub.Log.Wholes(ctx, l.id, m.after, 0) {
+		if err != nil {
+			return p, fmt.Errorf("read the history of session %q: %w", l.id, err)
 		}
-		return p, "", ErrUnknownMessage
+		if said, ok := r.Payload.(trace.Prompt); ok && r.Turn == m.turn && said.Message.ID == m.id {
+			p.Message = said.Message
+			return p, nil
+		}
 	}
-	if len(p.Message.Parts) == 0 || p.Message.ID != m.id {
-		p.Message = *m.text
+	return p, ErrUnknownMessage
+}
+
+// resolve says which message a prompt goes back to, if any. History is cut on a
+// stated wish only: a new id always appends.
+func (l *live) resolve(p Prompt) (rewind string, err error) {
+	i := l.branch.find(p.Message.ID)
+	switch {
+	case p.Message.ID == "" || i < 0:
+		return "", nil
+	case !l.branch.messages[i].user:
+		return "", ErrUnknownMessage
 	}
-	p.Message.ID = m.id
-	return p, m.id, nil
+	return p.Message.ID, nil
 }
 
 // makeWay says which turns end because of the prompt.

@@ -102,9 +102,9 @@ func (t *turn) finish(s trace.Stop) (mine bool) {
 		t.endedAt = l.hub.Now()
 		l.leave(t)
 		l.mu.Unlock()
+		t.cancel(errEnded)
 		l.saveLate()
 		close(t.ended)
-		t.cancel(errEnded)
 	})
 	return mine
 }
