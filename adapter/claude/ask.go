@@ -53,7 +53,7 @@ type question struct {
 func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	r := l.Request
 	a := &ask{native: l.RequestID, toolUseID: r.ToolUseID, input: r.Input, suggestions: r.Suggestions}
-	d.fresh = append(d.fresh, a)
+	d.fresh.asks = append(d.fresh.asks, a)
 	c := d.need(t)
 	if c == nil {
 		return
@@ -113,10 +113,18 @@ func (a *ask) askQuestions() {
 	}
 }
 
-// take returns the requests that came since it was called last.
-func (d *Decoder) take() []*ask {
+// news is what came that a running session has to act on.
+type news struct {
+	asks      []*ask
+	withdrawn []string          // asks that were taken back, by the agent's ids
+	requests  []string          // requests of other kinds, by the agent's ids
+	replies   []controlResponse // to our own requests
+}
+
+// take returns what came since it was called last.
+func (d *Decoder) take() news {
 	fresh := d.fresh
-	d.fresh = nil
+	d.fresh = news{}
 	return fresh
 }
 
@@ -135,7 +143,10 @@ func (d *Decoder) withdraw(native string) {
 		return
 	}
 	delete(d.asks, native)
-	a.cancel()
+	d.fresh.withdrawn = append(d.fresh.withdrawn, native)
+	if !over(a.b) {
+		a.cancel()
+	}
 }
 
 func (a *ask) cancel() {
@@ -180,6 +191,9 @@ func (d *Decoder) answer(r controlResponse) error {
 		response.UpdatedInput = v.UpdatedInput
 	}
 	d.settle(a, response)
+	if over(a.b) {
+		return nil
+	}
 	if len(a.questions) == 0 {
 		a.b.PermissionResponse(response)
 		return nil

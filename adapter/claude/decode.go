@@ -22,6 +22,11 @@ type Decoder struct {
 	sessionID string
 	model     string
 
+	// starting is set until the agent is ready: what it says before that belongs
+	// to no turn. An error it ends with then is kept.
+	starting   bool
+	startError string
+
 	prompted bool           // a prompt was seen
 	echoes   bool           // prompts are known from their echo only
 	prompts  int            // prompts so far, for ids
@@ -31,7 +36,7 @@ type Decoder struct {
 	calls map[string]*call // calls without a result, by id
 	tasks map[string]*call // calls whose sub-agent works in the background
 	asks  map[string]*ask  // requests without an answer, by the agent's id
-	fresh []*ask           // requests that nobody has taken yet
+	fresh news             // what nobody has taken yet
 }
 
 // call is a tool call without a result. It is remembered beyond its turn: a
@@ -110,7 +115,11 @@ func (d *Decoder) said(l line, data raw, t agent.Turns) error {
 	case "control_request":
 		if l.Request.Subtype == "can_use_tool" {
 			d.canUseTool(l, t)
+			return nil
 		}
+		d.fresh.requests = append(d.fresh.requests, l.RequestID)
+	case "control_response":
+		d.fresh.replies = append(d.fresh.replies, l.Response)
 	case "control_cancel_request":
 		d.withdraw(l.RequestID)
 	case "tool_progress", "rate_limit_event", "auth_status":
@@ -157,7 +166,7 @@ func (d *Decoder) current(t agent.Turns) *turn {
 // prompt that waits longest, else one that the agent began by itself. It
 // returns nil when no turn can be begun.
 func (d *Decoder) need(t agent.Turns) *turn {
-	if cur := d.current(t); cur != nil {
+	if cur := d.current(t); cur != nil || d.starting {
 		return cur
 	}
 	info := agent.TurnInfo{Reason: "background_task"}

@@ -44,11 +44,16 @@ func (d *Decoder) result(data raw, t agent.Turns) error {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return fmt.Errorf("claude: a result line that is not of its protocol was skipped: %w", err)
 	}
+	if d.starting {
+		d.startError = r.sentence(&turn{}, r.Subtype)
+		return nil
+	}
 	c := d.need(t)
 	if c == nil {
 		return nil
 	}
 	stop := r.stop(c)
+	stop.Error += advice(stop.Error)
 	if stop.Outcome == trace.OutcomeCompleted {
 		if !c.shown && stop.FinalOutput != "" {
 			c.b.Message("result", string(r.Result)) // what a command of the agent printed

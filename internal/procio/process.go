@@ -189,6 +189,9 @@ func (p *Process) end() error {
 	return fmt.Errorf("process %d (%s) did not end, not even when it was killed", p.Pid(), p.cfg.Path)
 }
 
+// Terminate asks the group to end; Close is still needed.
+func (p *Process) Terminate() { p.signal(syscall.SIGTERM) }
+
 // Kill ends the group at once; Close is still needed.
 func (p *Process) Kill() { p.signal(syscall.SIGKILL) }
 

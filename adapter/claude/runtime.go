@@ -1,0 +1,128 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/toolkind"
+)
+
+// Runtime runs Claude Code, one process for each session. The zero value runs
+// the claude of the PATH with our own environment.
+type Runtime struct {
+	// Command is the program; "claude" if empty.
+	Command string
+	// Args come after the ones that the protocol needs.
+	Args []string
+	// Env is added to the environment, as KEY=VALUE.
+	Env []string
+	// BaseEnv is the environment that Env is added to; ours if nil.
+	BaseEnv []string
+	// Tools says what the tools do; toolkind.Claude() if nil.
+	Tools *toolkind.Table
+	// StartTime and StopTime bound how long a start and a stop may take; 30 s
+	// and 5 s if zero.
+	StartTime, StopTime time.Duration
+}
+
+var (
+	_ agent.Runtime = Runtime{}
+	_ agent.Prober  = Runtime{}
+)
+
+// skipPermissions is the flag that this package never passes on: who may do
+// what is decided by the gateway's policy and its users.
+const skipPermissions = "dangerously-skip-permissions"
+
+// Open implements agent.Runtime. A conversation that the agent does not know
+// any more is begun anew, and the next turn says so.
+func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	for _, arg := range r.Args {
+		if strings.Contains(arg, skipPermissions) {
+			return nil, fmt.Errorf("claude: --%s is not allowed: take it out of agents.claude.args and set a permission policy instead", skipPermissions)
+		}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := newSession(r, host, cfg)
+	if err := s.start(ctx, cfg.Resume); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Probe implements agent.Prober.
+func (r Runtime) Probe(ctx context.Context) (string, error) {
+	cmd := exec.CommandContext(ctx, r.command(), "--version")
+	cmd.Env = r.environ()
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	switch {
+	case procio.NotFound(err):
+		return "", r.notFound()
+	case err != nil:
+		return "", fmt.Errorf("claude: `%s --version` failed: %w", r.command(), err)
+	}
+	version, _, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if version == "" {
+		return "", fmt.Errorf("claude: `%s --version` prints nothing: is it Claude Code?", r.command())
+	}
+	return version, nil
+}
+
+func (r Runtime) command() string { return orElse(r.Command, "claude") }
+
+func (r Runtime) notFound() error {
+	if r.Command == "" {
+		return errors.New("claude was not found on PATH: install it with `npm install -g @anthropic-ai/claude-code` or set agents.claude.command")
+	}
+	return fmt.Errorf("%s was not found: correct agents.claude.command, or install Claude Code with `npm install -g @anthropic-ai/claude-code`", r.Command)
+}
+
+// environ is the agent's environment: ours, without our own settings and
+// without the marks by which Claude Code knows that it runs inside another one.
+func (r Runtime) environ() []string {
+	env := r.BaseEnv
+	if env == nil {
+		env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+			name, _, _ := strings.Cut(kv, "=")
+			return strings.HasPrefix(name, "TRIBUTARY_") || name == "CLAUDECODE" || name == "CLAUDE_CODE_ENTRYPOINT" || name == "CLAUDE_CODE_SSE_PORT"
+		})
+	}
+	return append(slices.Clone(env), r.Env...)
+}
+
+func (r Runtime) args(cfg agent.Config, resume string) []string {
+	args := []string{
+		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
+		"--include-partial-messages", "--permission-prompt-tool", "stdio",
+	}
+	if resume != "" {
+		args = append(args, "--resume", resume)
+	}
+	if cfg.Model != "" {
+		args = append(args, "--model", cfg.Model)
+	}
+	return append(args, r.Args...)
+}
+
+func (r Runtime) startTime() time.Duration { return orTime(r.StartTime, 30*time.Second) }
+func (r Runtime) stopTime() time.Duration  { return orTime(r.StopTime, 5*time.Second) }
+
+func orTime(d, other time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return other
+}

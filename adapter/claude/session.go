@@ -1,0 +1,289 @@
+package claude
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// session is a conversation with Claude Code. Its process may be started more
+// than once: one that died between turns comes back with the next prompt.
+type session struct {
+	rt   Runtime
+	host agent.Host
+	cfg  agent.Config
+
+	life   context.Context //nolint:containedctx // ends with Close
+	end    context.CancelFunc
+	closed sync.Once
+	fail   error // of Close
+	goes   sync.WaitGroup
+
+	mu       sync.Mutex // guards all below, and the decoder
+	dec      *Decoder
+	proc     *process
+	current  *trace.Builder // the turn that runs
+	waiting  *trace.Builder // the turn of a prompt that was written
+	stopping *trace.Builder // the turn that is to be canceled
+	token    string
+	lost     bool // the agent has forgotten what was said
+	shut     bool
+	n        int // requests of ours so far, for ids
+	asks     map[string]context.CancelFunc
+}
+
+var _ agent.Session = (*session)(nil)
+
+func newSession(r Runtime, host agent.Host, cfg agent.Config) *session {
+	s := &session{rt: r, host: host, cfg: cfg, asks: map[string]context.CancelFunc{}}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// errClosed is what a prompt of a closed session gets.
+var errClosed = errors.New("claude: the session is closed")
+
+// Prompt implements agent.Session.
+func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
+	if ctx.Err() != nil {
+		b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
+		return nil
+	}
+	proc, err := s.running(ctx)
+	if err != nil {
+		return err
+	}
+	line := userLine(p)
+	if err := s.ask(b, line); err != nil {
+		return err
+	}
+	if err := proc.WriteLine(ctx, line); err != nil && ctx.Err() == nil {
+		s.give(b, trace.Stop{Reason: "agent_died", Outcome: trace.OutcomeFailed, Error: "Claude Code does not take the prompt: " + proc.Why() + "."})
+	}
+	select {
+	case <-b.Ended():
+	case <-proc.done:
+		s.give(b, s.death(proc.Why()))
+	case <-ctx.Done():
+		s.stop(proc, b)
+	}
+	return nil
+}
+
+// running returns the process, and starts it again if it has died.
+func (s *session) running(ctx context.Context) (*process, error) {
+	s.mu.Lock()
+	proc, shut, token := s.proc, s.shut, s.token
+	s.mu.Unlock()
+	if shut {
+		return nil, errClosed
+	}
+	if proc != nil && !proc.ended() {
+		return proc, nil
+	}
+	if err := s.start(ctx, token); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.proc, nil
+}
+
+// ask tells the decoder of a prompt. Its turn runs at once, unless one of the
+// agent's own is under way.
+func (s *session) ask(b *trace.Builder, line []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shut {
+		return errClosed
+	}
+	if s.lost {
+		s.lost = false
+		b.Emit(trace.Error{Code: "session_lost", Message: "The agent's own session was lost; it starts without memory."})
+	}
+	s.waiting = b
+	err := s.dec.Decode(agent.Message{Dir: agent.In, Data: line}, turns{s})
+	if s.waiting == b && len(s.dec.waiting) == 0 { // not a prompt to the decoder either
+		s.endTurn(b, trace.Stop{Reason: "empty_prompt", Outcome: trace.OutcomeFailed, Error: "The prompt holds nothing that Claude Code can read."})
+	}
+	return err
+}
+
+// stop asks the agent to end its turn, and ends the process if it does not.
+func (s *session) stop(proc *process, b *trace.Builder) {
+	s.mu.Lock()
+	begun := s.waiting != b
+	s.stopping = b
+	s.mu.Unlock()
+	bound := time.NewTimer(s.rt.stopTime())
+	defer bound.Stop()
+	again := time.NewTicker(time.Second) // the agent may not have begun when the first one came
+	defer again.Stop()
+	for begun {
+		ctx, cancel := context.WithTimeout(s.life, time.Second)
+		err := proc.WriteLine(ctx, s.request(`{"subtype":"interrupt"}`))
+		cancel()
+		if err != nil {
+			break
+		}
+		select {
+		case <-b.Ended():
+			return
+		case <-again.C:
+			continue
+		case <-bound.C:
+		case <-s.life.Done():
+		}
+		break
+	}
+	s.give(b, trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
+	proc.Terminate()
+	_ = proc.Close() // its reader sees the end
+}
+
+// give ends a turn from our side.
+func (s *session) give(b *trace.Builder, verdict trace.Stop) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endTurn(b, verdict)
+}
+
+func (s *session) endTurn(b *trace.Builder, verdict trace.Stop) {
+	if s.current == b {
+		s.current = nil
+	}
+	if s.waiting == b {
+		s.waiting = nil
+		s.dec.waiting = nil
+	}
+	if !over(b) {
+		if s.stopping == b {
+			verdict = trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}
+		}
+		b.End(verdict)
+	}
+	s.quiet()
+}
+
+// quiet withdraws what the agent has asked.
+func (s *session) quiet() {
+	for id, cancel := range s.asks {
+		cancel()
+		delete(s.asks, id)
+	}
+}
+
+// Close implements agent.Session.
+func (s *session) Close() error {
+	s.closed.Do(func() {
+		s.mu.Lock()
+		s.shut = true
+		proc, busy := s.proc, s.current != nil || s.waiting != nil
+		s.mu.Unlock()
+		s.end()
+		if proc != nil {
+			if busy {
+				proc.Terminate()
+			}
+			s.fail = proc.Close()
+		}
+		s.goes.Wait()
+	})
+	return s.fail
+}
+
+// request makes a request of ours.
+func (s *session) request(body string) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n++
+	return encode(map[string]any{"type": "control_request", "request_id": fmt.Sprintf("gateway-%d", s.n), "request": raw(body)})
+}
+
+// turns gives the decoder its turns. The session is locked while it decodes.
+type turns struct{ s *session }
+
+func (t turns) Begin(info agent.TurnInfo) *trace.Builder {
+	if info.Prompt != nil && t.s.waiting != nil {
+		t.s.current, t.s.waiting = t.s.waiting, nil
+		return t.s.current
+	}
+	t.s.current = t.s.host.Begin(info)
+	return t.s.current
+}
+
+func (t turns) Current() *trace.Builder { return t.s.current }
+
+func (t turns) Note(p trace.Payload) { t.s.host.Note(p) }
+
+// read hands the process's lines to the decoder until the last.
+func (s *session) read(proc *process) {
+	defer proc.over()
+	for {
+		line, err := proc.ReadLine()
+		var long procio.LineTooLongError
+		switch {
+		case err == nil:
+			s.take(proc, line)
+		case errors.As(err, &long):
+			s.cfg.Logger.Warn("claude: "+long.Error(), "session", s.cfg.SessionID)
+		default:
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				s.cfg.Logger.Warn("claude: its output ended within a line", "session", s.cfg.SessionID, "bytes", len(line))
+			}
+			s.died(proc)
+			_ = proc.Close()
+			return
+		}
+	}
+}
+
+// take takes one line.
+func (s *session) take(proc *process, line []byte) {
+	s.mu.Lock()
+	err := s.dec.Decode(agent.Message{Dir: agent.Out, Data: line}, turns{s})
+	fresh := s.dec.take()
+	if s.current != nil && over(s.current) {
+		s.current = nil
+	}
+	learned := ""
+	if id := s.dec.SessionID(); id != "" && id != s.token && !s.dec.starting {
+		s.token, learned = id, id
+	}
+	s.mu.Unlock()
+	if err != nil {
+		s.cfg.Logger.Warn(err.Error(), "session", s.cfg.SessionID)
+	}
+	if learned != "" {
+		s.host.Resume(learned)
+	}
+	s.act(proc, fresh)
+}
+
+// died ends what ran when the process has ended.
+func (s *session) died(proc *process) {
+	why := proc.Why()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range []*trace.Builder{s.current, s.waiting} {
+		if b != nil {
+			s.endTurn(b, s.death(why))
+		}
+	}
+	s.quiet()
+}
+
+// death is the end of a turn whose process has ended.
+func (s *session) death(why string) trace.Stop {
+	if s.life.Err() != nil {
+		return trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled}
+	}
+	return trace.Stop{Reason: "agent_died", Outcome: trace.OutcomeFailed, Error: "Claude Code ended in the middle of the turn: " + why + "." + advice(why)}
+}
