@@ -1,0 +1,99 @@
+package e2e
+
+import (
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/internal/realagent"
+)
+
+// Killed in mid-turn and started again, the gateway still has all that a client
+// had seen, says that the turn was broken off, and the agent remembers.
+func TestKillInMidTurnWithClaudeCode(t *testing.T) {
+	t.Parallel()
+	claude := realagent.Claude(t)
+	data := t.TempDir()
+	args := []string{"--agent", "claude", "--cwd", claude.Dir}
+	env := claudeEnv(claude)
+	p := start(t, data, env, args...)
+	p.chat("s", "[[script:say remember the word heron]]", nil)
+	seen := p.chat("s", "[[script:slow 100]]", func(s *stream) bool { return len(s.text) > 60 })
+	p.kill()
+	if seen.done || seen.text == "" {
+		t.Fatalf("the turn was over before the kill: %q", seen.text)
+	}
+
+	p = start(t, data, env, args...)
+	checkBrokenOff(t, p, seen)
+	again := p.chat("s", "[[script:recall]]", nil)
+	if !again.done || !strings.Contains(again.text, "heron") {
+		t.Errorf("the agent does not remember: %q", again.text)
+	}
+	p.end()
+}
+
+// claudeEnv is the closed environment of a run with Claude Code on the PATH.
+func claudeEnv(a realagent.Agent) []string {
+	env := []string{}
+	dir := a.Path[:strings.LastIndexByte(a.Path, '/')]
+	for _, v := range a.Env {
+		if path, ok := strings.CutPrefix(v, "PATH="); ok {
+			v = "PATH=" + dir + string(os.PathListSeparator) + path
+		}
+		env = append(env, v)
+	}
+	return env
+}
+
+// checkBrokenOff checks the history after a kill in mid-turn.
+func checkBrokenOff(t *testing.T, p *process, seen *stream) {
+	t.Helper()
+	history := p.history("s")
+	last := history[len(history)-1]
+	if last.Role != "assistant" || !strings.HasPrefix(last.text(), seen.text) {
+		t.Errorf("the client had seen %q, the history has %q", seen.text, last.text())
+	}
+	if last.Metadata["outcome"] != "failed" {
+		t.Errorf("metadata %v", last.Metadata)
+	}
+	end := last.Parts[len(last.Parts)-1]
+	if end["type"] != "data-error" {
+		t.Errorf("last part %v", end)
+	}
+	resumed := p.request(t.Context(), "GET", "/api/chat/s/stream", nil)
+	defer resumed.Body.Close()
+	replay := p.read(resumed.Body, nil)
+	if !replay.done || !strings.HasPrefix(replay.text, seen.text) {
+		t.Errorf("the client had seen %q, the replay has %q", seen.text, replay.text)
+	}
+}
+
+func TestKillInMidTurnAtRandomTimes(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	cwd := t.TempDir()
+	const rounds = 6
+	turns := 0
+	for range rounds {
+		p := start(t, data, os.Environ(), "--agent", "demo", "--cwd", cwd)
+		if turns > 0 {
+			p.chat("s", "hello", nil)
+			turns++
+		}
+		words := 1 + rand.IntN(30)
+		pause := time.Duration(rand.IntN(5_000)) * time.Microsecond
+		seen := p.chat("s", "long", func(s *stream) bool { return strings.Count(s.text, " ") >= words })
+		turns++
+		time.Sleep(pause)
+		p.kill()
+		p = start(t, data, os.Environ(), "--agent", "demo", "--cwd", cwd)
+		checkBrokenOff(t, p, seen)
+		if got := len(p.history("s")); got != 2*turns {
+			t.Errorf("%d messages after %d turns", got, turns)
+		}
+		p.end()
+	}
+}

@@ -1,0 +1,217 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var build = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // one build for all tests
+	dir, err := os.MkdirTemp("", "tributary-e2e")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "tributary")
+	cmd := exec.Command("go", "build", "-o", path, "../cmd/tributary")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build the binary: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// process is a running gateway.
+type process struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	base  string
+	token string
+	log   *bytes.Buffer
+	done  chan struct{}
+}
+
+// start starts a gateway on a data directory and waits until it is ready.
+func start(t *testing.T, data string, env []string, args ...string) *process {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, log: &bytes.Buffer{}, done: make(chan struct{})}
+	p.cmd = exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, args...)...)
+	p.cmd.Env = env
+	p.cmd.Stderr = p.log
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := make(chan string, 1)
+	go func() {
+		defer close(p.done)
+		in := bufio.NewScanner(out)
+		if in.Scan() {
+			lines <- in.Text()
+		}
+		_, _ = io.Copy(io.Discard, out)
+		_ = p.cmd.Wait()
+	}()
+	t.Cleanup(func() { p.kill() })
+	select {
+	case line := <-lines:
+		u, err := url.Parse(line)
+		if err != nil {
+			t.Fatalf("ready line %q: %v", line, err)
+		}
+		p.token = u.Query().Get("token")
+		p.base = "http://" + u.Host
+	case <-p.done:
+		t.Fatalf("the gateway ended at its start:\n%s", p.log)
+	case <-time.After(30 * time.Second):
+		t.Fatalf("the gateway was not ready after 30 s:\n%s", p.log)
+	}
+	return p
+}
+
+// kill ends the gateway as a power cut would.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.done
+}
+
+// end asks the gateway to end, and waits.
+func (p *process) end() {
+	p.t.Helper()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(20 * time.Second):
+		p.t.Errorf("the gateway did not end after SIGTERM:\n%s", p.log)
+		p.kill()
+	}
+}
+
+func (p *process) request(ctx context.Context, method, path string, body any) *http.Response {
+	p.t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(raw))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+p.token)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.t.Fatalf("%s %s: %v\n%s", method, path, err, p.log)
+	}
+	return res
+}
+
+// stream is what a client has seen of a turn.
+type stream struct {
+	text   string // of the text parts, in order
+	types  []string
+	chunks []map[string]any
+	done   bool // [DONE] was seen
+}
+
+// chat sends a prompt and reads its stream until enough says so or it ends.
+func (p *process) chat(id, text string, enough func(*stream) bool) *stream {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 60*time.Second)
+	defer cancel()
+	res := p.request(ctx, http.MethodPost, "/api/chat", map[string]any{
+		"id": id, "trigger": "submit-message",
+		"messages": []any{map[string]any{"id": fmt.Sprintf("u%d", time.Now().UnixNano()), "role": "user", "parts": []any{map[string]any{"type": "text", "text": text}}}},
+	})
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(res.Body)
+		p.t.Fatalf("POST: %s: %s", res.Status, body)
+	}
+	return p.read(res.Body, enough)
+}
+
+func (p *process) read(body io.Reader, enough func(*stream) bool) *stream {
+	p.t.Helper()
+	s := &stream{}
+	in := bufio.NewReader(body)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return s
+		}
+		data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
+		switch {
+		case !ok:
+			continue
+		case data == "[DONE]":
+			s.done = true
+			continue
+		}
+		var chunk map[string]any
+		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
+			p.t.Fatalf("chunk %q: %v", data, err)
+		}
+		s.chunks = append(s.chunks, chunk)
+		s.types = append(s.types, chunk["type"].(string))
+		if chunk["type"] == "text-delta" {
+			s.text += chunk["delta"].(string)
+		}
+		if enough != nil && enough(s) {
+			return s
+		}
+	}
+}
+
+// message is a UI message of the history.
+type message struct {
+	ID       string           `json:"id"`
+	Role     string           `json:"role"`
+	Parts    []map[string]any `json:"parts"`
+	Metadata map[string]any   `json:"metadata"`
+}
+
+func (m message) text() string {
+	var text string
+	for _, p := range m.Parts {
+		if p["type"] == "text" {
+			text += p["text"].(string)
+		}
+	}
+	return text
+}
+
+func (p *process) history(id string) []message {
+	p.t.Helper()
+	res := p.request(p.t.Context(), http.MethodGet, "/api/sessions/"+url.PathEscape(id)+"/messages", nil)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		p.t.Fatalf("history: %s %v: %s", res.Status, err, body)
+	}
+	var messages []message
+	if err := json.Unmarshal(body, &messages); err != nil {
+		p.t.Fatalf("history %s: %v", body, err)
+	}
+	return messages
+}

@@ -1,0 +1,142 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// chat is the POST of useChat: a prompt, and the stream of its turn.
+func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
+	options, err := g.profile(r)
+	if err != nil {
+		return err
+	}
+	req, err := readChat(r.Body)
+	if err != nil {
+		return err
+	}
+	id, err := g.enter(r, req)
+	if err != nil {
+		return err
+	}
+	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
+	if err != nil {
+		return err
+	}
+	turn, err := g.Hub.Prompt(r.Context(), id, prompt)
+	if err != nil {
+		return err
+	}
+	g.serve(w, r, turn, options)
+	return nil
+}
+
+// enter finds the session that a POST is for. The AI SDK's own route makes it on
+// first use; a route that names a session does not.
+func (g *gateway) enter(r *http.Request, req chatRequest) (string, error) {
+	if id := r.PathValue("id"); id != "" {
+		_, _, _, err := g.Hub.Get(r.Context(), id)
+		return id, err
+	}
+	agent := r.URL.Query().Get("agent")
+	if agent == "" {
+		agent = req.Agent
+	}
+	info, err := g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r)})
+	if err != nil {
+		return "", err
+	}
+	if agent != "" && agent != info.Agent {
+		return "", &refusal{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
+	}
+	return info.ID, nil
+}
+
+// prompt says what a POST wishes. The role of its last message tells the kinds
+// apart; a body with a single message falls back on trigger and ids.
+func (req chatRequest) prompt(by, channel string) (session.Prompt, error) {
+	if channel == "" {
+		channel = req.Channel
+	}
+	p := session.Prompt{By: by, Channel: channel}
+	switch {
+	case req.Trigger == triggerRegenerate:
+		p.Regenerate, p.Of = true, req.MessageID
+		if req.User != nil {
+			p.Message = *req.User
+		}
+		return p, nil
+	case req.Trigger != "" && req.Trigger != triggerSubmit:
+		return p, malformed("`trigger` must be %s or %s.", triggerSubmit, triggerRegenerate)
+	case req.LastRole == "assistant":
+		return p, &refusal{http.StatusConflict, "nothing_to_continue", "This message is not waiting for an answer: send a new message instead."}
+	case req.User == nil:
+		return p, malformed("There is no user message in the request: send `messages` (or `message`) with one.")
+	}
+	p.Message = *req.User
+	return p, nil
+}
+
+// resume streams the whole message of the turn that runs, or that ended just
+// now, from its start. There is nothing to resume: 204.
+func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
+	options, err := g.profile(r)
+	if err != nil {
+		return err
+	}
+	turn, ok, err := g.Hub.Resumable(r.Context(), r.PathValue("id"), r.URL.Query().Get("turn"))
+	switch {
+	case errors.Is(err, session.ErrUnknownSession):
+		ok = false // a chat that has not said anything yet
+	case err != nil:
+		return err
+	}
+	if !ok {
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	g.serve(w, r, turn, options)
+	return nil
+}
+
+// profile reads for which client a stream is to be written.
+func (g *gateway) profile(r *http.Request) (uistream.Options, error) {
+	o := g.Stream
+	if client := r.URL.Query().Get("client"); client != "" {
+		p, err := uistream.ParseProfile(client)
+		if err != nil {
+			return o, malformed("%s", sentence(err.Error()))
+		}
+		o.Profile = p
+	}
+	return o, nil
+}
+
+// stop ends the turn named, or the running one, for everybody.
+func (g *gateway) stop(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Turn string `json:"turn"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	id, stopped, err := g.Hub.StopTurn(r.Context(), r.PathValue("id"), body.Turn, caller(r))
+	if errors.Is(err, session.ErrUnknownSession) {
+		id, stopped, err = "", false, nil // nothing runs there: that is what was asked for
+	}
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Turn    *string `json:"turn"`
+		Stopped bool    `json:"stopped"`
+	}{nil, stopped}
+	if id != "" {
+		answer.Turn = &id
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}

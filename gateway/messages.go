@@ -1,0 +1,40 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// messages is a session's history as the stock client holds it: a plain
+// UIMessage[]. A Link header leads to what came before.
+func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
+	const page, most = 100, 1000
+	options, err := g.profile(r)
+	if err != nil {
+		return err
+	}
+	limit, err := number(r, "limit", page, 1, most)
+	if err != nil {
+		return err
+	}
+	history, err := g.Hub.History(r.Context(), r.PathValue("id"), r.URL.Query().Get("before"), int(limit))
+	if err != nil {
+		return err
+	}
+	messages, err := uistream.History(history.Records, options)
+	if err != nil {
+		return err
+	}
+	if messages == nil {
+		messages = []uistream.Message{}
+	}
+	if history.Before != "" {
+		q := r.URL.Query()
+		q.Set("before", history.Before)
+		w.Header().Set("Link", fmt.Sprintf(`<%s?%s>; rel="prev"`, (&url.URL{Path: r.URL.Path}).EscapedPath(), q.Encode()))
+	}
+	return writeJSON(w, http.StatusOK, messages)
+}
