@@ -1,0 +1,121 @@
+package config
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Config is what a tributary.yaml says.
+type Config struct {
+	// Listen is host:port; port 0 is any free one.
+	Listen string `yaml:"listen"`
+	// Data is the data directory.
+	Data string `yaml:"data"`
+	// NATS is the URL of an external NATS server.
+	NATS         string           `yaml:"nats"`
+	Fsync        Fsync            `yaml:"fsync"`
+	DefaultAgent string           `yaml:"default_agent"`
+	Cwd          string           `yaml:"cwd"`
+	LogLevel     LogLevel         `yaml:"log_level"`
+	Auth         Auth             `yaml:"auth"`
+	Sessions     Sessions         `yaml:"sessions"`
+	Stream       Stream           `yaml:"stream"`
+	Agents       map[string]Agent `yaml:"agents"`
+
+	file  string
+	lines map[string]int
+}
+
+// Auth says who may use the gateway.
+type Auth struct {
+	Mode         access.Mode `yaml:"mode"`
+	Tokens       []Token     `yaml:"tokens"`
+	AllowHosts   []string    `yaml:"allow_hosts"`
+	AllowOrigins []string    `yaml:"allow_origins"`
+}
+
+// Token is a further token beside the minted one. The token itself stands in an
+// environment variable or a file, never in the configuration.
+type Token struct {
+	Name      string      `yaml:"name"`
+	TokenEnv  string      `yaml:"token_env"`
+	TokenFile string      `yaml:"token_file"`
+	Role      access.Role `yaml:"role"`
+}
+
+// Sessions are the rules of session.Options.
+type Sessions struct {
+	OnDisconnect session.OnDisconnect `yaml:"on_disconnect"`
+	Grace        time.Duration        `yaml:"grace"`
+	GraceLimit   time.Duration        `yaml:"grace_limit"`
+	Busy         session.Busy         `yaml:"busy"`
+	IdleLimit    time.Duration        `yaml:"idle_limit"`
+	StopPatience time.Duration        `yaml:"stop_patience"`
+	AgentIdle    time.Duration        `yaml:"agent_idle"`
+	MaxAgents    int                  `yaml:"max_agents"`
+	MaxQueue     int                  `yaml:"max_queue"`
+	Replay       time.Duration        `yaml:"replay"`
+}
+
+// Stream says how streams are written.
+type Stream struct {
+	EventLines   *bool         `yaml:"event_lines"`
+	Keepalive    time.Duration `yaml:"keepalive"`
+	WriteTimeout time.Duration `yaml:"write_timeout"`
+	Letter       Letter        `yaml:"letter"`
+	Subagents    Subagents     `yaml:"subagents"`
+	// Client is the profile of clients that name none.
+	Client string `yaml:"client"`
+}
+
+// Agent is one configured agent.
+type Agent struct {
+	// Adapter names the adapter; without it the agent's own name does.
+	Adapter   string                    `yaml:"adapter"`
+	Command   string                    `yaml:"command"`
+	Args      []string                  `yaml:"args"`
+	Env       map[string]string         `yaml:"env"`
+	Model     string                    `yaml:"model"`
+	Cwd       string                    `yaml:"cwd"`
+	Policy    *permission.Policy        `yaml:"policy"`
+	Pace      *time.Duration            `yaml:"pace"`
+	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
+}
+
+// Letter chooses whose letter streams follow.
+type Letter string
+
+// LetterRFC is the letter of the older documents.
+const LetterRFC Letter = "rfc"
+
+// Subagents says how what sub-agents do is shown.
+type Subagents string
+
+// The ways to show a sub-agent.
+const (
+	SubagentsPart   Subagents = "part"
+	SubagentsInline Subagents = "inline"
+	SubagentsHidden Subagents = "hidden"
+)
+
+// LogLevel is the least severe level that is logged.
+type LogLevel string
+
+// Slog returns the level; the default is info.
+func (l LogLevel) Slog() slog.Level {
+	switch l {
+	case "debug":
+		return slog.LevelDebug
+	case "warn":
+		return slog.LevelWarn
+	case "error":
+		return slog.LevelError
+	default:
+		return slog.LevelInfo
+	}
+}

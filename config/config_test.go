@@ -1,0 +1,270 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, yaml, want string }{
+		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, data, nats, fsync, default_agent, cwd, log_level, auth, sessions, stream, agents"},
+		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, tokens, allow_hosts, allow_origins"},
+		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
+		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, command, args, env, model, cwd, policy, pace, tool_kinds"},
+		{"no value", "listen:", "t.yaml:1: listen has no value: give it one, or remove the key"},
+		{"empty section", "sessions:\nstream:\n  letter: rfc", "t.yaml:1: sessions has no value: give it one, or remove the key"},
+		{"empty text", `data: ""`, "t.yaml:1: data is empty: give it a value, or remove the key"},
+		{"number for text", "data: 5", "t.yaml:1: data is 5: write text, in quotation marks"},
+		{"list for text", "data: [a]", "t.yaml:1: data is a list: write text, in quotation marks"},
+		{"text for section", "auth: none", `t.yaml:1: auth is "none": write keys and values, each key on a line of its own`},
+		{"text for list", "auth:\n  allow_hosts: a.b", `t.yaml:2: auth.allow_hosts is "a.b": write a list, each entry on a line that begins with -`},
+		{"text for number", "sessions:\n  max_queue: many", `t.yaml:2: sessions.max_queue is "many": write a whole number`},
+		{"negative number", "sessions:\n  max_queue: -1", "t.yaml:2: sessions.max_queue is -1: write a whole number greater than 0"},
+		{"huge number", "sessions:\n  max_queue: 99999999999", "t.yaml:2: sessions.max_queue is 99999999999: write a whole number greater than 0"},
+		{"text for truth", "stream:\n  event_lines: yes", `t.yaml:2: stream.event_lines is "yes": write true or false`},
+		{"bare duration", "sessions:\n\n  grace: 5", "t.yaml:3: sessions.grace is 5: write a duration such as 500ms, 5s or 2m"},
+		{"wrong duration", "sessions:\n  grace: 5 seconds", `t.yaml:2: sessions.grace is "5 seconds": write a duration such as 500ms, 5s or 2m`},
+		{"no duration", "sessions:\n  grace: 0s", `t.yaml:2: sessions.grace is "0s": it must be greater than 0`},
+		{"negative pace", "agents:\n  demo:\n    pace: -1s", `t.yaml:3: agents.demo.pace is "-1s": it must not be less than 0`},
+		{"wrong fsync", "fsync: never", `t.yaml:1: fsync cannot be read: "never" is not one: write always, or a duration such as 100ms`},
+		{"wrong word", "sessions:\n  on_disconnect: keep", `t.yaml:2: sessions.on_disconnect is "keep": write grace, stop or detach`},
+		{"wrong busy", "sessions: {busy: wait}", `t.yaml:1: sessions.busy is "wait": write queue, reject or interrupt`},
+		{"wrong level", "log_level: 3", "t.yaml:1: log_level is 3: write debug, info, warn or error"},
+		{"wrong mode", "auth: {mode: jwt}", `t.yaml:1: auth.mode is "jwt": write token or none`},
+		{"wrong letter", "stream: {letter: strict}", `t.yaml:1: stream.letter is "strict": write rfc`},
+		{"wrong subagents", "stream: {subagents: show}", `t.yaml:1: stream.subagents is "show": write part, inline or hidden`},
+		{"wrong client", "stream:\n  client: \"4\"", `t.yaml:2: stream.client is "4": write 5, 6, 7 or a full version such as 7.0.173`},
+		{"wrong role", "auth:\n  tokens:\n  - name: a\n    token_env: A\n    role: admin", `t.yaml:5: auth.tokens[0].role cannot be read: role "admin" is unknown; use viewer, collaborator or owner`},
+		{"no role", "auth:\n  tokens:\n  - name: a\n    token_env: A", "t.yaml:3: auth.tokens[0] has no role: write viewer, collaborator or owner"},
+		{"nameless token", "auth:\n  tokens:\n  - role: viewer", "t.yaml:3: auth.tokens[0] has no name: give it one, by which its holder is known"},
+		{"two tokens in one", "auth:\n  tokens:\n  - name: a\n    role: viewer\n    token_env: A\n    token_file: a", "t.yaml:3: auth.tokens[0] needs exactly one of token_env and token_file"},
+		{"wrong listen", "listen: \"8787\"", `t.yaml:1: listen is "8787": write host:port, such as 127.0.0.1:8787`},
+		{"wrong port", "listen: 127.0.0.1:http", `t.yaml:1: listen is "127.0.0.1:http": write host:port, such as 127.0.0.1:8787`},
+		{"wrong nats", "\nnats: localhost", `t.yaml:2: nats is "localhost": write a URL such as nats://127.0.0.1:4222`},
+		{"wrong agent name", "agents:\n  my agent: {adapter: demo}", "t.yaml:2: agents.my agent has a name that is not one: use letters, digits, - and _, at most 64"},
+		{"wrong verdict", "agents:\n  x:\n    policy:\n      rules:\n        - then: maybe", `t.yaml:5: agents.x.policy.rules[0].then is "maybe": write allow, deny or ask`},
+		{"no verdict", "agents:\n  x:\n    policy:\n      rules:\n        - tool: Bash", "t.yaml:5: agents.x.policy.rules[0] has no verdict: write then: allow, deny or ask"},
+		{"wrong kind", "agents:\n  x:\n    policy:\n      rules:\n        - kinds: [run]\n          then: ask", `t.yaml:5: agents.x.policy.rules[0].kinds[0] is "run": write read, edit, delete, move, search, execute, think, fetch, switch_mode or other`},
+		{"wrong tool kind", "agents:\n  x:\n    tool_kinds:\n      mcp__db: sql", `t.yaml:4: agents.x.tool_kinds.mcp__db is "sql": write read, edit, delete, move, search, execute, think, fetch, switch_mode or other`},
+		{"number for env", "agents:\n  x:\n    env:\n      PORT: 80", "t.yaml:4: agents.x.env.PORT is 80: write text, in quotation marks"},
+		{"alias", "data: &d x\ncwd: *d", "t.yaml:1: data uses an anchor, an alias or a tag: write the value itself"},
+		{"not a mapping", "- a", "t.yaml:1: the file is a list: write keys and values, each key on a line of its own"},
+		{"two documents", "listen: :1\n---\nlisten: :2", "t.yaml:3: a second document begins here: write everything into one"},
+		{"not YAML", "listen: [", "t.yaml:1: the YAML cannot be read: sequence end token ']' not found"},
+		{"key twice", "data: a\ndata: b", `t.yaml:2: the YAML cannot be read: mapping key "data" already defined at [1:1]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Read([]byte(c.yaml), "t.yaml")
+			var fault *Fault
+			if !errors.As(err, &fault) || fault.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAll(t *testing.T) {
+	t.Parallel()
+	const text = `
+listen: 0.0.0.0:80
+data: /var/lib/tributary
+nats: nats://10.0.0.1:4222
+fsync: always
+default_agent: coder
+cwd: src
+log_level: warn
+auth:
+  mode: token
+  tokens:
+    - {name: ci, token_env: CI_TOKEN, role: collaborator}
+    - {name: eve, token_file: eve.token, role: viewer}
+  allow_hosts: [chat.example.org]
+  allow_origins: [loopback]
+sessions:
+  on_disconnect: detach
+  grace: 1s
+  grace_limit: 2s
+  busy: reject
+  idle_limit: 3m
+  stop_patience: 4s
+  agent_idle: 5m
+  max_agents: 6
+  max_queue: 7
+  replay: 8s
+stream:
+  event_lines: false
+  keepalive: 9s
+  write_timeout: 10s
+  letter: rfc
+  subagents: inline
+  client: "7"
+agents:
+  demo:
+  fast: {adapter: demo, pace: 0s}
+  coder:
+    adapter: claude
+    command: ./bin/claude
+    args: [--verbose, ""]
+    env: {A: "1", B: ""}
+    model: opus
+    cwd: /src
+    policy:
+      rules:
+        - {kinds: [read, search], inside: true, then: allow}
+        - {tool: "Bash*", then: deny, reason: No shell.}
+    tool_kinds: {mcp__db: fetch}
+`
+	got, err := Read([]byte(text), "/etc/tributary/t.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	no, zero := false, time.Duration(0)
+	want := Config{
+		Listen: "0.0.0.0:80", Data: "/var/lib/tributary", NATS: "nats://10.0.0.1:4222", Fsync: Always,
+		DefaultAgent: "coder", Cwd: "/etc/tributary/src", LogLevel: "warn",
+		Auth: Auth{
+			Mode: access.ModeToken,
+			Tokens: []Token{
+				{Name: "ci", TokenEnv: "CI_TOKEN", Role: access.Collaborator},
+				{Name: "eve", TokenFile: "/etc/tributary/eve.token", Role: access.Viewer},
+			},
+			AllowHosts: []string{"chat.example.org"}, AllowOrigins: []string{"loopback"},
+		},
+		Sessions: Sessions{
+			OnDisconnect: session.Detach, Grace: time.Second, GraceLimit: 2 * time.Second, Busy: session.Reject,
+			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute,
+			MaxAgents: 6, MaxQueue: 7, Replay: 8 * time.Second,
+		},
+		Stream: Stream{
+			EventLines: &no, Keepalive: 9 * time.Second, WriteTimeout: 10 * time.Second,
+			Letter: LetterRFC, Subagents: SubagentsInline, Client: "7",
+		},
+		Agents: map[string]Agent{
+			"demo": {},
+			"fast": {Adapter: "demo", Pace: &zero},
+			"coder": {
+				Adapter: "claude", Command: "/etc/tributary/bin/claude", Args: []string{"--verbose", ""},
+				Env: map[string]string{"A": "1", "B": ""}, Model: "opus", Cwd: "/src",
+				Policy: &permission.Policy{Rules: []permission.Rule{
+					{Kinds: []trace.ToolKind{trace.ToolRead, trace.ToolSearch}, Inside: true, Then: permission.Allow},
+					{Tool: "Bash*", Then: permission.Deny, Reason: "No shell."},
+				}},
+				ToolKinds: map[string]trace.ToolKind{"mcp__db": trace.ToolFetch},
+			},
+		},
+	}
+	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); d != "" {
+		t.Error(d)
+	}
+	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:37: agents.coder.pace is of no use" {
+		t.Error(err)
+	}
+}
+
+// TestEveryTypeIsKnown: a new field of a type that decode does not know would
+// take any text.
+func TestEveryTypeIsKnown(t *testing.T) {
+	t.Parallel()
+	for typ, text := range map[reflect.Type]string{
+		reflect.TypeFor[session.OnDisconnect](): "session.OnDisconnect", reflect.TypeFor[session.Busy](): "session.Busy",
+		reflect.TypeFor[access.Mode](): "access.Mode", reflect.TypeFor[permission.Verdict](): "permission.Verdict",
+		reflect.TypeFor[trace.ToolKind](): "trace.ToolKind", reflect.TypeFor[LogLevel](): "LogLevel",
+		reflect.TypeFor[Letter](): "Letter", reflect.TypeFor[Subagents](): "Subagents",
+	} {
+		if len(words(typ)) == 0 {
+			t.Errorf("%s has no words", text)
+		}
+	}
+	for _, k := range words(reflect.TypeFor[trace.ToolKind]()) {
+		p := permission.Policy{Rules: []permission.Rule{{Kinds: []trace.ToolKind{trace.ToolKind(k)}, Then: permission.Ask}}}
+		if err := p.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, v := range words(reflect.TypeFor[permission.Verdict]()) {
+		if err := (permission.Policy{Rules: []permission.Rule{{Then: permission.Verdict(v)}}}).Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	var named func(reflect.Type)
+	named = func(typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			named(typ.Elem())
+		case reflect.Struct:
+			for i := range typ.NumField() {
+				if typ.Field(i).IsExported() {
+					named(typ.Field(i).Type)
+				}
+			}
+		case reflect.String:
+			if typ != reflect.TypeFor[string]() && len(words(typ)) == 0 {
+				t.Errorf("%s takes any text", typ)
+			}
+		}
+	}
+	named(reflect.TypeFor[Config]())
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if c, err := Load(""); err != nil || c.Listen != "" {
+		t.Errorf("without a file: %+v, %v", c, err)
+	}
+	for name, want := range map[string]string{
+		"no.yaml": "no.yaml: there is no such file: name one that exists, or leave --config out",
+		dir:       dir + ": this is a directory: name a file",
+	} {
+		if _, err := Load(name); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := os.WriteFile(DefaultFile, []byte("listen: 127.0.0.1:0\ndata: here"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", DefaultFile, filepath.Join(dir, DefaultFile)} {
+		if c, err := Load(name); err != nil || c.Listen != "127.0.0.1:0" {
+			t.Errorf("%q: %+v, %v", name, c, err)
+		}
+	}
+	if err := os.WriteFile("big.yaml", []byte(strings.Repeat("# x\n", maxFile/4+1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load("big.yaml"); err == nil || !strings.Contains(err.Error(), "larger than 1 MB") {
+		t.Errorf("a large file: %v", err)
+	}
+	for _, empty := range []string{"", "# nothing\n", "---\n"} {
+		if _, err := Read([]byte(empty), "t.yaml"); err != nil {
+			t.Errorf("%q: %v", empty, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"listen: :1", "agents: {a: {policy: {rules: [{then: ask}]}}}", "a: &a [*a]", "? x\n: y", "{", "<<: {listen: x}", "- -\n", "x: |\n  y\n", "listen: !!binary x", "1: 2", "null: x", "sessions: {grace: 1ns}"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, err := Read(data, "t.yaml")
+		var fault *Fault
+		if err != nil && !errors.As(err, &fault) {
+			t.Errorf("not a fault: %v", err)
+		}
+	})
+}

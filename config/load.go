@@ -1,0 +1,145 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// DefaultFile is read when no file is named, if it is there.
+const DefaultFile = "tributary.yaml"
+
+// maxFile bounds what is read.
+const maxFile = 1 << 20
+
+// Load reads a file. An empty name means DefaultFile, which may be missing; a
+// file that was named may not.
+func Load(name string) (Config, error) {
+	file := name
+	if file == "" {
+		file = DefaultFile
+	}
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && name == "":
+		return Config{}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return Config{}, &Fault{File: file, Sentence: "there is no such file: name one that exists, or leave --config out"}
+	case err == nil && info.IsDir():
+		return Config{}, &Fault{File: file, Sentence: "this is a directory: name a file"}
+	case err == nil && info.Size() > maxFile:
+		return Config{}, &Fault{File: file, Sentence: "the file is larger than 1 MB: is it the right one?"}
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return Config{}, &Fault{File: file, Sentence: fmt.Sprintf("the file cannot be read: %v", errors.Unwrap(err))}
+	}
+	return Read(data, file)
+}
+
+// Read reads the content of a file. The name is for errors, and its directory is
+// what relative paths are relative to.
+func Read(data []byte, file string) (Config, error) {
+	c := Config{file: file, lines: map[string]int{}}
+	if err := c.decode(data); err != nil {
+		return Config{}, err
+	}
+	if err := c.check(); err != nil {
+		return Config{}, err
+	}
+	c.anchorPaths(filepath.Dir(file))
+	return c, nil
+}
+
+// check looks at what a type does not say.
+func (c *Config) check() error {
+	if c.Listen != "" {
+		if err := CheckListen(c.Listen); err != nil {
+			return c.Fault("listen", "%v", err)
+		}
+	}
+	if c.NATS != "" && !strings.Contains(c.NATS, "://") {
+		return c.Fault("nats", "is %q: write a URL such as nats://127.0.0.1:4222", c.NATS)
+	}
+	if _, err := uistream.ParseProfile(c.Stream.Client); err != nil {
+		return c.Fault("stream.client", "is %q: write 5, 6, 7 or a full version such as 7.0.173", c.Stream.Client)
+	}
+	for i, t := range c.Auth.Tokens {
+		at := fmt.Sprintf("auth.tokens[%d]", i)
+		switch {
+		case t.Name == "":
+			return c.Fault(at, "has no name: give it one, by which its holder is known")
+		case t.Role == 0:
+			return c.Fault(at, "has no role: write viewer, collaborator or owner")
+		case (t.TokenEnv == "") == (t.TokenFile == ""):
+			return c.Fault(at, "needs exactly one of token_env and token_file")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		a := c.Agents[name]
+		if !validName(name) {
+			return c.Fault("agents."+name, "has a name that is not one: use letters, digits, - and _, at most 64")
+		}
+		if a.Policy == nil {
+			continue
+		}
+		for i, r := range a.Policy.Rules {
+			if r.Then == "" {
+				return c.Fault(fmt.Sprintf("agents.%s.policy.rules[%d]", name, i), "has no verdict: write then: allow, deny or ask")
+			}
+		}
+	}
+	return nil
+}
+
+// CheckListen says in a phrase what is wrong with an address to listen on.
+func CheckListen(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("is %q: write host:port, such as 127.0.0.1:8787", address)
+	}
+	return nil
+}
+
+func validName(s string) bool {
+	const longest = 64
+	for _, c := range []byte(s) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= longest
+}
+
+// anchorPaths makes paths independent of where the program is started.
+func (c *Config) anchorPaths(dir string) {
+	anchor := func(p *string) {
+		if *p != "" && !filepath.IsAbs(*p) {
+			*p = filepath.Join(dir, *p)
+		}
+	}
+	anchor(&c.Data)
+	anchor(&c.Cwd)
+	for i := range c.Auth.Tokens {
+		anchor(&c.Auth.Tokens[i].TokenFile)
+	}
+	for name, a := range c.Agents {
+		anchor(&a.Cwd)
+		if strings.ContainsRune(a.Command, filepath.Separator) { // else it is looked for in PATH
+			anchor(&a.Command)
+		}
+		c.Agents[name] = a
+	}
+}
