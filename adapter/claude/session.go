@@ -31,9 +31,11 @@ type session struct {
 	proc     *process
 	current  *trace.Builder // the turn that runs
 	waiting  *trace.Builder // the turn of a prompt that was written
+	asked    *trace.Builder // the turn of the newest prompt
 	stopping *trace.Builder // the turn that is to be canceled
 	token    string
 	lost     bool // the agent has forgotten what was said
+	heard    bool // the agent has said something since the prompt
 	shut     bool
 	n        int // requests of ours so far, for ids
 	asks     map[string]context.CancelFunc
@@ -56,25 +58,44 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
 		return nil
 	}
-	proc, err := s.running(ctx)
-	if err != nil {
-		return err
-	}
 	line := userLine(p)
-	if err := s.ask(b, line); err != nil {
-		return err
+	for again := false; ; again = true {
+		proc, err := s.running(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.ask(b, line); err != nil {
+			return err
+		}
+		if err := proc.WriteLine(ctx, line); err != nil && ctx.Err() == nil {
+			_ = proc.Close() // it does not listen any more
+		}
+		select {
+		case <-b.Ended():
+		case <-ctx.Done():
+			s.stop(proc, b)
+		case <-proc.done:
+			if !again && s.retract(b) {
+				continue // it was dying when the prompt came
+			}
+			s.give(b, s.death(proc.Why()))
+		}
+		return nil
 	}
-	if err := proc.WriteLine(ctx, line); err != nil && ctx.Err() == nil {
-		s.give(b, trace.Stop{Reason: "agent_died", Outcome: trace.OutcomeFailed, Error: "Claude Code does not take the prompt: " + proc.Why() + "."})
+}
+
+// retract takes back a prompt of which the agent has heard nothing.
+func (s *session) retract(b *trace.Builder) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.heard || s.shut || over(b) {
+		return false
 	}
-	select {
-	case <-b.Ended():
-	case <-proc.done:
-		s.give(b, s.death(proc.Why()))
-	case <-ctx.Done():
-		s.stop(proc, b)
+	if s.current == b {
+		s.current = nil
 	}
-	return nil
+	s.waiting = nil
+	return true
 }
 
 // running returns the process, and starts it again if it has died.
@@ -108,7 +129,7 @@ func (s *session) ask(b *trace.Builder, line []byte) error {
 		s.lost = false
 		b.Emit(trace.Error{Code: "session_lost", Message: "The agent's own session was lost; it starts without memory."})
 	}
-	s.waiting = b
+	s.waiting, s.asked, s.heard = b, b, false
 	err := s.dec.Decode(agent.Message{Dir: agent.In, Data: line}, turns{s})
 	if s.waiting == b && len(s.dec.waiting) == 0 { // not a prompt to the decoder either
 		s.endTurn(b, trace.Stop{Reason: "empty_prompt", Outcome: trace.OutcomeFailed, Error: "The prompt holds nothing that Claude Code can read."})
@@ -248,6 +269,7 @@ func (s *session) read(proc *process) {
 // take takes one line.
 func (s *session) take(proc *process, line []byte) {
 	s.mu.Lock()
+	s.heard = true
 	err := s.dec.Decode(agent.Message{Dir: agent.Out, Data: line}, turns{s})
 	fresh := s.dec.take()
 	if s.current != nil && over(s.current) {
@@ -273,7 +295,7 @@ func (s *session) died(proc *process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range []*trace.Builder{s.current, s.waiting} {
-		if b != nil {
+		if b != nil && (s.heard || b != s.asked) { // else Prompt decides
 			s.endTurn(b, s.death(why))
 		}
 	}

@@ -41,6 +41,7 @@ func (s *session) start(ctx context.Context, resume string) error {
 	if err == nil {
 		return nil
 	}
+	proc.Kill() // nothing was said yet that could be lost
 	_ = proc.Close()
 	<-proc.done
 	if resume == "" || !s.forgotten(proc) || s.life.Err() != nil {

@@ -1,0 +1,134 @@
+//go:build unix
+
+package claude_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tributary-dev/tributary/adapter/claude"
+)
+
+// TestMain lets the test binary stand in for Claude Code: a fake that does what
+// the real one rarely does.
+func TestMain(m *testing.M) {
+	if how := os.Getenv("FAKE_CLAUDE"); how != "" {
+		os.Exit(fake(how))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// fakeRuntime runs the fake.
+func fakeRuntime(t *testing.T, how string) claude.Runtime {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return claude.Runtime{Command: exe, Env: []string{"FAKE_CLAUDE=" + how, "GORACE=atexit_sleep_ms=0"}, StopTime: time.Second, StartTime: 10 * time.Second}
+}
+
+// fake is the life of a fake Claude Code.
+func fake(how string) int {
+	say := func(lines ...string) {
+		for _, l := range lines {
+			fmt.Println(l)
+		}
+	}
+	in := bufio.NewReader(os.Stdin)
+	switch how {
+	case "crash at start":
+		fmt.Fprintln(os.Stderr, "warming up")
+		fmt.Fprintln(os.Stderr, "Error: the config file is broken")
+		return 7
+	case "not logged in":
+		fmt.Fprintln(os.Stderr, "Invalid API key · Please run /login")
+		return 1
+	case "mute":
+		signal.Ignore(syscall.SIGTERM)
+		select {}
+	}
+	for _, arg := range os.Args {
+		if arg == "--resume" && how == "forgetful" {
+			say(`{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: x"],"session_id":"x"}`)
+			fmt.Fprintln(os.Stderr, "No conversation found with session ID: x")
+			return 1
+		}
+	}
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return 0
+		}
+		var l struct {
+			Type      string `json:"type"`
+			RequestID string `json:"request_id"`
+			Request   struct {
+				Subtype string `json:"subtype"`
+			} `json:"request"`
+		}
+		if err := json.Unmarshal(line, &l); err != nil {
+			fmt.Fprintln(os.Stderr, "bad line:", err)
+			return 9
+		}
+		switch {
+		case l.Type == "control_request":
+			if l.Request.Subtype == "interrupt" && how == "deaf" {
+				continue
+			}
+			say(`{"type":"control_response","response":{"subtype":"success","request_id":"` + l.RequestID + `","response":{}}}`)
+		case l.Type == "user":
+			if code, over := fakeTurn(how, say); over {
+				return code
+			}
+		}
+	}
+}
+
+const (
+	fakeInit  = `{"type":"system","subtype":"init","session_id":"fake-session","model":"fake"}`
+	fakeStart = `{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1"}}}` + "\n" +
+		`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}` + "\n" +
+		`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"half a "}}}`
+	fakeEnd = `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"sentence"}}}` + "\n" +
+		`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","stop_reason":"end_turn","result":"half a sentence","session_id":"fake-session"}`
+)
+
+// fakeTurn answers one prompt.
+func fakeTurn(how string, say func(...string)) (code int, over bool) {
+	say(fakeInit, fakeStart)
+	switch how {
+	case "dies":
+		fmt.Fprintln(os.Stderr, "Segmentation fault")
+		return 139, true
+	case "half a line":
+		fmt.Print(`{"type":"result","subtype":"succ`)
+		return 0, true
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM)
+		return 0, false
+	case "garbage":
+		say("", "Warning: something was printed", `{"type":"assistant","message":17}`, `[]`, `{"type":"from the future","x":{}}`, `null`, "\xff\xfe{")
+	case "long line":
+		say(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"` + strings.Repeat("x", 600<<10) + `"}]}}`)
+	case "noisy":
+		for range 20_000 {
+			fmt.Fprintln(os.Stderr, "noise, noise, noise")
+		}
+	case "asks twice":
+		say(`{"type":"control_request","request_id":"h1","request":{"subtype":"hook_callback"}}`,
+			`{"type":"control_request","request_id":"p1","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t1","input":{"command":"ls"}}}`,
+			`{"type":"control_cancel_request","request_id":"p1"}`)
+	}
+	say(fakeEnd)
+	return 0, how == "leaves"
+}

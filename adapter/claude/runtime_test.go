@@ -1,0 +1,187 @@
+//go:build unix
+
+package claude_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/claude"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func open(t *testing.T, r claude.Runtime, host agent.Host, resume string) agent.Session {
+	t.Helper()
+	s, err := r.Open(t.Context(), host, agent.Config{SessionID: "s", Cwd: t.TempDir(), Resume: resume})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func prompt(text string) agent.Prompt {
+	return agent.Prompt{By: "tester", Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}}
+}
+
+// turn prompts and returns the events of the finished turn.
+func turn(ctx context.Context, t *testing.T, s agent.Session, host *agenttest.Host) ([]trace.Event, trace.Stop) {
+	t.Helper()
+	p := prompt("hello")
+	r := host.Turn(p)
+	if err := s.Prompt(ctx, p, r.Builder); err != nil {
+		t.Fatal(err)
+	}
+	verdict, told := r.Verdict()
+	if !told {
+		t.Fatal("Prompt returned and the turn has no end")
+	}
+	if err := r.Finish(verdict); err != nil {
+		t.Fatal(err)
+	}
+	if err := agenttest.CheckTurn(r.Events()); err != nil {
+		t.Error(err)
+	}
+	return r.Events(), agenttest.Each[trace.Stop](r.Events())[0]
+}
+
+func TestOpenFails(t *testing.T) {
+	t.Parallel()
+	mute := fakeRuntime(t, "mute")
+	mute.StartTime = 200 * time.Millisecond
+	for _, c := range []struct {
+		runtime claude.Runtime
+		want    string
+	}{
+		{claude.Runtime{BaseEnv: []string{}, Command: "no-such-claude"}, "no-such-claude was not found: correct agents.claude.command"},
+		{fakeRuntime(t, "crash at start"), "it ended before it was ready: exit status 7: Error: the config file is broken"},
+		{fakeRuntime(t, "not logged in"), "log in by running `claude` once in a terminal, or set ANTHROPIC_API_KEY"},
+		{mute, "did not answer within 200ms"},
+		{claude.Runtime{Args: []string{"--dangerously-skip-permissions"}}, "is not allowed"},
+	} {
+		_, err := c.runtime.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir()})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("Open says %v, want %q", err, c.want)
+		}
+	}
+	_, err := fakeRuntime(t, "plain").Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: "/no/such/directory"})
+	if err == nil || !strings.Contains(err.Error(), "the workspace /no/such/directory is not a directory") {
+		t.Errorf("Open in a directory that does not exist: %v", err)
+	}
+}
+
+func TestUglyTurns(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		how     string
+		outcome trace.Outcome
+		err     string
+	}{
+		{"plain", trace.OutcomeCompleted, ""},
+		{"garbage", trace.OutcomeCompleted, ""},
+		{"long line", trace.OutcomeCompleted, ""},
+		{"noisy", trace.OutcomeCompleted, ""},
+		{"asks twice", trace.OutcomeCompleted, ""},
+		{"dies", trace.OutcomeFailed, "Claude Code ended in the middle of the turn: exit status 139: Segmentation fault."},
+		{"half a line", trace.OutcomeFailed, "Claude Code ended in the middle of the turn: exit status 0."},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			t.Parallel()
+			host := agenttest.NewHost()
+			s := open(t, fakeRuntime(t, c.how), host, "")
+			for range 2 { // the second prompt starts it again if need be
+				events, stop := turn(t.Context(), t, s, host)
+				if stop.Outcome != c.outcome || stop.Error != c.err {
+					t.Errorf("the turn ended as %+v", stop)
+				}
+				said := strings.TrimSpace(agenttest.Said(events))
+				if want := map[bool]string{true: "half a sentence", false: "half a"}[c.err == ""]; said != want {
+					t.Errorf("it said %q, want %q", said, want)
+				}
+			}
+			if host.Token() != "fake-session" {
+				t.Errorf("the resume token is %q", host.Token())
+			}
+		})
+	}
+}
+
+// TestDiesBetweenTurns: a process that has ended is started again.
+func TestDiesBetweenTurns(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := open(t, fakeRuntime(t, "leaves"), host, "")
+	for range 3 {
+		if _, stop := turn(t.Context(), t, s, host); stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("the turn ended as %+v", stop)
+		}
+	}
+}
+
+func TestStopOfOneThatDoesNotListen(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := open(t, fakeRuntime(t, "deaf"), host, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	p := prompt("hello")
+	r := host.Turn(p)
+	done := make(chan error, 1)
+	go func() { done <- s.Prompt(ctx, p, r.Builder) }()
+	if _, err := r.Await(t.Context(), func(e trace.Event) bool { _, ok := e.Payload.(trace.MessageDelta); return ok }); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if v, _ := r.Verdict(); v.Outcome != trace.OutcomeCanceled {
+		t.Errorf("the turn ended as %+v", v)
+	}
+	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCanceled}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestResumeOfAForgottenSession(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := open(t, fakeRuntime(t, "forgetful"), host, "gone")
+	events, stop := turn(t.Context(), t, s, host)
+	if stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the turn ended as %+v", stop)
+	}
+	if lost := agenttest.Each[trace.Error](events); len(lost) != 1 || lost[0].Code != "session_lost" {
+		t.Errorf("nobody was told that the session was lost: %+v", lost)
+	}
+	events, _ = turn(t.Context(), t, s, host)
+	if lost := agenttest.Each[trace.Error](events); len(lost) != 0 {
+		t.Errorf("it was told twice: %+v", lost)
+	}
+	if len(host.Begun()) != 0 {
+		t.Error("what it said at its start began a turn")
+	}
+}
+
+func TestEmptyPrompt(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := open(t, fakeRuntime(t, "plain"), host, "")
+	r := host.Turn(agent.Prompt{})
+	if err := s.Prompt(t.Context(), agent.Prompt{}, r.Builder); err != nil {
+		t.Error(err)
+	}
+	if v, _ := r.Verdict(); v.Outcome != trace.OutcomeFailed {
+		t.Errorf("the turn ended as %+v", v)
+	}
+	if err := r.Finish(trace.Stop{}); err != nil {
+		t.Error(err)
+	}
+}
