@@ -1,0 +1,88 @@
+package trace_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func discard(context.Context, []trace.Event) error { return nil }
+
+func BenchmarkMessageDelta(b *testing.B) {
+	t := trace.NewBuilder(b.Context(), trace.Config{Turn: "turn", Append: discard})
+	b.ReportAllocs()
+	for b.Loop() {
+		t.MessageDelta("k", "token ")
+	}
+	_ = t.Finish(trace.Stop{})
+}
+
+// Retries that repeat much, in many pieces, cost per piece.
+func BenchmarkRepeatedDelta(b *testing.B) {
+	t := trace.NewBuilder(b.Context(), trace.Config{Turn: "turn", Append: discard})
+	for range b.N {
+		t.MessageDelta("a", "token ")
+	}
+	t.MessageRepeats("b", "a")
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		t.MessageDelta("b", "token ")
+	}
+	_ = t.Finish(trace.Stop{})
+}
+
+// Parts that nobody ends, and all of them at the end.
+func BenchmarkOpenParts(b *testing.B) {
+	t := trace.NewBuilder(b.Context(), trace.Config{Turn: "turn", Append: discard})
+	b.ReportAllocs()
+	for i := range b.N {
+		t.MessageDelta(fmt.Sprint(i), "x")
+	}
+	for i := b.N - 1; i >= b.N/2; i-- {
+		t.MessageEnd(fmt.Sprint(i))
+	}
+	_ = t.Finish(trace.Stop{})
+}
+
+func BenchmarkToolCall(b *testing.B) {
+	t := trace.NewBuilder(b.Context(), trace.Config{Turn: "turn", Append: discard})
+	b.ReportAllocs()
+	for b.Loop() {
+		t.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "Read", Input: json.RawMessage(`{"path":"x"}`)})
+		id, _, _ := t.PermissionRequest(trace.PermissionRequest{ToolCallID: "c"})
+		t.PermissionResponse(trace.PermissionResponse{RequestID: id})
+		t.ToolResult(trace.ToolResult{ToolCallID: "c", Output: json.RawMessage(`"y"`)})
+	}
+	_ = t.Finish(trace.Stop{})
+}
+
+func BenchmarkAppendJSON(b *testing.B) {
+	for _, p := range []trace.Payload{trace.MessageDelta{Part: "text-1", Delta: "token "}, trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: json.RawMessage(`{"a":"b"}`)}} {
+		b.Run(string(p.Kind()), func(b *testing.B) {
+			r := record(p)
+			var dst []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				dst, _ = r.AppendJSON(dst[:0])
+			}
+		})
+	}
+}
+
+func BenchmarkUnmarshalJSON(b *testing.B) {
+	line, err := record(trace.MessageDelta{Part: "text-1", Delta: "token "}).AppendJSON(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var r trace.Record
+		if err := r.UnmarshalJSON(line); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
