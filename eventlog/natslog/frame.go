@@ -1,0 +1,138 @@
+package natslog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// frame is the first line of a message.
+type frame struct {
+	// Prev is the place of the session's previous message, 0 for the first.
+	Prev uint64 `json:"prev"`
+	// First and Last are the numbers of the records that follow. First is
+	// greater than Last when there are none.
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	// Piece counts from 1 to Of when the records were too large for one message.
+	Piece int `json:"piece,omitempty"`
+	Of    int `json:"of,omitempty"`
+	// Begin and End name the turns that begin and end with these records. They
+	// stand on the last piece, for only then everything is there.
+	Begin []mark `json:"begin,omitempty"`
+	End   []mark `json:"end,omitempty"`
+}
+
+// mark is a turn and the number of its first or last record.
+type mark struct {
+	Turn string `json:"turn"`
+	Seq  uint64 `json:"seq"`
+}
+
+// frameRoom is what a message needs besides its records: the frame, whose turn
+// names are short, and the headers.
+const frameRoom = 4 << 10
+
+// packed is how large a message grows by gathering records. A larger record has
+// messages of its own.
+const packed = 256 << 10
+
+func (f frame) encode(records []byte) ([]byte, error) {
+	head, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, 0, len(head)+1+len(records))
+	body = append(body, head...)
+	body = append(body, '\n')
+	return append(body, records...), nil
+}
+
+func decodeFrame(body []byte) (f frame, records []byte, err error) {
+	head, records, ok := bytes.Cut(body, []byte("\n"))
+	if !ok {
+		return frame{}, nil, errors.New("a message of the log has no first line")
+	}
+	if err := json.Unmarshal(head, &f); err != nil {
+		return frame{}, nil, fmt.Errorf("read the first line of a message of the log: %w", err)
+	}
+	if f.First == 0 || f.Last+1 < f.First || f.Piece > f.Of || f.Piece < 0 || (f.Of > 0 && f.Piece == 0) {
+		return frame{}, nil, fmt.Errorf("the first line of a message of the log makes no sense: %s", head)
+	}
+	return f, records, nil
+}
+
+// complete reports whether the message completes its records.
+func (f frame) complete() bool { return f.Piece == f.Of }
+
+// split cuts records that are too large for one message into several, which say
+// which piece they are. The marks go on the last one.
+func (f frame) split(records []byte, limit int) (frames []frame, pieces [][]byte) {
+	limit = max(1, limit-frameRoom)
+	if len(records) <= limit {
+		return []frame{f}, [][]byte{records}
+	}
+	for len(records) > 0 {
+		n := min(limit, len(records))
+		pieces = append(pieces, records[:n])
+		records = records[n:]
+	}
+	for i := range pieces {
+		frames = append(frames, frame{First: f.First, Last: f.Last, Piece: i + 1, Of: len(pieces)})
+	}
+	frames[len(frames)-1].Begin, frames[len(frames)-1].End = f.Begin, f.End
+	return frames, pieces
+}
+
+// decodeRecords reads the records behind a frame and checks that they are the
+// ones that it announced.
+func decodeRecords(session string, f frame, text []byte) ([]trace.Record, error) {
+	records := make([]trace.Record, 0, min(f.Last+1-f.First, uint64(len(text))))
+	next := lines(text)
+	if uint64(bytes.Count(text, []byte("\n"))) != f.Last+1-f.First {
+		// A payload of an unknown kind is kept as it came, line breaks and all.
+		next = values(text)
+	}
+	for seq := f.First; seq <= f.Last; seq++ {
+		value, err := next()
+		if err != nil {
+			return nil, fmt.Errorf("record %d is missing from its message: %w", seq, err)
+		}
+		var r trace.Record
+		if err := r.UnmarshalJSON(value); err != nil {
+			return nil, fmt.Errorf("read record %d: %w", seq, err)
+		}
+		if r.Seq != seq || r.Session != session {
+			return nil, fmt.Errorf("in place of record %d there is record %d of session %q", seq, r.Seq, r.Session)
+		}
+		records = append(records, r)
+	}
+	if _, err := next(); err == nil {
+		return nil, fmt.Errorf("a message holds more than its records %d to %d", f.First, f.Last)
+	}
+	return records, nil
+}
+
+func lines(text []byte) func() ([]byte, error) {
+	return func() ([]byte, error) {
+		line, rest, ok := bytes.Cut(text, []byte("\n"))
+		if !ok {
+			return nil, io.EOF
+		}
+		text = rest
+		return line, nil
+	}
+}
+
+func values(text []byte) func() ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	return func() ([]byte, error) {
+		var v json.RawMessage
+		err := d.Decode(&v)
+		return v, err
+	}
+}
