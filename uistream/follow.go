@@ -1,0 +1,169 @@
+package uistream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Span says which part of a turn a client gets. The zero Span is the first
+// message, up to where it waits for somebody.
+type Span struct {
+	// From is the number of the first record that the client gets. That of a
+	// reply gives its message; a later one gives the rest of a message that the
+	// client has already, after a start with the same id.
+	From uint64
+	// Past is the number of the last park that is passed over, because what it
+	// waited for has been answered. At the first later one the response ends.
+	Past uint64
+}
+
+// Serve writes one assistant message of a turn to the client as it grows: until
+// it is over, the turn stops, or it parks; or until [Rings.Supersede]. Then it
+// returns nil. Otherwise the client did not get the end: it has gone (the error
+// of ctx, or of a write), or it was told that something else went wrong
+// ([ErrTooSlow], [ErrClosed], or an error of the source). The handler must not
+// write afterwards, and defers [Writer.Close].
+func (rs *Rings) Serve(ctx context.Context, w *Writer, key Key, source Source, span Span) error {
+	r, err := rs.acquire(key, source)
+	if err != nil {
+		return w.give(err, "The gateway is stopping: reload the page in a moment.")
+	}
+	defer rs.release(r)
+	if err := w.Begin(); err != nil {
+		return err
+	}
+	f := &follower{ring: r, w: w, span: span}
+	return f.run(ctx, source, rs.config.Framing)
+}
+
+// follower is one client that follows a turn.
+type follower struct {
+	ring  *ring
+	w     *Writer
+	span  Span
+	begun bool // it has the start of its message
+	buf   []entry
+}
+
+func (f *follower) run(ctx context.Context, source Source, framing Framing) error {
+	at, over, err := f.catchUp(ctx, source, framing)
+	for !over && err == nil {
+		at, over, err = f.follow(ctx, at)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case f.w.err != nil, ctx.Err() != nil:
+		return err
+	case errors.Is(err, errSuperseded):
+		return f.end(Abort{})
+	case errors.Is(err, ErrTooSlow):
+		return f.w.give(err, "The connection was too slow to follow the answer: reload the page to see all of it.")
+	case errors.Is(err, ErrClosed):
+		return f.w.give(err, "The gateway is stopping: reload the page in a moment.")
+	default:
+		return f.w.give(err, "The gateway could not read the rest of the answer: reload the page.")
+	}
+}
+
+var errSuperseded = errors.New("the turn was replaced")
+
+// catchUp reads the turn from the log until it meets the ring. It never waits:
+// what the ring has dropped is in the log.
+func (f *follower) catchUp(ctx context.Context, source Source, framing Framing) (at uint64, over bool, err error) {
+	if at, ok := f.ring.joins(0, 0); ok {
+		return at, false, nil
+	}
+	p := pipe{translator: NewTranslator(f.ring.key.Options), framing: framing}
+	for record, err := range source(ctx, 0) {
+		if err != nil {
+			return 0, false, fmt.Errorf("read the turn: %w", err)
+		}
+		e := p.next(record)
+		if over, err := f.take(e); over || err != nil {
+			return 0, over, err
+		}
+		if at, ok := f.ring.joins(e.seq, e.offset); ok {
+			return at, false, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return 0, false, context.Cause(ctx)
+	}
+	return 0, false, errNoStop
+}
+
+// follow takes what the ring has at the place, or waits for it.
+func (f *follower) follow(ctx context.Context, at uint64) (next uint64, over bool, err error) {
+	select {
+	case <-f.ring.superseded:
+		return at, false, errSuperseded
+	default:
+	}
+	v := f.ring.look(at, f.buf)
+	f.buf = v.entries
+	if v.fell {
+		return at, false, ErrTooSlow
+	}
+	for _, e := range v.entries {
+		if over, err := f.take(e); over || err != nil {
+			return at, over, err
+		}
+		at++
+	}
+	switch {
+	case len(v.entries) > 0: // there may be more
+		clear(v.entries)
+		return at, false, nil
+	case v.err != nil:
+		return at, false, v.err
+	case v.over:
+		return at, false, errNoStop
+	default:
+		return at, false, f.w.wait(ctx, v.wake, f.ring.superseded)
+	}
+}
+
+// take writes what the client gets of an entry, and tells whether that was all.
+func (f *follower) take(e entry) (over bool, err error) {
+	if e.seq < f.span.From {
+		return false, nil
+	}
+	switch {
+	case !f.begun && e.fresh:
+		f.begun = true
+		err = f.w.Frames(e.bytes[e.tail:])
+	case !f.begun && e.message != "":
+		f.begun = true
+		if err = f.w.Chunk(Start{MessageID: e.message}); err == nil {
+			err = f.w.Frames(e.bytes)
+		}
+	case f.begun && e.fresh:
+		if err := f.w.Frames(e.bytes[:e.tail]); err != nil {
+			return false, err
+		}
+		return true, f.w.Done()
+	default:
+		err = f.w.Frames(e.bytes)
+	}
+	switch {
+	case err != nil:
+		return false, err
+	case e.end:
+		return true, f.w.Done()
+	case e.park && e.seq > f.span.Past:
+		return true, f.end(NewTranslator(f.ring.key.Options).Leave()...)
+	default:
+		return false, nil
+	}
+}
+
+func (f *follower) end(chunks ...Chunk) error {
+	for _, c := range chunks {
+		if err := f.w.Chunk(c); err != nil {
+			return err
+		}
+	}
+	return f.w.Done()
+}

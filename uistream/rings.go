@@ -1,0 +1,153 @@
+package uistream
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrClosed says that the Rings were closed.
+var ErrClosed = errors.New("the gateway is stopping")
+
+// ErrTooSlow says that a client was cut because it did not keep up.
+var ErrTooSlow = errors.New("the client was too slow to follow the turn")
+
+// Key names one turn as one kind of client sees it.
+type Key struct {
+	Session, Turn string
+	Options       Options
+}
+
+// RingsConfig says how turns are followed.
+type RingsConfig struct {
+	Framing Framing
+	// Window is how many bytes of a turn are kept for those who follow; 1 MB if
+	// zero. Who falls further behind is cut.
+	Window int
+	// Idle is how long a turn that nobody follows stays in memory; 10 s if zero.
+	Idle time.Duration
+}
+
+// Rings lets any number of clients follow turns: each turn is read, translated
+// and encoded once per kind of client. Nobody who follows can hold a turn up.
+// It is safe for concurrent use.
+type Rings struct {
+	config RingsConfig
+	ctx    context.Context //nolint:containedctx // the life of the Rings
+	cancel context.CancelCauseFunc
+	tasks  sync.WaitGroup
+
+	mu     sync.Mutex
+	rings  map[Key]*ring
+	closed bool
+}
+
+// NewRings returns Rings, which the caller must Close.
+func NewRings(c RingsConfig) *Rings {
+	if c.Window <= 0 {
+		c.Window = 1 << 20
+	}
+	if c.Idle <= 0 {
+		c.Idle = 10 * time.Second
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	return &Rings{config: c, ctx: ctx, cancel: cancel, rings: map[Key]*ring{}}
+}
+
+// Framing is the framing of everything that Serve writes.
+func (rs *Rings) Framing() Framing { return rs.config.Framing }
+
+// Supersede ends the streams of a turn that a regenerate or an edit replaces,
+// with nothing but an abort: the client has dropped the message, and anything
+// else would bring it back on the screen. Call it before the turn is stopped.
+func (rs *Rings) Supersede(session, turn string) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	for key, r := range rs.rings {
+		if key.Session == session && key.Turn == turn {
+			r.supersede()
+			rs.forget(r)
+		}
+	}
+}
+
+// Close ends all reading and waits for it. Streams that are being served end
+// with an error.
+func (rs *Rings) Close() {
+	rs.mu.Lock()
+	rs.closed = true
+	for _, r := range rs.rings {
+		rs.forget(r)
+	}
+	rs.mu.Unlock()
+	rs.cancel(ErrClosed)
+	rs.tasks.Wait()
+}
+
+// acquire returns the ring of the key and makes sure that it stays.
+func (rs *Rings) acquire(key Key, source Source) (*ring, error) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if rs.closed {
+		return nil, ErrClosed
+	}
+	r, ok := rs.rings[key]
+	if !ok || r.failed() {
+		ctx, cancel := context.WithCancel(rs.ctx)
+		r = newRing(key, rs.config.Window, cancel)
+		rs.rings[key] = r
+		rs.tasks.Go(func() {
+			defer cancel()
+			r.run(ctx, source, rs.config.Framing)
+		})
+	}
+	r.users++
+	if r.idle != nil {
+		r.idle.Stop()
+		r.idle = nil
+	}
+	return r, nil
+}
+
+// release lets the ring die once nobody has come back for a while.
+func (rs *Rings) release(r *ring) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	r.users--
+	if r.users > 0 {
+		return
+	}
+	if rs.closed || rs.rings[r.key] != r {
+		r.cancel()
+		return
+	}
+	r.idle = time.AfterFunc(rs.config.Idle, func() {
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		if r.users == 0 {
+			rs.forget(r)
+			r.cancel()
+		}
+	})
+}
+
+// forget takes the ring off the list; whoever still follows it may go on.
+func (rs *Rings) forget(r *ring) {
+	if rs.rings[r.key] == r {
+		delete(rs.rings, r.key)
+	}
+	if r.idle != nil {
+		r.idle.Stop()
+		r.idle = nil
+	}
+	if r.users == 0 {
+		r.cancel()
+	}
+}
+
+func (r *ring) failed() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.over && r.err != nil
+}

@@ -1,0 +1,189 @@
+package uistream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// The times and sizes of a response. A proxy that hears nothing for a minute
+// cuts; a socket that takes nothing for half a minute is dead.
+const (
+	keepaliveEvery = 15 * time.Second
+	writeWithin    = 30 * time.Second
+	flushAt        = 32 << 10
+)
+
+// Timing changes the times of a Writer; zero values stand for the defaults.
+type Timing struct {
+	// Keepalive is the longest silence; 15 s.
+	Keepalive time.Duration
+	// Write is how long one write may take; 30 s.
+	Write time.Duration
+}
+
+// Writer writes one response. It has no goroutine of its own and is not safe
+// for concurrent use.
+type Writer struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	framing Framing
+	timing  Timing
+	buffer  []byte
+	last    time.Time // when the client last got something
+	begun   bool
+	ended   bool
+	err     error
+}
+
+// NewWriter returns a Writer for the response.
+func NewWriter(w http.ResponseWriter, f Framing, t Timing) *Writer {
+	if t.Keepalive <= 0 {
+		t.Keepalive = keepaliveEvery
+	}
+	if t.Write <= 0 {
+		t.Write = writeWithin
+	}
+	return &Writer{w: w, control: http.NewResponseController(w), framing: f, timing: t}
+}
+
+// Begin sends the headers and a first comment, so that the client and every
+// proxy see at once that a stream has begun. A second call does nothing.
+func (w *Writer) Begin() error {
+	if w.begun {
+		return w.err
+	}
+	w.begun = true
+	h := w.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Connection", "keep-alive")
+	h.Set("X-Vercel-Ai-Ui-Message-Stream", "v1")
+	h.Set("X-Accel-Buffering", "no")
+	w.buffer = append(w.buffer, ": stream-open\n\n"...)
+	return w.Flush()
+}
+
+// Begun reports whether the headers were sent: until then the response may
+// still become an error with a status.
+func (w *Writer) Begun() bool { return w.begun }
+
+// Chunk writes a chunk, which goes out with the next Flush.
+func (w *Writer) Chunk(c Chunk) error { return w.Frames(w.framing.AppendFrame(nil, c)) }
+
+// Frames writes whole frames. What gathers is sent in pieces of 32 KB at most,
+// so that a slow client has the full time for each.
+func (w *Writer) Frames(frames []byte) error {
+	if err := w.Begin(); err != nil {
+		return err
+	}
+	for len(frames) > 0 && w.err == nil {
+		n := min(len(frames), flushAt-len(w.buffer))
+		w.buffer = append(w.buffer, frames[:n]...)
+		frames = frames[n:]
+		if len(w.buffer) >= flushAt {
+			_ = w.Flush() // its error is kept in w.err
+		}
+	}
+	return w.err
+}
+
+// Flush sends what was written.
+func (w *Writer) Flush() error {
+	if w.err != nil || len(w.buffer) == 0 {
+		return w.err
+	}
+	w.last = time.Now()
+	w.limit(w.last.Add(w.timing.Write))
+	if _, err := w.w.Write(w.buffer); err != nil {
+		w.err = fmt.Errorf("write to the client: %w", err)
+	} else if err := w.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		w.err = fmt.Errorf("write to the client: %w", err)
+	}
+	w.buffer = w.buffer[:0]
+	return w.err
+}
+
+// limit bounds the writes to come, if the connection can.
+func (w *Writer) limit(deadline time.Time) {
+	if err := w.control.SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		w.err = fmt.Errorf("write to the client: %w", err)
+	}
+}
+
+// Wait flushes and returns when wake is closed or ctx ends, keeping the
+// connection alive meanwhile.
+func (w *Writer) Wait(ctx context.Context, wake <-chan struct{}) error {
+	return w.wait(ctx, wake, nil)
+}
+
+func (w *Writer) wait(ctx context.Context, wake, or <-chan struct{}) error {
+	if err := w.Begin(); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	timer := time.NewTimer(time.Until(w.last.Add(w.timing.Keepalive)))
+	defer timer.Stop()
+	for {
+		select {
+		case <-wake:
+			return nil
+		case <-or:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-timer.C:
+			w.buffer = append(w.buffer, ": keep-alive\n\n"...)
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			timer.Reset(w.timing.Keepalive)
+		}
+	}
+}
+
+// Done ends the stream well.
+func (w *Writer) Done() error {
+	if w.ended {
+		return w.err
+	}
+	if err := w.Frames([]byte(done)); err != nil {
+		return err
+	}
+	w.ended = true
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	w.limit(time.Time{})
+	return w.err
+}
+
+// Fail ends the stream with an error that the user sees: one sentence.
+func (w *Writer) Fail(sentence string) error {
+	for _, c := range []Chunk{Error{ErrorText: sentence}, Finish{}} {
+		if err := w.Chunk(c); err != nil {
+			return err
+		}
+	}
+	return w.Done()
+}
+
+// give ends the stream with a sentence and returns what it stands for.
+func (w *Writer) give(cause error, sentence string) error {
+	if err := w.Fail(sentence); err != nil {
+		return fmt.Errorf("%w: %w", cause, err)
+	}
+	return cause
+}
+
+// Close settles the response, deferred by the handler: a stream that was begun
+// and not ended must not end as if all were well, so its connection is broken.
+func (w *Writer) Close() {
+	if w.begun && !w.ended {
+		panic(http.ErrAbortHandler)
+	}
+}
