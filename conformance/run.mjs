@@ -18,7 +18,7 @@ const USAGE = `usage: node run.mjs [options]
   --client C        only these clients: 5.0.0 … 7.0.173, or a major; repeatable
   --way W           only chat (the Chat class) or hook (useChat); repeatable
   --profile P       only none (no ?client=) or own (?client=<major>); repeatable
-  --jobs N          trials at the same time (default 24; they mostly wait)
+  --jobs N          trials at the same time (default 48; they mostly wait)
   --later           also the cases marked later: what the gateway does not do yet
   --verbose         also print what the clients write to the console
   --list            print the cases
@@ -63,7 +63,7 @@ async function main() {
   try {
     await visit(server.base, server.token);
     const plan = cases.flatMap(testCase => profiles.flatMap(profile => all.flatMap(client => ways.map(way => ({ testCase, client, way, profile })))));
-    const results = await runAll(plan, { site: http(server), known, later: o.later || o.case?.length > 0, jobs: Number(o.jobs ?? 24), alive: server.alive });
+    const results = await runAll(plan, { site: http(server), known, later: o.later || o.case?.length > 0, jobs: Number(o.jobs ?? 48), alive: server.alive });
     return report(results, { known, clients, ways, whole: !o.case && !o.client && !o.way && !o.profile, server, said });
   } finally {
     await server.stop();

@@ -19,8 +19,7 @@ export default {
     await chat.settled();
     if (requestOf(chat.last)) { // the response had ended: parked
       chat.resume();
-      await chat.until('the resume is answered', () => t.requests().some(r => r.method === 'GET' && r.status));
-      await chat.settled();
+      await t.resumed(chat);
     }
     t.well(chat, 'the rest ends without an error');
     const page = await t.reload();

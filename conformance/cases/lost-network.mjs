@@ -12,8 +12,7 @@ export default {
     await chat.settled();
     t.equal('the client shows the loss', chat.status, 'error');
     chat.resume();
-    await chat.until('the turn streams again', c => c.status === 'streaming');
-    await chat.settled();
+    await t.resumed(chat);
     t.well(chat, 'the resumed turn ends without an error');
     t.equal('the message equals an undisturbed one', anonymous(chat.last), anonymous(await undisturbed));
     const page = await t.reload();

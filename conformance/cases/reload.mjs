@@ -11,8 +11,7 @@ export default {
     t.drop();
     const page = await t.reload({ resume: true });
     if (t.way === 'chat') page.resume();
-    await page.until('the turn streams again', c => c.status === 'streaming');
-    await page.settled();
+    await t.resumed(page);
     t.well(page);
     t.equal('one prompt, one answer', page.messages.map(m => m.role), ['user', 'assistant']);
     t.equal('the message equals an undisturbed one', anonymous(page.last), anonymous(await undisturbed));

@@ -9,8 +9,8 @@ export default {
     await first.until('some text is shown', c => c.last?.role === 'assistant' && textOf(c.last).length > 40);
     const second = await t.open({ messages: (await t.history()).filter(m => m.role === 'user'), resume: true });
     if (t.way === 'chat') second.resume();
-    await second.until('the turn streams there too', c => c.status === 'streaming');
-    await Promise.all([first.settled(), second.settled()]);
+    await t.resumed(second);
+    await first.settled();
     t.well(first, 'the first page ends without an error');
     t.well(second, 'the second page ends without an error');
     t.equal('both show the same', plain(second.messages), plain(first.messages));

@@ -49,7 +49,7 @@ globalThis.fetch = async (input, init = {}) => {
     if (cookie) headers.set('cookie', cookie);
   }
   const body = typeof init.body === 'string' && init.body.startsWith('{') ? JSON.parse(init.body) : null;
-  const inUrl = /\/api\/chat\/([^/?]+)\/(stream|stop)/.exec(url.pathname);
+  const inUrl = /\/([^/?&]+)\/stream(\?|$)/.exec(url.pathname + url.search);
   const line = new AbortController();
   const entry = {
     chatId: body?.id ?? (inUrl ? decodeURIComponent(inUrl[1]) : null),

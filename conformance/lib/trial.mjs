@@ -53,6 +53,15 @@ export class Trial {
     return this.open({ ...init, messages: await this.history(init.id) });
   }
 
+  /** Waits until the newest resume request is answered with a stream and over, and its end is on screen. */
+  async resumed(chat, id = this.id) {
+    const get = () => this.requests(id).findLast(r => r.method === 'GET');
+    await chat.until('the resume is answered', () => get()?.status);
+    this.equal('the resume is answered with a stream', get().status, 200);
+    await chat.until('the resumed stream is over', () => !get().open, 60000);
+    await chat.settled();
+  }
+
   keep(chat) { this.#opened.push(chat); return chat; }
 
   history(id = this.id) { return this.site.history(id, this.profile); }

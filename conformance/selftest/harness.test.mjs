@@ -12,7 +12,7 @@ const ROOT = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.met
 const GATEWAY = path.join(ROOT, 'selftest/gateway.mjs');
 
 const node = (script, args, env = {}) => new Promise(done => {
-  execFile(process.execPath, [script, ...args], { cwd: ROOT, env: { ...process.env, FAKE_SLOW: '1500', ...env }, maxBuffer: 1 << 26 },
+  execFile(process.execPath, [script, ...args], { cwd: ROOT, env: { ...process.env, FAKE_SLOW: '4000', ...env }, maxBuffer: 1 << 26 },
     (e, stdout, stderr) => done({ code: e?.code ?? 0, out: stdout, err: stderr, last: stdout.trimEnd().split('\n').at(-1) }));
 });
 const quick = ['--binary', GATEWAY, '--client', '7.0.173', '--way', 'chat', '--profile', 'none'];
