@@ -10,13 +10,17 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Limits of a POST. The stock client sends the whole history every time, so the
-// body may be large; what is kept of it is little.
-const (
-	maxBody  = 512 << 20
-	maxKept  = 32 << 20
-	maxDepth = 100
-)
+// limits bound a POST, in bytes. The stock client sends the whole history every
+// time, so the body may be large; what is kept of it is little.
+type limits struct {
+	body int64
+	kept int
+}
+
+var postLimits = limits{body: 512 << 20, kept: 32 << 20} //nolint:gochecknoglobals // a constant in all but name
+
+// maxDepth bounds the nesting of a POST.
+const maxDepth = 100
 
 // chatRequest is what the gateway keeps of a POST of the AI SDK
 // (DefaultChatTransport, or an app's own prepareSendMessagesRequest).
@@ -50,18 +54,16 @@ func malformed(format string, args ...any) error {
 	return &bodyError{400, fmt.Sprintf(format, args...)}
 }
 
-var errTooMuch = &bodyError{413, "The message is too large: at most 32 MB of one message are read."}
-
 // readChat reads a body as a stream of tokens: of a message it holds one at a
 // time, and in the end only the last user message.
-func readChat(r io.Reader) (chatRequest, error) {
-	limited := &io.LimitedReader{R: r, N: maxBody + 1}
-	s := &scanner{dec: json.NewDecoder(limited)}
+func readChat(r io.Reader, max limits) (chatRequest, error) {
+	limited := &io.LimitedReader{R: r, N: max.body + 1}
+	s := &scanner{dec: json.NewDecoder(limited), most: max.kept}
 	s.dec.UseNumber()
 	req, err := s.chat()
 	switch {
 	case limited.N <= 0:
-		return req, &bodyError{413, "The request body is larger than 512 MB."}
+		return req, &bodyError{413, fmt.Sprintf("The request body is larger than %d MB.", max.body>>20)}
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		if s.dec.InputOffset() == 0 {
 			return req, malformed("The request body is empty: send JSON with `id` and `messages`.")
@@ -77,6 +79,7 @@ func readChat(r io.Reader) (chatRequest, error) {
 
 type scanner struct {
 	dec  *json.Decoder
+	most int // bytes kept of one message
 	kept int
 }
 
@@ -138,8 +141,8 @@ func (s *scanner) message(req *chatRequest) error {
 	if role != "user" {
 		return nil
 	}
-	if s.kept > maxKept {
-		return errTooMuch
+	if s.kept > s.most {
+		return &bodyError{413, fmt.Sprintf("The message is too large: at most %d MB of one message are read.", s.most>>20)}
 	}
 	u, err := userMessage(id, m)
 	if err != nil {
@@ -245,7 +248,7 @@ func (s *scanner) value(depth int, keep bool) (any, error) {
 	if text, ok := t.(string); ok {
 		s.kept += len(text)
 	}
-	keep = keep && s.kept <= maxKept
+	keep = keep && s.kept <= s.most
 	delim, nested := t.(json.Delim)
 	switch {
 	case nested && delim == '{':
@@ -253,7 +256,7 @@ func (s *scanner) value(depth int, keep bool) (any, error) {
 		err := s.fields(depth, func(key string) error {
 			s.kept += len(key)
 			v, err := s.value(depth+1, keep)
-			if keep && s.kept <= maxKept {
+			if keep && s.kept <= s.most {
 				m[key] = v
 			}
 			return err
@@ -266,7 +269,7 @@ func (s *scanner) value(depth int, keep bool) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			if keep && s.kept <= maxKept {
+			if keep && s.kept <= s.most {
 				list = append(list, v)
 			}
 		}

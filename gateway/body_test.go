@@ -20,7 +20,7 @@ func TestReadChat(t *testing.T) {
 		{"null id", `{"id":null,"messages":[]}`, "", ""},
 		{"user id missing", `{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"hi"}]}]}`, ":hi", "user"},
 	} {
-		req, err := readChat(strings.NewReader(c.body))
+		req, err := readChat(strings.NewReader(c.body), postLimits)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -53,7 +53,7 @@ func TestReadChatRefuses(t *testing.T) {
 		{"too deep", deep, "nested deeper"},
 		{"goes on", `{"id":"c"}{}`, "goes on"},
 	} {
-		_, err := readChat(strings.NewReader(c.body))
+		_, err := readChat(strings.NewReader(c.body), postLimits)
 		var body *bodyError
 		if !errors.As(err, &body) || !strings.Contains(body.sentence, c.want) {
 			t.Errorf("%s: %v", c.name, err)
@@ -73,7 +73,7 @@ func repeated(head, unit string, n int, tail string) io.Reader {
 func TestReadChatKeepsLittleOfALongHistory(t *testing.T) {
 	t.Parallel()
 	message := `{"role":"assistant","id":"m","parts":[{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"}]},`
-	req, err := readChat(repeated(`{"id":"c","messages":[`, message, 48, `{"role":"user","id":"u","parts":[{"type":"text","text":"hi"}]}]}`))
+	req, err := readChat(repeated(`{"id":"c","messages":[`, message, 4, `{"role":"user","id":"u","parts":[{"type":"text","text":"hi"}]}]}`), limits{body: 64 << 20, kept: 1 << 20})
 	if err != nil || req.User == nil || req.User.ID != "u" {
 		t.Fatalf("%+v %v", req, err)
 	}
@@ -82,8 +82,12 @@ func TestReadChatKeepsLittleOfALongHistory(t *testing.T) {
 func TestReadChatRefusesATooLargeMessage(t *testing.T) {
 	t.Parallel()
 	part := `{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"},`
-	_, err := readChat(repeated(`{"id":"c","messages":[{"role":"user","id":"u","parts":[`, part, 33, `{"type":"text","text":"hi"}]}]}`))
+	_, err := readChat(repeated(`{"id":"c","messages":[{"role":"user","id":"u","parts":[`, part, 2, `{"type":"text","text":"hi"}]}]}`), limits{body: 64 << 20, kept: 1 << 20})
 	var body *bodyError
+	if !errors.As(err, &body) || body.status != 413 {
+		t.Fatalf("%v", err)
+	}
+	_, err = readChat(repeated(`{"id":"c","x":[`, `1,`, 1000, `1]}`), limits{body: 1000, kept: 1 << 20})
 	if !errors.As(err, &body) || body.status != 413 {
 		t.Fatalf("%v", err)
 	}
@@ -94,7 +98,7 @@ func FuzzReadChat(f *testing.F) {
 	f.Add([]byte(`{"message":{"parts":[{"type":"file","url":"data:,"}],"role":"user"}}`))
 	f.Add([]byte(`[[[[`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		req, err := readChat(strings.NewReader(string(data)))
+		req, err := readChat(strings.NewReader(string(data)), postLimits)
 		if err == nil && req.User != nil && req.LastRole == "" {
 			t.Error("a user message without a last role")
 		}

@@ -14,15 +14,15 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, err := readChat(r.Body)
-	if err != nil {
-		return err
-	}
-	id, err := g.enter(r, req)
+	req, err := readChat(r.Body, postLimits)
 	if err != nil {
 		return err
 	}
 	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
+	if err != nil {
+		return err
+	}
+	id, err := g.enter(r, req) // last, so that a bad request makes no session
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,9 @@ func (req chatRequest) prompt(by, channel string) (session.Prompt, error) {
 		return p, malformed("There is no user message in the request: send `messages` (or `message`) with one.")
 	}
 	p.Message = *req.User
+	if len(p.Message.Parts) == 0 {
+		return p, session.ErrEmptyPrompt
+	}
 	return p, nil
 }
 

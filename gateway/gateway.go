@@ -15,8 +15,10 @@ type Options struct {
 	Hub *session.Hub
 	// Rings are the streams that readers of one turn share.
 	Rings *uistream.Rings
-	// Stream says how streams are written.
+	// Stream says how turns are translated when a request does not say.
 	Stream uistream.Options
+	// Timing says how streams are written.
+	Timing uistream.Timing
 	// Page serves the web page at /; nil: none.
 	Page http.Handler
 	// Ready reports why the gateway cannot serve, or nil.

@@ -16,7 +16,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	limit, err := number(r, "limit", page, 1, most)
+	limit, err := number("limit", r.URL.Query().Get("limit"), page, 1, most)
 	if err != nil {
 		return err
 	}

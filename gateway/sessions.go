@@ -142,15 +142,14 @@ func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]any{"tools": tools})
 }
 
-// number reads a whole number from the query.
-func number(r *http.Request, key string, byDefault, least, most uint64) (uint64, error) {
-	text := r.URL.Query().Get(key)
+// number reads a whole number that a request gives as text.
+func number(name, text string, byDefault, least, most uint64) (uint64, error) {
 	if text == "" {
 		return byDefault, nil
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n < least || n > most {
-		return 0, malformed("`%s` must be a whole number from %d to %d.", key, least, most)
+		return 0, malformed("`%s` must be a whole number from %d to %d.", name, least, most)
 	}
 	return n, nil
 }

@@ -3,15 +3,17 @@ package gateway
 import (
 	"net/http"
 	"strings"
-
-	"github.com/tributary-dev/tributary/trace"
 )
 
 // trace exports a session's records as JSON lines; as an event stream it goes on
 // as records come.
 func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 	const everything = 1<<63 - 1
-	after, err := number(r, "after", 0, 0, everything)
+	from := r.URL.Query().Get("after")
+	if from == "" {
+		from = r.Header.Get("Last-Event-ID") // an EventSource that comes back
+	}
+	after, err := number("after", from, 0, 0, everything)
 	if err != nil {
 		return err
 	}
@@ -47,6 +49,3 @@ func (g *gateway) abort(r *http.Request, err error) {
 	}
 	panic(http.ErrAbortHandler)
 }
-
-// lastID is the id of a frame of the trace's event stream: where to go on from.
-func lastID(rec trace.Record) uint64 { return rec.Seq }

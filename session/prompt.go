@@ -47,6 +47,9 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, err
 	}
 	for _, s := range stopping {
+		if s.stop.Reason == superseded {
+			s.turn.builder.Emit(trace.Rewind{To: rewind})
+		}
 		s.turn.finish(s.stop)
 	}
 	if err := l.save(ctx); err != nil { // a turn that the registry doesn't know could not be closed after a crash
@@ -69,6 +72,11 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	defer l.mu.Unlock()
 	return t.handle(), nil
 }
+
+// superseded is the reason of a turn that an edit or a regeneration replaces. A
+// rewind goes before what closes its parts, so that a client that still follows
+// is told to stop listening before anything could bring its message back.
+const superseded = "superseded"
 
 // ending is a turn that a new prompt ends.
 type ending struct {
@@ -165,10 +173,10 @@ func (l *live) makeWay(p Prompt, rewinds bool) ([]ending, error) {
 	case rewinds: // what was asked after the message that goes, goes with it
 		var all []ending
 		if alive {
-			all = append(all, ending{r, stopped("superseded")})
+			all = append(all, ending{r, stopped(superseded)})
 		}
 		for _, q := range l.queue {
-			all = append(all, ending{q, stopped("superseded")})
+			all = append(all, ending{q, stopped(superseded)})
 		}
 		return all, nil
 	case !l.busy():
