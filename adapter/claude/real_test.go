@@ -3,6 +3,9 @@
 package claude_test
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 const askColour = `[[script:call AskUserQuestion {"questions":[{"question":"Which colour?","header":"Colour","multiSelect":false,"options":[{"label":"Red","description":"r"},{"label":"Blue","description":"b"}]}]}]]`
@@ -54,5 +58,122 @@ func TestProbeRealClaude(t *testing.T) {
 	version, err := claude.Runtime{Command: real.Path, BaseEnv: real.Env}.Probe(t.Context())
 	if err != nil || !strings.HasSuffix(real.Package.String(), "@"+version) {
 		t.Errorf("Probe says %q, %v; want the version of %s", version, err, real.Package)
+	}
+}
+
+// realSession opens a session with the real Claude Code.
+func realSession(t *testing.T, real realagent.Agent, host agent.Host, resume string) agent.Session {
+	t.Helper()
+	s, err := claude.Runtime{Command: real.Path, BaseEnv: real.Env}.Open(t.Context(), host, agent.Config{Cwd: real.Dir, Resume: resume})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestRealClaudeForgets(t *testing.T) {
+	t.Parallel()
+	real := realagent.Claude(t)
+	host := agenttest.NewHost()
+	s := realSession(t, real, host, "99999999-2222-4333-8444-555555555555")
+	events, stop := turn(t.Context(), t, s, host, "[[script:plain]]")
+	if stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the turn ended as %+v", stop)
+	}
+	if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "session_lost" {
+		t.Errorf("errors on record: %+v", told)
+	}
+}
+
+func TestRealClaudeAllowsAlways(t *testing.T) {
+	t.Parallel()
+	real := realagent.Claude(t)
+	host := agenttest.NewHost()
+	host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "always", By: "tester"}
+	}
+	s := realSession(t, real, host, "")
+	for i, asked := range []int{1, 0} {
+		events, stop := turn(t.Context(), t, s, host, "[[script:shell touch "+real.Dir+"/always]]")
+		if stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("turn %d ended as %+v", i+1, stop)
+		}
+		if got := len(agenttest.Each[trace.PermissionRequest](events)); got != asked {
+			t.Errorf("turn %d asked %d times, want %d", i+1, got, asked)
+		}
+		if r := agenttest.Each[trace.ToolResult](events); len(r) != 1 || r[0].Status != trace.ToolCompleted {
+			t.Errorf("turn %d: %+v", i+1, r)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(real.Dir, ".claude")); err == nil {
+		t.Error("the agent wrote the rule into the workspace")
+	}
+}
+
+// TestRealClaudeReportsLater: a sub-agent outlives the turn that started it, and
+// its report is a turn that nobody asked for.
+func TestRealClaudeReportsLater(t *testing.T) {
+	t.Parallel()
+	real := realagent.Claude(t)
+	host := agenttest.NewHost()
+	s := realSession(t, real, host, "")
+	_, stop := turn(t.Context(), t, s, host, `[[script:call Task {"description":"sub task","subagent_type":"general-purpose","prompt":"[[script:read `+real.Dir+`/hello.txt]]"}]]`)
+	if stop.Outcome != trace.OutcomeCompleted {
+		t.Fatalf("the turn ended as %+v", stop)
+	}
+	deadline := time.After(20 * time.Second)
+	for len(host.Begun()) == 0 {
+		select {
+		case <-deadline:
+			t.Fatal("the report began no turn")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	r := host.Begun()[0]
+	select {
+	case <-deadline:
+		t.Fatal("the report's turn did not end")
+	case <-r.Ended():
+	}
+	verdict, _ := r.Verdict()
+	if err := r.Finish(verdict); err != nil {
+		t.Fatal(err)
+	}
+	if err := agenttest.CheckTurn(r.Events()); err != nil {
+		t.Error(err)
+	}
+	if verdict.Outcome != trace.OutcomeCompleted {
+		t.Errorf("it ended as %+v", verdict)
+	}
+	// The conversation goes on.
+	if _, stop := turn(t.Context(), t, s, host, "[[script:plain]]"); stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the next turn ended as %+v", stop)
+	}
+}
+
+func TestRealClaudeTakesFiles(t *testing.T) {
+	t.Parallel()
+	real := realagent.Claude(t)
+	host := agenttest.NewHost()
+	s := realSession(t, real, host, "")
+	const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	p := prompt("[[script:plain]]")
+	p.Message.Parts = append(p.Message.Parts,
+		trace.InputPart{Type: trace.InputFile, MediaType: "image/png", URL: pixel},
+		trace.InputPart{Type: trace.InputFile, MediaType: "text/plain", Filename: "a.txt", URL: "data:text/plain,hello%20there"})
+	r := host.Turn(p)
+	if err := s.Prompt(t.Context(), p, r.Builder); err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := r.Verdict(); v.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the turn ended as %+v", v)
+	}
+	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+		t.Error(err)
 	}
 }

@@ -33,9 +33,9 @@ func prompt(text string) agent.Prompt {
 }
 
 // turn prompts and returns the events of the finished turn.
-func turn(ctx context.Context, t *testing.T, s agent.Session, host *agenttest.Host) ([]trace.Event, trace.Stop) {
+func turn(ctx context.Context, t *testing.T, s agent.Session, host *agenttest.Host, text string) ([]trace.Event, trace.Stop) {
 	t.Helper()
-	p := prompt("hello")
+	p := prompt(text)
 	r := host.Turn(p)
 	if err := s.Prompt(ctx, p, r.Builder); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestUglyTurns(t *testing.T) {
 			host := agenttest.NewHost()
 			s := open(t, fakeRuntime(t, c.how), host, "")
 			for range 2 { // the second prompt starts it again if need be
-				events, stop := turn(t.Context(), t, s, host)
+				events, stop := turn(t.Context(), t, s, host, "hello")
 				if stop.Outcome != c.outcome || stop.Error != c.err {
 					t.Errorf("the turn ended as %+v", stop)
 				}
@@ -120,7 +120,7 @@ func TestDiesBetweenTurns(t *testing.T) {
 	host := agenttest.NewHost()
 	s := open(t, fakeRuntime(t, "leaves"), host, "")
 	for range 3 {
-		if _, stop := turn(t.Context(), t, s, host); stop.Outcome != trace.OutcomeCompleted {
+		if _, stop := turn(t.Context(), t, s, host, "hello"); stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("the turn ended as %+v", stop)
 		}
 	}
@@ -154,14 +154,14 @@ func TestResumeOfAForgottenSession(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
 	s := open(t, fakeRuntime(t, "forgetful"), host, "gone")
-	events, stop := turn(t.Context(), t, s, host)
+	events, stop := turn(t.Context(), t, s, host, "hello")
 	if stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the turn ended as %+v", stop)
 	}
 	if lost := agenttest.Each[trace.Error](events); len(lost) != 1 || lost[0].Code != "session_lost" {
 		t.Errorf("nobody was told that the session was lost: %+v", lost)
 	}
-	events, _ = turn(t.Context(), t, s, host)
+	events, _ = turn(t.Context(), t, s, host, "hello")
 	if lost := agenttest.Each[trace.Error](events); len(lost) != 0 {
 		t.Errorf("it was told twice: %+v", lost)
 	}
