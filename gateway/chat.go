@@ -3,6 +3,8 @@ package gateway
 import (
 	"errors"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
@@ -104,6 +106,23 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 	}
 	g.serve(w, r, turn, options)
 	return nil
+}
+
+// resumeBehindQuery is resume for clients that append /{id}/stream to an api URL
+// with a query, as AI SDK 7 did before 7.0.107 and older majors before their
+// releases of that time: GET /api/chat?client=5/abc/stream.
+func (g *gateway) resumeBehindQuery(w http.ResponseWriter, r *http.Request) error {
+	query, path, ok := strings.Cut(r.URL.RawQuery, "/")
+	id, isStream := strings.CutSuffix(path, "/stream")
+	id, err := url.PathUnescape(id)
+	if !ok || !isStream || id == "" || err != nil {
+		return &refusal{http.StatusMethodNotAllowed, "method_not_allowed", "Send a POST to this address to chat."}
+	}
+	r = r.Clone(r.Context())
+	r.URL.RawQuery = query
+	r.SetPathValue("id", id)
+	g.Hub.Touch(id)
+	return g.resume(w, r)
 }
 
 // profile reads for which client a stream is to be written.

@@ -46,6 +46,7 @@ func New(o Options) http.Handler {
 	route("POST /api/chat", access.Collaborator, g.chat)
 	route("POST /api/sessions/{id}/chat", access.Collaborator, g.chat)
 	route("GET /api/chat/{id}/stream", access.Viewer, g.resume)
+	route("GET /api/chat", access.Viewer, g.resumeBehindQuery)
 	route("GET /api/sessions/{id}/chat/stream", access.Viewer, g.resume)
 	route("GET /api/sessions/{id}/chat/{chat}/stream", access.Viewer, g.resume)
 	route("POST /api/chat/{id}/stop", access.Collaborator, g.stop)

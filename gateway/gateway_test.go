@@ -116,6 +116,10 @@ func TestChatStreamsATurn(t *testing.T) {
 	if resumed != body {
 		t.Errorf("the replay differs:\n%s\n%s", resumed, body)
 	}
+	_, _, old := s.do("GET", "/api/chat?client=6/c1/stream", "")
+	if old != body {
+		t.Error("the resume route of older clients, behind a query, differs")
+	}
 	_, _, other := s.do("GET", "/api/sessions/c1/chat/whatever/stream", "")
 	if other != body {
 		t.Error("the RFC's resume route differs")
