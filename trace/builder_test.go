@@ -157,6 +157,37 @@ func TestFinalOutput(t *testing.T) {
 	}
 }
 
+func TestAReopenedTurnKnowsItsTexts(t *testing.T) {
+	t.Parallel()
+	b, log := newTurn()
+	b.Message("a", long)
+	b.MessageRepeats("b", "a")
+	b.Message("b", long[:17]+"-dog")
+	b.ToolCall(trace.ToolCall{ToolCallID: "c"})
+	b.Question(trace.Question{ToolCallID: "c"})
+	if err := b.Finish(trace.Stop{}); err != nil {
+		t.Fatal(err)
+	}
+	var records []trace.Record
+	for _, e := range log.events {
+		if _, ok := e.Payload.(trace.Answer); ok {
+			break
+		}
+		records = append(records, trace.Record{Turn: "t", Event: e})
+	}
+	log = &tape{}
+	b = trace.Reopen(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
+	if a := b.Activity(); a.Tools != 1 || a.Asks != 1 {
+		t.Errorf("%+v", a)
+	}
+	if err := b.Finish(trace.Stop{}); err != nil {
+		t.Fatal(err)
+	}
+	if s := log.events[len(log.events)-1].Payload.(trace.Stop); s.FinalOutput != long[:17]+"-dog" {
+		t.Errorf("final output %q", s.FinalOutput)
+	}
+}
+
 func TestAParkClosesPartsForEveryReader(t *testing.T) {
 	t.Parallel()
 	parks, _, _ := written[trace.Park](t, func(b *trace.Builder) { // the grammar says the rest

@@ -83,6 +83,21 @@ func TestEverySplitOfBytesGivesTheSameText(t *testing.T) {
 	}
 }
 
+// Surrogates as three bytes each, which JSONText makes of halves, may be cut too.
+func TestEverySplitOfSurrogateBytesGivesTheSameText(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{"a\xed\xa0\xbd\xed\xb8\x80b", "\xed\xa0\xbd\xed\x9f\xbf", "\xed\xb8\x80\xed\xa0\xbd", "\xed\xa0\xbd\xed\xa0\xbd\xed\xb8\x80"} {
+		whole := said(t, in)
+		for i := range len(in) + 1 {
+			for j := i; j <= len(in); j++ {
+				if got := said(t, in[:i], in[i:j], in[j:]); got != whole {
+					t.Fatalf("%q cut at %d and %d: %q, at once %q", in, i, j, got, whole)
+				}
+			}
+		}
+	}
+}
+
 // Where text is cut never matters, whatever the text is.
 func TestSplitsNeverMatter(t *testing.T) {
 	t.Parallel()

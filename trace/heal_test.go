@@ -285,6 +285,22 @@ func TestRetries(t *testing.T) {
 			s.repeats("c", "b")
 			s.whole("c", long+"-runs")
 		}, "1+ 1:" + long + " 1=" + long + " 2+ 2:-jumps 2=-jumps 2!-jumps 1!" + long + " 3+ 3:" + long + "-runs 3=" + long + "-runs", long + "-runs", trace.Counts{}},
+		{"two retries of one part", func(s speech) {
+			s.delta("a", long)
+			s.repeats("b", "a")
+			s.repeats("c", "a")
+			s.whole("b", long[:17]+"-dog")
+			s.whole("c", long[:17]+"-cat")
+		}, "1+ 1:" + long + " 1!" + long + " 2+ 2:" + long[:17] + "-dog 2=" + long[:17] + "-dog 2!" + long[:17] + "-dog 3+ 3:" + long[:17] + "-cat 3=" + long[:17] + "-cat", long[:17] + "-cat", trace.Counts{}},
+		{"a slower retry says what was superseded", func(s speech) {
+			s.whole("a", long)
+			s.repeats("b", "a")
+			s.repeats("c", "a")
+			s.repeats("d", "a")
+			s.whole("b", "the-quick-brown-dog")
+			s.whole("c", long)
+			s.whole("d", long+"-jumps")
+		}, "1+ 1:" + long + " 1=" + long + " 1!" + long + " 2+ 2:the-quick-brown-dog 2=the-quick-brown-dog 2!the-quick-brown-dog 3+ 3:" + long + " 3=" + long + " 3!" + long + " 4+ 4:" + long + "-jumps 4=" + long + "-jumps", long + "-jumps", trace.Counts{}},
 		{"cut in a character", func(s speech) {
 			s.delta("a", long+"\xed\xa0\xbd")
 			s.repeats("b", "a")

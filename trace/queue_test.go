@@ -105,8 +105,14 @@ func TestFinishGetsInWhileCallersWaitForRoom(t *testing.T) {
 			b.MessageDelta("k", strings.Repeat("x", megabyte))
 		}
 		var wg sync.WaitGroup
+		began := time.Now()
 		for range 3 {
-			wg.Go(func() { b.MessageDelta("k", "late") })
+			wg.Go(func() {
+				b.MessageDelta("k", "late")
+				if !time.Now().Equal(began) {
+					t.Errorf("a caller was held up for %s after the turn was over", time.Since(began))
+				}
+			})
 		}
 		wg.Go(func() {
 			if id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "r"}); id != "" || !decided || answer.Allowed() {
@@ -115,7 +121,6 @@ func TestFinishGetsInWhileCallersWaitForRoom(t *testing.T) {
 		})
 		synctest.Wait()
 		var finished [2]time.Duration
-		began := time.Now()
 		for i := range finished {
 			wg.Go(func() {
 				if err := b.Finish(trace.Stop{Reason: "stopped"}); err != nil {

@@ -65,11 +65,11 @@ func (t *turn) growRepeat(p *part, text string) {
 		return
 	}
 	p.repeat = nil
-	if rest, ok := strings.CutPrefix(text, left); ok {
+	if rest, ok := strings.CutPrefix(text, left); ok && !r.old.superseded {
 		t.goOn(p, r.old, rest)
 		return
 	}
-	if r.n+commonPrefix(left, text) >= min(sameBeginning, len(base)) {
+	if r.old.superseded || r.n+commonPrefix(left, text) >= min(sameBeginning, len(base)) {
 		t.supersede(r.old, p)
 	} else {
 		t.closePart(r.old, "")
@@ -93,13 +93,14 @@ func (t *turn) goOn(p, old *part, rest string) {
 }
 
 // endRepeat ends a retry that said nothing new, and returns the part to close.
-// If it ended early, that is what differs.
+// If it ended early, that is what differs; and if another retry was faster and
+// differed, what stands is no longer what this one repeats.
 func (t *turn) endRepeat(p *part) *part {
 	r := p.repeat
 	p.repeat = nil
 	switch base := r.text(); {
 	case r.n == 0:
-	case r.n == len(base):
+	case r.n == len(base) && !r.old.superseded:
 		p.became = r.old
 	default:
 		t.supersede(r.old, p)
@@ -111,6 +112,9 @@ func (t *turn) endRepeat(p *part) *part {
 // supersede marks what an earlier try had said, and whatever that went on with.
 // A part that ended already gets a second whole, which carries the mark.
 func (t *turn) supersede(old, by *part) {
+	for old.redone != nil {
+		old = old.redone
+	}
 	for o := old; o != nil; o = o.goesOn {
 		if o.superseded || o.id == "" {
 			continue
