@@ -1,0 +1,99 @@
+package session_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Whatever clients do, and in whatever order: every turn is well formed and ends
+// exactly once, nobody waits for ever, and the session works afterwards.
+func TestChaosOfClients(t *testing.T) {
+	for seed := range uint64(60) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { chaos(t, rand.New(rand.NewPCG(seed, 1))) })
+		})
+	}
+}
+
+func chaos(t *testing.T, dice *rand.Rand) {
+	modes := []session.OnDisconnect{session.Grace, session.Stop, session.Detach}
+	policies := []session.Busy{session.Queue, session.Reject, session.Interrupt}
+	b := newBench(t, func(o *session.Options) {
+		o.OnDisconnect, o.Busy = modes[dice.IntN(3)], policies[dice.IntN(3)]
+		o.MaxQueue = 4
+	})
+	defer b.close()
+	words := []string{"hello", "slow", "tool", "approve", "ask", "error", "parallel", "subagent"}
+	var turns []session.Turn
+	var leaves []func(bool)
+	for i := range 40 {
+		switch dice.IntN(8) {
+		case 0, 1, 2:
+			p := session.Prompt{Message: text(fmt.Sprint("u", dice.IntN(30)), words[dice.IntN(len(words))]), By: []string{"ada", "bob"}[dice.IntN(2)]}
+			if dice.IntN(5) == 0 {
+				p = session.Prompt{Regenerate: true, By: "ada"}
+			}
+			turn, err := b.Prompt(t.Context(), "s", p)
+			if err == nil {
+				turns = append(turns, turn)
+			} else if !errors.Is(err, session.ErrBusy) && !errors.Is(err, session.ErrQueueFull) && !errors.Is(err, session.ErrUnknownMessage) {
+				t.Fatal(err)
+			}
+		case 3:
+			time.Sleep(time.Duration(dice.IntN(4000)) * time.Millisecond)
+		case 4:
+			id := ""
+			if len(turns) > 0 && dice.IntN(2) == 0 {
+				id = turns[dice.IntN(len(turns))].ID
+			}
+			if _, _, err := b.StopTurn(t.Context(), "s", id, "ada"); err != nil {
+				t.Fatal(err)
+			}
+		case 5:
+			if len(turns) > 0 {
+				leaves = append(leaves, b.Attach("s", turns[dice.IntN(len(turns))].ID))
+			}
+		case 6:
+			if len(leaves) > 0 {
+				leaves[len(leaves)-1](dice.IntN(2) == 0)
+				leaves = leaves[:len(leaves)-1]
+			}
+		case 7:
+			b.Touch("s")
+			if _, _, err := b.Resumable(t.Context(), "s", ""); err != nil {
+				t.Fatal(i, err)
+			}
+		}
+	}
+	// Nobody answers what is asked: what still waits is stopped.
+	for range len(turns) + 1 {
+		time.Sleep(11 * time.Second)
+		if _, _, err := b.StopTurn(t.Context(), "s", "", "ada"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, turn := range turns {
+		var events []trace.Event
+		for _, r := range b.wait(turn) {
+			if _, rewound := r.Payload.(trace.Rewind); !rewound {
+				events = append(events, r.Event)
+			}
+		}
+		if err := agenttest.CheckTurn(events); err != nil {
+			t.Errorf("turn %s: %v", turn.ID, err)
+		}
+	}
+	time.Sleep(time.Minute)
+	turn := b.say("last", "hello")
+	if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the session does not work afterwards: %+v", s)
+	}
+}
