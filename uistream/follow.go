@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Span says which part of a turn a client gets. The zero Span is the first
@@ -17,6 +18,10 @@ type Span struct {
 	// waited for has been answered. At the first later one the response ends.
 	Past uint64
 }
+
+// tooSlow is how long a client must have let a write wait before it is to blame
+// for having fallen behind.
+const tooSlow = time.Second
 
 // Serve writes one assistant message of a turn to the client as it grows: until
 // it is over, the turn stops, or it parks; or until [Rings.Supersede]. Then it
@@ -42,7 +47,8 @@ type follower struct {
 	ring  *ring
 	w     *Writer
 	span  Span
-	begun bool // it has the start of its message
+	begun bool   // it has the start of its message
+	seen  uint64 // the last record it took
 	buf   []entry
 }
 
@@ -50,6 +56,10 @@ func (f *follower) run(ctx context.Context, source Source, framing Framing) erro
 	at, over, err := f.catchUp(ctx, source, framing)
 	for !over && err == nil {
 		at, over, err = f.follow(ctx, at)
+		if errors.Is(err, ErrTooSlow) && f.w.slowest < tooSlow {
+			// A new ring runs ahead through a long turn: no fault of the client's.
+			at, over, err = f.catchUp(ctx, source, framing)
+		}
 	}
 	switch {
 	case err == nil:
@@ -69,11 +79,13 @@ func (f *follower) run(ctx context.Context, source Source, framing Framing) erro
 
 var errSuperseded = errors.New("the turn was replaced")
 
-// catchUp reads the turn from the log until it meets the ring. It never waits:
-// what the ring has dropped is in the log.
+// catchUp reads the turn from the log until it meets the ring. It does not wait
+// for the turn: what the ring has dropped is in the log.
 func (f *follower) catchUp(ctx context.Context, source Source, framing Framing) (at uint64, over bool, err error) {
-	if at, ok := f.ring.joins(0, 0); ok {
-		return at, false, nil
+	if f.seen == 0 {
+		if at, ok := f.ring.joins(0, 0); ok {
+			return at, false, nil
+		}
 	}
 	p := pipe{translator: NewTranslator(f.ring.key.Options), framing: framing}
 	for record, err := range source(ctx, 0) {
@@ -81,6 +93,9 @@ func (f *follower) catchUp(ctx context.Context, source Source, framing Framing) 
 			return 0, false, fmt.Errorf("read the turn: %w", err)
 		}
 		e := p.next(record)
+		if e.seq <= f.seen {
+			continue
+		}
 		if over, err := f.take(e); over || err != nil {
 			return 0, over, err
 		}
@@ -127,6 +142,7 @@ func (f *follower) follow(ctx context.Context, at uint64) (next uint64, over boo
 
 // take writes what the client gets of an entry, and tells whether that was all.
 func (f *follower) take(e entry) (over bool, err error) {
+	f.seen = e.seq
 	if e.seq < f.span.From {
 		return false, nil
 	}

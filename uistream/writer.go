@@ -32,7 +32,8 @@ type Writer struct {
 	framing Framing
 	timing  Timing
 	buffer  []byte
-	last    time.Time // when the client last got something
+	last    time.Time     // when the client was last sent something
+	slowest time.Duration // the longest that it has let a write wait
 	begun   bool
 	ended   bool
 	err     error
@@ -102,6 +103,7 @@ func (w *Writer) Flush() error {
 	} else if err := w.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		w.err = fmt.Errorf("write to the client: %w", err)
 	}
+	w.slowest = max(w.slowest, time.Since(w.last))
 	w.buffer = w.buffer[:0]
 	return w.err
 }
