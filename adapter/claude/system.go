@@ -126,7 +126,7 @@ func (d *Decoder) task(s system, t agent.Turns) {
 		value["summary"] = s.Summary
 	case "task_progress":
 		if c := d.current(t); c != nil {
-			c.b.Under(s.ToolUseID).Emit(trace.Status{State: trace.StateToolCalling, Detail: s.Description})
+			d.about(c, s.ToolUseID).Emit(trace.Status{State: trace.StateToolCalling, Detail: s.Description})
 		}
 		return
 	case "task_updated":
@@ -135,7 +135,7 @@ func (d *Decoder) task(s system, t agent.Turns) {
 	}
 	p := trace.Data{Name: "task", ID: s.TaskID, Value: encode(value)}
 	if c := d.current(t); c != nil {
-		c.b.Under(s.ToolUseID).Emit(p)
+		d.about(c, s.ToolUseID).Emit(p)
 		return
 	}
 	t.Note(p)

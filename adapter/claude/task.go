@@ -51,6 +51,14 @@ func (d *Decoder) background(s system, t agent.Turns) {
 	}
 }
 
+// about is the view through which news of a call's sub-agent is written.
+func (d *Decoder) about(c *turn, id string) *trace.Builder {
+	if !c.calls[id] {
+		return c.b
+	}
+	return d.speaker(c, id).b
+}
+
 // report is the result of the call that started a background task.
 func (s system) report() trace.ToolResult {
 	r := trace.ToolResult{ToolCallID: s.ToolUseID, Status: trace.ToolCompleted, Output: encode(s.Summary)}

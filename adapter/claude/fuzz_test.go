@@ -1,0 +1,110 @@
+package claude_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/claude"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// checkWhatever plays any bytes: whatever they are, every turn is well formed
+// and nothing panics.
+func checkWhatever(t *testing.T, recording []byte) error {
+	var records []trace.Record
+	_, _ = replay.Run(t.Context(), claude.NewDecoder(claude.Options{}), bytes.NewReader(recording), func(r trace.Record) error {
+		records = append(records, r)
+		return nil
+	})
+	for _, events := range turns(records) {
+		if err := agenttest.CheckTurn(events); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, name := range names(f) {
+		if data := read(f, name); len(data) < 64<<10 {
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, recording []byte) {
+		if err := checkWhatever(t, recording); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
+func TestLinesLostDoubledAndMoved(t *testing.T) {
+	t.Parallel()
+	for _, name := range names(t) {
+		if name == "big" {
+			continue
+		}
+		lines := bytes.SplitAfter(read(t, name), []byte("\n"))
+		for seed := range uint64(6) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			var damaged []byte
+			for i := range lines {
+				switch r.IntN(12) {
+				case 0: // lost
+				case 1: // doubled
+					damaged = append(append(damaged, lines[i]...), lines[i]...)
+				case 2: // moved
+					damaged = append(append(damaged, lines[r.IntN(len(lines))]...), lines[i]...)
+				case 3: // cut
+					damaged = append(append(damaged, lines[i][:r.IntN(len(lines[i])+1)]...), '\n')
+				default:
+					damaged = append(damaged, lines[i]...)
+				}
+			}
+			if err := checkWhatever(t, damaged); err != nil {
+				t.Errorf("%s, damaged with seed %d: %v", name, seed, err)
+			}
+		}
+	}
+}
+
+// TestTimeGrowsWithTheInput decodes texts of which one is eight times as long
+// as the other. Quadratic work would take 64 times as long.
+func TestTimeGrowsWithTheInput(t *testing.T) {
+	turn := func(deltas int) []byte {
+		var b strings.Builder
+		b.WriteString(hello + "\n" + begin("a") + "\n" + open1(0, text0) + "\n")
+		for range deltas {
+			b.WriteString(textDelta(0, "some more text") + "\n")
+		}
+		b.WriteString(open1(1, `{"type":"tool_use","id":"t","name":"Write","input":{}}`) + "\n" + delta(1, `{"type":"input_json_delta","partial_json":"{\"content\":\""}`) + "\n")
+		for range deltas {
+			b.WriteString(delta(1, `{"type":"input_json_delta","partial_json":"some more text"}`) + "\n")
+		}
+		b.WriteString(delta(1, `{"type":"input_json_delta","partial_json":"\"}"}`) + "\n" + shut(1) + "\n" + done)
+		return []byte(b.String())
+	}
+	measure := func(recording []byte) time.Duration {
+		best := time.Hour
+		for range 3 {
+			start := time.Now()
+			if _, err := replay.Run(t.Context(), claude.NewDecoder(claude.Options{}), bytes.NewReader(recording), func(trace.Record) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	small, large := measure(turn(1000)), measure(turn(8000))
+	if large > 32*small {
+		t.Errorf("8 times the input takes %v instead of %v", large, small)
+	}
+}
+
+var _ agent.Decoder = (*claude.Decoder)(nil)
