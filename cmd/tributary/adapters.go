@@ -1,0 +1,105 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/adapter/claude"
+	"github.com/tributary-dev/tributary/adapter/demo"
+	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/toolkind"
+)
+
+// adapter is a kind of agent.
+type adapter struct {
+	name string
+	// takes are the keys of an agent's configuration that mean something to it,
+	// beside those that mean something to every agent.
+	takes   []string
+	runtime func(config.Agent) agent.Runtime
+	// decoder reads recordings; nil where the agent has no protocol of its own.
+	decoder func() agent.Decoder
+}
+
+// adapters is the one map of runtimes.
+func adapters() []adapter {
+	process := []string{"command", "args", "env", "model", "tool_kinds"}
+	return []adapter{
+		{
+			name: "claude", takes: process,
+			runtime: func(a config.Agent) agent.Runtime {
+				tools := toolkind.Claude().With(a.ToolKinds)
+				return claude.Runtime{Command: a.Command, Args: a.Args, Env: environ(a.Env), Tools: &tools}
+			},
+			decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
+		},
+		{
+			name: "demo", takes: []string{"pace"},
+			runtime: func(a config.Agent) agent.Runtime {
+				if a.Pace != nil {
+					return demo.Runtime{Pace: *a.Pace}
+				}
+				return demo.Runtime{Pace: demo.DefaultPace}
+			},
+		},
+		{
+			name:    "echo",
+			runtime: func(config.Agent) agent.Runtime { return echo.Runtime{} },
+		},
+	}
+}
+
+func findAdapter(name string) (adapter, bool) {
+	for _, a := range adapters() {
+		if a.name == name {
+			return a, true
+		}
+	}
+	return adapter{}, false
+}
+
+// adapterNames lists the adapters; those that read recordings, if asked for.
+func adapterNames(recordings bool) string {
+	var names []string
+	for _, a := range adapters() {
+		if !recordings || a.decoder != nil {
+			names = append(names, a.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// adapterOf finds the adapter of a configured agent.
+func adapterOf(c config.Config, name string) (adapter, error) {
+	a := c.Agents[name]
+	at := "agents." + name
+	kind, ok := findAdapter(cmp.Or(a.Adapter, name))
+	switch {
+	case !ok && a.Adapter == "":
+		return adapter{}, c.Fault(at, "has no adapter: write one of %s", adapterNames(false))
+	case !ok:
+		return adapter{}, c.Fault(at+".adapter", "is %q: write one of %s", a.Adapter, adapterNames(false))
+	}
+	for key, set := range map[string]bool{
+		"command": a.Command != "", "args": a.Args != nil, "env": a.Env != nil,
+		"model": a.Model != "", "tool_kinds": a.ToolKinds != nil, "pace": a.Pace != nil,
+	} {
+		if set && !slices.Contains(kind.takes, key) {
+			return adapter{}, c.Fault(at+"."+key, "means nothing to the adapter %s: remove it", kind.name)
+		}
+	}
+	return kind, nil
+}
+
+func environ(vars map[string]string) []string {
+	env := make([]string, 0, len(vars))
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		env = append(env, fmt.Sprintf("%s=%s", name, vars[name]))
+	}
+	return env
+}
