@@ -1,0 +1,132 @@
+package uistream_test
+
+import (
+	"errors"
+	"iter"
+	"testing"
+
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// session writes turns one after another into one log.
+type session struct {
+	log
+	t *testing.T
+}
+
+func (s *session) turn(id, user, reply string, stop trace.Stop, before ...trace.Payload) {
+	b := s.builder(id, nil)
+	for _, p := range before {
+		b.Emit(p)
+	}
+	b.Emit(trace.Prompt{Message: trace.UserMessage{ID: user, Parts: []trace.InputPart{
+		{Type: trace.InputText, Text: "ask"}, {Type: trace.InputFile, URL: "data:,x", MediaType: "text/plain", Filename: "x.txt"}}}})
+	if reply != "" {
+		b.Emit(trace.Reply{MessageID: reply, Cause: trace.CausePrompt})
+		b.Message("a", "answer "+reply)
+	}
+	if err := b.Finish(stop); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *session) shows(want string) []uistream.Message {
+	s.t.Helper()
+	all, err := uistream.History(seq(s.records), uistream.Options{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	got := ""
+	for _, m := range all {
+		got += m.ID + " "
+	}
+	if got != want {
+		s.t.Errorf("got %q, want %q", got, want)
+	}
+	return all
+}
+
+func TestHistoryOfRewinds(t *testing.T) {
+	t.Parallel()
+	s := session{t: t}
+	s.turn("t1", "u1", "m1", stopped)
+	s.turn("t2", "u2", "m2", stopped)
+	s.shows("u1 m1 u2 m2 ")
+	s.turn("t3", "u2b", "m3", stopped, trace.Rewind{To: "u2"}) // edit that renames
+	s.shows("u1 m1 u2b m3 ")
+	s.turn("t4", "u1", "m4", stopped, trace.Rewind{To: "u1"}) // edit that keeps the id
+	s.shows("u1 m4 ")
+	s.records = append(s.records, trace.Record{Seq: 1 << 20, Event: trace.Event{Payload: trace.Rewind{To: "m4"}}}) // regenerate, outside the turn
+	s.shows("u1 ")
+	s.records = append(s.records, trace.Record{Seq: 1 << 20, Event: trace.Event{Payload: trace.Rewind{To: "nobody"}}})
+	s.shows("u1 ")
+	s.turn("t5", "u5", "m5", stopped)
+	s.shows("u1 u5 m5 ")
+}
+
+func TestHistoryOfInterleavedTurns(t *testing.T) {
+	t.Parallel()
+	s := session{t: t}
+	s.turn("t1", "u1", "m1", stopped)
+	one := s.records
+	s.records = nil
+	s.turn("t2", "u2", "m2", trace.Stop{Outcome: trace.OutcomeCanceled, Reason: "stopped"})
+	two := s.records
+	s.records = nil
+	for i := range max(len(one), len(two)) {
+		if i < len(one) {
+			s.records = append(s.records, one[i])
+		}
+		if i < len(two) {
+			s.records = append(s.records, two[i])
+		}
+	}
+	all := s.shows("u1 m1 u2 m2 ")
+	if m := all[1]; m.Metadata != nil || len(m.Parts) != 2 {
+		t.Errorf("a completed turn: %s", asJSON(m))
+	}
+	const want = `{"id":"m2","role":"assistant","metadata":{"outcome":"canceled"},"parts":[{"type":"step-start"},` +
+		`{"type":"text","text":"answer m2","state":"done"},{"type":"data-error","data":{"message":"The turn was stopped.","reason":"stopped"}}]}`
+	if got := string(all[3].AppendJSON(nil)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	const user = `{"id":"u1","role":"user","parts":[{"type":"text","text":"ask"},{"type":"file","mediaType":"text/plain","url":"data:,x","filename":"x.txt"}]}`
+	if got := string(all[0].AppendJSON(nil)); got != user {
+		t.Errorf("got  %s\nwant %s", got, user)
+	}
+}
+
+// A turn that never ran stays in history, and says so.
+func TestHistoryOfATurnThatNeverRan(t *testing.T) {
+	t.Parallel()
+	s := session{t: t}
+	s.turn("t1", "u1", "", trace.Stop{Outcome: trace.OutcomeCanceled, Reason: "disconnected", Error: "Not run: the client left the queue."})
+	all := s.shows("u1 t1 ")
+	if n := len(all[1].Parts); n != 1 || all[1].Parts[0].Type != "data-error" {
+		t.Errorf("got %s", asJSON(all[1]))
+	}
+}
+
+// A call that is being written is left out: clients show it twice after a resume.
+func TestHistoryOfARunningTurn(t *testing.T) {
+	t.Parallel()
+	all, err := uistream.History(seq(rec(trace.Agent, trace.Prompt{Message: trace.UserMessage{ID: "u1"}}, trace.Reply{MessageID: "m1"},
+		trace.Message{Part: "p", Text: "hm"}, trace.ToolCall{ToolCallID: "c"}, trace.ToolCallStart{ToolCallID: "d"})), uistream.Options{})
+	if err != nil || len(all) != 2 || len(all[1].Parts) != 3 || all[1].Parts[2].State != "input-available" {
+		t.Errorf("err %v, got %s", err, asJSON(all))
+	}
+	all, err = uistream.History(seq(rec(trace.Agent, trace.Prompt{Message: trace.UserMessage{ID: "u1"}})), uistream.Options{})
+	if err != nil || len(all) != 1 {
+		t.Errorf("err %v, got %s", err, asJSON(all))
+	}
+}
+
+func TestHistoryPassesErrorsOn(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("disk on fire")
+	var records iter.Seq2[trace.Record, error] = func(yield func(trace.Record, error) bool) { yield(trace.Record{}, broken) }
+	if _, err := uistream.History(records, uistream.Options{}); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
