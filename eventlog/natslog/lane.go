@@ -128,13 +128,13 @@ func (l *lane) prepend(at uint64, m indexMessage, places []place) {
 	l.older = m.Before
 }
 
-// needsOlder reports whether records after the mark are in segments that have
-// not been looked up.
+// needsOlder reports whether records after the mark may be in segments that have
+// not been looked up. A segment may begin amid the pieces of its first record.
 func (l *lane) needsOlder(after uint64) bool {
 	if l.older == 0 {
 		return false
 	}
-	return len(l.segments) == 0 || l.segments[0].first > after+1
+	return len(l.segments) == 0 || l.segments[0].first > after
 }
 
 // after returns the segments and the places of the tail that can hold records
