@@ -1,0 +1,248 @@
+// Package tributary_test holds what the module promises about itself: which
+// package may import which, and how large a file may grow.
+package tributary_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/tributary-dev/tributary"
+
+// longestFile is how many lines a Go file may have that is no test.
+const longestFile = 400
+
+// room is a row of the table: what the packages that match may import. Arrows
+// point down only, so a room names rooms that stand above it in this table.
+type room struct {
+	packages string
+	ours     string // packages of this module
+	others   string // modules that are not ours; the standard library is free
+}
+
+func rooms() []room {
+	const (
+		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/procio"
+		nats      = "github.com/nats-io/nats-server github.com/nats-io/nats.go golang.org/x/sys"
+	)
+	return []room{
+		// The contract knows nobody.
+		{packages: "trace"},
+		{packages: "workspace"},
+		{packages: "web"},
+		{packages: "access"},
+		{packages: "internal/sse"},
+		{packages: "internal/jsonrpc"},
+		{packages: "internal/procio"},
+		{packages: "toolkind", ours: "trace"},
+		{packages: "permission", ours: "trace"},
+
+		// The seam, and the adapters below it: they know neither each other, nor
+		// the log, the hub or the stream.
+		{packages: "agent", ours: "trace workspace"},
+		{packages: "agent/agenttest", ours: "agent trace workspace", others: "go.uber.org/goleak"},
+		{packages: "adapter/*", ours: "agent trace " + substrate},
+		{packages: "internal/replay", ours: "agent trace internal/sse"},
+
+		// The log.
+		{packages: "eventlog", ours: "trace"},
+		{packages: "eventlog/logtest", ours: "eventlog trace", others: "github.com/google/go-cmp"},
+		{packages: "eventlog/memlog", ours: "eventlog trace"},
+		{packages: "eventlog/natslog", ours: "eventlog trace", others: nats},
+
+		// The outputs: they know neither adapters nor the hub.
+		{packages: "uistream", ours: "trace"},
+		{packages: "export/*", ours: "trace"},
+
+		// The hub, and what is above it.
+		{packages: "session", ours: "trace agent eventlog permission workspace"},
+		{packages: "gateway", ours: "access session trace uistream"},
+		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
+		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong"},
+
+		// What only tests and maintainers run.
+		{packages: "internal/scriptedmodel"},
+		{packages: "internal/scriptedmodel/modeltest", ours: "internal/scriptedmodel"},
+		{packages: "cmd/scripted-model", ours: "internal/scriptedmodel"},
+		{packages: "internal/realagent", ours: "internal/scriptedmodel internal/scriptedmodel/modeltest"},
+		{packages: "internal/realagent/install", ours: "internal/realagent"},
+		{packages: "scripts/*", ours: "*"},
+		{packages: "e2e", ours: "*"},
+		{packages: "bench", ours: "*"},
+	}
+}
+
+// source is a Go file that is no test.
+type source struct {
+	name    string
+	lines   int
+	imports []string
+	doc     bool
+	pkg     string // its name
+}
+
+// sources parses all packages, whatever system their files are for.
+func sources(t *testing.T) map[string][]source {
+	t.Helper()
+	all := map[string][]source{}
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"node_modules", "testdata", "tools"}, d.Name())):
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		s, err := read(name)
+		if err != nil {
+			return err
+		}
+		all[path.Dir(name)] = append(all[path.Dir(name)], s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 10 {
+		t.Fatalf("only %d packages were found", len(all))
+	}
+	return all
+}
+
+func read(name string) (source, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return source{}, err
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), name, data, parser.ImportsOnly|parser.ParseComments)
+	if err != nil {
+		return source{}, err
+	}
+	s := source{name: name, lines: bytes.Count(data, []byte("\n")), pkg: f.Name.Name, doc: f.Doc != nil && f.Doc.Text() != "", imports: imports(f)}
+	return s, nil
+}
+
+func imports(f *ast.File) []string {
+	var all []string
+	for _, i := range f.Imports {
+		if p, err := strconv.Unquote(i.Path.Value); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func TestArrowsPointDown(t *testing.T) {
+	t.Parallel()
+	for dir, files := range sources(t) {
+		r, ok := roomOf(dir)
+		if !ok {
+			t.Errorf("package %s has no row in the table of this test: say what it may import", dir)
+			continue
+		}
+		for _, f := range files {
+			for _, i := range f.imports {
+				if err := r.allows(i); err != nil {
+					t.Errorf("%s: package %s %v", f.name, dir, err)
+				}
+			}
+		}
+	}
+}
+
+func roomOf(dir string) (room, bool) {
+	for _, r := range rooms() {
+		if ok, _ := path.Match(r.packages, dir); ok {
+			return r, true
+		}
+	}
+	return room{}, false
+}
+
+func (r room) allows(imported string) error {
+	if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+		may := strings.Fields(r.ours)
+		if slices.Contains(may, own) || slices.Contains(may, "*") {
+			return nil
+		}
+		return fmt.Errorf("imports %s, and may import of ours only: %s", own, r.ours)
+	}
+	first, _, _ := strings.Cut(imported, "/")
+	if !strings.Contains(first, ".") { // the standard library
+		return nil
+	}
+	for _, m := range strings.Fields(r.others) {
+		if imported == m || strings.HasPrefix(imported, m+"/") {
+			return nil
+		}
+	}
+	return fmt.Errorf("imports %s, and may import of others' only: %s", imported, r.others)
+}
+
+// TestTableIsDownward keeps the table itself honest: a row names only what
+// stands above it.
+func TestTableIsDownward(t *testing.T) {
+	t.Parallel()
+	var above []string
+	for _, r := range rooms() {
+		for _, own := range strings.Fields(r.ours) {
+			if own != "*" && !slices.Contains(above, own) {
+				t.Errorf("the row of %s allows %s, which does not stand above it", r.packages, own)
+			}
+		}
+		above = append(above, r.packages)
+	}
+}
+
+func TestTheTableCatches(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ dir, imported string }{
+		{"adapter/claude", module + "/uistream"},
+		{"adapter/claude", module + "/adapter/demo"},
+		{"adapter/claude", module + "/session"},
+		{"uistream", module + "/session"},
+		{"trace", module + "/agent"},
+		{"trace", "github.com/google/go-cmp/cmp"},
+		{"session", "github.com/nats-io/nats.go"},
+		{"gateway", module + "/eventlog/natslog"},
+	} {
+		r, ok := roomOf(c.dir)
+		if !ok || r.allows(c.imported) == nil {
+			t.Errorf("%s may import %s", c.dir, c.imported)
+		}
+	}
+}
+
+func TestPackagesAndFiles(t *testing.T) {
+	t.Parallel()
+	drawers := []string{"util", "utils", "helper", "helpers", "manager", "base", "common", "misc", "shared", "lib"}
+	for dir, files := range sources(t) {
+		documented := false
+		for _, f := range files {
+			documented = documented || f.doc
+			if f.lines > longestFile {
+				t.Errorf("%s has %d lines: split it, %d are enough", f.name, f.lines, longestFile)
+			}
+			if slices.Contains(drawers, f.pkg) {
+				t.Errorf("%s is in package %s: name it after what it holds", f.name, f.pkg)
+			}
+		}
+		if slices.Contains(drawers, path.Base(dir)) {
+			t.Errorf("%s is a drawer: name it after what it holds", dir)
+		}
+		if !documented {
+			t.Errorf("package %s has no package comment: say what it is for in doc.go", dir)
+		}
+	}
+}
