@@ -19,8 +19,8 @@ func (p Profile) Check(chunk []byte) error {
 	if err := json.Unmarshal(chunk, &head); err != nil {
 		return fmt.Errorf("the chunk is not a JSON object: %w", err)
 	}
-	if p.version == (Version{}) && known(Version{5, 0, 0}, head.Type, "") {
-		versions = append(versions, Version{5, 0, 0})
+	if p.version == (release{}) && known(release{5, 0, 0}, head.Type, "") {
+		versions = append(versions, release{5, 0, 0})
 	}
 	for _, v := range versions {
 		if err := checkFor(v, head.Type, chunk); err != nil {
@@ -30,7 +30,7 @@ func (p Profile) Check(chunk []byte) error {
 	return nil
 }
 
-func checkFor(v Version, typ string, chunk []byte) error {
+func checkFor(v release, typ string, chunk []byte) error {
 	if bytes.ContainsAny(chunk, "\r\n") {
 		return errors.New("the chunk is not on one line")
 	}
@@ -63,7 +63,7 @@ func checkFor(v Version, typ string, chunk []byte) error {
 }
 
 // holds reports whether a client accepts the value for a field of the kind.
-func (k kind) holds(value json.RawMessage, v Version) bool {
+func (k kind) holds(value json.RawMessage, v release) bool {
 	null := string(value) == "null"
 	switch k {
 	case str:
@@ -87,14 +87,14 @@ func (k kind) holds(value json.RawMessage, v Version) bool {
 }
 
 // finishReasonKnown is the closed set of finish reasons.
-func finishReasonKnown(s string, v Version) bool {
+func finishReasonKnown(s string, v release) bool {
 	switch s {
 	case finishStop, finishLength, finishFilter, finishTools, finishError, finishOther:
 		return true
 	case "unknown":
-		return v.Major == 5
+		return v.major == 5
 	case "interrupted":
-		return v.Major == 7 && (v.Minor > 0 || v.Patch >= 149)
+		return v.major == 7 && (v.minor > 0 || v.patch >= 149)
 	default:
 		return false
 	}

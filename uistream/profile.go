@@ -8,7 +8,7 @@ import "fmt"
 type Profile struct {
 	// version is the release to speak to; its zero value means the common
 	// ground of all releases.
-	version Version
+	version release
 }
 
 // ParseProfile reads the value of the query parameter "client": a major, a full
@@ -17,8 +17,8 @@ func ParseProfile(s string) (Profile, error) {
 	if s == "" || s == "6" {
 		return Profile{}, nil
 	}
-	v, ok := parseVersion(s)
-	if !ok || v.Major < 5 || v.Major > 7 {
+	v, ok := parseRelease(s)
+	if !ok || v.major < 5 || v.major > 7 {
 		return Profile{}, fmt.Errorf("client=%q is not a version of the AI SDK that this gateway knows: use 5, 6, 7 or a full version such as 7.0.173", s)
 	}
 	return Profile{version: v}, nil
@@ -27,10 +27,10 @@ func ParseProfile(s string) (Profile, error) {
 // String returns what ParseProfile read.
 func (p Profile) String() string {
 	switch {
-	case p.version == Version{}:
+	case p.version == release{}:
 		return "6"
-	case p.version.Minor == 0 && p.version.Patch == 0:
-		return fmt.Sprint(p.version.Major)
+	case p.version == release{p.version.major, 0, 0} && p.version.major != 6:
+		return fmt.Sprint(p.version.major)
 	default:
 		return p.version.String()
 	}
@@ -47,16 +47,16 @@ func (p Profile) knows(typ, field string) bool {
 			return false
 		}
 	}
-	if p.version == (Version{}) && field != "" && known(Version{5, 0, 0}, typ, "") {
-		return known(Version{5, 0, 0}, typ, field)
+	if p.version == (release{}) && field != "" && known(release{5, 0, 0}, typ, "") {
+		return known(release{5, 0, 0}, typ, field)
 	}
 	return true
 }
 
 // must lists the releases that have to know whatever is sent.
-func (p Profile) must() []Version {
-	if p.version == (Version{}) {
-		return []Version{{6, 0, 0}, {7, 0, 0}}
+func (p Profile) must() []release {
+	if p.version == (release{}) {
+		return []release{{6, 0, 0}, {7, 0, 0}}
 	}
-	return []Version{p.version}
+	return []release{p.version}
 }

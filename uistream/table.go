@@ -45,7 +45,7 @@ func lookup(typ string) (row, bool) {
 }
 
 // known reports whether a release knows a type and, unless it is empty, a field.
-func known(v Version, typ, name string) bool {
+func known(v release, typ, name string) bool {
 	r, ok := lookup(typ)
 	if !ok || !r.since.knownTo(v) {
 		return false
