@@ -26,9 +26,15 @@
 // Only a [Builder] writes a turn, so every turn in a log obeys the grammar:
 // a part opens before its delta, a result follows its call, a call id names one
 // call, whatever is open is closed before the stop, and there is exactly one
-// stop, which is the last record of the turn.
+// stop, which is the last record of the turn. Parts of a step are closed before
+// its end, but a call may outlive it, and its result stands wherever it came.
+// What sub-agents do is in no step. A part that a retry superseded may have its
+// whole twice: first without the mark, later with it. Prompt and reply are
+// written by whoever owns the turn.
 //
 // # Concurrency of a Builder
+//
+// What is passed to a Builder belongs to it: lists are kept as they are.
 //
 // A Builder is safe for concurrent use. Calls return as soon as the event is
 // queued; one append is in flight at a time, and what arrives meanwhile goes

@@ -36,7 +36,7 @@ func (t *turn) ensureStep(by voice) {
 // closeStep ends the step and its parts, and those of sub-agents if it is told
 // to: they outlive a step, but not what every reader sees as an end.
 func (t *turn) closeStep(subagents bool) {
-	t.closeParts(subagents)
+	t.closeParts(subagents, false)
 	if t.stepOpen {
 		t.stepOpen = false
 		t.put("", Agent, Step{Phase: PhaseEnd, Name: t.stepName})
@@ -61,7 +61,7 @@ func (b *Builder) Finish(s Stop) error {
 }
 
 func (t *turn) finish(s Stop) {
-	t.closeParts(true)
+	t.closeParts(true, true)
 	for _, q := range t.asked {
 		t.closeAsk(q)
 	}

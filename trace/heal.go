@@ -4,7 +4,7 @@ import "strings"
 
 // told returns the part that the text so far, or the whole text, is about: the
 // open one, or a new one. It returns nil if a part that has ended said all that.
-func (b *Builder) told(t *turn, key, text string, thought bool) *part {
+func (b *Builder) told(t *turn, key, text, half string, thought bool) *part {
 	old := b.lookup(t, key, thought)
 	if old == nil || !old.closed {
 		return b.part(t, key, thought)
@@ -12,6 +12,9 @@ func (b *Builder) told(t *turn, key, text string, thought bool) *part {
 	said := old.said()
 	if strings.HasPrefix(said, text) {
 		t.counts.Repeated++
+		if len(said) == len(text) {
+			old.half = half // in case the part resumes
+		}
 		return nil
 	}
 	p := b.newPart(t, key, thought)

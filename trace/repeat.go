@@ -9,21 +9,42 @@ const sameBeginning = 16
 
 // repeat is a retry that has said nothing new so far.
 type repeat struct {
-	old  *part
-	base string // what old said, with what it went on with
-	size int    // the length of old's text when base was taken
-	n    int    // how much of base was repeated
+	old    *part
+	base   string // what old said
+	joined bool   // base has also what the Builder had cut off from old
+	size   int    // the length of old's text when base was taken
+	n      int    // how much of base was repeated
+}
+
+func newRepeat(old *part) *repeat {
+	r := &repeat{old: old, size: -1}
+	r.joined = r.old.before != nil || r.old.goesOn != nil
+	r.joined = r.joined && len(r.text()) != len(old.whole())
+	return r
 }
 
 // text is what the retry is compared with. A failed part may still grow.
 func (r *repeat) text() string {
 	if r.size != r.old.text.Len() {
-		r.base, r.size = r.old.whole(), r.old.text.Len()
+		r.size = r.old.text.Len()
+		if r.base = r.old.whole(); r.joined {
+			r.base = r.old.said()
+		}
 	}
 	return r.base
 }
 
 func (r *repeat) seen() string { return r.text()[:r.n] }
+
+// narrow reports whether what was said is more like the old part without what
+// was cut off from it, and if so compares with that from now on, from the start.
+func (r *repeat) narrow(said string) bool {
+	if !r.joined || commonPrefix(r.old.whole(), said) < commonPrefix(r.text(), said) {
+		return false
+	}
+	r.joined, r.size, r.n = false, -1, 0
+	return true
+}
 
 func (b *Builder) repeats(t *turn, key, earlier string, thought bool) {
 	old := b.lookup(t, earlier, thought)
@@ -35,7 +56,7 @@ func (b *Builder) repeats(t *turn, key, earlier string, thought bool) {
 		return // it has begun
 	}
 	p := b.newPart(t, key, thought)
-	p.repeat = &repeat{old: old, base: old.whole(), size: old.text.Len()}
+	p.repeat = newRepeat(old)
 }
 
 // newest is the part that a retry of p repeats: the last retry that said
@@ -64,32 +85,35 @@ func (t *turn) growRepeat(p *part, text string) {
 		r.n += len(text)
 		return
 	}
-	p.repeat = nil
-	if rest, ok := strings.CutPrefix(text, left); ok && !r.old.superseded {
-		t.goOn(p, r.old, rest)
+	rest, more := strings.CutPrefix(text, left)
+	if said := base[:r.n] + text; !more && r.narrow(said) {
+		t.growRepeat(p, said)
 		return
 	}
-	if r.old.superseded || r.n+commonPrefix(left, text) >= min(sameBeginning, len(base)) {
-		t.supersede(r.old, p)
-	} else {
+	p.repeat = nil
+	switch {
+	case more && !r.old.superseded:
+		t.goOn(p, r, rest)
+		return
+	case r.old.superseded, r.n+commonPrefix(left, text) >= min(sameBeginning, len(base)):
+		t.supersede(r, p)
+	default:
 		t.closePart(r.old, "")
-		p.goesOn = r.old
-		p.continuing(r.old)
+		p.follows(r.old, base)
 	}
 	t.emitDelta(p, base[:r.n]+text)
 }
 
 // goOn continues the old part if it is still open, else in a part of its own.
-func (t *turn) goOn(p, old *part, rest string) {
-	if old.closed {
-		p.goesOn = old
-		p.continuing(old)
+func (t *turn) goOn(p *part, r *repeat, rest string) {
+	if r.old.closed {
+		p.follows(r.old, r.text())
 		t.emitDelta(p, rest)
 		return
 	}
-	p.became = old
-	old.half, p.half = p.half, ""
-	t.emitDelta(old, rest)
+	p.became = r.old
+	r.old.half, p.half = p.half, ""
+	t.emitDelta(r.old, rest)
 }
 
 // endRepeat ends a retry that said nothing new, and returns the part to close.
@@ -98,12 +122,15 @@ func (t *turn) goOn(p, old *part, rest string) {
 func (t *turn) endRepeat(p *part) *part {
 	r := p.repeat
 	p.repeat = nil
+	if said := r.seen(); r.narrow(said) {
+		r.n = len(said) // it is a prefix of both
+	}
 	switch base := r.text(); {
 	case r.n == 0:
 	case r.n == len(base) && !r.old.superseded:
 		p.became = r.old
 	default:
-		t.supersede(r.old, p)
+		t.supersede(r, p)
 		t.emitDelta(p, base[:r.n])
 	}
 	return p.resolve()
@@ -111,20 +138,28 @@ func (t *turn) endRepeat(p *part) *part {
 
 // supersede marks what an earlier try had said, and whatever that went on with.
 // A part that ended already gets a second whole, which carries the mark.
-func (t *turn) supersede(old, by *part) {
+func (t *turn) supersede(r *repeat, by *part) {
+	old := r.old
 	for old.redone != nil {
 		old = old.redone
 	}
-	for o := old; o != nil; o = o.goesOn {
-		if o.superseded || o.id == "" {
-			continue
+	for o := old; o != nil; {
+		if !o.superseded && o.id != "" {
+			o.superseded, o.redone, o.half = true, by, ""
+			t.notFinal(o)
+			if !o.closed {
+				t.forget(o)
+			}
+			t.putWhole(o)
 		}
-		o.superseded, o.redone, o.half = true, by, ""
-		t.notFinal(o)
-		if !o.closed {
-			t.forget(o)
+		switch {
+		case o.goesOn != nil:
+			o = o.goesOn
+		case r.joined:
+			o = o.before
+		default:
+			o = nil
 		}
-		t.putWhole(o)
 	}
 }
 

@@ -60,7 +60,7 @@ func (b *Builder) ThoughtRepeats(key, earlier string) {
 
 func (b *Builder) snapshot(t *turn, key, text string, thought bool) {
 	clean, half := splitHalf(text)
-	p := b.told(t, key, clean, thought)
+	p := b.told(t, key, clean, half, thought)
 	if p == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (b *Builder) whole(t *turn, key, text, signature string, thought bool) {
 	if half != "" {
 		clean += lostHalf
 	}
-	p := b.told(t, key, clean, thought)
+	p := b.told(t, key, clean, "", thought)
 	if p == nil {
 		return
 	}

@@ -17,8 +17,9 @@ type part struct {
 	forced     bool // closed by the Builder, not by the agent
 	superseded bool
 
-	prior  string  // what an earlier part said that wholes of this one may repeat
+	prior  string  // what earlier parts said that wholes of this one may repeat
 	goesOn *part   // the part whose text this one goes on with
+	before *part   // the part under the same key that the Builder cut off
 	repeat *repeat // set while an agent's retry only repeats
 	became *part   // a retry that turned out to go on with an open part
 	redone *part   // the retry that superseded this part
@@ -46,13 +47,23 @@ func (p *part) said() string {
 	return p.prior + p.text.String()
 }
 
-// continuing makes the part one that goes on where another ended. What was said
-// before is kept to recognise wholes that repeat it, unless it is very long.
-func (p *part) continuing(old *part) {
-	const tooLong = 1 << 20
-	p.prior = ""
+// tooLong is how much text is kept to recognise a whole that repeats it.
+const tooLong = 1 << 20
+
+// follows makes the part one that goes on where another ended.
+func (p *part) follows(old *part, said string) {
+	p.goesOn, p.prior = old, ""
+	if len(said) <= tooLong {
+		p.prior = said
+	}
+}
+
+// resumes makes the part one that may go on where the Builder cut another off:
+// the agent may mean a new part, if it has but one key for all of them.
+func (p *part) resumes(old *part) {
+	p.half, old.half = old.half, ""
 	if len(old.prior)+old.text.Len() <= tooLong {
-		p.prior = old.said()
+		p.prior, p.before = old.said(), old
 	}
 }
 
@@ -75,7 +86,7 @@ func (b *Builder) part(t *turn, key string, thought bool) *part {
 	old := p
 	p = b.newPart(t, key, thought)
 	if old != nil && old.forced {
-		p.continuing(old)
+		p.resumes(old)
 	}
 	return p
 }
@@ -197,17 +208,26 @@ func (p *part) whole() string {
 }
 
 // closeParts ends the open parts: the agent's own, or those of sub-agents too.
-func (t *turn) closeParts(subagents bool) {
+// Half a character waits for the part to go on, as it may unless this is the end.
+func (t *turn) closeParts(subagents, end bool) {
 	open := t.open
 	t.open = nil
 	for _, p := range open {
-		switch {
-		case p.closed:
-		case p.by.subagent() && !subagents:
+		if p.closed {
+			continue
+		}
+		if p.by.subagent() && !subagents {
 			t.open = append(t.open, p)
-		default:
-			p.forced = true
-			t.closePart(p, "")
+			continue
+		}
+		p.forced = true
+		half := p.half
+		if !end {
+			p.half = ""
+		}
+		t.closePart(p, "")
+		if !end {
+			p.half = half
 		}
 	}
 	t.shut = 0
