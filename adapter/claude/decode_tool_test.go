@@ -136,6 +136,10 @@ func TestEnds(t *testing.T) {
 			"prompt hi", "reply prompt", "text 1", "stop completed end_turn", "prompt second", "reply prompt", "text 2", "stop completed end_turn",
 			"prompt third", "reply prompt", "text 3", "stop completed end_turn", "reply agent", "text 4", "stop completed end_turn",
 		}},
+		{"an error before anything was said, without a prompt", []string{
+			out(`{"type":"system","subtype":"init","session_id":"s"}`), out(`{"type":"system","subtype":"status","status":"requesting"}`),
+			out(`{"type":"system","subtype":"api_retry","attempt":1,"max_retries":1,"retry_delay_ms":1000}`), out(`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","result":"API Error: oh"}`),
+		}, []string{"reply agent", "error retry: The model's provider answered with an error; trying again in 1.0 s (1 of 1).", "stop failed api_error API Error: oh"}},
 		{"prompts that are echoed", []string{
 			out(`{"type":"user","isReplay":true,"message":{"content":"hi"}}`), said("a", `{"type":"text","text":"1"}`), done,
 			out(`{"type":"user","isReplay":true,"message":{"content":"<local-command-stdout>x</local-command-stdout>"}}`),

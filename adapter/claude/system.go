@@ -58,6 +58,7 @@ func (d *Decoder) system(l line, data raw, t agent.Turns) error {
 	case "status":
 		d.status(s, t)
 	case "api_retry":
+		d.need(t) // there is a request, so there is a turn
 		d.emit(t, trace.Error{Code: "retry", Message: s.retry()})
 	case "compact_boundary":
 		d.emit(t, notice("compacted", "The agent has compacted the conversation to make room."))
@@ -93,6 +94,9 @@ func (d *Decoder) status(s system, t agent.Turns) {
 		t.Note(trace.Data{Name: "mode", ID: "mode", Value: encode(map[string]string{"mode": s.PermissionMode})})
 	}
 	c := d.current(t)
+	if c == nil && s.Status == "requesting" && !d.prompted {
+		c = d.need(t) // the prompt is not in the recording
+	}
 	if c == nil {
 		return
 	}
