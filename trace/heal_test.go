@@ -175,6 +175,12 @@ func TestHealing(t *testing.T) {
 		{"lone half in both", func(s speech) { s.delta("a", "x\xed\xa0\xbdy"); s.whole("a", "x\xed\xa0\xbdy") }, "1+ 1:x\ufffdy 1=x\ufffdy", "x\ufffdy", trace.Counts{}},
 		{"lone half at the end of both", func(s speech) { s.delta("a", "x\xed\xa0\xbd"); s.whole("a", "x\xed\xa0\xbd") }, "1+ 1:x 1:\ufffd 1=x\ufffd", "x\ufffd", trace.Counts{Healed: 1}},
 		{"snapshot cut in a character", func(s speech) { s.snapshot("a", "x\xf0\x9f"); s.snapshot("a", "x😀") }, "1+ 1:x 1:😀 1=x😀", "x😀", trace.Counts{Healed: 1}},
+		{"snapshot cut in a character after a step", func(s speech) {
+			s.snapshot("a", "x")
+			s.StepEnd()
+			s.snapshot("a", "x\xf0\x9f")
+			s.delta("a", "\x98\x80")
+		}, "1+ 1:x 1=x 2+ 2:😀 2=😀", "😀", trace.Counts{Repeated: 1}},
 		{"half never completed", func(s speech) { s.delta("a", "x\xf0\x9f") }, "1+ 1:x 1:\ufffd 1=x\ufffd", "x\ufffd", trace.Counts{}},
 	})
 }
@@ -292,6 +298,37 @@ func TestRetries(t *testing.T) {
 			s.whole("b", long[:17]+"-dog")
 			s.whole("c", long[:17]+"-cat")
 		}, "1+ 1:" + long + " 1!" + long + " 2+ 2:" + long[:17] + "-dog 2=" + long[:17] + "-dog 2!" + long[:17] + "-dog 3+ 3:" + long[:17] + "-cat 3=" + long[:17] + "-cat", long[:17] + "-cat", trace.Counts{}},
+		{"one key for every step, and a retry of the second", func(s speech) {
+			s.delta("", "I-will-read-the-file.")
+			s.StepEnd()
+			s.delta("", "I-will-read-the-other")
+			s.repeats("b", "")
+			s.delta("b", "I-will-read-the-")
+			s.delta("b", "other-file")
+		}, "1+ 1:I-will-read-the-file. 1=I-will-read-the-file. 2+ 2:I-will-read-the-other 2:-file 2=I-will-read-the-other-file", "I-will-read-the-other-file", trace.Counts{}},
+		{"one key for every step, and an exact retry", func(s speech) {
+			s.delta("", "I-will-read-the-file.")
+			s.StepEnd()
+			s.delta("", "I-will")
+			s.repeats("b", "")
+			s.whole("b", "I-will")
+		}, "1+ 1:I-will-read-the-file. 1=I-will-read-the-file. 2+ 2:I-will 2=I-will", "I-will", trace.Counts{}},
+		{"a retry of what a step cut in two", func(s speech) {
+			s.delta("a", "the-quick-")
+			s.StepEnd()
+			s.delta("a", "brown-fox")
+			s.repeats("b", "a")
+			s.whole("b", "the-quick-brown-dog")
+		}, "1+ 1:the-quick- 1=the-quick- 2+ 2:brown-fox 2!brown-fox 1!the-quick- 3+ 3:the-quick-brown-dog 3=the-quick-brown-dog", "the-quick-brown-dog", trace.Counts{}},
+		{"retries of both ends of a text", func(s speech) {
+			s.whole("a", long)
+			s.repeats("b", "a")
+			s.whole("b", long+"-jumps")
+			s.repeats("e", "a")
+			s.whole("e", "the-quick-brown-dog")
+			s.repeats("c", "b")
+			s.whole("c", long+"-runs")
+		}, "1+ 1:" + long + " 1=" + long + " 2+ 2:-jumps 2=-jumps 1!" + long + " 3+ 3:the-quick-brown-dog 3=the-quick-brown-dog 2!-jumps 4+ 4:" + long + "-runs 4=" + long + "-runs", "the-quick-brown-dog\n\n" + long + "-runs", trace.Counts{}},
 		{"a slower retry says what was superseded", func(s speech) {
 			s.whole("a", long)
 			s.repeats("b", "a")
