@@ -74,13 +74,13 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) error {
 		return fmt.Errorf("claude: a line that is not of its protocol was skipped: %w", err)
 	}
 	if m.Dir == agent.In {
-		return d.told(l, m.Data, t)
+		return d.told(l, t)
 	}
 	return d.said(l, m.Data, t)
 }
 
 // told takes what the host wrote.
-func (d *Decoder) told(l line, data raw, t agent.Turns) error {
+func (d *Decoder) told(l line, t agent.Turns) error {
 	switch l.Type {
 	case "user":
 		d.prompt(l, t)

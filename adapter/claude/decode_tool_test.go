@@ -140,6 +140,18 @@ func TestEnds(t *testing.T) {
 			out(`{"type":"system","subtype":"init","session_id":"s"}`), out(`{"type":"system","subtype":"status","status":"requesting"}`),
 			out(`{"type":"system","subtype":"api_retry","attempt":1,"max_retries":1,"retry_delay_ms":1000}`), out(`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"api_error","result":"API Error: oh"}`),
 		}, []string{"reply agent", "error retry: The model's provider answered with an error; trying again in 1.0 s (1 of 1).", "stop failed api_error API Error: oh"}},
+		{"a prompt while a sub-agent reports", []string{
+			hello, call("t1", "Task", `{"description":"d"}`), out(`{"type":"system","subtype":"task_started","task_id":"k","tool_use_id":"t1","description":"d"}`),
+			told(`[{"type":"tool_result","tool_use_id":"t1","content":"started"}]`), done,
+			out(`{"type":"assistant","parent_tool_use_id":"t1","message":{"id":"s","content":[{"type":"text","text":"working"}]}}`), in(`{"type":"user","message":{"content":"again"}}`),
+			out(`{"type":"system","subtype":"init","session_id":"s"}`), said("b", `{"type":"text","text":"sure"}`),
+			out(`{"type":"system","subtype":"task_notification","task_id":"k","tool_use_id":"t1","status":"stopped"}`), done,
+		}, []string{
+			"prompt hi", "reply prompt", `call t1 Task {"description":"d"}`, `t1> data task {"description":"d","status":"running","task_id":"k","tool_call_id":"t1"}`,
+			`result t1 completed "started"`, "stop completed end_turn",
+			"reply agent", `call t1 Task {"description":"d"}`, "t1> text working", "result t1 canceled null Not finished: the agent ended its turn without a result.", "stop completed end_turn",
+			"prompt again", "reply prompt", "text sure", `data task {"status":"stopped","summary":"","task_id":"k","tool_call_id":"t1"}`, "stop completed end_turn",
+		}},
 		{"prompts that are echoed", []string{
 			out(`{"type":"user","isReplay":true,"message":{"content":"hi"}}`), said("a", `{"type":"text","text":"1"}`), done,
 			out(`{"type":"user","isReplay":true,"message":{"content":"<local-command-stdout>x</local-command-stdout>"}}`),

@@ -33,9 +33,10 @@ type session struct {
 	waiting  *trace.Builder // the turn of a prompt that was written
 	asked    *trace.Builder // the turn of the newest prompt
 	stopping *trace.Builder // the turn that is to be canceled
-	token    string
-	lost     bool // the agent has forgotten what was said
-	heard    bool // the agent has said something since the prompt
+	token    string         // by which the conversation can be resumed
+	told     string         // the token that the host knows from us
+	lost     bool           // the agent has forgotten what was said
+	heard    bool           // the agent has said something since the prompt
 	shut     bool
 	n        int // requests of ours so far, for ids
 	asks     map[string]context.CancelFunc
@@ -44,7 +45,7 @@ type session struct {
 var _ agent.Session = (*session)(nil)
 
 func newSession(r Runtime, host agent.Host, cfg agent.Config) *session {
-	s := &session{rt: r, host: host, cfg: cfg, asks: map[string]context.CancelFunc{}}
+	s := &session{rt: r, host: host, cfg: cfg, token: cfg.Resume, asks: map[string]context.CancelFunc{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -61,11 +62,17 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	line := userLine(p)
 	for again := false; ; again = true {
 		proc, err := s.running(ctx)
-		if err != nil {
-			return err
+		if err == nil {
+			err = s.ask(b, line)
 		}
-		if err := s.ask(b, line); err != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
+			return nil
+		case err != nil:
 			return err
+		case over(b):
+			return nil // there is nothing to send
 		}
 		if err := proc.WriteLine(ctx, line); err != nil && ctx.Err() == nil {
 			_ = proc.Close() // it does not listen any more
@@ -276,8 +283,8 @@ func (s *session) take(proc *process, line []byte) {
 		s.current = nil
 	}
 	learned := ""
-	if id := s.dec.SessionID(); id != "" && id != s.token && !s.dec.starting {
-		s.token, learned = id, id
+	if id := s.dec.SessionID(); id != "" && id != s.told && !s.dec.starting {
+		s.token, s.told, learned = id, id, id
 	}
 	s.mu.Unlock()
 	if err != nil {

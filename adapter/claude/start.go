@@ -74,13 +74,15 @@ func (s *session) launch(resume string) (*process, error) {
 	proc := &process{Process: p, answered: make(chan controlResponse, 1), done: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.shut { // closed meanwhile: nobody would end it
+		p.Kill()
+		_ = p.Close()
+		return nil, errClosed
+	}
 	s.proc = proc
 	s.dec = NewDecoder(Options{Tools: s.rt.Tools})
 	s.dec.starting = true
 	s.goes.Go(func() { s.read(proc) })
-	if s.shut {
-		proc.Kill() // closed meanwhile
-	}
 	return proc, nil
 }
 
