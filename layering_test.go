@@ -182,7 +182,7 @@ func (r room) allows(imported string) error {
 	if !strings.Contains(first, ".") { // the standard library
 		return nil
 	}
-	for _, m := range strings.Fields(r.others) {
+	for m := range strings.FieldsSeq(r.others) {
 		if imported == m || strings.HasPrefix(imported, m+"/") {
 			return nil
 		}
@@ -196,7 +196,7 @@ func TestTableIsDownward(t *testing.T) {
 	t.Parallel()
 	var above []string
 	for _, r := range rooms() {
-		for _, own := range strings.Fields(r.ours) {
+		for own := range strings.FieldsSeq(r.ours) {
 			if own != "*" && !slices.Contains(above, own) {
 				t.Errorf("the row of %s allows %s, which does not stand above it", r.packages, own)
 			}

@@ -207,9 +207,9 @@ func TestEveryTypeIsKnown(t *testing.T) {
 		case reflect.Pointer, reflect.Slice, reflect.Map:
 			named(typ.Elem())
 		case reflect.Struct:
-			for i := range typ.NumField() {
-				if typ.Field(i).IsExported() {
-					named(typ.Field(i).Type)
+			for f := range typ.Fields() {
+				if f.IsExported() {
+					named(f.Type)
 				}
 			}
 		case reflect.String:

@@ -35,8 +35,7 @@ func (c *Config) decode(data []byte) error {
 // syntax makes one sentence of a parser's error.
 func (c *Config) syntax(err error) error {
 	f := &Fault{File: c.file, Sentence: "the YAML cannot be read: " + err.Error()}
-	var located yaml.Error
-	if errors.As(err, &located) {
+	if located, ok := errors.AsType[yaml.Error](err); ok {
 		f.Sentence = "the YAML cannot be read: " + located.GetMessage()
 		if t := located.GetToken(); t != nil && t.Position != nil {
 			f.Line = t.Position.Line

@@ -48,7 +48,7 @@ func (c *Config) text(path string, n ast.Node, into reflect.Value) error {
 	if !ok {
 		text = n.GetToken().Value
 	}
-	u, _ := into.Addr().Interface().(encoding.TextUnmarshaler)
+	u, _ := reflect.TypeAssert[encoding.TextUnmarshaler](into.Addr())
 	if err := u.UnmarshalText([]byte(text)); err != nil {
 		return c.fault(n, path, "cannot be read: %v", err)
 	}

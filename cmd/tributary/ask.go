@@ -50,8 +50,7 @@ func (a *asker) permit(ctx context.Context, hub *session.Hub, id string, r trace
 			continue
 		}
 		_, err := hub.Permit(ctx, id, r.RequestID, a.name(), choice)
-		var wrong *session.ChoiceError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*session.ChoiceError](err); ok {
 			fmt.Fprintln(a.out, wrong)
 			continue
 		}
@@ -131,8 +130,7 @@ func (a *asker) line(ctx context.Context, hint string) (string, bool) {
 
 // late drops the error of an answer to something that is over.
 func late(err error) error {
-	var answered *session.AnsweredError
-	if errors.As(err, &answered) || errors.Is(err, session.ErrUnknownRequest) {
+	if _, ok := errors.AsType[*session.AnsweredError](err); ok || errors.Is(err, session.ErrUnknownRequest) {
 		return nil
 	}
 	return err

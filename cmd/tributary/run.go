@@ -52,7 +52,7 @@ func (r *runCommand) Run(ctx context.Context, p *program) error {
 			return err
 		}
 		stop, err := oneTurn(ctx, hub, text, r.printer(p), &person)
-		closing, cancel := context.WithCancel(context.Background())
+		closing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		cancel() // the turn is over, so there is nothing to wait for
 		err = errors.Join(err, hub.Close(closing), o.Log.Close())
 		if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -34,7 +35,7 @@ func (s *serveCommand) Run(ctx context.Context, p *program) error {
 	err = p.untilSignal(ctx, exitFailed, func(ctx context.Context) error {
 		return serve(ctx, cfg, logger, func(url string) { fmt.Fprintln(p.stdout, url) })
 	})
-	if exit, ok := err.(*exitError); ok && exit.err == nil { //nolint:errorlint // made just above
+	if exit, ok := errors.AsType[*exitError](err); ok && exit.err == nil {
 		logger.Warn("ended at once, by a second signal")
 		endAgents(cfg.Data, logger)
 	}

@@ -55,7 +55,7 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	if err != nil {
 		return err
 	}
-	listener, err := listen(c.Listen)
+	listener, err := listen(ctx, c.Listen)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	case <-ctx.Done():
 		logger.Info("stopping: running turns have a moment to finish", "seconds", drainWithin.Seconds())
 	}
-	s.end()
+	s.end(context.WithoutCancel(ctx))
 	return err
 }
 
@@ -121,14 +121,14 @@ func (s *station) ready() error {
 // end ends everything but the log, in the order in which things hang together:
 // nothing new is taken, turns end, whoever follows them is told, and only then
 // the connections go.
-func (s *station) end() {
+func (s *station) end(ctx context.Context) {
 	s.ending.Store(true)
 	_ = s.bounded("turns and agents", drainWithin+quitWithin, func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), drainWithin)
+		ctx, cancel := context.WithTimeout(ctx, drainWithin)
 		defer cancel()
 		return s.hub.Close(ctx)
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
+	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
 	defer cancel()
 	// The last bytes of the turns that ended just now are still on their way.
 	if err := s.server.Shutdown(ctx); err != nil {
@@ -165,8 +165,8 @@ func (s *station) bounded(what string, limit time.Duration, do func() error) err
 }
 
 // listen takes the port.
-func listen(address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("the address %s is in use by another program: end that one, or choose another with --listen (port 0 is any free one)", address)
@@ -198,8 +198,7 @@ func prepareDir(dir string) error {
 
 // reason is the part of an error about a file that does not name the file.
 func reason(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err
 	}
 	return err
@@ -207,11 +206,10 @@ func reason(err error) error {
 
 func openLog(ctx context.Context, c config.Config, logger *slog.Logger) (*eventlog.Log, error) {
 	store, err := natslog.Open(ctx, logOptions(c, logger))
-	var held *eventlog.HeldError
-	switch {
-	case errors.As(err, &held):
+	if held, ok := errors.AsType[*eventlog.HeldError](err); ok {
 		return nil, held
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
 	}
 	for id, what := range store.Damaged() {
@@ -234,8 +232,7 @@ func endAgents(stateDir string, logger *slog.Logger) {
 // faultOfAccess tells what is wrong with the settings from what is wrong with a
 // file.
 func faultOfAccess(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if _, ok := errors.AsType[*os.PathError](err); ok {
 		return err
 	}
 	return usage("%w", err)

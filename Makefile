@@ -1,0 +1,131 @@
+# make help lists the targets.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+# Arguments for make run, such as ARGS="--listen 127.0.0.1:9000".
+ARGS ?=
+# How long make fuzz stays with each target.
+FUZZTIME ?= 5s
+# How many random cuts make cuts tries.
+CUTS ?= 500
+
+# Where git cannot or must not be asked, the binary does without its revision.
+export GOFLAGS := $(GOFLAGS) -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+
+LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
+GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
+WEB_SOURCES := $(shell find web/src web/public -type f 2>/dev/null) web/index.html web/package.json web/tsconfig.json web/vite.config.js
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: run
+run: build ## Build and start the gateway with the demo agent; open the URL that it prints
+	@exec bin/tributary serve --agent demo $(ARGS)
+
+.PHONY: build
+build: web binary ## Build bin/tributary with the page in it
+
+.PHONY: binary
+binary: need-go
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/tributary ./cmd/tributary
+
+.PHONY: web
+web: web/dist/index.html ## Build the page, if its sources changed
+
+web/dist/index.html: web/node_modules/.package-lock.json $(WEB_SOURCES)
+	npm --prefix web run build
+	@touch $@
+
+web/node_modules/.package-lock.json: web/package-lock.json | need-node
+	npm --prefix web ci --no-audit --no-fund
+	@touch $@
+
+conformance/node_modules/.package-lock.json: conformance/package-lock.json | need-node
+	npm --prefix conformance ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: test
+test: need-cc ## Everything: formatting, lint, tests, and the real clients and agents
+	@$(MAKE) web
+	@$(MAKE) fmt-check
+	@$(MAKE) vet
+	@$(MAKE) lint
+	@$(MAKE) agents
+	@$(MAKE) test-go
+	@$(MAKE) binary
+	@$(MAKE) conformance
+	@$(MAKE) cuts
+	@echo "All is well."
+
+.PHONY: quick
+quick: need-go ## The Go tests that need no installation and little time
+	$(GO) test -short ./...
+
+.PHONY: test-go
+test-go: need-cc ## The Go tests, with the race detector, in random order
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 10m ./...
+
+.PHONY: agents
+agents: need-go need-node ## Install the real agents that tests run, outside the project
+	$(GO) run ./internal/realagent/install
+
+.PHONY: conformance
+conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary
+	cd conformance && node run.mjs
+
+.PHONY: cuts
+cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared
+	cd conformance && node cuts.mjs --cuts $(CUTS)
+
+.PHONY: vet
+vet: need-go
+	$(GO) vet ./...
+
+.PHONY: lint
+lint: need-go ## Lint (the first time builds the linter, about two minutes)
+	$(LINT) run ./...
+
+.PHONY: fmt
+fmt: need-go ## Format the Go sources
+	$(LINT) fmt ./...
+
+.PHONY: fmt-check
+fmt-check: need-go
+	@unformatted=$$($(GO_FILES) | xargs gofmt -l); \
+	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt: $$unformatted" >&2; exit 1; fi
+
+.PHONY: fuzz
+fuzz: need-go ## Every fuzz target for FUZZTIME
+	@for package in $$($(GO_FILES) | xargs grep -l '^func Fuzz' | xargs -n1 dirname | sort -u); do \
+	  for target in $$($(GO) test -list '^Fuzz' ./$$package | grep '^Fuzz'); do \
+	    echo "$$package $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$package; \
+	  done; \
+	done
+
+.PHONY: bench
+bench: need-go ## The Go benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: clean
+clean: ## Remove what was built and installed
+	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules
+
+.PHONY: need-go need-node need-cc
+need-go:
+	@command -v $(GO) >/dev/null || { echo "Go is missing: install version 1.26 or later." >&2; exit 1; }
+
+need-node:
+	@command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || a === 20 && b >= 19 ? 0 : 1)' \
+	  || { echo "Node.js with npm is missing or too old: install version 20.19 or later." >&2; exit 1; }
+
+need-cc: need-go
+	@command -v "$$($(GO) env CC)" >/dev/null \
+	  || { echo "A C compiler is missing, and Go's race detector needs one: install gcc and libc6-dev." >&2; exit 1; }
