@@ -189,13 +189,19 @@ func TestPipeHeldFromOutside(t *testing.T) {
 	}
 }
 
+// TestWriteToOneThatDoesNotRead: it reads one byte and no more.
 func TestWriteToOneThatDoesNotRead(t *testing.T) {
 	t.Parallel()
-	p := start(t, procio.Config{Grace: 50 * time.Millisecond}, `sleep 600`)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	p := start(t, procio.Config{Grace: 50 * time.Millisecond}, `dd bs=1 count=1 of=/dev/null 2>/dev/null; echo began; sleep 600`)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	big := bytes.Repeat([]byte("x"), 1<<20)
-	if err := p.WriteLine(ctx, big); !errors.Is(err, context.DeadlineExceeded) {
+	wrote := make(chan error, 1)
+	go func() { wrote <- p.WriteLine(ctx, bytes.Repeat([]byte("x"), 1<<20)) }()
+	if line, err := p.ReadLine(); err != nil || string(line) != "began" {
+		t.Fatalf("read %q, %v", line, err)
+	}
+	cancel()
+	if err := <-wrote; !errors.Is(err, context.Canceled) {
 		t.Errorf("a full pipe: %v", err)
 	}
 	if err := p.WriteLine(t.Context(), []byte("y")); err == nil {
