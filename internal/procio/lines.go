@@ -59,9 +59,14 @@ func (p *Process) WriteLine(ctx context.Context, line []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = p.stdin.SetWriteDeadline(time.Now()) })
+	cut := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(cut)
+		_ = p.stdin.SetWriteDeadline(time.Now())
+	})
 	n, err := p.stdin.Write(append(bytes.Clone(line), '\n'))
 	if !stop() {
+		<-cut
 		_ = p.stdin.SetWriteDeadline(time.Time{})
 	}
 	if err == nil {
