@@ -201,6 +201,9 @@ func (s *Store) list(ctx context.Context, se *session, l *lane) {
 		se.mu.Lock()
 		l.indexed(limit, at)
 		l.begin, l.end = l.begin[begin:], l.end[end:]
+		if dropped := l.trim(); l.kept {
+			se.trimmed(dropped)
+		}
 		se.mu.Unlock()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/natslog"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -100,6 +101,7 @@ func paced(ctx context.Context, b *testing.B, s *natslog.Store, took *latencies)
 	var wg sync.WaitGroup
 	for w := range 100 {
 		wg.Go(func() {
+			time.Sleep(time.Duration(w) * 200 * time.Microsecond) // not all at once
 			tick := time.NewTicker(20 * time.Millisecond)
 			defer tick.Stop()
 			session := fmt.Sprintf("paced %d", w)
@@ -136,13 +138,14 @@ func BenchmarkAppendBeside(b *testing.B) {
 	})
 	b.Run("a deletion", func(b *testing.B) {
 		s := open(b, natslog.Options{})
-		fill(b, s, 20, 200)
+		fill(b, s, 4, 2000) // enough to last
 		beside(b, s, func(ctx context.Context) {
-			for i := 0; ctx.Err() == nil; i++ {
-				if err := s.Delete(ctx, fmt.Sprintf("other %d", i%20)); err != nil && ctx.Err() == nil {
-					b.Error(err)
-				}
+			start := time.Now()
+			if err := s.Delete(ctx, "other 0"); err != nil && ctx.Err() == nil {
+				b.Error(err)
 			}
+			b.ReportMetric(float64(time.Since(start).Milliseconds()), "deletion-ms")
+			<-ctx.Done()
 		})
 	})
 	b.Run("history reads", func(b *testing.B) {
@@ -169,6 +172,48 @@ func beside(b *testing.B, s *natslog.Store, other func(context.Context)) {
 		cancel()
 	}
 	took.report(b)
+}
+
+// BenchmarkFollow is 200 sessions with 25 records a second each and a follower
+// each: how long from the beginning of an append until the follower has it.
+func BenchmarkFollow(b *testing.B) {
+	const sessions, records = 200, 75
+	for range b.N {
+		l := eventlog.New(open(b, natslog.Options{}), eventlog.Options{})
+		var took latencies
+		var wg sync.WaitGroup
+		for w := range sessions {
+			session := fmt.Sprint(w)
+			var started [records + 1]atomic.Int64
+			wg.Go(func() {
+				for r, err := range l.Follow(b.Context(), session, 0) {
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					took.add(time.Since(time.Unix(0, started[r.Seq].Load())))
+					if r.Seq == records {
+						return
+					}
+				}
+			})
+			wg.Go(func() {
+				time.Sleep(time.Duration(w) * 200 * time.Microsecond)
+				tick := time.NewTicker(40 * time.Millisecond)
+				defer tick.Stop()
+				for i := 1; i <= records; i++ {
+					<-tick.C
+					started[i].Store(time.Now().UnixNano())
+					if _, err := l.Append(b.Context(), session, "t", word(i)); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		took.report(b)
+	}
 }
 
 // fill writes sessions whose turns are interleaved, as they are in life.

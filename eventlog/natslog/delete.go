@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -118,6 +119,13 @@ func (s *Store) everything(ctx context.Context, se *session, l *lane) ([]uint64,
 	return at, nil
 }
 
+// Erasing goes in small steps, 8,000 messages a second at most, so that appends
+// to other sessions get their turn in between.
+const (
+	eraseAtOnce = 8
+	erasePause  = time.Millisecond
+)
+
 func (s *Store) erase(ctx context.Context, stream string, places []uint64) error {
 	if len(places) == 0 {
 		return nil
@@ -126,11 +134,15 @@ func (s *Store) erase(ctx context.Context, stream string, places []uint64) error
 	if err != nil {
 		return err
 	}
-	for _, at := range places {
-		select {
-		case <-s.closing:
-			return errClosing
-		default:
+	pause := time.NewTicker(erasePause)
+	defer pause.Stop()
+	for i, at := range places {
+		if i%eraseAtOnce == eraseAtOnce-1 {
+			select {
+			case <-s.closing:
+				return errClosing
+			case <-pause.C:
+			}
 		}
 		var api *jetstream.APIError
 		if err := st.DeleteMsg(ctx, at); err != nil && !errors.As(err, &api) {

@@ -119,6 +119,23 @@ func (l *lane) indexed(n int, at uint64) {
 	}
 }
 
+// keepSegments is how many segments of a lane stay in memory: those of the newest
+// pages of history. Older ones are looked up when they are read.
+const keepSegments = 64
+
+// trim drops the older half of too many segments and returns the number of the
+// last record that it dropped, or 0.
+func (l *lane) trim() uint64 {
+	if len(l.segments) <= keepSegments {
+		return 0
+	}
+	n := len(l.segments) - keepSegments/2
+	dropped := l.segments[n-1]
+	l.segments = append([]segment(nil), l.segments[n:]...)
+	l.older = dropped.index
+	return dropped.last
+}
+
 // prepend puts an older segment before the others.
 func (l *lane) prepend(at uint64, m indexMessage, places []place) {
 	if n := len(places); n > 0 {

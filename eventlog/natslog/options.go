@@ -2,9 +2,8 @@ package natslog
 
 import (
 	"crypto/sha256"
-	"encoding/base32"
+	"encoding/hex"
 	"log/slog"
-	"strings"
 	"time"
 )
 
@@ -90,5 +89,5 @@ func (o Options) withDefaults() Options {
 func key(session string) string {
 	const bytes = 16
 	sum := sha256.Sum256([]byte(session))
-	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:bytes]))
+	return hex.EncodeToString(sum[:bytes])
 }

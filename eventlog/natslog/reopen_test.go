@@ -153,6 +153,45 @@ func TestProvisionalRecordsGo(t *testing.T) {
 	}
 }
 
+// TestLongSession has more index messages than are kept in memory.
+func TestLongSession(t *testing.T) {
+	t.Parallel()
+	options := natslog.Options{Dir: t.TempDir(), MaxPayload: 8 << 10}
+	s := open(t, options)
+	var log []trace.Record
+	var turns []eventlog.TurnMark
+	check := func() {
+		t.Helper()
+		for before, end := uint64(0), len(turns); end > 0; {
+			got, err := s.Turns(t.Context(), "s", before, 70)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(turns[max(0, end-70):end], got); d != "" {
+				t.Fatalf("turns up to %d (-want +got):\n%.2000s", end, d)
+			}
+			before, end = got[0].First, end-len(got)
+		}
+		sameRecords(t, read(t, s, "s"), log)
+	}
+	for i := range 600 {
+		turn := fmt.Sprintf("turn %d", i)
+		log = append(log, write(t, s, "s", turn, 3*i, 2)...)
+		turns = append(turns, eventlog.TurnMark{Turn: turn, First: log[len(log)-2].Seq})
+		if i >= 40 { // turns end long after they began
+			log = append(log, finish(t, s, "s", turns[i-40].Turn))
+			turns[i-40].Last = log[len(log)-1].Seq
+		}
+		if i%250 == 249 {
+			check()
+		}
+	}
+	check()
+	closeStore(t, s)
+	s = open(t, options)
+	check()
+}
+
 const childDir = "NATSLOG_TEST_CHILD_DIR"
 
 // TestChild is not a test: it is the process that TestKill kills.

@@ -40,22 +40,22 @@ func (s *Store) acquire(ctx context.Context, id string) (*session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	k := key(id)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		return nil, eventlog.ErrClosed
 	}
-	se := s.sessions[k]
+	se := s.sessions[id]
 	isNew := se == nil
 	if isNew {
+		k := key(id)
 		se = &session{
 			id: id, key: k, ready: make(chan struct{}), appending: make(chan struct{}, 1), loading: make(chan struct{}, 1),
 			ends: map[string]uint64{}, open: map[string]uint64{},
 			wholes: lane{stream: s.wholes, subject: s.opts.Name + ".w." + k, kept: true},
 			deltas: lane{stream: s.deltas, subject: s.opts.Name + ".p." + k},
 		}
-		s.sessions[k] = se
+		s.sessions[id] = se
 		se.used = s.recent.PushFront(se)
 	} else if se.used != nil {
 		s.recent.MoveToFront(se.used)
@@ -115,7 +115,7 @@ func (s *Store) drop(se *session) {
 	if se.used != nil {
 		s.recent.Remove(se.used)
 		se.used = nil
-		delete(s.sessions, se.key)
+		delete(s.sessions, se.id)
 	}
 }
 
@@ -150,6 +150,18 @@ func (se *session) turned(begin, end []mark) {
 			se.turns[i].Last = m.Seq
 		}
 	}
+}
+
+// trimmed forgets the turns that began up to a record. They come back by remember,
+// which needs the ends that are not listed where they began.
+func (se *session) trimmed(upTo uint64) {
+	n := sort.Search(len(se.turns), func(i int) bool { return se.turns[i].First > upTo })
+	for _, t := range se.turns[:n] {
+		if t.Last > upTo {
+			se.ends[t.Turn] = t.Last
+		}
+	}
+	se.turns = slices.Clone(se.turns[n:])
 }
 
 // turn finds a turn among those that were looked up; a recent one quickly.
