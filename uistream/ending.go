@@ -57,6 +57,16 @@ func (t *Translator) stop(p trace.Stop) {
 	}
 }
 
+// rewind ends a message that was taken back while it was written: the client has
+// dropped it, and anything but an abort would bring it back on the screen. A
+// rewind at the beginning of a turn is about messages before it.
+func (t *Translator) rewind() {
+	if t.opened {
+		t.over = true
+		t.emit(t.abort(trace.Stop{Reason: Superseded}))
+	}
+}
+
 // endSteps closes the step. A message that ends with a settled question would
 // make the stock client post it again and again; one more step tells it that
 // the question is history. The step is only seen if metadata follows.

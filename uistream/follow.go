@@ -24,7 +24,7 @@ type Span struct {
 const tooSlow = time.Second
 
 // Serve writes one assistant message of a turn to the client as it grows: until
-// it is over, the turn stops, or it parks; or until [Rings.Supersede]. Then it
+// it is over, the turn stops, or it parks. Then it
 // returns nil. Otherwise the client did not get the end: it has gone (the error
 // of ctx, or of a write), or it was told that something else went wrong
 // ([ErrTooSlow], [ErrClosed], or an error of the source). The handler must not
@@ -66,8 +66,6 @@ func (f *follower) run(ctx context.Context, source Source, framing Framing) erro
 		return nil
 	case f.w.err != nil, ctx.Err() != nil:
 		return err
-	case errors.Is(err, errSuperseded):
-		return f.end(Abort{})
 	case errors.Is(err, ErrTooSlow):
 		return f.w.give(err, "The connection was too slow to follow the answer: reload the page to see all of it.")
 	case errors.Is(err, ErrClosed):
@@ -76,8 +74,6 @@ func (f *follower) run(ctx context.Context, source Source, framing Framing) erro
 		return f.w.give(err, "The gateway could not read the rest of the answer: reload the page.")
 	}
 }
-
-var errSuperseded = errors.New("the turn was replaced")
 
 // catchUp reads the turn from the log until it meets the ring. It does not wait
 // for the turn: what the ring has dropped is in the log.
@@ -111,11 +107,6 @@ func (f *follower) catchUp(ctx context.Context, source Source, framing Framing) 
 
 // follow takes what the ring has at the place, or waits for it.
 func (f *follower) follow(ctx context.Context, at uint64) (next uint64, over bool, err error) {
-	select {
-	case <-f.ring.superseded:
-		return at, false, errSuperseded
-	default:
-	}
 	v := f.ring.look(at, f.buf)
 	f.buf = v.entries
 	if v.fell {
@@ -136,7 +127,7 @@ func (f *follower) follow(ctx context.Context, at uint64) (next uint64, over boo
 	case v.over:
 		return at, false, errNoStop
 	default:
-		return at, false, f.w.wait(ctx, v.wake, f.ring.superseded)
+		return at, false, f.w.Wait(ctx, v.wake)
 	}
 }
 

@@ -35,9 +35,6 @@ type ring struct {
 	over    bool
 	err     error
 
-	supersedeOnce sync.Once
-	superseded    chan struct{}
-
 	// users and idle belong to the Rings.
 	users int
 	idle  stopper
@@ -46,7 +43,7 @@ type ring struct {
 type stopper interface{ Stop() bool }
 
 func newRing(key Key, window int, cancel context.CancelFunc) *ring {
-	return &ring{key: key, cancel: cancel, window: window, wake: make(chan struct{}), superseded: make(chan struct{})}
+	return &ring{key: key, cancel: cancel, window: window, wake: make(chan struct{})}
 }
 
 // run reads the turn once, for all.
@@ -159,6 +156,3 @@ func (r *ring) joins(seq uint64, offset int64) (at uint64, ok bool) {
 	}
 	return r.first + uint64(i) + 1, true
 }
-
-// supersede ends all readers.
-func (r *ring) supersede() { r.supersedeOnce.Do(func() { close(r.superseded) }) }

@@ -58,20 +58,6 @@ func NewRings(c RingsConfig) *Rings {
 // Framing is the framing of everything that Serve writes.
 func (rs *Rings) Framing() Framing { return rs.config.Framing }
 
-// Supersede ends the streams of a turn that a regenerate or an edit replaces,
-// with nothing but an abort: the client has dropped the message, and anything
-// else would bring it back on the screen. Call it before the turn is stopped.
-func (rs *Rings) Supersede(session, turn string) {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	for key, r := range rs.rings {
-		if key.Session == session && key.Turn == turn {
-			r.supersede()
-			rs.forget(r)
-		}
-	}
-}
-
 // Close ends all reading and waits for it. Streams that are being served end
 // with an error.
 func (rs *Rings) Close() {

@@ -262,30 +262,25 @@ func TestCloseEndsFollowersAndWaits(t *testing.T) {
 	})
 }
 
+// A turn that an edit or a regenerate replaces gets a rewind before the records
+// that close its parts: none of those may reach the client.
 func TestSupersededStreamEndsWithAnAbortOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		rs := uistream.NewRings(uistream.RingsConfig{Framing: uistream.Framing{NoEvents: true}})
 		defer rs.Close()
 		records := story(t, 3, "words ")
-		f := newFeed(records[:5]...)
-		result := make(chan string)
-		go func() {
-			got, err := serve(t.Context(), rs, turn, f, uistream.Span{})
-			if err != nil {
-				t.Error(err)
-			}
-			result <- got
-		}()
-		synctest.Wait()
-		rs.Supersede("s", "t1")
-		f.add(records[5:]...)
+		rewind := records[5]
+		rewind.Payload = trace.Rewind{To: "m1"}
+		f := newFeed(append(records[:5:5], rewind)...)
+		f.add(records[6:]...)
+		got, err := serve(t.Context(), rs, turn, f, uistream.Span{})
 		want := strings.Join([]string{
 			`{"type":"start","messageId":"m1"}`, `{"type":"start-step"}`, `{"type":"text-start","id":"text-1"}`,
 			`{"type":"text-delta","id":"text-1","delta":"words "}`, `{"type":"abort"}`, `[DONE]`,
 		}, "\n\ndata: ")
-		if got := <-result; got != "data: "+want+"\n\n" {
-			t.Errorf("got\n%s\nwant\ndata: %s", got, want)
+		if got != "data: "+want+"\n\n" || err != nil {
+			t.Errorf("error %v, got\n%s\nwant\ndata: %s", err, got, want)
 		}
 	})
 }

@@ -76,7 +76,9 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 		return t.out
 	}
 	switch p := r.Payload.(type) {
-	case trace.Prompt, trace.Rewind:
+	case trace.Prompt:
+	case trace.Rewind:
+		t.rewind()
 	case trace.Reply:
 		t.reply(p)
 	case trace.Step:

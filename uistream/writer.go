@@ -118,10 +118,6 @@ func (w *Writer) limit(deadline time.Time) {
 // Wait flushes and returns when wake is closed or ctx ends, keeping the
 // connection alive meanwhile.
 func (w *Writer) Wait(ctx context.Context, wake <-chan struct{}) error {
-	return w.wait(ctx, wake, nil)
-}
-
-func (w *Writer) wait(ctx context.Context, wake, or <-chan struct{}) error {
 	if err := w.Begin(); err != nil {
 		return err
 	}
@@ -133,8 +129,6 @@ func (w *Writer) wait(ctx context.Context, wake, or <-chan struct{}) error {
 	for {
 		select {
 		case <-wake:
-			return nil
-		case <-or:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
