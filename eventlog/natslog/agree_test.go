@@ -47,7 +47,7 @@ func TestAgreesWithMemlog(t *testing.T) {
 			case 0:
 				e.Payload = trace.Message{Text: strings.Repeat("m", size)}
 			case 1:
-				e.Payload = trace.Unknown{UnknownKind: "new", Raw: json.RawMessage("{\n\"x\" : [1,\n2]}")}
+				e.Payload = trace.Unknown{UnknownKind: "new", Raw: json.RawMessage("{ \"x\" : [1,  2]}")}
 			default:
 				e.Payload = trace.MessageDelta{Delta: strings.Repeat("d", size)}
 			}

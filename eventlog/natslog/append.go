@@ -178,7 +178,7 @@ func (s *Store) list(ctx context.Context, se *session, l *lane) {
 	limit := segmentLimit(s.maxPayload())
 	for len(l.tail) >= limit {
 		run := l.tail[:limit]
-		m := indexMessage{Before: l.index, Prev: run[limit-1].at, Count: l.count - uint64(len(l.tail)-limit), Last: run[limit-1].last}
+		m := indexMessage{Before: l.index, Prev: run[limit-1].at, Count: run[limit-1].count, Last: run[limit-1].last}
 		for _, p := range run {
 			m.Places = append(m.Places, p.row())
 		}

@@ -97,13 +97,21 @@ func (s *Store) deleteFrom(ctx context.Context, se *session) (again bool, err er
 
 // everything lists the places of the lane's messages and of its index.
 func (s *Store) everything(ctx context.Context, se *session, l *lane) ([]uint64, error) {
-	for l.older != 0 {
-		if err := s.loadOlder(ctx, se, l); err != nil && !isDamage(err) {
-			return nil, err
+	var segments []segment
+	var tail []place
+	for older := true; older; {
+		se.mu.Lock()
+		segments, tail = l.segments, l.tail
+		older = l.older != 0
+		se.mu.Unlock()
+		if older {
+			if err := s.loadOlder(ctx, se, l); err != nil && !isDamage(err) {
+				return nil, err
+			}
 		}
 	}
 	var at []uint64
-	for _, g := range l.segments {
+	for _, g := range segments {
 		places, err := s.listed(ctx, l.stream, g.index)
 		if err != nil && !isLoss(err) {
 			return nil, err
@@ -113,7 +121,7 @@ func (s *Store) everything(ctx context.Context, se *session, l *lane) ([]uint64,
 		}
 		at = append(at, g.index)
 	}
-	for _, p := range l.tail {
+	for _, p := range tail {
 		at = append(at, p.at)
 	}
 	return at, nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -92,18 +91,14 @@ func (f frame) split(records []byte, limit int) (frames []frame, pieces [][]byte
 // ones that it announced.
 func decodeRecords(session string, f frame, text []byte) ([]trace.Record, error) {
 	records := make([]trace.Record, 0, min(f.Last+1-f.First, uint64(len(text))))
-	next := lines(text)
-	if uint64(bytes.Count(text, []byte("\n"))) != f.Last+1-f.First {
-		// A payload of an unknown kind is kept as it came, line breaks and all.
-		next = values(text)
-	}
 	for seq := f.First; seq <= f.Last; seq++ {
-		value, err := next()
-		if err != nil {
-			return nil, fmt.Errorf("record %d is missing from its message: %w", seq, err)
+		line, rest, ok := bytes.Cut(text, []byte("\n"))
+		if !ok {
+			return nil, fmt.Errorf("record %d is missing from its message", seq)
 		}
+		text = rest
 		var r trace.Record
-		if err := r.UnmarshalJSON(value); err != nil {
+		if err := r.UnmarshalJSON(line); err != nil {
 			return nil, fmt.Errorf("read record %d: %w", seq, err)
 		}
 		if r.Seq != seq || r.Session != session {
@@ -111,28 +106,8 @@ func decodeRecords(session string, f frame, text []byte) ([]trace.Record, error)
 		}
 		records = append(records, r)
 	}
-	if _, err := next(); err == nil {
+	if len(text) > 0 {
 		return nil, fmt.Errorf("a message holds more than its records %d to %d", f.First, f.Last)
 	}
 	return records, nil
-}
-
-func lines(text []byte) func() ([]byte, error) {
-	return func() ([]byte, error) {
-		line, rest, ok := bytes.Cut(text, []byte("\n"))
-		if !ok {
-			return nil, io.EOF
-		}
-		text = rest
-		return line, nil
-	}
-}
-
-func values(text []byte) func() ([]byte, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	return func() ([]byte, error) {
-		var v json.RawMessage
-		err := d.Decode(&v)
-		return v, err
-	}
 }

@@ -36,6 +36,7 @@ type place struct {
 	first, last uint64 // record numbers
 	size        int
 	piece, of   int
+	count       uint64 // how many messages there were with it; known in a tail only
 }
 
 // segmentSize is how many messages an index message lists. Opening a session
@@ -101,11 +102,12 @@ func (p place) row() []uint64 {
 
 // add notes an acknowledged message.
 func (l *lane) add(p place, f frame) {
+	l.prev = p.at
+	l.count++
+	p.count = l.count
 	l.tail = append(l.tail, p)
 	l.begin = append(l.begin, f.Begin...)
 	l.end = append(l.end, f.End...)
-	l.prev = p.at
-	l.count++
 }
 
 // indexed makes the first n places of the tail a segment, listed by the message

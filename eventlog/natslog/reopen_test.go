@@ -2,6 +2,7 @@ package natslog_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -174,6 +176,29 @@ func TestLongSession(t *testing.T) {
 		}
 		sameRecords(t, read(t, s, "s"), log)
 	}
+	// Somebody pages through history all the while.
+	ctx, cancel := context.WithCancel(t.Context())
+	var paging sync.WaitGroup
+	defer paging.Wait()
+	defer cancel()
+	paging.Go(func() {
+		for ctx.Err() == nil {
+			if _, err := s.Turns(ctx, "s", 0, 0); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+			seen := uint64(0)
+			for r, err := range s.Wholes(ctx, "s", 0, 0) {
+				if ctx.Err() != nil {
+					return
+				}
+				if err != nil || r.Seq <= seen {
+					t.Errorf("number %d after %d, %v", r.Seq, seen, err)
+					return
+				}
+				seen = r.Seq
+			}
+		}
+	})
 	for i := range 600 {
 		turn := fmt.Sprintf("turn %d", i)
 		log = append(log, write(t, s, "s", turn, 3*i, 2)...)
@@ -187,9 +212,22 @@ func TestLongSession(t *testing.T) {
 		}
 	}
 	check()
+	cancel()
+	paging.Wait()
 	closeStore(t, s)
 	s = open(t, options)
 	check()
+	if err := s.Delete(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	log, turns = nil, nil
+	check()
+	closeStore(t, s)
+	s = open(t, options)
+	check()
+	if len(s.Damaged()) != 0 {
+		t.Errorf("damaged: %v", s.Damaged())
+	}
 }
 
 const childDir = "NATSLOG_TEST_CHILD_DIR"

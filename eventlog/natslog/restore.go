@@ -19,7 +19,14 @@ func (s *Store) restore(ctx context.Context, se *session) error {
 			return err
 		}
 	}
-	if noted.At > se.wholes.prev {
+	switch {
+	case noted.At <= se.wholes.prev:
+	case noted.At <= se.erased:
+		// A deletion was cut short before it came to the note.
+		if err := s.notes.remove(ctx, se.key); err != nil {
+			return err
+		}
+	default:
 		s.lost(ctx, se, fmt.Sprintf("the log ends before record %d, which was acknowledged", noted.Last))
 	}
 	se.last = max(se.last, noted.Last)
@@ -41,7 +48,7 @@ func (s *Store) restoreLane(ctx context.Context, se *session, l *lane) error {
 	l.index, l.count = m.at, i.Count
 	se.last = max(se.last, i.Last)
 	if i.Deleted {
-		se.deleted = i.Last
+		se.deleted, se.erased = i.Last, i.Prev
 		if err := s.finishDelete(ctx, l, i.Prev); err != nil {
 			return err
 		}
@@ -115,7 +122,7 @@ func (s *Store) scan(ctx context.Context, se *session, l *lane, from uint64) err
 		if f.Piece <= 1 {
 			pieces = nil // of an append that was never acknowledged
 		}
-		pieces = append(pieces, place{at: m.at, first: f.First, last: f.Last, size: len(m.body), piece: f.Piece, of: f.Of})
+		pieces = append(pieces, place{at: m.at, first: f.First, last: f.Last, size: len(m.body), piece: f.Piece, of: f.Of, count: l.count})
 		if f.complete() {
 			l.tail = append(l.tail, pieces...)
 			l.begin, l.end = append(l.begin, f.Begin...), append(l.end, f.End...)

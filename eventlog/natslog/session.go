@@ -27,6 +27,7 @@ type session struct {
 	broken  bool   // an append failed; the session has to be opened anew
 	last    uint64 // number of the last acknowledged record
 	deleted uint64 // records up to here were deleted
+	erased  uint64 // place of the last whole that was deleted when it was opened
 	wholes  lane
 	deltas  lane
 	turns   []eventlog.TurnMark // that began in what was looked up, oldest first
@@ -176,6 +177,8 @@ func (se *session) turn(turn string) int {
 
 // begun reports whether the turn is known to have begun.
 func (se *session) begun(turn string) bool {
+	se.mu.Lock()
+	defer se.mu.Unlock()
 	_, open := se.open[turn]
 	return open || se.turn(turn) >= 0
 }
