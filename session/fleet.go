@@ -24,9 +24,9 @@ func newFleet(limit int) *fleet {
 }
 
 // reserve takes a place for a session's agent. When there is none it closes the
-// agent that has been idle longest, and waits when all of them work.
-func (f *fleet) reserve(ctx context.Context, l *live) error {
-	for {
+// agent that has been idle longest. When all of them work it tells, and waits.
+func (f *fleet) reserve(ctx context.Context, l *live, full func(atMost int)) error {
+	for waited := false; ; waited = true {
 		f.mu.Lock()
 		_, has := f.open[l]
 		if has || len(f.open) < f.max {
@@ -44,6 +44,9 @@ func (f *fleet) reserve(ctx context.Context, l *live) error {
 		f.mu.Unlock()
 		if idlest != nil && idlest.closeIfIdle() {
 			continue
+		}
+		if !waited {
+			full(f.max)
 		}
 		select {
 		case <-wait:
@@ -79,23 +82,25 @@ func (f *fleet) wake() {
 	f.changed = make(chan struct{})
 }
 
-// openAgent returns the session's agent, and opens it if need be.
-func (l *live) openAgent(ctx context.Context) (agent.Session, error) {
+// openAgent returns the session's agent, and opens it if need be; full is called
+// if it has to wait for another session's agent to come to rest.
+func (l *live) openAgent(ctx context.Context, full func(atMost int)) (agent.Session, error) {
 	l.opens.Lock()
 	defer l.opens.Unlock()
 	if s := l.openedAgent(); s != nil {
 		return s, nil
-	}
-	if err := l.hub.fleet.reserve(ctx, l); err != nil {
-		return nil, err
 	}
 	l.mu.Lock()
 	info := l.info
 	l.mu.Unlock()
 	a, ok := l.hub.Agents[info.Agent]
 	if !ok {
-		l.hub.fleet.release(l)
 		return nil, fmt.Errorf("the agent %q of this session is not configured any more", info.Agent)
+	}
+	if !a.InProcess {
+		if err := l.hub.fleet.reserve(ctx, l, full); err != nil {
+			return nil, err
+		}
 	}
 	if err := l.openFiles(a.Cwd); err != nil {
 		l.hub.fleet.release(l)

@@ -36,6 +36,9 @@ type Agent struct {
 	Cwd     string
 	Model   string
 	Policy  permission.Policy
+	// InProcess says that a session of this agent costs no process, so that it is
+	// not counted among the MaxAgents.
+	InProcess bool
 }
 
 // Options configure a Hub. The zero value of each limit means its default.

@@ -61,9 +61,6 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		t.builder.Emit(trace.Rewind{To: rewind})
 	}
 	t.builder.Emit(trace.Prompt{Message: t.prompt.Message, By: p.By, Channel: p.Channel})
-	if rewind != "" {
-		t.builder.Emit(trace.Error{Code: "not_rewound", Message: "The agent still remembers what was removed."})
-	}
 	// On record before it is answered for, so that prompts stand in the log in the
 	// order in which they were taken. A failure ends the turn, by its watcher.
 	_ = t.builder.Flush()
@@ -110,6 +107,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, rewind
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}, after)
+	t.rewinds = rewind != ""
 	l.coming++
 	if rewind != "" {
 		l.branch.cut(rewind)

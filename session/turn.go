@@ -31,6 +31,7 @@ type turn struct {
 	by        string
 	channel   string
 	prompt    agent.Prompt
+	rewinds   bool // it replaces what was said before
 	after     uint64
 	builder   *trace.Builder
 	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
@@ -124,7 +125,12 @@ func failed(reason, sentence string) trace.Stop {
 func (t *turn) run() {
 	l := t.live
 	t.reply(trace.CausePrompt)
-	session, err := l.openAgent(t.ctx)
+	if t.rewinds {
+		t.builder.Emit(trace.Error{Code: "not_rewound", Message: "The agent still remembers what was removed."})
+	}
+	session, err := l.openAgent(t.ctx, func(atMost int) {
+		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: fmt.Sprintf("Waiting: %d agents are at work, which is the most that may be.", atMost)})
+	})
 	if err != nil {
 		t.finish(failed("agent_unavailable", err.Error()))
 		return

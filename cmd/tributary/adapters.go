@@ -20,8 +20,10 @@ type adapter struct {
 	name string
 	// takes are the keys of an agent's configuration that mean something to it,
 	// beside those that mean something to every agent.
-	takes   []string
-	runtime func(config.Agent) agent.Runtime
+	takes []string
+	// inProcess says that its sessions cost no process.
+	inProcess bool
+	runtime   func(config.Agent) agent.Runtime
 	// decoder reads recordings; nil where the agent has no protocol of its own.
 	decoder func() agent.Decoder
 }
@@ -39,7 +41,7 @@ func adapters() []adapter {
 			decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
 		},
 		{
-			name: "demo", takes: []string{"pace"},
+			name: "demo", takes: []string{"pace"}, inProcess: true,
 			runtime: func(a config.Agent) agent.Runtime {
 				if a.Pace != nil {
 					return demo.Runtime{Pace: *a.Pace}
@@ -48,7 +50,7 @@ func adapters() []adapter {
 			},
 		},
 		{
-			name:    "echo",
+			name: "echo", inProcess: true,
 			runtime: func(config.Agent) agent.Runtime { return echo.Runtime{} },
 		},
 	}

@@ -92,7 +92,7 @@ func agents(c config.Config) (map[string]session.Agent, error) {
 		if a.Policy != nil {
 			policy = *a.Policy
 		}
-		all[name] = session.Agent{Runtime: kind.runtime(a), Cwd: cwd, Model: a.Model, Policy: policy}
+		all[name] = session.Agent{Runtime: kind.runtime(a), Cwd: cwd, Model: a.Model, Policy: policy, InProcess: kind.inProcess}
 	}
 	return all, nil
 }
@@ -148,6 +148,10 @@ func streamOptions(s config.Stream) uistream.Options {
 	case config.SubagentsPart:
 	}
 	return o
+}
+
+func timing(s config.Stream) uistream.Timing {
+	return uistream.Timing{Keepalive: s.Keepalive, Write: s.WriteTimeout}
 }
 
 func framing(s config.Stream, log *eventlog.Log) uistream.Framing {

@@ -11,6 +11,10 @@ const FORGETS = {
   '7.0.0': { reasoning: ['id'] },
 };
 
+/** A trial that hangs must not hang the run. */
+const tooLong = seconds => new Promise((_, fail) =>
+  setTimeout(() => fail(new Error(`the trial was not over after ${seconds} s`)), seconds * 1000).unref());
+
 /** Thrown when going on makes no sense; the check that failed is already noted. */
 class Enough extends Error {}
 
@@ -120,11 +124,11 @@ export class Trial {
   async run(testCase) {
     const began = Date.now();
     try {
-      await testCase.run(this);
+      await Promise.race([testCase.run(this), tooLong(testCase.within ?? 120)]);
     } catch (e) {
       if (!(e instanceof Enough)) this.failures.push({ check: 'runs to its end', detail: e.stack?.split('\n').slice(0, 3).join(' ') ?? String(e) });
     } finally {
-      for (const chat of this.#opened) await chat.close().catch(() => {});
+      for (const chat of this.#opened) await Promise.race([chat.close(), tooLong(10)]).catch(() => {});
     }
     this.ms = Date.now() - began;
     return this;
