@@ -67,7 +67,8 @@ func (l *live) save(ctx context.Context) error {
 // saveLate saves after something that cannot be undone; a failure is logged,
 // since the next save writes the same again.
 func (l *live) saveLate() {
-	if err := l.save(l.hub.ctx); err != nil {
+	// Close waits for what runs, so this gets through even as the hub's life ends.
+	if err := l.save(context.WithoutCancel(l.hub.ctx)); err != nil {
 		l.hub.Logger.Error("session document not written", "session", l.id, "error", err)
 	}
 }

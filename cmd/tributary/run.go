@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/session"
@@ -35,6 +36,14 @@ func (r *runCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	person := &asker{out: p.stderr, in: p.stdin, there: r.Prompt != "-" && isTerminal(p.stdin) && isTerminal(p.stderr)}
+	return p.untilSignal(ctx, exitCanceled, func(ctx context.Context) error {
+		return r.turn(ctx, cfg, text, p, person)
+	})
+}
+
+// turn runs one turn on a log in memory.
+func (r *runCommand) turn(ctx context.Context, cfg config.Config, text string, p *program, person *asker) error {
 	level := slog.LevelWarn
 	if cfg.LogLevel != "" {
 		level = cfg.LogLevel.Slog()
@@ -45,21 +54,18 @@ func (r *runCommand) Run(ctx context.Context, p *program) error {
 	}
 	o.Log = eventlog.New(memlog.New(), eventlog.Options{})
 	o.OnDisconnect = session.Detach // there is no connection
-	person := asker{out: p.stderr, in: p.stdin, there: r.Prompt != "-" && isTerminal(p.stdin) && isTerminal(p.stderr)}
-	return p.untilSignal(ctx, exitCanceled, func(ctx context.Context) error {
-		hub, err := session.New(ctx, o)
-		if err != nil {
-			return err
-		}
-		stop, err := oneTurn(ctx, hub, text, r.printer(p), &person)
-		closing, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		cancel() // the turn is over, so there is nothing to wait for
-		err = errors.Join(err, hub.Close(closing), o.Log.Close())
-		if err != nil {
-			return err
-		}
-		return outcome(stop)
-	})
+	hub, err := session.New(ctx, o)
+	if err != nil {
+		return err
+	}
+	stop, err := oneTurn(ctx, hub, text, r.printer(p), person)
+	closing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	cancel() // the turn is over, so there is nothing to wait for
+	err = errors.Join(err, hub.Close(closing), o.Log.Close())
+	if err != nil {
+		return err
+	}
+	return outcome(stop)
 }
 
 // text returns what to ask.
