@@ -18,9 +18,11 @@ const OUTCOME: Record<string, string> = { canceled: 'Stopped.', failed: 'This tu
 
 export const Message = memo(function Message({ message, session, live, answers }: Props) {
   const outcome = (message.metadata as { outcome?: string } | undefined)?.outcome ?? '';
+  // That somebody stopped the turn is said once, and is no error.
+  const parts = outcome === 'canceled' ? message.parts.filter(part => part.type !== 'data-error') : message.parts;
   return (
     <article className={`message ${message.role}`} aria-label={message.role === 'user' ? 'You' : 'The agent'}>
-      {message.parts.map((part, i) => <Part key={i} part={part} session={session} live={live} answers={answers} />)}
+      {parts.map((part, i) => <Part key={i} part={part} session={session} live={live} answers={answers} />)}
       {!live && OUTCOME[outcome] && <p className="outcome">{OUTCOME[outcome]}</p>}
     </article>
   );
