@@ -109,8 +109,16 @@ func checkStreams(t *testing.T, client, text string, turns, replies int) {
 func TestConvertGolden(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][]string{
-		{"plain"}, {"tool"}, {"permission-deny"}, {"error-500"}, {"interrupt"}, {"two-turns"}, {"empty"},
-		{"permission-allow", "--client", "5"}, {"tool-error", "--letter", "rfc"}, {"ask-user", "--client", "7.0.173"},
+		{"plain"},
+		{"tool"},
+		{"permission-deny"},
+		{"error-500"},
+		{"interrupt"},
+		{"two-turns"},
+		{"empty"},
+		{"permission-allow", "--client", "5"},
+		{"tool-error", "--letter", "rfc"},
+		{"ask-user", "--client", "7.0.173"},
 	} {
 		name := strings.Join(append([]string{"claude", c[0]}, slices.DeleteFunc(slices.Clone(c[1:]), func(s string) bool { return strings.HasPrefix(s, "--") })...), "-")
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	natsserver "github.com/nats-io/nats-server/v2/server"
 )
 
 func TestServe(t *testing.T) {
@@ -277,4 +279,32 @@ func TestBaseURL(t *testing.T) {
 			t.Errorf("%s: %s, want %s", listen, got, want)
 		}
 	}
+}
+
+func TestServeOnExternalNATS(t *testing.T) {
+	t.Parallel()
+	nats, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nats.Start()
+	t.Cleanup(func() {
+		nats.Shutdown()
+		nats.WaitForShutdown()
+	})
+	if !nats.ReadyForConnections(patience) {
+		t.Fatal("the NATS server does not start")
+	}
+	data := t.TempDir()
+	s := startServer(t, data, "--nats", nats.ClientURL())
+	if status, stream := s.do("POST", "/api/chat", chat("s1", "hello")); status != http.StatusOK || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
+		t.Errorf("%d %s", status, stream)
+	}
+	serve := []string{"serve", "--listen", "127.0.0.1:0", "--log-level", "error", "--nats", nats.ClientURL(), "--data"}
+	command(t, "", append(serve, data)...).want(t, exitFailed, "the data directory "+data+" is in use by another process")
+	command(t, "", append(serve, t.TempDir())...).want(t, exitFailed, "is in use by")
+	if status := s.stop(); status != exitOK {
+		t.Errorf("exit status %d\n%s", status, s.errors)
+	}
+	startServer(t, data, "--nats", nats.ClientURL()).do("GET", "/api/sessions/s1", "")
 }
