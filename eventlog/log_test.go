@@ -146,7 +146,7 @@ func TestTailAfterFailedAppend(t *testing.T) {
 
 func TestTailsAreBounded(t *testing.T) {
 	t.Parallel()
-	one := weigh(texts(1)[0])
+	one := trace.Weigh(texts(1)[0].Payload)
 	l := New(newFake(), Options{TailBytes: 10 * one, TotalBytes: 25 * one})
 	defer l.Close()
 	for i := range 50 {

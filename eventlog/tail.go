@@ -49,7 +49,7 @@ func (l *Log) remember(session, turn string, last uint64, events []trace.Event) 
 	for i, e := range events {
 		e.Time = e.Time.Round(0).UTC() // as it comes out of a store
 		s.tail.records = append(s.tail.records, trace.Record{Session: session, Turn: turn, Seq: before + uint64(i) + 1, Event: e})
-		n := weigh(e)
+		n := trace.Weigh(e.Payload)
 		s.tail.bytes += n
 		l.bytes += n
 	}
@@ -60,7 +60,7 @@ func (l *Log) remember(session, turn string, last uint64, events []trace.Event) 
 // trim keeps the session's tail and all tails within their bounds.
 func (l *Log) trim(s *live) {
 	for len(s.tail.records) > l.opts.TailRecords || s.tail.bytes > l.opts.TailBytes {
-		n := weigh(s.tail.records[0].Event)
+		n := trace.Weigh(s.tail.records[0].Payload)
 		s.tail.records = s.tail.records[1:]
 		s.tail.from++
 		s.tail.bytes -= n
@@ -107,46 +107,4 @@ func (l *Log) sweep() {
 		}
 		l.forget(oldest.session)
 	}
-}
-
-// weigh estimates the memory that an event holds.
-func weigh(e trace.Event) int {
-	const header = 256
-	n := header + len(e.ID) + len(e.Parent)
-	switch p := e.Payload.(type) {
-	case trace.Prompt:
-		for _, part := range p.Message.Parts {
-			n += len(part.Text) + len(part.URL)
-		}
-		n += len(p.Message.Metadata)
-	case trace.MessageDelta:
-		n += len(p.Delta)
-	case trace.Message:
-		n += len(p.Text)
-	case trace.ThoughtDelta:
-		n += len(p.Delta)
-	case trace.Thought:
-		n += len(p.Text) + len(p.Signature)
-	case trace.ToolCallDelta:
-		n += len(p.Delta)
-	case trace.ToolCall:
-		n += len(p.Input) + len(p.InputText)
-	case trace.ToolResultProgress:
-		n += len(p.Output)
-	case trace.ToolResult:
-		n += len(p.Output) + len(p.Error)
-	case trace.PermissionResponse:
-		n += len(p.UpdatedInput)
-	case trace.File:
-		n += len(p.URL)
-	case trace.Data:
-		n += len(p.Value)
-	case trace.FileChange:
-		n += len(p.Diff)
-	case trace.Stop:
-		n += len(p.FinalOutput)
-	case trace.Unknown:
-		n += len(p.Raw)
-	}
-	return n
 }

@@ -190,6 +190,6 @@ func (b *Builder) do(write func(*turn)) {
 func (t *turn) put(parent string, actor Actor, p Payload) string {
 	t.n++
 	id := t.Turn + "." + strconv.Itoa(t.n)
-	t.push(Event{ID: id, Time: t.touched.UTC().Round(0), Parent: parent, Actor: actor, Payload: p}, weigh(p))
+	t.push(Event{ID: id, Time: t.touched.UTC().Round(0), Parent: parent, Actor: actor, Payload: p}, Weigh(p))
 	return id
 }

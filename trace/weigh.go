@@ -1,7 +1,8 @@
 package trace
 
-// weigh estimates the memory that an event with this payload holds.
-func weigh(p Payload) int {
+// Weigh estimates the memory in bytes that an event with this payload holds, for
+// whoever keeps events and has to stop somewhere.
+func Weigh(p Payload) int {
 	const header = 256
 	switch p := p.(type) {
 	case Prompt:

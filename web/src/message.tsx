@@ -1,16 +1,12 @@
 import { memo } from 'react';
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
+import type { Answers } from './answers';
 import { DataPart } from './parts/data';
 import { FilePart, SourcePart } from './parts/file';
 import { Question } from './parts/question';
 import { Reasoning } from './parts/reasoning';
 import { Text } from './parts/text';
 import { Tool } from './parts/tool';
-
-export interface Answers {
-  permit: (request: string, answer: { option: string } | { approved: boolean }) => Promise<void>;
-  reply: (question: string, value: string | string[]) => Promise<void>;
-}
 
 interface Props { message: UIMessage; session: string; live: boolean; answers: Answers }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { permission, type Permission } from '../api';
-import type { Answers } from '../message';
+import type { Answers } from '../answers';
 
 /** Buttons for an open request: the agent's own options where the trace tells them, else Allow and Deny. */
 export function Approval({ session, request, permit }: { session: string; request: string; permit: Answers['permit'] }) {

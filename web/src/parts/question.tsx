@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { ToolUIPart } from 'ai';
-import type { Answers } from '../message';
+import type { Answers } from '../answers';
 
 interface Asked { id: string | null; text: string; choices: { label: string; description?: string }[]; multiple: boolean }
 

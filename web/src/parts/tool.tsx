@@ -1,5 +1,5 @@
 import type { DynamicToolUIPart, ToolUIPart } from 'ai';
-import type { Answers } from '../message';
+import type { Answers } from '../answers';
 import { Approval } from './approval';
 import { Value } from './value';
 
