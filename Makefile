@@ -12,7 +12,7 @@ ARGS ?=
 # How long make fuzz stays with each target.
 FUZZTIME ?= 5s
 # How many random cuts make cuts tries.
-CUTS ?= 500
+CUTS ?= 1000
 
 # Where git cannot or must not be asked, the binary does without its revision.
 export GOFLAGS := $(GOFLAGS) -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)

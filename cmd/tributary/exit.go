@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // The exit statuses.
@@ -34,6 +35,10 @@ func usage(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
+// sameSignal is how soon after a signal another one is the same wish: some
+// supervisors signal a process and its group.
+const sameSignal = 300 * time.Millisecond
+
 // untilSignal runs do. The first signal cancels its context; the second stops
 // waiting for it, with the status that is given.
 func (p *program) untilSignal(ctx context.Context, status int, do func(context.Context) error) error {
@@ -41,15 +46,19 @@ func (p *program) untilSignal(ctx context.Context, status int, do func(context.C
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- do(ctx) }()
-	for count := 0; ; {
+	var first time.Time
+	for {
 		select {
 		case err := <-done:
 			return err
 		case <-p.signals:
-			if count++; count > 1 {
+			switch {
+			case first.IsZero():
+				first = time.Now()
+				cancel()
+			case time.Since(first) > sameSignal:
 				return &exitError{status: status}
 			}
-			cancel()
 		}
 	}
 }
