@@ -22,11 +22,11 @@ func (b *Builder) PermissionRequest(r PermissionRequest) (id string, answer Perm
 		q := b.ask(t, r.RequestID, r.ToolCallID, false)
 		id, r.RequestID = q.id, q.id
 		if q.toolCall != nil {
-			r.ToolCallID = q.toolCall.ToolCallID
+			r.ToolCallID = q.toolCall.tool.ToolCallID
 		}
 		q.options = r.Options
 		if decided = t.Judge != nil && q.toolCall != nil; decided {
-			answer, decided = t.Judge(r, q.toolCall.ToolCall)
+			answer, decided = t.Judge(r, q.toolCall.tool)
 		}
 		if decided {
 			q.judged = true
@@ -90,7 +90,7 @@ func (b *Builder) Question(r Question) (id string) {
 		q := b.ask(t, r.QuestionID, r.ToolCallID, true)
 		id, r.QuestionID = q.id, q.id
 		if q.toolCall != nil {
-			r.ToolCallID = q.toolCall.ToolCallID
+			r.ToolCallID = q.toolCall.tool.ToolCallID
 		}
 		t.putAsk(b, q, r)
 	})

@@ -88,7 +88,7 @@ func (b *Builder) emit(p Payload, visible bool) {
 func (b *Builder) fileChange(p FileChange) {
 	b.do(func(t *turn) {
 		if c, ok := t.calls[p.ToolCallID]; ok && p.ToolCallID != "" {
-			p.ToolCallID = c.ToolCallID
+			p.ToolCallID = c.tool.ToolCallID
 		}
 		t.say(b.voice(t), p)
 	})

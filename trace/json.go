@@ -137,9 +137,11 @@ func MarshalPayload(p Payload) ([]byte, error) {
 	case Plan:
 		p.Entries = orEmpty(p.Entries)
 		return marshal(p)
-	default:
-		return marshal(p)
+	case Reply, MessageStart, MessageDelta, Message, ThoughtStart, ThoughtDelta, Thought, ToolCallStart, ToolCallDelta,
+		ToolCall, ToolResultProgress, ToolResult, PermissionResponse, Question, Step, Usage, FileChange, Source, File,
+		Data, Rewind, Error, Status, Stop: // hold no such list
 	}
+	return marshal(p)
 }
 
 func orEmpty[E any](list []E) []E {

@@ -43,9 +43,11 @@ func Provisional(p Payload) bool {
 		return true
 	case Data:
 		return p.Transient
-	default:
-		return false
+	case Prompt, Reply, MessageStart, Message, ThoughtStart, Thought, ToolCallStart, ToolCall, ToolResult,
+		PermissionRequest, PermissionResponse, Question, Answer, Park, Step, Usage, Plan, FileChange, Source, File,
+		Rewind, Error, Stop, Unknown:
 	}
+	return false
 }
 
 func (Prompt) Kind() Kind             { return KindPrompt }

@@ -23,8 +23,10 @@ func callIDs() *rapid.Generator[string] {
 // texts are short and alike, so that they extend, repeat and contradict.
 func texts() *rapid.Generator[string] {
 	return rapid.OneOf(
-		rapid.SampledFrom([]string{"", "He", "Hello", "Hello world", "Hello world, and all who sail on it", "Hello world, and none", "llo", " world", "x",
-			"\xf0\x9f", "\x98\x80", "\xed\xa0\xbd", "\xed\xb8\x80", "\xed", "😀", "\xff"}),
+		rapid.SampledFrom([]string{
+			"", "He", "Hello", "Hello world", "Hello world, and all who sail on it", "Hello world, and none", "llo", " world", "x",
+			"\xf0\x9f", "\x98\x80", "\xed\xa0\xbd", "\xed\xb8\x80", "\xed", "😀", "\xff",
+		}),
 		rapid.StringN(0, 20, -1),
 	)
 }

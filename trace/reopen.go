@@ -53,11 +53,11 @@ func (t *turn) remember(e Event) {
 		if !c.whole {
 			t.running++
 		}
-		c.ToolCall, c.whole, c.event = p, true, e.ID
+		c.tool, c.whole, c.event = p, true, e.ID
 	case ToolResult:
 		if c := t.calls[p.ToolCallID]; c != nil && !c.done {
 			c.done, c.asks = true, nil
-			c.Input, c.InputText, c.Locations = nil, "", nil
+			c.tool.Input, c.tool.InputText, c.tool.Locations = nil, "", nil
 			t.running--
 		}
 	case PermissionRequest:
@@ -77,7 +77,8 @@ func (t *turn) remember(e Event) {
 		}
 	case Stop:
 		t.done = true
-	default:
+	case Prompt, Reply, Rewind, ToolResultProgress, Park, Usage, Plan, FileChange, Source, File, Data, Error, Status, Unknown:
+		// nothing stays open after these
 	}
 }
 
@@ -114,7 +115,7 @@ func (t *turn) closeRemembered(view Builder, id, text string, thought, supersede
 func (t *turn) rememberCall(view Builder, event string, tc ToolCall) *call {
 	c := t.calls[tc.ToolCallID]
 	if c == nil {
-		c = &call{ToolCall: tc, by: view.voice(t), event: event}
+		c = &call{tool: tc, by: view.voice(t), event: event}
 		t.callNames.take(tc.ToolCallID)
 		t.calls[tc.ToolCallID] = c
 		t.order = append(t.order, c)

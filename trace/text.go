@@ -177,8 +177,8 @@ func (t *turn) notFinal(p *part) {
 	if p == nil {
 		return
 	}
-	for i := len(t.final) - 1; i >= 0; i-- {
-		if t.final[i] == p {
+	for i, final := range slices.Backward(t.final) {
+		if final == p {
 			t.final = slices.Delete(t.final, i, i+1)
 			return
 		}

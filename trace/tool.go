@@ -7,9 +7,9 @@ import (
 
 // call is a tool call of the turn.
 type call struct {
-	ToolCall
-	by    voice  // who made it
-	event string // the id of the event to cite as its parent
+	tool  ToolCall // as far as it is known
+	by    voice    // who made it
+	event string   // the id of the event to cite as its parent
 	text  strings.Builder
 	half  string
 	whole bool
@@ -25,7 +25,7 @@ func (b *Builder) ToolCallStart(s ToolCallStart) {
 			return
 		}
 		c := b.newCall(t, ToolCall{ToolCallID: s.ToolCallID, RawName: s.RawName, Name: s.Name, ToolKind: s.ToolKind, Title: s.Title})
-		c.event = t.say(c.by, ToolCallStart{ToolCallID: c.ToolCallID, RawName: c.RawName, Name: c.Name, ToolKind: c.ToolKind, Title: c.Title})
+		c.event = t.say(c.by, ToolCallStart{ToolCallID: c.tool.ToolCallID, RawName: c.tool.RawName, Name: c.tool.Name, ToolKind: c.tool.ToolKind, Title: c.tool.Title})
 	})
 }
 
@@ -48,7 +48,7 @@ func (b *Builder) newCall(t *turn, tc ToolCall) *call {
 		tc.Name = tc.RawName
 	}
 	tc.ToolKind = tc.ToolKind.normal()
-	c := &call{ToolCall: tc, by: by}
+	c := &call{tool: tc, by: by}
 	t.calls[key] = c
 	t.order = append(t.order, c)
 	return c
@@ -76,7 +76,7 @@ func (b *Builder) ToolCallDelta(toolCallID, delta string) {
 			return
 		}
 		c.text.WriteString(text)
-		t.say(c.by, ToolCallDelta{ToolCallID: c.ToolCallID, Delta: text})
+		t.say(c.by, ToolCallDelta{ToolCallID: c.tool.ToolCallID, Delta: text})
 	})
 }
 
@@ -94,7 +94,7 @@ func (b *Builder) ToolCall(tc ToolCall) {
 		default:
 			c.merge(tc)
 		}
-		c.Input, c.InputText, c.Locations = Opaque(tc.Input), tc.InputText, tc.Locations
+		c.tool.Input, c.tool.InputText, c.tool.Locations = Opaque(tc.Input), tc.InputText, tc.Locations
 		t.putCall(c)
 	})
 }
@@ -102,16 +102,16 @@ func (b *Builder) ToolCall(tc ToolCall) {
 // merge takes over what the whole knows better than the start.
 func (c *call) merge(tc ToolCall) {
 	if tc.RawName != "" {
-		c.RawName = tc.RawName
+		c.tool.RawName = tc.RawName
 	}
 	if tc.Name != "" {
-		c.Name = tc.Name
+		c.tool.Name = tc.Name
 	}
 	if tc.ToolKind != "" {
-		c.ToolKind = tc.ToolKind.normal()
+		c.tool.ToolKind = tc.ToolKind.normal()
 	}
 	if tc.Title != "" {
-		c.Title = tc.Title
+		c.tool.Title = tc.Title
 	}
 }
 
@@ -119,7 +119,7 @@ func (t *turn) putCall(c *call) {
 	c.whole = true
 	c.text.Reset()
 	t.running++
-	c.event = t.say(c.by, c.ToolCall)
+	c.event = t.say(c.by, c.tool)
 }
 
 // completeCall writes the whole of a call that was only begun.
@@ -129,9 +129,9 @@ func (t *turn) completeCall(c *call) {
 	}
 	text := c.text.String()
 	if json.Valid([]byte(text)) {
-		c.Input = Opaque(json.RawMessage(text))
+		c.tool.Input = Opaque(json.RawMessage(text))
 	} else {
-		c.Input, c.InputText = json.RawMessage("{}"), text
+		c.tool.Input, c.tool.InputText = json.RawMessage("{}"), text
 	}
 	t.putCall(c)
 }
@@ -145,7 +145,7 @@ func (b *Builder) ToolResultProgress(toolCallID string, output json.RawMessage) 
 			return
 		}
 		t.completeCall(c)
-		t.put(c.event, c.by.actor(), ToolResultProgress{ToolCallID: c.ToolCallID, Output: t.cut(output)})
+		t.put(c.event, c.by.actor(), ToolResultProgress{ToolCallID: c.tool.ToolCallID, Output: t.cut(output)})
 	})
 }
 
@@ -173,9 +173,9 @@ func (t *turn) result(c *call, r ToolResult) {
 		t.closeAsk(q)
 	}
 	r = r.normal()
-	r.ToolCallID, r.Output, r.Error = c.ToolCallID, t.cut(r.Output), t.cutText(r.Error)
+	r.ToolCallID, r.Output, r.Error = c.tool.ToolCallID, t.cut(r.Output), t.cutText(r.Error)
 	t.put(c.event, c.by.actor(), r)
 	t.running--
 	c.done, c.asks = true, nil
-	c.Input, c.InputText, c.Locations = nil, "", nil
+	c.tool.Input, c.tool.InputText, c.tool.Locations = nil, "", nil
 }

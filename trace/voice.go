@@ -20,7 +20,7 @@ func (v voice) subagent() bool { return v.within != "" }
 func (v voice) actor() Actor {
 	switch {
 	case v.call != nil:
-		return Subagent(v.call.ToolCallID)
+		return Subagent(v.call.tool.ToolCallID)
 	case v.within != "":
 		return Subagent(v.within)
 	default:

@@ -70,10 +70,8 @@ func Weigh(p Payload) int {
 	case Unknown:
 		return header + len(p.Raw)
 	case Reply, MessageStart, ThoughtStart, Step, Usage, Rewind:
-		return header
-	default:
-		return header
 	}
+	return header
 }
 
 func weighLocations(locations []Location) int {
