@@ -18,13 +18,13 @@ func options() []trace.PermissionOption {
 	}
 }
 
-// inside is a workspace at /work, without links.
+// inside is a workspace at /project, without links.
 func inside(path string) bool {
 	if !filepath.IsAbs(path) {
-		path = filepath.Join("/work", path)
+		path = filepath.Join("/project", path)
 	}
 	path = filepath.Clean(path)
-	return path == "/work" || strings.HasPrefix(path, "/work/")
+	return path == "/project" || strings.HasPrefix(path, "/project/")
 }
 
 func toolCall(kind trace.ToolKind, name string, paths ...string) trace.ToolCall {
@@ -50,7 +50,7 @@ func TestJudge(t *testing.T) {
 		want   string // the option, or "" when somebody has to be asked
 	}{
 		{"read inside", permission.Default(), toolCall(trace.ToolRead, "Read", "a.go"), "2"},
-		{"search inside, absolute", permission.Default(), toolCall(trace.ToolSearch, "Grep", "/work/a", "/work"), "2"},
+		{"search inside, absolute", permission.Default(), toolCall(trace.ToolSearch, "Grep", "/project/a", "/project"), "2"},
 		{"read outside", permission.Default(), toolCall(trace.ToolRead, "Read", "/etc/passwd"), ""},
 		{"read above", permission.Default(), toolCall(trace.ToolRead, "Read", "../x"), ""},
 		{"mixed", permission.Default(), toolCall(trace.ToolRead, "Read", "a.go", "/etc/passwd"), ""},
@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 		{"edit inside", permission.Default(), toolCall(trace.ToolEdit, "Edit", "a.go"), ""},
 		{"execute", permission.Default(), toolCall(trace.ToolExecute, "Bash"), ""},
 		{"no kind", permission.Default(), toolCall("", "Read", "a.go"), ""},
-		{"a sibling of the workspace", permission.Default(), toolCall(trace.ToolRead, "Read", "/workshop/a"), ""},
+		{"a sibling of the workspace", permission.Default(), toolCall(trace.ToolRead, "Read", "/projectshop/a"), ""},
 		{"no rules", permission.Policy{}, toolCall(trace.ToolRead, "Read", "a.go"), ""},
 		{"denied by name before allowed by kind", careful, toolCall(trace.ToolRead, "mcp__x__read", "a.go"), "4"},
 		{"asked before allowed", careful, toolCall(trace.ToolRead, "Read", "a.go"), ""},
