@@ -19,12 +19,13 @@ type (
 	StartStep  struct{}
 	FinishStep struct{}
 
-	// TextStart, TextDelta and TextEnd are a part of text.
+	// TextStart begins a part of text, TextDelta adds to it, TextEnd ends it.
 	TextStart struct{ ID string }
 	TextDelta struct{ ID, Delta string }
 	TextEnd   struct{ ID string }
 
-	// ReasoningStart, ReasoningDelta and ReasoningEnd are a part of reasoning.
+	// ReasoningStart begins a part of reasoning, ReasoningDelta adds to it,
+	// ReasoningEnd ends it.
 	ReasoningStart struct{ ID string }
 	ReasoningDelta struct{ ID, Delta string }
 	ReasoningEnd   struct {
@@ -114,7 +115,7 @@ func (ToolApprovalResponse) Type() string { return "tool-approval-response" }
 func (SourceURL) Type() string            { return "source-url" }
 func (SourceDocument) Type() string       { return "source-document" }
 func (File) Type() string                 { return "file" }
-func (d Data) Type() string               { return dataPrefix + d.Name }
+func (c Data) Type() string               { return dataPrefix + c.Name }
 func (Error) Type() string                { return "error" }
 func (Abort) Type() string                { return "abort" }
 func (Finish) Type() string               { return "finish" }

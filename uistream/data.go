@@ -9,22 +9,26 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// fixedData shows what has a kind of its own as a data part with a fixed id, so
-// that it is updated in place; a notice is one of its own.
-func (t *Translator) fixedData(p trace.Payload) {
-	switch p := p.(type) {
-	case trace.Usage:
-		t.emit(Data{Name: "usage", ID: "usage-" + string(p.Scope), Value: marshal(p)})
-	case trace.Plan:
-		if p.Entries == nil {
-			p.Entries = []trace.PlanEntry{}
-		}
-		t.emit(Data{Name: "plan", ID: "plan", Value: marshal(p)})
-	case trace.FileChange:
-		t.emit(Data{Name: "file-change", ID: "file-" + p.Path, Value: marshal(p)})
-	case trace.Error:
-		t.emit(Data{Name: "notice", Value: marshal(p)})
+// What has a kind of its own is a data part with a fixed id, so that it is
+// updated in place; a notice is one of its own.
+
+func (t *Translator) usage(p trace.Usage) {
+	t.emit(Data{Name: "usage", ID: "usage-" + string(p.Scope), Value: marshal(p)})
+}
+
+func (t *Translator) plan(p trace.Plan) {
+	if p.Entries == nil {
+		p.Entries = []trace.PlanEntry{}
 	}
+	t.emit(Data{Name: "plan", ID: "plan", Value: marshal(p)})
+}
+
+func (t *Translator) fileChange(p trace.FileChange) {
+	t.emit(Data{Name: "file-change", ID: "file-" + p.Path, Value: marshal(p)})
+}
+
+func (t *Translator) notice(p trace.Error) {
+	t.emit(Data{Name: "notice", Value: marshal(p)})
 }
 
 // status is shown while it lasts, and not kept.

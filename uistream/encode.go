@@ -34,6 +34,7 @@ func (c ReasoningStart) appendFields(dst []byte) []byte { return key(dst, "id", 
 func (c ReasoningDelta) appendFields(dst []byte) []byte {
 	return key(key(dst, "id", c.ID), "delta", c.Delta)
 }
+
 func (c ReasoningEnd) appendFields(dst []byte) []byte {
 	return optionalRaw(key(dst, "id", c.ID), "providerMetadata", c.ProviderMetadata)
 }
@@ -43,30 +44,37 @@ func (c ToolInputStart) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolName", c.ToolName)
 	return optional(flags(dst, c.Client), "title", c.Title)
 }
+
 func (c ToolInputDelta) appendFields(dst []byte) []byte {
 	return key(key(dst, "toolCallId", c.ToolCallID), "inputTextDelta", c.Delta)
 }
+
 func (c ToolInputAvailable) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolCallId", c.ToolCallID)
 	dst = key(dst, "toolName", c.ToolName)
 	dst = raw(dst, "input", c.Input)
 	return optional(flags(dst, c.Client), "title", c.Title)
 }
+
 func (c ToolOutputAvailable) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolCallId", c.ToolCallID)
 	dst = raw(dst, "output", c.Output)
 	return truth(flags(dst, c.Client), "preliminary", c.Preliminary)
 }
+
 func (c ToolOutputError) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolCallId", c.ToolCallID)
 	return flags(key(dst, "errorText", c.ErrorText), c.Client)
 }
+
 func (c ToolOutputDenied) appendFields(dst []byte) []byte {
 	return key(dst, "toolCallId", c.ToolCallID)
 }
+
 func (c ToolApprovalRequest) appendFields(dst []byte) []byte {
 	return key(key(dst, "toolCallId", c.ToolCallID), "approvalId", c.ApprovalID)
 }
+
 func (c ToolApprovalResponse) appendFields(dst []byte) []byte {
 	dst = key(dst, "approvalId", c.ApprovalID)
 	if c.Approved {
@@ -80,13 +88,16 @@ func (c ToolApprovalResponse) appendFields(dst []byte) []byte {
 func (c SourceURL) appendFields(dst []byte) []byte {
 	return optional(key(key(dst, "sourceId", c.SourceID), "url", c.URL), "title", c.Title)
 }
+
 func (c SourceDocument) appendFields(dst []byte) []byte {
 	dst = key(key(dst, "sourceId", c.SourceID), "mediaType", c.MediaType)
 	return optional(key(dst, "title", c.Title), "filename", c.Filename)
 }
+
 func (c File) appendFields(dst []byte) []byte {
 	return key(key(dst, "url", c.URL), "mediaType", c.MediaType)
 }
+
 func (c Data) appendFields(dst []byte) []byte {
 	dst = optional(dst, "id", c.ID)
 	return truth(raw(dst, "data", c.Value), "transient", c.Transient)

@@ -30,7 +30,7 @@ const tooSlow = time.Second
 // ([ErrTooSlow], [ErrClosed], or an error of the source). The handler must not
 // write afterwards, and defers [Writer.Close].
 func (rs *Rings) Serve(ctx context.Context, w *Writer, key Key, source Source, span Span) error {
-	r, err := rs.acquire(key, source)
+	r, err := rs.acquire(key, source) //nolint:contextcheck // a ring is for all who follow and outlives the first of them
 	if err != nil {
 		return w.give(err, "The gateway is stopping: reload the page in a moment.")
 	}

@@ -33,7 +33,8 @@ func everything(t *testing.T, stop trace.Stop) []trace.Record {
 		b.StepEnd()
 		b.ToolCall(trace.ToolCall{ToolCallID: "c2", RawName: "Bash", Input: json.RawMessage(`{"command":"rm x"}`)})
 		ask := trace.PermissionRequest{RequestID: "p1", ToolCallID: "c2", Title: "Run rm x", Options: []trace.PermissionOption{
-			{ID: "once", Name: "Allow once", OptionKind: trace.AllowOnce}, {ID: "no", Name: "Reject", OptionKind: trace.RejectOnce}}}
+			{ID: "once", Name: "Allow once", OptionKind: trace.AllowOnce}, {ID: "no", Name: "Reject", OptionKind: trace.RejectOnce},
+		}}
 		b.PermissionRequest(ask)
 		b.PermissionResponse(trace.PermissionResponse{RequestID: "p1", Outcome: trace.Selected, ChosenOption: "no", By: "ann", Reason: "not today"})
 		b.ToolResult(trace.ToolResult{ToolCallID: "c2", Status: trace.ToolDenied, Error: "Not allowed by ann."})

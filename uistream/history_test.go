@@ -21,7 +21,8 @@ func (s *session) turn(id, user, reply string, stop trace.Stop, before ...trace.
 		b.Emit(p)
 	}
 	b.Emit(trace.Prompt{Message: trace.UserMessage{ID: user, Parts: []trace.InputPart{
-		{Type: trace.InputText, Text: "ask"}, {Type: trace.InputFile, URL: "data:,x", MediaType: "text/plain", Filename: "x.txt"}}}})
+		{Type: trace.InputText, Text: "ask"}, {Type: trace.InputFile, URL: "data:,x", MediaType: "text/plain", Filename: "x.txt"},
+	}}})
 	if reply != "" {
 		b.Emit(trace.Reply{MessageID: reply, Cause: trace.CausePrompt})
 		b.Message("a", "answer "+reply)

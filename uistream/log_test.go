@@ -209,8 +209,14 @@ func (d *drawn) step() {
 		b.MessageDelta(again, "hello x and then something else"+text)
 	case 24:
 		b.Emit(rapid.SampledFrom([]trace.Payload{
-			trace.Usage{Scope: trace.UsageTurn, InputTokens: 3}, trace.Plan{}, trace.FileChange{Path: "a<b"}, trace.Error{Message: "slow"},
-			trace.Source{URL: "http://a"}, trace.Source{Filename: "f"}, trace.File{URL: "data:,x"}, trace.Status{State: trace.StateThinking},
+			trace.Usage{Scope: trace.UsageTurn, InputTokens: 3},
+			trace.Plan{},
+			trace.FileChange{Path: "a<b"},
+			trace.Error{Message: "slow"},
+			trace.Source{URL: "http://a"},
+			trace.Source{Filename: "f"},
+			trace.File{URL: "data:,x"},
+			trace.Status{State: trace.StateThinking},
 			trace.Unknown{UnknownKind: "new", Raw: json.RawMessage("{}")},
 		}).Draw(t, "event"))
 	default:

@@ -71,13 +71,33 @@ func (r *Reducer) Add(c Chunk) error {
 		r.push(Part{Type: partFile, URL: c.URL, MediaType: c.MediaType})
 	case Data:
 		r.data(c)
+	case ToolInputStart:
+		r.beginInput(c)
+	case ToolInputDelta:
+		return r.moreInput(c)
+	case ToolInputAvailable:
+		r.input(c.ToolCallID, c.ToolName, c.Title, inputAvailable, c.Input, c.Client)
+	case ToolOutputAvailable:
+		return r.output(c.ToolCallID, c.Client, func(p *Part) {
+			p.State, p.Output, p.Preliminary, p.ErrorText = outputAvailable, c.Output, c.Preliminary, ""
+		})
+	case ToolOutputError:
+		return r.output(c.ToolCallID, c.Client, func(p *Part) {
+			p.State, p.Output, p.Preliminary, p.ErrorText = outputError, nil, false, c.ErrorText
+		})
+	case ToolOutputDenied:
+		return r.tool(c.ToolCallID, func(p *Part) { p.State = outputDenied })
+	case ToolApprovalRequest:
+		return r.tool(c.ToolCallID, func(p *Part) {
+			p.State, p.Approval = askedApproval, &Approval{ID: c.ApprovalID}
+		})
+	case ToolApprovalResponse:
+		return r.answerApproval(c)
 	case Error:
 		r.failed = c.ErrorText
 	case Abort:
 	case Finish:
 		r.message.Metadata = mergeMetadata(r.message.Metadata, c.Metadata)
-	default:
-		return r.addTool(c)
 	}
 	return nil
 }

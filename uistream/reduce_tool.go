@@ -3,49 +3,33 @@ package uistream
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
-func (r *Reducer) addTool(c Chunk) error {
-	switch c := c.(type) {
-	case ToolInputStart:
-		if r.writing == nil {
-			r.writing = map[string]bool{}
-		}
-		r.writing[c.ToolCallID] = true
-		r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Client)
-	case ToolInputDelta:
-		if !r.writing[c.ToolCallID] {
-			return fmt.Errorf("input delta for the call %q, which has not begun", c.ToolCallID)
-		}
-	case ToolInputAvailable:
-		r.input(c.ToolCallID, c.ToolName, c.Title, inputAvailable, c.Input, c.Client)
-	case ToolOutputAvailable:
-		return r.output(c.ToolCallID, c.Client, func(p *Part) {
-			p.State, p.Output, p.Preliminary, p.ErrorText = outputAvailable, c.Output, c.Preliminary, ""
-		})
-	case ToolOutputError:
-		return r.output(c.ToolCallID, c.Client, func(p *Part) {
-			p.State, p.Output, p.Preliminary, p.ErrorText = outputError, nil, false, c.ErrorText
-		})
-	case ToolOutputDenied:
-		return r.tool(c.ToolCallID, func(p *Part) { p.State = outputDenied })
-	case ToolApprovalRequest:
-		return r.tool(c.ToolCallID, func(p *Part) {
-			p.State, p.Approval = askedApproval, &Approval{ID: c.ApprovalID}
-		})
-	case ToolApprovalResponse:
-		for i := range r.message.Parts {
-			if p := &r.message.Parts[i]; p.Approval != nil && p.Approval.ID == c.ApprovalID {
-				p.State = gotApproval
-				p.Approval = &Approval{ID: c.ApprovalID, Answered: true, Approved: c.Approved, Reason: c.Reason}
-				return nil
-			}
-		}
-		return fmt.Errorf("answer to the approval %q, which nobody asked for", c.ApprovalID)
-	default:
-		return fmt.Errorf("chunk of the type %q, which the reducer does not know", c.Type())
+func (r *Reducer) beginInput(c ToolInputStart) {
+	if r.writing == nil {
+		r.writing = map[string]bool{}
+	}
+	r.writing[c.ToolCallID] = true
+	r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Client)
+}
+
+func (r *Reducer) moreInput(c ToolInputDelta) error {
+	if !r.writing[c.ToolCallID] {
+		return fmt.Errorf("input delta for the call %q, which has not begun", c.ToolCallID)
 	}
 	return nil
+}
+
+func (r *Reducer) answerApproval(c ToolApprovalResponse) error {
+	for i := range r.message.Parts {
+		if p := &r.message.Parts[i]; p.Approval != nil && p.Approval.ID == c.ApprovalID {
+			p.State = gotApproval
+			p.Approval = &Approval{ID: c.ApprovalID, Answered: true, Approved: c.Approved, Reason: c.Reason}
+			return nil
+		}
+	}
+	return fmt.Errorf("answer to the approval %q, which nobody asked for", c.ApprovalID)
 }
 
 // input begins or completes a call: the one of that id and form in the current
@@ -91,7 +75,7 @@ func (r *Reducer) output(id string, client bool, change func(*Part)) error {
 func (r *Reducer) find(id string) *Part {
 	parts := r.message.Parts
 	first := 0
-	for i := len(parts) - 1; i >= 0; i-- {
+	for i := range slices.Backward(parts) {
 		if parts[i].Type == partStep {
 			first = i + 1
 			break
@@ -102,7 +86,7 @@ func (r *Reducer) find(id string) *Part {
 			return &parts[i]
 		}
 	}
-	for i := first - 1; i >= 0; i-- {
+	for i := range slices.Backward(parts[:first]) {
 		if parts[i].isTool() && parts[i].ToolCallID == id {
 			return &parts[i]
 		}

@@ -154,5 +154,5 @@ func (r *ring) joins(seq uint64, offset int64) (at uint64, ok bool) {
 	if !found || r.entries[i].offset != offset {
 		return 0, false
 	}
-	return r.first + uint64(i) + 1, true
+	return r.first + uint64(i) + 1, true //nolint:gosec // an index is not negative
 }

@@ -19,62 +19,60 @@ type subagent struct {
 // agent's own. It looks at whole records only, so that a sub-agent costs little
 // and looks the same in history.
 func (t *Translator) subagent(callID string, r trace.Record) (taken bool) {
+	inline := t.options.Subagents == SubagentsInline
 	switch p := r.Payload.(type) {
 	case trace.Usage, trace.Plan, trace.Status:
 		return true // the agent's own numbers have their place, which these would take
 	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer,
 		trace.Prompt, trace.Reply, trace.Step, trace.Park, trace.Stop, trace.Rewind, trace.Unknown:
 		return false
-	case trace.MessageStart, trace.ThoughtStart, trace.MessageDelta, trace.ThoughtDelta:
-		if t.options.Subagents == SubagentsInline {
-			return true // its whole tells all
+	case trace.MessageDelta, trace.ThoughtDelta:
+		return true // its whole tells all
+	case trace.MessageStart, trace.ThoughtStart:
+		if inline {
+			return true
 		}
-	case trace.ToolCallStart:
-		t.hide(p.ToolCallID)
-	case trace.ToolCall:
-		t.hide(p.ToolCallID)
-	case trace.ToolResult:
-		t.hide(p.ToolCallID)
-	case trace.ToolCallDelta, trace.ToolResultProgress:
-		if t.options.Subagents == SubagentsInline {
+	case trace.Message, trace.Thought:
+		if inline {
 			return false
 		}
-		return true
+	case trace.ToolCallStart:
+		if inline {
+			return false
+		}
+		t.hide(r.Turn, p.ToolCallID)
+		t.callStart(p)
+	case trace.ToolCall:
+		if inline {
+			return false
+		}
+		t.hide(r.Turn, p.ToolCallID)
+		t.callWhole(p)
+	case trace.ToolResult:
+		if inline {
+			return false
+		}
+		t.hide(r.Turn, p.ToolCallID)
+		t.callResult(p)
+	case trace.ToolCallDelta, trace.ToolResultProgress:
+		return !inline
 	case trace.Source, trace.File, trace.Data, trace.FileChange, trace.Error:
 		return t.options.Subagents == SubagentsHidden
-	}
-	if t.options.Subagents == SubagentsInline {
-		return false
 	}
 	t.follow(callID, r)
 	return true
 }
 
 // hide marks a call of a sub-agent that the client has not seen.
-func (t *Translator) hide(toolCallID string) {
-	if t.options.Subagents == SubagentsInline {
-		return
-	}
+func (t *Translator) hide(turn, toolCallID string) {
 	if _, ok := t.calls[toolCallID]; !ok {
 		t.call(toolCallID).hidden = true
 	}
+	t.begin(turn)
 }
 
-// follow keeps the books of a sub-agent that is shown as a data part or not at all.
+// follow shows how far a sub-agent has come, if that is shown as a data part.
 func (t *Translator) follow(callID string, r trace.Record) {
-	switch p := r.Payload.(type) {
-	case trace.ToolCallStart:
-		t.begin(r.Turn)
-		t.callStart(p)
-	case trace.ToolCall:
-		t.begin(r.Turn)
-		t.callWhole(p)
-	case trace.ToolResult:
-		t.begin(r.Turn)
-		t.callResult(p)
-	case trace.MessageDelta, trace.ThoughtDelta:
-		return
-	}
 	if t.options.Subagents == SubagentsHidden {
 		return
 	}

@@ -105,7 +105,10 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 		t.stop(p)
 	case trace.Unknown:
 		t.unknown++
-	default:
+	case trace.MessageStart, trace.MessageDelta, trace.Message, trace.ThoughtStart, trace.ThoughtDelta, trace.Thought,
+		trace.ToolCallStart, trace.ToolCallDelta, trace.ToolCall, trace.ToolResultProgress, trace.ToolResult,
+		trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer,
+		trace.Usage, trace.Plan, trace.FileChange, trace.Source, trace.File, trace.Error:
 		t.begin(r.Turn)
 		t.content(r)
 	}
@@ -145,12 +148,20 @@ func (t *Translator) content(r trace.Record) {
 		t.ask(p)
 	case trace.Answer:
 		t.answer(p)
-	case trace.Usage, trace.Plan, trace.FileChange, trace.Error:
-		t.fixedData(p)
+	case trace.Usage:
+		t.usage(p)
+	case trace.Plan:
+		t.plan(p)
+	case trace.FileChange:
+		t.fileChange(p)
 	case trace.Source:
 		t.source(p)
 	case trace.File:
 		t.file(p)
+	case trace.Error:
+		t.notice(p)
+	case trace.Prompt, trace.Reply, trace.Rewind, trace.Step, trace.Status, trace.Data, trace.Park, trace.Stop, trace.Unknown:
+		// Translate's own
 	}
 }
 

@@ -64,10 +64,30 @@ func TestTrap01_RequiredKeysAreAlwaysThere(t *testing.T) {
 	s := stream(t, "", trace.ToolCall{ToolCallID: "c"}, trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted}, trace.Data{}, stopped)
 	has(t, s, `"input":null`, `"output":null`, `{"type":"data-event","data":null}`)
 	for _, c := range []uistream.Chunk{
-		uistream.TextStart{}, uistream.TextDelta{}, uistream.TextEnd{}, uistream.ReasoningStart{}, uistream.ReasoningDelta{}, uistream.ReasoningEnd{},
-		uistream.ToolInputStart{}, uistream.ToolInputDelta{}, uistream.ToolInputAvailable{}, uistream.ToolOutputAvailable{}, uistream.ToolOutputError{},
-		uistream.ToolOutputDenied{}, uistream.ToolApprovalRequest{}, uistream.ToolApprovalResponse{}, uistream.SourceURL{}, uistream.SourceDocument{},
-		uistream.File{}, uistream.Data{Name: "x"}, uistream.Error{}, uistream.Abort{}, uistream.Finish{}, uistream.Start{}, uistream.StartStep{}, uistream.FinishStep{},
+		uistream.TextStart{},
+		uistream.TextDelta{},
+		uistream.TextEnd{},
+		uistream.ReasoningStart{},
+		uistream.ReasoningDelta{},
+		uistream.ReasoningEnd{},
+		uistream.ToolInputStart{},
+		uistream.ToolInputDelta{},
+		uistream.ToolInputAvailable{},
+		uistream.ToolOutputAvailable{},
+		uistream.ToolOutputError{},
+		uistream.ToolOutputDenied{},
+		uistream.ToolApprovalRequest{},
+		uistream.ToolApprovalResponse{},
+		uistream.SourceURL{},
+		uistream.SourceDocument{},
+		uistream.File{},
+		uistream.Data{Name: "x"},
+		uistream.Error{},
+		uistream.Abort{},
+		uistream.Finish{},
+		uistream.Start{},
+		uistream.StartStep{},
+		uistream.FinishStep{},
 	} { // zero values are complete, and hold no null but where any value may stand
 		frame := uistream.AppendChunk(nil, c)
 		if err := profile(t, "7").Check(frame); err != nil {
