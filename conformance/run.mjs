@@ -3,68 +3,85 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { AGENTS } from './lib/agents.mjs';
 import { openWindow, visit } from './lib/browser.mjs';
-import { CLIENTS, chosen, load } from './lib/clients.mjs';
+import { chosen, load } from './lib/clients.mjs';
 import { WAYS } from './lib/drive.mjs';
 import { expectedFailures, judge } from './lib/expected.mjs';
-import { http, start } from './lib/server.mjs';
+import { full, inTurn } from './lib/plan.mjs';
+import { progress } from './lib/progress.mjs';
+import { http } from './lib/server.mjs';
 import { table } from './lib/table.mjs';
 import { Trial } from './lib/trial.mjs';
 
 const USAGE = `usage: node run.mjs [options]
+  --agent A         demo (default), or claude: a real Claude Code with a scripted model, which needs Go and npm
   --binary F        the gateway to start (default ../bin/tributary)
-  --url U --token T a gateway that runs already, instead of --binary
-  --case C          only these cases, repeatable (default all of cases/)
+  --url U --token T a gateway that runs already, instead of --binary; only with the demo agent
+  --claude F        with --agent claude: this command instead of the pinned Claude Code
+  --full            with --agent claude: every way and profile, not each case × client once
+  --case C          only these cases, repeatable (default all of the agent's)
   --client C        only these clients: 5.0.0 … 7.0.173, or a major; repeatable
   --way W           only chat (the Chat class) or hook (useChat); repeatable
   --profile P       only none (no ?client=) or own (?client=<major>); repeatable
-  --jobs N          trials at the same time (default 48; they mostly wait)
+  --jobs N          trials at the same time (default 48, they mostly wait; 4 with claude)
   --later           also the cases marked later: what the gateway does not do yet
   --verbose         also print what the clients write to the console
   --list            print the cases
-The last line says "N passed, N failed, N skipped"; exit status 0 when nothing failed, 1 otherwise, 2 on bad usage.`;
+Standard error tells how far the run is. The last line says "N passed, N failed, N skipped"; exit status 0 when nothing failed, 1 otherwise, 2 on bad usage.`;
 
+const PROFILES = ['none', 'own'];
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 
-async function loadCases(only) {
-  const names = fs.readdirSync(path.join(HERE, 'cases')).filter(f => f.endsWith('.mjs')).map(f => f.slice(0, -4));
+async function loadCases(folder, only) {
+  const names = fs.readdirSync(path.join(HERE, folder)).filter(f => f.endsWith('.mjs')).map(f => f.slice(0, -4));
   const unknown = (only ?? []).filter(c => !names.includes(c));
   if (unknown.length) throw new Error(`no case ${unknown.join(', ')}: choose from ${names.join(', ')}`);
-  const cases = await Promise.all(names.filter(n => !only?.length || only.includes(n))
-    .map(async name => ({ name, ...(await import(`./cases/${name}.mjs`)).default })));
+  const cases = await Promise.all(names.map(async (name, number) => ({ name, number, ...(await import(`./${folder}/${name}.mjs`)).default }))
+    .filter((_, i) => !only?.length || only.includes(names[i])));
   return cases.sort((a, b) => (a.order ?? 50) - (b.order ?? 50) || a.name.localeCompare(b.name));
 }
 
 async function main() {
-  let o, cases, clients;
+  let o, agent, cases, clients;
   try {
     const many = { type: 'string', multiple: true }, one = { type: 'string' };
     o = parseArgs({ options: {
-      binary: one, url: one, token: one, jobs: one, case: many, client: many, way: many, profile: many,
+      agent: one, claude: one, full: { type: 'boolean' }, binary: one, url: one, token: one, jobs: one, case: many, client: many, way: many, profile: many,
       expected: one, list: { type: 'boolean' }, verbose: { type: 'boolean' }, later: { type: 'boolean' }, help: { type: 'boolean' },
     } }).values;
     if (o.help) { console.log(USAGE); return 0; }
-    cases = await loadCases(o.case);
+    agent = AGENTS[o.agent ?? 'demo'];
+    if (!agent) throw new Error(`no agent ${o.agent}: choose from ${Object.keys(AGENTS).join(', ')}`);
+    if (o.url && o.agent === 'claude') throw new Error('--agent claude starts the gateway itself: leave --url out');
+    for (const [flag, values, known] of [['way', o.way, WAYS], ['profile', o.profile, PROFILES]]) {
+      const unknown = (values ?? []).filter(v => !known.includes(v));
+      if (unknown.length) throw new Error(`no ${flag} ${unknown.join(', ')}: choose from ${known.join(', ')}`);
+    }
+    if (o.jobs !== undefined && !(Number(o.jobs) >= 1)) throw new Error('--jobs needs a number from 1 on');
+    cases = await loadCases(agent.cases, o.case);
     clients = chosen(o.client);
   } catch (e) { console.error(`${e.message}\n${USAGE}`); return 2; }
   if (o.list) { for (const c of cases) console.log(`${c.name.padEnd(24)} ${c.about}${c.later ? ` (later: ${c.later})` : ''}`); return 0; }
   const ways = WAYS.filter(w => !o.way || o.way.includes(w));
-  const profiles = ['none', 'own'].filter(p => !o.profile || o.profile.includes(p));
+  const profiles = PROFILES.filter(p => !o.profile || o.profile.includes(p));
 
-  const known = expectedFailures(o.expected);
+  const known = expectedFailures(o.expected ?? (agent.expected && path.join(HERE, agent.expected)));
   const all = await Promise.all(clients.map(load));
   const server = o.url
     ? { base: new URL(o.url).origin, token: o.token, stop: async () => {}, stderr: () => '', alive: () => true }
-    : await start(o.binary ?? path.join(HERE, '../bin/tributary'));
+    : await agent.start(o.binary ?? path.join(HERE, '../bin/tributary'), { command: o.claude });
   const closeWindow = openWindow();
   // A page would only log what a client leaves unhandled; here it counts as said.
   process.on('unhandledRejection', e => console.error(e));
   const said = o.verbose ? () => 0 : hush();
   try {
     await visit(server.base, server.token);
-    const plan = cases.flatMap(testCase => profiles.flatMap(profile => all.flatMap(client => ways.map(way => ({ testCase, client, way, profile })))));
-    const results = await runAll(plan, { site: http(server), known, later: o.later || o.case?.length > 0, jobs: Number(o.jobs ?? 48), alive: server.alive });
-    return report(results, { known, clients, ways, whole: !o.case && !o.client && !o.way && !o.profile, server, said });
+    const sparse = agent.inTurn && !o.full;
+    const plan = (sparse ? inTurn : full)(cases, all, ways, profiles);
+    const site = { ...http(server), work: server.work };
+    const results = await runAll(plan, { site, known, later: o.later || o.case?.length > 0, jobs: Number(o.jobs ?? agent.jobs), alive: server.alive });
+    return report(results, { known, clients, ways, sparse, whole: !o.case && !o.client && !o.way && !o.profile && !sparse, server, said });
   } finally {
     await server.stop();
     await closeWindow();
@@ -79,7 +96,7 @@ function hush() {
 }
 
 async function runAll(plan, { site, known, later, jobs, alive }) {
-  const results = new Array(plan.length), shared = new Map();
+  const results = new Array(plan.length), shared = new Map(), far = progress(plan.length);
   let next = 0;
   const work = async () => {
     while (next < plan.length) {
@@ -91,17 +108,19 @@ async function runAll(plan, { site, known, later, jobs, alive }) {
       else if (!alive()) trial.failures.push({ check: 'runs to its end', detail: 'the gateway is not running any more' });
       else await trial.run(testCase);
       results[i] = { ...at, ms: trial.ms, ...judge(trial, known.get(`${at.case} ${at.client} ${at.way} ${at.profile}`)) };
+      far.tick(`${results[i].outcome}: ${at.case} ${at.client} ${way} ${profile}`);
     }
   };
-  await Promise.all(Array.from({ length: Math.max(1, jobs) }, work));
+  await Promise.all(Array.from({ length: jobs }, work));
+  far.done();
   return results;
 }
 
-function report(results, { known, clients, ways, whole, server, said }) {
+function report(results, { known, clients, ways, sparse, whole, server, said }) {
   const of = outcome => results.filter(r => r.outcome === outcome);
   let failed = of('failed').length;
-  console.log(table(results, clients, ways));
-  console.log(`\neach cell: ${ways.join('/')}; known = an expected failure of the client itself\n`);
+  console.log(table(results, clients, ways, sparse));
+  console.log(`\n${sparse ? 'each case ran once with each client; the cell names the way and the profile' : `each cell: ${ways.join('/')}`}; known = an expected failure of the client itself\n`);
   const reasons = new Map();
   for (const r of of('failed')) {
     const key = `${r.case}\0${r.why}`;

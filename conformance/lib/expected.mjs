@@ -1,11 +1,10 @@
 // The exact list of what a client itself does wrong. Every entry must be needed: one that passes is an error too.
 import fs from 'node:fs';
 
-const file = new URL('../expected-failures.json', import.meta.url);
-
-/** Reads the list: a map from "case client way profile" to {checks, reason, document}. */
-export function expectedFailures(path = file) {
+/** Reads the list: a map from "case client way profile" to {checks, reason, document}; empty when there is no list. */
+export function expectedFailures(path) {
   const known = new Map();
+  if (!path) return known;
   for (const e of JSON.parse(fs.readFileSync(path, 'utf8'))) {
     for (const key of ['case', 'clients', 'ways', 'profiles', 'checks', 'reason', 'document']) {
       if (!e[key]?.length) throw new Error(`expected-failures.json: an entry of ${e.case ?? '?'} lacks ${key}`);

@@ -4,25 +4,31 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
+import { own } from './owned.mjs';
 
-/** Starts the binary and waits for its ready line: {base, token, stop, alive}. */
-export async function start(binary, { args = [], auth = 'token' } = {}) {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-conformance-'));
-  const log = path.join(dir, 'stderr.log');
+/**
+ * A process that prints its base URL on a line of its own when it is ready: {url, stop, stderr, alive}.
+ * log: the file its standard error goes to. It does not outlive this program.
+ */
+export async function launch(program, argv, { log, env = process.env, patience = 15000 }) {
   const err = fs.openSync(log, 'w');
-  const argv = ['serve', '--listen', '127.0.0.1:0', '--data', path.join(dir, 'data'), '--cwd', fs.mkdtempSync(path.join(dir, 'work-')), '--auth', auth, '--agent', 'demo', ...args];
-  const [program, ...before] = binary.endsWith('.mjs') ? [process.execPath, binary] : [path.resolve(binary)];
-  const child = spawn(program, [...before, ...argv], { stdio: ['ignore', 'pipe', err] });
+  const child = spawn(program, argv, { env, stdio: ['ignore', 'pipe', err] });
   fs.closeSync(err);
   let exited = null;
   const gone = new Promise(r => {
     child.on('error', e => { exited = e.message; r(); });
     child.on('exit', (code, signal) => { exited ??= `exit ${code ?? signal}`; r(); });
   });
-  // However this program ends, the gateway does not outlive it.
-  const end = () => { if (exited === null) child.kill('SIGKILL'); };
-  process.once('exit', end);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+  const stop = async () => {
+    if (exited === null) {
+      child.kill('SIGTERM');
+      const late = setTimeout(() => child.kill('SIGKILL'), patience);
+      await gone;
+      clearTimeout(late);
+    }
+    forget();
+  };
+  const forget = own(stop, () => child.kill('SIGKILL'));
   const lines = readline.createInterface({ input: child.stdout });
   const line = await Promise.race([
     new Promise(r => lines.on('line', l => { if (/https?:\/\//.test(l)) r(l); })),
@@ -30,23 +36,33 @@ export async function start(binary, { args = [], auth = 'token' } = {}) {
     new Promise(r => setTimeout(r, 30000, null).unref()),
   ]);
   const stderr = () => fs.readFileSync(log, 'utf8').split('\n').slice(-30).join('\n');
-  const stop = async () => {
-    if (exited === null) {
-      child.kill('SIGTERM');
-      const late = setTimeout(() => child.kill('SIGKILL'), 15000);
-      await gone;
-      clearTimeout(late);
-    }
-    process.off('exit', end);
-    fs.rmSync(dir, { recursive: true, force: true });
-  };
   if (!line) {
-    const text = stderr();
+    const why = exited ?? 'still running';
     await stop();
-    throw new Error(`${binary} printed no base URL (${exited ?? 'still running'}):\n${text}`);
+    throw new Error(`${program} printed no base URL (${why}):\n${stderr()}`);
   }
-  const url = new URL(/https?:\/\/\S+/.exec(line)[0]);
-  return { base: url.origin, token: url.searchParams.get('token'), stop, stderr, alive: () => exited === null };
+  return { url: new URL(/https?:\/\/\S+/.exec(line)[0]), stop, stderr, alive: () => exited === null };
+}
+
+/** Starts the gateway and waits for its ready line: {base, token, work, stop, stderr, alive}. */
+export async function start(binary, { agent = 'demo', auth = 'token', env, args = [] } = {}) {
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-conformance-'));
+  const remove = async () => { fs.rmSync(dir, { recursive: true, force: true }); };
+  const forget = own(remove);
+  const work = fs.mkdtempSync(path.join(dir, 'work-'));
+  const argv = ['serve', '--listen', '127.0.0.1:0', '--data', path.join(dir, 'data'), '--cwd', work, '--auth', auth, '--agent', agent, ...args];
+  const [program, ...before] = binary.endsWith('.mjs') ? [process.execPath, binary] : [path.resolve(binary)];
+  try {
+    const { url, stop, stderr, alive } = await launch(program, [...before, ...argv], { log: path.join(dir, 'stderr.log'), env });
+    return {
+      base: url.origin, token: url.searchParams.get('token'), work, stderr, alive,
+      stop: async () => { await stop(); await remove(); forget(); },
+    };
+  } catch (e) {
+    await remove();
+    forget();
+    throw e;
+  }
 }
 
 /** The plain HTTP side of the gateway, as an app's own code would call it. */

@@ -68,6 +68,9 @@ export class Trial {
 
   keep(chat) { this.#opened.push(chat); return chat; }
 
+  /** The folder the agent works in. */
+  get work() { return this.site.work; }
+
   history(id = this.id) { return this.site.history(id, this.profile); }
   stop(id = this.id) { return this.site.post(`/api/chat/${encodeURIComponent(id)}/stop`); }
   requests(id = this.id) { return requests(id); }

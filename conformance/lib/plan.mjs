@@ -1,0 +1,18 @@
+// Which trials a run holds.
+
+/** Every case × profile × client × way. */
+export const full = (cases, clients, ways, profiles) => cases.flatMap(testCase =>
+  profiles.flatMap(profile => clients.flatMap(client => ways.map(way => ({ testCase, client, way, profile })))));
+
+/**
+ * Every case × client once. Ways and profiles alternate, so that each client meets all four pairs,
+ * and each case both ways and both profiles; a pair the case would skip makes room for the next.
+ */
+export function inTurn(cases, clients, ways, profiles) {
+  const pairs = profiles.flatMap(profile => ways.map(way => ({ way, profile })));
+  return cases.flatMap(testCase => clients.map((client, i) => {
+    const first = testCase.number + i + Math.floor(i / pairs.length);
+    const mine = pairs.map((_, n) => pairs[(first + n) % pairs.length]);
+    return { testCase, client, ...(mine.find(pair => !testCase.skip?.({ client, ...pair })) ?? mine[0]) };
+  }));
+}
