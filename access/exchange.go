@@ -27,7 +27,7 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request) {
 		g.refuseWith(w, r, tokenWrong())
 		return
 	}
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure would lose the cookie where there is no TLS, as on loopback
 		Name:     cookieName,
 		Value:    c.cookie,
 		Path:     "/",

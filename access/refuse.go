@@ -41,13 +41,17 @@ func (g *Guard) refuseWith(w http.ResponseWriter, r *http.Request, no refusal) {
 }
 
 func hostRefused(host string) refusal {
-	return refusal{http.StatusForbidden, "host_not_allowed",
-		fmt.Sprintf("This gateway does not answer to the host %s; add it to allow_hosts if it is yours.", quote(host))}
+	return refusal{
+		http.StatusForbidden, "host_not_allowed",
+		fmt.Sprintf("This gateway does not answer to the host %s; add it to allow_hosts if it is yours.", quote(host)),
+	}
 }
 
 func originRefused(value string) refusal {
-	return refusal{http.StatusForbidden, "origin_not_allowed",
-		fmt.Sprintf("Pages of origin %s may not use this gateway; add it to allow_origins if it is yours.", quote(value))}
+	return refusal{
+		http.StatusForbidden, "origin_not_allowed",
+		fmt.Sprintf("Pages of origin %s may not use this gateway; add it to allow_origins if it is yours.", quote(value)),
+	}
 }
 
 // quote shows what a stranger sent, cut and escaped.
@@ -60,21 +64,29 @@ func quote(s string) string {
 }
 
 func crossSite() refusal {
-	return refusal{http.StatusForbidden, "cross_site",
-		"This request was started by a page of another site and is refused."}
+	return refusal{
+		http.StatusForbidden, "cross_site",
+		"This request was started by a page of another site and is refused.",
+	}
 }
 
 func cookieElsewhere() refusal {
-	return refusal{http.StatusForbidden, "cookie_cross_origin",
-		"The cookie is good for this gateway's own pages only; send the header Authorization: Bearer with the token instead."}
+	return refusal{
+		http.StatusForbidden, "cookie_cross_origin",
+		"The cookie is good for this gateway's own pages only; send the header Authorization: Bearer with the token instead.",
+	}
 }
 
 func tokenMissing() refusal {
-	return refusal{http.StatusUnauthorized, "token_missing",
-		"A token is needed: open the URL that was printed at start, or send the header Authorization: Bearer with the token."}
+	return refusal{
+		http.StatusUnauthorized, "token_missing",
+		"A token is needed: open the URL that was printed at start, or send the header Authorization: Bearer with the token.",
+	}
 }
 
 func tokenWrong() refusal {
-	return refusal{http.StatusUnauthorized, "token_wrong",
-		"The token is not valid here: open the URL that was printed at start, or check the header Authorization."}
+	return refusal{
+		http.StatusUnauthorized, "token_wrong",
+		"The token is not valid here: open the URL that was printed at start, or check the header Authorization.",
+	}
 }
