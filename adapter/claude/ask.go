@@ -39,14 +39,17 @@ type ask struct {
 
 // question is one of the questions of an AskUserQuestion call.
 type question struct {
-	ID      string `json:"-"`
-	Text    string `json:"question"`
-	Header  string `json:"header"`
-	Multi   bool   `json:"multiSelect"`
-	Options []struct {
-		Label       string `json:"label"`
-		Description string `json:"description"`
-	} `json:"options"`
+	ID      string   `json:"-"`
+	Text    string   `json:"question"`
+	Header  string   `json:"header"`
+	Multi   bool     `json:"multiSelect"`
+	Options []choice `json:"options"`
+}
+
+// choice is one of the answers that a question offers.
+type choice struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
 }
 
 // canUseTool takes the agent's question whether a call may run.
@@ -167,14 +170,20 @@ type verdict struct {
 	Interrupt          bool   `json:"interrupt,omitempty"`
 }
 
+// verdict reads the answer; there is none in a refusal to answer.
+func (r controlResponse) verdict() (v verdict, ok bool) {
+	ok = r.Subtype == "success" && json.Unmarshal(r.Response, &v) == nil && (v.Behavior == "allow" || v.Behavior == "deny")
+	return v, ok
+}
+
 // answer takes the host's answer as it stands in a recording.
 func (d *Decoder) answer(r controlResponse) error {
 	a, ok := d.asks[r.RequestID]
 	if !ok {
 		return nil // an answer to something else
 	}
-	var v verdict
-	if r.Subtype != "success" || json.Unmarshal(r.Response, &v) != nil || v.Behavior != "allow" && v.Behavior != "deny" {
+	v, ok := r.verdict()
+	if !ok {
 		d.withdraw(r.RequestID)
 		return nil
 	}
@@ -227,12 +236,7 @@ func (q question) values(said string) []string {
 	}
 	chosen := strings.Split(said, ", ")
 	for _, label := range chosen {
-		if !slices.ContainsFunc(q.Options, func(o struct {
-			Label       string `json:"label"`
-			Description string `json:"description"`
-		}) bool {
-			return o.Label == label
-		}) {
+		if !slices.ContainsFunc(q.Options, func(c choice) bool { return c.Label == label }) {
 			return []string{said}
 		}
 	}

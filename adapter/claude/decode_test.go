@@ -3,6 +3,7 @@ package claude_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -196,16 +197,16 @@ func TestRetries(t *testing.T) {
 	again := told(`[{"type":"text","text":"Your response above was cut off mid-stream."}]`)
 	broken := []string{hello, begin("a"), open1(0, text0), textDelta(0, first), shut(0), cut(0), again}
 	runEdges(t, []edge{
-		{"goes on where it repeats", append(broken[:len(broken):len(broken)],
+		{"goes on where it repeats", append(slices.Clip(broken),
 			begin("b"), open1(0, text0), textDelta(0, "The answer"), textDelta(0, " to your question is 42"), shut(0), whole("end_turn"), done,
 		), []string{"prompt hi", "reply prompt", "text " + first, "text  42", "stop completed end_turn"}},
-		{"is said anew where it differs", append(broken[:len(broken):len(broken)],
+		{"is said anew where it differs", append(slices.Clip(broken),
 			begin("b"), open1(0, text0), textDelta(0, "The answer to your prayers"), shut(0), whole("end_turn"), done,
 		), []string{"prompt hi", "reply prompt", "text " + first, "text (superseded) " + first, "text The answer to your prayers", "stop completed end_turn"}},
-		{"continues as it was told", append(broken[:len(broken):len(broken)],
+		{"continues as it was told", append(slices.Clip(broken),
 			begin("b"), open1(0, text0), textDelta(0, " 42."), shut(0), whole("end_turn"), done,
 		), []string{"prompt hi", "reply prompt", "text " + first, "text  42.", "stop completed end_turn"}},
-		{"falls back to an answer in one piece", append(broken[:len(broken):len(broken)],
+		{"falls back to an answer in one piece", append(slices.Clip(broken),
 			said("b", `{"type":"text","text":"The answer to your question is 42"}`), done,
 		), []string{"prompt hi", "reply prompt", "text " + first, "text  42", "stop completed end_turn"}},
 		{"broke off within a call", []string{

@@ -156,8 +156,11 @@ func TestEnds(t *testing.T) {
 			out(`{"type":"user","isReplay":true,"message":{"content":"hi"}}`), said("a", `{"type":"text","text":"1"}`), done,
 			out(`{"type":"user","isReplay":true,"message":{"content":"<local-command-stdout>x</local-command-stdout>"}}`),
 		}, []string{"prompt hi", "reply prompt", "text 1", "stop completed end_turn"}},
-		{"a recording that breaks off", []string{hello, begin("a"), open1(0, text0), textDelta(0, "ab")},
-			[]string{"prompt hi", "reply prompt", "text ab", "stop canceled recording_ended"}},
+		{
+			"a recording that breaks off",
+			[]string{hello, begin("a"), open1(0, text0), textDelta(0, "ab")},
+			[]string{"prompt hi", "reply prompt", "text ab", "stop canceled recording_ended"},
+		},
 		{"the agent's own news", []string{
 			hello, out(`{"type":"system","subtype":"hook_response","hook_name":"lint","outcome":"error","stderr":"bad style"}`), out(`{"type":"system","subtype":"hook_started"}`),
 			out(`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","rateLimitType":"five_hour"}}`), out(`{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":30}`),

@@ -57,7 +57,7 @@ var errClosed = errors.New("claude: the session is closed")
 func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
 	if ctx.Err() != nil {
 		b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
-		return nil
+		return nil //nolint:nilerr // a stopped turn is no fault: its trace says so
 	}
 	line := userLine(p)
 	for again := false; ; again = true {
@@ -68,7 +68,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		switch {
 		case err != nil && ctx.Err() != nil:
 			b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
-			return nil
+			return nil //nolint:nilerr // as above
 		case err != nil:
 			return err
 		case over(b):
@@ -80,7 +80,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		select {
 		case <-b.Ended():
 		case <-ctx.Done():
-			s.stop(proc, b)
+			s.stop(proc, b) //nolint:contextcheck // ctx is over; stopping has a bound of its own
 		case <-proc.done:
 			if !again && s.retract(b) {
 				continue // it was dying when the prompt came

@@ -33,7 +33,7 @@ func (p *process) ended() bool {
 
 // start starts the process and waits until it is ready.
 func (s *session) start(ctx context.Context, resume string) error {
-	proc, err := s.launch(resume)
+	proc, err := s.launch(resume) //nolint:contextcheck // the process outlives the prompt that starts it: Close ends it
 	if err != nil {
 		return err
 	}
