@@ -119,6 +119,7 @@ type mute struct{ *agenttest.Host }
 func (mute) Permit(context.Context, string) (trace.PermissionResponse, error) {
 	return trace.PermissionResponse{}, errors.New("nobody is here")
 }
+
 func (mute) Ask(context.Context, string) (trace.Answer, error) {
 	return trace.Answer{}, errors.New("nobody is here")
 }
