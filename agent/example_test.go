@@ -53,9 +53,11 @@ type session struct{ lines []string }
 
 func (s session) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) error {
 	for _, line := range s.lines {
-		if ctx.Err() != nil {
+		select {
+		case <-ctx.Done():
 			b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
 			return nil
+		default:
 		}
 		if err := (decoder{}).Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, oneTurn{b}); err != nil {
 			return err
