@@ -53,7 +53,8 @@ func registry(t *testing.T, s eventlog.Store) {
 	must(t, s.Put(ctx, "session 7", []byte("again")))
 	want["session 7"] = "again"
 	same(t, "list after putting it back", list(), want)
-	for range s.List(ctx) {
+	for _, err := range s.List(ctx) {
+		must(t, err)
 		break
 	}
 	var wg sync.WaitGroup

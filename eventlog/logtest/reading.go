@@ -90,8 +90,15 @@ func turns(t *testing.T, s eventlog.Store) {
 		limit    int
 		from, to int
 	}{
-		{0, 0, 0, 25}, {0, 3, 22, 25}, {0, 100, 0, 25}, {want[10].First, 0, 0, 10}, {want[10].First + 1, 4, 7, 11},
-		{want[10].Last, 4, 7, 11}, {1, 5, 0, 0}, {want[2].First, 5, 0, 2}, {1 << 40, 2, 23, 25},
+		{0, 0, 0, 25},
+		{0, 3, 22, 25},
+		{0, 100, 0, 25},
+		{want[10].First, 0, 0, 10},
+		{want[10].First + 1, 4, 7, 11},
+		{want[10].Last, 4, 7, 11},
+		{1, 5, 0, 0},
+		{want[2].First, 5, 0, 2},
+		{1 << 40, 2, 23, 25},
 	} {
 		got, err := s.Turns(ctx, "s", c.before, c.limit)
 		must(t, err)
@@ -136,8 +143,8 @@ func unknownSession(t *testing.T, s eventlog.Store) {
 	if len(s.Damaged()) != 0 {
 		t.Fatalf("a new store is damaged: %v", s.Damaged())
 	}
-	if s.Epoch() == "" || s.Epoch() != s.Epoch() {
-		t.Fatal("the epoch has no name")
+	if epoch := s.Epoch(); epoch == "" || s.Epoch() != epoch {
+		t.Fatal("the epoch has no name, or not one")
 	}
 }
 

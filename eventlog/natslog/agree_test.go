@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,11 +23,10 @@ import (
 // Now and then the one on disk is closed and opened.
 func TestAgreesWithMemlog(t *testing.T) {
 	t.Parallel()
+	base, runs := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "natslog")
-		if err != nil {
-			t.Fatal(err)
-		}
+		runs++
+		dir := filepath.Join(base, fmt.Sprint(runs))
 		defer func() { _ = os.RemoveAll(dir) }()
 		options := natslog.Options{Dir: dir, MaxPayload: 8 << 10, Sessions: 2}
 		ctx := context.Background()

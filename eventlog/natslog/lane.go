@@ -3,6 +3,7 @@ package natslog
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -114,7 +115,7 @@ func (l *lane) add(p place, f frame) {
 // at the given place. Readers may hold both slices, so neither is written to.
 func (l *lane) indexed(n int, at uint64) {
 	run := l.tail[:n]
-	l.segments = append(l.segments[:len(l.segments):len(l.segments)], segment{index: at, first: run[0].first, last: run[n-1].last})
+	l.segments = append(slices.Clip(l.segments), segment{index: at, first: run[0].first, last: run[n-1].last})
 	l.index = at
 	if l.tail = l.tail[n:]; len(l.tail) == 0 {
 		l.tail = nil

@@ -30,10 +30,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		sessions: map[string]*session{}, recent: list.New(), damaged: map[string]string{},
 	}
 	if err := s.start(ctx); err != nil {
-		s.abandon()
+		s.abandon(ctx)
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
-	go s.takeNotes()
+	go s.takeNotes() //nolint:gosec,contextcheck // not for this call but for the life of the store: Close waits for it
 	return s, nil
 }
 
@@ -206,9 +206,9 @@ func (s *Store) inspect(ctx context.Context) (found bool, err error) {
 	return found, err
 }
 
-// abandon gives back what a failed start has taken.
-func (s *Store) abandon() {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+// abandon gives back what a failed start has taken, also if ctx is why it failed.
+func (s *Store) abandon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if s.lease != nil {
 		_ = s.lease.release(ctx) // it expires anyway

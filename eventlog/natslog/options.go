@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Always, as Options.Fsync, syncs every append to disk before it is acknowledged.
+// Always as Options.Fsync syncs every append to disk before it is acknowledged.
 const Always time.Duration = -1
 
 // Defaults of Options.
