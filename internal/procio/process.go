@@ -62,7 +62,7 @@ func Start(cfg Config) (*Process, error) {
 		cfg.Grace = 2 * time.Second
 	}
 	p := &Process{cfg: cfg, exited: make(chan struct{}), copied: make(chan struct{})}
-	p.cmd = exec.Command(cfg.Path, cfg.Args...)
+	p.cmd = exec.Command(cfg.Path, cfg.Args...) //nolint:noctx // Close ends it and its whole group, a context would kill only the leader
 	p.cmd.Dir, p.cmd.Env = cfg.Dir, cfg.Env
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	theirs, err := p.pipes()

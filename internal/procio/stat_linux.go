@@ -65,7 +65,7 @@ func awaitExit(pid int) bool {
 	)
 	var info [128]byte // siginfo_t
 	for {
-		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, byPid, uintptr(pid), uintptr(unsafe.Pointer(&info)), options, 0, 0)
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, byPid, uintptr(pid), uintptr(unsafe.Pointer(&info)), options, 0, 0) //nolint:gosec // the kernel writes its siginfo_t there, which is as large
 		if errno != syscall.EINTR {
 			return errno == 0
 		}
