@@ -68,7 +68,7 @@ func prepare(tb testing.TB, p Package) Agent {
 // there, and the path of a socket has a limit that a test's folder can break.
 func scratch(tb testing.TB) string {
 	tb.Helper()
-	dir, err := os.MkdirTemp("", "agent-")
+	dir, err := os.MkdirTemp("", "agent-") //nolint:usetesting // its path would be too long for a socket
 	if err != nil {
 		tb.Fatal(err)
 	}

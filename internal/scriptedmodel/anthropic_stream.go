@@ -23,6 +23,7 @@ func (w anthropic) answer(s *stage, a Answer) {
 		return
 	}
 	switch a.Break {
+	case BreakNone:
 	case BreakCut:
 		s.cut()
 	case BreakEvent:
@@ -34,7 +35,7 @@ func (w anthropic) answer(s *stage, a Answer) {
 			return
 		}
 	}
-	var content []any = []any{}
+	content := []any{}
 	for _, b := range w.blocks(a) {
 		content = append(content, b.whole)
 	}

@@ -2,6 +2,7 @@ package scriptedmodel
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -55,9 +56,9 @@ func (c Conversation) prompts() []string {
 
 // results returns the results of the newest turn that holds some.
 func (c Conversation) results() []string {
-	for i := len(c.Turns) - 1; i >= 0; i-- {
-		if len(c.Turns[i].Results) > 0 {
-			return c.Turns[i].Results
+	for _, t := range slices.Backward(c.Turns) {
+		if len(t.Results) > 0 {
+			return t.Results
 		}
 	}
 	return nil

@@ -1,6 +1,9 @@
 package scriptedmodel
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const opening = "[[script:"
 
@@ -31,11 +34,11 @@ func ParseDirective(text string) (Directive, bool) {
 // directive returns the newest directive and the index of its turn; a
 // conversation without one has the zero Directive, as if it stood in the last turn.
 func (c Conversation) directive() (Directive, int) {
-	for i := len(c.Turns) - 1; i >= 0; i-- {
-		if c.Turns[i].Role != RoleUser {
+	for i, t := range slices.Backward(c.Turns) {
+		if t.Role != RoleUser {
 			continue
 		}
-		if d, ok := ParseDirective(c.Turns[i].Text); ok {
+		if d, ok := ParseDirective(t.Text); ok {
 			return d, i
 		}
 	}

@@ -84,6 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.record(r, body, Request{Kind: "side"})
 			wire.side(w, r, body)
 			return
+		case kindForeign:
 		}
 	}
 	s.record(r, body, Request{Kind: "unknown"})
