@@ -20,8 +20,8 @@ type scenario struct {
 }
 
 // single is a case of one session; the session is ended for it.
-func single(name string, do func(s *session) error, args ...string) scenario {
-	return scenario{name, func(ctx context.Context, r *room) error { return r.session(ctx, name, do, args...) }}
+func single(name string, do func(s *session) error) scenario {
+	return scenario{name, func(ctx context.Context, r *room) error { return r.session(ctx, name, do) }}
 }
 
 func (r *room) session(ctx context.Context, name string, do func(*session) error, args ...string) error {
@@ -95,15 +95,15 @@ func cases() []scenario {
 		one("tool", "[[script:read %s/hello.txt]]"),
 		one("parallel", "[[script:both %s/hello.txt]]"),
 		one("chain", "[[script:chain %s/hello.txt]]"),
-		one("tool-error", "[[script:read %s/does-not-exist.txt]]", state(0, "failed")),
+		one("tool-error", "[[script:read %s/does-not-exist.txt]]", state("failed")),
 		one("slow-tool", "[[script:slow-tool 5]]"),
 		one("permission-allow", "[[script:write %s/allowed.txt]]"),
 		decided("permission-deny", "[[script:shell touch %s/denied.txt]]", func(permission) map[string]any {
 			return map[string]any{"behavior": "deny", "message": "The user said no."}
-		}, state(0, "denied")),
+		}, state("denied")),
 		decided("permission-deny-interrupt", "[[script:shell touch %s/denied.txt]]", func(permission) map[string]any {
 			return map[string]any{"behavior": "deny", "message": "Stop here.", "interrupt": true}
-		}, state(0, "denied"), canceled),
+		}, state("denied"), canceled),
 		decided("permission-allow-edited", "[[script:shell touch %s/x && echo original]]", func(permission) map[string]any {
 			return map[string]any{"behavior": "allow", "updatedInput": map[string]any{"command": "echo edited by the host"}}
 		}),
@@ -204,7 +204,7 @@ func interruptInTool(s *session) error {
 	if err := errors.Join(err, s.interrupt()); err != nil {
 		return err
 	}
-	s.expect(state(0, "canceled"), outcome("canceled"))
+	s.expect(state("canceled"), outcome("canceled"))
 	return nil
 }
 
@@ -217,7 +217,7 @@ func interruptAtPermission(s *session) error {
 	if err := errors.Join(err, s.interrupt()); err != nil {
 		return err
 	}
-	s.expect(state(0, "canceled"), outcome("canceled"))
+	s.expect(state("canceled"), outcome("canceled"))
 	return nil
 }
 

@@ -11,13 +11,19 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 200)
 	for _, tc := range []struct{ name, in, want string }{
-		{"a catalogue", `{"type":"system","subtype":"init","skills":["a","b","c","d"],"tools":["a","b","c"]}`,
-			`{"type":"system","subtype":"init","skills":["a","b","<2 more cut by the recorder>"],"tools":["a","b","c"]}`},
+		{
+			"a catalogue", `{"type":"system","subtype":"init","skills":["a","b","c","d"],"tools":["a","b","c"]}`,
+			`{"type":"system","subtype":"init","skills":["a","b","<2 more cut by the recorder>"],"tools":["a","b","c"]}`,
+		},
 		{"a short one stays", `{"type":"system","subtype":"init","skills":["a","b"]}`, `{"type":"system","subtype":"init","skills":["a","b"]}`},
-		{"a description in a catalogue", `{"type":"control_response","response":{"models":[{"n":1.50,"d":"` + long + `"}],"other":"` + long + `"}}`,
-			`{"type":"control_response","response":{"models":[{"n":1.50,"d":"` + strings.Repeat("é", 80) + `…<cut by the recorder>"}],"other":"` + long + `"}}`},
-		{"order and odd characters stay", `{"z":null,"type":"control_response","a":[true,"<&>\u2028"],"skills":[]}`,
-			`{"z":null,"type":"control_response","a":[true,"<&>\u2028"],"skills":[]}`},
+		{
+			"a description in a catalogue", `{"type":"control_response","response":{"models":[{"n":1.50,"d":"` + long + `"}],"other":"` + long + `"}}`,
+			`{"type":"control_response","response":{"models":[{"n":1.50,"d":"` + strings.Repeat("é", 80) + `…<cut by the recorder>"}],"other":"` + long + `"}}`,
+		},
+		{
+			"order and odd characters stay", `{"z":null,"type":"control_response","a":[true,"<&>\u2028"],"skills":[]}`,
+			`{"z":null,"type":"control_response","a":[true,"<&>\u2028"],"skills":[]}`,
+		},
 		{"other lines are not touched", `{ "type":"assistant", "skills":["a","b","c"]}`, `{ "type":"assistant", "skills":["a","b","c"]}`},
 		{"a line of the standard error", `"oops"`, `"oops"`},
 	} {

@@ -76,11 +76,11 @@ type adjustment func(e *Expectation, calls []string, t *turn)
 
 func outcome(o string) adjustment { return func(e *Expectation, _ []string, _ *turn) { e.Outcome = o } }
 
-// state is the final state of the turn's nth call.
-func state(n int, s string) adjustment {
+// state is the final state of the turn's first call.
+func state(s string) adjustment {
 	return func(e *Expectation, calls []string, _ *turn) {
-		if n < len(calls) {
-			e.Tools[calls[n]] = s
+		if len(calls) > 0 {
+			e.Tools[calls[0]] = s
 		}
 	}
 }

@@ -28,7 +28,7 @@ var flags = []string{
 // A session is one process of Claude Code and its recording.
 type session struct {
 	*room
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // of the case that is recorded
 	tape   *tape
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
