@@ -52,7 +52,7 @@ func TestTablesConform(t *testing.T) {
 
 func longInput(t *testing.T) json.RawMessage {
 	fields := map[string]string{}
-	for _, key := range strings.Fields("file_path path command pattern query url prompt description code plan uri to server") {
+	for key := range strings.FieldsSeq("file_path path command pattern query url prompt description code plan uri to server") {
 		fields[key] = strings.Repeat("long\n", 3) + strings.Repeat("語", 5000)
 	}
 	raw, err := json.Marshal(fields)

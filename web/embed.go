@@ -74,11 +74,11 @@ func load(built fs.FS) map[string]file {
 	files := map[string]file{}
 	_ = fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
-			return nil // what cannot be read is not served
+			return nil //nolint:nilerr // what cannot be read is not served
 		}
 		content, err := fs.ReadFile(built, name)
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // the same
 		}
 		cache := "no-cache"
 		if strings.HasPrefix(name, "assets/") { // their names hold a hash of their content

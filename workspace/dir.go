@@ -74,8 +74,7 @@ func (d Dir) fail(verb, path string, err error) error {
 		err = ErrOutside
 	}
 	// The operating system's error names a path of its own; ours is enough.
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathError.Err
 	}
 	return fmt.Errorf("%s %s: %w", verb, show(path), err)

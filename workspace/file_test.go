@@ -79,8 +79,15 @@ func TestWriteFile(t *testing.T) {
 	ws := filepath.Join(top, "ws")
 	must(t, os.Chmod(ws+"/a.txt", 0o755))
 	for _, c := range []struct{ path, at string }{
-		{"new", "new"}, {"a.txt", "a.txt"}, {"in", "sub/b.txt"}, {"indir/x", "sub/deep/x"}, {"indir/../y", "sub/y"},
-		{"made/for/it", "made/for/it"}, {ws + "/z", "z"}, {"gone", "nothing"}, {"indir/made/x", "sub/deep/made/x"},
+		{"new", "new"},
+		{"a.txt", "a.txt"},
+		{"in", "sub/b.txt"},
+		{"indir/x", "sub/deep/x"},
+		{"indir/../y", "sub/y"},
+		{"made/for/it", "made/for/it"},
+		{ws + "/z", "z"},
+		{"gone", "nothing"},
+		{"indir/made/x", "sub/deep/made/x"},
 	} {
 		for _, content := range []string{"longer content", "short", ""} {
 			if err := d.WriteFile(c.path, []byte(content)); err != nil {

@@ -75,7 +75,7 @@ func below(dir, path string) (string, bool) {
 	return rest, true
 }
 
-func separator(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
+func separator(r rune) bool { return 0 <= r && r < 0x80 && os.IsPathSeparator(uint8(r)) }
 
 // Contains reports whether path is inside, symlinks resolved. What does not
 // exist yet is inside when it would be made there: below a directory that
