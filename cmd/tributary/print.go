@@ -51,7 +51,12 @@ func (p *printText) print(r trace.Record) error {
 		p.note("! " + what.Message)
 	case trace.Stop:
 		return p.endLine()
-	default:
+	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer, trace.Park:
+		// who asks prints them
+	case trace.Prompt, trace.Reply, trace.Rewind, trace.MessageStart, trace.ThoughtStart, trace.ThoughtDelta, trace.Thought,
+		trace.ToolCallStart, trace.ToolCallDelta, trace.ToolResultProgress, trace.Step, trace.Usage, trace.Plan,
+		trace.FileChange, trace.Source, trace.File, trace.Data, trace.Status, trace.Unknown:
+		// seen with --json
 	}
 	return nil
 }

@@ -122,21 +122,17 @@ func oneTurn(ctx context.Context, hub *session.Hub, text string, show printer, p
 		if err := show.print(r); err != nil {
 			return trace.Stop{}, err
 		}
-		switch what := r.Payload.(type) {
-		case trace.PermissionRequest:
-			if what.DecidedBy == "" {
-				err = person.permit(ctx, hub, info.ID, what)
-			}
-		case trace.Question:
-			err = person.answer(ctx, hub, info.ID, what)
-		case trace.Stop:
-			if r.Turn == turn.ID {
-				return what, nil
-			}
-		default:
+		if request, is := r.Payload.(trace.PermissionRequest); is && request.DecidedBy == "" {
+			err = person.permit(ctx, hub, info.ID, request)
+		}
+		if question, is := r.Payload.(trace.Question); is {
+			err = person.answer(ctx, hub, info.ID, question)
 		}
 		if err != nil {
 			return trace.Stop{}, err
+		}
+		if stop, is := r.Payload.(trace.Stop); is && r.Turn == turn.ID {
+			return stop, nil
 		}
 	}
 	return trace.Stop{}, errors.New("the log ended before the turn did")
