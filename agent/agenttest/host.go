@@ -74,7 +74,7 @@ func (h *Host) Permit(ctx context.Context, requestID string) (trace.PermissionRe
 	}
 	answer.RequestID = requestID
 	if ctx.Err() != nil {
-		return trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}, nil //nolint:nilerr // an answer, too
+		return trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}, nil //nolint:nilerr // canceled is an answer, not a fault
 	}
 	for _, o := range request.Options {
 		if o.ID == answer.ChosenOption {
@@ -94,7 +94,7 @@ func (h *Host) Ask(ctx context.Context, questionID string) (trace.Answer, error)
 	}
 	answer.QuestionID = questionID
 	if ctx.Err() != nil {
-		return trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}, nil //nolint:nilerr // an answer, too
+		return trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}, nil //nolint:nilerr // canceled is an answer, not a fault
 	}
 	r.Answer(answer)
 	return answer, nil
