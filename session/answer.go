@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
@@ -37,6 +36,7 @@ type asks struct {
 type asked[Q any] struct {
 	turn string
 	what Q
+	late bool // its one answer came when the turn had closed it
 }
 
 func newAsks(h *Hub) asks {
@@ -54,19 +54,31 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	case trace.PermissionRequest:
 		err = l.asks.requests.Open(t.id, p.RequestID, func(r trace.PermissionResponse) {
 			r.RequestID = p.RequestID
-			t.builder.PermissionResponse(r)
+			if !t.builder.PermissionResponse(r) {
+				tooLate(l, l.asks.permissions, p.RequestID)
+			}
 		})
-		l.notice(func() { l.asks.permissions[p.RequestID] = asked[trace.PermissionRequest]{t.id, p} })
+		if err == nil {
+			l.notice(func() { l.asks.permissions[p.RequestID] = asked[trace.PermissionRequest]{turn: t.id, what: p} })
+		}
 	case trace.Question:
 		err = l.asks.questions.Open(t.id, p.QuestionID, func(a trace.Answer) {
 			a.QuestionID = p.QuestionID
-			t.builder.Answer(a)
+			if !t.builder.Answer(a) {
+				tooLate(l, l.asks.questioned, p.QuestionID)
+			}
 		})
-		l.notice(func() { l.asks.questioned[p.QuestionID] = asked[trace.Question]{t.id, p} })
+		if err == nil {
+			l.notice(func() { l.asks.questioned[p.QuestionID] = asked[trace.Question]{turn: t.id, what: p} })
+		}
 	case trace.PermissionResponse:
-		err = unlessAnswered(l.asks.requests.Recorded(p.RequestID, p))
+		if q, ok := lookFor(l, l.asks.permissions, p.RequestID); ok && q.turn == t.id {
+			err = unlessAnswered(l.asks.requests.Recorded(p.RequestID, p))
+		}
 	case trace.Answer:
-		err = unlessAnswered(l.asks.questions.Recorded(p.QuestionID, p))
+		if q, ok := lookFor(l, l.asks.questioned, p.QuestionID); ok && q.turn == t.id {
+			err = unlessAnswered(l.asks.questions.Recorded(p.QuestionID, p))
+		}
 	default:
 	}
 	if err != nil {
@@ -91,27 +103,58 @@ func (l *live) notice(remember func()) {
 	l.asks.noticed = make(chan struct{})
 }
 
-// forgetAsks lets go of what was asked in a turn. Answers stay known until the
-// next turn begins, so that a second answer is told who was first.
-func (l *live) forgetAsks(turn string) {
-	l.asks.requests.Forget(turn)
-	l.asks.questions.Forget(turn)
+// lookFor finds what was asked.
+func lookFor[Q any](l *live, among map[string]asked[Q], id string) (asked[Q], bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	maps.DeleteFunc(l.asks.permissions, func(_ string, a asked[trace.PermissionRequest]) bool { return a.turn == turn })
-	maps.DeleteFunc(l.asks.questioned, func(_ string, a asked[trace.Question]) bool { return a.turn == turn })
+	q, ok := among[id]
+	return q, ok
+}
+
+// tooLate notes that an answer was taken at the desk and not by the turn.
+func tooLate[Q any](l *live, among map[string]asked[Q], id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if q, ok := among[id]; ok {
+		q.late = true
+		among[id] = q
+	}
+}
+
+// forgetAsks lets go of what was asked in turns that are over: the agent may use
+// the ids again. Answers stay known until the next turn begins, so that a second
+// answer is told who was first.
+func (l *live) forgetAsks() {
+	over := map[string]bool{}
+	l.mu.Lock()
+	for id, a := range l.asks.permissions {
+		if l.turns[a.turn] == nil {
+			over[a.turn] = true
+			delete(l.asks.permissions, id)
+		}
+	}
+	for id, a := range l.asks.questioned {
+		if l.turns[a.turn] == nil {
+			over[a.turn] = true
+			delete(l.asks.questioned, id)
+		}
+	}
+	l.mu.Unlock()
+	for turn := range over {
+		l.asks.requests.Forget(turn)
+		l.asks.questions.Forget(turn)
+	}
 }
 
 // Permit answers a permission request. The first answer counts and is written
 // before the agent hears of it; a later one gets an AnsweredError.
 func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choice) (trace.PermissionResponse, error) {
-	l, err := h.session(ctx, session)
+	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return trace.PermissionResponse{}, err
 	}
-	l.mu.Lock()
-	request, ok := l.asks.permissions[requestID]
-	l.mu.Unlock()
+	defer release()
+	request, ok := lookFor(l, l.asks.permissions, requestID)
 	if !ok {
 		return trace.PermissionResponse{}, ErrUnknownRequest
 	}
@@ -121,7 +164,10 @@ func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choic
 	}
 	response.RequestID, response.By = requestID, name(by)
 	response.UpdatedInput, response.Interrupt = c.Input, c.Interrupt
-	return response, known(l.asks.requests.Answer(requestID, response))
+	if err := l.asks.requests.Answer(requestID, response); err != nil {
+		return response, known(err)
+	}
+	return response, inTime(l, l.asks.permissions, requestID)
 }
 
 func (c Choice) response(options []trace.PermissionOption) (trace.PermissionResponse, error) {
@@ -136,13 +182,12 @@ func (c Choice) response(options []trace.PermissionOption) (trace.PermissionResp
 
 // Answer answers a question: with labels of its choices, or with free text.
 func (h *Hub) Answer(ctx context.Context, session, questionID, by string, values []string) (trace.Answer, error) {
-	l, err := h.session(ctx, session)
+	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return trace.Answer{}, err
 	}
-	l.mu.Lock()
-	question, ok := l.asks.questioned[questionID]
-	l.mu.Unlock()
+	defer release()
+	question, ok := lookFor(l, l.asks.questioned, questionID)
 	if !ok {
 		return trace.Answer{}, ErrUnknownRequest
 	}
@@ -150,7 +195,19 @@ func (h *Hub) Answer(ctx context.Context, session, questionID, by string, values
 		return trace.Answer{}, &ChoiceError{"answer this question with exactly one value"}
 	}
 	answer := trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by)}
-	return answer, known(l.asks.questions.Answer(questionID, answer))
+	if err := l.asks.questions.Answer(questionID, answer); err != nil {
+		return answer, known(err)
+	}
+	return answer, inTime(l, l.asks.questioned, questionID)
+}
+
+// inTime makes an error of an answer that the turn did not take any more: what is
+// on record is that the request was withdrawn.
+func inTime[Q any](l *live, among map[string]asked[Q], id string) error {
+	if q, ok := lookFor(l, among, id); ok && !q.late {
+		return nil
+	}
+	return &AnsweredError{At: l.hub.Now(), Outcome: trace.Canceled}
 }
 
 // known makes the desk's ignorance an answer for the caller.

@@ -25,9 +25,19 @@ func (b *branch) find(id string) int {
 	return slices.IndexFunc(b.messages, func(m message) bool { return m.id == id })
 }
 
-// add appends a message, or replaces one of the same id in the same turn.
+// add appends a message. An answer goes behind the prompt of its turn: while that
+// waited in the queue, others may have been taken.
 func (b *branch) add(m message) {
-	b.messages = append(b.messages, m)
+	at := len(b.messages)
+	if !m.user {
+		for i := at; i > 0; i-- {
+			if b.messages[i-1].turn == m.turn {
+				at = i
+				break
+			}
+		}
+	}
+	b.messages = slices.Insert(b.messages, at, m)
 }
 
 // cut takes back the message and all that follows.

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -82,9 +81,13 @@ func (f *fleet) wake() {
 	f.changed = make(chan struct{})
 }
 
+// opened is an agent that runs; its address tells it from the one that is opened
+// after it.
+type opened struct{ agent.Session }
+
 // openAgent returns the session's agent, and opens it if need be; full is called
 // if it has to wait for another session's agent to come to rest.
-func (l *live) openAgent(ctx context.Context, full func(atMost int)) (agent.Session, error) {
+func (l *live) openAgent(ctx context.Context, full func(atMost int)) (*opened, error) {
 	l.opens.Lock()
 	defer l.opens.Unlock()
 	if s := l.openedAgent(); s != nil {
@@ -102,42 +105,36 @@ func (l *live) openAgent(ctx context.Context, full func(atMost int)) (agent.Sess
 			return nil, err
 		}
 	}
-	if err := l.openFiles(a.Cwd); err != nil {
-		l.hub.fleet.release(l)
-		return nil, err
-	}
-	s, err := a.Runtime.Open(ctx, host{l}, agent.Config{
-		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: a.Model,
-		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", info.Agent),
-	})
+	files, leave, err := l.hub.dirs.enter(a.Cwd)
 	if err != nil {
 		l.hub.fleet.release(l)
 		return nil, err
 	}
+	l.enterFiles(files, leave)
+	began, err := a.Runtime.Open(ctx, host{l}, agent.Config{
+		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: a.Model,
+		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", info.Agent),
+	})
+	if err != nil {
+		l.enterFiles(workspace.Dir{}, nil)
+		leave()
+		l.hub.fleet.release(l)
+		return nil, err
+	}
+	s := &opened{began}
 	l.mu.Lock()
 	l.agent = s
 	l.mu.Unlock()
 	return s, nil
 }
 
-func (l *live) openFiles(dir string) error {
+func (l *live) enterFiles(files workspace.Dir, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.hasDir {
-		return nil
-	}
-	if dir == "" {
-		return errors.New("the agent has no directory to work in: set cwd in the configuration, or start with --cwd")
-	}
-	files, err := workspace.Open(dir)
-	if err != nil {
-		return fmt.Errorf("open the agent's directory: %w", err)
-	}
-	l.files, l.hasDir = files, true
-	return nil
+	l.files, l.leaveFiles = files, leave
 }
 
-func (l *live) openedAgent() agent.Session {
+func (l *live) openedAgent() *opened {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.agent
@@ -196,15 +193,18 @@ func (l *live) endAgent() {
 }
 
 // forgetAgent lets go of an agent that was closed.
-func (l *live) forgetAgent(s agent.Session) {
+func (l *live) forgetAgent(s *opened) {
 	l.mu.Lock()
 	mine := l.agent == s
+	leave := func() {}
 	if mine {
 		l.agent = nil
 		stopTimer(&l.closing)
+		leave, l.leaveFiles = l.leaveFiles, nil
 	}
 	l.mu.Unlock()
 	if mine {
+		leave()
 		l.hub.fleet.release(l)
 	}
 }

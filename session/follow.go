@@ -10,21 +10,79 @@ import (
 
 // Follow yields the records of one turn with a number greater than after, as
 // they come, up to and including its stop.
+//
+// A turn that is over has nothing to wait for: where its stop is not on record,
+// because the log failed or the session was deleted, the last is an error.
 func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		for r, err := range h.Log.Follow(ctx, session, after) {
-			if err != nil {
-				yield(trace.Record{}, err)
-				return
-			}
-			if r.Turn != turn {
-				continue
-			}
-			_, last := r.Payload.(trace.Stop)
-			if !yield(r, nil) || last {
-				return
+		over := false
+		pass := func(records iter.Seq2[trace.Record, error]) {
+			for r, err := range records {
+				switch {
+				case err != nil:
+					over = true
+					yield(trace.Record{}, err)
+					return
+				case r.Turn == turn:
+					after = r.Seq
+					_, over = r.Payload.(trace.Stop)
+					if over = !yield(r, nil) || over; over {
+						return
+					}
+				}
 			}
 		}
+		l, t, release := h.lookup(session, turn)
+		defer release()
+		if t != nil {
+			defer l.read()()
+			following, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(t.ctx, cancel)()
+			pass(h.Log.Follow(following, session, after))
+		}
+		if !over && ctx.Err() == nil {
+			pass(h.Log.After(ctx, session, after))
+		}
+		if !over && ctx.Err() == nil {
+			yield(trace.Record{}, ErrUnfinished)
+		}
+	}
+}
+
+// read counts a reader of the log until the returned function is called.
+func (l *live) read() (done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.readers++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.readers--; l.readers == 0 && l.unread != nil {
+			close(l.unread)
+			l.unread = nil
+		}
+	}
+}
+
+// awaitReaders lets those who read the log of a turn have its end, if they are
+// quick, before the log goes.
+func (l *live) awaitReaders(ctx context.Context) {
+	l.mu.Lock()
+	if l.readers > 0 && l.unread == nil {
+		l.unread = make(chan struct{})
+	}
+	unread := l.unread
+	l.mu.Unlock()
+	if unread == nil {
+		return
+	}
+	patience := time.NewTimer(time.Second)
+	defer patience.Stop()
+	select {
+	case <-unread:
+	case <-patience.C:
+	case <-ctx.Done():
 	}
 }
 
@@ -32,8 +90,9 @@ func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) it
 // it returns is to be called once when the client leaves; cut says that it left
 // before it had the turn's end.
 func (h *Hub) Attach(session, turn string) (leave func(cut bool)) {
-	l, t := h.lookup(session, turn)
+	l, t, release := h.lookup(session, turn)
 	if t == nil {
+		release()
 		return func(bool) {}
 	}
 	l.mu.Lock()
@@ -41,25 +100,32 @@ func (h *Hub) Attach(session, turn string) (leave func(cut bool)) {
 	t.followers++
 	t.followed = true
 	stopTimer(&t.grace)
-	return func(cut bool) { l.left(t, cut) }
+	return func(cut bool) {
+		defer release()
+		l.left(t, cut)
+	}
 }
 
-func (h *Hub) lookup(session, id string) (*live, *turn) {
+// lookup finds a turn in memory: one that is not over, or the last. The session
+// stays there until release is called.
+func (h *Hub) lookup(session, id string) (l *live, t *turn, release func()) {
 	h.mu.Lock()
-	l := h.live[session]
-	h.mu.Unlock()
+	l = h.live[session]
 	if l == nil {
-		return nil, nil
+		h.mu.Unlock()
+		return nil, nil, func() {}
 	}
+	release = h.hold(l)
+	h.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.turns[id]; t != nil {
-		return l, t
+		return l, t, release
 	}
 	if l.last != nil && l.last.id == id {
-		return l, l.last
+		return l, l.last, release
 	}
-	return l, nil
+	return l, nil, release
 }
 
 func (l *live) left(t *turn, cut bool) {
@@ -141,10 +207,11 @@ func (h *Hub) Touch(session string) {
 // else the running one; else the last one, for a while after its end, and for as
 // long as no other turn begins when a stream of it was cut.
 func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, error) {
-	l, err := h.session(ctx, session)
+	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return Turn{}, false, err
 	}
+	defer release()
 	if id != "" {
 		return l.named(ctx, id)
 	}
@@ -162,12 +229,13 @@ func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, er
 
 // current is the turn that runs, or the first that waits.
 func (l *live) current() *turn {
-	if l.running != nil && !l.running.ending {
-		return l.running
+	// A turn whose stop is being written is still the current one.
+	if r := l.running; r != nil && l.turns[r.id] == r {
+		return r
 	}
 	var newest *turn
 	for _, t := range l.turns {
-		if t.began && !t.ending && (newest == nil || t.id > newest.id) {
+		if t.began && (newest == nil || t.id > newest.id) {
 			newest = t
 		}
 	}

@@ -19,10 +19,11 @@ type Page struct {
 // History returns the last turns of the session's branch before the named one
 // ("": up to now), at most limit of them. What was taken back is not in it.
 func (h *Hub) History(ctx context.Context, session, before string, limit int) (Page, error) {
-	l, err := h.session(ctx, session)
+	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return Page{}, err
 	}
+	defer release()
 	if err := l.loadBranch(ctx); err != nil {
 		return Page{}, err
 	}
@@ -85,19 +86,29 @@ func (h *Hub) pageOf(ctx context.Context, session string, turns []message) iter.
 }
 
 // Records yields everything that is on record of a session after a number: for
-// exports. With follow it goes on as records come.
+// exports. With follow it goes on as records come, until the session is deleted.
 func (h *Hub) Records(ctx context.Context, session string, after uint64, deltas, follow bool) (iter.Seq2[trace.Record, error], error) {
-	if _, err := h.session(ctx, session); err != nil {
+	_, release, err := h.session(ctx, session)
+	if err != nil {
 		return nil, err
 	}
+	release()
 	if !deltas && !follow {
 		return h.Log.Wholes(ctx, session, after, 0), nil
 	}
-	source := h.Log.After(ctx, session, after)
-	if follow {
-		source = h.Log.Follow(ctx, session, after)
-	}
 	return func(yield func(trace.Record, error) bool) {
+		source := h.Log.After(ctx, session, after)
+		if follow {
+			l, release, err := h.session(ctx, session)
+			if err != nil {
+				yield(trace.Record{}, err)
+				return
+			}
+			defer release()
+			following, cancel := l.during(ctx)
+			defer cancel()
+			source = h.Log.Follow(following, session, after)
+		}
 		for r, err := range source {
 			if err == nil && !deltas && trace.Provisional(r.Payload) {
 				continue

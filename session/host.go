@@ -20,7 +20,7 @@ func (h host) Permit(ctx context.Context, requestID string) (trace.PermissionRes
 		return canceled, nil
 	}
 	answer, err := await(ctx, h.live, h.live.asks.requests, requestID)
-	if isCanceled(err) {
+	if isCanceled(err) || err == nil && inTime(h.live, h.live.asks.permissions, requestID) != nil {
 		return canceled, nil
 	}
 	return answer, err
@@ -33,7 +33,7 @@ func (h host) Ask(ctx context.Context, questionID string) (trace.Answer, error) 
 		return canceled, nil
 	}
 	answer, err := await(ctx, h.live, h.live.asks.questions, questionID)
-	if isCanceled(err) {
+	if isCanceled(err) || err == nil && inTime(h.live, h.live.asks.questioned, questionID) != nil {
 		return canceled, nil
 	}
 	return answer, err
@@ -104,10 +104,16 @@ func (h host) Resume(token string) {
 	}
 }
 
-// judge lets the policy decide what needs no person.
-func (l *live) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
+// judge lets the policy decide what needs no person. An agent waits for answers by
+// the id alone, so a second request under an id that is still in use is refused:
+// it must not get the answer to the first.
+func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
+	l := t.live
+	if q, ok := lookFor(l, l.asks.permissions, r.RequestID); ok && q.turn != t.id {
+		return trace.PermissionResponse{Outcome: trace.Canceled, Reason: "the agent asks for something else under the same id"}, true
+	}
 	l.mu.Lock()
-	files, ok := l.files, l.hasDir
+	files, ok := l.files, l.leaveFiles != nil
 	a := l.hub.Agents[l.info.Agent]
 	l.mu.Unlock()
 	return a.Policy.Judge(r, c, func(path string) bool { return ok && files.Contains(path) })

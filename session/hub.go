@@ -9,19 +9,23 @@ import (
 	"sync"
 
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // Hub owns the sessions. It is safe for concurrent use.
 type Hub struct {
 	Options
-	ctx   context.Context //nolint:containedctx // the life of the hub
-	stop  context.CancelFunc
-	goes  sync.WaitGroup
-	fleet *fleet
+	ctx    context.Context //nolint:containedctx // the life of the hub
+	stop   context.CancelFunc
+	goes   sync.WaitGroup
+	fleet  *fleet
+	dirs   dirs
+	health health
 
 	mu       sync.Mutex
 	live     map[string]*live
 	refusing bool
+	drops    uint64 // how often a session was deleted
 }
 
 // New opens a hub on a log. Turns that an earlier process left open are closed
@@ -30,7 +34,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
 	}
-	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}}
+	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}}}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.fleet = newFleet(h.MaxAgents)
 	if err := h.recover(ctx); err != nil {
@@ -56,21 +60,20 @@ func (h *Hub) Close(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
-	for _, t := range openTurns(sessions) {
-		t.finish(stopped("shutdown"))
-	}
+	finishAll(openTurns(sessions), stopped("shutdown"))
+	var closing sync.WaitGroup
 	for _, l := range sessions {
-		l.closeAgent()
+		closing.Go(l.closeAgent)
 	}
+	closing.Wait()
 	h.stop()
 	h.goes.Wait()
 	for _, l := range sessions {
+		l.end()
 		l.mu.Lock()
 		stopTimer(&l.closing)
-		if l.hasDir {
-			_ = l.files.Close()
-		}
 		l.mu.Unlock()
+		l.retiring.Stop()
 	}
 	return nil
 }
@@ -85,6 +88,15 @@ func openTurns(sessions []*live) []*turn {
 		l.mu.Unlock()
 	}
 	return open
+}
+
+// finishAll ends turns side by side: each waits for the log.
+func finishAll(turns []*turn, s trace.Stop) {
+	var all sync.WaitGroup
+	for _, t := range turns {
+		all.Go(func() { t.finish(s) })
+	}
+	all.Wait()
 }
 
 func (h *Hub) refuses() bool {
@@ -118,15 +130,18 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	now := h.Now()
 	l := h.newLive(Info{ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, CreatedAt: now, UpdatedAt: now})
 	l.branched = true
-	if err := h.claim(ctx, l); err != nil {
+	// Others may use the session before this returns: whoever began it may go.
+	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {
 		return Info{}, err
 	}
-	return l.info, nil
+	info, _, _ := l.view()
+	return info, nil
 }
 
 // claim makes a new session known, unless its id is taken.
 func (h *Hub) claim(ctx context.Context, l *live) error {
-	if _, err := h.session(ctx, l.id); err == nil {
+	if _, release, err := h.session(ctx, l.id); err == nil {
+		release()
 		return ErrExists
 	} else if !errors.Is(err, ErrUnknownSession) {
 		return err
@@ -140,12 +155,11 @@ func (h *Hub) claim(ctx context.Context, l *live) error {
 		h.mu.Unlock()
 		return ErrExists
 	}
-	h.live[l.id] = l
+	h.settle(l)
+	defer h.hold(l)() // the release comes when h.mu is free
 	h.mu.Unlock()
 	if err := l.save(ctx); err != nil {
-		h.mu.Lock()
-		delete(h.live, l.id)
-		h.mu.Unlock()
+		h.drop(l)
 		return err
 	}
 	return nil
@@ -169,10 +183,11 @@ func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 
 // Get tells what is known of a session, what it does and in which turn.
 func (h *Hub) Get(ctx context.Context, id string) (Info, State, string, error) {
-	l, err := h.session(ctx, id)
+	l, release, err := h.session(ctx, id)
 	if err != nil {
 		return Info{}, "", "", err
 	}
+	defer release()
 	info, state, turn := l.view()
 	return info, state, turn, nil
 }
@@ -219,56 +234,82 @@ func (h *Hub) List(ctx context.Context) ([]Summary, error) {
 
 // Delete ends a session's turns and its agent, and forgets it.
 func (h *Hub) Delete(ctx context.Context, id string) error {
-	l, err := h.session(ctx, id)
+	l, release, err := h.session(ctx, id)
 	if err != nil {
 		return err
 	}
+	defer release()
 	l.mu.Lock()
 	l.deleted = true
 	l.mu.Unlock()
-	for _, t := range openTurns([]*live{l}) {
-		t.finish(stopped("deleted"))
-	}
+	finishAll(openTurns([]*live{l}), stopped("deleted"))
 	l.closeAgent()
+	finishAll(openTurns([]*live{l}), stopped("deleted")) // what the agent began meanwhile
+	l.awaitReaders(ctx)
 	l.saving.Lock() // no save is under way, and none writes after deleted was set
 	defer l.saving.Unlock()
-	if err := errors.Join(h.Log.Remove(ctx, id), h.Log.Delete(ctx, id)); err != nil {
+	// The document goes last: a session without one could not be deleted again.
+	if err := h.Log.Delete(ctx, id); err != nil {
+		return fmt.Errorf("delete the records of session %q: %w", id, err)
+	}
+	if err := h.Log.Remove(ctx, id); err != nil {
 		return fmt.Errorf("delete session %q: %w", id, err)
 	}
-	h.mu.Lock()
-	delete(h.live, id)
-	h.mu.Unlock()
+	h.drop(l)
 	return nil
 }
 
-// session returns a session, reading its document if it is not in memory.
-func (h *Hub) session(ctx context.Context, id string) (*live, error) {
+// drop takes a session out of memory that is no more.
+func (h *Hub) drop(l *live) {
+	l.end()
 	h.mu.Lock()
-	l := h.live[id]
-	h.mu.Unlock()
-	if l != nil {
-		return l, nil
+	defer h.mu.Unlock()
+	h.drops++
+	delete(h.live, l.id)
+	l.retiring.Stop()
+}
+
+// session returns a session, reading its document if it is not in memory. It
+// stays there until release is called.
+func (h *Hub) session(ctx context.Context, id string) (l *live, release func(), err error) {
+	for {
+		h.mu.Lock()
+		if l := h.live[id]; l != nil {
+			defer h.mu.Unlock()
+			return l, h.hold(l), nil
+		}
+		drops := h.drops
+		h.mu.Unlock()
+		info, err := h.read(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		h.mu.Lock()
+		if h.live[id] == nil && h.drops == drops { // else it may have been deleted since
+			l := h.newLive(info)
+			h.settle(l)
+			defer h.mu.Unlock()
+			return l, h.hold(l), nil
+		}
+		h.mu.Unlock()
 	}
+}
+
+// read reads a session's document.
+func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 	doc, err := h.Log.Get(ctx, id)
 	if errors.Is(err, eventlog.ErrNoSession) {
-		return nil, ErrUnknownSession
+		return Info{}, ErrUnknownSession
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read session %q: %w", id, err)
+		return Info{}, fmt.Errorf("read session %q: %w", id, err)
 	}
 	var info Info
 	if err := json.Unmarshal(doc, &info); err != nil {
-		return nil, fmt.Errorf("the document of session %q cannot be read: %w", id, err)
+		return Info{}, fmt.Errorf("the document of session %q cannot be read: %w", id, err)
 	}
 	info.Damaged = h.Log.Damaged()[id]
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if l := h.live[id]; l != nil {
-		return l, nil
-	}
-	l = h.newLive(info)
-	h.live[id] = l
-	return l, nil
+	return info, nil
 }
 
 // AgentNames lists the configured agents.

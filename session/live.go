@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -21,26 +20,43 @@ type live struct {
 	saving sync.Mutex // orders writes of the registry document
 	opens  sync.Mutex // orders opening and closing of the agent
 
-	mu       sync.Mutex
-	info     Info
-	deleted  bool
-	branch   branch
-	branched bool
-	turns    map[string]*turn // all that have no stop on record
-	running  *turn            // has the agent; nil once released
-	queue    []*turn
-	coming   int   // prompts on their way into the queue
-	last     *turn // the newest that ended in this process
-	asks     asks  // its maps and channel
+	mu        sync.Mutex
+	info      Info
+	deleted   bool
+	forgotten bool // it was retired: what is said here is lost
+	stale     bool // the document on record is older than info
+	branch    branch
+	branched  bool
+	turns     map[string]*turn // all that have no stop on record
+	running   *turn            // has the agent; nil once released
+	queue     []*turn
+	coming    []*turn // on their way into the queue
+	last      *turn   // the newest that ended in this process
+	asks      asks    // its maps and channel
 
-	agent   agent.Session // nil while closed; guarded by opens and mu
-	files   workspace.Dir
-	hasDir  bool
-	closing *time.Timer
+	agent      *opened // nil while closed; guarded by opens and mu
+	files      workspace.Dir
+	leaveFiles func() // nil while there is no agent
+	closing    *time.Timer
+
+	readers int           // of the log of a turn
+	unread  chan struct{} // closed when there are none, if somebody waits for that
+
+	mending sync.Mutex // orders the closing of turns whose stop was not written
+
+	life context.Context //nolint:containedctx // ends when the session is deleted or retired
+	end  context.CancelFunc
+
+	// Guarded by hub.mu, which is taken last.
+	holds    int
+	used     time.Time
+	retiring *time.Timer
 }
 
 func (h *Hub) newLive(info Info) *live {
-	return &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, asks: newAsks(h)}
+	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, asks: newAsks(h)}
+	l.life, l.end = context.WithCancel(context.Background())
+	return l
 }
 
 // save writes the registry document as it now stands.
@@ -49,15 +65,18 @@ func (l *live) save(ctx context.Context) error {
 	defer l.saving.Unlock()
 	l.mu.Lock()
 	l.info.UpdatedAt = l.hub.Now()
-	deleted := l.deleted
+	gone := l.deleted || l.forgotten
 	doc, err := json.Marshal(l.info)
 	l.mu.Unlock()
-	if deleted {
+	if gone {
 		return nil
 	}
 	if err == nil {
 		err = l.hub.Log.Put(ctx, l.id, doc)
 	}
+	l.mu.Lock()
+	l.stale = err != nil
+	l.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("keep session %q: %w", l.id, err)
 	}
@@ -83,7 +102,10 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 }
 
 func (l *live) append(ctx context.Context, turn string, events []trace.Event) error {
-	_, err := l.hub.Log.Append(ctx, l.id, turn, events)
+	err := l.hub.health.write(l.hub.Now, func() error {
+		_, err := l.hub.Log.Append(ctx, l.id, turn, events)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write to the log of session %q: %w", l.id, err)
 	}
@@ -157,10 +179,13 @@ func (l *live) enter(t *turn) {
 	l.info.Open = append(l.info.Open, t.ref())
 }
 
-// leave forgets an ended turn, except that it was the last.
-func (l *live) leave(t *turn) {
+// leave forgets an ended turn, except that it was the last. One whose stop could
+// not be written stays on the list of those that are to be closed.
+func (l *live) leave(t *turn, closed bool) {
 	delete(l.turns, t.id)
-	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })
+	if closed {
+		l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })
+	}
 	l.queue = slices.DeleteFunc(l.queue, func(q *turn) bool { return q == t })
 	if t.replied {
 		ref := t.ref()
@@ -171,5 +196,5 @@ func (l *live) leave(t *turn) {
 // busy reports whether a prompt would have to wait for somebody else's turn. A
 // turn whose end is on record is nobody's any more.
 func (l *live) busy() bool {
-	return l.running != nil && !l.running.ending || len(l.queue) > 0 || l.coming > 0
+	return l.running != nil && !l.running.ending || len(l.queue) > 0 || len(l.coming) > 0
 }

@@ -62,6 +62,9 @@ type Options struct {
 	// AgentIdle closes an agent that had nothing to do for so long (5 min). It is
 	// opened again, with its memory, at the next prompt.
 	AgentIdle time.Duration
+	// Retire is how long a session that nobody uses stays in memory after its agent
+	// was closed (5 min). What is on record of it stays.
+	Retire time.Duration
 	// MaxAgents bounds the agents that are open at once (16).
 	MaxAgents int
 	// MaxQueue bounds the prompts that wait in one session (32).
@@ -84,6 +87,7 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.IdleLimit, 120*time.Second)
 	defaultTo(&o.StopPatience, 5*time.Second)
 	defaultTo(&o.AgentIdle, 5*time.Minute)
+	defaultTo(&o.Retire, 5*time.Minute)
 	defaultTo(&o.MaxAgents, 16)
 	defaultTo(&o.MaxQueue, 32)
 	defaultTo(&o.Replay, 60*time.Second)

@@ -26,9 +26,14 @@ type Prompt struct {
 // Prompt begins a turn, or queues it behind the one that runs. It returns when
 // the turn is known; the turn goes on when ctx ends.
 func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error) {
-	l, err := h.session(ctx, session)
+	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return Turn{}, err
+	}
+	defer release()
+	if err := l.mend(ctx, failed("log", "The gateway could not write its log, so the turn was ended.")); err != nil {
+		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
+		return Turn{}, ErrLog
 	}
 	if err := l.loadBranch(ctx); err != nil {
 		return Turn{}, err
@@ -52,22 +57,33 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		}
 		s.turn.finish(s.stop)
 	}
-	if err := l.save(ctx); err != nil { // a turn that the registry doesn't know could not be closed after a crash
-		t.finish(failed("log", "The gateway could not write its log, so the prompt was not run."))
-		l.arrive(nil)
-		return Turn{}, err
+	if err := l.save(context.WithoutCancel(ctx)); err != nil { // a turn that the registry doesn't know could not be closed after a crash
+		return Turn{}, l.refuse(t, err)
 	}
 	if rewind != "" {
 		t.builder.Emit(trace.Rewind{To: rewind})
 	}
 	t.builder.Emit(trace.Prompt{Message: t.prompt.Message, By: p.By, Channel: p.Channel})
 	// On record before it is answered for, so that prompts stand in the log in the
-	// order in which they were taken. A failure ends the turn, by its watcher.
-	_ = t.builder.Flush()
+	// order in which they were taken.
+	if err := t.builder.Flush(); err != nil {
+		return Turn{}, l.refuse(t, err)
+	}
 	l.arrive(t)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return t.handle(), nil
+}
+
+// refuse takes back a turn that could not be put on record.
+func (l *live) refuse(t *turn, err error) error {
+	t.finish(failed("log", "The gateway could not write its log, so the prompt was not run."))
+	l.arrive(t)
+	l.mu.Lock()
+	l.branched = false // what is on record is to be read again
+	l.mu.Unlock()
+	l.hub.Logger.Error("prompt not taken", "session", l.id, "turn", t.id, "error", err)
+	return ErrLog
 }
 
 // superseded is the reason of a turn that an edit or a regeneration replaces. A
@@ -97,7 +113,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, rewind
 	if len(p.Message.Parts) == 0 {
 		return nil, nil, "", ErrEmptyPrompt
 	}
-	if len(l.queue)+l.coming >= l.hub.MaxQueue {
+	if len(l.queue)+len(l.coming) >= l.hub.MaxQueue {
 		return nil, nil, "", ErrQueueFull
 	}
 	if stopping, err = l.makeWay(p, rewind != ""); err != nil {
@@ -108,7 +124,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, rewind
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}, after)
 	t.rewinds = rewind != ""
-	l.coming++
+	l.coming = append(l.coming, t)
 	if rewind != "" {
 		l.branch.cut(rewind)
 	}
@@ -173,7 +189,7 @@ func (l *live) makeWay(p Prompt, rewinds bool) ([]ending, error) {
 		if alive {
 			all = append(all, ending{r, stopped(superseded)})
 		}
-		for _, q := range l.queue {
+		for _, q := range slices.Concat(l.queue, l.coming) {
 			all = append(all, ending{q, stopped(superseded)})
 		}
 		return all, nil
@@ -189,11 +205,11 @@ func (l *live) makeWay(p Prompt, rewinds bool) ([]ending, error) {
 	return nil, nil
 }
 
-// arrive puts an admitted turn (nil: none after all) into the queue.
+// arrive puts an admitted turn into the queue, unless it has ended already.
 func (l *live) arrive(t *turn) {
 	l.mu.Lock()
-	l.coming--
-	if t != nil && !t.ending {
+	l.coming = slices.DeleteFunc(l.coming, func(c *turn) bool { return c == t })
+	if !t.ending {
 		l.queue = append(l.queue, t)
 	}
 	l.mu.Unlock()
@@ -204,6 +220,8 @@ func (l *live) arrive(t *turn) {
 func (l *live) advance() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// What is being withdrawn stands in the queue until its stop is on record.
+	l.queue = slices.DeleteFunc(l.queue, func(t *turn) bool { return t.ending })
 	if l.running != nil || len(l.queue) == 0 || l.hub.ctx.Err() != nil {
 		return
 	}
@@ -229,10 +247,11 @@ func (l *live) advance() {
 // StopTurn ends a turn now: the one named, or the running one. It is idempotent
 // and never ends a turn that was not meant.
 func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
-	l, err := h.session(ctx, session)
+	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return "", false, err
 	}
+	defer release()
 	t := l.stoppable(id)
 	if t == nil {
 		return id, false, nil

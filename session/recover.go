@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -28,58 +29,82 @@ func (h *Hub) recover(ctx context.Context) error {
 		if len(info.Open) == 0 {
 			continue
 		}
-		if err := h.closeLeft(ctx, info); err != nil {
-			return err
+		l := h.newLive(info)
+		err := l.mend(ctx, failed("restart", "The gateway was restarted while this turn ran, so it was not finished."))
+		l.end()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil { // the others are to work
+			h.Logger.Error("turns that were cut off could not be closed: the session's next prompt tries again", "session", info.ID, "error", err)
 		}
 	}
 	return nil
 }
 
-func (h *Hub) closeLeft(ctx context.Context, info Info) error {
-	l := h.newLive(info)
-	for _, ref := range info.Open {
-		var records []trace.Record
-		over := false
-		for r, err := range h.Log.After(ctx, info.ID, ref.After) {
-			if err != nil {
-				return fmt.Errorf("read the log of session %q: %w", info.ID, err)
-			}
-			if r.Turn != ref.ID {
-				continue
-			}
-			records = append(records, r)
-			if _, ok := r.Payload.(trace.Stop); ok {
-				over = true
-				break
-			}
+// mend closes the turns on the session's list that nobody runs: an earlier
+// process was killed, or the log failed.
+func (l *live) mend(ctx context.Context, stop trace.Stop) error {
+	l.mending.Lock()
+	defer l.mending.Unlock()
+	l.mu.Lock()
+	var left []TurnRef
+	for _, ref := range l.info.Open {
+		if l.turns[ref.ID] == nil {
+			left = append(left, ref)
 		}
-		if len(records) > 0 && !over {
-			if err := l.closeTurn(ref, records); err != nil {
-				return err
-			}
-		}
-		if len(records) > 0 && replied(records) {
-			ref.EndedAt, ref.Cut = h.Now(), true
-			l.info.Last = &ref
-		}
-		h.Logger.Info("closed a turn that was cut off", "session", info.ID, "turn", ref.ID)
 	}
-	l.info.Open = nil
+	l.mu.Unlock()
+	if len(left) == 0 {
+		return nil
+	}
+	for _, ref := range left {
+		if err := l.closeLeft(ctx, ref, stop); err != nil {
+			return err
+		}
+		l.hub.Logger.Info("closed a turn that was cut off", "session", l.id, "turn", ref.ID)
+	}
 	return l.save(ctx)
 }
 
-// closeTurn takes the turn up where its records end, and finishes it.
-func (l *live) closeTurn(ref TurnRef, records []trace.Record) error {
-	stop := failed("restart", "The gateway was restarted while this turn ran, so it was not finished.")
-	if !replied(records) {
+// closeLeft takes a turn up where its records end, and finishes it.
+func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) error {
+	var records []trace.Record
+	over := false
+	for r, err := range l.hub.Log.After(ctx, l.id, ref.After) {
+		if err != nil {
+			return fmt.Errorf("read the log of session %q: %w", l.id, err)
+		}
+		if r.Turn != ref.ID {
+			continue
+		}
+		records = append(records, r)
+		if _, over = r.Payload.(trace.Stop); over {
+			break
+		}
+	}
+	ran := replied(records)
+	if !ran {
 		stop = stopped("not_run")
 	}
-	b := trace.Reopen(l.hub.ctx, trace.Config{
-		Turn:   ref.ID,
-		Now:    l.hub.Now,
-		Append: func(ctx context.Context, events []trace.Event) error { return l.append(ctx, ref.ID, events) },
-	}, records)
-	return b.Finish(stop)
+	if len(records) > 0 && !over {
+		b := trace.Reopen(l.hub.ctx, trace.Config{
+			Turn:   ref.ID,
+			Now:    l.hub.Now,
+			Append: func(ctx context.Context, events []trace.Event) error { return l.append(ctx, ref.ID, events) },
+		}, records)
+		if err := b.Finish(stop); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == ref.ID })
+	if ran && (l.info.Last == nil || ref.ID >= l.info.Last.ID) {
+		ref.EndedAt, ref.Cut = l.hub.Now(), true
+		l.info.Last = &ref
+	}
+	return nil
 }
 
 // replied reports whether the turn had begun to run.

@@ -59,7 +59,7 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 		Turn:   t.id,
 		Now:    l.hub.Now,
 		Append: t.append,
-		Judge:  l.judge,
+		Judge:  t.judge,
 	})
 	return t
 }
@@ -76,12 +76,9 @@ func (t *turn) handle() Turn {
 func (t *turn) reply(cause trace.Cause) {
 	t.live.mu.Lock()
 	t.replied = true
-	before := t.live.last
 	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after})
 	t.live.mu.Unlock()
-	if before != nil {
-		t.live.forgetAsks(before.id)
-	}
+	t.live.forgetAsks()
 	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause})
 }
 
@@ -96,12 +93,13 @@ func (t *turn) finish(s trace.Stop) (mine bool) {
 		t.ending = true
 		stopTimer(&t.grace)
 		l.mu.Unlock()
-		if err := t.builder.Finish(s); err != nil {
+		err := t.builder.Finish(s)
+		if err != nil {
 			l.hub.Logger.Error("turn not wholly recorded", "session", l.id, "turn", t.id, "error", err)
 		}
 		l.mu.Lock()
 		t.endedAt = l.hub.Now()
-		l.leave(t)
+		l.leave(t, err == nil)
 		l.mu.Unlock()
 		t.cancel(errEnded)
 		l.saveLate()
@@ -161,7 +159,7 @@ func (t *turn) verdict(err error) trace.Stop {
 
 // watch ends a turn whose agent is silent for too long, whose log failed, and an
 // agent that does not stop when it is told to.
-func (t *turn) watch(session agent.Session, released <-chan struct{}) {
+func (t *turn) watch(session *opened, released <-chan struct{}) {
 	h := t.live.hub
 	silence := time.NewTimer(h.IdleLimit)
 	defer silence.Stop()
@@ -191,8 +189,8 @@ func (t *turn) watch(session agent.Session, released <-chan struct{}) {
 		case <-released:
 		case <-patience.C:
 			h.Logger.Warn("agent did not stop and is ended", "session", t.live.id, "turn", t.id)
+			t.live.forgetAgent(session) // first: its Prompt returns as it closes, and the next turn must not get it
 			_ = session.Close()
-			t.live.forgetAgent(session)
 		}
 		return
 	}

@@ -1,0 +1,275 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// badLog is a store that can be told to fail or to be slow.
+type badLog struct {
+	eventlog.Store
+	mu     sync.Mutex
+	before func(turn string, events []trace.Event) error
+}
+
+func newBadLog() *badLog { return &badLog{Store: memlog.New()} }
+
+func (b *badLog) on(before func(turn string, events []trace.Event) error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.before = before
+}
+
+func (b *badLog) Append(ctx context.Context, session, turn string, events []trace.Event) (uint64, error) {
+	b.mu.Lock()
+	before := b.before
+	b.mu.Unlock()
+	if before != nil {
+		if err := before(turn, events); err != nil {
+			return 0, err
+		}
+	}
+	return b.Store.Append(ctx, session, turn, events)
+}
+
+var errDisk = errors.New("no space left on device")
+
+func hasStop(events []trace.Event) bool {
+	return slices.ContainsFunc(events, func(e trace.Event) bool {
+		_, stop := e.Payload.(trace.Stop)
+		return stop
+	})
+}
+
+// scripted is an agent whose turns are a function.
+type scripted struct {
+	prompt func(ctx context.Context, host agent.Host, p agent.Prompt, b *trace.Builder) error
+	host   agent.Host
+	closed func()
+}
+
+func (s scripted) Open(_ context.Context, host agent.Host, _ agent.Config) (agent.Session, error) {
+	s.host = host
+	return s, nil
+}
+
+func (s scripted) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
+	return s.prompt(ctx, s.host, p, b)
+}
+
+func (s scripted) Close() error {
+	if s.closed != nil {
+		s.closed()
+	}
+	return nil
+}
+
+func with(t *testing.T, r agent.Runtime) func(*session.Options) {
+	t.Helper()
+	dir := t.TempDir()
+	return func(o *session.Options) { o.Agents["demo"] = session.Agent{Runtime: r, Cwd: dir} }
+}
+
+func lastOf(records iter.Seq2[trace.Record, error]) (last trace.Record, err error) {
+	for r, e := range records {
+		if e != nil {
+			return last, e
+		}
+		last = r
+	}
+	return last, nil
+}
+
+// Whoever follows a turn whose log fails is told, and does not wait for ever. As
+// soon as the log works the turn is closed, and so is the gap in the history.
+func TestAFailingLogEndsTheTurnForWhoFollowsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		defer b.close()
+		turn := b.say("u1", "slow")
+		time.Sleep(time.Second)
+		bad.on(func(string, []trace.Event) error { return errDisk })
+		if _, err := lastOf(b.Follow(t.Context(), "s", turn.ID, turn.After)); !errors.Is(err, session.ErrUnfinished) {
+			t.Errorf("who follows gets %v", err)
+		}
+		if _, err := lastOf(b.Follow(t.Context(), "s", turn.ID, turn.After)); !errors.Is(err, session.ErrUnfinished) {
+			t.Errorf("who comes later gets %v", err)
+		}
+		if err := b.Ready(); err == nil {
+			t.Error("the gateway calls itself ready")
+		}
+		if _, err := b.Prompt(t.Context(), "s", session.Prompt{Message: text("u2", "hello")}); !errors.Is(err, session.ErrLog) {
+			t.Errorf("the next prompt gets %v", err)
+		}
+		bad.on(nil)
+		if s := stopOf(t, b.wait(b.say("u3", "hello"))); s.Outcome != trace.OutcomeCompleted {
+			t.Errorf("when the log works again: %+v", s)
+		}
+		if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeFailed || s.Reason != "log" {
+			t.Errorf("the turn ended as %+v", s)
+		}
+		if err := b.Ready(); err != nil {
+			t.Error(err)
+		}
+		if ids := b.history(); ids != "u1 A u3 A" {
+			t.Errorf("history %s", ids)
+		}
+	})
+}
+
+func TestAStuckLogIsNotReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		defer b.close()
+		bad.on(func(string, []trace.Event) error {
+			time.Sleep(9 * time.Second)
+			return nil
+		})
+		go func() { _, _ = b.Prompt(context.Background(), "s", session.Prompt{Message: text("u1", "hello")}) }()
+		time.Sleep(8 * time.Second)
+		if err := b.Ready(); err == nil {
+			t.Error("the gateway calls itself ready")
+		}
+		bad.on(nil)
+		time.Sleep(time.Minute)
+		if err := b.Ready(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A prompt that is being withdrawn while the agent becomes free is not run.
+func TestAWithdrawnPromptIsNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		var ran []string
+		end := make(chan struct{})
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, p agent.Prompt, _ *trace.Builder) error {
+			ran = append(ran, p.Message.ID)
+			<-end
+			return nil
+		}}))
+		defer b.close()
+		first, second := b.say("u1", "x"), b.say("u2", "x")
+		gate := make(chan struct{})
+		bad.on(func(turn string, events []trace.Event) error {
+			if turn == second.ID && hasStop(events) {
+				<-gate
+			}
+			return nil
+		})
+		go func() { _, _, _ = b.StopTurn(context.Background(), "s", second.ID, "ada") }()
+		synctest.Wait()
+		close(end)
+		b.wait(first)
+		synctest.Wait()
+		close(gate)
+		if s := stopOf(t, b.wait(second)); s.Reason != "not_run" {
+			t.Errorf("second %+v", s)
+		}
+		synctest.Wait()
+		if !slices.Equal(ran, []string{"u1"}) {
+			t.Errorf("the agent ran %v", ran)
+		}
+	})
+}
+
+// A client that reloads while the end of the turn is being written gets that
+// turn, not the one before it or nothing.
+func TestResumeWhileTheStopIsBeingWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		defer b.close()
+		b.wait(b.say("u1", "hello"))
+		gate := make(chan struct{})
+		bad.on(func(_ string, events []trace.Event) error {
+			if hasStop(events) {
+				<-gate
+			}
+			return nil
+		})
+		second := b.say("u2", "hello")
+		time.Sleep(time.Minute)
+		if got, ok, err := b.Resumable(t.Context(), "s", ""); err != nil || !ok || got.ID != second.ID {
+			t.Errorf("resumable %+v %v %v", got, ok, err)
+		}
+		close(gate)
+		b.wait(second)
+	})
+}
+
+// Deleting a session ends every stream of it, and those of a turn with its stop.
+func TestDeleteEndsWhoFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		turn := b.say("u1", "slow")
+		records, err := b.Records(t.Context(), "s", 0, true, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		all.Go(func() {
+			last, err := lastOf(b.Follow(t.Context(), "s", turn.ID, turn.After))
+			if s, ok := last.Payload.(trace.Stop); !ok || err != nil || s.Reason != "deleted" {
+				t.Errorf("who follows the turn gets %+v, %v", last.Payload, err)
+			}
+		})
+		all.Go(func() {
+			if _, err := lastOf(records); err != nil {
+				t.Errorf("who follows the trace gets %v", err)
+			}
+		})
+		time.Sleep(time.Second)
+		if err := b.Delete(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		all.Wait()
+	})
+}
+
+// An agent that begins a turn as it is closed leaves nothing behind.
+func TestDeleteEndsWhatTheAgentBeginsMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var host agent.Host
+		var begun *trace.Builder
+		b := newBench(t, with(t, scripted{
+			prompt: func(_ context.Context, h agent.Host, _ agent.Prompt, _ *trace.Builder) error {
+				host = h
+				return nil
+			},
+			closed: func() {
+				if begun == nil {
+					begun = host.Begin(agent.TurnInfo{})
+				}
+			},
+		}))
+		defer b.close()
+		b.wait(b.say("u1", "x"))
+		if err := b.Delete(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		begun.Message("", "late")
+		if err := begun.Flush(); err != nil {
+			t.Error(err)
+		}
+		if last, err := lastOf(b.log.After(t.Context(), "s", 0)); last.Payload != nil || err != nil {
+			t.Errorf("on record after the deletion: %+v %v", last.Payload, err)
+		}
+	})
+}

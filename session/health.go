@@ -1,0 +1,67 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// health remembers how writing to the log went.
+type health struct {
+	mu       sync.Mutex
+	failed   time.Time // when a write last failed
+	trouble  error
+	writes   map[uint64]time.Time // those under way
+	writesID uint64
+}
+
+// A gateway whose log fails is not ready until a write goes well, or nobody has
+// tried for a while: who is not ready gets no requests that could show it.
+const (
+	troubled = 30 * time.Second
+	stuck    = 5 * time.Second
+)
+
+// write brackets a write to the log.
+func (h *health) write(now func() time.Time, do func() error) error {
+	h.mu.Lock()
+	h.writesID++
+	id := h.writesID
+	if h.writes == nil {
+		h.writes = map[uint64]time.Time{}
+	}
+	h.writes[id] = now()
+	h.mu.Unlock()
+	err := do()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.writes, id)
+	switch {
+	case err == nil:
+		h.trouble = nil
+	case !errors.Is(err, context.Canceled):
+		h.trouble, h.failed = err, now()
+	}
+	return err
+}
+
+// Ready reports in a sentence why prompts could not be taken now, or nil.
+func (h *Hub) Ready() error {
+	if h.refuses() {
+		return ErrClosing
+	}
+	now := h.Now()
+	h.health.mu.Lock()
+	defer h.health.mu.Unlock()
+	for _, since := range h.health.writes {
+		if d := now.Sub(since); d > stuck {
+			return fmt.Errorf("the log has not taken a write for %s: see whether its disk or its NATS server works", d.Round(time.Second))
+		}
+	}
+	if h.health.trouble != nil && now.Sub(h.health.failed) < troubled {
+		return errors.New("the log could not be written: the gateway's own log says why")
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package session
+
+import (
+	"context"
+	"time"
+)
+
+// A session is in memory while somebody uses it, and for a while after. Whoever
+// holds one without being one of its turns, or its agent, holds it by hold: a
+// session that was retired must not live on beside the one that is read anew.
+
+// hold keeps a session in memory until the returned function is called, once.
+// The caller holds h.mu.
+func (h *Hub) hold(l *live) (release func()) {
+	l.holds++
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		l.holds--
+		l.used = h.Now()
+	}
+}
+
+// settle puts a session among those in memory. The caller holds h.mu.
+func (h *Hub) settle(l *live) {
+	h.live[l.id] = l
+	l.used = h.Now()
+	l.retiring = time.AfterFunc(h.Retire, func() { h.retire(l) })
+}
+
+// retire forgets a session that nobody uses, and else looks again later.
+func (h *Hub) retire(l *live) {
+	if l.rests() && l.unsaved() {
+		l.saveLate()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.live[l.id] != l || h.refusing {
+		return
+	}
+	if wait := l.used.Add(h.Retire).Sub(h.Now()); l.holds > 0 || wait > 0 || l.stale || !l.resting() {
+		l.retiring.Reset(max(wait, h.Retire/4))
+		return
+	}
+	l.forgotten = true
+	l.end()
+	delete(h.live, l.id)
+}
+
+func (l *live) rests() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.resting()
+}
+
+func (l *live) unsaved() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stale
+}
+
+// resting reports whether no turn and no agent is there. The caller holds l.mu.
+func (l *live) resting() bool {
+	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && len(l.coming) == 0 && l.agent == nil
+}
+
+// during is ctx, but it ends with the session too.
+func (l *live) during(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(l.life, cancel)
+	return ctx, func() { stop(); cancel() }
+}
