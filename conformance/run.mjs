@@ -8,6 +8,7 @@ import { openWindow, visit } from './lib/browser.mjs';
 import { chosen, load } from './lib/clients.mjs';
 import { WAYS } from './lib/drive.mjs';
 import { expectedFailures, judge } from './lib/expected.mjs';
+import { endAll } from './lib/owned.mjs';
 import { full, inTurn } from './lib/plan.mjs';
 import { progress } from './lib/progress.mjs';
 import { http } from './lib/server.mjs';
@@ -79,7 +80,7 @@ async function main() {
     await visit(server.base, server.token);
     const sparse = agent.inTurn && !o.full;
     const plan = (sparse ? inTurn : full)(cases, all, ways, profiles);
-    const site = { ...http(server), work: server.work };
+    const site = { ...http(server), work: server.work, said: server.said };
     const results = await runAll(plan, { site, known, later: o.later || o.case?.length > 0, jobs: Number(o.jobs ?? agent.jobs), alive: server.alive });
     return report(results, { known, clients, ways, sparse, whole: !o.case && !o.client && !o.way && !o.profile && !sparse, server, said });
   } finally {
@@ -144,4 +145,5 @@ function report(results, { known, clients, ways, sparse, whole, server, said }) 
 }
 
 process.exitCode = await main().catch(e => { process.stderr.write(`${e.stack}\n`); return 1; });
+await endAll(); // what a start that failed has left
 setTimeout(() => process.exit(), 500).unref();

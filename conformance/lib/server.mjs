@@ -7,8 +7,8 @@ import readline from 'node:readline';
 import { own } from './owned.mjs';
 
 /**
- * A process that prints its base URL on a line of its own when it is ready: {url, stop, stderr, alive}.
- * log: the file its standard error goes to. It does not outlive this program.
+ * A process that prints its base URL on a line of its own when it is ready: {url, stop, said, stderr, alive}.
+ * log: the file its standard error goes to; said() is all of it, stderr() its end. It does not outlive this program.
  */
 export async function launch(program, argv, { log, env = process.env, patience = 15000 }) {
   const err = fs.openSync(log, 'w');
@@ -35,16 +35,16 @@ export async function launch(program, argv, { log, env = process.env, patience =
     gone.then(() => null),
     new Promise(r => setTimeout(r, 30000, null).unref()),
   ]);
-  const stderr = () => fs.readFileSync(log, 'utf8').split('\n').slice(-30).join('\n');
+  const said = () => fs.readFileSync(log, 'utf8'), stderr = () => said().split('\n').slice(-30).join('\n');
   if (!line) {
     const why = exited ?? 'still running';
     await stop();
     throw new Error(`${program} printed no base URL (${why}):\n${stderr()}`);
   }
-  return { url: new URL(/https?:\/\/\S+/.exec(line)[0]), stop, stderr, alive: () => exited === null };
+  return { url: new URL(/https?:\/\/\S+/.exec(line)[0]), stop, said, stderr, alive: () => exited === null };
 }
 
-/** Starts the gateway and waits for its ready line: {base, token, work, stop, stderr, alive}. */
+/** Starts the gateway and waits for its ready line: {base, token, work, stop, said, stderr, alive}. */
 export async function start(binary, { agent = 'demo', auth = 'token', env, args = [] } = {}) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-conformance-'));
   const remove = async () => { fs.rmSync(dir, { recursive: true, force: true }); };
@@ -53,9 +53,9 @@ export async function start(binary, { agent = 'demo', auth = 'token', env, args 
   const argv = ['serve', '--listen', '127.0.0.1:0', '--data', path.join(dir, 'data'), '--cwd', work, '--auth', auth, '--agent', agent, ...args];
   const [program, ...before] = binary.endsWith('.mjs') ? [process.execPath, binary] : [path.resolve(binary)];
   try {
-    const { url, stop, stderr, alive } = await launch(program, [...before, ...argv], { log: path.join(dir, 'stderr.log'), env });
+    const { url, stop, said, stderr, alive } = await launch(program, [...before, ...argv], { log: path.join(dir, 'stderr.log'), env });
     return {
-      base: url.origin, token: url.searchParams.get('token'), work, stderr, alive,
+      base: url.origin, token: url.searchParams.get('token'), work, said, stderr, alive,
       stop: async () => { await stop(); await remove(); forget(); },
     };
   } catch (e) {

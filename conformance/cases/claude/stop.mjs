@@ -22,6 +22,8 @@ export default {
     await chat.settled();
     t.well(chat, 'the next prompt works');
     t.equal('the next answer is shown', textOf(chat.last), 'I am here.');
+    const complaints = t.site.said().split('\n').filter(l => l.includes(t.id) && /"level":"(WARN|ERROR)"/.test(l)).map(l => JSON.parse(l).msg);
+    t.equal('the gateway has nothing to complain about: the agent stopped by itself', complaints, []);
     t.equal('the stopped turn has not grown', textOf((await t.history()).find(m => m.id === last.id)), kept);
   },
 };
