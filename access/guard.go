@@ -96,7 +96,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 		}
 		from := g.origins.judge(r, host)
 		if from == foreign {
-			g.refuseWith(w, r, originRefused(strings.Join(r.Header.Values("Origin"), ", ")))
+			g.refuseWith(w, r, originRefused(g.mode, strings.Join(r.Header.Values("Origin"), ", ")))
 			return
 		}
 		if from != unsaid {

@@ -47,10 +47,14 @@ func hostRefused(host string) refusal {
 	}
 }
 
-func originRefused(value string) refusal {
+func originRefused(mode Mode, value string) refusal {
+	remedy := "add it to allow_origins if it is yours"
+	if mode == ModeNone { // which has no list: everybody here would be the owner
+		remedy = "start it with --auth token to let pages of yours in"
+	}
 	return refusal{
 		http.StatusForbidden, "origin_not_allowed",
-		fmt.Sprintf("Pages of origin %s may not use this gateway; add it to allow_origins if it is yours.", quote(value)),
+		fmt.Sprintf("Pages of origin %s may not use this gateway; %s.", quote(value), remedy),
 	}
 }
 
