@@ -1,12 +1,13 @@
 // A stand-in for the gateway, so that the harness can be tried without it. Run as the binary is:
-// node selftest/gateway.mjs serve --listen 127.0.0.1:0 … ; FAKE_SLOW sets the length of a slow turn in ms, FAKE_BREAK names a fault.
+// node selftest/gateway.mjs serve --listen 127.0.0.1:0 … ; FAKE_SLOW sets the length of a slow turn in ms, FAKE_BREAK names a fault,
+// FAKE_PARK=1 ends the response where a person is asked, instead of holding it open.
 import http from 'node:http';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as ai from 'ai-7.0.173';
 import { script } from './script.mjs';
 
-const SLOW = Number(process.env.FAKE_SLOW ?? 10000), BREAK = process.env.FAKE_BREAK ?? '';
+const SLOW = Number(process.env.FAKE_SLOW ?? 10000), BREAK = process.env.FAKE_BREAK ?? '', PARK = process.env.FAKE_PARK === '1';
 const flag = name => process.argv[process.argv.indexOf(name) + 1];
 const token = process.argv.includes('--auth') && flag('--auth') === 'token' ? randomBytes(8).toString('hex') : null;
 const sessions = new Map();
@@ -90,7 +91,7 @@ async function follow(turn, res, resumed, from = 0) {
     while (i < turn.log.length && !gone) {
       const chunk = turn.log[i++];
       if (chunk.type === 'park') {
-        if (turn.parked && i === turn.log.length) { res.write('data: {"type":"finish"}\n\ndata: [DONE]\n\n'); gone = true; }
+        if (PARK && turn.parked && i === turn.log.length) { res.write('data: {"type":"finish"}\n\ndata: [DONE]\n\n'); gone = true; }
         continue;
       }
       res.write(`data: ${JSON.stringify(BREAK === 'tool-error' && chunk.type === 'tool-output-error' ? { type: 'error', errorText: chunk.errorText } : chunk)}\n\n`);
@@ -135,7 +136,8 @@ const known = (req, url) => !token || req.headers.authorization === `Bearer ${to
 const stateOf = s => { const t = s.turns.findLast(x => x.running); return { id: s.id, agent: s.agent, title: s.title, created_at: s.created_at, updated_at: s.created_at, state: t ? (t.parked ? 'parked' : 'running') : 'idle', turn: t?.id ?? null }; };
 
 async function answer(req, res) {
-  const url = new URL(req.url, 'http://x');
+  // The first releases glue the resume path behind the query of their api.
+  const url = new URL(req.url.replace(/^(\/api\/chat)(\?.*?)(\/[^/]+\/stream)$/, '$1$3$2'), 'http://x');
   const [, api, kind, rawId, what, sub] = url.pathname.split('/');
   const id = decodeURIComponent(rawId ?? '');
   if (!known(req, url)) return plain(res, 401, 'Open the page with its token first.');

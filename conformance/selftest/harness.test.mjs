@@ -5,6 +5,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
+import { CLIENTS } from '../lib/clients.mjs';
+import { inTurn } from '../lib/plan.mjs';
+import { progress } from '../lib/progress.mjs';
 import { streamsOf } from '../lib/sse.mjs';
 import { anonymous, difference } from '../lib/message.mjs';
 
@@ -18,8 +21,14 @@ const node = (script, args, env = {}) => new Promise(done => {
 const quick = ['--binary', GATEWAY, '--client', '7.0.173', '--way', 'chat', '--profile', 'none'];
 
 test('every case passes or fails as expected against a gateway that does right', async () => {
-  const r = await node('run.mjs', ['--binary', GATEWAY, '--later']);
+  const r = await node('run.mjs', ['--binary', GATEWAY]);
   assert.match(r.last, /^\d+ passed, 0 failed, \d+ skipped$/, r.out + r.err);
+  assert.equal(r.code, 0);
+});
+
+test('the cases of answers by the next POST pass against a gateway that parks', async () => {
+  const r = await node('run.mjs', ['--binary', GATEWAY, '--case', 'approve-part', '--case', 'ask-part', '--case', 'ask-side', '--client', '5.0.277', '--client', '6.0.323', '--client', '7.0.173'], { FAKE_PARK: '1' });
+  assert.match(r.last, /^\d+ passed, 0 failed, 4 skipped$/, r.out + r.err);
   assert.equal(r.code, 0);
 });
 
@@ -94,4 +103,28 @@ test('messages compare by the order of their ids, and differences name their pla
   assert.equal(difference(anonymous(m('a', 'b')), anonymous(m('x', 'y'))), null);
   assert.match(difference(anonymous(m('a', 'a')), anonymous(m('x', 'y'))), /^parts\.1\.toolCallId/);
   assert.match(difference({ a: 'hello' }, { a: 'help' }), /a differs at character 3/);
+});
+
+test('a plan in turn holds every case with every client once, and gives each client all ways and profiles', () => {
+  const skip = ({ client, profile }) => (client.major === 5 && profile === 'none' ? 'no' : null);
+  const cases = ['a', 'b', 'c', 'd', 'e'].map((name, number) => ({ name, number, ...(name === 'e' ? { skip } : {}) }));
+  const plan = inTurn(cases, CLIENTS, ['chat', 'hook'], ['none', 'own']);
+  assert.equal(new Set(plan.map(t => `${t.testCase.name} ${t.client.name}`)).size, plan.length);
+  assert.equal(plan.length, 30);
+  for (const c of CLIENTS) assert.equal(new Set(plan.filter(t => t.client === c).map(t => `${t.way} ${t.profile}`)).size, 4, c.name);
+  for (const c of cases.slice(0, 4)) assert.equal(new Set(plan.filter(t => t.testCase === c).map(t => `${t.way} ${t.profile}`)).size, 4, c.name);
+  assert.deepEqual(plan.filter(t => t.testCase.skip?.(t)), []);
+  const only = inTurn(cases.slice(4), CLIENTS, ['hook'], ['none']);
+  assert.deepEqual(only.map(t => Boolean(t.testCase.skip(t))), [true, true, false, false, false, false]);
+});
+
+test('progress is a line a trial on a terminal, and silent for a short run elsewhere', () => {
+  const lines = [], write = l => { lines.push(l); };
+  for (const isTTY of [true, false]) {
+    const p = progress(2, { out: { isTTY, write }, now: () => 0 });
+    p.tick('one');
+    p.tick('two');
+    p.done();
+  }
+  assert.deepEqual(lines, ['1/2 after 0 s, one\n', '2/2 after 0 s, two\n']);
 });
