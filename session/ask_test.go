@@ -1,0 +1,112 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func request(b *trace.Builder, id string) (unique string, answer trace.PermissionResponse, decided bool) {
+	b.ToolCall(trace.ToolCall{ToolCallID: "t-" + id, RawName: "shell", Name: "shell", ToolKind: trace.ToolExecute})
+	return b.PermissionRequest(trace.PermissionRequest{RequestID: id, ToolCallID: "t-" + id, Title: "Run it", Options: []trace.PermissionOption{
+		{ID: "yes", Name: "Allow", OptionKind: trace.AllowOnce}, {ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
+	}})
+}
+
+// Agents count their requests anew in each process, and some run several turns at
+// once. What was allowed once is not allowed because the number comes again.
+func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var outcomes []trace.PermissionOutcome
+		var other *trace.Builder
+		b := newBench(t, with(t, scripted{prompt: func(ctx context.Context, host agent.Host, p agent.Prompt, tb *trace.Builder) error {
+			if p.Message.ID == "u1" { // a turn of the agent's own goes on beside the prompt's
+				other = host.Begin(agent.TurnInfo{})
+			}
+			id, answer, decided := request(tb, "1")
+			if !decided {
+				var err error
+				if answer, err = host.Permit(ctx, id); err != nil {
+					return err
+				}
+			}
+			outcomes = append(outcomes, answer.Outcome)
+			if p.Message.ID == "u3" {
+				if _, answer, decided := request(host.Begin(agent.TurnInfo{}), "1"); !decided || answer.Outcome != trace.Canceled {
+					t.Errorf("a second request under an id in use: %+v %v", answer, decided)
+				}
+			}
+			return nil
+		}}))
+		defer b.close()
+		yes := true
+		for _, id := range []string{"u1", "u2", "u3"} {
+			turn := b.say(id, "x")
+			time.Sleep(2 * time.Second)
+			if len(outcomes) > 0 && id != "u1" && len(outcomes) == map[string]int{"u2": 2, "u3": 3}[id] {
+				t.Fatalf("%s was allowed before anybody answered", id)
+			}
+			if _, err := b.Permit(t.Context(), "s", "1", "ada", session.Choice{Approved: &yes}); err != nil {
+				t.Fatal(id, err)
+			}
+			b.wait(turn)
+			other.End(trace.Stop{Outcome: trace.OutcomeCompleted})
+			synctest.Wait()
+		}
+		for i, o := range outcomes {
+			if o != trace.Selected {
+				t.Errorf("request %d: %s", i, o)
+			}
+		}
+	})
+}
+
+// An answer that comes as the turn is being stopped is not reported as taken when
+// the record says that the request was withdrawn, and the agent doesn't act on it.
+func TestAnAnswerThatRacesWithTheStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		permitted, more := make(chan trace.PermissionResponse, 1), make(chan struct{})
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+			id, _, _ := request(tb, "1")
+			<-more
+			tb.Message("", "I wait.")
+			answer, err := host.Permit(ctx, id)
+			permitted <- answer
+			return err
+		}}))
+		defer b.close()
+		turn := b.say("u1", "x")
+		synctest.Wait()
+		gate := make(chan struct{})
+		bad.on(func(string, []trace.Event) error {
+			<-gate
+			return nil
+		})
+		close(more)
+		synctest.Wait() // the log is busy with what the agent says
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			_, _, _ = b.StopTurn(context.Background(), "s", turn.ID, "ada")
+		}()
+		synctest.Wait()
+		yes := true
+		var answered *session.AnsweredError
+		if _, err := b.Permit(t.Context(), "s", "1", "bob", session.Choice{Approved: &yes}); !errors.As(err, &answered) || answered.Outcome != trace.Canceled {
+			t.Errorf("the late answer gets %v", err)
+		}
+		close(gate)
+		<-stopped
+		if answer := <-permitted; answer.Outcome != trace.Canceled {
+			t.Errorf("the agent was told %+v", answer)
+		}
+	})
+}
