@@ -13,6 +13,9 @@ import { anonymous, difference } from '../lib/message.mjs';
 
 const ROOT = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
 const GATEWAY = path.join(ROOT, 'selftest/gateway.mjs');
+const ours = fs.mkdtempSync(path.join(os.tmpdir(), 'harness-'));
+const fresh = () => fs.mkdtempSync(path.join(ours, 't-'));
+test.after(() => fs.rmSync(ours, { recursive: true }));
 
 const node = (script, args, env = {}) => new Promise(done => {
   execFile(process.execPath, [script, ...args], { cwd: ROOT, env: { ...process.env, FAKE_SLOW: '4000', ...env }, maxBuffer: 1 << 26 },
@@ -41,7 +44,7 @@ for (const [fault, name] of [['tail', 'reload'], ['history', 'history'], ['tool-
 }
 
 test('an expected failure that passes is an error', async () => {
-  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'harness-')), 'expected.json');
+  const file = path.join(fresh(), 'expected.json');
   fs.writeFileSync(file, JSON.stringify([{ case: 'text', clients: ['7.0.173'], ways: ['chat'], profiles: ['none'], checks: ['x'], reason: 'r', document: 'd' }]));
   const r = await node('run.mjs', [...quick, '--case', 'text', '--expected', file]);
   assert.match(r.out, /but passes: take it out/);
@@ -49,7 +52,7 @@ test('an expected failure that passes is an error', async () => {
 });
 
 test('an expected failure that fails otherwise is an error', async () => {
-  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'harness-')), 'expected.json');
+  const file = path.join(fresh(), 'expected.json');
   fs.writeFileSync(file, JSON.stringify([{ case: 'reload', clients: ['7.0.173'], ways: ['chat'], profiles: ['none'], checks: ['x'], reason: 'r', document: 'd' }]));
   const r = await node('run.mjs', [...quick, '--case', 'reload', '--expected', file], { FAKE_BREAK: 'tail' });
   assert.match(r.out, /fails otherwise than expected/);
@@ -77,7 +80,7 @@ const turn = (id, text) => [
 ].map(frame).join('');
 
 test('replay reads several streams and tells what each client made of them', async () => {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'harness-'));
+  const dir = fresh();
   const good = path.join(dir, 'good.sse'), bad = path.join(dir, 'bad.sse');
   fs.writeFileSync(good, turn('m1', 'one, data: [DONE]\n\n') + turn('m2', 'two') + [{ type: 'start', messageId: 'm3' }, { type: 'error', errorText: 'no' }, '[DONE]'].map(frame).join(''));
   const r = await node('replay.mjs', [good]);
