@@ -79,7 +79,11 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 		if q, ok := lookFor(l, l.asks.questioned, p.QuestionID); ok && q.turn == t.id {
 			err = unlessAnswered(l.asks.questions.Recorded(p.QuestionID, p))
 		}
-	default:
+	case trace.Prompt, trace.Reply, trace.Rewind, trace.MessageStart, trace.MessageDelta, trace.Message,
+		trace.ThoughtStart, trace.ThoughtDelta, trace.Thought, trace.ToolCallStart, trace.ToolCallDelta, trace.ToolCall,
+		trace.ToolResultProgress, trace.ToolResult, trace.Park, trace.Step, trace.Usage, trace.Plan, trace.FileChange,
+		trace.Source, trace.File, trace.Data, trace.Error, trace.Status, trace.Stop, trace.Unknown:
+		// asks and answers nothing
 	}
 	if err != nil {
 		l.hub.Logger.Warn("request or answer not taken", "session", l.id, "turn", t.id, "kind", p.Kind(), "error", err)
@@ -88,8 +92,7 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 
 // unlessAnswered drops the error of an answer that came by way of the desk.
 func unlessAnswered(err error) error {
-	var answered *AnsweredError
-	if errors.As(err, &answered) {
+	if _, answered := errors.AsType[*AnsweredError](err); answered {
 		return nil
 	}
 	return err

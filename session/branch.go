@@ -49,14 +49,14 @@ func (b *branch) cut(id string) {
 
 // observe takes over what a record says of the branch.
 func (b *branch) observe(r trace.Record) {
-	switch p := r.Payload.(type) {
-	case trace.Rewind:
+	if p, is := r.Payload.(trace.Rewind); is {
 		b.cut(p.To)
-	case trace.Prompt:
+	}
+	if p, is := r.Payload.(trace.Prompt); is {
 		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, after: r.Seq - 1})
-	case trace.Reply:
+	}
+	if p, is := r.Payload.(trace.Reply); is {
 		b.add(message{id: p.MessageID, turn: r.Turn, after: r.Seq - 1})
-	default:
 	}
 }
 

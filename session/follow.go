@@ -38,7 +38,7 @@ func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) it
 			defer l.read()()
 			following, cancel := context.WithCancel(ctx)
 			defer cancel()
-			defer context.AfterFunc(t.ctx, cancel)()
+			defer context.AfterFunc(t.ctx, cancel)() //nolint:contextcheck // the end of the turn ends the following too
 			pass(h.Log.Follow(following, session, after))
 		}
 		if !over && ctx.Err() == nil {

@@ -85,6 +85,8 @@ func (l *live) save(ctx context.Context) error {
 
 // saveLate saves after something that cannot be undone; a failure is logged,
 // since the next save writes the same again.
+//
+//nolint:contextcheck // it has to happen also if whoever was the cause has left
 func (l *live) saveLate() {
 	// Close waits for what runs, so this gets through even as the hub's life ends.
 	if err := l.save(context.WithoutCancel(l.hub.ctx)); err != nil {
