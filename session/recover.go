@@ -88,7 +88,7 @@ func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) erro
 		stop = stopped("not_run")
 	}
 	if len(records) > 0 && !over {
-		b := trace.Reopen(l.hub.ctx, trace.Config{
+		b := trace.Reopen(l.hub.ctx, trace.Config{ //nolint:contextcheck // a stop that was begun is written, also if who asked has left
 			Turn:   ref.ID,
 			Now:    l.hub.Now,
 			Append: func(ctx context.Context, events []trace.Event) error { return l.append(ctx, ref.ID, events) },
