@@ -70,8 +70,7 @@ func readChat(r io.Reader, max limits) (chatRequest, error) {
 		}
 		return req, malformed("The request body ends in the middle of its JSON.")
 	}
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
 		return req, malformed("The request body is not JSON (at byte %d).", syntax.Offset)
 	}
 	return req, err

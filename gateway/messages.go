@@ -20,7 +20,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	history, err := g.Hub.History(r.Context(), r.PathValue("id"), r.URL.Query().Get("before"), int(limit))
+	history, err := g.Hub.History(r.Context(), r.PathValue("id"), r.URL.Query().Get("before"), int(limit)) //nolint:gosec // it is at most 1000
 	if err != nil {
 		return err
 	}
