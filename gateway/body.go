@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"os"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -58,12 +60,16 @@ func malformed(format string, args ...any) error {
 // time, and in the end only the last user message.
 func readChat(r io.Reader, max limits) (chatRequest, error) {
 	limited := &io.LimitedReader{R: r, N: max.body + 1}
-	s := &scanner{dec: json.NewDecoder(limited), most: max.kept}
+	tokens := &tokenReader{r: limited, most: int64(max.kept) + 1<<10}
+	s := &scanner{dec: json.NewDecoder(tokens), most: max.kept}
+	tokens.at = s.dec.InputOffset
 	s.dec.UseNumber()
 	req, err := s.chat()
 	switch {
 	case limited.N <= 0:
 		return req, &bodyError{413, fmt.Sprintf("The request body is larger than %d MB.", max.body>>20)}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return req, errTooSlow
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		if s.dec.InputOffset() == 0 {
 			return req, malformed("The request body is empty: send JSON with `id` and `messages`.")
@@ -74,6 +80,26 @@ func readChat(r io.Reader, max limits) (chatRequest, error) {
 		return req, malformed("The request body is not JSON (at byte %d).", syntax.Offset)
 	}
 	return req, err
+}
+
+// errTooSlow is the answer to a body that does not come.
+var errTooSlow = &bodyError{http.StatusRequestTimeout, "The rest of the request body did not arrive in time: try again."} //nolint:gochecknoglobals // a constant in all but name
+
+// tokenReader bounds a single token, which the decoder holds in memory whole.
+type tokenReader struct {
+	r    io.Reader
+	at   func() int64 // where the token that is being read begins
+	read int64
+	most int64
+}
+
+func (t *tokenReader) Read(p []byte) (int, error) {
+	if t.read-t.at() > t.most {
+		return 0, &bodyError{http.StatusRequestEntityTooLarge, fmt.Sprintf("The request holds a text larger than %d MB.", t.most>>20)}
+	}
+	n, err := t.r.Read(p)
+	t.read += int64(n)
+	return n, err
 }
 
 type scanner struct {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -103,4 +104,15 @@ func FuzzReadChat(f *testing.F) {
 			t.Error("a user message without a last role")
 		}
 	})
+}
+
+// A single text is held in memory while it is read, so it is bounded too, also
+// where nothing of it is kept.
+func TestReadChatBoundsATextThatIsNotKept(t *testing.T) {
+	t.Parallel()
+	_, err := readChat(repeated(`{"id":"c","x":"`, strings.Repeat("y", 1<<20), 5, `","messages":[]}`), limits{body: 64 << 20, kept: 1 << 20})
+	var e *bodyError
+	if !errors.As(err, &e) || e.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("error %v", err)
+	}
 }

@@ -19,9 +19,11 @@ type Options struct {
 	Stream uistream.Options
 	// Timing says how streams are written.
 	Timing uistream.Timing
+	// Read is how long the sender of a body may let a piece of it wait; 30 s if zero.
+	Read time.Duration
 	// Page serves the web page at /; nil: none.
 	Page http.Handler
-	// Ready reports why the gateway cannot serve, or nil.
+	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
 	Ready  func() error
 	Logger *slog.Logger
 	// Started is when the process began, for /metrics.
@@ -37,6 +39,9 @@ type gateway struct {
 func New(o Options) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Read <= 0 {
+		o.Read = 30 * time.Second
 	}
 	g := &gateway{Options: o, meter: &meter{}}
 	mux := http.NewServeMux()
@@ -71,7 +76,7 @@ func New(o Options) http.Handler {
 	if o.Page != nil {
 		mux.Handle("/", o.Page)
 	}
-	return g.meter.count(mux)
+	return g.meter.count(g.paced(mux))
 }
 
 // Public tells which paths need no token: the page's own files and the health

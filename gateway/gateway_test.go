@@ -49,7 +49,7 @@ func newStand(t *testing.T, change func(*session.Options)) stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	routes := gateway.New(gateway.Options{Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now()})
+	routes := gateway.New(gateway.Options{Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now(), Read: 300 * time.Millisecond})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		role := access.Owner
 		if named := r.Header.Get("X-Test-Role"); named != "" {

@@ -14,10 +14,12 @@ func (g *gateway) healthy(w http.ResponseWriter, _ *http.Request) error {
 }
 
 func (g *gateway) ready(w http.ResponseWriter, _ *http.Request) error {
-	if g.Ready != nil {
-		if err := g.Ready(); err != nil {
-			return &refusal{http.StatusServiceUnavailable, "not_ready", sentence(err.Error())}
-		}
+	err := g.Hub.Ready()
+	if g.Ready != nil && err == nil {
+		err = g.Ready()
+	}
+	if err != nil {
+		return &refusal{http.StatusServiceUnavailable, "not_ready", sentence(err.Error())}
 	}
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }

@@ -3,7 +3,6 @@ package gateway
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -34,7 +33,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if history.Before != "" {
 		q := r.URL.Query()
 		q.Set("before", history.Before)
-		w.Header().Set("Link", fmt.Sprintf(`<%s?%s>; rel="prev"`, (&url.URL{Path: r.URL.Path}).EscapedPath(), q.Encode()))
+		w.Header().Set("Link", fmt.Sprintf(`<%s?%s>; rel="prev"`, r.URL.EscapedPath(), q.Encode()))
 	}
 	return writeJSON(w, http.StatusOK, messages)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -92,6 +93,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusConflict, "session_exists"
 	case errors.Is(err, session.ErrQueueFull):
 		return http.StatusTooManyRequests, "queue_full"
+	case errors.Is(err, session.ErrLog):
+		return http.StatusServiceUnavailable, "log_unavailable"
 	case errors.Is(err, session.ErrClosing):
 		return http.StatusServiceUnavailable, "shutting_down"
 	}
@@ -135,6 +138,8 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 		return nil
 	case errors.As(err, &tooLarge):
 		return &bodyError{413, "The request body is larger than 1 MB."}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return errTooSlow
 	default:
 		return malformed("The request body cannot be read: %s.", strings.TrimPrefix(err.Error(), "json: "))
 	}

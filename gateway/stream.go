@@ -22,6 +22,12 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 	defer g.meter.streams.Add(-1)
 	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
 	defer writer.Close()
+	if r.Method == http.MethodHead { // who only asks whether there is a stream follows none
+		if writer.Begin() == nil {
+			_ = writer.Done()
+		}
+		return
+	}
 	leave := g.Hub.Attach(turn.Session, turn.ID)
 	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
 	err := g.Rings.Serve(r.Context(), writer, key, g.source(turn), uistream.Span{})
@@ -62,8 +68,8 @@ func (g *gateway) followTrace(w http.ResponseWriter, r *http.Request, records it
 		}
 	})
 	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
-	if err := writer.Begin(); err != nil {
-		return nil //nolint:nilerr // the client has gone
+	if err := writer.Begin(); err != nil || r.Method == http.MethodHead {
+		return nil //nolint:nilerr // the client has gone, or wanted no more
 	}
 	const silence = 15 * time.Second
 	keepalive := time.NewTicker(silence)
