@@ -295,7 +295,7 @@ func TestAQueuedPromptThatNobodyAwaitsStaysInHistoryAsNotRun(t *testing.T) {
 		defer b.close()
 		first, second := b.say("u1", "slow"), b.say("u2", "hello")
 		b.Attach("s", second.ID)(true)
-		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCanceled || s.Reason != "not_run" {
+		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCanceled || s.Reason != "not_run" || s.Error == "" {
 			t.Errorf("second %+v", s)
 		}
 		b.wait(first)

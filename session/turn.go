@@ -112,7 +112,22 @@ var errEnded = errors.New("the turn is over")
 
 // stopped is the stop of a turn that somebody or something ended.
 func stopped(reason string) trace.Stop {
-	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCanceled}
+	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCanceled, Error: why(reason)}
+}
+
+// why says in history what the user did not do, or not on purpose.
+func why(reason string) string {
+	switch reason {
+	case "not_run":
+		return "This message was not run: send it again if it still matters."
+	case "disconnected":
+		return "The turn was stopped because nobody was connected to it any more."
+	case "interrupted":
+		return "The turn was stopped because of a new message."
+	case "shutdown":
+		return "The turn was stopped because the gateway was shut down."
+	}
+	return ""
 }
 
 func failed(reason, sentence string) trace.Stop {
