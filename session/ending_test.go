@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -270,6 +271,33 @@ func TestDeleteEndsWhatTheAgentBeginsMeanwhile(t *testing.T) {
 		}
 		if last, err := lastOf(b.log.After(t.Context(), "s", 0)); last.Payload != nil || err != nil {
 			t.Errorf("on record after the deletion: %+v %v", last.Payload, err)
+		}
+	})
+}
+
+// stillborn is an agent that never becomes ready.
+type stillborn struct{}
+
+func (stillborn) Open(ctx context.Context, _ agent.Host, _ agent.Config) (agent.Session, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestAnAgentThatNeverBecomesReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, with(t, stillborn{}))
+		defer b.close()
+		s := stopOf(t, b.wait(b.say("u1", "x")))
+		if s.Outcome != trace.OutcomeFailed || s.Reason != "agent_unavailable" || !strings.Contains(s.Error, "did not become ready within 2m0s") {
+			t.Errorf("stop %+v", s)
+		}
+		second := b.say("u2", "x")
+		time.Sleep(time.Second)
+		if _, done, err := b.StopTurn(t.Context(), "s", "", "ada"); !done || err != nil {
+			t.Error(done, err)
+		}
+		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCanceled {
+			t.Errorf("second %+v", s)
 		}
 	})
 }

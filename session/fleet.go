@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -81,6 +82,8 @@ func (f *fleet) wake() {
 	f.changed = make(chan struct{})
 }
 
+var errNotReady = errors.New("the agent did not become ready within")
+
 // opened is an agent that runs; its address tells it from the one that is opened
 // after it.
 type opened struct{ agent.Session }
@@ -111,11 +114,16 @@ func (l *live) openAgent(ctx context.Context, full func(atMost int)) (*opened, e
 		return nil, err
 	}
 	l.enterFiles(files, leave)
-	began, err := a.Runtime.Open(ctx, host{l}, agent.Config{
+	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
+	defer cancel()
+	began, err := a.Runtime.Open(opening, host{l}, agent.Config{
 		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: a.Model,
 		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", info.Agent),
 	})
 	if err != nil {
+		if ctx.Err() == nil && opening.Err() != nil {
+			err = fmt.Errorf("%w %s: see in the gateway's log what it does", errNotReady, l.hub.IdleLimit)
+		}
 		l.enterFiles(workspace.Dir{}, nil)
 		leave()
 		l.hub.fleet.release(l)
