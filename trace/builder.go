@@ -73,20 +73,26 @@ func (b *Builder) Under(toolCallID string) *Builder {
 // Touch says that the agent is alive though it said nothing worth a record.
 func (b *Builder) Touch() { b.do(func(*turn) {}) }
 
-// End tells how the turn ended, in the agent's own view. The first call counts.
-// Records may still follow; whoever owns the turn writes the stop.
+// End tells how the turn ended, in the agent's own view. The first call counts,
+// and only before Finish; after it End still tells that the agent is done.
+// Records may follow; whoever owns the turn writes the stop.
 func (b *Builder) End(verdict Stop) {
-	b.do(func(t *turn) {
-		if t.verdict != nil {
-			t.counts.Late++
-			return
-		}
-		t.verdict = &verdict
+	t := b.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done || t.verdict != nil {
+		t.counts.Late++
+	} else {
+		t.verdict, t.touched = &verdict, t.Now()
+	}
+	if !t.over {
+		t.over = true
 		close(t.ended)
-	})
+	}
 }
 
-// Ended is closed once End was called.
+// Ended is closed once End was called: the agent is done with the turn, even if
+// somebody else had finished it before.
 func (b *Builder) Ended() <-chan struct{} { return b.turn.ended }
 
 // Verdict returns what End was told.
@@ -149,6 +155,7 @@ type turn struct {
 	touched  time.Time // the time of all that a call writes
 	verdict  *Stop
 	ended    chan struct{}
+	over     bool // ended is closed
 	stepOpen bool
 	stepName string
 	parts    map[partKey]*part

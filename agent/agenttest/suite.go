@@ -60,6 +60,7 @@ func Run(t *testing.T, s Suite) {
 		{"close twice", nil, closeTwice},
 		{"prompt after close", nil, promptAfterClose},
 		{"cancel", []Ability{Slow}, cancelTurn},
+		{"stop at once", []Ability{Slow}, stopAtOnce},
 		{"close during prompt", []Ability{Slow}, closeDuringPrompt},
 		{"permission allowed", []Ability{Permission}, permissionAllowed},
 		{"permission denied", []Ability{Permission}, permissionDenied},

@@ -2,6 +2,7 @@ package agenttest
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -73,6 +74,28 @@ func cancelTurn(t *testing.T, s Suite) {
 	st.speaking(t, r)
 	cancel()
 	st.stopped(t, r, s.Prompts[Slow])
+}
+
+// stopAtOnce stops as a session does: the stop is on record first, and only then
+// the agent is told. It must be done soon, and ready for the next prompt.
+func stopAtOnce(t *testing.T, s Suite) {
+	st := newStand(t, s, NewHost())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := st.start(ctx, s.Prompts[Slow])
+	st.speaking(t, r)
+	if err := r.Finish(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	st.await(t, "Prompt of a turn that was finished and then canceled", r.done)
+	if r.err != nil && !errors.Is(r.err, context.Canceled) {
+		t.Errorf("Prompt of a turn that was finished and then canceled: %v", r.err)
+	}
+	if err := CheckTurn(r.Events()); err != nil {
+		t.Errorf("turn %s is not well formed: %v", r.Turn(), err)
+	}
+	st.play(t, s.Prompts[Text])
 }
 
 func closeDuringPrompt(t *testing.T, s Suite) {
