@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -76,6 +77,9 @@ func cancelTurn(t *testing.T, s Suite) {
 	st.stopped(t, r, s.Prompts[Slow])
 }
 
+// patience is less than what a session has before it ends an agent's process.
+const patience = 4 * time.Second
+
 // stopAtOnce stops as a session does: the stop is on record first, and only then
 // the agent is told. It must be done soon, and ready for the next prompt.
 func stopAtOnce(t *testing.T, s Suite) {
@@ -88,7 +92,11 @@ func stopAtOnce(t *testing.T, s Suite) {
 		t.Fatal(err)
 	}
 	cancel()
-	st.await(t, "Prompt of a turn that was finished and then canceled", r.done)
+	select {
+	case <-r.done:
+	case <-time.After(patience):
+		t.Fatalf("Prompt of a turn that was finished and then canceled did not return within %s", patience)
+	}
 	if r.err != nil && !errors.Is(r.err, context.Canceled) {
 		t.Errorf("Prompt of a turn that was finished and then canceled: %v", r.err)
 	}
