@@ -61,6 +61,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) test-go
 	@$(MAKE) binary
 	@$(MAKE) conformance
+	@$(MAKE) conformance-claude
 	@$(MAKE) cuts
 	@echo "All is well."
 
@@ -77,8 +78,12 @@ agents: need-go need-node ## Install the real agents that tests run, outside the
 	$(GO) run ./internal/realagent/install
 
 .PHONY: conformance
-conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary
+conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent
 	cd conformance && node run.mjs
+
+.PHONY: conformance-claude
+conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
+	cd conformance && node run.mjs --agent claude && node convert.mjs
 
 .PHONY: cuts
 cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared
