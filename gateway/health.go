@@ -21,7 +21,12 @@ func (g *gateway) ready(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return &refusal{http.StatusServiceUnavailable, "not_ready", sentence(err.Error())}
 	}
-	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
+	// Damage does not make the gateway useless to everybody else, so it says so and
+	// stays ready.
+	return writeJSON(w, http.StatusOK, struct {
+		Status  string `json:"status"`
+		Damaged int    `json:"damaged_sessions"`
+	}{"ready", len(g.Hub.Damaged())})
 }
 
 // meter counts requests.
@@ -82,6 +87,7 @@ func (g *gateway) metrics(w http.ResponseWriter, r *http.Request) error {
 	write("tributary_streams", "gauge", "Chat streams that are open.", g.meter.streams.Load())
 	write("tributary_sessions", "gauge", "Sessions in the registry.", len(all))
 	write("tributary_sessions_running", "gauge", "Sessions with a running turn.", running)
+	write("tributary_sessions_damaged", "gauge", "Sessions of which the log has lost records.", len(g.Hub.Damaged()))
 	write("tributary_goroutines", "gauge", "Goroutines of the process.", runtime.NumGoroutine())
 	write("tributary_uptime_seconds", "gauge", "Seconds since the start.", int64(time.Since(g.Started).Seconds()))
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")

@@ -30,10 +30,22 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if messages == nil {
 		messages = []uistream.Message{}
 	}
+	if lost := g.Hub.Damaged()[r.PathValue("id")]; lost != "" {
+		messages = append([]uistream.Message{damageNotice(r.PathValue("id"), lost)}, messages...)
+	}
 	if history.Before != "" {
 		q := r.URL.Query()
 		q.Set("before", history.Before)
 		w.Header().Set("Link", fmt.Sprintf(`<%s?%s>; rel="prev"`, r.URL.EscapedPath(), q.Encode()))
 	}
 	return writeJSON(w, http.StatusOK, messages)
+}
+
+// damageNotice heads a history from which something is missing, for whoever
+// reads it on the screen.
+func damageNotice(session, lost string) uistream.Message {
+	return uistream.Message{
+		ID: "damaged_" + session, Role: "system",
+		Parts: []uistream.Part{{Type: "text", State: "done", Text: "Some of this conversation is lost: " + lost}},
+	}
 }

@@ -189,6 +189,7 @@ func (h *Hub) Get(ctx context.Context, id string) (Info, State, string, error) {
 	}
 	defer release()
 	info, state, turn := l.view()
+	info.Damaged = h.Log.Damaged()[id]
 	return info, state, turn, nil
 }
 
@@ -211,6 +212,7 @@ type Summary struct {
 // List returns all sessions, the newest first.
 func (h *Hub) List(ctx context.Context) ([]Summary, error) {
 	var all []Summary
+	damaged := h.Log.Damaged()
 	for e, err := range h.Log.List(ctx) {
 		if err != nil {
 			return nil, fmt.Errorf("list the sessions: %w", err)
@@ -226,6 +228,7 @@ func (h *Hub) List(ctx context.Context) ([]Summary, error) {
 		if l != nil {
 			s.Info, s.State, s.Turn = l.view()
 		}
+		s.Damaged = damaged[e.Session]
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
@@ -308,9 +311,12 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 	if err := json.Unmarshal(doc, &info); err != nil {
 		return Info{}, fmt.Errorf("the document of session %q cannot be read: %w", id, err)
 	}
-	info.Damaged = h.Log.Damaged()[id]
 	return info, nil
 }
+
+// Damaged lists the sessions of which the log has lost records, with a sentence
+// each.
+func (h *Hub) Damaged() map[string]string { return h.Log.Damaged() }
 
 // AgentNames lists the configured agents.
 func (h *Hub) AgentNames() []string {

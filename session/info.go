@@ -26,8 +26,9 @@ type Info struct {
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.
 	Last *TurnRef `json:"last,omitempty"`
-	// Damaged says in one sentence what the log has lost, if it has.
-	Damaged string `json:"damaged,omitempty"`
+	// Damaged says in one sentence what the log has lost, if it has. The log
+	// knows; it is not part of the document.
+	Damaged string `json:"-"`
 }
 
 // TurnRef is where a turn stands.

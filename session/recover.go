@@ -12,7 +12,6 @@ import (
 // recover closes the turns that an earlier process left open: their agents died
 // with it. What clients had seen of them stays, and the stop says what happened.
 func (h *Hub) recover(ctx context.Context) error {
-	damaged := h.Log.Damaged()
 	for e, err := range h.Log.List(ctx) {
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
@@ -21,10 +20,6 @@ func (h *Hub) recover(ctx context.Context) error {
 		if err := json.Unmarshal(e.Doc, &info); err != nil {
 			h.Logger.Warn("session document cannot be read", "session", e.Session, "error", err)
 			continue
-		}
-		info.Damaged = damaged[e.Session]
-		if info.Damaged != "" {
-			h.Logger.Error("session is damaged", "session", e.Session, "what", info.Damaged)
 		}
 		if len(info.Open) == 0 {
 			continue
