@@ -109,8 +109,9 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 }
 
 // resumeBehindQuery is resume for clients that append /{id}/stream to an api URL
-// with a query, as AI SDK 7 did before 7.0.107 and older majors before their
-// releases of that time: GET /api/chat?client=5/abc/stream.
+// with a query: GET /api/chat?client=5/abc/stream. AI SDK 5.0.0, 6.0.0 and 7.0.0
+// do (conformance, case resume-with-query); 7 does not since 7.0.107, says its
+// changelog.
 func (g *gateway) resumeBehindQuery(w http.ResponseWriter, r *http.Request) error {
 	query, path, ok := strings.Cut(r.URL.RawQuery, "/")
 	id, isStream := strings.CutSuffix(path, "/stream")
