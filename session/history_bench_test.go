@@ -84,9 +84,11 @@ func fillSession(b *testing.B, log *eventlog.Log, turns int) {
 		for n, p := range []trace.Payload{
 			trace.Prompt{Message: text(fmt.Sprint("u", i), "What is in this directory?")},
 			trace.Reply{MessageID: fmt.Sprint("m", i), Cause: trace.CausePrompt},
-			trace.Step{Phase: trace.PhaseStart}, trace.MessageStart{Part: "text-1", Role: trace.RoleAssistant},
+			trace.Step{Phase: trace.PhaseStart},
+			trace.MessageStart{Part: "text-1", Role: trace.RoleAssistant},
 			trace.Message{Part: "text-1", Role: trace.RoleAssistant, Text: "There are three files in it, and a folder."},
-			trace.Step{Phase: trace.PhaseEnd}, trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted},
+			trace.Step{Phase: trace.PhaseEnd},
+			trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted},
 		} {
 			events = append(events, trace.Event{ID: fmt.Sprintf("%s.%d", turn, n), Time: time.Now(), Actor: trace.Agent, Payload: p})
 		}
