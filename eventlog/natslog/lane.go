@@ -29,6 +29,19 @@ type lane struct {
 type segment struct {
 	index       uint64
 	first, last uint64 // record numbers
+	// entry is the mark from which on it is read without the one before. A
+	// message of several records may be split too, and where the segment begins
+	// amid its pieces, none of those records can be read from here.
+	entry uint64
+}
+
+func newSegment(index uint64, places []place) segment {
+	head := places[0]
+	g := segment{index: index, first: head.first, last: places[len(places)-1].last, entry: head.first}
+	if head.piece > 1 {
+		g.entry = max(head.first, head.last)
+	}
+	return g
 }
 
 // place is where a message is and what it holds.
@@ -115,7 +128,7 @@ func (l *lane) add(p place, f frame) {
 // at the given place. Readers may hold both slices, so neither is written to.
 func (l *lane) indexed(n int, at uint64) {
 	run := l.tail[:n]
-	l.segments = append(slices.Clip(l.segments), segment{index: at, first: run[0].first, last: run[n-1].last})
+	l.segments = append(slices.Clip(l.segments), newSegment(at, run))
 	l.index = at
 	if l.tail = l.tail[n:]; len(l.tail) == 0 {
 		l.tail = nil
@@ -141,20 +154,19 @@ func (l *lane) trim() uint64 {
 
 // prepend puts an older segment before the others.
 func (l *lane) prepend(at uint64, m indexMessage, places []place) {
-	if n := len(places); n > 0 {
-		g := segment{index: at, first: places[0].first, last: places[n-1].last}
-		l.segments = append([]segment{g}, l.segments...)
+	if len(places) > 0 {
+		l.segments = append([]segment{newSegment(at, places)}, l.segments...)
 	}
 	l.older = m.Before
 }
 
 // needsOlder reports whether records after the mark may be in segments that have
-// not been looked up. A segment may begin amid the pieces of its first record.
+// not been looked up.
 func (l *lane) needsOlder(after uint64) bool {
 	if l.older == 0 {
 		return false
 	}
-	return len(l.segments) == 0 || l.segments[0].first > after
+	return len(l.segments) == 0 || l.segments[0].entry > after
 }
 
 // after returns the segments and the places of the tail that can hold records
