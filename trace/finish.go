@@ -61,6 +61,7 @@ func (b *Builder) Finish(s Stop) error {
 }
 
 func (t *turn) finish(s Stop) {
+	t.unshown = nil // nobody is asked any more
 	t.closeParts(true, true)
 	for _, q := range t.asked {
 		t.closeAsk(q)
