@@ -229,8 +229,8 @@ func TestSessionsRoundTrip(t *testing.T) {
 	}
 }
 
-func TestPermissionBySideEndpoint(t *testing.T) {
-	s := newStand(t, nil)
+func TestPermissionBySideEndpointOnAHeldStream(t *testing.T) {
+	s := newStand(t, func(o *session.Options) { o.Approval = session.Hold })
 	req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/chat", strings.NewReader(submit("c1", "u1", "approve")))
 	if err != nil {
 		t.Fatal(err)

@@ -14,10 +14,10 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// serve streams a turn to one client, from its start. The client counts as a
+// serve streams a part of a turn to one client. The client counts as a
 // follower of the turn until it leaves; whether it had the end by then decides
 // what its leaving means.
-func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Turn, o uistream.Options) {
+func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Turn, span uistream.Span, o uistream.Options) {
 	g.meter.streams.Add(1)
 	defer g.meter.streams.Add(-1)
 	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
@@ -30,7 +30,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 	}
 	leave := g.Hub.Attach(turn.Session, turn.ID)
 	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
-	err := g.Rings.Serve(r.Context(), writer, key, g.source(turn), uistream.Span{})
+	err := g.Rings.Serve(r.Context(), writer, key, g.source(turn), span)
 	leave(err != nil)
 	if err != nil && r.Context().Err() == nil {
 		g.Logger.Warn("stream was cut", "session", turn.Session, "turn", turn.ID, "error", err)

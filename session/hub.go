@@ -55,6 +55,13 @@ func (h *Hub) Close(ctx context.Context) error {
 	}
 	h.mu.Unlock()
 	for _, t := range openTurns(sessions) {
+		l := t.live
+		l.mu.Lock()
+		waits := t.parked() // for somebody, and that can be long
+		l.mu.Unlock()
+		if waits {
+			continue
+		}
 		select {
 		case <-t.ended:
 		case <-ctx.Done():

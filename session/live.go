@@ -162,13 +162,19 @@ func (l *live) loadBranch(ctx context.Context) error {
 // state tells what the session does now.
 func (l *live) state() (State, string) {
 	switch {
+	case l.running != nil && !l.running.ending && l.running.parked():
+		return Parked, l.running.id
 	case l.running != nil && !l.running.ending:
 		return Running, l.running.id
 	case len(l.queue) > 0:
 		return Running, l.queue[0].id
 	}
-	for id := range l.turns {
-		if !l.turns[id].ending {
+	for id, t := range l.turns {
+		switch {
+		case t.ending:
+		case t.parked():
+			return Parked, id
+		default:
 			return Running, id
 		}
 	}

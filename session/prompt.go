@@ -21,6 +21,9 @@ type Prompt struct {
 	// to it; empty means the last one. A Message with parts replaces its content.
 	Regenerate bool
 	Of         string
+	// MayPermit says that the sender's role may answer permission requests, by a
+	// message that says yes and nothing else.
+	MayPermit bool
 }
 
 // Prompt begins a turn, or queues it behind the one that runs. It returns when
@@ -38,6 +41,9 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	if err := l.loadBranch(ctx); err != nil {
 		return Turn{}, err
 	}
+	if t, answered, err := l.typed(ctx, p); answered || err != nil {
+		return t, err
+	}
 	after, err := h.Log.Last(ctx, session)
 	if err != nil {
 		return Turn{}, fmt.Errorf("read the log of session %q: %w", session, err)
@@ -52,8 +58,11 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, err
 	}
 	for _, s := range stopping {
-		if s.stop.Reason == superseded {
+		switch s.stop.Reason {
+		case superseded:
 			s.turn.builder.Emit(trace.Rewind{To: rewind})
+		case unanswered:
+			s.turn.refuseAll(p.By)
 		}
 		s.turn.finish(s.stop)
 	}
@@ -195,6 +204,10 @@ func (l *live) makeWay(p Prompt, rewinds bool) ([]ending, error) {
 		return all, nil
 	case !l.busy():
 		return nil, nil
+	case alive && r.parked() && r.by == p.By && r.channel == p.Channel:
+		return []ending{{r, stopped(unanswered)}}, nil
+	case alive && r.parked():
+		return nil, ErrParked
 	case alive && r.grace != nil && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped("disconnected")}}, nil
 	case l.hub.Busy == Reject:

@@ -21,6 +21,10 @@ type Turn struct {
 	After uint64
 	// Running is false for a turn whose stop is on record.
 	Running bool
+	// From is the number of the first record that the caller gets, if it is not to
+	// have the turn from its start, and Past that of the last park that is to be
+	// passed over, because what it waited for has its answer.
+	From, Past uint64
 }
 
 // turn is a turn that is not over, or was the last.
@@ -49,6 +53,8 @@ type turn struct {
 	followed  bool
 	grace     *time.Timer
 	graceFrom time.Time
+	waits     waiting
+	typed     int // answers that came as messages: each began an assistant message
 }
 
 func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
@@ -60,6 +66,7 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 		Now:    l.hub.Now,
 		Append: t.append,
 		Judge:  t.judge,
+		Hold:   l.hub.Approval == Hold,
 	})
 	return t
 }
@@ -99,6 +106,7 @@ func (t *turn) finish(s trace.Stop) (mine bool) {
 		}
 		l.mu.Lock()
 		t.endedAt = l.hub.Now()
+		t.stopWaiting()
 		l.leave(t, err == nil)
 		l.mu.Unlock()
 		t.cancel(errEnded)
@@ -122,6 +130,8 @@ func why(reason string) string {
 		return "This message was not run: send it again if it still matters."
 	case "disconnected":
 		return "The turn was stopped because nobody was connected to it any more."
+	case unanswered:
+		return "The turn was stopped because a new message came instead of an answer."
 	case "interrupted":
 		return "The turn was stopped because of a new message."
 	case "shutdown":
