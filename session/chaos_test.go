@@ -83,7 +83,9 @@ func chaos(t *testing.T, dice *rand.Rand) {
 	for _, turn := range turns {
 		var events []trace.Event
 		for _, r := range b.wait(turn) {
-			if _, rewound := r.Payload.(trace.Rewind); !rewound {
+			_, rewound := r.Payload.(trace.Rewind)
+			_, asked := r.Payload.(trace.Prompt) // what answers a question stands in the middle
+			if !rewound && (!asked || len(events) == 0) {
 				events = append(events, r.Event)
 			}
 		}
