@@ -83,6 +83,10 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusNotFound, "unknown_request"
 	case errors.Is(err, session.ErrUnknownMessage):
 		return http.StatusNotFound, "unknown_message"
+	case errors.Is(err, session.ErrStale):
+		return http.StatusConflict, "stale"
+	case errors.Is(err, session.ErrNotYours):
+		return http.StatusConflict, "not_yours"
 	case errors.Is(err, session.ErrUnknownAgent):
 		return http.StatusBadRequest, "unknown_agent"
 	case errors.Is(err, session.ErrEmptyPrompt):

@@ -10,6 +10,7 @@ import (
 // back by a rewind is not in it.
 type branch struct {
 	messages []message
+	answers  int // that ever began, also those that were taken back
 }
 
 // message is a message of the branch.
@@ -17,24 +18,31 @@ type message struct {
 	id   string
 	turn string
 	user bool
+	by   string // whose it is, for a user's
 	// after is a record number before the message's turn began.
 	after uint64
+	// resume is where the agent stood when it began to answer, and nth says how
+	// many answers had begun by then, in whatever order the branch shows them.
+	resume string
+	nth    int
 }
 
 func (b *branch) find(id string) int {
 	return slices.IndexFunc(b.messages, func(m message) bool { return m.id == id })
 }
 
-// add appends a message. An answer goes behind the prompt of its turn: while that
-// waited in the queue, others may have been taken.
+// add appends a message, behind those of its turn if there are any: while that
+// waited, in the queue or for its user, others may have been taken.
 func (b *branch) add(m message) {
-	at := len(b.messages)
 	if !m.user {
-		for i := at; i > 0; i-- {
-			if b.messages[i-1].turn == m.turn {
-				at = i
-				break
-			}
+		b.answers++
+		m.nth = b.answers
+	}
+	at := len(b.messages)
+	for i := at; i > 0; i-- {
+		if b.messages[i-1].turn == m.turn {
+			at = i
+			break
 		}
 	}
 	b.messages = slices.Insert(b.messages, at, m)
@@ -53,10 +61,10 @@ func (b *branch) observe(r trace.Record) {
 		b.cut(p.To)
 	}
 	if p, is := r.Payload.(trace.Prompt); is {
-		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, after: r.Seq - 1})
+		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, by: p.By, after: r.Seq - 1})
 	}
 	if p, is := r.Payload.(trace.Reply); is {
-		b.add(message{id: p.MessageID, turn: r.Turn, after: r.Seq - 1})
+		b.add(message{id: p.MessageID, turn: r.Turn, after: r.Seq - 1, resume: p.Resume})
 	}
 }
 

@@ -12,6 +12,8 @@ var (
 	ErrUnknownAgent   = errors.New("there is no such agent")
 	ErrUnknownMessage = errors.New("there is no such message in this session")
 	ErrUnknownRequest = errors.New("there is no such request in this session")
+	ErrStale          = errors.New("this conversation has gone on elsewhere: reload to see it, then try again")
+	ErrNotYours       = errors.New("this would take back what somebody else has said: send a new message instead")
 	ErrEmptyPrompt    = errors.New("the message is empty: send some text or a file")
 	ErrBusy           = errors.New("a turn is running: wait for its end, or stop it first")
 	ErrParked         = errors.New("this session waits for an answer to what its agent asked: answer that, or stop the turn first")

@@ -35,6 +35,8 @@ type live struct {
 	asks      asks    // its maps and channel
 
 	agent      *opened // nil while closed; guarded by opens and mu
+	astray     bool    // the open agent is ahead of info.Resume, see takeBack
+	unforgot   string  // why the agent cannot forget what was taken back
 	files      workspace.Dir
 	leaveFiles func() // nil while there is no agent
 	closing    *time.Timer

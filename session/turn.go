@@ -35,7 +35,7 @@ type turn struct {
 	by        string
 	channel   string
 	prompt    agent.Prompt
-	rewinds   bool // it replaces what was said before
+	back      rewinding // what it takes back
 	after     uint64
 	builder   *trace.Builder
 	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
@@ -83,10 +83,11 @@ func (t *turn) handle() Turn {
 func (t *turn) reply(cause trace.Cause) {
 	t.live.mu.Lock()
 	t.replied = true
-	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after})
+	resume := t.live.info.Resume
+	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after, resume: resume})
 	t.live.mu.Unlock()
 	t.live.forgetAsks()
-	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause})
+	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause, Resume: resume})
 }
 
 // finish puts the stop on record, once; who comes second waits for the first.
@@ -148,8 +149,8 @@ func failed(reason, sentence string) trace.Stop {
 func (t *turn) run() {
 	l := t.live
 	t.reply(trace.CausePrompt)
-	if t.rewinds {
-		t.builder.Emit(trace.Error{Code: "not_rewound", Message: "The agent still remembers what was removed."})
+	if why := l.goBack(); why != "" {
+		t.builder.Emit(trace.Error{Code: "not_rewound", Message: why})
 	}
 	session, err := l.openAgent(t.ctx, func(atMost int) {
 		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: fmt.Sprintf("Waiting: %d agents are at work, which is the most that may be.", atMost)})

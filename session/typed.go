@@ -90,7 +90,8 @@ func plainText(m trace.UserMessage) (text string, plain bool) {
 	return m.Parts[0].Text, true
 }
 
-// goOnBelow begins an assistant message below the user's words.
+// goOnBelow begins an assistant message below the user's words. Where the agent
+// stood then is in the middle of a turn, where it cannot go back to.
 func (t *turn) goOnBelow(p Prompt) {
 	l := t.live
 	l.mu.Lock()
@@ -99,7 +100,7 @@ func (t *turn) goOnBelow(p Prompt) {
 	}
 	t.messageID = "msg_" + newID(l.hub.Now())
 	t.typed++
-	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, after: t.after})
+	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: t.after})
 	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after})
 	reply := trace.Reply{MessageID: t.messageID, Cause: trace.CauseAnswer}
 	l.mu.Unlock()

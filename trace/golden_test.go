@@ -34,7 +34,7 @@ func examples() []trace.Payload {
 			},
 			By: "ann", Channel: "web",
 		},
-		trace.Reply{MessageID: "msg-2", Cause: trace.CausePrompt},
+		trace.Reply{MessageID: "msg-2", Cause: trace.CausePrompt, Resume: "conversation-1@message-8"},
 		trace.MessageStart{Part: "text-1", Role: trace.RoleAssistant},
 		trace.MessageDelta{Part: "text-1", Delta: "Hel"},
 		trace.Message{Part: "text-1", Role: trace.RoleAssistant, Text: "Hello\u2028", Superseded: true},

@@ -41,6 +41,9 @@ type InputPart struct {
 type Reply struct {
 	MessageID string `json:"message_id"`
 	Cause     Cause  `json:"cause"`
+	// Resume is the agent's resume token as it was when the turn began: where to
+	// go back to if the turn is taken back.
+	Resume string `json:"resume,omitempty"`
 }
 
 // MessageStart opens a text part.
