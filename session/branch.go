@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -47,16 +48,13 @@ func (b *branch) cut(id string) {
 	}
 }
 
-// observe takes over what a record says of the branch.
-func (b *branch) observe(r trace.Record) {
-	if p, is := r.Payload.(trace.Rewind); is {
-		b.cut(p.To)
-	}
-	if p, is := r.Payload.(trace.Prompt); is {
-		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, after: r.Seq - 1})
-	}
-	if p, is := r.Payload.(trace.Reply); is {
-		b.add(message{id: p.MessageID, turn: r.Turn, after: r.Seq - 1})
+// observe takes over what a mark says of the branch.
+func (b *branch) observe(m eventlog.MessageMark) {
+	switch m.Kind { //nolint:exhaustive // only these leave marks
+	case trace.KindRewind:
+		b.cut(m.Message)
+	case trace.KindPrompt, trace.KindReply:
+		b.add(message{id: m.Message, turn: m.Turn, user: m.Kind == trace.KindPrompt, after: m.Seq - 1})
 	}
 }
 

@@ -145,11 +145,11 @@ func (l *live) loadBranch(ctx context.Context) error {
 		return nil
 	}
 	var b branch
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, 0, 0) {
+	for m, err := range l.hub.Log.Messages(ctx, l.id) {
 		if err != nil {
 			return fmt.Errorf("read the history of session %q: %w", l.id, err)
 		}
-		b.observe(r)
+		b.observe(m)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
