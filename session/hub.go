@@ -127,8 +127,12 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	if _, ok := h.Agents[s.Agent]; !ok {
 		return Info{}, fmt.Errorf("%w: %q; there are: %s", ErrUnknownAgent, s.Agent, h.agentNames())
 	}
+	since, err := h.Log.Last(ctx, s.ID)
+	if err != nil {
+		return Info{}, fmt.Errorf("read the log of session %q: %w", s.ID, err)
+	}
 	now := h.Now()
-	l := h.newLive(Info{ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, CreatedAt: now, UpdatedAt: now})
+	l := h.newLive(Info{ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, CreatedAt: now, UpdatedAt: now, Since: since})
 	l.branched = true
 	// Others may use the session before this returns: whoever began it may go.
 	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {
