@@ -65,6 +65,7 @@ func (l *live) save(ctx context.Context) error {
 	defer l.saving.Unlock()
 	l.mu.Lock()
 	l.info.UpdatedAt = l.hub.Now()
+	updated := l.info.UpdatedAt
 	gone := l.deleted || l.forgotten
 	doc, err := json.Marshal(l.info)
 	l.mu.Unlock()
@@ -73,6 +74,9 @@ func (l *live) save(ctx context.Context) error {
 	}
 	if err == nil {
 		err = l.hub.Log.Put(ctx, l.id, doc)
+	}
+	if err == nil {
+		l.hub.catalog.note(l.id, updated)
 	}
 	l.mu.Lock()
 	l.stale = err != nil
