@@ -24,10 +24,11 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 		}
 		return
 	}
-	leave := g.Hub.Attach(turn.Session, turn.ID)
+	leave, back := g.Hub.Attach(turn.Session, turn.ID), g.Hub.Return(turn.Session, caller(r))
 	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
 	err := g.Rings.Serve(r.Context(), writer, key, g.source(turn), uistream.Span{})
 	leave(err != nil)
+	back(err != nil)
 	if err != nil && r.Context().Err() == nil {
 		g.Logger.Warn("stream was cut", "session", turn.Session, "turn", turn.ID, "error", err)
 	}
