@@ -69,6 +69,7 @@ func New(o Options) http.Handler {
 	route("POST /api/sessions/{id}/permissions/{request}", o.Permits, g.permit)
 	route("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.answer)
 	route("GET /api/sessions/{id}/trace", access.Viewer, g.trace)
+	route("GET /api/sessions/{id}/events", access.Viewer, g.events)
 	route("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	route("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
 	route("GET /api/agents", access.Viewer, g.agents)

@@ -36,7 +36,7 @@ func newStand(t *testing.T, change func(*session.Options)) stand {
 	return newStandOn(t, memlog.New(), change)
 }
 
-func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options)) stand {
+func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options), adapt ...func(*gateway.Options)) stand {
 	t.Helper()
 	log := eventlog.New(store, eventlog.Options{})
 	o := session.Options{Log: log, Default: "demo", Agents: map[string]session.Agent{
@@ -54,7 +54,11 @@ func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	routes := gateway.New(gateway.Options{Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now(), Read: 300 * time.Millisecond})
+	options := gateway.Options{Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now(), Read: 300 * time.Millisecond}
+	for _, a := range adapt {
+		a(&options)
+	}
+	routes := gateway.New(options)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		role := access.Owner
 		if named := r.Header.Get("X-Test-Role"); named != "" {

@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -21,10 +22,12 @@ type message struct {
 	by   string // whose it is, for a user's
 	// after is a record number before the message's turn began.
 	after uint64
-	// resume is where the agent stood when it began to answer, and nth says how
-	// many answers had begun by then, in whatever order the branch shows them.
-	resume string
-	nth    int
+	// resume is where the agent stood when it began to answer, if that was recalled,
+	// and nth says how many answers had begun by then, in whatever order the branch
+	// shows them.
+	resume   string
+	recalled bool
+	nth      int
 }
 
 func (b *branch) find(id string) int {
@@ -55,16 +58,13 @@ func (b *branch) cut(id string) {
 	}
 }
 
-// observe takes over what a record says of the branch.
-func (b *branch) observe(r trace.Record) {
-	if p, is := r.Payload.(trace.Rewind); is {
-		b.cut(p.To)
-	}
-	if p, is := r.Payload.(trace.Prompt); is {
-		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, by: p.By, after: r.Seq - 1})
-	}
-	if p, is := r.Payload.(trace.Reply); is {
-		b.add(message{id: p.MessageID, turn: r.Turn, after: r.Seq - 1, resume: p.Resume})
+// observe takes over what a mark says of the branch.
+func (b *branch) observe(m eventlog.MessageMark) {
+	switch m.Kind { //nolint:exhaustive // only these leave marks
+	case trace.KindRewind:
+		b.cut(m.Message)
+	case trace.KindPrompt, trace.KindReply:
+		b.add(message{id: m.Message, turn: m.Turn, user: m.Kind == trace.KindPrompt, by: m.By, after: m.Seq - 1})
 	}
 }
 

@@ -67,6 +67,7 @@ func (l *live) save(ctx context.Context) error {
 	defer l.saving.Unlock()
 	l.mu.Lock()
 	l.info.UpdatedAt = l.hub.Now()
+	updated := l.info.UpdatedAt
 	gone := l.deleted || l.forgotten
 	doc, err := json.Marshal(l.info)
 	l.mu.Unlock()
@@ -75,6 +76,9 @@ func (l *live) save(ctx context.Context) error {
 	}
 	if err == nil {
 		err = l.hub.Log.Put(ctx, l.id, doc)
+	}
+	if err == nil {
+		l.hub.catalog.note(l.id, updated)
 	}
 	l.mu.Lock()
 	l.stale = err != nil
@@ -147,11 +151,11 @@ func (l *live) loadBranch(ctx context.Context) error {
 		return nil
 	}
 	var b branch
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, 0, 0) {
+	for m, err := range l.hub.Log.Messages(ctx, l.id) {
 		if err != nil {
 			return fmt.Errorf("read the history of session %q: %w", l.id, err)
 		}
-		b.observe(r)
+		b.observe(m)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

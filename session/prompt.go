@@ -53,6 +53,9 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 			return Turn{}, err
 		}
 	}
+	if err := l.recall(ctx, p.Message.ID); err != nil {
+		return Turn{}, err
+	}
 	t, stopping, err := l.admit(p, after)
 	if err != nil {
 		return Turn{}, err

@@ -9,9 +9,11 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// recover closes the turns that an earlier process left open: their agents died
-// with it. What clients had seen of them stays, and the stop says what happened.
+// recover reads which sessions there are, and closes the turns that an earlier
+// process left open: their agents died with it. What clients had seen of them
+// stays, and the stop says what happened.
 func (h *Hub) recover(ctx context.Context) error {
+	var all []Info
 	for e, err := range h.Log.List(ctx) {
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
@@ -21,6 +23,10 @@ func (h *Hub) recover(ctx context.Context) error {
 			h.Logger.Warn("session document cannot be read", "session", e.Session, "error", err)
 			continue
 		}
+		all = append(all, info)
+	}
+	h.catalog.load(all)
+	for _, info := range all {
 		if len(info.Open) == 0 {
 			continue
 		}

@@ -71,6 +71,46 @@ func (l *live) said(ctx context.Context, m message) (trace.UserMessage, error) {
 	return trace.UserMessage{}, ErrUnknownMessage
 }
 
+// recall learns where the agent stood before it answered the message named, or
+// what followed it. The branch of a session that was not in memory does not know.
+func (l *live) recall(ctx context.Context, id string) error {
+	l.mu.Lock()
+	first, ok := message{}, false
+	if i := l.branch.find(id); id != "" && i >= 0 {
+		first, ok = l.branch.firstAnswer(i)
+	}
+	l.mu.Unlock()
+	if !ok || first.recalled {
+		return nil
+	}
+	for r, err := range l.hub.Log.Wholes(ctx, l.id, first.after, 0) {
+		if err != nil {
+			return fmt.Errorf("read the history of session %q: %w", l.id, err)
+		}
+		p, is := r.Payload.(trace.Reply)
+		if !is || r.Turn != first.turn || p.MessageID != first.id {
+			continue
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if i := l.branch.find(first.id); i >= 0 {
+			l.branch.messages[i].resume, l.branch.messages[i].recalled = p.Resume, true
+		}
+		return nil
+	}
+	return nil
+}
+
+// firstAnswer is the answer that began first among the messages from i on.
+func (b *branch) firstAnswer(i int) (first message, ok bool) {
+	for _, m := range b.messages[i:] {
+		if !m.user && (!ok || m.nth < first.nth) {
+			first, ok = m, true
+		}
+	}
+	return first, ok
+}
+
 // resolve says what a prompt takes back, if anything. History is cut on a stated
 // wish only, a new id always appends; and nobody takes back what another has said.
 func (l *live) resolve(p Prompt) (rewinding, error) {
@@ -102,15 +142,13 @@ func (l *live) resolve(p Prompt) (rewinding, error) {
 // rewinding is what goes when the branch is cut before its message i.
 func (b *branch) rewinding(i int) rewinding {
 	back := rewinding{to: b.messages[i].id}
-	first := 0
 	for _, m := range b.messages[i:] {
 		if !slices.Contains(back.turns, m.turn) {
 			back.turns = append(back.turns, m.turn)
 		}
-		if !m.user && (first == 0 || m.nth < first) {
-			back.ran, back.from, first = true, m.resume, m.nth
-		}
 	}
+	first, ran := b.firstAnswer(i)
+	back.ran, back.from = ran, first.resume
 	return back
 }
 

@@ -84,7 +84,7 @@ func (t *turn) reply(cause trace.Cause) {
 	t.live.mu.Lock()
 	t.replied = true
 	resume := t.live.info.Resume
-	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after, resume: resume})
+	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after, resume: resume, recalled: true})
 	t.live.mu.Unlock()
 	t.live.forgetAsks()
 	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause, Resume: resume})

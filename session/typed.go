@@ -101,7 +101,7 @@ func (t *turn) goOnBelow(p Prompt) {
 	t.messageID = "msg_" + newID(l.hub.Now())
 	t.typed++
 	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: t.after})
-	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after})
+	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after, recalled: true})
 	reply := trace.Reply{MessageID: t.messageID, Cause: trace.CauseAnswer}
 	l.mu.Unlock()
 	t.builder.Emit(trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel})
