@@ -15,6 +15,7 @@ var (
 	ErrEmptyPrompt    = errors.New("the message is empty: send some text or a file")
 	ErrBusy           = errors.New("a turn is running: wait for its end, or stop it first")
 	ErrQueueFull      = errors.New("too many prompts are waiting: wait until one of them has run")
+	ErrTooManyPrompts = errors.New("too many of your prompts run or wait: wait until one of them has ended")
 	ErrUnfinished     = errors.New("the end of this turn is not on record")
 	ErrLog            = errors.New("the gateway cannot write its log now: try again in a moment; if that does not help, its disk or its NATS server needs care")
 	ErrClosing        = errors.New("the gateway is shutting down: try again in a moment")

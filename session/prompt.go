@@ -119,6 +119,10 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, rewind
 	if stopping, err = l.makeWay(p, rewind != ""); err != nil {
 		return nil, nil, "", err
 	}
+	// What ends because of the prompt makes room for it.
+	if !l.hub.load.take(p.By, l.hub.MaxPrompts, len(stopping)) {
+		return nil, nil, "", ErrTooManyPrompts
+	}
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
