@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
@@ -122,4 +123,33 @@ func TestPromptsOfOnePrincipal(t *testing.T) {
 
 func promptOf(message, by string) session.Prompt {
 	return session.Prompt{Message: text(message, "slow"), By: by}
+}
+
+// Ten thousand sessions that were prompted once and left cost nothing after a
+// while, and can still be listed.
+func TestTenThousandSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(o *session.Options) {
+			o.Agents["demo"] = session.Agent{Runtime: echo.Runtime{}, Cwd: t.TempDir(), InProcess: true}
+		})
+		defer b.close()
+		const many = 10_000
+		for i := range many {
+			id := fmt.Sprint("random", i)
+			if _, err := b.Ensure(t.Context(), session.Spec{ID: id, By: "ada"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Prompt(t.Context(), id, promptOf("u1", "ada")); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // else they would be too many at once for one principal
+		}
+		time.Sleep(time.Hour)
+		if n, dirs := b.InMemory(), b.OpenDirs(); n != 0 || dirs != 0 {
+			t.Errorf("%d sessions in memory, %d directories", n, dirs)
+		}
+		if all, err := b.List(t.Context()); err != nil || len(all) != many+1 || all[0].State != session.Idle {
+			t.Errorf("%d sessions are listed: %v", len(all), err)
+		}
+	})
 }
