@@ -37,6 +37,7 @@ func newPipes(t *testing.T, change func(*session.Options), configure func(*gatew
 		closeAll()
 		_ = server.Close()
 		<-served
+		time.Sleep(time.Second) // net/http lingers for half of it on what it has refused
 	}
 }
 
@@ -71,14 +72,19 @@ func (p *pipes) ask(request string) (int, string) {
 	p.t.Helper()
 	conn := p.send(request)
 	defer conn.Close()
+	return read(p.t, conn)
+}
+
+func read(t *testing.T, conn net.Conn) (int, string) {
+	t.Helper()
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return res.StatusCode, string(body)
 }
@@ -151,11 +157,14 @@ func TestHalfOpenSocketsAreFreed(t *testing.T) {
 		defer end()
 		conn := p.send(post("/api/chat", submit("c1", "u1", "approve")))
 		defer conn.Close()
+		synctest.Wait() // there is a session now
 		trace := p.send("GET /api/sessions/c1/trace HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n")
 		defer trace.Close()
 		for _, c := range []net.Conn{conn, trace} { // they read all that comes, and then no more
 			_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
-			_, _ = io.Copy(io.Discard, c)
+			if all, err := io.ReadAll(c); !isTimeout(err) || !bytes.Contains(all, []byte("text/event-stream")) {
+				t.Fatalf("%v: %s", err, all)
+			}
 		}
 		if n := p.metric("tributary_streams"); n != "1" {
 			t.Fatalf("%s streams are open", n)
@@ -222,13 +231,65 @@ func TestABodyThatTrickles(t *testing.T) {
 				_, err = io.WriteString(conn, " ")
 			}
 		})
-		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer res.Body.Close()
-		if took := time.Since(began); res.StatusCode != http.StatusRequestTimeout || took > 40*time.Second {
-			t.Errorf("%s after %s", res.Status, took)
+		status, body := read(t, conn)
+		if took := time.Since(began); status != http.StatusRequestTimeout || took > 40*time.Second {
+			t.Errorf("%d after %s: %s", status, took, body)
 		}
 	})
+}
+
+// Large bodies are read a few at a time for each principal: who comes too late
+// waits in line for a while, and hears it.
+func TestManyLargeBodiesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, end := newPipes(t, nil, nil)
+		defer end()
+		const size = 3 << 20
+		half := strings.Repeat(" ", size/2)
+		begin := func(who string) net.Conn {
+			conn := p.send(fmt.Sprintf("POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Test-Principal: %s\r\nContent-Length: %d\r\n\r\n", who, size))
+			go func() { _, _ = io.WriteString(conn, half) }()
+			synctest.Wait()
+			return conn
+		}
+		finish := func(conn net.Conn) (int, string) {
+			body := submit("c1", "u1", "hello")
+			rest := strings.Repeat(" ", size-size/2-len(body)) + body
+			go func() { _, _ = io.WriteString(conn, rest) }()
+			defer conn.Close()
+			return read(t, conn)
+		}
+		var placed []net.Conn
+		for range 4 {
+			placed = append(placed, begin("ada"))
+		}
+		late := begin("ada")
+		if status, body := finish(begin("bob")); status != 200 {
+			t.Errorf("somebody else: %d %s", status, body)
+		}
+		if status, body := finish(placed[0]); status != 200 {
+			t.Errorf("the first: %d %s", status, body)
+		}
+		placed[0] = late // it has got the place
+		late = begin("ada")
+		for range 4 { // all of them go on, a little at a time
+			time.Sleep(8 * time.Second)
+			for _, conn := range placed {
+				if _, err := io.WriteString(conn, " "); err != nil {
+					t.Errorf("one that has its place: %v", err)
+				}
+			}
+		}
+		if status, body := read(t, late); status != http.StatusTooManyRequests || body != "4 large messages of yours are being read already: try again when one of them is through." {
+			t.Errorf("the one too many: %d %s", status, body)
+		}
+		for _, conn := range append(placed, late) {
+			_ = conn.Close()
+		}
+	})
+}
+
+func isTimeout(err error) bool {
+	e, ok := err.(net.Error)
+	return ok && e.Timeout()
 }
