@@ -66,9 +66,9 @@ func rooms() []room {
 
 		// The hub, and what is above it.
 		{packages: "session", ours: "trace agent eventlog permission workspace"},
-		{packages: "gateway", ours: "access session trace uistream"},
+		{packages: "gateway", ours: "access session trace uistream", others: "golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
-		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong"},
+		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
 
 		// What only tests and maintainers run.
 		{packages: "internal/scriptedmodel"},

@@ -24,6 +24,7 @@ type Config struct {
 	LogLevel     LogLevel         `yaml:"log_level"`
 	Auth         Auth             `yaml:"auth"`
 	Sessions     Sessions         `yaml:"sessions"`
+	Limits       Limits           `yaml:"limits"`
 	Stream       Stream           `yaml:"stream"`
 	Agents       map[string]Agent `yaml:"agents"`
 

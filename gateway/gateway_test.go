@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -38,6 +39,32 @@ func newStand(t *testing.T, change func(*session.Options)) stand {
 
 func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options), adapt ...func(*gateway.Options)) stand {
 	t.Helper()
+	handler, closeAll := newHandler(t, store, change, func(o *gateway.Options) {
+		o.Read = 300 * time.Millisecond
+		for _, a := range adapt {
+			a(o)
+		}
+	})
+	return serveStand(t, handler, closeAll)
+}
+
+// serveStand serves a handler on a loopback port.
+func serveStand(t *testing.T, handler http.Handler, closeAll func()) stand {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		closeAll()
+		server.CloseClientConnections()
+		server.Close()
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return stand{t, server.URL}
+}
+
+// newHandler makes a gateway whose callers are who X-Test-Principal says (ada), in
+// the role that X-Test-Role says (owner).
+func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options), configure func(*gateway.Options)) (handler http.Handler, closeAll func()) {
+	t.Helper()
 	log := eventlog.New(store, eventlog.Options{})
 	o := session.Options{Log: log, Default: "demo", Agents: map[string]session.Agent{
 		"demo": {Runtime: demo.Runtime{Pace: time.Millisecond}, Cwd: t.TempDir(), Policy: permission.Default()},
@@ -54,31 +81,28 @@ func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := gateway.Options{Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now(), Read: 300 * time.Millisecond}
-	for _, a := range adapt {
-		a(&options)
+	g := gateway.Options{Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now()}
+	if configure != nil {
+		configure(&g)
 	}
-	routes := gateway.New(options)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	routes := gateway.New(g)
+	handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		role := access.Owner
 		if named := r.Header.Get("X-Test-Role"); named != "" {
 			if err := role.UnmarshalText([]byte(named)); err != nil {
 				t.Error(err)
 			}
 		}
-		routes.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Principal{ID: "ada", Role: role})))
-	}))
-	t.Cleanup(func() {
+		who := cmp.Or(r.Header.Get("X-Test-Principal"), "ada")
+		routes.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Principal{ID: who, Role: role})))
+	})
+	return handler, func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_ = hub.Close(ctx)
 		rings.Close()
-		server.CloseClientConnections()
-		server.Close()
 		_ = log.Close()
-		http.DefaultClient.CloseIdleConnections()
-	})
-	return stand{t, server.URL}
+	}
 }
 
 func (s stand) do(method, path, body string, header ...string) (int, http.Header, string) {

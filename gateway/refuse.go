@@ -27,18 +27,24 @@ func (e *refusal) Error() string { return e.sentence }
 
 func (g *gateway) handle(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := h(w, r)
-		if err == nil {
-			return
+		if err := h(w, r); err != nil {
+			g.fail(w, r, err)
 		}
-		status, code := statusOf(err)
-		text := sentence(err.Error())
-		if status == http.StatusInternalServerError {
-			g.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-			text = "Something went wrong in the gateway; its log says what."
-		}
-		Refuse(w, r, status, code, text)
 	})
+}
+
+// fail answers with what an error means.
+func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, code := statusOf(err)
+	text := sentence(err.Error())
+	switch status {
+	case http.StatusInternalServerError:
+		g.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		text = "Something went wrong in the gateway; its log says what."
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", retryAfter(err))
+	}
+	Refuse(w, r, status, code, text)
 }
 
 // Refuse answers with an error: in plain text where the stock client shows it to
@@ -66,9 +72,12 @@ func statusOf(err error) (status int, code string) {
 	var answered *session.AnsweredError
 	var choice *session.ChoiceError
 	var own *refusal
+	var much *tooMuch
 	switch {
 	case errors.As(err, &own):
 		return own.status, own.code
+	case errors.As(err, &much):
+		return http.StatusTooManyRequests, much.code
 	case errors.As(err, &body) && body.status == http.StatusRequestEntityTooLarge:
 		return body.status, "too_large"
 	case errors.As(err, &body):
@@ -103,6 +112,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusConflict, "session_exists"
 	case errors.Is(err, session.ErrQueueFull):
 		return http.StatusTooManyRequests, "queue_full"
+	case errors.Is(err, session.ErrTooManyPrompts):
+		return http.StatusTooManyRequests, "too_many_prompts"
 	case errors.Is(err, session.ErrLog):
 		return http.StatusServiceUnavailable, "log_unavailable"
 	case errors.Is(err, session.ErrClosing):

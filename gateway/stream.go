@@ -24,6 +24,14 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 		}
 		return
 	}
+	if r.Method == http.MethodGet { // a prompt that was taken has its stream
+		goodbye, err := g.limiter.follow(turn.Session)
+		if err != nil {
+			g.fail(w, r, err)
+			return
+		}
+		defer goodbye()
+	}
 	leave, back := g.Hub.Attach(turn.Session, turn.ID), g.Hub.Return(turn.Session, caller(r))
 	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
 	err := g.Rings.Serve(r.Context(), writer, key, g.source(turn), span)

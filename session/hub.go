@@ -21,6 +21,7 @@ type Hub struct {
 	fleet  *fleet
 	dirs   dirs
 	health health
+	load   load
 
 	catalog *catalog
 

@@ -106,6 +106,9 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	for _, e := range events {
 		t.live.noticeAsk(t, e.Payload)
 	}
+	if over := t.budget.spend(events, t.live.hub.Options); over != "" {
+		t.live.hub.goes.Go(func() { t.finish(failed("too_much", over)) }) // it waits for this append
+	}
 	return t.live.append(ctx, t.id, events)
 }
 
@@ -197,6 +200,7 @@ func (l *live) enter(t *turn) {
 // not be written stays on the list of those that are to be closed.
 func (l *live) leave(t *turn, closed bool) {
 	delete(l.turns, t.id)
+	l.hub.load.leave(t)
 	if closed {
 		l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })
 	}

@@ -133,6 +133,14 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	if stopping, err = l.makeWay(p, back); err != nil {
 		return nil, nil, err
 	}
+	// What ends because of the prompt makes room for it.
+	if !l.hub.load.take(p.By, l.hub.MaxPrompts, len(stopping)) {
+		return nil, nil, ErrTooManyPrompts
+	}
+	for _, s := range stopping {
+		// So that none of those that are taken back begins while another is ended.
+		s.turn.ending = s.turn.ending || s.stop.Reason == superseded
+	}
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}

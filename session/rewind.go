@@ -157,7 +157,6 @@ func (l *live) superseded(back rewinding) []ending {
 	var all []ending
 	for _, id := range back.turns {
 		if t := l.turns[id]; t != nil && !t.ending {
-			t.ending = true // so that none of them begins while another is being ended
 			all = append(all, ending{t, stopped(superseded)})
 		}
 	}

@@ -40,6 +40,7 @@ type turn struct {
 	builder   *trace.Builder
 	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
 	cancel    context.CancelCauseFunc
+	budget    budget
 	finishing sync.Once
 	ended     chan struct{} // the stop is on record
 
