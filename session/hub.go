@@ -58,6 +58,9 @@ func (h *Hub) Close(ctx context.Context) error {
 	}
 	h.mu.Unlock()
 	for _, t := range openTurns(sessions) {
+		if t.outlives() {
+			t.abandon()
+		}
 		l := t.live
 		l.mu.Lock()
 		waits := t.parked() // for somebody, and that can be long

@@ -210,12 +210,19 @@ func (l *live) advance() {
 	}
 	l.hub.goes.Go(func() {
 		t.run()
-		l.mu.Lock()
-		l.running = nil
-		l.mu.Unlock()
-		l.advance()
-		l.idleAgent()
+		l.rest(t)
 	})
+}
+
+// rest frees the agent after a turn.
+func (l *live) rest(t *turn) {
+	l.mu.Lock()
+	if l.running == t {
+		l.running = nil
+	}
+	l.mu.Unlock()
+	l.advance()
+	l.idleAgent()
 }
 
 // StopTurn ends a turn now: the one named, or the running one. It is idempotent

@@ -62,14 +62,14 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 	id := newID(l.hub.Now())
 	t := &turn{live: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after, ended: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancelCause(l.hub.ctx)
-	t.builder = trace.NewBuilder(l.hub.ctx, trace.Config{
-		Turn:   t.id,
-		Now:    l.hub.Now,
-		Append: t.append,
-		Judge:  t.judge,
-		Hold:   l.hub.Approval == Hold,
-	})
+	t.builder = trace.NewBuilder(l.hub.ctx, t.writes())
 	return t
+}
+
+// writes says how the turn is written.
+func (t *turn) writes() trace.Config {
+	h := t.live.hub
+	return trace.Config{Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, Hold: h.Approval == Hold}
 }
 
 func (t *turn) ref() TurnRef {
@@ -148,11 +148,16 @@ func failed(reason, sentence string) trace.Stop {
 
 // run gives the turn to the agent and returns when the agent is free again.
 func (t *turn) run() {
-	l := t.live
 	t.reply(trace.CausePrompt)
-	if why := l.goBack(); why != "" {
+	if why := t.live.goBack(); why != "" {
 		t.builder.Emit(trace.Error{Code: "not_rewound", Message: why})
 	}
+	t.work(func(s agent.Session) error { return s.Prompt(t.ctx, t.prompt, t.builder) })
+}
+
+// work has the agent do the turn.
+func (t *turn) work(do func(agent.Session) error) {
+	l := t.live
 	session, err := l.openAgent(t.ctx, func(atMost int) {
 		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: fmt.Sprintf("Waiting: %d agents are at work, which is the most that may be.", atMost)})
 	})
@@ -162,7 +167,7 @@ func (t *turn) run() {
 	}
 	released := make(chan struct{})
 	l.hub.goes.Go(func() { t.watch(session, released) })
-	err = session.Prompt(t.ctx, t.prompt, t.builder)
+	err = do(session.Session)
 	close(released)
 	t.finish(t.verdict(err))
 	if err != nil && !errors.Is(err, context.Canceled) {
