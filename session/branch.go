@@ -63,9 +63,19 @@ func (b *branch) observe(r trace.Record) {
 	if p, is := r.Payload.(trace.Prompt); is {
 		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, by: p.By, after: r.Seq - 1})
 	}
-	if p, is := r.Payload.(trace.Reply); is {
+	// A turn may be taken back just as its answer begins.
+	if p, is := r.Payload.(trace.Reply); is && (p.Cause == trace.CauseAgent || b.holds(r.Turn)) {
 		b.add(message{id: p.MessageID, turn: r.Turn, after: r.Seq - 1, resume: p.Resume})
 	}
+}
+
+func (b *branch) holds(turn string) bool {
+	for _, m := range slices.Backward(b.messages) { // it is one of the newest
+		if m.turn == turn {
+			return true
+		}
+	}
+	return false
 }
 
 // target is the user message that a regeneration of the message named runs

@@ -111,3 +111,13 @@ func (b *bench) remembers() (all, code string) {
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(all, "?"), "|"), code
 }
+
+// wordsOf is what a notebook said in a turn.
+func wordsOf(records []trace.Record) (all string) {
+	for _, r := range records {
+		if m, is := r.Payload.(trace.Message); is {
+			all = m.Text
+		}
+	}
+	return all
+}

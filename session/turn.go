@@ -147,11 +147,8 @@ func failed(reason, sentence string) trace.Stop {
 // run gives the turn to the agent and returns when the agent is free again.
 func (t *turn) run() {
 	l := t.live
-	if !t.reply(trace.CausePrompt) {
+	if !t.reply(trace.CausePrompt) || !t.goBack() {
 		return
-	}
-	if why := l.goBack(); why != "" {
-		t.builder.Emit(trace.Error{Code: "not_rewound", Message: why})
 	}
 	session, err := l.openAgent(t.ctx, func(atMost int) {
 		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: fmt.Sprintf("Waiting: %d agents are at work, which is the most that may be.", atMost)})
