@@ -34,6 +34,7 @@ func table() []script {
 		{"error", "some text, then the turn fails", errs()},
 		{"slow", "100 words, five paces apart: ten seconds at the default pace", slowly(5, prose(100))},
 		{"long", "2,000 words", say(prose(2000))},
+		{"clock", "the time in nanoseconds, as often as a number in the prompt says (100)", clock},
 		{"big", "a call with 200 KB of output", big()},
 		{"unicode", "text cut inside its characters", splits},
 		{"remember", "the earlier prompts of the session", remembers},
