@@ -18,11 +18,7 @@ func (b *bencher) measureFirst(ctx context.Context) error {
 		return err
 	}
 	defer endAll(servers)
-	for _, streams := range []int{1, 100, 1000} {
-		pace := 20 * time.Millisecond
-		if streams == 1000 {
-			pace = 200 * time.Millisecond
-		}
+	for _, streams := range b.scale.crowds {
 		all := map[string]*firsts{}
 		for round := range b.scale.rounds {
 			for _, s := range servers {
@@ -30,7 +26,7 @@ func (b *bencher) measureFirst(ctx context.Context) error {
 				if all[s.name] == nil {
 					all[s.name] = &firsts{}
 				}
-				l := load{streams: streams, pace: pace, window: b.scale.window, beside: all[s.name].probe}
+				l := load{streams: streams, pace: paceFor(streams), window: b.scale.window, beside: all[s.name].probe}
 				if _, err := l.run(ctx, s); err != nil {
 					return err
 				}

@@ -25,8 +25,8 @@ const (
 // measureHistory reads pages from a store that many sessions have filled.
 func (b *bencher) measureHistory(ctx context.Context) error {
 	data := filepath.Join(b.start.dir, "full")
-	fmt.Fprintf(os.Stderr, "  filling a store with %d sessions of %d turns\n", b.scale.others, b.scale.turns)
-	if err := fillStore(ctx, data, b.scale.others, b.scale.turns); err != nil {
+	fmt.Fprintf(os.Stderr, "  filling a store with %d sessions of %d turns\n", b.scale.stored, b.scale.history)
+	if err := fillStore(ctx, data, b.scale.stored, b.scale.history); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -36,7 +36,7 @@ func (b *bencher) measureHistory(ctx context.Context) error {
 	}
 	defer s.end()
 	b.figures.add(historyReady, s.name, milliseconds(time.Since(began)))
-	for i := range min(readSessions, b.scale.others) {
+	for i := range min(readSessions, b.scale.stored) {
 		for n := range 1 + readAgain {
 			took, size, err := s.get(ctx, "/api/sessions/"+stored(i)+"/messages?limit=100")
 			if err == nil && size < 100*minTurn {

@@ -26,7 +26,6 @@ func (b *bencher) measureIdle(ctx context.Context) error {
 	}{
 		{idleStream, raw, false},
 		{idleStream, gateway, true},
-		{idleTurn, raw, false},
 		{idleTurn, gateway, false},
 	} {
 		for round := range b.scale.idleRuns {

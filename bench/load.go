@@ -17,6 +17,12 @@ type load struct {
 	beside  func(context.Context, *server) error
 }
 
+// paceFor is the pace of so many streams: 5,000 words a second, or 50 of each,
+// whichever is less.
+func paceFor(streams int) time.Duration {
+	return max(20*time.Millisecond, time.Duration(streams)*time.Second/5000)
+}
+
 // Times around the window of a load.
 const (
 	settle = 400 * time.Millisecond // from the first words to the window
@@ -139,12 +145,8 @@ func (b *bencher) measureLoad(ctx context.Context) error {
 	if err := fillPages(ctx, servers); err != nil {
 		return err
 	}
-	for _, l := range []load{
-		{streams: 1, pace: 20 * time.Millisecond},
-		{streams: 100, pace: 20 * time.Millisecond},
-		{streams: 1000, pace: 200 * time.Millisecond},
-	} {
-		l.window, l.beside = b.scale.window, busy
+	for _, streams := range b.scale.crowds {
+		l := load{streams: streams, pace: paceFor(streams), window: b.scale.window, beside: busy}
 		for round := range b.scale.rounds {
 			for _, s := range servers {
 				fmt.Fprintf(os.Stderr, "  %d streams, round %d, %s\n", l.streams, round+1, s.name)

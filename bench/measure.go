@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // What is measured, as the table of details says it.
 const (
@@ -18,11 +21,7 @@ func latency50(streams int) string { return latency(streams, 50) }
 func latency99(streams int) string { return latency(streams, 99) }
 
 func latency(streams, p int) string {
-	rate := 50
-	if streams >= 1000 {
-		rate = 5
-	}
-	return fmt.Sprintf("latency p%d, %s × %d words/s, others busy (ms)", p, plural(streams), rate)
+	return fmt.Sprintf("latency p%d, %s × %d words/s, others busy (ms)", p, plural(streams), time.Second/paceFor(streams))
 }
 
 func first50(streams int) string {

@@ -17,56 +17,50 @@ func (b *bencher) measureSpeed(ctx context.Context) error {
 		return err
 	}
 	defer endAll(servers)
-	for _, streams := range []int{1, 100} {
-		words := b.scale.words
-		if streams == 1 {
-			words *= 10 // as much as the clock says at once
-		}
+	for _, c := range []struct{ streams, turns, words int }{{1, b.scale.turns, endless}, {100, 1, b.scale.words}} {
 		for round := range b.scale.rounds {
 			for _, s := range servers {
-				fmt.Fprintf(os.Stderr, "  %d streams, round %d, %s\n", streams, round+1, s.name)
-				frames, took, cpu, err := race(ctx, s, streams, words)
+				fmt.Fprintf(os.Stderr, "  %d streams, round %d, %s\n", c.streams, round+1, s.name)
+				took, cpu, err := race(ctx, s, c.streams, c.turns, c.words)
 				if err != nil {
 					return errors.Join(err, s.alive())
 				}
-				b.figures.add(framesPerSecond(streams), s.name, float64(frames)/took.Seconds())
-				b.figures.add(cpuFull(streams), s.name, microseconds(cpu)/float64(frames))
+				frames := float64(c.streams * c.turns * c.words)
+				b.figures.add(framesPerSecond(c.streams), s.name, frames/took.Seconds())
+				b.figures.add(cpuFull(c.streams), s.name, microseconds(cpu)/frames)
 			}
 		}
 	}
 	return nil
 }
 
-// race hears so many streams at once, from their beginning to their end.
-func race(ctx context.Context, s *server, streams, words int) (frames int, took, cpu time.Duration, err error) {
+// race lets so many streams have so many turns, one after the other.
+func race(ctx context.Context, s *server, streams, turns, words int) (took, cpu time.Duration, err error) {
 	before, err := s.cpu()
 	if err != nil {
-		return 0, 0, 0, err
+		return 0, 0, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	began := time.Now()
-	all := make([]heard, streams)
 	var wait sync.WaitGroup
-	for i := range streams {
+	for range streams {
 		wait.Go(func() {
-			var err error
-			if all[i], err = s.chat(ctx, ask{session: newSession(), words: words}); err != nil {
-				cancel(err)
+			session := newSession()
+			for range turns {
+				h, err := s.chat(ctx, ask{session: session, words: words})
+				if err == nil && len(h.words) != words {
+					err = fmt.Errorf("%s said %d words of %d", s.name, len(h.words), words)
+				}
+				if err != nil {
+					cancel(err)
+					return
+				}
 			}
 		})
 	}
 	wait.Wait()
 	took = time.Since(began)
 	after, err := s.cpu()
-	if err = errors.Join(context.Cause(ctx), err); err != nil {
-		return 0, 0, 0, err
-	}
-	for _, h := range all {
-		frames += len(h.words)
-	}
-	if frames != streams*words {
-		return 0, 0, 0, fmt.Errorf("%s said %d words of %d", s.name, frames, streams*words)
-	}
-	return frames, took, after - before, nil
+	return took, after - before, errors.Join(context.Cause(ctx), err)
 }
