@@ -107,7 +107,7 @@ func sessionOptions(c config.Config, logger *slog.Logger) (session.Options, erro
 	return session.Options{
 		Agents: all, Default: c.DefaultAgent,
 		OnDisconnect: s.OnDisconnect, Busy: s.Busy, GracePeriod: s.Grace, GraceLimit: s.GraceLimit,
-		IdleLimit: s.IdleLimit, StopPatience: s.StopPatience, AgentIdle: s.AgentIdle,
+		IdleLimit: s.IdleLimit, StopPatience: s.StopPatience, AgentIdle: s.AgentIdle, Retire: s.Retire,
 		MaxAgents: s.MaxAgents, MaxQueue: s.MaxQueue, Replay: s.Replay,
 		Logger: logger,
 	}, nil
