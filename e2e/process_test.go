@@ -221,3 +221,17 @@ func (p *process) history(id string) []message {
 	}
 	return messages
 }
+
+// post sends a prompt, and returns what it was answered with, read to the end.
+func (p *process) post(id, text string) (status int, body string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 60*time.Second)
+	defer cancel()
+	res := p.request(ctx, http.MethodPost, "/api/chat", prompt(id, text))
+	defer res.Body.Close()
+	all, err := io.ReadAll(res.Body)
+	if err != nil {
+		p.t.Errorf("POST: the answer broke off: %v", err)
+	}
+	return res.StatusCode, string(all)
+}

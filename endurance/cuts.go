@@ -13,7 +13,7 @@ import (
 // of each are cut.
 const (
 	waveTurns  = 10
-	waveCuts   = 5
+	waveCuts   = 8
 	waveSpread = 400 * time.Millisecond
 )
 
@@ -56,6 +56,9 @@ func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
 // wave runs some turns and cuts their readers; it returns what all of them saw.
 func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool, c *tally) []*witness {
 	words := []string{"slow", "all", "parallel", "unicode", "subagent", "slow", "all", "tool", "data", "long"}
+	if !kill { // nobody waits for the end of the longest, unless death ends it
+		words[9] = "think"
+	}
 	var readers sync.WaitGroup
 	var witnesses []*witness
 	for i := range min(waveTurns, cuts) {

@@ -37,7 +37,7 @@ type sizes struct {
 func full() sizes {
 	return sizes{
 		rounds: 1000, perStore: 100, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
-		turns: 100_000, turnsApart: 20_000, faults: 3,
+		turns: 100_000, turnsApart: 10_000, faults: 2,
 	}
 }
 
