@@ -9,11 +9,11 @@ import (
 // as records come.
 func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 	const everything = 1<<63 - 1
-	from := r.URL.Query().Get("after")
+	name, from := "after", r.URL.Query().Get("after")
 	if from == "" {
-		from = r.Header.Get("Last-Event-ID") // an EventSource that comes back
+		name, from = "Last-Event-ID", r.Header.Get("Last-Event-ID") // an EventSource that comes back
 	}
-	after, err := number("after", from, 0, 0, everything)
+	after, err := number(name, from, 0, 0, everything)
 	if err != nil {
 		return err
 	}
