@@ -42,7 +42,7 @@ func TestTrap14_FailuresHaveAStatusAndASentence(t *testing.T) {
 		{"POST", "/api/chat", `<html>`, http.StatusBadRequest},
 		{"POST", "/api/sessions/none/chat", submit("c1", "u1", "hello"), http.StatusNotFound},
 		{"GET", "/api/chat/c1/stream?client=99x", "", http.StatusBadRequest},
-		{"DELETE", "/api/chat/c1/stream", "", http.StatusNotFound},
+		{"DELETE", "/api/chat/c1/stream", "", http.StatusMethodNotAllowed},
 	} {
 		status, header, body := s.do(c.method, c.path, c.body)
 		if status != c.status || !sentence.MatchString(body) || strings.Contains(body, secret) || !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {
