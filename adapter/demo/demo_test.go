@@ -197,7 +197,7 @@ func TestHelpIsDocumented(t *testing.T) {
 			t.Errorf("doc.go lacks the row %q", padded)
 		}
 	}
-	if rows != 20 {
+	if rows != 21 {
 		t.Errorf("help has %d rows", rows)
 	}
 }

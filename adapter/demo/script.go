@@ -33,6 +33,7 @@ func table() []script {
 		{"subagent", "a call whose sub-agent reasons, speaks and reads a file", subagent},
 		{"error", "some text, then the turn fails", errs()},
 		{"slow", "100 words, five paces apart: ten seconds at the default pace", slowly(5, prose(100))},
+		{"quiet", "some text, then nothing for 500 paces: ten seconds at the default pace", quiet()},
 		{"long", "2,000 words", say(prose(2000))},
 		{"big", "a call with 200 KB of output", big()},
 		{"unicode", "text cut inside its characters", splits},
