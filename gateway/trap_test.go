@@ -151,6 +151,7 @@ func TestTrap20_TheKindsOfPOST(t *testing.T) {
 		{"the last message only", `"message":` + two, 200, "u1 A u2 A"},
 		{"run again", `"trigger":"submit-message","messageId":"u2","messages":[` + one + `,` + two + `]`, 200, "u1 A u2 A"},
 		{"a tab that is behind appends", `"trigger":"submit-message","messages":[` + one + `,{"id":"u3","role":"user","parts":[{"type":"text","text":"hello"}]}]`, 200, "u1 A u2 A u3 A"},
+		{"regenerate in a tab that is behind", `"trigger":"regenerate-message","messages":[` + one + `]`, 409, "u1 A u2 A u3 A"},
 		{"continuation of nothing", `"trigger":"submit-message","messageId":"$A","messages":[` + one + `,{"id":"$A","role":"assistant","parts":[]}]`, 409, "u1 A u2 A u3 A"},
 	} {
 		status, _, body := s.do("POST", "/api/chat", `{"id":"c1",`+strings.ReplaceAll(c.body, "$A", answer)+`}`, "Content-Type", "text/plain;charset=UTF-8")

@@ -33,6 +33,7 @@ func table() []script {
 		{"subagent", "a call whose sub-agent reasons, speaks and reads a file", subagent},
 		{"error", "some text, then the turn fails", errs()},
 		{"slow", "100 words, five paces apart: ten seconds at the default pace", slow},
+		{"quiet", "some text, then nothing for 500 paces: ten seconds at the default pace", quiet()},
 		{"long", "2,000 words", long},
 		{"clock", "the time in nanoseconds, as often as a number in the prompt says (100)", clock},
 		{"big", "a call with 200 KB of output", big},
