@@ -11,8 +11,7 @@ export default {
     before.send('hello');
     for (let n = 0; n < 3;) n = (await t.history()).length; // the second prompt is on record
     t.drop();
-    const page = await t.reload({ resume: true });
-    if (t.way === 'chat') page.resume();
+    const page = await t.open();
     const end = followOthers(t.id, () => page.held(), () => t.history());
     try {
       await t.resumed(page);
