@@ -54,7 +54,7 @@ function face({ look, watchers, drawn, close }) {
     get error() { return look().error; },
     get last() { return look().messages.at(-1); },
     /** What the person does; each returns at once, settled() waits for what follows. */
-    send: (text, more) => { track(look().sendMessage(text === undefined ? undefined : { text, ...more })); },
+    send: (text, more, options) => { track(look().sendMessage(text === undefined ? undefined : { text, ...more }, options)); },
     regenerate: o => { track(look().regenerate(o)); },
     resume: () => { track(look().resumeStream()); },
     answer: o => { track((look().addToolOutput ?? look().addToolResult)(o)); }, // its name in 5.0.0
