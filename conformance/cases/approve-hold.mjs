@@ -1,7 +1,7 @@
 import { decide, talk, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { requestOf, textOf } from '../lib/message.mjs';
 
-const HOLD = 'sessions:\n  approval: hold\n  hold_limit: 2s\n';
+const HOLD = 'sessions:\n  approval: hold\n  hold_limit: 6s\n';
 
 export default {
   order: 4,

@@ -21,11 +21,11 @@ export default {
     await other.until('the answer is on its way', () => t.posts(again) === 2);
     t.drop(again);
     await other.settled();
-    if (other.status === 'error') other.send(); // as an app's retry does
-    await t.calm(other, t.posts(again), 'sent again', again);
+    const cut = other.status === 'error';
+    if (cut) other.send(); // as an app's retry does
+    await t.calm(other, cut ? 3 : 2, 'sent again', again);
     t.equal('sent again: the same message goes on', [other.messages.length, other.last.id], [2, message]);
     t.equal('sent again: the screen says so', verdict(other.last, lost), 'allowed');
-    t.check('sent again: no loop', t.posts(again) <= 3, t.posts(again));
     t.check('sent again: text follows', textOf(other.last).endsWith('I was allowed to run it: echo hello'), textOf(other.last));
     t.equal('sent again: one answer is on record', (await t.trace('permission_response', again)).length, 1);
     await sameInHistory(t, other, 'sent again: history shows the same', again);
