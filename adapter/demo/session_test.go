@@ -44,7 +44,7 @@ func TestPace(t *testing.T) {
 func TestStop(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{
-		"think", "tool", "fail", "parallel", "approve", "ask", "usage", "plan", "file", "data",
+		"think", "tool", "fail", "parallel", "approve", "both", "beside", "meanwhile", "twice", "withdraw", "mixed", "ask", "usage", "plan", "file", "data",
 		"subagent", "error", "slow", "quiet", "long", "big", "unicode", "remember", "all", "hello", "help",
 	} {
 		for _, closing := range []bool{false, true} {
