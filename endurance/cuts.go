@@ -30,7 +30,8 @@ func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
 	kills := 0
 	for wave := 0; c.sofar() < n; wave++ {
 		killed := wave%2 == 1
-		witnesses := b.wave(ctx, g, wave, min(n-c.sofar(), waveTurns*waveCuts), killed, c)
+		pairs := min(n-c.sofar(), waveTurns*waveCuts)
+		witnesses := b.wave(ctx, g, wave, pairs, killed, c)
 		if killed {
 			kills++
 			if g, err = b.start(ctx, data, quickDemo); err != nil {
@@ -45,7 +46,8 @@ func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
 			g.kill()
 			return fmt.Errorf("wave %d: %w; the gateway says %s", wave, err, g.lastWords())
 		}
-		if wave%50 == 49 {
+		c.tried(pairs)
+		if wave%25 == 24 {
 			say("%d cuts, %d kills among them", c.sofar(), kills)
 		}
 	}
@@ -93,7 +95,6 @@ func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool,
 		g.kill()
 	}
 	readers.Wait()
-	c.tried(cuts)
 	return witnesses
 }
 

@@ -130,11 +130,12 @@ func (b *bench) all(ctx context.Context, n sizes) (ok bool, err error) {
 			continue
 		}
 		r, err := measure(ctx, t)
-		if err != nil {
+		rows = append(rows, r)
+		ok = ok && r.clean() && err == nil
+		if err != nil { // what was counted until then counts
+			print(os.Stdout, rows, time.Since(began))
 			return false, err
 		}
-		rows = append(rows, r)
-		ok = ok && r.clean()
 	}
 	if n.faults > 0 {
 		more, err := b.faults(ctx, n.faults)
@@ -154,10 +155,14 @@ func measure(ctx context.Context, t trial) (row, error) {
 	began := time.Now()
 	say("%s …", t.what)
 	c := &tally{}
-	if err := t.do(ctx, c); err != nil {
-		return row{}, fmt.Errorf("%s: %w", t.what, err)
+	err := t.do(ctx, c)
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%s: it was interrupted", t.what)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", t.what, err)
 	}
-	return c.row(t.what, time.Since(began)), nil
+	return c.row(t.what, time.Since(began)), err
 }
 
 // say tells on standard error how far it is.

@@ -65,7 +65,6 @@ func baselines(ctx context.Context, g *gateway, n int, c *tally) error {
 	if err := work(ctx, g, n, c); err != nil {
 		return err
 	}
-	c.tried(n)
 	took := time.Since(began)
 	after, err := rest(ctx, g, &before)
 	if err != nil {
@@ -106,6 +105,7 @@ func one(ctx context.Context, g *gateway, session string, c *tally) {
 		c.failed("%s: a prompt was not answered: %v", session, err)
 		return
 	}
+	c.tried(1)
 	if s.read(res, all); !s.whole {
 		c.failed("%s: a turn has no end: %s %q", session, s.refused, tail(string(s.raw)))
 	}
