@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"time"
@@ -73,7 +72,7 @@ func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool,
 			close(begun)
 			if err == nil {
 				most := all
-				if rand.IntN(3) == 0 { // the first reader's line breaks too
+				if below(3) == 0 { // the first reader's line breaks too
 					most = anywhere()
 				}
 				s.read(res, most)
@@ -89,7 +88,7 @@ func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool,
 	}
 	if kill {
 		select {
-		case <-time.After(time.Duration(30+rand.IntN(600)) * time.Millisecond):
+		case <-time.After(30*time.Millisecond + within(600*time.Millisecond)):
 		case <-ctx.Done():
 		}
 		g.kill()
@@ -106,14 +105,6 @@ func share(n, i, m int) int {
 	return n / m
 }
 
-// anywhere is a byte to cut at: small numbers often, so that heads are cut as
-// well as tails.
-func anywhere() int {
-	const most = 24_000
-	f := rand.Float64()
-	return 1 + int(f*f*most)
-}
-
 // cutAndResume reads a stream until it is cut, and then the whole of it, unless
 // the gateway dies meanwhile.
 func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *tally) {
@@ -122,7 +113,7 @@ func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *ta
 		select {
 		case <-g.done:
 			return
-		case <-time.After(rand.N(waveSpread)):
+		case <-time.After(within(waveSpread)):
 		}
 		res, err := g.call(ctx, "GET", path, nil)
 		if err != nil {

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"time"
@@ -58,7 +58,7 @@ func (b *bench) oneStore(ctx context.Context, data string, rounds, clients int, 
 			g.kill()
 			return fmt.Errorf("%w; the gateway says %s", err, g.lastWords())
 		}
-		load(ctx, g, witnesses, clients, time.Duration(20+rand.IntN(250))*time.Millisecond)
+		load(ctx, g, witnesses, clients, 20*time.Millisecond+within(250*time.Millisecond))
 		c.tried(1)
 	}
 	g, err := b.start(ctx, data, quickDemo)
@@ -112,8 +112,8 @@ func load(ctx context.Context, g *gateway, witnesses []*witness, clients int, wh
 // talk sends prompts and reads their answers until nobody answers.
 func talk(ctx context.Context, g *gateway, w *witness) {
 	for ctx.Err() == nil {
-		s := &sight{session: w.session, prompt: fmt.Sprintf("u%x", rand.Uint64())}
-		res, err := g.prompt(ctx, w.session, s.prompt, scripts()[rand.IntN(len(scripts()))])
+		s := &sight{session: w.session, prompt: "u" + rand.Text()}
+		res, err := g.prompt(ctx, w.session, s.prompt, oneOf(scripts()))
 		if err != nil {
 			w.add(s) // it may have been taken
 			return
@@ -144,7 +144,7 @@ func follow(ctx context.Context, g *gateway, w *witness) {
 		select {
 		case <-g.done:
 			return
-		case <-time.After(time.Duration(rand.IntN(10)) * time.Millisecond):
+		case <-time.After(within(10 * time.Millisecond)):
 		}
 	}
 }

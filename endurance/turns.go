@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -98,9 +98,9 @@ func work(ctx context.Context, g *gateway, n int, c *tally) error {
 func one(ctx context.Context, g *gateway, session string, c *tally) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	s := &sight{session: session, prompt: fmt.Sprintf("u%x", rand.Uint64())}
+	s := &sight{session: session, prompt: "u" + rand.Text()}
 	words := []string{"hello", "hello", "think", "tool"}
-	res, err := g.prompt(ctx, session, s.prompt, words[rand.IntN(len(words))])
+	res, err := g.prompt(ctx, session, s.prompt, oneOf(words))
 	if err != nil {
 		c.failed("%s: a prompt was not answered: %v", session, err)
 		return
