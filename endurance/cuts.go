@@ -71,7 +71,7 @@ func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool,
 			res, err := g.prompt(ctx, w.session, s.prompt, words[i])
 			close(begun)
 			if err == nil {
-				most := all
+				most := toTheEnd
 				if below(3) == 0 { // the first reader's line breaks too
 					most = anywhere()
 				}
@@ -109,7 +109,7 @@ func share(n, i, m int) int {
 // the gateway dies meanwhile.
 func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *tally) {
 	path := "/api/chat/" + w.session + "/stream"
-	for i, most := range []int{anywhere(), all} {
+	for i, most := range []int{anywhere(), toTheEnd} {
 		select {
 		case <-g.done:
 			return

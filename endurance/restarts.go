@@ -118,7 +118,7 @@ func talk(ctx context.Context, g *gateway, w *witness) {
 			w.add(s) // it may have been taken
 			return
 		}
-		s.read(res, all)
+		s.read(res, toTheEnd)
 		w.add(s)
 		if !s.whole {
 			return
@@ -126,8 +126,8 @@ func talk(ctx context.Context, g *gateway, w *witness) {
 	}
 }
 
-// all is more than any stream has.
-const all = 1 << 30
+// toTheEnd is more bytes than any stream has.
+const toTheEnd = 1 << 30
 
 // follow resumes, as a second tab does, until nobody answers.
 func follow(ctx context.Context, g *gateway, w *witness) {
@@ -137,7 +137,7 @@ func follow(ctx context.Context, g *gateway, w *witness) {
 			return
 		}
 		s := &sight{session: w.session}
-		s.read(res, all)
+		s.read(res, toTheEnd)
 		if s.acked {
 			w.add(s)
 		}

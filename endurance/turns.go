@@ -106,7 +106,7 @@ func one(ctx context.Context, g *gateway, session string, c *tally) {
 		return
 	}
 	c.tried(1)
-	if s.read(res, all); !s.whole {
+	if s.read(res, toTheEnd); !s.whole {
 		c.failed("%s: a turn has no end: %s %q", session, s.refused, tail(string(s.raw)))
 	}
 }
