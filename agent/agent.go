@@ -24,6 +24,15 @@ type Prober interface {
 	Probe(ctx context.Context) (version string, err error)
 }
 
+// Rewinder is implemented by a Runtime whose agent can go back. Its resume tokens
+// name a moment: a Session that is opened with one knows nothing of what was said
+// later, and one that is opened with "" knows nothing at all.
+type Rewinder interface {
+	// Rewinds reports whether a token names a moment. One that names only the
+	// conversation, as an older version may have given it, does not.
+	Rewinds(token string) bool
+}
+
 // Session is one conversation with an agent. Prompt is never called twice at a
 // time; Close may be called at any time.
 type Session interface {
@@ -42,8 +51,10 @@ type Config struct {
 	SessionID string
 	// Cwd is the directory that the agent works in. Never from the network.
 	Cwd string
-	// Resume is the token that an earlier Session of the same conversation gave
-	// to Host.Resume, or "".
+	// Resume is a token that an earlier Session of the same conversation gave to
+	// Host.Resume, or "". It is the newest, except with a Rewinder that is to go
+	// back. An agent that cannot find the place goes on as well as it can, and says
+	// so in its next turn.
 	Resume string
 	// Model names the model, in the agent's own words; "" is the agent's default.
 	Model string
@@ -89,7 +100,9 @@ type Host interface {
 	Begin(TurnInfo) *trace.Builder
 	// Note records what happens outside any turn: title, modes, presence.
 	Note(trace.Payload)
-	// Resume stores how to find the agent's own session again.
+	// Resume stores how to find the agent's own session again. A Rewinder tells a
+	// new token whenever it stands elsewhere: what Prompt was given and said is
+	// behind the newest token by the time Prompt returns.
 	Resume(token string)
 }
 
@@ -142,14 +155,12 @@ type Steerer interface {
 	Steer(ctx context.Context, p Prompt) error
 }
 
-// Rewinder makes the agent forget what followed a message.
-type Rewinder interface {
-	// Rewind goes back to just before the turn that the token names. Tokens are
-	// what the agent gave to Host.Resume while that turn ran.
-	Rewind(ctx context.Context, token string) error
-}
-
-// Reattacher is an agent whose turns survive the gateway's restart.
+// Reattacher is implemented by a Runtime whose agents live elsewhere: their turns
+// outlive the gateway.
 type Reattacher interface {
-	Reattach(ctx context.Context, turn string, b *trace.Builder) error
+	// Reattach is Prompt for a turn that an earlier process of the gateway began: it
+	// brings on record what happened since, and returns when the turn is over. The
+	// Builder knows what is on record. waiting are the requests and questions of the
+	// turn that have no answer there, by the ids for Host.Permit and Host.Ask.
+	Reattach(ctx context.Context, s Session, waiting []string, b *trace.Builder) error
 }

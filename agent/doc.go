@@ -10,5 +10,6 @@
 // Prompt means "we could not talk to the agent", and becomes a failed stop too.
 //
 // Abilities that only some agents have are interfaces of their own, found by
-// assertion on the Session: [Steerer], [Rewinder], [Reattacher].
+// assertion: [Prober] and [Rewinder] on the Runtime, [Steerer] and [Reattacher]
+// on the Session.
 package agent

@@ -38,6 +38,8 @@ type Auth struct {
 	Tokens       []Token     `yaml:"tokens"`
 	AllowHosts   []string    `yaml:"allow_hosts"`
 	AllowOrigins []string    `yaml:"allow_origins"`
+	// Approver is the role that may answer permission requests.
+	Approver access.Role `yaml:"approver"`
 }
 
 // Token is a further token beside the minted one. The token itself stands in an
@@ -55,6 +57,9 @@ type Sessions struct {
 	Grace        time.Duration        `yaml:"grace"`
 	GraceLimit   time.Duration        `yaml:"grace_limit"`
 	Busy         session.Busy         `yaml:"busy"`
+	Approval     session.Approval     `yaml:"approval"`
+	HoldLimit    time.Duration        `yaml:"hold_limit"`
+	AskLimit     time.Duration        `yaml:"ask_limit"`
 	IdleLimit    time.Duration        `yaml:"idle_limit"`
 	StopPatience time.Duration        `yaml:"stop_patience"`
 	AgentIdle    time.Duration        `yaml:"agent_idle"`

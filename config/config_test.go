@@ -22,7 +22,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
 		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, data, nats, fsync, default_agent, cwd, log_level, auth, sessions, limits, stream, agents"},
-		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, tokens, allow_hosts, allow_origins"},
+		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, tokens, allow_hosts, allow_origins, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
 		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, command, args, env, model, cwd, policy, pace, tool_kinds"},
 		{"no value", "listen:", "t.yaml:1: listen has no value: give it one, or remove the key"},
@@ -43,6 +43,8 @@ func TestFaults(t *testing.T) {
 		{"wrong fsync", "fsync: never", `t.yaml:1: fsync cannot be read: "never" is not one: write always, or a duration such as 100ms`},
 		{"wrong word", "sessions:\n  on_disconnect: keep", `t.yaml:2: sessions.on_disconnect is "keep": write grace, stop or detach`},
 		{"wrong busy", "sessions: {busy: wait}", `t.yaml:1: sessions.busy is "wait": write queue, reject or interrupt`},
+		{"wrong approval", "sessions: {approval: wait}", `t.yaml:1: sessions.approval is "wait": write park or hold`},
+		{"wrong approver", "auth: {approver: me}", `t.yaml:1: auth.approver cannot be read: role "me" is unknown; use viewer, collaborator or owner`},
 		{"wrong level", "log_level: 3", "t.yaml:1: log_level is 3: write debug, info, warn or error"},
 		{"wrong mode", "auth: {mode: jwt}", `t.yaml:1: auth.mode is "jwt": write token or none`},
 		{"wrong letter", "stream: {letter: strict}", `t.yaml:1: stream.letter is "strict": write rfc`},
@@ -105,6 +107,9 @@ sessions:
   grace: 1s
   grace_limit: 2s
   busy: reject
+  approval: hold
+  hold_limit: 11m
+  ask_limit: 12h
   idle_limit: 3m
   stop_patience: 4s
   agent_idle: 5m
@@ -161,6 +166,7 @@ agents:
 		},
 		Sessions: Sessions{
 			OnDisconnect: session.Detach, Grace: time.Second, GraceLimit: 2 * time.Second, Busy: session.Reject,
+			Approval: session.Hold, HoldLimit: 11 * time.Minute, AskLimit: 12 * time.Hour,
 			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute,
 			MaxAgents: 6, MaxQueue: 7, Replay: 8 * time.Second,
 		},
@@ -188,7 +194,7 @@ agents:
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); d != "" {
 		t.Error(d)
 	}
-	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:46: agents.coder.pace is of no use" {
+	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:49: agents.coder.pace is of no use" {
 		t.Error(err)
 	}
 }
@@ -198,7 +204,7 @@ agents:
 func TestEveryTypeIsKnown(t *testing.T) {
 	t.Parallel()
 	for typ, text := range map[reflect.Type]string{
-		reflect.TypeFor[session.OnDisconnect](): "session.OnDisconnect", reflect.TypeFor[session.Busy](): "session.Busy",
+		reflect.TypeFor[session.OnDisconnect](): "session.OnDisconnect", reflect.TypeFor[session.Busy](): "session.Busy", reflect.TypeFor[session.Approval](): "session.Approval",
 		reflect.TypeFor[access.Mode](): "access.Mode", reflect.TypeFor[permission.Verdict](): "permission.Verdict",
 		reflect.TypeFor[trace.ToolKind](): "trace.ToolKind", reflect.TypeFor[LogLevel](): "LogLevel",
 		reflect.TypeFor[Letter](): "Letter", reflect.TypeFor[Subagents](): "Subagents",

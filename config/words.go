@@ -17,6 +17,8 @@ func words(t reflect.Type) []string {
 		return list(session.Grace, session.Stop, session.Detach)
 	case reflect.TypeFor[session.Busy]():
 		return list(session.Queue, session.Reject, session.Interrupt)
+	case reflect.TypeFor[session.Approval]():
+		return list(session.Park, session.Hold)
 	case reflect.TypeFor[access.Mode]():
 		return list(access.ModeToken, access.ModeNone)
 	case reflect.TypeFor[permission.Verdict]():

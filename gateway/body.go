@@ -37,6 +37,15 @@ type chatRequest struct {
 	LastID   string
 	// User is the last user message, if there is one.
 	User *trace.UserMessage
+	// LastAssistant is the id of the last assistant message.
+	LastAssistant string
+	answers       []answeredMessage
+	answersSize   int
+	// Option, Input and Interrupt go with the answer to a permission request, if
+	// the POST gives just one.
+	Option    string
+	Input     json.RawMessage
+	Interrupt bool
 }
 
 const (
@@ -91,14 +100,19 @@ type tokenReader struct {
 	at   func() int64 // where the token that is being read begins
 	read int64
 	most int64
+	none blank // of a token, so far
 }
 
 func (t *tokenReader) Read(p []byte) (int, error) {
 	if t.read-t.at() > t.most {
 		return 0, &bodyError{http.StatusRequestEntityTooLarge, fmt.Sprintf("The request holds a text larger than %d MB.", t.most>>20)}
 	}
+	if none := int64(t.none); none > maxBlank && none >= t.read-t.at() {
+		return 0, malformed("The request body holds more than %d KB of space in a row: send it without.", maxBlank>>10)
+	}
 	n, err := t.r.Read(p)
 	t.read += int64(n)
+	t.none.read(p[:n])
 	return n, err
 }
 
@@ -115,9 +129,17 @@ func (s *scanner) chat() (chatRequest, error) {
 	}
 	err := s.fields(1, func(key string) error {
 		switch key {
-		case "id", "trigger", "messageId", "channelId", "agent":
-			into := map[string]*string{"id": &req.ID, "trigger": &req.Trigger, "messageId": &req.MessageID, "channelId": &req.Channel, "agent": &req.Agent}
+		case "id", "trigger", "messageId", "channelId", "agent", "option":
+			into := map[string]*string{
+				"id": &req.ID, "trigger": &req.Trigger, "messageId": &req.MessageID, "channelId": &req.Channel, "agent": &req.Agent, "option": &req.Option,
+			}
 			return s.text(key, into[key])
+		case "updated_input":
+			return s.input(&req.Input)
+		case "interrupt":
+			v, err := s.value(2, true)
+			req.Interrupt = v == true
+			return err
 		case "messages":
 			return s.messages(&req)
 		case "message":
@@ -163,6 +185,9 @@ func (s *scanner) message(req *chatRequest) error {
 	role, _ := m["role"].(string)
 	id, _ := m["id"].(string)
 	req.LastRole, req.LastID = role, id
+	if role == "assistant" {
+		return req.keepAnswers(id, m)
+	}
 	if role != "user" {
 		return nil
 	}
@@ -256,6 +281,20 @@ func (s *scanner) text(key string, into *string) error {
 		return malformed("`%s` must be a string.", key)
 	}
 	return nil
+}
+
+// input reads the edited input of a call.
+func (s *scanner) input(into *json.RawMessage) error {
+	s.kept = 0
+	v, err := s.value(2, true)
+	if err != nil || v == nil {
+		return err
+	}
+	if s.kept > s.most {
+		return &bodyError{413, fmt.Sprintf("The `updated_input` is too large: at most %d MB of it are read.", s.most>>20)}
+	}
+	*into, err = json.Marshal(v)
+	return err
 }
 
 // value reads one value. What is not to be kept, or is beyond what is kept of

@@ -20,19 +20,31 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if message, is := req.continues(); is {
+		return g.goOn(w, r, req, message, options)
+	}
 	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
 	if err != nil {
 		return err
 	}
+	prompt.MayPermit = g.mayPermit(r)
 	id, err := g.enter(r, req) // last, so that a bad request makes no session
 	if err != nil {
 		return err
+	}
+	if parts := req.answersOf(req.LastAssistant); len(parts) > 0 && !prompt.Regenerate {
+		// Buttons that were pressed in an app that does not send them by itself: they
+		// decide, and the message is what comes next.
+		err := g.Hub.Settle(r.Context(), id, g.continuation(r, req, req.LastAssistant, parts))
+		if err != nil {
+			return err
+		}
 	}
 	turn, err := g.Hub.Prompt(r.Context(), id, prompt)
 	if err != nil {
 		return err
 	}
-	g.serve(w, r, turn, options)
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options)
 	return nil
 }
 
@@ -73,8 +85,6 @@ func (req chatRequest) prompt(by, channel string) (session.Prompt, error) {
 		return p, nil
 	case req.Trigger != "" && req.Trigger != triggerSubmit:
 		return p, malformed("`trigger` must be %s or %s.", triggerSubmit, triggerRegenerate)
-	case req.LastRole == "assistant":
-		return p, &refusal{http.StatusConflict, "nothing_to_continue", "This message is not waiting for an answer: send a new message instead."}
 	case req.User == nil:
 		return p, malformed("There is no user message in the request: send `messages` (or `message`) with one.")
 	}
@@ -104,7 +114,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	g.serve(w, r, turn, options)
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options)
 	return nil
 }
 

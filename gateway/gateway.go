@@ -19,6 +19,8 @@ type Options struct {
 	Stream uistream.Options
 	// Timing says how streams are written.
 	Timing uistream.Timing
+	// Permits is the role that may answer permission requests; the owner's if empty.
+	Permits access.Role
 	// Read is how long the sender of a body may let a piece of it wait; 30 s if zero.
 	Read time.Duration
 	// Limits bound what one principal may have.
@@ -42,6 +44,9 @@ type gateway struct {
 func New(o Options) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if !o.Permits.Allows(access.Viewer) {
+		o.Permits = access.Owner
 	}
 	if o.Read <= 0 {
 		o.Read = 30 * time.Second
@@ -67,9 +72,10 @@ func New(o Options) http.Handler {
 	route("GET /api/sessions/{id}", access.Viewer, g.get)
 	route("DELETE /api/sessions/{id}", access.Owner, g.remove)
 	route("GET /api/sessions/{id}/messages", access.Viewer, g.messages)
-	route("POST /api/sessions/{id}/permissions/{request}", access.Owner, g.permit)
+	route("POST /api/sessions/{id}/permissions/{request}", o.Permits, g.permit)
 	route("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.answer)
 	route("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.trace))
+	route("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.events))
 	route("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	route("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
 	route("GET /api/agents", access.Viewer, g.agents)

@@ -37,9 +37,14 @@ func newStand(t *testing.T, change func(*session.Options)) stand {
 	return newStandOn(t, memlog.New(), change)
 }
 
-func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options)) stand {
+func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options), adapt ...func(*gateway.Options)) stand {
 	t.Helper()
-	handler, closeAll := newHandler(t, store, change, func(o *gateway.Options) { o.Read = 300 * time.Millisecond })
+	handler, closeAll := newHandler(t, store, change, func(o *gateway.Options) {
+		o.Read = 300 * time.Millisecond
+		for _, a := range adapt {
+			a(o)
+		}
+	})
 	return serveStand(t, handler, closeAll)
 }
 
@@ -252,8 +257,8 @@ func TestSessionsRoundTrip(t *testing.T) {
 	}
 }
 
-func TestPermissionBySideEndpoint(t *testing.T) {
-	s := newStand(t, nil)
+func TestPermissionBySideEndpointOnAHeldStream(t *testing.T) {
+	s := newStand(t, func(o *session.Options) { o.Approval = session.Hold })
 	req, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/api/chat", strings.NewReader(submit("c1", "u1", "approve")))
 	if err != nil {
 		t.Fatal(err)

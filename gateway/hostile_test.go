@@ -153,7 +153,9 @@ func TestStuckSocketsAreFreed(t *testing.T) {
 // noticed by the comments that keep the connection alive.
 func TestHalfOpenSocketsAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, end := newPipes(t, func(o *session.Options) { o.OnDisconnect = session.Detach }, nil)
+		p, end := newPipes(t, func(o *session.Options) {
+			o.OnDisconnect, o.Approval, o.HoldLimit = session.Detach, session.Hold, time.Hour
+		}, nil)
 		defer end()
 		conn := p.send(post("/api/chat", submit("c1", "u1", "approve")))
 		defer conn.Close()
@@ -245,16 +247,16 @@ func TestManyLargeBodiesAtOnce(t *testing.T) {
 		p, end := newPipes(t, nil, nil)
 		defer end()
 		const size = 3 << 20
-		half := strings.Repeat(" ", size/2)
+		half := `{"padding":"` + strings.Repeat("x", size/2)
 		begin := func(who string) net.Conn {
 			conn := p.send(fmt.Sprintf("POST /api/chat HTTP/1.1\r\nHost: x\r\nX-Test-Principal: %s\r\nContent-Length: %d\r\n\r\n", who, size))
 			go func() { _, _ = io.WriteString(conn, half) }()
 			synctest.Wait()
 			return conn
 		}
-		finish := func(conn net.Conn) (int, string) {
-			body := submit("c1", "u1", "hello")
-			rest := strings.Repeat(" ", size-size/2-len(body)) + body
+		finish := func(conn net.Conn, id string) (int, string) {
+			body := `",` + submit(id, "u1", "hello")[1:]
+			rest := strings.Repeat("x", size-len(half)-len(body)) + body
 			go func() { _, _ = io.WriteString(conn, rest) }()
 			defer conn.Close()
 			return read(t, conn)
@@ -264,10 +266,10 @@ func TestManyLargeBodiesAtOnce(t *testing.T) {
 			placed = append(placed, begin("ada"))
 		}
 		late := begin("ada")
-		if status, body := finish(begin("bob")); status != 200 {
+		if status, body := finish(begin("bob"), "c1"); status != 200 {
 			t.Errorf("somebody else: %d %s", status, body)
 		}
-		if status, body := finish(placed[0]); status != 200 {
+		if status, body := finish(placed[0], "c2"); status != 200 {
 			t.Errorf("the first: %d %s", status, body)
 		}
 		placed[0] = late // it has got the place

@@ -95,10 +95,20 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusNotFound, "unknown_request"
 	case errors.Is(err, session.ErrUnknownMessage):
 		return http.StatusNotFound, "unknown_message"
+	case errors.Is(err, session.ErrStale):
+		return http.StatusConflict, "stale"
+	case errors.Is(err, session.ErrNotYours):
+		return http.StatusConflict, "not_yours"
 	case errors.Is(err, session.ErrUnknownAgent):
 		return http.StatusBadRequest, "unknown_agent"
 	case errors.Is(err, session.ErrEmptyPrompt):
 		return http.StatusBadRequest, "empty_message"
+	case errors.Is(err, session.ErrNotWaiting):
+		return http.StatusConflict, "nothing_to_continue"
+	case errors.Is(err, session.ErrMayNotPermit):
+		return http.StatusForbidden, "forbidden"
+	case errors.Is(err, session.ErrParked):
+		return http.StatusConflict, "waiting_for_answer"
 	case errors.Is(err, session.ErrBusy):
 		return http.StatusConflict, "busy"
 	case errors.Is(err, session.ErrExists):

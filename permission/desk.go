@@ -97,11 +97,15 @@ func (d *Desk[A]) Open(turn, id string, record func(A)) error {
 
 // Answer ends what was asked, if nobody else has. The error is ErrUnknown or an
 // *AnsweredError.
-func (d *Desk[A]) Answer(id string, answer A) error {
+func (d *Desk[A]) Answer(id string, answer A) error { return d.AnswerAfter(id, answer, func() {}) }
+
+// AnswerAfter is Answer; before is called first, if nobody else was first.
+func (d *Desk[A]) AnswerAfter(id string, answer A, before func()) error {
 	s, err := d.take(id, answer)
 	if err != nil {
 		return err
 	}
+	before()
 	s.settle(answer, s.record)
 	return nil
 }

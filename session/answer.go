@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
@@ -15,7 +16,9 @@ type Choice struct {
 	// option that allows or refuses once.
 	Option   string
 	Approved *bool
-	Reason   string
+	// Says is an option, or a plain yes or no, in the words of whoever answers.
+	Says   string
+	Reason string
 	// Input replaces the call's input, if the agent takes that.
 	Input json.RawMessage
 	// Interrupt ends the turn together with a refusal.
@@ -60,6 +63,9 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 		})
 		if err == nil {
 			l.notice(func() { l.asks.permissions[p.RequestID] = asked[trace.PermissionRequest]{turn: t.id, what: p} })
+			t.limitWait(p.RequestID, func() {
+				_ = l.asks.requests.Answer(p.RequestID, trace.PermissionResponse{RequestID: p.RequestID, Outcome: trace.Expired})
+			})
 		}
 	case trace.Question:
 		err = l.asks.questions.Open(t.id, p.QuestionID, func(a trace.Answer) {
@@ -70,18 +76,25 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 		})
 		if err == nil {
 			l.notice(func() { l.asks.questioned[p.QuestionID] = asked[trace.Question]{turn: t.id, what: p} })
+			t.limitWait(p.QuestionID, func() {
+				_ = l.asks.questions.Answer(p.QuestionID, trace.Answer{QuestionID: p.QuestionID, Outcome: trace.Expired, Values: []string{}})
+			})
 		}
+	case trace.Park:
+		t.putToUser(p)
 	case trace.PermissionResponse:
+		t.answered(p.RequestID)
 		if q, ok := lookFor(l, l.asks.permissions, p.RequestID); ok && q.turn == t.id {
 			err = unlessAnswered(l.asks.requests.Recorded(p.RequestID, p))
 		}
 	case trace.Answer:
+		t.answered(p.QuestionID)
 		if q, ok := lookFor(l, l.asks.questioned, p.QuestionID); ok && q.turn == t.id {
 			err = unlessAnswered(l.asks.questions.Recorded(p.QuestionID, p))
 		}
 	case trace.Prompt, trace.Reply, trace.Rewind, trace.MessageStart, trace.MessageDelta, trace.Message,
 		trace.ThoughtStart, trace.ThoughtDelta, trace.Thought, trace.ToolCallStart, trace.ToolCallDelta, trace.ToolCall,
-		trace.ToolResultProgress, trace.ToolResult, trace.Park, trace.Step, trace.Usage, trace.Plan, trace.FileChange,
+		trace.ToolResultProgress, trace.ToolResult, trace.Step, trace.Usage, trace.Plan, trace.FileChange,
 		trace.Source, trace.File, trace.Data, trace.Error, trace.Status, trace.Stop, trace.Unknown:
 		// asks and answers nothing
 	}
@@ -157,6 +170,10 @@ func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choic
 		return trace.PermissionResponse{}, err
 	}
 	defer release()
+	return l.permit(requestID, by, c)
+}
+
+func (l *live) permit(requestID, by string, c Choice) (trace.PermissionResponse, error) {
 	request, ok := lookFor(l, l.asks.permissions, requestID)
 	if !ok {
 		return trace.PermissionResponse{}, ErrUnknownRequest
@@ -175,12 +192,28 @@ func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choic
 
 func (c Choice) response(options []trace.PermissionOption) (trace.PermissionResponse, error) {
 	switch {
+	case c.Says != "":
+		if r, err := permission.FromOption(options, c.Says, c.Reason); err == nil || !isWord(options, c.Says) {
+			return r, err
+		}
+		r, _ := permission.FromText(options, c.Says)
+		r.Reason = c.Reason
+		return r, nil
 	case c.Option != "":
-		return permission.FromOption(options, c.Option, c.Reason)
+		r, err := permission.FromOption(options, c.Option, c.Reason)
+		if err == nil && c.Approved != nil && r.Allowed() != *c.Approved {
+			err = fmt.Errorf("the option %q and `approved` contradict each other: leave one of them out", c.Option)
+		}
+		return r, err
 	case c.Approved != nil:
 		return permission.FromApproval(options, *c.Approved, c.Reason)
 	}
 	return trace.PermissionResponse{}, errors.New("say `approved` (true or false), or name an `option` of the request")
+}
+
+func isWord(options []trace.PermissionOption, says string) bool {
+	_, ok := permission.FromText(options, says)
+	return ok
 }
 
 // Answer answers a question: with labels of its choices, or with free text.
@@ -190,6 +223,10 @@ func (h *Hub) Answer(ctx context.Context, session, questionID, by string, values
 		return trace.Answer{}, err
 	}
 	defer release()
+	return l.answer(questionID, by, values)
+}
+
+func (l *live) answer(questionID, by string, values []string) (trace.Answer, error) {
 	question, ok := lookFor(l, l.asks.questioned, questionID)
 	if !ok {
 		return trace.Answer{}, ErrUnknownRequest

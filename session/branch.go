@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -10,6 +11,7 @@ import (
 // back by a rewind is not in it.
 type branch struct {
 	messages []message
+	answers  int // that ever began, also those that were taken back
 }
 
 // message is a message of the branch.
@@ -17,24 +19,33 @@ type message struct {
 	id   string
 	turn string
 	user bool
+	by   string // whose it is, for a user's
 	// after is a record number before the message's turn began.
 	after uint64
+	// resume is where the agent stood when it began to answer, if that was recalled,
+	// and nth says how many answers had begun by then, in whatever order the branch
+	// shows them.
+	resume   string
+	recalled bool
+	nth      int
 }
 
 func (b *branch) find(id string) int {
 	return slices.IndexFunc(b.messages, func(m message) bool { return m.id == id })
 }
 
-// add appends a message. An answer goes behind the prompt of its turn: while that
-// waited in the queue, others may have been taken.
+// add appends a message, behind those of its turn if there are any: while that
+// waited, in the queue or for its user, others may have been taken.
 func (b *branch) add(m message) {
-	at := len(b.messages)
 	if !m.user {
-		for i := at; i > 0; i-- {
-			if b.messages[i-1].turn == m.turn {
-				at = i
-				break
-			}
+		b.answers++
+		m.nth = b.answers
+	}
+	at := len(b.messages)
+	for i := at; i > 0; i-- {
+		if b.messages[i-1].turn == m.turn {
+			at = i
+			break
 		}
 	}
 	b.messages = slices.Insert(b.messages, at, m)
@@ -47,16 +58,13 @@ func (b *branch) cut(id string) {
 	}
 }
 
-// observe takes over what a record says of the branch.
-func (b *branch) observe(r trace.Record) {
-	if p, is := r.Payload.(trace.Rewind); is {
-		b.cut(p.To)
-	}
-	if p, is := r.Payload.(trace.Prompt); is {
-		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, after: r.Seq - 1})
-	}
-	if p, is := r.Payload.(trace.Reply); is {
-		b.add(message{id: p.MessageID, turn: r.Turn, after: r.Seq - 1})
+// observe takes over what a mark says of the branch.
+func (b *branch) observe(m eventlog.MessageMark) {
+	switch m.Kind { //nolint:exhaustive // only these leave marks
+	case trace.KindRewind:
+		b.cut(m.Message)
+	case trace.KindPrompt, trace.KindReply:
+		b.add(message{id: m.Message, turn: m.Turn, user: m.Kind == trace.KindPrompt, by: m.By, after: m.Seq - 1})
 	}
 }
 

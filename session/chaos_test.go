@@ -37,14 +37,14 @@ func chaos(t *testing.T, dice *rand.Rand) {
 	for i := range 40 {
 		switch dice.IntN(8) {
 		case 0, 1, 2:
-			p := session.Prompt{Message: text(fmt.Sprint("u", dice.IntN(30)), words[dice.IntN(len(words))]), By: []string{"ada", "bob"}[dice.IntN(2)]}
+			p := session.Prompt{Message: text(fmt.Sprint("u", dice.IntN(30)), words[dice.IntN(len(words))]), By: []string{"ada", "bob"}[dice.IntN(2)], MayPermit: true}
 			if dice.IntN(5) == 0 {
 				p = session.Prompt{Regenerate: true, By: "ada"}
 			}
 			turn, err := b.Prompt(t.Context(), "s", p)
 			if err == nil {
 				turns = append(turns, turn)
-			} else if !errors.Is(err, session.ErrBusy) && !errors.Is(err, session.ErrQueueFull) && !errors.Is(err, session.ErrUnknownMessage) {
+			} else if !errors.Is(err, session.ErrBusy) && !errors.Is(err, session.ErrQueueFull) && !errors.Is(err, session.ErrUnknownMessage) && !errors.Is(err, session.ErrParked) && !errors.Is(err, session.ErrNotYours) {
 				t.Fatal(err)
 			}
 		case 3:
@@ -83,7 +83,9 @@ func chaos(t *testing.T, dice *rand.Rand) {
 	for _, turn := range turns {
 		var events []trace.Event
 		for _, r := range b.wait(turn) {
-			if _, rewound := r.Payload.(trace.Rewind); !rewound {
+			_, rewound := r.Payload.(trace.Rewind)
+			_, asked := r.Payload.(trace.Prompt) // what answers a question stands in the middle
+			if !rewound && (!asked || len(events) == 0) {
 				events = append(events, r.Event)
 			}
 		}

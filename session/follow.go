@@ -140,7 +140,7 @@ func (l *live) left(t *turn, cut bool) {
 			l.info.Last = &ref
 		}
 	}
-	if cut && t.followers == 0 && !t.ending {
+	if cut && t.followers == 0 && !t.ending && !t.parked() { // a turn that waits for somebody needs no follower
 		l.startGrace(t)
 	}
 	l.mu.Unlock()
@@ -212,19 +212,31 @@ func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, er
 		return Turn{}, false, err
 	}
 	defer release()
+	var turn Turn
+	var ok bool
 	if id != "" {
-		return l.named(ctx, id)
+		turn, ok, err = l.named(ctx, id)
+	} else {
+		turn, ok = l.resumable()
 	}
+	if err != nil || !ok {
+		return Turn{}, false, err
+	}
+	turn, err = l.atLastMessage(ctx, turn)
+	return turn, err == nil, err
+}
+
+func (l *live) resumable() (Turn, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.current(); t != nil {
-		return t.handle(), true, nil
+		return t.handle(), true
 	}
 	last := l.info.Last
-	if last == nil || !last.Cut && h.Now().Sub(last.EndedAt) > h.Replay {
-		return Turn{}, false, nil
+	if last == nil || !last.Cut && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
+		return Turn{}, false
 	}
-	return Turn{Session: l.id, ID: last.ID, MessageID: last.MessageID, After: last.After}, true, nil
+	return Turn{Session: l.id, ID: last.ID, MessageID: last.MessageID, After: last.After}, true
 }
 
 // current is the turn that runs, or the first that waits.

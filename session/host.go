@@ -58,7 +58,7 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	t.began = true
 	l.enter(t)
 	if info.Prompt != nil {
-		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, after: after})
+		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, by: info.Prompt.By, after: after})
 	}
 	l.mu.Unlock()
 	l.saveLate()
@@ -96,8 +96,10 @@ func (h host) Note(p trace.Payload) { h.live.note(p) }
 func (h host) Resume(token string) {
 	l := h.live
 	l.mu.Lock()
-	same := l.info.Resume == token
-	l.info.Resume = token
+	same := l.info.Resume == token || l.astray
+	if !same {
+		l.info.Resume = token
+	}
 	l.mu.Unlock()
 	if !same {
 		l.saveLate()

@@ -22,6 +22,9 @@ type Info struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Resume is the agent's own name of the conversation.
 	Resume string `json:"resume,omitempty"`
+	// Since is the number of the last record that an earlier session of this id
+	// left: marks before it are of another life.
+	Since uint64 `json:"since,omitempty"`
 	// Open lists the turns that have no stop on record, oldest first.
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.

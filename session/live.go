@@ -35,6 +35,8 @@ type live struct {
 	asks      asks    // its maps and channel
 
 	agent      *opened // nil while closed; guarded by opens and mu
+	astray     bool    // the open agent is ahead of info.Resume, see takeBack
+	unforgot   string  // why the agent cannot forget what was taken back
 	files      workspace.Dir
 	leaveFiles func() // nil while there is no agent
 	closing    *time.Timer
@@ -65,6 +67,7 @@ func (l *live) save(ctx context.Context) error {
 	defer l.saving.Unlock()
 	l.mu.Lock()
 	l.info.UpdatedAt = l.hub.Now()
+	updated := l.info.UpdatedAt
 	gone := l.deleted || l.forgotten
 	doc, err := json.Marshal(l.info)
 	l.mu.Unlock()
@@ -73,6 +76,9 @@ func (l *live) save(ctx context.Context) error {
 	}
 	if err == nil {
 		err = l.hub.Log.Put(ctx, l.id, doc)
+	}
+	if err == nil {
+		l.hub.catalog.note(l.id, updated)
 	}
 	l.mu.Lock()
 	l.stale = err != nil
@@ -148,11 +154,11 @@ func (l *live) loadBranch(ctx context.Context) error {
 		return nil
 	}
 	var b branch
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, 0, 0) {
+	for m, err := range l.hub.Log.Messages(ctx, l.id) {
 		if err != nil {
 			return fmt.Errorf("read the history of session %q: %w", l.id, err)
 		}
-		b.observe(r)
+		b.observe(m)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,13 +171,19 @@ func (l *live) loadBranch(ctx context.Context) error {
 // state tells what the session does now.
 func (l *live) state() (State, string) {
 	switch {
+	case l.running != nil && !l.running.ending && l.running.parked():
+		return Parked, l.running.id
 	case l.running != nil && !l.running.ending:
 		return Running, l.running.id
 	case len(l.queue) > 0:
 		return Running, l.queue[0].id
 	}
-	for id := range l.turns {
-		if !l.turns[id].ending {
+	for id, t := range l.turns {
+		switch {
+		case t.ending:
+		case t.parked():
+			return Parked, id
+		default:
 			return Running, id
 		}
 	}

@@ -30,6 +30,15 @@ const (
 	Interrupt Busy = "interrupt" // it stops the running turn
 )
 
+// Approval says what becomes of those who follow a turn while somebody is asked.
+type Approval string
+
+// What those who follow a turn do while somebody is asked.
+const (
+	Park Approval = "park" // they leave: the answer comes with their next request
+	Hold Approval = "hold" // they stay for a while: it comes by a request of its own
+)
+
 // Agent is an agent that sessions can be made with.
 type Agent struct {
 	Runtime agent.Runtime
@@ -50,6 +59,12 @@ type Options struct {
 
 	OnDisconnect OnDisconnect
 	Busy         Busy
+	Approval     Approval
+	// HoldLimit is how long those who follow are held (5 min); then they leave.
+	HoldLimit time.Duration
+	// AskLimit is how long a request or a question waits for its answer before it
+	// expires (24 h).
+	AskLimit time.Duration
 	// GracePeriod is how long a turn that nobody follows any more goes on (5 s);
 	// requests for the session extend it, to GraceLimit in all (15 s).
 	GracePeriod, GraceLimit time.Duration
@@ -90,6 +105,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	defaultTo(&o.OnDisconnect, Grace)
 	defaultTo(&o.Busy, Queue)
+	defaultTo(&o.Approval, Park)
+	defaultTo(&o.HoldLimit, 5*time.Minute)
+	defaultTo(&o.AskLimit, 24*time.Hour)
 	defaultTo(&o.GracePeriod, 5*time.Second)
 	defaultTo(&o.GraceLimit, 15*time.Second)
 	defaultTo(&o.IdleLimit, 120*time.Second)

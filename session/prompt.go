@@ -21,6 +21,9 @@ type Prompt struct {
 	// to it; empty means the last one. A Message with parts replaces its content.
 	Regenerate bool
 	Of         string
+	// MayPermit says that the sender's role may answer permission requests, by a
+	// message that says yes and nothing else.
+	MayPermit bool
 }
 
 // Prompt begins a turn, or queues it behind the one that runs. It returns when
@@ -38,6 +41,9 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	if err := l.loadBranch(ctx); err != nil {
 		return Turn{}, err
 	}
+	if t, answered, err := l.typed(ctx, p); answered || err != nil {
+		return t, err
+	}
 	after, err := h.Log.Last(ctx, session)
 	if err != nil {
 		return Turn{}, fmt.Errorf("read the log of session %q: %w", session, err)
@@ -47,21 +53,27 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 			return Turn{}, err
 		}
 	}
-	t, stopping, rewind, err := l.admit(p, after)
+	if err := l.recall(ctx, p.Message.ID); err != nil {
+		return Turn{}, err
+	}
+	t, stopping, err := l.admit(p, after)
 	if err != nil {
 		return Turn{}, err
 	}
 	for _, s := range stopping {
-		if s.stop.Reason == superseded {
-			s.turn.builder.Emit(trace.Rewind{To: rewind})
+		switch s.stop.Reason {
+		case superseded:
+			s.turn.builder.Emit(trace.Rewind{To: t.back.to})
+		case unanswered:
+			s.turn.refuseAll(p.By)
 		}
 		s.turn.finish(s.stop)
 	}
 	if err := l.save(context.WithoutCancel(ctx)); err != nil { // a turn that the registry doesn't know could not be closed after a crash
 		return Turn{}, l.refuse(t, err)
 	}
-	if rewind != "" {
-		t.builder.Emit(trace.Rewind{To: rewind})
+	if t.back.to != "" {
+		t.builder.Emit(trace.Rewind{To: t.back.to})
 	}
 	t.builder.Emit(trace.Prompt{Message: t.prompt.Message, By: p.By, Channel: p.Channel})
 	// On record before it is answered for, so that prompts stand in the log in the
@@ -81,6 +93,7 @@ func (l *live) refuse(t *turn, err error) error {
 	l.arrive(t)
 	l.mu.Lock()
 	l.branched = false // what is on record is to be read again
+	l.stay(t.back)
 	l.mu.Unlock()
 	l.hub.Logger.Error("prompt not taken", "session", l.id, "turn", t.id, "error", err)
 	return ErrLog
@@ -98,107 +111,64 @@ type ending struct {
 }
 
 // admit decides what a prompt means now, and makes its turn.
-func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, rewind string, err error) {
+func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.deleted {
-		return nil, nil, "", ErrUnknownSession
+		return nil, nil, ErrUnknownSession
 	}
 	if l.hub.ctx.Err() != nil || l.hub.refuses() {
-		return nil, nil, "", ErrClosing
+		return nil, nil, ErrClosing
 	}
-	if rewind, err = l.resolve(p); err != nil {
-		return nil, nil, "", err
+	back, err := l.resolve(p)
+	if err != nil {
+		return nil, nil, err
 	}
 	if len(p.Message.Parts) == 0 {
-		return nil, nil, "", ErrEmptyPrompt
+		return nil, nil, ErrEmptyPrompt
 	}
 	if len(l.queue)+len(l.coming) >= l.hub.MaxQueue {
-		return nil, nil, "", ErrQueueFull
+		return nil, nil, ErrQueueFull
 	}
-	if stopping, err = l.makeWay(p, rewind != ""); err != nil {
-		return nil, nil, "", err
+	if stopping, err = l.makeWay(p, back); err != nil {
+		return nil, nil, err
 	}
 	// What ends because of the prompt makes room for it.
 	if !l.hub.load.take(p.By, l.hub.MaxPrompts, len(stopping)) {
-		return nil, nil, "", ErrTooManyPrompts
+		return nil, nil, ErrTooManyPrompts
+	}
+	for _, s := range stopping {
+		// So that none of those that are taken back begins while another is ended.
+		s.turn.ending = s.turn.ending || s.stop.Reason == superseded
 	}
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}, after)
-	t.rewinds = rewind != ""
+	t.back = back
 	l.coming = append(l.coming, t)
-	if rewind != "" {
-		l.branch.cut(rewind)
-	}
-	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, after: after})
+	l.takeBack(back)
+	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: after})
 	if l.info.Title == "" {
 		l.info.Title = title(t.prompt.Text())
 	}
 	l.enter(t)
-	return t, stopping, rewind, nil
-}
-
-// again turns a regeneration into a prompt with the id and the content of the
-// message that is to run again.
-func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
-	of := p.Of
-	if of == "" {
-		of = p.Message.ID
-	}
-	l.mu.Lock()
-	m, ok := l.branch.target(of)
-	l.mu.Unlock()
-	switch {
-	case !ok && len(p.Message.Parts) > 0:
-		return p, nil // an app that regenerates what was never sent
-	case !ok:
-		return p, ErrUnknownMessage
-	case p.Message.ID == m.id && len(p.Message.Parts) > 0:
-		return p, nil // perhaps edited: the content of the request counts
-	}
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, m.after, 0) {
-		if err != nil {
-			return p, fmt.Errorf("read the history of session %q: %w", l.id, err)
-		}
-		if said, ok := r.Payload.(trace.Prompt); ok && r.Turn == m.turn && said.Message.ID == m.id {
-			p.Message = said.Message
-			return p, nil
-		}
-	}
-	return p, ErrUnknownMessage
-}
-
-// resolve says which message a prompt goes back to, if any. History is cut on a
-// stated wish only: a new id always appends.
-func (l *live) resolve(p Prompt) (rewind string, err error) {
-	i := l.branch.find(p.Message.ID)
-	switch {
-	case p.Message.ID == "" || i < 0:
-		return "", nil
-	case !l.branch.messages[i].user:
-		return "", ErrUnknownMessage
-	}
-	return p.Message.ID, nil
+	return t, stopping, nil
 }
 
 // makeWay says which turns end because of the prompt.
-func (l *live) makeWay(p Prompt, rewinds bool) ([]ending, error) {
+func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
 	r := l.running
 	alive := r != nil && !r.ending
 	switch {
-	case rewinds: // what was asked after the message that goes, goes with it
-		var all []ending
-		if alive {
-			all = append(all, ending{r, stopped(superseded)})
-		}
-		for _, q := range slices.Concat(l.queue, l.coming) {
-			all = append(all, ending{q, stopped(superseded)})
-		}
-		return all, nil
+	case back.to != "": // it waits for whatever else runs, whatever the policy
+		return l.superseded(back), nil
 	case !l.busy():
 		return nil, nil
+	case alive && r.parked() && r.by == p.By && r.channel == p.Channel:
+		return []ending{{r, stopped(unanswered)}}, nil
+	case alive && r.parked():
+		return nil, ErrParked
 	case alive && r.grace != nil && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped("disconnected")}}, nil
 	case l.hub.Busy == Reject:
@@ -240,12 +210,19 @@ func (l *live) advance() {
 	}
 	l.hub.goes.Go(func() {
 		t.run()
-		l.mu.Lock()
-		l.running = nil
-		l.mu.Unlock()
-		l.advance()
-		l.idleAgent()
+		l.rest(t)
 	})
+}
+
+// rest frees the agent after a turn.
+func (l *live) rest(t *turn) {
+	l.mu.Lock()
+	if l.running == t {
+		l.running = nil
+	}
+	l.mu.Unlock()
+	l.advance()
+	l.idleAgent()
 }
 
 // StopTurn ends a turn now: the one named, or the running one. It is idempotent

@@ -29,7 +29,7 @@ func TestAnEditTakesBackAPromptOnItsWay(t *testing.T) {
 		})
 		coming := make(chan session.Turn)
 		go func() {
-			turn, _ := b.Prompt(context.Background(), "s", session.Prompt{Message: text("u2", "hello"), By: "bob"})
+			turn, _ := b.Prompt(context.Background(), "s", session.Prompt{Message: text("u2", "hello"), By: "ada"})
 			coming <- turn
 		}()
 		synctest.Wait()

@@ -21,6 +21,10 @@ type Turn struct {
 	After uint64
 	// Running is false for a turn whose stop is on record.
 	Running bool
+	// From is the number of the first record that the caller gets, if it is not to
+	// have the turn from its start, and Past that of the last park that is to be
+	// passed over, because what it waited for has its answer.
+	From, Past uint64
 }
 
 // turn is a turn that is not over, or was the last.
@@ -31,7 +35,7 @@ type turn struct {
 	by        string
 	channel   string
 	prompt    agent.Prompt
-	rewinds   bool // it replaces what was said before
+	back      rewinding // what it takes back
 	after     uint64
 	builder   *trace.Builder
 	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
@@ -50,19 +54,22 @@ type turn struct {
 	followed  bool
 	grace     *time.Timer
 	graceFrom time.Time
+	waits     waiting
+	typed     int // answers that came as messages: each began an assistant message
 }
 
 func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 	id := newID(l.hub.Now())
 	t := &turn{live: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after, ended: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancelCause(l.hub.ctx)
-	t.builder = trace.NewBuilder(l.hub.ctx, trace.Config{
-		Turn:   t.id,
-		Now:    l.hub.Now,
-		Append: t.append,
-		Judge:  t.judge,
-	})
+	t.builder = trace.NewBuilder(l.hub.ctx, t.writes())
 	return t
+}
+
+// writes says how the turn is written.
+func (t *turn) writes() trace.Config {
+	h := t.live.hub
+	return trace.Config{Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, Hold: h.Approval == Hold}
 }
 
 func (t *turn) ref() TurnRef {
@@ -77,10 +84,11 @@ func (t *turn) handle() Turn {
 func (t *turn) reply(cause trace.Cause) {
 	t.live.mu.Lock()
 	t.replied = true
-	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after})
+	resume := t.live.info.Resume
+	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after, resume: resume, recalled: true})
 	t.live.mu.Unlock()
 	t.live.forgetAsks()
-	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause})
+	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause, Resume: resume})
 }
 
 // finish puts the stop on record, once; who comes second waits for the first.
@@ -100,6 +108,7 @@ func (t *turn) finish(s trace.Stop) (mine bool) {
 		}
 		l.mu.Lock()
 		t.endedAt = l.hub.Now()
+		t.stopWaiting()
 		l.leave(t, err == nil)
 		l.mu.Unlock()
 		t.cancel(errEnded)
@@ -123,6 +132,8 @@ func why(reason string) string {
 		return "This message was not run: send it again if it still matters."
 	case "disconnected":
 		return "The turn was stopped because nobody was connected to it any more."
+	case unanswered:
+		return "The turn was stopped because a new message came instead of an answer."
 	case "interrupted":
 		return "The turn was stopped because of a new message."
 	case "shutdown":
@@ -137,11 +148,16 @@ func failed(reason, sentence string) trace.Stop {
 
 // run gives the turn to the agent and returns when the agent is free again.
 func (t *turn) run() {
-	l := t.live
 	t.reply(trace.CausePrompt)
-	if t.rewinds {
-		t.builder.Emit(trace.Error{Code: "not_rewound", Message: "The agent still remembers what was removed."})
+	if why := t.live.goBack(); why != "" {
+		t.builder.Emit(trace.Error{Code: "not_rewound", Message: why})
 	}
+	t.work(func(s agent.Session) error { return s.Prompt(t.ctx, t.prompt, t.builder) })
+}
+
+// work has the agent do the turn.
+func (t *turn) work(do func(agent.Session) error) {
+	l := t.live
 	session, err := l.openAgent(t.ctx, func(atMost int) {
 		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: fmt.Sprintf("Waiting: %d agents are at work, which is the most that may be.", atMost)})
 	})
@@ -151,7 +167,7 @@ func (t *turn) run() {
 	}
 	released := make(chan struct{})
 	l.hub.goes.Go(func() { t.watch(session, released) })
-	err = session.Prompt(t.ctx, t.prompt, t.builder)
+	err = do(session.Session)
 	close(released)
 	t.finish(t.verdict(err))
 	if err != nil && !errors.Is(err, context.Canceled) {

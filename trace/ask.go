@@ -8,6 +8,7 @@ type ask struct {
 	toolCall *call
 	options  []PermissionOption
 	judged   bool // answered without asking anybody
+	shown    bool // put to the user by a park
 	done     bool
 }
 
@@ -37,6 +38,7 @@ func (b *Builder) PermissionRequest(r PermissionRequest) (id string, answer Perm
 		t.putAsk(b, q, r)
 		if !decided {
 			answer = PermissionResponse{}
+			t.hold(q)
 			return
 		}
 		answer.By = r.DecidedBy
@@ -81,20 +83,32 @@ func (t *turn) settle(q *ask, by string, answer Payload) {
 		actor = Gateway // it withdrew the question, or decided by itself
 	}
 	t.put(q.event, actor, answer)
+	t.answered(q)
 }
 
 // Question asks the user something and returns the id under which the answer is
 // to be awaited; it is empty when the turn is over.
 func (b *Builder) Question(r Question) (id string) {
+	return b.Questions(r)[0]
+}
+
+// Questions asks several things at once, so that the user sees them together.
+func (b *Builder) Questions(asked ...Question) (ids []string) {
+	ids = make([]string, len(asked))
 	b.do(func(t *turn) {
-		q := b.ask(t, r.QuestionID, r.ToolCallID, true)
-		id, r.QuestionID = q.id, q.id
-		if q.toolCall != nil {
-			r.ToolCallID = q.toolCall.tool.ToolCallID
+		var all []*ask
+		for i, r := range asked {
+			q := b.ask(t, r.QuestionID, r.ToolCallID, true)
+			ids[i], r.QuestionID = q.id, q.id
+			if q.toolCall != nil {
+				r.ToolCallID = q.toolCall.tool.ToolCallID
+			}
+			t.putAsk(b, q, r)
+			all = append(all, q)
 		}
-		t.putAsk(b, q, r)
+		t.hold(all...)
 	})
-	return id
+	return ids
 }
 
 // Answer puts the one answer to a question on record. It reports false when the
@@ -117,19 +131,9 @@ func (t *turn) answer(q *ask, a Answer) {
 	t.settle(q, a.By, a.normal())
 }
 
-// Park says that the turn waits for these requests and questions. It closes
-// parts and step for every reader.
-func (b *Builder) Park(requests ...string) {
-	b.do(func(t *turn) {
-		t.closeStep(true)
-		t.put("", Gateway, Park{Requests: requests})
-	})
-}
-
 // ask registers a request or a question. A call that it is about is on record
 // before it.
 func (b *Builder) ask(t *turn, key, toolCallID string, question bool) *ask {
-	t.ensureStep(b.voice(t))
 	if key == "" {
 		key = t.Turn + ".ask"
 	}
@@ -143,6 +147,7 @@ func (b *Builder) ask(t *turn, key, toolCallID string, question bool) *ask {
 		t.completeCall(q.toolCall)
 		q.toolCall.asks = append(q.toolCall.asks, q)
 	}
+	t.ensureStep(b.voice(t)) // the call may have been the last that a park waited for
 	t.asks[q.id] = q
 	t.asked = append(t.asked, q)
 	t.waiting++

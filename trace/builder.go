@@ -17,6 +17,8 @@ type Config struct {
 	// Judge decides a permission request without asking anybody, if it can.
 	// It is called with the Builder locked and must not call back.
 	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
+	// Hold makes readers stay while somebody is asked; see [Park].
+	Hold bool
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 	// MaxEvent bounds the size of a tool's output in bytes; 32 MB if zero.
@@ -168,6 +170,9 @@ type turn struct {
 	asks     map[string]*ask // by unique id
 	asked    []*ask
 	waiting  int     // asks without an answer
+	unshown  []*ask  // those that are yet to be put to the user
+	shown    []*ask  // those that are put to the user now
+	writing  int     // calls of the agent's own whose input is being written
 	final    []*part // the texts of the newest step that had any
 	finalAt  int     // the step that final belongs to
 	steps    int

@@ -193,7 +193,7 @@ func TestAParkClosesPartsForEveryReader(t *testing.T) {
 	parks, _, _ := written[trace.Park](t, func(b *trace.Builder) { // the grammar says the rest
 		b.MessageDelta("a", "x")
 		b.Under("c").MessageDelta("a", "y")
-		b.Park("r")
+		b.Question(trace.Question{})
 		b.Under("c").MessageDelta("a", "z")
 		b.Emit(trace.Reply{MessageID: "m", Cause: trace.CauseAnswer})
 	})

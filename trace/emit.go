@@ -14,6 +14,7 @@ func (b *Builder) Emit(p Payload) {
 	case Rewind:
 		b.do(func(t *turn) { t.put("", Gateway, p) })
 	case MessageStart, ThoughtStart: // a part opens with its first text
+	case Park: // comes with what is asked
 	case MessageDelta:
 		b.MessageDelta(p.Part, p.Delta)
 	case Message:
@@ -40,8 +41,6 @@ func (b *Builder) Emit(p Payload) {
 		b.Question(p)
 	case Answer:
 		b.Answer(p)
-	case Park:
-		b.Park(p.Requests...)
 	case Step:
 		if p.Phase == PhaseStart {
 			b.StepStart(p.Name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -60,6 +61,7 @@ type askState struct {
 	question bool
 	toolCall string
 	event    string
+	shown    bool
 	done     bool
 }
 
@@ -111,7 +113,8 @@ func (g *grammar) payload(e trace.Event, p trace.Payload) {
 	case trace.Reply:
 		g.nothingOpen()
 	case trace.Park:
-		g.nothingOpen()
+		g.want(g.openParts(true) == 0, "a part is open")
+		g.park(p.Requests)
 	case trace.MessageStart:
 		g.open(e, p.Part, false)
 	case trace.ThoughtStart:
@@ -157,6 +160,22 @@ func (g *grammar) payload(e trace.Event, p trace.Payload) {
 			g.want(q.done, "ask %s has no answer", id)
 		}
 		g.stopped = true
+	}
+}
+
+// park holds that one kind is asked at a time, and nothing before what was asked
+// first has its answer.
+func (g *grammar) park(requests []string) {
+	g.want(len(requests) > 0, "parks on nothing")
+	for id, q := range g.asks {
+		g.want(!q.shown || q.done || slices.Contains(requests, id), "%s is still being asked", id)
+	}
+	for _, id := range requests {
+		q := g.asks[id]
+		if g.want(q != nil && !q.done && q.question == g.asks[requests[0]].question, "parks on %s", id); g.err != nil {
+			return
+		}
+		q.shown = true
 	}
 }
 

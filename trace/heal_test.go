@@ -166,7 +166,12 @@ func TestHealing(t *testing.T) {
 		}, "1+ 1:on 1=on 2+ 2:e 2:s 2=es", "ones", trace.Counts{Repeated: 1, Healed: 2}},
 
 		{"whole after the step", func(s speech) { s.delta("a", "on"); s.StepEnd(); s.whole("a", "one") }, "1+ 1:on 1=on 2+ 2:e 2=e", "one", trace.Counts{Healed: 1}},
-		{"snapshot after a park", func(s speech) { s.snapshot("a", "on"); s.Park(); s.snapshot("a", "one"); s.whole("a", "one") }, "1+ 1:on 1=on 2+ 2:e 2=e", "one", trace.Counts{Healed: 1}},
+		{"snapshot after a park", func(s speech) {
+			s.snapshot("a", "on")
+			s.Question(trace.Question{})
+			s.snapshot("a", "one")
+			s.whole("a", "one")
+		}, "1+ 1:on 1=on 2+ 2:e 2=e", "one", trace.Counts{Healed: 1}},
 		{"whole of both sides of a step", func(s speech) { s.delta("a", "o"); s.StepEnd(); s.delta("a", "n"); s.whole("a", "one") }, "1+ 1:o 1=o 2+ 2:n 2:e 2=ne", "ne", trace.Counts{Healed: 1}},
 		{"one key for every step", func(s speech) { s.delta("", "o"); s.StepEnd(); s.delta("", "tw"); s.whole("", "two") }, "1+ 1:o 1=o 2+ 2:tw 2:o 2=two", "two", trace.Counts{Healed: 1}},
 

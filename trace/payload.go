@@ -41,6 +41,9 @@ type InputPart struct {
 type Reply struct {
 	MessageID string `json:"message_id"`
 	Cause     Cause  `json:"cause"`
+	// Resume is the agent's resume token as it was when the turn began: where to
+	// go back to if the turn is taken back.
+	Resume string `json:"resume,omitempty"`
 }
 
 // MessageStart opens a text part.
@@ -204,9 +207,14 @@ type Answer struct {
 	By     string   `json:"by,omitempty"`
 }
 
-// Park says that the turn waits for the requests and that readers may leave.
+// Park puts permission requests, or questions, to the user: the turn waits for
+// them, and readers may leave. What is asked while it waits is put to the user
+// later, by a park of its own.
 type Park struct {
 	Requests []string `json:"requests"`
+	// Held says that readers stay: they expect the answer to come by another way
+	// than their own next request. A later Park of the same requests lets them go.
+	Held bool `json:"held,omitempty"`
 }
 
 // Step brackets one model call of the agent.

@@ -96,7 +96,10 @@ func drawStep(t *rapid.T) step {
 			}
 		}
 	case "park":
-		return func(b *trace.Builder, _ chan string) { b.Park() }
+		if pick("present", "release") == "present" {
+			return func(b *trace.Builder, _ chan string) { b.Present() }
+		}
+		return func(b *trace.Builder, _ chan string) { b.Release() }
 	case "step":
 		return emit(trace.Step{Phase: trace.PhaseStart, Name: text})
 	case "step end":

@@ -43,7 +43,8 @@ func (t *turn) remember(e Event) {
 	case Thought:
 		t.closeRemembered(view, p.Part, p.Text, true, p.Superseded)
 	case ToolCallStart:
-		t.rememberCall(view, e.ID, ToolCall{ToolCallID: p.ToolCallID, RawName: p.RawName, Name: p.Name, ToolKind: p.ToolKind, Title: p.Title})
+		c := t.rememberCall(view, e.ID, ToolCall{ToolCallID: p.ToolCallID, RawName: p.RawName, Name: p.Name, ToolKind: p.ToolKind, Title: p.Title})
+		c.write(t)
 	case ToolCallDelta:
 		if c := t.calls[p.ToolCallID]; c != nil && !c.whole {
 			c.text.WriteString(p.Delta)
@@ -53,9 +54,11 @@ func (t *turn) remember(e Event) {
 		if !c.whole {
 			t.running++
 		}
+		t.stopWriting(c)
 		c.tool, c.whole, c.event = p, true, e.ID
 	case ToolResult:
 		if c := t.calls[p.ToolCallID]; c != nil && !c.done {
+			t.stopWriting(c)
 			c.done, c.asks = true, nil
 			c.tool.Input, c.tool.InputText, c.tool.Locations = nil, "", nil
 			t.running--
@@ -75,9 +78,11 @@ func (t *turn) remember(e Event) {
 		} else {
 			t.stepName = ""
 		}
+	case Park:
+		t.rememberPark(p)
 	case Stop:
 		t.done = true
-	case Prompt, Reply, Rewind, ToolResultProgress, Park, Usage, Plan, FileChange, Source, File, Data, Error, Status, Unknown:
+	case Prompt, Reply, Rewind, ToolResultProgress, Usage, Plan, FileChange, Source, File, Data, Error, Status, Unknown:
 		// nothing stays open after these
 	}
 }
@@ -131,6 +136,9 @@ func (t *turn) rememberAsk(q *ask) {
 	t.asks[q.id] = q
 	t.asked = append(t.asked, q)
 	t.waiting++
+	if !q.judged {
+		t.unshown = append(t.unshown, q)
+	}
 	if q.toolCall != nil {
 		q.toolCall.asks = append(q.toolCall.asks, q)
 	}
@@ -140,5 +148,23 @@ func (t *turn) rememberAnswer(id string) {
 	if q := t.asks[id]; q != nil && !q.done {
 		q.done = true
 		t.waiting--
+		t.letGo(q)
+	}
+}
+
+func (t *turn) rememberPark(p Park) {
+	for _, id := range p.Requests {
+		if q := t.asks[id]; q != nil && !q.done && !q.shown {
+			t.letGo(q)
+			q.shown = true
+			t.shown = append(t.shown, q)
+		}
+	}
+}
+
+func (t *turn) stopWriting(c *call) {
+	if c.writing {
+		c.writing = false
+		t.writing--
 	}
 }

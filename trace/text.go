@@ -133,6 +133,9 @@ func (t *turn) openPart(p *part) {
 
 // closePart writes the whole of a part. A part without text leaves no trace.
 func (t *turn) closePart(p *part, signature string) {
+	if p.closed { // half a character that it waits for is not to be written any more
+		return
+	}
 	if p.half != "" {
 		p.half = ""
 		t.grow(p, lostHalf)

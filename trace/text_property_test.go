@@ -52,7 +52,7 @@ func tell(t *rapid.T, b *trace.Builder, key, text string, whole bool) {
 		case "step":
 			b.StepStart("")
 		case "park":
-			b.Park()
+			b.Question(trace.Question{})
 		case "whole":
 			if whole {
 				pos = len(text)

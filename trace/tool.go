@@ -15,6 +15,8 @@ type call struct {
 	whole bool
 	done  bool
 	asks  []*ask
+
+	writing bool // its input grows before the eyes of the client
 }
 
 // ToolCallStart says that the agent begins to write a call.
@@ -25,6 +27,7 @@ func (b *Builder) ToolCallStart(s ToolCallStart) {
 			return
 		}
 		c := b.newCall(t, ToolCall{ToolCallID: s.ToolCallID, RawName: s.RawName, Name: s.Name, ToolKind: s.ToolKind, Title: s.Title})
+		c.write(t)
 		c.event = t.say(c.by, ToolCallStart{ToolCallID: c.tool.ToolCallID, RawName: c.tool.RawName, Name: c.tool.Name, ToolKind: c.tool.ToolKind, Title: c.tool.Title})
 	})
 }
@@ -120,6 +123,19 @@ func (t *turn) putCall(c *call) {
 	c.text.Reset()
 	t.running++
 	c.event = t.say(c.by, c.tool)
+	if c.writing {
+		c.writing = false
+		t.writing--
+		t.present(false)
+	}
+}
+
+// write notes that the client sees the call's input grow.
+func (c *call) write(t *turn) {
+	if !c.by.subagent() {
+		c.writing = true
+		t.writing++
+	}
 }
 
 // completeCall writes the whole of a call that was only begun.

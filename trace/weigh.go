@@ -69,7 +69,9 @@ func Weigh(p Payload) int {
 		return header + len(p.Error) + len(p.FinalOutput)
 	case Unknown:
 		return header + len(p.Raw)
-	case Reply, MessageStart, ThoughtStart, Step, Usage, Rewind:
+	case Reply:
+		return header + len(p.Resume)
+	case MessageStart, ThoughtStart, Step, Usage, Rewind:
 	}
 	return header
 }

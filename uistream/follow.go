@@ -17,6 +17,9 @@ type Span struct {
 	// Past is the number of the last park that is passed over, because what it
 	// waited for has been answered. At the first later one the response ends.
 	Past uint64
+	// Again goes right after the start of the rest of a message: what the client
+	// has answered and is to forget the answer of.
+	Again []Chunk
 }
 
 // tooSlow is how long a client must have let a write wait before it is to blame
@@ -143,7 +146,7 @@ func (f *follower) take(e entry) (over bool, err error) {
 		err = f.w.Frames(e.bytes[e.tail:])
 	case !f.begun && e.message != "":
 		f.begun = true
-		if err = f.w.Chunk(Start{MessageID: e.message}); err == nil {
+		if err = f.begin(e.message); err == nil {
 			err = f.w.Frames(e.bytes)
 		}
 	case f.begun && e.fresh:
@@ -164,6 +167,16 @@ func (f *follower) take(e entry) (over bool, err error) {
 	default:
 		return false, nil
 	}
+}
+
+// begin begins the rest of a message.
+func (f *follower) begin(message string) error {
+	for _, c := range append([]Chunk{Start{MessageID: message}}, f.span.Again...) {
+		if err := f.w.Chunk(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *follower) end(chunks ...Chunk) error {

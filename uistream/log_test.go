@@ -198,7 +198,11 @@ func (d *drawn) step() {
 	case 20:
 		d.b.StepEnd()
 	case 21:
-		d.b.Park(append(slices.Clone(d.approvals), d.questions...)...)
+		if text == "" {
+			d.b.Release()
+		} else {
+			d.b.Present()
+		}
 	case 22:
 		d.replies++
 		d.b.Emit(trace.Reply{MessageID: fmt.Sprintf("m1-%d", d.replies), Cause: trace.CauseSteer})

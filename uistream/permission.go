@@ -7,55 +7,99 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// AskPermission is the name of the client tool that a permission request is put
+// as to a client whose protocol has no approvals. Its output is the id of an
+// option, or an object with option, approved, reason and updated_input.
+const AskPermission = "AskPermission"
+
+// permissionPrefix makes the id of a call of a request's own.
+const permissionPrefix = "permission-"
+
+// RequestID is the id of the request behind a call of [AskPermission].
+func RequestID(toolCallID string) string {
+	id := strings.TrimPrefix(toolCallID, permissionPrefix)
+	for strings.HasSuffix(id, callSuffix) {
+		id = strings.TrimSuffix(id, callSuffix)
+	}
+	return id
+}
+
 // approval is a permission request that a person is asked.
 type approval struct {
+	asked
 	request trace.PermissionRequest
-	call    *call
-	// lone is a request with a call of its own.
-	lone bool
-	done bool
 }
 
+// permission takes a request, which is shown when the turn parks on it.
 func (t *Translator) permission(p trace.PermissionRequest) {
-	if p.DecidedBy != "" {
+	if _, ok := t.approvals[p.RequestID]; ok || p.DecidedBy != "" {
 		return
 	}
-	if _, ok := t.approvals[p.RequestID]; ok {
-		return
-	}
-	a := &approval{request: p}
-	t.approvals[p.RequestID] = a
-	a.call = t.askedCall(a)
-	a.call.pending, a.call.allowed = true, false
-	t.say("ask-"+p.RequestID, permissionSentence(p))
-	if t.can.approvals {
-		a.call.approval = p.RequestID
-		t.emit(ToolApprovalRequest{ToolCallID: a.call.id, ApprovalID: p.RequestID})
-		return
-	}
-	t.emit(permissionData(a, "requested", trace.PermissionResponse{}))
+	t.approvals[p.RequestID] = &approval{request: p}
 }
 
-// askedCall is the call that a request is about, as the client sees it. A call
-// can carry one request at a time; another one gets a call of its own.
-func (t *Translator) askedCall(a *approval) *call {
-	if id := a.request.ToolCallID; id != "" {
-		if c := t.call(id); c.state != callSettled && !c.pending {
-			t.surface(c)
-			return c
+// askPermissions shows requests.
+func (t *Translator) askPermissions(all []*approval) {
+	if len(all) == 0 {
+		return
+	}
+	attached := t.can.approvals && t.attaches(all)
+	if !attached {
+		t.ownStep()
+	}
+	for _, a := range all {
+		if a.lone && !a.call.carried { // it stands above, where it cannot be answered any more
+			t.settleCall(a.call, "It is asked again below.")
+		}
+		if attached {
+			a.call, a.lone = t.calls[a.request.ToolCallID], false
+		} else {
+			a.call, a.lone = t.callOf(a), true
+		}
+		t.say("ask-"+a.request.RequestID, permissionSentence(a.request))
+		if !attached {
+			t.complete(a.call, permissionInput(a.request, t.calls[a.request.ToolCallID]))
+		}
+		a.step, a.call.allowed = t.steps, false
+		if t.can.approvals {
+			a.call.approval = a.request.RequestID
+			t.emit(ToolApprovalRequest{ToolCallID: a.call.id, ApprovalID: a.request.RequestID})
 		}
 	}
-	a.lone = true
-	id := "permission-" + a.request.RequestID
+}
+
+// callOf makes a call of the request's own.
+func (t *Translator) callOf(a *approval) *call {
+	id := permissionPrefix + a.request.RequestID
 	for t.calls[id] != nil {
 		id += callSuffix
 	}
 	c := t.call(id)
-	c.name, c.title = "permission", a.request.Title
-	t.complete(c, marshal(struct {
-		Title string `json:"title"`
-	}{a.request.Title}))
+	c.name, c.title, c.client = "permission", a.request.Title, !t.can.approvals
+	if c.client {
+		c.name = AskPermission
+	}
 	return c
+}
+
+// permissionInput says what is asked, for whoever draws the buttons: the call that
+// is to be allowed may stand far above, or be a sub-agent's that is not shown.
+func permissionInput(p trace.PermissionRequest, about *call) json.RawMessage {
+	in := struct {
+		RequestID  string                   `json:"request_id"`
+		Title      string                   `json:"title"`
+		Options    []trace.PermissionOption `json:"options"`
+		ToolCallID string                   `json:"tool_call_id,omitempty"`
+		Tool       string                   `json:"tool,omitempty"`
+		Input      json.RawMessage          `json:"input,omitempty"`
+	}{RequestID: p.RequestID, Title: p.Title, Options: p.Options, ToolCallID: p.ToolCallID}
+	if in.Options == nil {
+		in.Options = []trace.PermissionOption{}
+	}
+	if about != nil {
+		in.Tool, in.Input = about.name, about.input
+	}
+	return marshal(in)
 }
 
 func (t *Translator) permitted(p trace.PermissionResponse) {
@@ -64,49 +108,49 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 		return
 	}
 	a.done = true
-	a.call.pending, a.call.allowed = false, p.Allowed()
-	switch {
-	case !t.can.approvals:
-		t.emit(permissionData(a, permissionState(p), p))
-	case t.can.approvalResponse && a.call.approval == p.RequestID && a.call.state == callRunning:
+	if !a.shown() || a.call.carried { // answered by another way, or before the message went on
+		return
+	}
+	a.call.allowed = p.Allowed()
+	if t.can.approvalResponse && a.call.approval == p.RequestID && a.call.state == callRunning {
 		t.emit(ToolApprovalResponse{ApprovalID: p.RequestID, Approved: p.Allowed(), Reason: p.Reason})
 	}
 	switch {
 	case !a.lone:
+	case a.call.client:
+		t.settleClient(a.call, p)
 	case p.Allowed():
 		t.callResult(trace.ToolResult{ToolCallID: a.call.key, Status: trace.ToolCompleted, Output: json.RawMessage(`"allowed"`)})
 	default:
-		t.callResult(trace.ToolResult{ToolCallID: a.call.key, Status: trace.ToolDenied, Error: "Not allowed."})
+		t.callResult(trace.ToolResult{ToolCallID: a.call.key, Status: trace.ToolDenied, Error: refusal(p)})
 	}
 }
 
-func permissionState(p trace.PermissionResponse) string {
+// settleClient ends a call of [AskPermission].
+func (t *Translator) settleClient(c *call, p trace.PermissionResponse) {
+	if p.Outcome != trace.Selected {
+		t.settleCall(c, refusal(p))
+		return
+	}
+	c.state, c.input, t.asked = callSettled, nil, true
+	t.emit(ToolOutputAvailable{ToolCallID: c.id, Client: true, Output: marshal(struct {
+		Option   string `json:"option,omitempty"`
+		Approved bool   `json:"approved"`
+		Reason   string `json:"reason,omitempty"`
+	}{p.ChosenOption, p.Allowed(), p.Reason})})
+}
+
+// refusal says why a call may not run.
+func refusal(p trace.PermissionResponse) string {
 	switch {
-	case p.Outcome != trace.Selected:
-		return string(p.Outcome)
-	case p.Allowed():
-		return "approved"
-	default:
-		return "denied"
+	case p.Reason != "":
+		return p.Reason
+	case p.Outcome == trace.Expired:
+		return "Nobody answered in time."
+	case p.Outcome == trace.Canceled:
+		return "The request was withdrawn."
 	}
-}
-
-// permissionData is how a client that knows no approvals is asked.
-func permissionData(a *approval, state string, p trace.PermissionResponse) Data {
-	r := a.request
-	if r.Options == nil {
-		r.Options = []trace.PermissionOption{}
-	}
-	return Data{Name: "permission", ID: r.RequestID, Value: marshal(struct {
-		RequestID  string                   `json:"request_id"`
-		ToolCallID string                   `json:"tool_call_id"`
-		Title      string                   `json:"title"`
-		Options    []trace.PermissionOption `json:"options"`
-		State      string                   `json:"state"`
-		Chosen     string                   `json:"chosen_option,omitempty"`
-		By         string                   `json:"by,omitempty"`
-		Reason     string                   `json:"reason,omitempty"`
-	}{r.RequestID, a.call.id, r.Title, r.Options, state, p.ChosenOption, p.By, p.Reason})}
+	return "Not allowed."
 }
 
 // permissionSentence says what is asked, for a UI that draws only text.

@@ -40,6 +40,10 @@ func (p Profile) String() string {
 // does not is asked in another form.
 func (p Profile) Approvals() bool { return p.knows("tool-approval-request", "") }
 
+// ToldApprovals reports whether the client can be told how an approval was
+// answered. One that cannot knows only what it has answered itself.
+func (p Profile) ToldApprovals() bool { return p.knows("tool-approval-response", "") }
+
 // knows reports whether a chunk type, or a field of it, may be sent.
 func (p Profile) knows(typ, field string) bool {
 	for _, v := range p.must() {

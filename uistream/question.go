@@ -17,32 +17,55 @@ const (
 )
 
 // QuestionID is the id of the question behind a call of [AskUser].
-func QuestionID(toolCallID string) string { return strings.TrimSuffix(toolCallID, questionSuffix) }
+func QuestionID(toolCallID string) string {
+	for strings.HasSuffix(toolCallID, questionSuffix) {
+		toolCallID = strings.TrimSuffix(toolCallID, questionSuffix)
+	}
+	return toolCallID
+}
 
 // question is a question to a person.
 type question struct {
-	callID   string // how the client names it
-	multiple bool
-	done     bool
+	asked
+	what trace.Question
 }
 
-// ask puts a question as a call that the client answers, in a step of its own
-// unless that would tear a part that is growing.
-func (t *Translator) ask(p trace.Question) {
+// question takes a question, which is shown when the turn parks on it.
+func (t *Translator) question(p trace.Question) {
 	if _, ok := t.questions[p.QuestionID]; ok {
 		return
 	}
-	q := &question{callID: p.QuestionID, multiple: p.Multiple}
-	if _, taken := t.calls[p.QuestionID]; taken {
-		q.callID += questionSuffix
-	}
+	q := &question{what: p}
 	t.questions[p.QuestionID] = q
 	t.questioned = append(t.questioned, q)
-	alone := t.writing == 0 && len(t.open) == 0
-	if alone {
-		t.closeStep()
+}
+
+// askQuestions shows questions, each as a call that the client answers.
+func (t *Translator) askQuestions(all []*question) {
+	if len(all) == 0 {
+		return
+	}
+	t.ownStep()
+	for _, q := range all {
+		t.showQuestion(q)
+	}
+}
+
+func (t *Translator) showQuestion(q *question) {
+	p := q.what
+	if q.shown() { // it stands above, where it cannot be answered any more
+		if !t.options.Letter {
+			t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: "It is asked again below.", Client: true})
+		}
+		q.id += questionSuffix
+	} else {
+		q.id = p.QuestionID
+	}
+	for t.calls[q.id] != nil {
+		q.id += questionSuffix
 	}
 	t.say("ask-"+p.QuestionID, questionSentence(p))
+	q.step = t.steps
 	input := marshal(struct {
 		QuestionID string         `json:"question_id"`
 		Header     string         `json:"header,omitempty"`
@@ -53,10 +76,7 @@ func (t *Translator) ask(p trace.Question) {
 	if t.options.Letter {
 		t.emit(Data{Name: "question", ID: p.QuestionID, Value: input})
 	} else {
-		t.emit(ToolInputAvailable{ToolCallID: q.callID, ToolName: AskUser, Input: input, Client: true})
-	}
-	if alone {
-		t.closeStep()
+		t.emit(ToolInputAvailable{ToolCallID: q.id, ToolName: AskUser, Input: input, Client: true})
 	}
 }
 
@@ -65,6 +85,10 @@ func (t *Translator) answer(p trace.Answer) {
 	if !ok || q.done {
 		return
 	}
+	if !q.shown() { // answered by another way before it was its turn
+		t.needStep()
+		t.showQuestion(q)
+	}
 	q.done = true
 	if t.options.Letter {
 		return
@@ -72,24 +96,24 @@ func (t *Translator) answer(p trace.Answer) {
 	t.asked = true
 	switch {
 	case p.Outcome != trace.Selected:
-		t.emit(ToolOutputError{ToolCallID: q.callID, ErrorText: "The question was not answered.", Client: true})
-	case q.multiple:
-		t.emit(ToolOutputAvailable{ToolCallID: q.callID, Output: marshal(append([]string{}, p.Values...)), Client: true})
+		t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: "The question was not answered.", Client: true})
+	case q.what.Multiple:
+		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: marshal(append([]string{}, p.Values...)), Client: true})
 	default:
-		t.emit(ToolOutputAvailable{ToolCallID: q.callID, Output: appendString(nil, strings.Join(p.Values, ", ")), Client: true})
+		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: appendString(nil, strings.Join(p.Values, ", ")), Client: true})
 	}
 }
 
 // settleQuestions ends what nobody will answer in this message.
 func (t *Translator) settleQuestions(why string) {
 	for _, q := range t.questioned {
-		if q.done {
+		if q.done || !q.shown() {
 			continue
 		}
 		q.done = true
 		if !t.options.Letter {
 			t.asked = true
-			t.emit(ToolOutputError{ToolCallID: q.callID, ErrorText: why, Client: true})
+			t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: why, Client: true})
 		}
 	}
 }

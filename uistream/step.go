@@ -28,6 +28,7 @@ func (t *Translator) needStep() {
 
 func (t *Translator) openStep() {
 	t.step, t.asked = true, false
+	t.steps++
 	if !t.options.Letter {
 		t.emit(StartStep{})
 	}

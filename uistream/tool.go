@@ -21,9 +21,10 @@ type call struct {
 	hidden          bool            // a sub-agent's, which the client does not see
 	carried         bool            // shown in the message before this one
 	approval        string          // the approval request that the client was sent last
-	pending         bool            // a person is being asked
 	allowed         bool            // somebody allowed it
 	preliminary     bool            // the client has seen some output
+	step            int             // the step that it was shown in
+	client          bool            // the client answers it
 }
 
 type callState uint8
@@ -47,7 +48,7 @@ func (t *Translator) call(id string) *call {
 
 // freeID keeps a call apart from a question of the same name.
 func (t *Translator) freeID(id string) string {
-	if q, ok := t.questions[id]; ok && q.callID == id {
+	if q, ok := t.questions[id]; ok && q.asked.id == id {
 		return id + callSuffix
 	}
 	return id
@@ -82,6 +83,7 @@ func (t *Translator) callStart(p trace.ToolCallStart) {
 	}
 	t.needStep()
 	t.writing++
+	c.step = t.steps
 	t.emit(ToolInputStart{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c)})
 }
 
@@ -134,7 +136,8 @@ func (t *Translator) complete(c *call, input json.RawMessage) {
 
 func (t *Translator) showCall(c *call) {
 	t.needStep()
-	t.emit(ToolInputAvailable{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Input: c.input})
+	c.step = t.steps
+	t.emit(ToolInputAvailable{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Input: c.input, Client: c.client})
 }
 
 // surface makes sure that the client sees the call in this message.
@@ -205,11 +208,22 @@ func (t *Translator) settleCalls(why string, carry bool) {
 		if c.state == callWriting {
 			t.complete(c, json.RawMessage("{}"))
 		}
-		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why})
 		if carry {
-			c.carried, c.approval, c.pending = true, "", false
+			t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Client: c.client})
+			c.carried, c.approval = true, ""
+			t.asked = t.asked || c.client
 		} else {
-			c.state, c.input = callSettled, nil
+			t.settleCall(c, why)
 		}
 	}
+}
+
+// settleCall ends a call that the client sees.
+func (t *Translator) settleCall(c *call, why string) {
+	if c.state == callSettled {
+		return
+	}
+	c.state, c.input = callSettled, nil
+	t.asked = t.asked || c.client
+	t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Client: c.client})
 }

@@ -19,7 +19,8 @@ type Translator struct {
 	unknown int
 
 	step       bool // a step is open for the client
-	asked      bool // its last step holds a question that is settled
+	steps      int  // how many there were
+	asked      bool // its last step holds an answer of the client's that is settled
 	parts      map[string]*part
 	open       []*part // parts that the client sees as open, in order
 	calls      map[string]*call
@@ -48,9 +49,9 @@ func NewTranslator(o Options) *Translator {
 // MessageID is the assistant message that the last chunks belong to.
 func (t *Translator) MessageID() string { return t.message }
 
-// Parked reports whether the last record was a park: whoever follows gets
-// [Translator.Leave] and then the end of the stream. Whoever reads the whole
-// message goes on instead.
+// Parked reports whether the last record was a park at which readers leave:
+// whoever follows gets [Translator.Leave] and then the end of the stream. Whoever
+// reads the whole message goes on instead.
 func (t *Translator) Parked() bool { return t.parked }
 
 // Over reports whether the turn has stopped.
@@ -97,9 +98,7 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 		t.data(p)
 	case trace.Park:
 		t.begin(r.Turn)
-		t.closeParts()
-		t.stepEnd()
-		t.parked = true
+		t.park(p)
 	case trace.Stop:
 		t.begin(r.Turn)
 		t.stop(p)
@@ -145,7 +144,7 @@ func (t *Translator) content(r trace.Record) {
 	case trace.PermissionResponse:
 		t.permitted(p)
 	case trace.Question:
-		t.ask(p)
+		t.question(p)
 	case trace.Answer:
 		t.answer(p)
 	case trace.Usage:

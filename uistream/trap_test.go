@@ -236,7 +236,7 @@ func TestTrap18_AnApprovalCanBeParked(t *testing.T) {
 	tr := uistream.NewTranslator(uistream.Options{})
 	var chunks []uistream.Chunk
 	for _, r := range rec(trace.Agent, trace.Reply{MessageID: "m1"}, trace.ToolCall{ToolCallID: "c"},
-		trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run ls?"}, trace.Step{Phase: trace.PhaseEnd}, trace.Park{}) {
+		trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run ls?"}, trace.Park{Requests: []string{"r"}}) {
 		chunks = append(chunks, tr.Translate(r)...)
 	}
 	if !tr.Parked() {

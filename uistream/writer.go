@@ -158,6 +158,17 @@ func (w *Writer) Done() error {
 	return w.err
 }
 
+// Pause is the whole response to a client that has all there is of a message,
+// which waits for it.
+func (w *Writer) Pause(message string, o Options) error {
+	for _, c := range append([]Chunk{Start{MessageID: message}}, NewTranslator(o).Leave()...) {
+		if err := w.Chunk(c); err != nil {
+			return err
+		}
+	}
+	return w.Done()
+}
+
 // Fail ends the stream with an error that the user sees: one sentence.
 func (w *Writer) Fail(sentence string) error {
 	for _, c := range []Chunk{Error{ErrorText: sentence}, Finish{}} {

@@ -102,8 +102,8 @@ func (a *ask) readQuestions() bool {
 }
 
 func (a *ask) askQuestions() {
-	for i := range a.questions {
-		q := &a.questions[i]
+	all := make([]trace.Question, len(a.questions))
+	for i, q := range a.questions {
 		id := a.native
 		if i > 0 {
 			id = fmt.Sprintf("%s#%d", a.native, i+1)
@@ -112,7 +112,10 @@ func (a *ask) askQuestions() {
 		for _, o := range q.Options {
 			asked.Choices = append(asked.Choices, trace.Choice{Label: o.Label, Description: o.Description})
 		}
-		q.ID = a.b.Question(asked)
+		all[i] = asked
+	}
+	for i, id := range a.b.Questions(all...) {
+		a.questions[i].ID = id
 	}
 }
 

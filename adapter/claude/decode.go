@@ -18,9 +18,9 @@ type Options struct {
 
 // Decoder reads the stream-json protocol of one session.
 type Decoder struct {
-	tools     toolkind.Table
-	sessionID string
-	model     string
+	tools toolkind.Table
+	at    place // where the conversation stands
+	model string
 
 	// starting is set until the agent is ready: what it says before that belongs
 	// to no turn. An error it ends with then is kept.
@@ -60,9 +60,9 @@ func NewDecoder(o Options) *Decoder {
 
 var _ agent.Decoder = (*Decoder)(nil)
 
-// SessionID is the agent's own id of the session, by which it can be resumed;
-// "" until the agent has told it.
-func (d *Decoder) SessionID() string { return d.sessionID }
+// Token is where the conversation stands and can be resumed: its id, and the
+// newest message of it; "" until the agent has told the id.
+func (d *Decoder) Token() string { return d.at.token() }
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) error {
@@ -98,8 +98,11 @@ func (d *Decoder) told(l line, t agent.Turns) error {
 
 // said takes what the agent wrote.
 func (d *Decoder) said(l line, data raw, t agent.Turns) error {
-	if l.SessionID != "" {
-		d.sessionID = l.SessionID
+	if l.SessionID != "" && l.SessionID != d.at.conversation {
+		d.at = place{conversation: l.SessionID}
+	}
+	if l.UUID != "" && l.Parent == "" && (l.Type == "assistant" || l.Type == "user") {
+		d.at.message = l.UUID
 	}
 	switch l.Type {
 	case "stream_event":

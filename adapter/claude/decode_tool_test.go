@@ -152,6 +152,11 @@ func TestEnds(t *testing.T) {
 			"reply agent", `call t1 Task {"description":"d"}`, "t1> text working", "result t1 canceled null Not finished: the agent ended its turn without a result.", "stop completed end_turn",
 			"prompt again", "reply prompt", "text sure", `data task {"status":"stopped","summary":"","task_id":"k","tool_call_id":"t1"}`, "stop completed end_turn",
 		}},
+		{"word of a lost background task before the answer", []string{
+			out(`{"type":"system","subtype":"init","session_id":"s"}`), hello,
+			out(`{"type":"result","subtype":"success","is_error":false,"num_turns":0,"queued_turn_count":0,"result":"","origin":{"kind":"task-notification"}}`),
+			said("a", `{"type":"text","text":"1"}`), done,
+		}, []string{"prompt hi", "reply prompt", "text 1", "stop completed end_turn"}},
 		{"prompts that are echoed", []string{
 			out(`{"type":"user","isReplay":true,"message":{"content":"hi"}}`), said("a", `{"type":"text","text":"1"}`), done,
 			out(`{"type":"user","isReplay":true,"message":{"content":"<local-command-stdout>x</local-command-stdout>"}}`),

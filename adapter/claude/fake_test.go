@@ -58,6 +58,15 @@ func fake(how string) int {
 		select {}
 	}
 	for _, arg := range os.Args {
+		if arg == "--resume-session-at" && (how == "lost" || how == "forgetful") {
+			say(`{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No message found with message.uuid of: x"],"session_id":"x"}`)
+			fmt.Fprintln(os.Stderr, "No message found with message.uuid of: x")
+			return 1
+		}
+		if arg == "--resume-session-at" && how == "old" {
+			fmt.Fprintln(os.Stderr, "error: unknown option '--resume-session-at'")
+			return 1
+		}
 		if arg == "--resume" && how == "forgetful" {
 			say(`{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation found with session ID: x"],"session_id":"x"}`)
 			fmt.Fprintln(os.Stderr, "No conversation found with session ID: x")

@@ -14,6 +14,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/internal/scriptedmodel"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -176,4 +177,78 @@ func TestRealClaudeTakesFiles(t *testing.T) {
 	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestRealClaudeGoesBack: whatever a turn was, the token after it is a place that
+// is found again, and nothing that came later reaches the model. The newest comes
+// first: what is gone back behind is found no more.
+func TestRealClaudeGoesBack(t *testing.T) {
+	t.Parallel()
+	real := realagent.Claude(t)
+	host := agenttest.NewHost()
+	s := realSession(t, real, host, "")
+	scripts := []string{
+		"[[script:plain]]",
+		"[[script:both " + real.Dir + "/hello.txt]]",
+		"[[script:error 400]]",
+		"[[script:empty]]",
+		"[[script:error-event-once back]]",
+		"[[script:error-cut]]",
+		"[[script:slow 100]]",
+		// Closed before its report: a session that stands here is told that it is lost.
+		`[[script:call Task {"description":"sub task","subagent_type":"general-purpose","prompt":"[[script:slow 1000]]"}]]`,
+	}
+	mark := func(i int) string { return "mark-" + string(rune('A'+i)) }
+	tokens := []string{host.Token()}
+	for i, script := range scripts {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := prompt(script + " " + mark(i))
+		r := host.Turn(p)
+		if script == "[[script:slow 100]]" {
+			go func() {
+				_, _ = r.Await(t.Context(), func(e trace.Event) bool { _, is := e.Payload.(trace.MessageDelta); return is })
+				cancel()
+			}()
+		}
+		if err := s.Prompt(ctx, p, r.Builder); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		tokens = append(tokens, host.Token())
+		if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i := len(scripts); i >= 0; i-- {
+		if !(claude.Runtime{}).Rewinds(tokens[i]) {
+			t.Errorf("the token %q after %d turns names no moment", tokens[i], i)
+		}
+		s := realSession(t, real, host, tokens[i])
+		events, _ := turn(t.Context(), t, s, host, "[[script:recall]]")
+		if told := agenttest.Each[trace.Error](events); len(told) != 0 {
+			t.Errorf("after %d turns: %+v", i, told)
+		}
+		sent := string(newestRequest(real).Body)
+		for j := range scripts {
+			if got, want := strings.Contains(sent, mark(j)), j < i; got != want {
+				t.Errorf("back to after %d turns: turn %d is sent to the model: %v, want %v", i, j+1, got, want)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// newestRequest is what the model was sent last for an answer.
+func newestRequest(real realagent.Agent) (newest scriptedmodel.Request) {
+	for _, r := range real.Model.Requests() {
+		if r.Kind == "answer" {
+			newest = r
+		}
+	}
+	return newest
 }

@@ -35,16 +35,21 @@ type Runtime struct {
 }
 
 var (
-	_ agent.Runtime = Runtime{}
-	_ agent.Prober  = Runtime{}
+	_ agent.Runtime  = Runtime{}
+	_ agent.Prober   = Runtime{}
+	_ agent.Rewinder = Runtime{}
 )
 
 // skipPermissions is the flag that this package never passes on: who may do
 // what is decided by the gateway's policy and its users.
 const skipPermissions = "dangerously-skip-permissions"
 
+// Rewinds implements agent.Rewinder.
+func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(token).message != "" }
+
 // Open implements agent.Runtime. A conversation that the agent does not know
-// any more is begun anew, and the next turn says so.
+// any more is begun anew, one in which it does not find its place is resumed
+// where it ends, and the next turn says so.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
 	for _, arg := range r.Args {
 		if strings.Contains(arg, skipPermissions) {
@@ -55,7 +60,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := newSession(r, host, cfg)
-	if err := s.start(ctx, cfg.Resume); err != nil {
+	if err := s.start(ctx, parsePlace(cfg.Resume)); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
@@ -103,14 +108,12 @@ func (r Runtime) environ() []string {
 	return append(slices.Clone(env), r.Env...)
 }
 
-func (r Runtime) args(cfg agent.Config, resume string) []string {
+func (r Runtime) args(cfg agent.Config, at place) []string {
 	args := []string{
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--permission-prompt-tool", "stdio",
 	}
-	if resume != "" {
-		args = append(args, "--resume", resume)
-	}
+	args = append(args, at.args()...)
 	if cfg.Model != "" {
 		args = append(args, "--model", cfg.Model)
 	}

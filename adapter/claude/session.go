@@ -33,9 +33,9 @@ type session struct {
 	waiting  *trace.Builder // the turn of a prompt that was written
 	asked    *trace.Builder // the turn of the newest prompt
 	stopping *trace.Builder // the turn that is to be canceled
-	token    string         // by which the conversation can be resumed
+	at       place          // where the conversation stands
 	told     string         // the token that the host knows from us
-	lost     bool           // the agent has forgotten what was said
+	notice   trace.Error    // what the next turn has to say of a start that went otherwise; zero for none
 	heard    bool           // the agent has said something since the prompt
 	shut     bool
 	n        int // requests of ours so far, for ids
@@ -45,7 +45,7 @@ type session struct {
 var _ agent.Session = (*session)(nil)
 
 func newSession(r Runtime, host agent.Host, cfg agent.Config) *session {
-	s := &session{rt: r, host: host, cfg: cfg, token: cfg.Resume, asks: map[string]context.CancelFunc{}}
+	s := &session{rt: r, host: host, cfg: cfg, at: parsePlace(cfg.Resume), asks: map[string]context.CancelFunc{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -108,7 +108,7 @@ func (s *session) retract(b *trace.Builder) bool {
 // running returns the process, and starts it again if it has died.
 func (s *session) running(ctx context.Context) (*process, error) {
 	s.mu.Lock()
-	proc, shut, token := s.proc, s.shut, s.token
+	proc, shut, at := s.proc, s.shut, s.at
 	s.mu.Unlock()
 	if shut {
 		return nil, errClosed
@@ -116,7 +116,7 @@ func (s *session) running(ctx context.Context) (*process, error) {
 	if proc != nil && !proc.ended() {
 		return proc, nil
 	}
-	if err := s.start(ctx, token); err != nil {
+	if err := s.start(ctx, at); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
@@ -132,9 +132,9 @@ func (s *session) ask(b *trace.Builder, line []byte) error {
 	if s.shut {
 		return errClosed
 	}
-	if s.lost {
-		s.lost = false
-		b.Emit(trace.Error{Code: "session_lost", Message: "The agent's own session was lost; it starts without memory."})
+	if s.notice.Code != "" {
+		b.Emit(s.notice)
+		s.notice = trace.Error{}
 	}
 	s.waiting, s.asked, s.heard = b, b, false
 	err := s.dec.Decode(agent.Message{Dir: agent.In, Data: line}, turns{s})
@@ -173,7 +173,8 @@ func (s *session) stop(proc *process, b *trace.Builder) {
 	}
 	s.give(b, trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
 	proc.Terminate()
-	_ = proc.Close() // its reader sees the end
+	_ = proc.Close()
+	<-proc.done // what it said last is known
 }
 
 // give ends a turn from our side.
@@ -283,8 +284,8 @@ func (s *session) take(proc *process, line []byte) {
 		s.current = nil
 	}
 	learned := ""
-	if id := s.dec.SessionID(); id != "" && id != s.told && !s.dec.starting {
-		s.token, s.told, learned = id, id, id
+	if token := s.dec.Token(); token != "" && token != s.told && !s.dec.starting {
+		s.at, s.told, learned = parsePlace(token), token, token
 	}
 	s.mu.Unlock()
 	if err != nil {

@@ -32,8 +32,8 @@ func (p *process) ended() bool {
 }
 
 // start starts the process and waits until it is ready.
-func (s *session) start(ctx context.Context, resume string) error {
-	proc, err := s.launch(resume) //nolint:contextcheck // the process outlives the prompt that starts it: Close ends it
+func (s *session) start(ctx context.Context, at place) error {
+	proc, err := s.launch(at) //nolint:contextcheck // the process outlives the prompt that starts it: Close ends it
 	if err != nil {
 		return err
 	}
@@ -44,26 +44,29 @@ func (s *session) start(ctx context.Context, resume string) error {
 	proc.Kill() // nothing was said yet that could be lost
 	_ = proc.Close()
 	<-proc.done
-	if resume == "" || !s.forgotten(proc) || s.life.Err() != nil {
+	next, notice, ok := at.elsewhere(s.lastWords(proc))
+	if !ok || s.life.Err() != nil {
 		return err
 	}
-	s.cfg.Logger.Warn("claude: it does not know its session any more", "session", s.cfg.SessionID, "resume", resume)
-	if err := s.start(ctx, ""); err != nil {
+	s.cfg.Logger.Warn("claude: it does not find its place any more", "session", s.cfg.SessionID, "place", at.token(), "next", next.token())
+	if err := s.start(ctx, next); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lost = true
+	if s.notice.Code == "" { // else it did not find that one either, and has said so
+		s.notice = notice
+	}
 	return nil
 }
 
 // launch starts the process and its reader.
-func (s *session) launch(resume string) (*process, error) {
+func (s *session) launch(at place) (*process, error) {
 	if info, err := os.Stat(s.cfg.Cwd); s.cfg.Cwd != "" && (err != nil || !info.IsDir()) {
 		return nil, fmt.Errorf("claude: the workspace %s is not a directory", s.cfg.Cwd)
 	}
 	p, err := procio.Start(procio.Config{
-		Path: s.rt.command(), Args: s.rt.args(s.cfg, resume), Dir: s.cfg.Cwd, Env: s.rt.environ(), StateDir: s.cfg.StateDir,
+		Path: s.rt.command(), Args: s.rt.args(s.cfg, at), Dir: s.cfg.Cwd, Env: s.rt.environ(), StateDir: s.cfg.StateDir,
 	})
 	switch {
 	case procio.NotFound(err):
@@ -81,7 +84,7 @@ func (s *session) launch(resume string) (*process, error) {
 	}
 	s.proc = proc
 	s.dec = NewDecoder(Options{Tools: s.rt.Tools})
-	s.dec.starting = true
+	s.dec.starting, s.dec.at = true, at
 	s.goes.Go(func() { s.read(proc) })
 	return proc, nil
 }
@@ -120,13 +123,11 @@ func (s *session) greet(ctx context.Context, proc *process) error {
 // helloID is the id of the initialize request.
 const helloID = "gateway-hello"
 
-// forgotten reports whether the process ended because it does not know the
-// session that it was to resume.
-func (s *session) forgotten(proc *process) bool {
+// lastWords is what the process said before it ended, without having been ready.
+func (s *session) lastWords(proc *process) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const sign = "No conversation found"
-	return strings.Contains(proc.Stderr(), sign) || strings.Contains(s.dec.startError, sign)
+	return proc.Stderr() + "\n" + s.dec.startError
 }
 
 // advice is what to do about an error, if that is known.

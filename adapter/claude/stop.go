@@ -63,8 +63,8 @@ func (d *Decoder) result(data raw, t agent.Turns) error {
 		}
 	}
 	d.turnUsage(c, r)
-	if c.prompt && r.Origin.Kind == "task-notification" && r.Queued > 0 {
-		return nil // a background task's turn came between a prompt and its own
+	if c.prompt && r.Origin.Kind == "task-notification" && (r.Queued > 0 || r.NumTurns == 0) {
+		return nil // a background task's turn, or word that it is lost, came between a prompt and its own
 	}
 	d.forget(c)
 	c.b.End(stop)

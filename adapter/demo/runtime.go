@@ -19,10 +19,14 @@ type Runtime struct {
 var _ interface {
 	agent.Runtime
 	agent.Prober
+	agent.Rewinder
 } = Runtime{}
 
 // Probe implements agent.Prober. The demo works everywhere.
 func (Runtime) Probe(context.Context) (string, error) { return "built in", nil }
+
+// Rewinds implements agent.Rewinder. A token is the memory of its moment.
+func (Runtime) Rewinds(string) bool { return true }
 
 // Open implements agent.Runtime.
 func (r Runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {

@@ -24,10 +24,7 @@ type session struct {
 	memory
 }
 
-var (
-	_ agent.Session  = (*session)(nil)
-	_ agent.Rewinder = (*session)(nil)
-)
+var _ agent.Session = (*session)(nil)
 
 // Prompt implements agent.Session.
 func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
@@ -47,21 +44,6 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	s.host.Resume(s.token())
 	st := &stage{ctx: ctx, b: b, host: s.host, pace: s.pace, turn: s.turns, earlier: earlier}
 	b.End(verdict(choose(p.Text())(st)))
-	return nil
-}
-
-// Rewind implements agent.Rewinder.
-func (s *session) Rewind(ctx context.Context, token string) error {
-	m, err := parseToken(token)
-	if err != nil {
-		return err
-	}
-	if err := s.enter(ctx); err != nil {
-		return err
-	}
-	defer s.leave()
-	s.prompts = m.prompts[:max(0, len(m.prompts)-1)]
-	s.host.Resume(s.token())
 	return nil
 }
 

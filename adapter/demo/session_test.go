@@ -143,31 +143,6 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-func TestRewind(t *testing.T) {
-	t.Parallel()
-	host := desk()
-	session := open(t, host, 0, "")
-	play(t, session, host, "one")
-	play(t, session, host, "two")
-	token := host.Token()
-	play(t, session, host, "three")
-	rewinder, ok := session.(agent.Rewinder)
-	if !ok {
-		t.Fatal("the demo is no Rewinder")
-	}
-	if err := rewinder.Rewind(t.Context(), token); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range []agent.Session{session, open(t, host, 0, host.Token())} {
-		if said := agenttest.Said(play(t, s, host, "remember")); !strings.HasPrefix(said, "Before this you said:\n\n- one\n") || strings.Contains(said, "two") {
-			t.Errorf("after the rewind the demo remembers %q", said)
-		}
-	}
-	if err := rewinder.Rewind(t.Context(), "nonsense"); err == nil {
-		t.Error("a rewind to nonsense went well")
-	}
-}
-
 func TestBadToken(t *testing.T) {
 	t.Parallel()
 	for _, token := range []string{"x", "demo1.*", "demo1.", "demo1." + base64.RawURLEncoding.EncodeToString([]byte("[]"))} {

@@ -40,6 +40,7 @@ func flaws() map[flaw]string {
 		"never asks":                "question",
 		"has no token":              "resume",
 		"forgets":                   "resume",
+		"does not go back":          "rewind",
 	}
 }
 
@@ -79,15 +80,22 @@ func TestBroken(t *testing.T) {
 }
 
 type runtime struct {
-	flaw flaw
-	dead bool
+	flaw   flaw
+	dead   bool
+	newest string // what an agent knows that does not go back
 }
+
+func (r *runtime) Rewinds(string) bool { return true }
 
 func (r *runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
 	if r.dead {
 		return nil, errors.New("dead")
 	}
-	return &session{runtime: r, host: host, memory: cfg.Resume, closed: make(chan struct{})}, nil
+	memory := cfg.Resume
+	if r.flaw == "does not go back" {
+		memory = r.newest
+	}
+	return &session{runtime: r, host: host, memory: memory, closed: make(chan struct{})}, nil
 }
 
 type session struct {
@@ -197,6 +205,7 @@ func (s *session) remember(prompt string) {
 	if s.has("forgets") {
 		prompt = "x"
 	}
+	s.newest = prompt
 	s.host.Resume(prompt)
 }
 

@@ -114,12 +114,14 @@ func (g *grammar) ask(e trace.Event) error {
 	case trace.Answer:
 		return g.answers(e, p.QuestionID, true)
 	case trace.Park:
-		if g.inStep {
-			return fmt.Errorf("the turn parks inside a step")
+		for id, part := range g.parts {
+			if part.open {
+				return fmt.Errorf("the turn parks while part %q is open", id)
+			}
 		}
 		for _, id := range p.Requests {
-			if g.asks[id] == nil {
-				return fmt.Errorf("the turn parks on %q, which was not asked", id)
+			if a := g.asks[id]; a == nil || a.done {
+				return fmt.Errorf("the turn parks on %q, which nobody asks now", id)
 			}
 		}
 	}

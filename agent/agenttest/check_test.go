@@ -34,7 +34,6 @@ func goodTurn(t *testing.T) []trace.Event {
 	r.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: json.RawMessage(`"whole"`)})
 	r.StepStart("next")
 	question := r.Question(trace.Question{QuestionID: "q", Text: "?"})
-	r.Park(question)
 	r.Answer(trace.Answer{QuestionID: question, Outcome: trace.Selected, Values: []string{"x"}, By: "ann"})
 	r.Emit(trace.Data{Name: "d", Value: json.RawMessage(`1`)})
 	if err := r.Finish(trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}); err != nil {
@@ -137,14 +136,14 @@ func TestCheckTurnFinds(t *testing.T) {
 			e.Payload = trace.ToolResult{ToolCallID: "c", Status: trace.ToolFailed, Output: json.RawMessage("1")}
 		}), "does not say why"},
 		{"result with another parent", change(trace.KindToolResult, func(e *trace.Event) { e.Parent = "turn.1" }), "not its call"},
-		{"no request", drop(trace.KindPermissionRequest, 0), "parent"},
+		{"no request", drop(trace.KindPermissionRequest, 0), "nobody asks"},
 		{"request twice", twice(trace.KindPermissionRequest), "used before"},
 		{"no response", drop(trace.KindPermissionResponse, 0), "no answer"},
 		{"response twice", twice(trace.KindPermissionResponse), "has its answer"},
-		{"no question", drop(trace.KindQuestion, 0), "not asked"},
+		{"no question", drop(trace.KindQuestion, 0), "nobody asks"},
 		{"no answer", drop(trace.KindAnswer, 0), "no answer"},
 		{"answer of another question", change(trace.KindAnswer, func(e *trace.Event) { e.Payload = trace.Answer{QuestionID: "p"} }), "not asked"},
-		{"parked on nothing", change(trace.KindPark, func(e *trace.Event) { e.Payload = trace.Park{Requests: []string{"x"}} }), "not asked"},
+		{"parked on nothing", change(trace.KindPark, func(e *trace.Event) { e.Payload = trace.Park{Requests: []string{"x"}} }), "nobody asks"},
 		{"data without a name", change(trace.KindData, func(e *trace.Event) { e.Payload = trace.Data{Value: json.RawMessage("1")} }), "no name"},
 		{"data is not JSON", change(trace.KindData, func(e *trace.Event) { e.Payload = trace.Data{Name: "d"} }), "not JSON"},
 	} {

@@ -68,6 +68,7 @@ func Run(t *testing.T, s Suite) {
 		{"question", []Ability{Question}, question},
 		{"cancel while question waits", []Ability{Question}, cancelQuestion},
 		{"resume", []Ability{Tell, Recall}, resume},
+		{"rewind", []Ability{Tell, Recall}, rewind},
 	} {
 		if !s.has(c.needs) {
 			continue

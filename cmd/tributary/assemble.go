@@ -106,6 +106,7 @@ func sessionOptions(c config.Config, logger *slog.Logger) (session.Options, erro
 	s := c.Sessions
 	return session.Options{
 		Agents: all, Default: c.DefaultAgent,
+		Approval: s.Approval, HoldLimit: s.HoldLimit, AskLimit: s.AskLimit,
 		OnDisconnect: s.OnDisconnect, Busy: s.Busy, GracePeriod: s.Grace, GraceLimit: s.GraceLimit,
 		IdleLimit: s.IdleLimit, StopPatience: s.StopPatience, AgentIdle: s.AgentIdle,
 		MaxAgents: s.MaxAgents, MaxQueue: s.MaxQueue, Replay: s.Replay,

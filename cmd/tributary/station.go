@@ -88,7 +88,7 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
 	s.server = s.newServer(guard.Wrap(gateway.New(gateway.Options{
 		Hub: s.hub, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Page: web.Handler(),
-		Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Started: time.Now(),
+		Permits: c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Started: time.Now(),
 	})))
 	failed := make(chan error, 1)
 	go func() { failed <- s.server.Serve(newConnections(listener, c.Limits.Connections)) }()

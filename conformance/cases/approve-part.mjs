@@ -2,7 +2,6 @@ import { requestOf, textOf, toolsOf } from '../lib/message.mjs';
 
 export default {
   order: 18,
-  later: 'answers by the next POST',
   about: 'an approval answered by the tool part: the client POSTs by itself, the same message goes on',
   skip: ({ client }) => (client.major === 5 ? 'major 5 has no approvals in its protocol' : null),
   async run(t) {

@@ -2,7 +2,6 @@ import { questionOf, textOf, toolsOf } from '../lib/message.mjs';
 
 export default {
   order: 19,
-  later: 'answers by the next POST',
   about: 'a question answered as a client tool: the client POSTs by itself, the same message goes on',
   async run(t) {
     const chat = await t.open({ sendAutomaticallyWhen: t.client.ai.lastAssistantMessageIsCompleteWithToolCalls });

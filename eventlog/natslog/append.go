@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -17,6 +19,7 @@ type batch struct {
 	frame frame
 	kept  bool
 	text  []byte
+	said  []eventlog.MessageMark
 }
 
 // Append implements eventlog.Store. Its context is looked at before it begins:
@@ -110,7 +113,8 @@ func (se *session) batches(turn string, events []trace.Event) (batches []batch, 
 		}
 		b := &batches[n-1]
 		before := len(b.text)
-		b.text, err = trace.Record{Session: se.id, Turn: turn, Seq: seq, Event: e}.AppendJSON(b.text)
+		r := trace.Record{Session: se.id, Turn: turn, Seq: seq, Event: e}
+		b.text, err = r.AppendJSON(b.text)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -123,6 +127,9 @@ func (se *session) batches(turn string, events []trace.Event) (batches []batch, 
 			b = &batches[n]
 		}
 		b.frame.Last = seq
+		if m, ok := eventlog.MarkOf(r); ok {
+			b.said = append(b.said, m)
+		}
 		if i == 0 && kept && begin != nil {
 			b.frame.Begin = begin
 		}
@@ -131,6 +138,11 @@ func (se *session) batches(turn string, events []trace.Event) (batches []batch, 
 			b.frame.End = end
 		}
 		seq++
+	}
+	for i := range batches {
+		if b := &batches[i]; b.kept {
+			b.frame.Said = fitting(b.said, saidRoom)
+		}
 	}
 	return batches, begin, end, nil
 }
@@ -153,7 +165,7 @@ func (s *Store) publish(ctx context.Context, se *session, l *lane, f frame, text
 	}
 	se.mu.Lock()
 	defer se.mu.Unlock()
-	l.add(place{at: at, first: f.First, last: f.Last, size: len(body), piece: f.Piece, of: f.Of}, f)
+	l.add(place{at: at, first: f.First, last: f.Last, size: len(body), piece: f.Piece, of: f.Of, told: f.told()}, f)
 	return nil
 }
 
@@ -189,6 +201,10 @@ func (s *Store) list(ctx context.Context, se *session, l *lane) {
 				m.Open = append(m.Open, mark{turn, seq})
 			}
 		}
+		told := upToMessage(l.said, m.Last)
+		if !slices.ContainsFunc(run, func(p place) bool { return !p.told }) {
+			m.Said = fitting(l.said[:told], s.maxPayload()/2)
+		}
 		body, err := m.encode()
 		var at uint64
 		if err == nil {
@@ -200,7 +216,7 @@ func (s *Store) list(ctx context.Context, se *session, l *lane) {
 		}
 		se.mu.Lock()
 		l.indexed(limit, at)
-		l.begin, l.end = l.begin[begin:], l.end[end:]
+		l.begin, l.end, l.said = l.begin[begin:], l.end[end:], l.said[told:]
 		if dropped := l.trim(); l.kept {
 			se.trimmed(dropped)
 		}

@@ -24,6 +24,9 @@ type frame struct {
 	// stand on the last piece, for only then everything is there.
 	Begin []mark `json:"begin,omitempty"`
 	End   []mark `json:"end,omitempty"`
+	// Said are the marks of messages among these records, on the last piece too.
+	// Nil means that nobody wrote them down, not that there are none.
+	Said *said `json:"said,omitempty"`
 }
 
 // mark is a turn and the number of its first or last record.
@@ -65,6 +68,13 @@ func decodeFrame(body []byte) (f frame, records []byte, err error) {
 	return f, records, nil
 }
 
+// told reports whether the message says which messages of people and agents begin
+// with it.
+func (f frame) told() bool {
+	_, ok := f.Said.marks()
+	return ok
+}
+
 // complete reports whether the message completes its records.
 func (f frame) complete() bool { return f.Piece == f.Of }
 
@@ -81,9 +91,10 @@ func (f frame) split(records []byte, limit int) (frames []frame, pieces [][]byte
 		records = records[n:]
 	}
 	for i := range pieces {
-		frames = append(frames, frame{First: f.First, Last: f.Last, Piece: i + 1, Of: len(pieces)})
+		frames = append(frames, frame{First: f.First, Last: f.Last, Piece: i + 1, Of: len(pieces), Said: f.Said.none()})
 	}
-	frames[len(frames)-1].Begin, frames[len(frames)-1].End = f.Begin, f.End
+	last := &frames[len(frames)-1]
+	last.Begin, last.End, last.Said = f.Begin, f.End, f.Said
 	return frames, pieces
 }
 

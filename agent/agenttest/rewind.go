@@ -1,0 +1,37 @@
+package agenttest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/agent"
+)
+
+// rewind opens sessions with tokens from before the agent was told something. A
+// runtime that is no Rewinder has promised nothing.
+func rewind(t *testing.T, s Suite) {
+	st := newStand(t, s, NewHost())
+	rewinder, ok := st.runtime.(agent.Rewinder)
+	if !ok {
+		return
+	}
+	st.play(t, s.Prompts[Text])
+	before := st.host.Token()
+	st.play(t, s.Prompts[Tell])
+	for _, token := range []string{before, ""} {
+		if !rewinder.Rewinds(token) {
+			t.Errorf("the resume token %q names no moment, says the runtime", token)
+		}
+		st.close(t)
+		st.open(t, token)
+		if said := Said(st.play(t, s.Prompts[Recall])); strings.Contains(said, s.Word) {
+			t.Errorf("opened with the token %q from before, the agent knows %q, it says: %s", token, s.Word, said)
+		}
+		st.play(t, s.Prompts[Tell])
+		st.close(t)
+		st.open(t, st.host.Token())
+		if said := Said(st.play(t, s.Prompts[Recall])); !strings.Contains(said, s.Word) {
+			t.Errorf("after it went back and was told again the agent does not know %q, it says: %s", s.Word, said)
+		}
+	}
+}

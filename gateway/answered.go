@@ -1,0 +1,187 @@
+package gateway
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// answered is a part of a posted assistant message that its user has answered.
+type answered struct {
+	toolCall string // the id of its call, as the client has it
+	session.Reply
+}
+
+// mostAnswered bounds what is kept of the answers in a POST, in bytes. The stock
+// client posts all of a conversation's every time; the newest count.
+const mostAnswered = 1 << 20
+
+// answeredMessage is an assistant message with answers.
+type answeredMessage struct {
+	id    string
+	parts []answered
+	size  int
+}
+
+// keepAnswers takes over what a posted assistant message answers.
+func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
+	req.LastAssistant = id
+	parts, _ := m["parts"].([]any)
+	a := answeredMessage{id: id}
+	for _, p := range parts {
+		part, _ := p.(map[string]any)
+		reply, size, err := readAnswered(part)
+		if err != nil {
+			return err
+		}
+		if reply.ID != "" {
+			a.parts = append(a.parts, reply)
+			a.size += size
+		}
+	}
+	if len(a.parts) == 0 {
+		return nil
+	}
+	req.answers = append(req.answers, a)
+	req.answersSize += a.size
+	for len(req.answers) > 1 && req.answersSize > mostAnswered {
+		req.answersSize -= req.answers[0].size
+		req.answers = req.answers[1:]
+	}
+	return nil
+}
+
+// answersOf returns what the message with that id answers.
+func (req *chatRequest) answersOf(id string) []answered {
+	for i := len(req.answers) - 1; i >= 0; i-- {
+		if req.answers[i].id == id {
+			return req.answers[i].parts
+		}
+	}
+	return nil
+}
+
+// readAnswered reads a part: an approval that was responded to and of which the
+// server has not told the outcome yet, or a client tool of ours with its output.
+// Any other part gives a reply without an id.
+func readAnswered(part map[string]any) (a answered, size int, err error) {
+	str := func(key string) string { v, _ := part[key].(string); return v }
+	tool, isTool := strings.CutPrefix(str("type"), "tool-")
+	if str("type") == "dynamic-tool" {
+		tool, isTool = str("toolName"), true
+	}
+	state := str("state")
+	a.toolCall = str("toolCallId")
+	switch {
+	case !isTool || a.toolCall == "" && state != "approval-responded":
+		return answered{}, 0, nil
+	case state == "approval-responded":
+		approval, _ := part["approval"].(map[string]any)
+		a.ID, _ = approval["id"].(string)
+		a.Choice.Reason, _ = approval["reason"].(string)
+		approved, ok := approval["approved"].(bool)
+		if a.ID == "" || !ok {
+			return answered{}, 0, nil
+		}
+		a.Choice.Approved = &approved
+		return a, len(a.ID) + len(a.Choice.Reason), nil
+	case state != "output-available" && state != "output-error":
+		return answered{}, 0, nil
+	case tool == uistream.AskUser:
+		a.ID, a.Question = uistream.QuestionID(a.toolCall), true
+		if state == "output-available" {
+			a.Values = texts(part["output"])
+		}
+	case tool == uistream.AskPermission:
+		a.ID = uistream.RequestID(a.toolCall)
+		a.Choice, err = readChoice(part["output"], state == "output-available")
+	default:
+		return answered{}, 0, nil
+	}
+	size = len(a.ID) + len(a.Choice.Input) + len(a.Choice.Reason)
+	for _, v := range a.Values {
+		size += len(v)
+	}
+	return a, size, err
+}
+
+// texts reads the output of AskUser: a text, a list of them, or any other value,
+// which is then taken as its JSON.
+func texts(output any) []string {
+	switch v := output.(type) {
+	case nil:
+		return nil
+	case string:
+		return []string{v}
+	case []any:
+		var all []string
+		for _, item := range v {
+			all = append(all, texts(item)...)
+		}
+		return all
+	}
+	raw, err := json.Marshal(output)
+	if err != nil {
+		return nil
+	}
+	return []string{string(raw)}
+}
+
+// readChoice reads the output of AskPermission; a call that was not answered well
+// is a no.
+func readChoice(output any, ok bool) (session.Choice, error) {
+	no := false
+	if !ok {
+		return session.Choice{Approved: &no}, nil
+	}
+	switch v := output.(type) {
+	case bool:
+		return session.Choice{Approved: &v}, nil
+	case string:
+		return session.Choice{Says: v}, nil
+	case map[string]any:
+		var c session.Choice
+		c.Option, _ = v["option"].(string)
+		c.Reason, _ = v["reason"].(string)
+		c.Interrupt, _ = v["interrupt"].(bool)
+		if approved, is := v["approved"].(bool); is {
+			c.Approved = &approved
+		}
+		if in, has := v["updated_input"]; has && in != nil {
+			raw, err := json.Marshal(in)
+			if err != nil {
+				return c, malformed("The `updated_input` of a permission cannot be read.")
+			}
+			c.Input = raw
+		}
+		return c, nil
+	}
+	return session.Choice{Approved: &no}, nil
+}
+
+// replies are the answers of a message, with what the body of the POST adds to
+// the one that it gives: the option, the edited input, the end of the turn.
+func (req *chatRequest) replies(parts []answered) []session.Reply {
+	all := make([]session.Reply, len(parts))
+	one := -1
+	for i, p := range parts {
+		all[i] = p.Reply
+		if !p.Question {
+			one = i
+		}
+	}
+	if one < 0 || len(all) > 1 {
+		return all
+	}
+	c := &all[one].Choice
+	if req.Option != "" {
+		c.Option = req.Option
+	}
+	if len(req.Input) > 0 {
+		c.Input = req.Input
+	}
+	c.Interrupt = c.Interrupt || req.Interrupt
+	return all
+}

@@ -1,0 +1,69 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// continues tells whether a POST goes on with an assistant message, and with
+// which: the one that it ends with, or an earlier one that it names and answers.
+func (req *chatRequest) continues() (message string, is bool) {
+	switch {
+	case req.Trigger != "" && req.Trigger != triggerSubmit:
+		return "", false
+	case req.MessageID != "" && len(req.answersOf(req.MessageID)) > 0:
+		return req.MessageID, true
+	case req.LastRole == "assistant":
+		return req.LastID, true
+	}
+	return "", false
+}
+
+// goOn takes the answers of a message and streams the rest of it.
+func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, o uistream.Options) error {
+	id := r.PathValue("id")
+	if id == "" {
+		id = req.ID
+	}
+	parts := req.answersOf(message)
+	rest, err := g.Hub.Continue(r.Context(), id, g.continuation(r, req, message, parts))
+	if err != nil {
+		return err
+	}
+	if rest.Waiting {
+		writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
+		defer writer.Close()
+		_ = writer.Pause(message, o) // its error says that the client has gone
+		return nil
+	}
+	g.serve(w, r, rest.Turn, uistream.Span{From: rest.From, Past: rest.Past, Again: askedAgain(parts, rest.Allowed, o)}, o)
+	return nil
+}
+
+func (g *gateway) continuation(r *http.Request, req chatRequest, message string, parts []answered) session.Continuation {
+	return session.Continuation{Message: message, By: caller(r), MayPermit: g.mayPermit(r), Replies: req.replies(parts)}
+}
+
+// askedAgain are the requests that the sender has answered otherwise than whoever
+// was first. A client that cannot be told the answer would go on showing its own;
+// asked again, it forgets that.
+func askedAgain(parts []answered, allowed map[string]bool, o uistream.Options) []uistream.Chunk {
+	var all []uistream.Chunk
+	for _, p := range parts {
+		said := p.Choice.Approved
+		truth, decided := allowed[p.ID]
+		if decided && said != nil && *said != truth && !p.Question && o.Profile.Approvals() && !o.Profile.ToldApprovals() {
+			all = append(all, uistream.ToolApprovalRequest{ToolCallID: p.toolCall, ApprovalID: p.ID})
+		}
+	}
+	return all
+}
+
+// mayPermit tells whether the sender of a request may answer permission requests.
+func (g *gateway) mayPermit(r *http.Request) bool {
+	p, ok := access.From(r.Context())
+	return ok && p.Role.Allows(g.Permits)
+}

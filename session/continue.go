@@ -1,0 +1,153 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Continuation is a request that answers what an assistant message asks.
+type Continuation struct {
+	// Message is the assistant message.
+	Message string
+	By      string
+	// MayPermit says that the sender's role may answer permission requests.
+	MayPermit bool
+	Replies   []Reply
+}
+
+// Reply is an answer to one thing that a message asks.
+type Reply struct {
+	// ID is that of the request or question.
+	ID string
+	// Question tells which of the two it is.
+	Question bool
+	// Choice answers a permission request.
+	Choice Choice
+	// Values answer a question; there are none if it was declined.
+	Values []string
+}
+
+// Rest is what the sender of a Continuation gets.
+type Rest struct {
+	Turn
+	// Waiting says that the message asks more, which has no answer yet: there is
+	// nothing to send.
+	Waiting bool
+	// Allowed tells of the permission requests that have their answer whether they
+	// were allowed, whoever was first.
+	Allowed map[string]bool
+}
+
+// Continue takes the answers that came with a request for an assistant message
+// and tells where the rest of the message begins. An answer counts once: who
+// comes second gets the rest all the same. Only what was put to the user in that
+// message can be answered so.
+func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Rest, error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return Rest{}, err
+	}
+	defer release()
+	if err := l.loadBranch(ctx); err != nil {
+		return Rest{}, err
+	}
+	turn, t, ok := l.turnOf(c.Message)
+	if !ok || len(c.Replies) == 0 {
+		return Rest{}, ErrNotWaiting
+	}
+	if t != nil {
+		if err := t.takeReplies(c); err != nil {
+			return Rest{}, err
+		}
+		if err := t.builder.Flush(); err != nil {
+			return Rest{}, ErrLog
+		}
+	}
+	o, err := l.outline(ctx, turn.ID, turn.After)
+	if err != nil {
+		return Rest{}, err
+	}
+	ids := make([]string, len(c.Replies))
+	for i, r := range c.Replies {
+		ids[i] = r.ID
+	}
+	at, asked := o.parkOf(ids)
+	if !asked || o.rewound { // an empty answer would make the client ask again and again
+		return Rest{}, ErrNotWaiting
+	}
+	turn.MessageID, turn.From, turn.Past = c.Message, at.seq+1, max(o.past(), at.seq)
+	return Rest{Turn: turn, Waiting: !o.answered(at), Allowed: o.decided}, nil
+}
+
+// Settle takes the answers that came with a request of another kind. What waits
+// for none of them is left alone.
+func (h *Hub) Settle(ctx context.Context, session string, c Continuation) error {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := l.loadBranch(ctx); err != nil {
+		return err
+	}
+	_, t, ok := l.turnOf(c.Message)
+	if !ok || t == nil {
+		return nil
+	}
+	return t.takeReplies(c)
+}
+
+// turnOf finds the turn of an assistant message of the branch; t is nil if it is
+// over.
+func (l *live) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := l.branch.find(messageID)
+	if i < 0 || l.branch.messages[i].user {
+		return turn, nil, false
+	}
+	m := l.branch.messages[i]
+	if t := l.turns[m.turn]; t != nil {
+		return t.handle(), t, true
+	}
+	return Turn{Session: l.id, ID: m.turn, MessageID: m.id, After: m.after}, nil, true
+}
+
+// takeReplies takes those answers that the turn waits for.
+func (t *turn) takeReplies(c Continuation) error {
+	for _, r := range c.Replies {
+		t.live.mu.Lock()
+		waits := t.waits.put[r.ID]
+		t.live.mu.Unlock()
+		if !waits { // answered, withdrawn, or never put to the user
+			continue
+		}
+		if !r.Question && !c.MayPermit {
+			return ErrMayNotPermit
+		}
+		if err := t.live.reply(r, c.By); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reply gives an answer, unless somebody was first.
+func (l *live) reply(r Reply, by string) error {
+	var err error
+	switch {
+	case !r.Question:
+		_, err = l.permit(r.ID, by, r.Choice)
+	case len(r.Values) == 0:
+		err = l.asks.questions.Answer(r.ID, trace.Answer{QuestionID: r.ID, Outcome: trace.Canceled, Values: []string{}, By: name(by)})
+	default:
+		_, err = l.answer(r.ID, by, r.Values)
+	}
+	if _, answered := errors.AsType[*AnsweredError](err); answered || errors.Is(err, ErrUnknownRequest) || errors.Is(err, permission.ErrUnknown) {
+		return nil
+	}
+	return err
+}

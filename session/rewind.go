@@ -1,0 +1,205 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// rewinding is what a prompt takes back: a message and all that follows it.
+type rewinding struct {
+	to    string   // the message; "" takes nothing back
+	turns []string // that go, in the order of the branch
+	ran   bool     // the agent has worked on one of them
+	// from is where the agent stood before it did, and was where it stands now.
+	from, was string
+	// why says in a sentence why the agent cannot go there.
+	why string
+}
+
+// again turns a regeneration into a prompt with the id and the content of the
+// message that is to run again. Where the request names none that is known, the
+// last message of a page decides: if others have gone on since, that page is
+// stale, unless the text says that an edit is meant.
+func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
+	l.mu.Lock()
+	m, named := l.branch.target(p.Of)
+	named = named && (p.Of != "" || p.Message.ID == "")
+	own := l.branch.find(p.Message.ID)
+	last, _ := l.branch.target("")
+	if !named && own >= 0 {
+		m = l.branch.messages[own]
+	}
+	l.mu.Unlock()
+	switch {
+	case !named && own < 0 && len(p.Message.Parts) > 0:
+		return p, nil // an app that regenerates what was never sent
+	case !named && own < 0, !m.user:
+		return p, ErrUnknownMessage
+	}
+	holds, states := p.Message.ID == m.id && len(p.Message.Parts) > 0, named || m.id == last.id
+	if holds && states {
+		return p, nil // perhaps edited: the content of the request counts
+	}
+	said, err := l.said(ctx, m)
+	switch {
+	case err != nil:
+		return p, err
+	case states:
+		p.Message = said
+	case !holds || textOf(p.Message) == textOf(said):
+		return p, ErrStale
+	}
+	return p, nil
+}
+
+func textOf(m trace.UserMessage) string { return agent.Prompt{Message: m}.Text() }
+
+// said reads a user's message from the log.
+func (l *live) said(ctx context.Context, m message) (trace.UserMessage, error) {
+	for r, err := range l.hub.Log.Wholes(ctx, l.id, m.after, 0) {
+		if err != nil {
+			return trace.UserMessage{}, fmt.Errorf("read the history of session %q: %w", l.id, err)
+		}
+		if p, ok := r.Payload.(trace.Prompt); ok && r.Turn == m.turn && p.Message.ID == m.id {
+			return p.Message, nil
+		}
+	}
+	return trace.UserMessage{}, ErrUnknownMessage
+}
+
+// recall learns where the agent stood before it answered the message named, or
+// what followed it. The branch of a session that was not in memory does not know.
+func (l *live) recall(ctx context.Context, id string) error {
+	l.mu.Lock()
+	first, ok := message{}, false
+	if i := l.branch.find(id); id != "" && i >= 0 {
+		first, ok = l.branch.firstAnswer(i)
+	}
+	l.mu.Unlock()
+	if !ok || first.recalled {
+		return nil
+	}
+	for r, err := range l.hub.Log.Wholes(ctx, l.id, first.after, 0) {
+		if err != nil {
+			return fmt.Errorf("read the history of session %q: %w", l.id, err)
+		}
+		p, is := r.Payload.(trace.Reply)
+		if !is || r.Turn != first.turn || p.MessageID != first.id {
+			continue
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if i := l.branch.find(first.id); i >= 0 {
+			l.branch.messages[i].resume, l.branch.messages[i].recalled = p.Resume, true
+		}
+		return nil
+	}
+	return nil
+}
+
+// firstAnswer is the answer that began first among the messages from i on.
+func (b *branch) firstAnswer(i int) (first message, ok bool) {
+	for _, m := range b.messages[i:] {
+		if !m.user && (!ok || m.nth < first.nth) {
+			first, ok = m, true
+		}
+	}
+	return first, ok
+}
+
+// resolve says what a prompt takes back, if anything. History is cut on a stated
+// wish only, a new id always appends; and nobody takes back what another has said.
+func (l *live) resolve(p Prompt) (rewinding, error) {
+	i := l.branch.find(p.Message.ID)
+	if p.Message.ID == "" || i < 0 {
+		return rewinding{}, nil
+	}
+	if !l.branch.messages[i].user {
+		return rewinding{}, ErrUnknownMessage
+	}
+	for _, m := range l.branch.messages[i:] {
+		if m.user && m.by != p.By {
+			return rewinding{}, ErrNotYours
+		}
+	}
+	back := l.branch.rewinding(i)
+	back.was = l.info.Resume
+	kept := slices.ContainsFunc(l.branch.messages[:i], func(m message) bool { return !m.user })
+	r, can := l.hub.Agents[l.info.Agent].Runtime.(agent.Rewinder)
+	switch {
+	case !can:
+		back.why = "The agent still remembers what was removed: it cannot go back."
+	case back.from == "" && kept || !r.Rewinds(back.from): // it has no token, or had none when this was recorded
+		back.why = "The agent still remembers what was removed: where it stood before that is not known."
+	}
+	return back, nil
+}
+
+// rewinding is what goes when the branch is cut before its message i.
+func (b *branch) rewinding(i int) rewinding {
+	back := rewinding{to: b.messages[i].id}
+	for _, m := range b.messages[i:] {
+		if !slices.Contains(back.turns, m.turn) {
+			back.turns = append(back.turns, m.turn)
+		}
+	}
+	first, ran := b.firstAnswer(i)
+	back.ran, back.from = ran, first.resume
+	return back
+}
+
+// superseded is what ends because it is taken back.
+func (l *live) superseded(back rewinding) []ending {
+	var all []ending
+	for _, id := range back.turns {
+		if t := l.turns[id]; t != nil && !t.ending {
+			all = append(all, ending{t, stopped(superseded)})
+		}
+	}
+	return all
+}
+
+// takeBack cuts the branch, and moves the agent to where it stood. The one that
+// is open is behind the times from now on: it works, or will be closed before it
+// is asked again.
+func (l *live) takeBack(back rewinding) {
+	if back.to == "" {
+		return
+	}
+	l.branch.cut(back.to)
+	switch {
+	case !back.ran:
+	case back.why != "":
+		l.unforgot = back.why
+	default:
+		l.info.Resume, l.astray = back.from, true
+	}
+}
+
+// stay leaves the agent where it was: taking back did not get on record.
+func (l *live) stay(back rewinding) {
+	if back.ran && back.why == "" && l.info.Resume == back.from {
+		l.info.Resume = back.was
+	}
+}
+
+// goBack makes sure that the agent does not remember what was taken back since it
+// last worked: one that is opened now stands where its token says. It returns a
+// sentence if the agent cannot.
+func (l *live) goBack() (why string) {
+	l.mu.Lock()
+	astray := l.astray
+	why, l.unforgot = l.unforgot, ""
+	l.mu.Unlock()
+	if astray {
+		l.closeAgent()
+		l.mu.Lock()
+		l.astray = false
+		l.mu.Unlock()
+	}
+	return why
+}

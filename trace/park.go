@@ -1,0 +1,84 @@
+package trace
+
+import "slices"
+
+// A user is asked one thing at a time, or several of one kind at once: whoever
+// answers by the next request of a chat can only answer what stands last in the
+// message, and only once all of it is answered. So what is asked meanwhile is on
+// record at once, where it can be answered by other ways, and is put to the user
+// when those before it have their answers.
+
+// hold takes what was asked, to put it to the user as soon as that can be.
+func (t *turn) hold(asked ...*ask) {
+	t.unshown = append(t.unshown, asked...)
+	t.present(false)
+}
+
+// present puts what waits to the user, unless something is being asked. While
+// the input of a call is being written it waits too: the border of a step would
+// cut that call in two. With force it does not wait for that.
+func (t *turn) present(force bool) {
+	if len(t.shown) > 0 || len(t.unshown) == 0 || t.writing > 0 && !force {
+		return
+	}
+	question := t.unshown[0].question
+	for _, q := range t.unshown {
+		if q.question == question {
+			q.shown = true
+			t.shown = append(t.shown, q)
+		}
+	}
+	t.unshown = slices.DeleteFunc(t.unshown, func(q *ask) bool { return q.shown })
+	t.park(t.Hold)
+}
+
+// park closes parts and step for every reader: what is asked ends the step.
+func (t *turn) park(held bool) {
+	ids := make([]string, len(t.shown))
+	for i, q := range t.shown {
+		ids[i] = q.id
+	}
+	t.closeParts(true, false)
+	t.put("", Gateway, Park{Requests: ids, Held: held})
+	t.closeStep(true)
+}
+
+// answered puts what waits next to the user once all that was asked is answered.
+func (t *turn) answered(q *ask) {
+	t.letGo(q)
+	t.present(false)
+}
+
+func (t *turn) letGo(q *ask) {
+	is := func(o *ask) bool { return o == q }
+	t.shown = slices.DeleteFunc(t.shown, is)
+	t.unshown = slices.DeleteFunc(t.unshown, is)
+}
+
+// Present puts what waits to the user even while the agent writes the input of a
+// call. It is for whoever finds that this takes too long: some agents go on
+// writing only when they have their answer.
+func (b *Builder) Present() {
+	b.do(func(t *turn) { t.present(true) })
+}
+
+// Release lets readers leave who were held while somebody is asked.
+func (b *Builder) Release() {
+	b.do(func(t *turn) {
+		if len(t.shown) > 0 {
+			t.park(false)
+		}
+	})
+}
+
+// Asked returns the ids of what is put to the user now.
+func (b *Builder) Asked() []string {
+	t := b.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ids := make([]string, len(t.shown))
+	for i, q := range t.shown {
+		ids[i] = q.id
+	}
+	return ids
+}
