@@ -79,9 +79,17 @@ func FuzzCredentials(f *testing.F) {
 	const token = "0123456789abcdef0123456789abcdef"
 	cookie := cookieName + "=" + cookieValue(token)
 	for _, s := range [][4]string{
-		{"Bearer " + token, "", "", ""}, {"bearer  " + token + " ", "", "http://localhost:3000", ""}, {"Basic " + token, "", "", ""}, {token, "", "", ""},
-		{"", cookie, "", "same-origin"}, {"", cookie, "http://localhost:8787", ""}, {"", cookie, "http://localhost:3000", ""}, {"", cookie, "null", "cross-site"},
-		{"", "a=b; " + cookie + "; " + cookieName + "=x", "", "none"}, {"Bearer", cookie, "", "same-origin"}, {"", `"`, "", ""},
+		{"Bearer " + token, "", "", ""},
+		{"bearer  " + token + " ", "", "http://localhost:3000", ""},
+		{"Basic " + token, "", "", ""},
+		{token, "", "", ""},
+		{"", cookie, "", "same-origin"},
+		{"", cookie, "http://localhost:8787", ""},
+		{"", cookie, "http://localhost:3000", ""},
+		{"", cookie, "null", "cross-site"},
+		{"", "a=b; " + cookie + "; " + cookieName + "=x", "", "none"},
+		{"Bearer", cookie, "", "same-origin"},
+		{"", `"`, "", ""},
 	} {
 		f.Add(s[0], s[1], s[2], s[3])
 	}
