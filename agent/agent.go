@@ -155,6 +155,7 @@ type Steerer interface {
 	Steer(ctx context.Context, p Prompt) error
 }
 
+
 // Reattacher is an agent whose turns survive the gateway's restart.
 type Reattacher interface {
 	Reattach(ctx context.Context, turn string, b *trace.Builder) error
