@@ -147,16 +147,26 @@ func (l *live) loadBranch(ctx context.Context) error {
 		return nil
 	}
 	var b branch
+	var asked []string
 	for r, err := range l.hub.Log.Wholes(ctx, l.id, 0, 0) {
 		if err != nil {
 			return fmt.Errorf("read the history of session %q: %w", l.id, err)
 		}
 		b.observe(r)
+		if p, is := r.Payload.(trace.PermissionRequest); is {
+			asked = append(asked, p.RequestID)
+		}
+		if p, is := r.Payload.(trace.Question); is {
+			asked = append(asked, p.QuestionID)
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.branched {
 		l.branch, l.branched = b, true
+		for _, id := range asked {
+			l.asks.names.Note(id)
+		}
 	}
 	return nil
 }

@@ -62,11 +62,12 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 	t := &turn{live: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after, ended: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancelCause(l.hub.ctx)
 	t.builder = trace.NewBuilder(l.hub.ctx, trace.Config{
-		Turn:   t.id,
-		Now:    l.hub.Now,
-		Append: t.append,
-		Judge:  t.judge,
-		Hold:   l.hub.Approval == Hold,
+		Turn:    t.id,
+		Now:     l.hub.Now,
+		Append:  t.append,
+		Judge:   t.judge,
+		AskName: l.askName,
+		Hold:    l.hub.Approval == Hold,
 	})
 	return t
 }

@@ -139,7 +139,7 @@ func (b *Builder) ask(t *turn, key, toolCallID string, question bool) *ask {
 	}
 	q := &ask{question: question}
 	var renamed bool
-	if q.id, renamed = t.askNames.take(key); renamed {
+	if q.id, renamed = t.AskName(key); renamed {
 		t.counts.Renamed++
 	}
 	if toolCallID != "" {

@@ -17,6 +17,10 @@ type Config struct {
 	// Judge decides a permission request without asking anybody, if it can.
 	// It is called with the Builder locked and must not call back.
 	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
+	// AskName makes the id of a request or a question unique in the session, for
+	// answers name it alone; nil: it is unique in the turn. It must be safe for
+	// concurrent use.
+	AskName func(id string) (unique string, renamed bool)
 	// Hold makes readers stay while somebody is asked; see [Park].
 	Hold bool
 	// Now is the clock; time.Now if nil.
@@ -45,6 +49,9 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 	if cfg.MaxEvent <= 0 {
 		cfg.MaxEvent = 32 << 20
 	}
+	if cfg.AskName == nil {
+		cfg.AskName = Names{}.Take // under the turn's lock
+	}
 	t := &turn{
 		Config: cfg,
 		queue:  newQueue(ctx, cfg.Append),
@@ -53,8 +60,7 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 		calls:  map[string]*call{},
 		asks:   map[string]*ask{},
 
-		callNames: names{},
-		askNames:  names{},
+		callNames: Names{},
 	}
 	t.touched = t.Now()
 	return &Builder{turn: t}
@@ -178,7 +184,7 @@ type turn struct {
 	steps    int
 	counts   Counts
 
-	callNames, askNames names
+	callNames Names
 }
 
 // do runs a write under the lock, unless the turn is over.

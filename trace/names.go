@@ -2,13 +2,20 @@ package trace
 
 import "strconv"
 
-// names makes ids unique. It remembers for every id the last suffix it gave, so
+// Names makes ids unique. It remembers for every id the last suffix it gave, so
 // that an agent which uses one id for everything costs no more than one that
 // doesn't.
-type names map[string]int
+type Names map[string]int
 
-// take returns id, or id with a suffix when it was taken before.
-func (n names) take(id string) (unique string, renamed bool) {
+// Note remembers an id that is in use.
+func (n Names) Note(id string) {
+	if n[id] == 0 {
+		n[id] = 1
+	}
+}
+
+// Take returns id, or id with a suffix when it was taken before.
+func (n Names) Take(id string) (unique string, renamed bool) {
 	last, taken := n[id]
 	if !taken {
 		n[id] = 1
