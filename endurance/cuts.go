@@ -117,7 +117,7 @@ func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *ta
 		}
 		res, err := g.call(ctx, "GET", path, nil)
 		if err != nil {
-			if !dying {
+			if !dying && ctx.Err() == nil {
 				c.failed("%s: the resume was not answered: %v", w.session, err)
 			}
 			return
@@ -126,7 +126,7 @@ func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *ta
 		s.read(res, most)
 		w.add(s)
 		switch {
-		case dying:
+		case dying, ctx.Err() != nil:
 		case s.refused != "":
 			c.failed("%s: the resume was answered with %s", w.session, s.refused)
 		case i == 1 && !s.whole:

@@ -95,18 +95,23 @@ func work(ctx context.Context, g *gateway, n int, c *tally) error {
 }
 
 // one runs a turn.
-func one(ctx context.Context, g *gateway, session string, c *tally) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+func one(run context.Context, g *gateway, session string, c *tally) {
+	ctx, cancel := context.WithTimeout(run, answerWithin)
 	defer cancel()
 	s := &sight{session: session, prompt: "u" + rand.Text()}
 	words := []string{"hello", "hello", "think", "tool"}
 	res, err := g.prompt(ctx, session, s.prompt, oneOf(words))
-	if err != nil {
-		c.failed("%s: a prompt was not answered: %v", session, err)
-		return
+	if err == nil {
+		s.read(res, toTheEnd)
+	}
+	if run.Err() != nil {
+		return // whoever ended the run cut it off
 	}
 	c.tried(1)
-	if s.read(res, toTheEnd); !s.whole {
+	switch {
+	case err != nil:
+		c.failed("%s: a prompt was not answered: %v", session, err)
+	case !s.whole:
 		c.failed("%s: a turn has no end: %s %q", session, s.refused, tail(string(s.raw)))
 	}
 }
