@@ -95,7 +95,7 @@ endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, fa
 	$(GO) run ./endurance $(ARGS)
 
 .PHONY: endurance-quick
-endurance-quick: binary
+endurance-quick: binary ## The same in small sizes, about a minute
 	$(GO) run ./endurance -quick
 
 .PHONY: vet

@@ -43,7 +43,7 @@ func full() sizes {
 
 // quick is what a test run has time for.
 func quick() sizes {
-	return sizes{rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 2000, faults: 0}
+	return sizes{rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0}
 }
 
 func run(ctx context.Context, args []string) (ok bool, err error) {
@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 		n = quick()
 	}
 	flags := flag.NewFlagSet("endurance", flag.ContinueOnError)
-	flags.Bool("quick", false, "small sizes, under a minute")
+	flags.Bool("quick", false, "small sizes, about a minute")
 	binary := flags.String("binary", "bin/tributary", "the gateway")
 	root := flags.String("root", ".", "the project, for the clients' own readers and the tests of faults")
 	flags.IntVar(&n.rounds, "rounds", n.rounds, "how often the gateway is killed under load and started again")

@@ -55,6 +55,7 @@ func (f footprint) beyond(before footprint, c *tally) {
 func rest(ctx context.Context, g *gateway, aim *footprint) (footprint, error) {
 	const look = 50 * time.Millisecond
 	const steady = 12 * time.Second // streams that nobody follows are kept for 10
+	g.hangUp()                      // else the clients' idle connections count
 	var least footprint
 	since := time.Now()
 	for began := time.Now(); ; {
