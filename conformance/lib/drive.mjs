@@ -58,7 +58,7 @@ function face({ look, watchers, drawn, close }) {
     regenerate: o => { track(look().regenerate(o)); },
     resume: () => { track(look().resumeStream()); },
     answer: o => { track((look().addToolOutput ?? look().addToolResult)(o)); }, // its name in 5.0.0
-    approve: o => { track(look().addToolApprovalResponse(o)); },
+    approve: o => track(look().addToolApprovalResponse(o)),
     stop: () => look().stop(),
     /** Calls fn with the chat at every change the Chat class makes, or at every render of the hook. */
     watch: fn => { watchers.add(fn); },
