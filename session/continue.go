@@ -135,6 +135,10 @@ func (t *turn) takeReplies(c Continuation) error {
 			return err
 		}
 	}
+	for _, r := range c.Replies { // what the sender gets is read from the record
+		t.live.asks.requests.AwaitRecord(r.ID)
+		t.live.asks.questions.AwaitRecord(r.ID)
+	}
 	return nil
 }
 
