@@ -35,6 +35,7 @@ func find(in, pattern string) string {
 
 // request is the id of what is asked, call that of the call it is shown at.
 func (p parked) request() string { return find(p.body, `"approvalId":"([^"]+)"`) }
+
 func (p parked) call(tool string) string {
 	return find(p.body, `"tool-input-available","toolCallId":"([^"]+)","toolName":"`+tool+`"`)
 }
