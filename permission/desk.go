@@ -97,29 +97,28 @@ func (d *Desk[A]) Open(turn, id string, record func(A)) error {
 
 // Answer ends what was asked, if nobody else has. The error is ErrUnknown or an
 // *AnsweredError.
-func (d *Desk[A]) Answer(id string, answer A) error { return d.AnswerAfter(id, answer, func() {}) }
-
-// AnswerAfter is Answer; before is called first, if nobody else was first.
-func (d *Desk[A]) AnswerAfter(id string, answer A, before func()) error {
+func (d *Desk[A]) Answer(id string, answer A) error {
 	s, err := d.take(id, answer)
 	if err != nil {
 		return err
 	}
-	before()
 	s.settle(answer, s.record)
+	return nil
+}
+
+// AnswerAs is Answer, with another record than the one that Open was given.
+func (d *Desk[A]) AnswerAs(id string, answer A, record func(A)) error {
+	s, err := d.take(id, answer)
+	if err != nil {
+		return err
+	}
+	s.settle(answer, record)
 	return nil
 }
 
 // Recorded is Answer for what is on record already, such as the policy's answer
 // or an agent's withdrawal read from the log: record is not called.
-func (d *Desk[A]) Recorded(id string, answer A) error {
-	s, err := d.take(id, answer)
-	if err != nil {
-		return err
-	}
-	s.settle(answer, nil)
-	return nil
-}
+func (d *Desk[A]) Recorded(id string, answer A) error { return d.AnswerAs(id, answer, nil) }
 
 // Wait returns the answer. When ctx ends first, what was asked is withdrawn, and
 // the answer says so. The only error is ErrUnknown.

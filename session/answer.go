@@ -57,10 +57,7 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	case trace.PermissionRequest:
 		err = l.asks.requests.Open(t.id, p.RequestID, func(r trace.PermissionResponse) {
 			r.RequestID = p.RequestID
-			t.answered(p.RequestID) // before whoever answers can send something else
-			if !t.builder.PermissionResponse(r) {
-				tooLate(l, l.asks.permissions, p.RequestID)
-			}
+			record(t, l.asks.permissions, p.RequestID, func() bool { return t.builder.PermissionResponse(r) })
 		})
 		if err == nil {
 			l.notice(func() { l.asks.permissions[p.RequestID] = asked[trace.PermissionRequest]{turn: t.id, what: p} })
@@ -71,10 +68,7 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	case trace.Question:
 		err = l.asks.questions.Open(t.id, p.QuestionID, func(a trace.Answer) {
 			a.QuestionID = p.QuestionID
-			t.answered(p.QuestionID)
-			if !t.builder.Answer(a) {
-				tooLate(l, l.asks.questioned, p.QuestionID)
-			}
+			record(t, l.asks.questioned, p.QuestionID, func() bool { return t.builder.Answer(a) })
 		})
 		if err == nil {
 			l.notice(func() { l.asks.questioned[p.QuestionID] = asked[trace.Question]{turn: t.id, what: p} })
@@ -129,14 +123,20 @@ func lookFor[Q any](l *live, among map[string]asked[Q], id string) (asked[Q], bo
 	return q, ok
 }
 
-// tooLate notes that an answer was taken at the desk and not by the turn.
-func tooLate[Q any](l *live, among map[string]asked[Q], id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// record has the turn take an answer that was taken at the desk, and notes if that
+// was too late.
+func record[Q any](t *turn, among map[string]asked[Q], id string, take func() bool) (taken bool) {
+	t.answered(id) // before whoever answers can send something else
+	if take() {
+		return true
+	}
+	t.live.mu.Lock()
+	defer t.live.mu.Unlock()
 	if q, ok := among[id]; ok {
 		q.late = true
 		among[id] = q
 	}
+	return false
 }
 
 // forgetAsks lets go of what was asked in turns that are over: the agent may use

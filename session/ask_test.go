@@ -122,3 +122,51 @@ func TestAnAnswerThatRacesWithTheStop(t *testing.T) {
 		}
 	})
 }
+
+// Words that come as the agent takes its question back are no answer to it any more:
+// they are a prompt like any other, and not lost.
+func TestWordsThatRaceWithAWithdrawal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		more := make(chan struct{})
+		var heard []string
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, p agent.Prompt, tb *trace.Builder) error {
+			heard = append(heard, p.Text())
+			if p.Text() != "ask" {
+				return nil
+			}
+			tb.ToolCall(trace.ToolCall{ToolCallID: "t", RawName: "ask"})
+			tb.Question(trace.Question{QuestionID: "q", ToolCallID: "t", Text: "Which?"})
+			<-more
+			tb.Message("", "Never mind.")
+			time.Sleep(time.Second)
+			tb.ToolResult(trace.ToolResult{ToolCallID: "t", Status: trace.ToolCanceled})
+			time.Sleep(10 * time.Second) // and goes on with something else
+			return nil
+		}}))
+		defer b.close()
+		first := b.say("u1", "ask")
+		synctest.Wait()
+		gate := make(chan struct{})
+		bad.on(func(string, []trace.Event) error {
+			<-gate
+			return nil
+		})
+		close(more)
+		time.Sleep(2 * time.Second) // the log is busy, so that nobody knows yet
+		go func() {
+			time.Sleep(time.Second)
+			bad.on(nil)
+			close(gate)
+		}()
+		turn := b.say("u2", "blue")
+		b.wait(first)
+		b.wait(turn)
+		if want := []string{"ask", "blue"}; !slices.Equal(heard, want) {
+			t.Errorf("the agent heard %q, want %q", heard, want)
+		}
+		if got, want := b.history(), "u1 A u2 A"; got != want {
+			t.Errorf("history %s, want %s", got, want)
+		}
+	})
+}

@@ -81,12 +81,11 @@ func (b *branch) observe(m eventlog.MessageMark) {
 	switch m.Kind { //nolint:exhaustive // only these leave marks
 	case trace.KindRewind:
 		b.cut(m.Message)
-	case trace.KindPrompt:
-		b.add(message{id: m.Message, turn: m.Turn, user: true, by: m.By, after: m.Seq - 1})
-	case trace.KindReply:
-		if !b.gone[m.Turn] { // a turn may be taken back just as its answer begins
-			b.add(message{id: m.Message, turn: m.Turn, after: m.Seq - 1})
+	case trace.KindPrompt, trace.KindReply:
+		if b.gone[m.Turn] { // a turn may be taken back just as a message of it begins
+			return
 		}
+		b.add(message{id: m.Message, turn: m.Turn, user: m.Kind == trace.KindPrompt, by: m.By, after: m.Seq - 1})
 	}
 }
 

@@ -22,9 +22,9 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 	if t == nil || err != nil {
 		return Turn{}, false, err
 	}
-	err = answer(func() { t.goOnBelow(p) })
-	if _, late := errors.AsType[*AnsweredError](err); late || errors.Is(err, permission.ErrUnknown) {
-		return Turn{}, false, nil // somebody else answered just now: this is a message like any other
+	taken, err := answer(l.words(p))
+	if _, late := errors.AsType[*AnsweredError](err); late || errors.Is(err, permission.ErrUnknown) || err == nil && !taken {
+		return Turn{}, false, nil // it has its answer, or was withdrawn, just now: this is a message like any other
 	}
 	if err != nil {
 		return Turn{}, false, err
@@ -40,8 +40,8 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 }
 
 // wouldAnswer finds the turn that waits for the sender of a message, and how the
-// message answers it; before is called if nobody else was first.
-func (l *live) wouldAnswer(p Prompt) (t *turn, answer func(before func()) error, err error) {
+// message answers it.
+func (l *live) wouldAnswer(p Prompt) (t *turn, answer func(trace.Words) (taken bool, err error), err error) {
 	text, plain := plainText(p.Message)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,9 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, answer func(before func()) error,
 	}
 	if q, ok := l.asks.questioned[id]; ok && q.turn == t.id {
 		a := trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{text}, By: name(p.By)}
-		return t, func(before func()) error { return l.asks.questions.AnswerAfter(id, a, before) }, nil
+		return t, func(w trace.Words) (bool, error) {
+			return answerIn(t, l.asks.questions, l.asks.questioned, id, a, func() bool { return t.builder.AnswerIn(w, a) }, w)
+		}, nil
 	}
 	q, ok := l.asks.permissions[id]
 	if !ok || q.turn != t.id {
@@ -68,7 +70,9 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, answer func(before func()) error,
 		return nil, nil, ErrMayNotPermit
 	}
 	r.RequestID, r.By = id, name(p.By)
-	return t, func(before func()) error { return l.asks.requests.AnswerAfter(id, r, before) }, nil
+	return t, func(w trace.Words) (bool, error) {
+		return answerIn(t, l.asks.requests, l.asks.permissions, id, r, func() bool { return t.builder.PermissionResponseIn(w, r) }, w)
+	}, nil
 }
 
 // waitsFor is the turn that waits for exactly one answer of the sender's. The
@@ -90,22 +94,42 @@ func plainText(m trace.UserMessage) (text string, plain bool) {
 	return m.Parts[0].Text, true
 }
 
+// words are a message and the assistant message that begins below it.
+func (l *live) words(p Prompt) trace.Words {
+	now := l.hub.Now()
+	if p.Message.ID == "" {
+		p.Message.ID = "user_" + newID(now)
+	}
+	return trace.Words{
+		Prompt: trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel},
+		Reply:  trace.Reply{MessageID: "msg_" + newID(now), Cause: trace.CauseAnswer},
+	}
+}
+
+// answerIn gives an answer in words to what a turn asks. It is not taken if the
+// turn has withdrawn what it asked: then the words are on record nowhere.
+func answerIn[Q, A any](t *turn, desk *permission.Desk[A], among map[string]asked[Q], id string, answer A, take func() bool, w trace.Words) (taken bool, err error) {
+	err = desk.AnswerAs(id, answer, func(A) {
+		if taken = record(t, among, id, take); taken {
+			t.goOnBelow(w)
+		}
+	})
+	return taken, err
+}
+
 // goOnBelow begins an assistant message below the user's words. Where the agent
 // stood then is in the middle of a turn, where it cannot go back to.
-func (t *turn) goOnBelow(p Prompt) {
+func (t *turn) goOnBelow(w trace.Words) {
 	l := t.live
 	l.mu.Lock()
-	if p.Message.ID == "" {
-		p.Message.ID = "user_" + newID(l.hub.Now())
-	}
-	t.messageID = "msg_" + newID(l.hub.Now())
+	defer l.mu.Unlock()
+	t.messageID = w.Reply.MessageID
 	t.typed++
-	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: t.after})
+	if l.branch.gone[t.id] { // taken back just now
+		return
+	}
+	l.branch.add(message{id: w.Prompt.Message.ID, turn: t.id, user: true, by: w.Prompt.By, after: t.after})
 	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after, recalled: true})
-	reply := trace.Reply{MessageID: t.messageID, Cause: trace.CauseAnswer}
-	l.mu.Unlock()
-	t.builder.Emit(trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel})
-	t.builder.Emit(reply)
 }
 
 // refuseAll says no to all that the turn asks, in the name of somebody who sent a
