@@ -124,10 +124,11 @@ func lookFor[Q any](l *live, among map[string]asked[Q], id string) (asked[Q], bo
 }
 
 // record has the turn take an answer that was taken at the desk, and notes if that
-// was too late.
+// was too late, or could not be written. It returns when the answer is on record:
+// nobody hears of it before.
 func record[Q any](t *turn, among map[string]asked[Q], id string, take func() bool) (taken bool) {
 	t.answered(id) // before whoever answers can send something else
-	if take() {
+	if take() && t.builder.Flush() == nil {
 		return true
 	}
 	t.live.mu.Lock()

@@ -170,3 +170,49 @@ func TestWordsThatRaceWithAWithdrawal(t *testing.T) {
 		}
 	})
 }
+
+// The agent acts on an answer when that is on record, and not at all if it cannot
+// be written; whoever gave it is not told that it was taken.
+func TestAnAnswerThatIsNotOnRecord(t *testing.T) {
+	for name, fault := range map[string]error{"is written late": nil, "cannot be written": errors.New("the disk is full")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				bad := newBadLog()
+				asked, permitted := make(chan string, 1), make(chan trace.PermissionResponse, 1)
+				b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+					id, _, _ := request(tb, "1")
+					asked <- id
+					answer, err := host.Permit(ctx, id)
+					permitted <- answer
+					return err
+				}}))
+				defer b.close()
+				b.say("u1", "x")
+				synctest.Wait()
+				gate := make(chan struct{})
+				bad.on(func(string, []trace.Event) error {
+					<-gate
+					return fault
+				})
+				answered := make(chan error, 1)
+				go func() {
+					yes := true
+					_, err := b.Permit(context.Background(), "s", <-asked, "ada", session.Choice{Approved: &yes})
+					answered <- err
+				}()
+				synctest.Wait()
+				if len(permitted) > 0 || len(answered) > 0 {
+					t.Error("the answer counts before it is on record")
+				}
+				bad.on(nil)
+				close(gate)
+				if err := <-answered; (err == nil) != (fault == nil) {
+					t.Errorf("who answered is told %v", err)
+				}
+				if answer := <-permitted; (answer.Outcome == trace.Selected) != (fault == nil) {
+					t.Errorf("the agent is told %+v", answer)
+				}
+			})
+		})
+	}
+}
