@@ -19,6 +19,8 @@ type queue struct {
 	ctx     context.Context //nolint:containedctx // the life of the log, see NewBuilder
 	pending []Event
 	bytes   int
+	queued  int // events so far
+	landed  int // those of them that were appended
 	flying  bool
 	err     error
 	failed  chan struct{}
@@ -46,6 +48,7 @@ func (q *queue) push(e Event, bytes int) {
 	}
 	q.pending = append(q.pending, e)
 	q.bytes += bytes
+	q.queued++
 	if !q.flying {
 		q.flying = true
 		go q.fly()
@@ -62,6 +65,7 @@ func (q *queue) fly() {
 		q.mu.Unlock()
 		err := q.append(q.ctx, batch)
 		q.mu.Lock()
+		q.landed += len(batch)
 		if err != nil {
 			q.err = err
 			q.pending, q.bytes = nil, 0
@@ -70,6 +74,15 @@ func (q *queue) fly() {
 	}
 	q.flying = false
 	q.cond().Broadcast()
+}
+
+// flush waits until what was queued so far is on record, and returns what went
+// wrong. What comes meanwhile is not waited for: it may never pause.
+func (q *queue) flush() error {
+	for all := q.queued; q.landed < all && q.err == nil; {
+		q.cond().Wait()
+	}
+	return q.err
 }
 
 // drain waits until everything is on record, and returns what went wrong.
