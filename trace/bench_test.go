@@ -20,6 +20,31 @@ func BenchmarkMessageDelta(b *testing.B) {
 	_ = t.Finish(trace.Stop{})
 }
 
+// BenchmarkWordByWord is an agent whose every word is on record before the next
+// one comes, in a log that needs as much stack as one on disk does.
+func BenchmarkWordByWord(b *testing.B) {
+	t := trace.NewBuilder(b.Context(), trace.Config{Turn: "turn", Append: func(context.Context, []trace.Event) error {
+		deep(64)
+		return nil
+	}})
+	b.ReportAllocs()
+	for b.Loop() {
+		t.MessageDelta("k", "token ")
+		_ = t.Flush()
+	}
+	_ = t.Finish(trace.Stop{})
+}
+
+//go:noinline
+func deep(calls int) (sum byte) {
+	var frame [128]byte
+	frame[calls%len(frame)] = byte(calls)
+	if calls > 0 {
+		sum = deep(calls - 1)
+	}
+	return sum + frame[calls%len(frame)]
+}
+
 // Retries that repeat much, in many pieces, cost per piece.
 func BenchmarkRepeatedDelta(b *testing.B) {
 	t := trace.NewBuilder(b.Context(), trace.Config{Turn: "turn", Append: discard})
