@@ -35,7 +35,7 @@ func TestTheAppendingGoroutineEndsWithTheTurnOrInSilence(t *testing.T) {
 	for name, end := range map[string]func(*trace.Builder) error{
 		"finished":  func(b *trace.Builder) error { return b.Finish(trace.Stop{}) },
 		"abandoned": (*trace.Builder).Abandon,
-		"silent": func(*trace.Builder) error { time.Sleep(silence); return nil },
+		"silent":    func(*trace.Builder) error { time.Sleep(silence); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
