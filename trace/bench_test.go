@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -99,15 +100,24 @@ func BenchmarkAppendJSON(b *testing.B) {
 }
 
 func BenchmarkUnmarshalJSON(b *testing.B) {
-	line, err := record(trace.MessageDelta{Part: "text-1", Delta: "token "}).AppendJSON(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		var r trace.Record
-		if err := r.UnmarshalJSON(line); err != nil {
-			b.Fatal(err)
-		}
+	for _, p := range []trace.Payload{
+		trace.MessageDelta{Part: "text-1", Delta: "token "},
+		trace.MessageDelta{Part: "text-1", Delta: "\n\n- \"token\""},
+		trace.Message{Part: "text-1", Role: trace.RoleAssistant, Text: strings.Repeat("some text of an answer\n", 15)},
+		trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted, FinalOutput: "some text of an answer"},
+	} {
+		b.Run(string(p.Kind()), func(b *testing.B) {
+			line, err := record(p).AppendJSON(nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				var r trace.Record
+				if err := r.UnmarshalJSON(line); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
