@@ -11,6 +11,7 @@ import (
 // back by a rewind is not in it.
 type branch struct {
 	messages []message
+	of       map[string]int  // how many of them a turn has
 	answers  int             // that ever began, also those that were taken back
 	gone     map[string]bool // turns that were taken back
 	// short names, for the turns of which only the beginning is left, the first message
@@ -46,13 +47,14 @@ func (b *branch) add(m message) {
 		m.nth = b.answers
 	}
 	at := len(b.messages)
-	for i := at; i > 0; i-- {
-		if b.messages[i-1].turn == m.turn {
-			at = i
-			break
-		}
+	for b.of[m.turn] > 0 && b.messages[at-1].turn != m.turn {
+		at--
 	}
 	b.messages = slices.Insert(b.messages, at, m)
+	if b.of == nil {
+		b.of = map[string]int{}
+	}
+	b.of[m.turn]++
 }
 
 // cut takes back the message and all that follows.
@@ -66,6 +68,9 @@ func (b *branch) cut(id string) {
 	}
 	for _, m := range b.messages[i:] {
 		b.gone[m.turn] = true
+		if b.of[m.turn]--; b.of[m.turn] == 0 {
+			delete(b.of, m.turn)
+		}
 	}
 	if turn := b.messages[i].turn; i > 0 && b.messages[i-1].turn == turn {
 		if b.short == nil {
