@@ -63,6 +63,7 @@ type Sessions struct {
 	IdleLimit    time.Duration        `yaml:"idle_limit"`
 	StopPatience time.Duration        `yaml:"stop_patience"`
 	AgentIdle    time.Duration        `yaml:"agent_idle"`
+	Retire       time.Duration        `yaml:"retire"`
 	MaxAgents    int                  `yaml:"max_agents"`
 	MaxQueue     int                  `yaml:"max_queue"`
 	Replay       time.Duration        `yaml:"replay"`

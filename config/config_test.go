@@ -113,6 +113,7 @@ sessions:
   idle_limit: 3m
   stop_patience: 4s
   agent_idle: 5m
+  retire: 11m
   max_agents: 6
   max_queue: 7
   replay: 8s
@@ -167,7 +168,7 @@ agents:
 		Sessions: Sessions{
 			OnDisconnect: session.Detach, Grace: time.Second, GraceLimit: 2 * time.Second, Busy: session.Reject,
 			Approval: session.Hold, HoldLimit: 11 * time.Minute, AskLimit: 12 * time.Hour,
-			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute,
+			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute, Retire: 11 * time.Minute,
 			MaxAgents: 6, MaxQueue: 7, Replay: 8 * time.Second,
 		},
 		Limits: Limits{
@@ -194,7 +195,7 @@ agents:
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); d != "" {
 		t.Error(d)
 	}
-	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:49: agents.coder.pace is of no use" {
+	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:50: agents.coder.pace is of no use" {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"runtime/metrics"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -80,8 +81,20 @@ func (g *gateway) metrics(w http.ResponseWriter, _ *http.Request) error {
 	write("tributary_sessions_running", "gauge", "Sessions with a running turn.", running)
 	write("tributary_sessions_damaged", "gauge", "Sessions of which the log has lost records.", len(g.Hub.Damaged()))
 	write("tributary_goroutines", "gauge", "Goroutines of the process.", runtime.NumGoroutine())
+	write("tributary_heap_live_bytes", "gauge", "Bytes of the heap that were in use at the last garbage collection.", liveHeap())
 	write("tributary_uptime_seconds", "gauge", "Seconds since the start.", int64(time.Since(g.Started).Seconds()))
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write([]byte(b.String()))
 	return nil
+}
+
+// liveHeap is what the last garbage collection found in use. Unlike what is
+// allocated it holds no garbage, so that it shows growth and nothing else.
+func liveHeap() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return sample[0].Value.Uint64()
 }

@@ -11,7 +11,8 @@ import (
 // back by a rewind is not in it.
 type branch struct {
 	messages []message
-	answers  int // that ever began, also those that were taken back
+	answers  int             // that ever began, also those that were taken back
+	gone     map[string]bool // turns that were taken back
 }
 
 // message is a message of the branch.
@@ -53,9 +54,17 @@ func (b *branch) add(m message) {
 
 // cut takes back the message and all that follows.
 func (b *branch) cut(id string) {
-	if i := b.find(id); i >= 0 {
-		b.messages = slices.Delete(b.messages, i, len(b.messages))
+	i := b.find(id)
+	if i < 0 {
+		return
 	}
+	if b.gone == nil {
+		b.gone = map[string]bool{}
+	}
+	for _, m := range b.messages[i:] {
+		b.gone[m.turn] = true
+	}
+	b.messages = slices.Delete(b.messages, i, len(b.messages))
 }
 
 // observe takes over what a mark says of the branch.
@@ -63,8 +72,12 @@ func (b *branch) observe(m eventlog.MessageMark) {
 	switch m.Kind { //nolint:exhaustive // only these leave marks
 	case trace.KindRewind:
 		b.cut(m.Message)
-	case trace.KindPrompt, trace.KindReply:
-		b.add(message{id: m.Message, turn: m.Turn, user: m.Kind == trace.KindPrompt, by: m.By, after: m.Seq - 1})
+	case trace.KindPrompt:
+		b.add(message{id: m.Message, turn: m.Turn, user: true, by: m.By, after: m.Seq - 1})
+	case trace.KindReply:
+		if !b.gone[m.Turn] { // a turn may be taken back just as its answer begins
+			b.add(message{id: m.Message, turn: m.Turn, after: m.Seq - 1})
+		}
 	}
 }
 

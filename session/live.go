@@ -35,7 +35,7 @@ type live struct {
 	asks      asks    // its maps and channel
 
 	agent      *opened // nil while closed; guarded by opens and mu
-	astray     bool    // the open agent is ahead of info.Resume, see takeBack
+	astray     int     // the open agent is ahead of info.Resume: how often it was sent back, see takeBack
 	unforgot   string  // why the agent cannot forget what was taken back
 	files      workspace.Dir
 	leaveFiles func() // nil while there is no agent

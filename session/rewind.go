@@ -176,7 +176,8 @@ func (l *live) takeBack(back rewinding) {
 	case back.why != "":
 		l.unforgot = back.why
 	default:
-		l.info.Resume, l.astray = back.from, true
+		l.info.Resume = back.from
+		l.astray++
 	}
 }
 
@@ -188,18 +189,28 @@ func (l *live) stay(back rewinding) {
 }
 
 // goBack makes sure that the agent does not remember what was taken back since it
-// last worked: one that is opened now stands where its token says. It returns a
-// sentence if the agent cannot.
-func (l *live) goBack() (why string) {
+// last worked: one that is opened now stands where its token says. It reports false
+// if the turn was ended meanwhile. If the agent cannot forget, the turn says so.
+func (t *turn) goBack() bool {
+	l := t.live
 	l.mu.Lock()
-	astray := l.astray
-	why, l.unforgot = l.unforgot, ""
+	if t.ending {
+		l.mu.Unlock()
+		return false // the next one sees to it
+	}
+	times, why := l.astray, l.unforgot
+	l.unforgot = ""
 	l.mu.Unlock()
-	if astray {
+	if times > 0 {
 		l.closeAgent()
 		l.mu.Lock()
-		l.astray = false
+		if l.astray == times { // else it was sent back again, and this turn with it
+			l.astray = 0
+		}
 		l.mu.Unlock()
 	}
-	return why
+	if why != "" {
+		t.builder.Emit(trace.Error{Code: "not_rewound", Message: why})
+	}
+	return true
 }

@@ -80,15 +80,24 @@ func (t *turn) handle() Turn {
 	return Turn{Session: t.live.id, ID: t.id, MessageID: t.messageID, After: t.after, Running: !t.ending}
 }
 
-// reply opens the assistant message.
-func (t *turn) reply(cause trace.Cause) {
+// reply opens the assistant message. It reports false if the turn was ended
+// before: then the message may not be on record, and the agent must not hear of
+// the prompt, or nobody would know that it is to be taken back to before that.
+func (t *turn) reply(cause trace.Cause) (opened bool) {
 	t.live.mu.Lock()
+	if t.ending {
+		t.live.mu.Unlock()
+		return false
+	}
 	t.replied = true
 	resume := t.live.info.Resume
 	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after, resume: resume, recalled: true})
 	t.live.mu.Unlock()
 	t.live.forgetAsks()
 	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause, Resume: resume})
+	t.live.mu.Lock()
+	defer t.live.mu.Unlock()
+	return !t.ending
 }
 
 // finish puts the stop on record, once; who comes second waits for the first.
@@ -148,9 +157,8 @@ func failed(reason, sentence string) trace.Stop {
 
 // run gives the turn to the agent and returns when the agent is free again.
 func (t *turn) run() {
-	t.reply(trace.CausePrompt)
-	if why := t.live.goBack(); why != "" {
-		t.builder.Emit(trace.Error{Code: "not_rewound", Message: why})
+	if !t.reply(trace.CausePrompt) || !t.goBack() {
+		return
 	}
 	t.work(func(s agent.Session) error { return s.Prompt(t.ctx, t.prompt, t.builder) })
 }

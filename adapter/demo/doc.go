@@ -20,6 +20,7 @@
 //	error     some text, then the turn fails
 //	slow      100 words, five paces apart: ten seconds at the default pace
 //	long      2,000 words
+//	clock     the time in nanoseconds, as often as a number in the prompt says (100)
 //	big       a call with 200 KB of output
 //	unicode   text cut inside its characters
 //	remember  the earlier prompts of the session

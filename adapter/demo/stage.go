@@ -25,6 +25,7 @@ type stage struct {
 	b       *trace.Builder
 	host    agent.Host
 	pace    time.Duration
+	prompt  string
 	turn    int
 	earlier []string
 	n       int // ids so far

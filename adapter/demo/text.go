@@ -53,6 +53,9 @@ func splits(s *stage) error {
 	return nil
 }
 
+func slow(s *stage) error { return slowly(5, prose(100))(s) }
+func long(s *stage) error { return say(prose(2000))(s) }
+
 // prose is a text of n words, in lines of a hundred.
 func prose(n int) string {
 	vocabulary := strings.Fields("many streams flow into one river and the river carries what each of them brought down to the sea")

@@ -108,7 +108,7 @@ func sessionOptions(c config.Config, logger *slog.Logger) (session.Options, erro
 		Agents: all, Default: c.DefaultAgent,
 		Approval: s.Approval, HoldLimit: s.HoldLimit, AskLimit: s.AskLimit,
 		OnDisconnect: s.OnDisconnect, Busy: s.Busy, GracePeriod: s.Grace, GraceLimit: s.GraceLimit,
-		IdleLimit: s.IdleLimit, StopPatience: s.StopPatience, AgentIdle: s.AgentIdle,
+		IdleLimit: s.IdleLimit, StopPatience: s.StopPatience, AgentIdle: s.AgentIdle, Retire: s.Retire,
 		MaxAgents: s.MaxAgents, MaxQueue: s.MaxQueue, Replay: s.Replay,
 		MaxPrompts: int(c.Limits.Prompts), MaxTurnBytes: int64(c.Limits.TurnBytes), MaxTurnRecords: int(c.Limits.TurnRecords),
 		Logger: logger,

@@ -60,6 +60,12 @@ function face({ look, watchers, drawn, close }) {
     answer: o => { track((look().addToolOutput ?? look().addToolResult)(o)); }, // its name in 5.0.0
     approve: o => { track(look().addToolApprovalResponse(o)); },
     stop: () => look().stop(),
+    /** What an app's own code holds: the same four in both ways. */
+    held: () => ({
+      status: look().status, messages: look().messages,
+      setMessages: m => { if (look().setMessages) look().setMessages(m); else look().messages = m; },
+      resumeStream: () => track(look().resumeStream()),
+    }),
     /** Calls fn with the chat at every change the Chat class makes, or at every render of the hook. */
     watch: fn => { watchers.add(fn); },
     /** Waits until what() holds, or fails after ms. */

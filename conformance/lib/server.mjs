@@ -7,8 +7,8 @@ import readline from 'node:readline';
 import { own } from './owned.mjs';
 
 /**
- * A process that prints its base URL on a line of its own when it is ready: {url, stop, said, stderr, alive}.
- * log: the file its standard error goes to; said() is all of it, stderr() its end. It does not outlive this program.
+ * A process that prints its base URL on a line of its own when it is ready: {url, stop, kill, said, stderr, alive}.
+ * kill ends it without warning. log: the file its standard error goes to; said() is all of it, stderr() its end. It does not outlive this program.
  */
 export async function launch(program, argv, { log, env = process.env, patience = 15000 }) {
   const err = fs.openSync(log, 'w');
@@ -29,6 +29,7 @@ export async function launch(program, argv, { log, env = process.env, patience =
     forget();
   };
   const forget = own(stop, () => child.kill('SIGKILL'));
+  const kill = async () => { child.kill('SIGKILL'); await gone; forget(); };
   const lines = readline.createInterface({ input: child.stdout });
   const line = await Promise.race([
     new Promise(r => lines.on('line', l => { if (/https?:\/\//.test(l)) r(l); })),
@@ -41,22 +42,31 @@ export async function launch(program, argv, { log, env = process.env, patience =
     await stop();
     throw new Error(`${program} printed no base URL (${why}):\n${stderr()}`);
   }
-  return { url: new URL(/https?:\/\/\S+/.exec(line)[0]), stop, said, stderr, alive: () => exited === null };
+  return { url: new URL(/https?:\/\/\S+/.exec(line)[0]), stop, kill, said, stderr, alive: () => exited === null };
 }
 
-/** Starts the gateway and waits for its ready line: {base, token, work, stop, said, stderr, alive}. */
-export async function start(binary, { agent = 'demo', auth = 'token', env, args = [] } = {}) {
+/**
+ * Starts the gateway and waits for its ready line: {base, token, work, stop, restart, said, stderr, alive}.
+ * restart kills it without warning, starts another on the same data, and returns that one in its place.
+ */
+export async function start(binary, options = {}) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-conformance-'));
+  return startIn(dir, binary, options);
+}
+
+async function startIn(dir, binary, options) {
+  const { agent = 'demo', auth = 'token', env, args = [] } = options;
   const remove = async () => { fs.rmSync(dir, { recursive: true, force: true }); };
   const forget = own(remove);
   const work = fs.mkdtempSync(path.join(dir, 'work-'));
   const argv = ['serve', '--listen', '127.0.0.1:0', '--data', path.join(dir, 'data'), '--cwd', work, '--auth', auth, '--agent', agent, ...args];
   const [program, ...before] = binary.endsWith('.mjs') ? [process.execPath, binary] : [path.resolve(binary)];
   try {
-    const { url, stop, said, stderr, alive } = await launch(program, [...before, ...argv], { log: path.join(dir, 'stderr.log'), env });
+    const { url, stop, kill, said, stderr, alive } = await launch(program, [...before, ...argv], { log: path.join(dir, 'stderr.log'), env });
     return {
       base: url.origin, token: url.searchParams.get('token'), work, said, stderr, alive,
       stop: async () => { await stop(); await remove(); forget(); },
+      restart: async () => { await kill(); forget(); return startIn(dir, binary, options); },
     };
   } catch (e) {
     await remove();

@@ -108,7 +108,7 @@ func (se *session) batches(turn string, events []trace.Event) (batches []batch, 
 		kept := !trace.Provisional(e.Payload)
 		n := len(batches)
 		if n == 0 || batches[n-1].kept != kept || len(batches[n-1].text) >= packed {
-			batches = append(batches, batch{frame: frame{First: seq}, kept: kept})
+			batches = append(batches, batch{frame: frame{First: seq}, kept: kept, text: make([]byte, 0, room(turn, events[i:]))})
 			n++
 		}
 		b := &batches[n-1]
@@ -145,6 +145,19 @@ func (se *session) batches(turn string, events []trace.Event) (batches []batch, 
 		}
 	}
 	return batches, begin, end, nil
+}
+
+// room estimates what the records of a message take that begins with the first
+// of the events, so that its text need not be copied as it grows.
+func room(turn string, events []trace.Event) int {
+	kept, n := !trace.Provisional(events[0].Payload), 0
+	for _, e := range events {
+		if n >= packed || kept == trace.Provisional(e.Payload) {
+			break
+		}
+		n += trace.Weigh(e.Payload) + len(turn) + len(e.ID) + len(e.Parent)
+	}
+	return n
 }
 
 // publish sends one message and waits until it is stored. For wholes the server
