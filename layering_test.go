@@ -78,6 +78,7 @@ func rooms() []room {
 		{packages: "internal/realagent/install", ours: "internal/realagent"},
 		{packages: "scripts/*", ours: "*"},
 		{packages: "e2e", ours: "*"},
+		{packages: "endurance", ours: "*"},
 		{packages: "bench", ours: "*"},
 	}
 }

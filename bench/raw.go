@@ -141,12 +141,12 @@ func readOrder(r *http.Request) (order, error) {
 	return order{body.ID, words, pace}, err
 }
 
-// rest waits for one pace, or for the end of the client.
-func rest(ctx context.Context, pace time.Duration) error {
-	if pace <= 0 {
+// rest waits for a while, or for the end of the client.
+func rest(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(pace)
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -171,8 +171,10 @@ func (rs *rooms) chat(w http.ResponseWriter, r *http.Request) {
 	if err := f.write([]byte(opening)); err != nil {
 		return
 	}
+	next := time.Now()
 	for range o.words {
-		if err := rest(r.Context(), o.pace); err != nil {
+		next = next.Add(o.pace)
+		if err := rest(r.Context(), time.Until(next)); err != nil {
 			return
 		}
 		f.buffer = appendWord(f.buffer[:0])

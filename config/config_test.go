@@ -281,7 +281,7 @@ func TestLoad(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"listen: :1", "agents: {a: {policy: {rules: [{then: ask}]}}}", "a: &a [*a]", "? x\n: y", "{", "<<: {listen: x}", "- -\n", "x: |\n  y\n", "listen: !!binary x", "1: 2", "null: x", "sessions: {grace: 1ns}"} {
+	for _, s := range []string{"listen: :1", "agents: {a: {policy: {rules: [{then: ask}]}}}", "a: &a [*a]", "? x\n: y", "{", "<<: {listen: x}", "- -\n", "x: |\n  y\n", "listen: !!binary x", "1: 2", "null: x", "sessions: {grace: 1ns}", "limits: {streams: none, turn_bytes: 1 GB}", "limits: {burst: 0x10}"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

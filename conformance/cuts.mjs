@@ -139,7 +139,7 @@ async function killedTurn({ place, prompt, share, random, query }) {
 // The frames without ids, which are others after a restart; half a line at the end is nothing yet.
 const frames = bytes => withoutComments(bytes).replace(/[^\n]*$/, '').replace(/^id: [^\n]*\n/gm, '');
 
-// Turns that all run while the gateway is killed. Returns the turns and the gateway that took its place.
+// Turns that all run while the gateway is killed.
 async function killedWave(server, { cuts, turns, prompts, random, query, seed }) {
   const place = { site: http(server), dead: false, begun: [] };
   let goOn;
@@ -150,10 +150,9 @@ async function killedWave(server, { cuts, turns, prompts, random, query, seed })
   await Promise.all(place.begun); // a turn that nobody has seen anything of may be lost
   await sleep(random() * 1000);
   place.dead = true;
-  const next = await server.restart();
-  place.site = http(next);
+  await server.again('SIGKILL');
   goOn();
-  return { done: await all, server: next };
+  return all;
 }
 
 async function judge(turn, readers, kept) {
@@ -204,7 +203,7 @@ async function main() {
   const cuts = Number(o.cuts ?? 1000), kills = Number(o.kills ?? 0), turns = Math.min(Number(o.turns ?? 10), cuts), prompts = o.prompt ?? ['slow', 'all'];
   const seed = Number(o.seed ?? Math.floor(Math.random() * 2 ** 31)), after = Math.min(Number(o.after ?? 3000), 55000);
   if (o.url && kills) { console.error('--kills needs a gateway of its own, so not --url'); return 2; }
-  let server = o.url ? { base: new URL(o.url).origin, token: o.token, stop: async () => {} } : await start(o.binary ?? path.join(HERE, '../bin/tributary'));
+  const server = o.url ? { base: new URL(o.url).origin, token: o.token, stop: async () => {} } : await start(o.binary ?? path.join(HERE, '../bin/tributary'));
   try {
     const site = http(server), readers = await Promise.all(names.map(loadReader));
     const query = o.profile ? `?client=${o.profile}` : '';
@@ -214,9 +213,7 @@ async function main() {
     })));
     const lengths = done.map(d => d.length);
     for (let k = 1; k <= kills; k++) {
-      const wave = await killedWave(server, { cuts: perKill, turns, prompts, random: dice(seed - k), query, seed: seed + k * turns });
-      server = wave.server;
-      done.push(...wave.done);
+      done.push(...await killedWave(server, { cuts: perKill, turns, prompts, random: dice(seed - k), query, seed: seed + k * turns }));
     }
     const kept = path.join(os.tmpdir(), `tributary-cuts-${seed}`);
     const sum = { equal: 0, different: 0, distinct: 0, broken: 0, cuts: 0, running: 0 };

@@ -69,9 +69,10 @@ async function main() {
 
   const known = expectedFailures(o.expected ?? (agent.expected && path.join(HERE, agent.expected)));
   const all = await Promise.all(clients.map(load));
+  const binary = o.binary ?? path.join(HERE, '../bin/tributary');
   const server = o.url
     ? { base: new URL(o.url).origin, token: o.token, stop: async () => {}, stderr: () => '', alive: () => true }
-    : await agent.start(o.binary ?? path.join(HERE, '../bin/tributary'), { command: o.claude });
+    : await agent.start(binary, { command: o.claude });
   const closeWindow = openWindow();
   // A page would only log what a client leaves unhandled; here it counts as said.
   process.on('unhandledRejection', e => console.error(e));
@@ -80,7 +81,8 @@ async function main() {
     await visit(server.base, server.token);
     const sparse = agent.inTurn && !o.full;
     const plan = (sparse ? inTurn : full)(cases, all, ways, profiles);
-    const site = { ...http(server), work: server.work, said: server.said };
+    const another = options => (o.url ? Promise.reject(new Error('--url has one gateway only: leave this case out')) : agent.start(binary, { command: o.claude, ...options }));
+    const site = { ...http(server), work: server.work, said: server.said, another };
     const results = await runAll(plan, { site, known, later: o.later || o.case?.length > 0, jobs: Number(o.jobs ?? agent.jobs), alive: server.alive });
     return report(results, { known, clients, ways, sparse, whole: !o.case && !o.client && !o.way && !o.profile && !sparse, server, said });
   } finally {

@@ -94,18 +94,6 @@ func TestReadChatRefusesATooLargeMessage(t *testing.T) {
 	}
 }
 
-func FuzzReadChat(f *testing.F) {
-	f.Add([]byte(`{"id":"c","messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"hi"}]}]}`))
-	f.Add([]byte(`{"message":{"parts":[{"type":"file","url":"data:,"}],"role":"user"}}`))
-	f.Add([]byte(`[[[[`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		req, err := readChat(strings.NewReader(string(data)), postLimits)
-		if err == nil && req.User != nil && req.LastRole == "" {
-			t.Error("a user message without a last role")
-		}
-	})
-}
-
 // A single text is held in memory while it is read, so it is bounded too, also
 // where nothing of it is kept.
 func TestReadChatBoundsATextThatIsNotKept(t *testing.T) {

@@ -73,10 +73,13 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 // seen last, else what its URL says. There is none if neither says.
 func mark(r *http.Request) (after *uint64, err error) {
 	const everything = 1<<63 - 1
-	text := cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after"))
+	name, text := "Last-Event-ID", r.Header.Get("Last-Event-ID")
+	if text == "" {
+		name, text = "after", r.URL.Query().Get("after")
+	}
 	if text == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	n, err := number("after", text, 0, 0, everything)
+	n, err := number(name, text, 0, 0, everything)
 	return &n, err
 }

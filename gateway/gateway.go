@@ -82,9 +82,9 @@ func New(o Options) http.Handler {
 	route("GET /metrics", access.Viewer, g.metrics)
 	mux.Handle("GET /healthz", g.handle(g.healthy))
 	mux.Handle("GET /readyz", g.handle(g.ready))
-	mux.Handle("/api/", g.handle(g.within(func(_ http.ResponseWriter, r *http.Request) error {
-		return &refusal{http.StatusNotFound, "not_found", "There is no " + r.Method + " " + r.URL.Path + " here: see the documentation for the routes."}
-	})))
+	for _, rest := range []string{"/api/", "/metrics", "/healthz", "/readyz"} {
+		mux.Handle(rest, g.handle(g.within(g.elsewhere(mux))))
+	}
 	if o.Page != nil {
 		mux.Handle("/", o.Page)
 	}

@@ -153,7 +153,9 @@ func TestStuckSocketsAreFreed(t *testing.T) {
 // noticed by the comments that keep the connection alive.
 func TestHalfOpenSocketsAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, end := newPipes(t, func(o *session.Options) { o.OnDisconnect, o.Approval, o.HoldLimit = session.Detach, session.Hold, time.Hour }, nil)
+		p, end := newPipes(t, func(o *session.Options) {
+			o.OnDisconnect, o.Approval, o.HoldLimit = session.Detach, session.Hold, time.Hour
+		}, nil)
 		defer end()
 		conn := p.send(post("/api/chat", submit("c1", "u1", "approve")))
 		defer conn.Close()

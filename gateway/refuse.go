@@ -1,10 +1,8 @@
 package gateway
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
-	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -43,6 +41,10 @@ func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 		text = "Something went wrong in the gateway; its log says what."
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", retryAfter(err))
+	case http.StatusMethodNotAllowed:
+		if w.Header().Get("Allow") == "" {
+			w.Header().Set("Allow", http.MethodPost) // GET /api/chat, which is a resume or nothing
+		}
 	}
 	Refuse(w, r, status, code, text)
 }
@@ -53,6 +55,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, code, sentence s
 	w.Header().Set("Cache-Control", "no-store")
 	if isChat(r.URL.Path) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(sentence))
 		return
@@ -122,46 +125,27 @@ func statusOf(err error) (status int, code string) {
 	return http.StatusInternalServerError, "internal"
 }
 
-// sentence makes an error's words a sentence.
+// sentence makes an error's words a sentence that can be shown: on one line, and
+// not longer than anybody reads, whatever of the request it repeats.
 func sentence(text string) string {
+	const longest = 400
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	if len(text) > longest {
+		cut := longest
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "…"
+	}
 	first, n := utf8.DecodeRuneInString(text)
 	text = string(unicode.ToUpper(first)) + text[n:]
 	if !strings.HasSuffix(text, ".") {
 		text += "."
 	}
 	return text
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, err = w.Write(append(body, '\n'))
-	if err != nil {
-		return nil //nolint:nilerr // the client has gone, nobody is left to tell
-	}
-	return nil
-}
-
-// readJSON reads a small body; an empty one leaves v as it is.
-func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
-	const limit = 1 << 20
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(v)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case err == nil, err.Error() == "EOF":
-		return nil
-	case errors.As(err, &tooLarge):
-		return &bodyError{413, "The request body is larger than 1 MB."}
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return errTooSlow
-	default:
-		return malformed("The request body cannot be read: %s.", strings.TrimPrefix(err.Error(), "json: "))
-	}
 }

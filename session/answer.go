@@ -57,6 +57,7 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	case trace.PermissionRequest:
 		err = l.asks.requests.Open(t.id, p.RequestID, func(r trace.PermissionResponse) {
 			r.RequestID = p.RequestID
+			t.answered(p.RequestID) // before whoever answers can send something else
 			if !t.builder.PermissionResponse(r) {
 				tooLate(l, l.asks.permissions, p.RequestID)
 			}
@@ -70,6 +71,7 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	case trace.Question:
 		err = l.asks.questions.Open(t.id, p.QuestionID, func(a trace.Answer) {
 			a.QuestionID = p.QuestionID
+			t.answered(p.QuestionID)
 			if !t.builder.Answer(a) {
 				tooLate(l, l.asks.questioned, p.QuestionID)
 			}

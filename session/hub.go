@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -138,7 +139,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		s.Agent = h.Default
 	}
 	if _, ok := h.Agents[s.Agent]; !ok {
-		return Info{}, fmt.Errorf("%w: %q; there are: %s", ErrUnknownAgent, s.Agent, h.agentNames())
+		return Info{}, fmt.Errorf("%w as %q: there are %s", ErrUnknownAgent, s.Agent, strings.Join(h.AgentNames(), ", "))
 	}
 	since, err := h.Log.Last(ctx, s.ID)
 	if err != nil {
@@ -312,5 +313,3 @@ func (h *Hub) AgentNames() []string {
 	slices.Sort(names)
 	return names
 }
-
-func (h *Hub) agentNames() string { return fmt.Sprint(h.AgentNames()) }

@@ -65,13 +65,13 @@ func CheckID(id string) error {
 	case id == "":
 		return &ChoiceError{"the session id is missing: send it as `id`"}
 	case len(id) > MaxID:
-		return &ChoiceError{fmt.Sprintf("the session id is longer than %d bytes", MaxID)}
+		return &ChoiceError{fmt.Sprintf("the session id is longer than %d bytes: use a shorter one", MaxID)}
 	case !utf8.ValidString(id):
-		return &ChoiceError{"the session id is not valid UTF-8"}
+		return &ChoiceError{"the session id is not valid UTF-8: use letters and digits"}
 	case strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return &ChoiceError{"the session id holds a character that cannot be printed"}
+		return &ChoiceError{"the session id holds a character that cannot be printed: use letters and digits"}
 	case id == "." || id == "..":
-		return &ChoiceError{"a session id cannot be . or .."}
+		return &ChoiceError{"a session id cannot be . or ..: use letters and digits"}
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ type rewinding struct {
 
 // again turns a regeneration into a prompt with the id and the content of the
 // message that is to run again. Where the request names none that is known, the
-// last message of a page decides: if others have gone on since, that page is
-// stale, unless the text says that an edit is meant.
+// last message of a page decides. A page that is behind is told so; it is not, if
+// its text was never sent: then an edit is meant.
 func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 	l.mu.Lock()
 	m, named := l.branch.target(p.Of)
@@ -34,25 +34,28 @@ func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 		m = l.branch.messages[own]
 	}
 	l.mu.Unlock()
+	holds := p.Message.ID == m.id && len(p.Message.Parts) > 0
 	switch {
 	case !named && own < 0 && len(p.Message.Parts) > 0:
 		return p, nil // an app that regenerates what was never sent
 	case !named && own < 0, !m.user:
 		return p, ErrUnknownMessage
-	}
-	holds, states := p.Message.ID == m.id && len(p.Message.Parts) > 0, named || m.id == last.id
-	if holds && states {
+	case named && holds:
 		return p, nil // perhaps edited: the content of the request counts
 	}
 	said, err := l.said(ctx, m)
+	same := holds && textOf(said) == textOf(p.Message)
 	switch {
 	case err != nil:
 		return p, err
-	case states:
-		p.Message = said
-	case !holds || textOf(p.Message) == textOf(said):
+	case same && m.id == last.id:
+		return p, nil
+	case holds && !same:
+		return p, l.unsaid(ctx, p.Message)
+	case same, !named && m.id != last.id:
 		return p, ErrStale
 	}
+	p.Message = said
 	return p, nil
 }
 
@@ -97,6 +100,20 @@ func (l *live) recall(ctx context.Context, id string) error {
 			l.branch.messages[i].resume, l.branch.messages[i].recalled = p.Resume, true
 		}
 		return nil
+	}
+	return nil
+}
+
+// unsaid returns ErrStale if the message ever had this text: a page that shows it
+// has missed an edit.
+func (l *live) unsaid(ctx context.Context, m trace.UserMessage) error {
+	for r, err := range l.hub.Log.Wholes(ctx, l.id, 0, 0) {
+		if err != nil {
+			return fmt.Errorf("read the history of session %q: %w", l.id, err)
+		}
+		if p, ok := r.Payload.(trace.Prompt); ok && p.Message.ID == m.ID && textOf(p.Message) == textOf(m) {
+			return ErrStale
+		}
 	}
 	return nil
 }

@@ -292,6 +292,25 @@ func TestWhatIsTakenBack(t *testing.T) {
 	}
 }
 
+// A page that shows a text from before an edit has not edited it.
+func TestRegenerateByAPageThatMissedAnEdit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, served(notebook{}))
+		defer b.close()
+		b.run("u1", "one")
+		b.run("u1", "uno")
+		for _, ids := range []string{"u1 A", "u1 A u2 A"} {
+			if _, err := b.Prompt(t.Context(), "s", session.Prompt{Regenerate: true, Message: text("u1", "one"), By: "ada"}); !errors.Is(err, session.ErrStale) {
+				t.Errorf("error %v", err)
+			}
+			if got := b.history(); got != ids {
+				t.Errorf("history %s, want %s", got, ids)
+			}
+			b.run("u2", "two")
+		}
+	})
+}
+
 // A refusal leaves alone what runs and what waits.
 func TestARefusedRewindStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

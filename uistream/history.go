@@ -16,6 +16,8 @@ import (
 // there. A turn that failed or was stopped says so in the metadata and in a
 // last data-error part.
 //
+// A turn that waits for its user is shown up to there.
+//
 // Provisional records may be missing. A call whose input is still being written
 // is left out: a client that resumes would show it twice.
 func History(records iter.Seq2[trace.Record, error], o Options) ([]Message, error) {
@@ -44,6 +46,8 @@ type turnHistory struct {
 	current    *Reducer // the assistant message that is being written
 	at         int      // where it stands in messages
 	cut        bool     // taken back, as is all that still comes
+	waits      map[string]bool
+	held       []trace.Record // what came while the turn waits
 }
 
 func (h *history) add(r trace.Record) error {
@@ -66,7 +70,37 @@ func (h *history) add(r trace.Record) error {
 	return t.add(r)
 }
 
+// add takes a record. A turn that waits for its user is shown up to where it
+// parked, as a stream of it is: the stock client sends an answer only from the last
+// step of a message, so what an agent says meanwhile comes after the answer.
 func (t *turnHistory) add(r trace.Record) error {
+	if len(t.waits) == 0 {
+		return t.show(r)
+	}
+	t.held = append(t.held, r)
+	if p, ok := r.Payload.(trace.PermissionResponse); ok {
+		delete(t.waits, p.RequestID)
+	}
+	if p, ok := r.Payload.(trace.Answer); ok {
+		delete(t.waits, p.QuestionID)
+	}
+	if _, over := r.Payload.(trace.Stop); over {
+		clear(t.waits)
+	}
+	if len(t.waits) > 0 {
+		return nil
+	}
+	held := t.held
+	t.held = nil
+	for _, r := range held {
+		if err := t.add(r); err != nil { // it may have parked again meanwhile
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *turnHistory) show(r trace.Record) error {
 	if p, ok := r.Payload.(trace.Prompt); ok {
 		t.messages = append(t.messages, userMessage(p.Message))
 		return nil
@@ -79,6 +113,12 @@ func (t *turnHistory) add(r trace.Record) error {
 		}
 		if err := t.current.Add(c); err != nil {
 			return fmt.Errorf("the history of turn %s does not make a message: %w", r.Turn, err)
+		}
+	}
+	if p, ok := r.Payload.(trace.Park); ok && t.translator.Parked() {
+		t.waits = map[string]bool{}
+		for _, id := range p.Requests {
+			t.waits[id] = true
 		}
 	}
 	if stop, ok := r.Payload.(trace.Stop); ok && t.current != nil {

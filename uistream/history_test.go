@@ -3,6 +3,8 @@ package uistream_test
 import (
 	"errors"
 	"iter"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -129,5 +131,69 @@ func TestHistoryPassesErrorsOn(t *testing.T) {
 	var records iter.Seq2[trace.Record, error] = func(yield func(trace.Record, error) bool) { yield(trace.Record{}, broken) }
 	if _, err := uistream.History(records, uistream.Options{}); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What an agent says while its user is asked would put the request into a step
+// that is not the last any more, where the client sends no answer: it is shown when
+// all that was asked has its answer, or the turn is over.
+func TestHistoryOfATurnThatWaits(t *testing.T) {
+	t.Parallel()
+	records := write(t, completed(), func(b *trace.Builder) {
+		b.Message("a", "Before.")
+		b.Question(trace.Question{QuestionID: "q", Text: "Which?"})
+		b.StepStart("")
+		b.Message("b", "Meanwhile.")
+		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
+		for _, id := range []string{"p1", "p2"} {
+			b.PermissionRequest(trace.PermissionRequest{RequestID: id, Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}})
+		}
+		b.Answer(trace.Answer{QuestionID: "q", Outcome: trace.Selected, Values: []string{"this"}, By: "me"})
+		b.StepStart("")
+		b.Message("d", "Later.")
+		for _, id := range []string{"p2", "p1"} {
+			b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "y", By: "me"})
+		}
+		b.Message("e", "After.")
+	})
+	texts := func(last uint64, o uistream.Options) string {
+		t.Helper()
+		n := slices.IndexFunc(records, func(r trace.Record) bool { return r.Seq > last })
+		if n < 0 {
+			n = len(records)
+		}
+		messages, err := uistream.History(seq(records[:n]), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, m := range messages {
+			for _, p := range m.Parts {
+				if m.Role == "assistant" && p.Type == "text" && !strings.HasSuffix(p.Text, "?") && !strings.HasPrefix(p.Text, "Permission") {
+					all = append(all, p.Text)
+				}
+			}
+		}
+		return strings.Join(all, " ")
+	}
+	answer := seqOf(t, records, trace.KindAnswer, 1)
+	one, two := seqOf(t, records, trace.KindPermissionResponse, 1), seqOf(t, records, trace.KindPermissionResponse, 2)
+	for _, c := range []struct {
+		last uint64
+		want string
+	}{
+		{answer - 1, "Before."},
+		{answer, "Before. Meanwhile."},
+		{one - 1, "Before. Meanwhile."},
+		{one, "Before. Meanwhile."},
+		{two, "Before. Meanwhile. Later."},
+		{1 << 60, "Before. Meanwhile. Later. After."},
+	} {
+		if got := texts(c.last, uistream.Options{Profile: profile(t, "")}); got != c.want {
+			t.Errorf("up to record %d: %s, want %s", c.last, got, c.want)
+		}
+	}
+	if got := texts(one, uistream.Options{Profile: profile(t, ""), Letter: true}); got != "Before. Meanwhile. Later." {
+		t.Errorf("by the letter, where nobody parks: %s", got)
 	}
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
@@ -72,6 +75,75 @@ func TestApprove(t *testing.T) {
 	}
 }
 
+// Of two that are asked at once, each command is run or not as its own answer says,
+// in the order of the answers.
+func TestBoth(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		host := desk()
+		host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+			if r.Title == "Run echo one" {
+				time.Sleep(time.Minute)
+				return choice("allow")
+			}
+			return choice("deny")
+		}
+		events := play(t, open(t, host, 0, ""), host, "both")
+		var got []trace.ToolStatus
+		for _, r := range agenttest.Each[trace.ToolResult](events) {
+			got = append(got, r.Status)
+		}
+		if !slices.Equal(got, []trace.ToolStatus{trace.ToolDenied, trace.ToolCompleted}) {
+			t.Errorf("the calls ended as %v", got)
+		}
+		if said := agenttest.Said(events); !strings.HasSuffix(said, "run it: echo one\n\nI did not run the command: it was denied.\n") {
+			t.Errorf("the demo said %q", said)
+		}
+	})
+}
+
+// A refusal that interrupts ends the waiting for the other answer too.
+func TestBothInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"both", "mixed"} {
+		host := desk()
+		host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+			if r.Title == "Run echo one" {
+				<-ctx.Done()
+			}
+			answer := choice("deny")
+			answer.Interrupt = true
+			return answer
+		}
+		events := play(t, open(t, host, 0, ""), host, word)
+		if stop := agenttest.Each[trace.Stop](events)[0]; stop.Outcome != trace.OutcomeCanceled || stop.Reason != "interrupted" {
+			t.Errorf("%s ended as %+v", word, stop)
+		}
+	}
+}
+
+func TestWithdraw(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		host := desk()
+		for wait, says := range map[time.Duration]string{
+			99 * time.Second:  "I was allowed to run it",
+			101 * time.Second: "the request was withdrawn",
+		} {
+			host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+				select {
+				case <-time.After(wait):
+				case <-ctx.Done():
+				}
+				return choice("allow")
+			}
+			if said := agenttest.Said(play(t, open(t, host, time.Second, ""), host, "withdraw")); !strings.Contains(said, says) {
+				t.Errorf("answered after %s the demo said %q", wait, said)
+			}
+		}
+	})
+}
+
 // What the policy decides is not asked.
 func TestApproveByPolicy(t *testing.T) {
 	t.Parallel()
@@ -113,6 +185,28 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+func TestAskSeveral(t *testing.T) {
+	t.Parallel()
+	for word, says := range map[string]string{
+		"several": "You said: red; pike, eel; nothing.",
+		"freely":  "Nobody answered, so it has no name.",
+	} {
+		host := desk()
+		host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
+			switch q.Header {
+			case "Colour":
+				return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}}
+			case "Fish":
+				return trace.Answer{Outcome: trace.Selected, Values: []string{"pike", "eel"}}
+			}
+			return trace.Answer{Outcome: trace.Canceled}
+		}
+		if said := agenttest.Said(play(t, open(t, host, 0, ""), host, word)); !strings.HasSuffix(said, says+"\n") {
+			t.Errorf("after %s the demo said %q", word, said)
+		}
+	}
+}
+
 // mute is a host that cannot ask anybody.
 type mute struct{ *agenttest.Host }
 
@@ -129,7 +223,7 @@ var _ agent.Host = mute{}
 
 func TestHostCannotAsk(t *testing.T) {
 	t.Parallel()
-	for _, word := range []string{"approve", "ask"} {
+	for _, word := range []string{"approve", "both", "ask", "freely", "several", "mixed"} {
 		host := desk()
 		events := play(t, open(t, mute{host}, 0, ""), host, word)
 		stop := agenttest.Each[trace.Stop](events)[0]

@@ -13,11 +13,14 @@ const (
 )
 
 // clock says what time it is, over and over: whoever hears a word knows how long
-// it was on its way.
+// it was on its way. It keeps its beat: a word that was late doesn't delay the
+// next, or many clocks that were held up together would go on together.
 func clock(s *stage) error {
 	key := s.id("text")
+	next := time.Now()
 	for range times(s.prompt) {
-		if err := s.rest(1); err != nil {
+		next = next.Add(s.pace)
+		if err := s.wait(time.Until(next)); err != nil {
 			return err
 		}
 		s.b.MessageDelta(key, strconv.FormatInt(time.Now().UnixNano(), 10)+" ")

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tributary-dev/tributary/adapter/demo"
@@ -81,18 +82,37 @@ func once(t *testing.T, text string) []trace.Event {
 	return play(t, open(t, host, 0, ""), host, text)
 }
 
+// inTime plays a script whose user answers one thing after the other: the ids are
+// counted, and a later one takes longer.
+func inTime(t *testing.T, word string) (events []trace.Event) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		host := desk()
+		host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+			select {
+			case <-time.After(time.Duration(r.RequestID[len(r.RequestID)-1]) * time.Second):
+			case <-ctx.Done():
+			}
+			return choice("allow")
+		}
+		events = play(t, open(t, host, 0, ""), host, word)
+	})
+	return events
+}
+
 // Each script does exactly what it did before; the golden files also show what
 // each one does.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{
-		"think", "tool", "fail", "parallel", "approve", "ask", "usage", "plan", "file", "data",
+		"think", "tool", "fail", "parallel", "approve", "both", "beside", "meanwhile", "twice", "withdraw",
+		"ask", "freely", "several", "mixed", "usage", "plan", "file", "data",
 		"subagent", "error", "unicode", "remember", "all", "hello", "help", "nothing",
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
 			var got bytes.Buffer
-			for _, e := range once(t, word)[2:] { // without prompt and reply
+			for _, e := range inTime(t, word)[2:] { // without prompt and reply
 				payload, err := trace.MarshalPayload(e.Payload)
 				if err != nil {
 					t.Fatal(err)
@@ -213,12 +233,12 @@ func TestHelpIsDocumented(t *testing.T) {
 			continue
 		}
 		rows++
-		padded := "//\t" + word + strings.Repeat(" ", 10-len(word)) + does + "\n"
+		padded := "//\t" + word + strings.Repeat(" ", 11-len(word)) + does + "\n"
 		if !bytes.Contains(doc, []byte(padded)) {
 			t.Errorf("doc.go lacks the row %q", padded)
 		}
 	}
-	if rows != 21 {
+	if rows != 30 {
 		t.Errorf("help has %d rows", rows)
 	}
 }

@@ -22,7 +22,8 @@ func TestSuite(t *testing.T) {
 		},
 		Word: "the Rhine",
 		Turns: []string{
-			"think", "tool", "fail", "parallel", "approve", "ask", "usage", "plan", "file", "data", "subagent",
+			"think", "tool", "fail", "parallel", "approve", "both", "beside", "meanwhile",
+			"twice", "withdraw", "ask", "freely", "several", "mixed", "usage", "plan", "file", "data", "subagent",
 			"error", "big", "unicode", "remember", "all", "help", "no such script",
 		},
 	})

@@ -15,6 +15,14 @@ func thinks() beat {
 	)
 }
 
+func quiet() beat {
+	return seq(
+		say("Now I am quiet for a while."),
+		func(s *stage) error { return s.rest(500) },
+		say("And that was it."),
+	)
+}
+
 func errs() beat {
 	return seq(
 		say("This goes well so far,"),

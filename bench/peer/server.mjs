@@ -40,8 +40,9 @@ async function chat(request, response, agent) {
       writer.write({ type: 'start', messageId: `reply-${body.id}` });
       writer.write({ type: 'start-step' });
       writer.write({ type: 'text-start', id: 'text-1' });
+      const begun = performance.now();
       for (let i = 0; i < times && !response.destroyed; i++) {
-        await (pause > 0 ? sleep(pause) : null);
+        await (pause > 0 ? sleep(begun + (i + 1) * pause - performance.now()) : null);
         writer.write({ type: 'text-delta', id: 'text-1', delta: now() });
       }
       writer.write({ type: 'text-end', id: 'text-1' });

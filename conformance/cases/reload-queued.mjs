@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { followOthers } from '../lib/second-tab.mjs';
 import { textOf } from '../lib/message.mjs';
 
@@ -9,10 +10,9 @@ export default {
     before.send('slow');
     await before.until('some text is shown', c => c.last?.role === 'assistant' && textOf(c.last).length > 40);
     before.send('hello');
-    for (let n = 0; n < 3;) n = (await t.history()).length; // the second prompt is on record
+    for (let n = 0; n < 3; n = (await t.history()).length) await sleep(50); // until the second prompt is on record
     t.drop();
-    const page = await t.reload({ resume: true });
-    if (t.way === 'chat') page.resume();
+    const page = await t.open();
     const end = followOthers(t.id, () => page.held(), () => t.history());
     try {
       await t.resumed(page);

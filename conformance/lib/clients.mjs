@@ -1,12 +1,13 @@
 // The six real clients: for each supported major its newest pinned release and its first one.
 // keepsQuery: a query in the transport's api survives in the URL of the resume request.
+// approves: its predicate for approvals counts the calls that the agent runs itself, so that an answer is sent by itself.
 export const CLIENTS = [
   { name: '5.0.0', major: 5, react: '2.0.0', keepsQuery: false },
   { name: '5.0.277', major: 5, react: '2.0.280', keepsQuery: true },
-  { name: '6.0.0', major: 6, react: '3.0.0', keepsQuery: false },
-  { name: '6.0.323', major: 6, react: '3.0.326', keepsQuery: true },
-  { name: '7.0.0', major: 7, react: '4.0.0', keepsQuery: false },
-  { name: '7.0.173', major: 7, react: '4.0.177', keepsQuery: true },
+  { name: '6.0.0', major: 6, react: '3.0.0', keepsQuery: false, approves: false },
+  { name: '6.0.323', major: 6, react: '3.0.326', keepsQuery: true, approves: true },
+  { name: '7.0.0', major: 7, react: '4.0.0', keepsQuery: false, approves: true },
+  { name: '7.0.173', major: 7, react: '4.0.177', keepsQuery: true, approves: true },
 ];
 
 const loaded = new Map();

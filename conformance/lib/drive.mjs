@@ -54,8 +54,10 @@ function face({ look, watchers, drawn, close }) {
     get error() { return look().error; },
     get last() { return look().messages.at(-1); },
     /** What the person does; each returns at once, settled() waits for what follows. */
-    send: (text, more) => { track(look().sendMessage(text === undefined ? undefined : { text, ...more })); },
+    send: (text, more, options) => { track(look().sendMessage(text === undefined ? undefined : { text, ...more }, options)); },
     regenerate: o => { track(look().regenerate(o)); },
+    /** What an app's own code does to the screen: setMessages of the hook, messages of the Chat class. */
+    set: messages => { const c = look(); if (c.setMessages) c.setMessages(messages); else c.messages = messages; },
     resume: () => { track(look().resumeStream()); },
     answer: o => { track((look().addToolOutput ?? look().addToolResult)(o)); }, // its name in 5.0.0
     approve: o => { track(look().addToolApprovalResponse(o)); },

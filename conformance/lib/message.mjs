@@ -55,6 +55,16 @@ export function requestOf(m) {
   return call && (call.input?.request_id ?? call.toolCallId);
 }
 
+/** The ids of all requests that the message shows and nobody has answered. */
+export const requestsOf = m => toolsOf(m).flatMap(p => (p.state === 'approval-requested' ? [p.approval.id]
+  : p.type === 'tool-AskPermission' && p.state === 'input-available' ? [p.input?.request_id ?? p.toolCallId] : []));
+
+/** The part that shows the request with that id, whatever became of it. */
+export const requestPart = (m, id) => toolsOf(m).find(p => p.approval?.id === id || (p.type === 'tool-AskPermission' && (p.input?.request_id ?? p.toolCallId) === id));
+
+/** The AskUser calls that the message shows and nobody has answered. */
+export const questionsOf = m => toolsOf(m).filter(p => p.type === 'tool-AskUser' && p.state === 'input-available');
+
 /** The AskUser call that the message shows, while nobody has answered it. */
 export const questionOf = m => toolsOf(m).find(p => p.type === 'tool-AskUser' && p.state === 'input-available');
 

@@ -19,9 +19,9 @@ export async function launch(program, argv, { log, env = process.env, patience =
     child.on('error', e => { exited = e.message; r(); });
     child.on('exit', (code, signal) => { exited ??= `exit ${code ?? signal}`; r(); });
   });
-  const stop = async () => {
+  const stop = async (signal = 'SIGTERM') => {
     if (exited === null) {
-      child.kill('SIGTERM');
+      child.kill(signal);
       const late = setTimeout(() => child.kill('SIGKILL'), patience);
       await gone;
       clearTimeout(late);
@@ -29,7 +29,6 @@ export async function launch(program, argv, { log, env = process.env, patience =
     forget();
   };
   const forget = own(stop, () => child.kill('SIGKILL'));
-  const kill = async () => { child.kill('SIGKILL'); await gone; forget(); };
   const lines = readline.createInterface({ input: child.stdout });
   const line = await Promise.race([
     new Promise(r => lines.on('line', l => { if (/https?:\/\//.test(l)) r(l); })),
@@ -42,31 +41,30 @@ export async function launch(program, argv, { log, env = process.env, patience =
     await stop();
     throw new Error(`${program} printed no base URL (${why}):\n${stderr()}`);
   }
-  return { url: new URL(/https?:\/\/\S+/.exec(line)[0]), stop, kill, said, stderr, alive: () => exited === null };
+  return { url: new URL(/https?:\/\/\S+/.exec(line)[0]), stop, said, stderr, alive: () => exited === null };
 }
 
 /**
- * Starts the gateway and waits for its ready line: {base, token, work, stop, restart, said, stderr, alive}.
- * restart kills it without warning, starts another on the same data, and returns that one in its place.
+ * Starts the gateway and waits for its ready line: {base, token, work, stop, again, said, stderr, alive}. yaml: what its configuration
+ * says. again(signal) ends it so and starts it anew, at the same address with the same data.
  */
-export async function start(binary, options = {}) {
+export async function start(binary, { agent = 'demo', auth = 'token', env, args = [], yaml } = {}) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-conformance-'));
-  return startIn(dir, binary, options);
-}
-
-async function startIn(dir, binary, options) {
-  const { agent = 'demo', auth = 'token', env, args = [] } = options;
   const remove = async () => { fs.rmSync(dir, { recursive: true, force: true }); };
   const forget = own(remove);
   const work = fs.mkdtempSync(path.join(dir, 'work-'));
-  const argv = ['serve', '--listen', '127.0.0.1:0', '--data', path.join(dir, 'data'), '--cwd', work, '--auth', auth, '--agent', agent, ...args];
+  const config = path.join(dir, 'tributary.yaml');
+  if (yaml) fs.writeFileSync(config, yaml);
+  const argv = listen => ['serve', '--listen', listen, '--data', path.join(dir, 'data'), '--cwd', work, '--auth', auth, '--agent', agent, ...(yaml ? ['--config', config] : []), ...args];
   const [program, ...before] = binary.endsWith('.mjs') ? [process.execPath, binary] : [path.resolve(binary)];
+  const run = listen => launch(program, [...before, ...argv(listen)], { log: path.join(dir, 'stderr.log'), env });
   try {
-    const { url, stop, kill, said, stderr, alive } = await launch(program, [...before, ...argv], { log: path.join(dir, 'stderr.log'), env });
+    let now = await run('127.0.0.1:0');
     return {
-      base: url.origin, token: url.searchParams.get('token'), work, said, stderr, alive,
-      stop: async () => { await stop(); await remove(); forget(); },
-      restart: async () => { await kill(); forget(); return startIn(dir, binary, options); },
+      base: now.url.origin, token: now.url.searchParams.get('token'), work,
+      said: () => now.said(), stderr: () => now.stderr(), alive: () => now.alive(),
+      again: async signal => { await now.stop(signal); now = await run(now.url.host); },
+      stop: async () => { await now.stop(); await remove(); forget(); },
     };
   } catch (e) {
     await remove();

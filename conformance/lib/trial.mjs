@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { open } from './drive.mjs';
 import { drop, requests } from './browser.mjs';
 import { difference, plain } from './message.mjs';
+import { http } from './server.mjs';
 
 // What the first releases do not keep of a part, so that no server can make their screen equal the history.
 const FORGETS = {
@@ -22,6 +23,7 @@ export class Trial {
   failures = [];
   skipped = null;
   #opened = [];
+  #own = null;
 
   /** site: lib/server.mjs http(); client: lib/clients.mjs load(); profile: none, or the client's own major. */
   constructor({ site, client, way, profile, shared }) {
@@ -67,6 +69,47 @@ export class Trial {
   }
 
   keep(chat) { this.#opened.push(chat); return chat; }
+
+  /** From now on this trial talks to a gateway with this configuration, which all trials share that ask for the same. */
+  async configured(yaml) {
+    if (!this.shared.has(yaml)) this.shared.set(yaml, this.site.another({ yaml }));
+    this.#goTo(await this.shared.get(yaml));
+  }
+
+  /** From now on this trial has a gateway of its own, which ends with it. */
+  async alone() {
+    this.#own = await this.site.another();
+    this.#goTo(this.#own);
+    return this.#own;
+  }
+
+  #goTo(server) { this.site = { ...this.site, ...http(server), work: server.work, said: server.said }; }
+
+  /** What stands in the trace of the chat, of one type. */
+  async trace(type, id = this.id) {
+    const r = await this.site.get(`/api/sessions/${encodeURIComponent(id)}/trace`);
+    return r.text.split('\n').filter(Boolean).map(l => JSON.parse(l)).filter(l => l.type === type);
+  }
+
+  /** Waits until what() holds that the server tells. */
+  async until(what, ms = 15000) {
+    for (const end = Date.now() + ms; !(await what());) {
+      if (Date.now() > end) throw new Error(`waited ${ms} ms in vain for the server`);
+      await new Promise(r => setTimeout(r, 50));
+    }
+  }
+
+  /** How many POSTs the client has sent for the chat. */
+  posts(id = this.id) { return this.requests(id).filter(r => r.method === 'POST').length; }
+
+  /** The chat has come to rest after just so many POSTs, and stays there: no client asks again and again. */
+  async calm(chat, posts, name, id = this.id) {
+    await chat.settled();
+    await new Promise(r => setTimeout(r, 100));
+    await chat.settled();
+    this.equal(`${name}: the POSTs that it takes`, this.posts(id), posts);
+    this.well(chat, `${name}: without an error`);
+  }
 
   /** The folder the agent works in. */
   get work() { return this.site.work; }
@@ -132,6 +175,7 @@ export class Trial {
       if (!(e instanceof Enough)) this.failures.push({ check: 'runs to its end', detail: e.stack?.split('\n').slice(0, 3).join(' ') ?? String(e) });
     } finally {
       for (const chat of this.#opened) await Promise.race([chat.close(), tooLong(10)]).catch(() => {});
+      await this.#own?.stop();
     }
     this.ms = Date.now() - began;
     return this;

@@ -11,7 +11,7 @@ import { settle } from './route';
 import { useStick } from './stick';
 import { Working } from './working';
 
-interface Props { id: string; agent: string; session: Session | undefined; onActivity: () => void; first: UIMessage[]; resume: boolean }
+interface Props { id: string; agent: string; session: Session | undefined; onActivity: () => void; first: UIMessage[]; known: boolean }
 
 /** Whether the message itself already shows this error. */
 const tells = (message: UIMessage | undefined, sentence: string) =>
@@ -29,14 +29,14 @@ function doing(data: unknown): string | null {
   return said.length ? said.join(': ').replaceAll('_', ' ') : null;
 }
 
-export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
+export function Chat({ id, agent, session, onActivity, first, known }: Props) {
   const [detail, setDetail] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const transport = useMemo(() => new DefaultChatTransport({
     api: `/api/chat?${PROFILE}${agent ? `&agent=${encodeURIComponent(agent)}` : ''}`,
   }), [agent]);
   const chat = useChat({
-    id, messages: first, transport, resume,
+    id, messages: first, transport, // no resume: the first event tells what runs
     onData: part => { if (/status/.test(part.type)) setDetail(doing(part.data)); },
     onFinish: () => { setDetail(null); onActivity(); },
     onError: () => onActivity(),
@@ -45,7 +45,7 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
   const busy = status === 'submitted' || status === 'streaming';
   const working = useRef(busy);
   useEffect(() => { working.current = busy; }, [busy]);
-  useCatchUp(chat, session ? id : null, busy, onActivity);
+  useCatchUp(chat, known || session ? id : null, busy, onActivity);
   const { box, end, follow } = useStick(messages);
 
   const send = (text: string) => {
