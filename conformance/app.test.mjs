@@ -40,10 +40,10 @@ async function until(sentence, what, ms = 15000) {
 }
 
 /** A page that is loaded: what a person sees of it, and what they do. */
-function mount(Page, id) {
+function mount(Page, id, more) {
   const place = document.body.appendChild(document.createElement('div'));
   const root = createRoot(place);
-  root.render(createElement(Page, { id }));
+  root.render(createElement(Page, { id, ...more }));
   const buttons = () => [...place.querySelectorAll('button')];
   const page = {
     get text() { return place.textContent; },
@@ -78,11 +78,12 @@ async function over(id, outcome, count) {
   assert.equal(posts(id), count, 'POSTs');
 }
 
-const STOPPED = 'slow'; // a script of the demo agent that says a hundred words
+const SLOW = 'slow'; // a script of the demo agent, a hundred words
+const text = message => message.parts.filter(p => p.type === 'text').map(p => p.text).join('');
 const newest = CLIENTS.filter(c => c.keepsQuery && c.major !== 5);
 
 for (const client of newest) {
-  describe(`the app with ai ${client.name}`, () => {
+  describe(`the app with ai ${client.name}`, { concurrency: true }, () => {
     let Page;
     before(async () => {
       site.now = await gateway();
@@ -192,7 +193,7 @@ for (const client of newest) {
 
     test('stop', async () => {
       const page = open();
-      await page.say(STOPPED);
+      await page.say(SLOW);
       await until('words come', () => page.articles()[1]?.textContent.length > 40);
       await page.press('Stop');
       await over(page.id, 'canceled', 1);
@@ -202,14 +203,26 @@ for (const client of newest) {
 
     test('reload in the middle of a turn', async () => {
       const page = open();
-      await page.say(STOPPED);
+      await page.say(SLOW);
       await until('words come', () => page.articles()[1]?.textContent.length > 40);
       page.leave();
       const again = open(page.id);
       await over(page.id, 'completed', 1);
-      const said = (await history(page.id))[1].parts.filter(p => p.type === 'text').map(p => p.text).join('');
+      const said = text((await history(page.id))[1]);
       await until('all of it is shown, once', () => again.articles()[1]?.querySelector('p')?.textContent === said);
       assert.equal(again.articles().length, 2);
+    });
+
+    test('resume: true', async () => {
+      const { Alone } = await load('app.md', 'alone.jsx', client, built);
+      const page = open();
+      await page.say(SLOW);
+      await until('words come', () => page.articles()[1]?.textContent.length > 40);
+      page.leave();
+      const alone = mount(Alone, page.id, { history: await history(page.id) });
+      await over(page.id, 'completed', 1);
+      const said = text((await history(page.id))[1]);
+      await until('all of it is shown, once', () => alone.text === SLOW + said);
     });
 
     test('a second tab sees the turn, and answers for the first', async () => {
@@ -253,3 +266,56 @@ for (const client of newest) {
     });
   });
 }
+
+const five = CLIENTS.findLast(c => c.major === 5);
+
+describe(`the app with ai ${five.name}`, () => {
+  let Chat5;
+  before(async () => {
+    site.now = await gateway();
+    ({ Chat5 } = await load('app.md', 'chat5.jsx', five, built));
+  });
+  after(async () => {
+    for (const close of closed.splice(0)) close();
+    await site.now.stop();
+  });
+
+  for (const [button, record, outcome] of [
+    ['Always allow', { chosen_option: 'always', option_kind: 'allow_always' }, 'completed'],
+    ['Deny and stop', { chosen_option: 'deny', reason: 'not today', interrupt: true }, 'canceled'],
+  ]) {
+    test(`approval: ${button}`, async () => {
+      const id = randomUUID(), page = mount(Chat5, id, { history: [] });
+      await page.press('Run something');
+      await page.press(button);
+      await over(id, outcome, 2);
+      const [given] = await trace(id, 'permission_response');
+      assert.deepEqual(Object.fromEntries(Object.keys(record).map(k => [k, given.payload[k]])), record);
+    });
+  }
+});
+
+describe('the app where streams are held open', () => {
+  const client = newest[0];
+  let Page;
+  before(async () => {
+    site.now = await gateway('sessions:\n  approval: hold\n');
+    ({ Page } = await load('app.md', 'page.jsx', client, built));
+  });
+  after(async () => {
+    for (const close of closed.splice(0)) close();
+    await site.now.stop();
+  });
+
+  test('an answer beside the chat: the rest comes on the same stream', async () => {
+    const { permit } = await load('app.md', 'server.js', client, built);
+    const id = randomUUID(), page = mount(Page, id);
+    await page.say('approve');
+    await until('a person is asked', () => page.has('Allow'));
+    const [asked] = await trace(id, 'permission_request');
+    await permit(id, asked.payload.request_id, { option: 'always' });
+    await page.shows('I am always allowed to run it');
+    await over(id, 'completed', 1);
+    assert.deepEqual(requests(id).filter(r => r.path.endsWith('/stream')), [], 'nothing was resumed');
+  });
+});
