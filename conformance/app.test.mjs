@@ -208,6 +208,7 @@ for (const client of newest) {
       page.leave();
       const again = open(page.id);
       await over(page.id, 'completed', 1);
+      assert.deepEqual(requests(page.id).filter(r => r.method === 'GET').map(r => r.status), [200], 'it is resumed once');
       const said = text((await history(page.id))[1]);
       await until('all of it is shown, once', () => again.articles()[1]?.querySelector('p')?.textContent === said);
       assert.equal(again.articles().length, 2);
