@@ -63,6 +63,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) conformance
 	@$(MAKE) conformance-claude
 	@$(MAKE) cuts
+	@$(MAKE) endurance-quick
 	@echo "All is well."
 
 .PHONY: quick
@@ -88,6 +89,14 @@ conformance-claude: binary agents conformance/node_modules/.package-lock.json ##
 .PHONY: cuts
 cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared
 	cd conformance && node cuts.mjs --cuts $(CUTS)
+
+.PHONY: endurance
+endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (half an hour)
+	$(GO) run ./endurance $(ARGS)
+
+.PHONY: endurance-quick
+endurance-quick: binary ## The same in small sizes, about a minute
+	$(GO) run ./endurance -quick
 
 .PHONY: vet
 vet: need-go

@@ -23,10 +23,10 @@ func (f figures) median(what, server string) (float64, bool) {
 	return median(rounds), len(rounds) > 0
 }
 
-// ratio is how many times the figure of one server is that of another: of each
+// ratio is how many times the gateway's figure is that of another server: of each
 // round, and of these the median.
-func (f figures) ratio(what, server, of string) (float64, bool) {
-	return f.pair(what, server, of, func(a, b float64) float64 { return a / b })
+func (f figures) ratio(what, of string) (float64, bool) {
+	return f.pair(what, gateway, of, func(a, b float64) float64 { return a / b })
 }
 
 // difference is how much more one server needs than another, in the same way.

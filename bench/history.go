@@ -66,7 +66,7 @@ func fillStore(ctx context.Context, dir string, sessions, turns int) (err error)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // closing has bounds of its own
 	const writers = 8
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

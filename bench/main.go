@@ -83,8 +83,9 @@ func bench(ctx context.Context, args []string) error {
 	began := time.Now()
 	for _, p := range chosen {
 		fmt.Fprintf(os.Stderr, "%s …\n", p.name)
-		if err := p.run(b, ctx); err != nil {
-			return fmt.Errorf("measure %s: %w", p.name, err)
+		if err = p.run(b, ctx); err != nil {
+			err = fmt.Errorf("measure %s: %w", p.name, err)
+			break // what was measured until now is worth printing
 		}
 	}
 	fmt.Println(machine(*peer))
@@ -92,7 +93,7 @@ func bench(ctx context.Context, args []string) error {
 	fmt.Println(verdicts(b.figures))
 	fmt.Println(details(b.figures))
 	fmt.Printf("Measured in %s.\n", time.Since(began).Round(time.Second))
-	return nil
+	return err
 }
 
 func partNames() string {

@@ -27,9 +27,11 @@ func latency(streams, p int) string {
 func first50(streams int) string {
 	return fmt.Sprintf("first byte p50, beside %s (ms)", plural(streams))
 }
+
 func first99(streams int) string {
 	return fmt.Sprintf("first byte p99, beside %s (ms)", plural(streams))
 }
+
 func next99(streams int) string {
 	return fmt.Sprintf("first byte p99, later turn, beside %s (ms)", plural(streams))
 }

@@ -34,6 +34,7 @@ func (m *room) from(at int) (frames [][]byte, over bool, wake <-chan struct{}) {
 
 // share answers a prompt to everybody in the room.
 func (rs *rooms) share(w http.ResponseWriter, r *http.Request, o order) {
+	ctx := r.Context()
 	m := &room{wake: make(chan struct{})}
 	rs.open.Store(o.session, m)
 	defer rs.open.Delete(o.session)
@@ -42,14 +43,14 @@ func (rs *rooms) share(w http.ResponseWriter, r *http.Request, o order) {
 	defer wait.Wait()
 	wait.Go(func() {
 		for range o.words {
-			if rest(r.Context(), o.pace) != nil {
+			if rest(ctx, o.pace) != nil {
 				break
 			}
 			m.add(appendWord(nil), false)
 		}
 		m.add([]byte(closing), true)
 	})
-	m.serve(r.Context(), w)
+	m.serve(ctx, w)
 }
 
 // follow joins a room.

@@ -31,15 +31,15 @@ func goals() []goal {
 		},
 		{
 			what: "processor time of a frame, of Node's, 100 streams × 50 words/s", floor: "–", aim: "≤ 1/6 (0.17)", atMost: sixth, unit: " ×",
-			figure: func(f figures) (float64, bool) { return f.ratio(cpuPaced, gateway, peer) },
+			figure: func(f figures) (float64, bool) { return f.ratio(cpuPaced, peer) },
 		},
 		{
 			what: "processor time of a frame, of Node's, 100 streams at full speed", floor: "–", aim: "≤ 1/6 (0.17)", atMost: sixth, unit: " ×",
-			figure: func(f figures) (float64, bool) { return f.ratio(cpuFull(100), gateway, peer) },
+			figure: func(f figures) (float64, bool) { return f.ratio(cpuFull(100), peer) },
 		},
 		{
 			what: "processor time of a frame for each of 1,000 followers, of raw Go's", floor: "100 streams", aim: "≤ 1.2", atMost: 1.2, unit: " ×",
-			figure: func(f figures) (float64, bool) { return f.ratio(cpuFollower, gateway, raw) },
+			figure: func(f figures) (float64, bool) { return f.ratio(cpuFollower, raw) },
 		},
 		{
 			what: "first byte p99 beside 100 streams, new session", floor: "< 200 ms", aim: "–", atMost: 200, unit: " ms",
@@ -47,11 +47,11 @@ func goals() []goal {
 		},
 		{
 			what: "first byte p99 beside 100 streams, new session, of raw Go's", floor: "–", aim: "≤ 1.5", atMost: 1.5, unit: " ×",
-			figure: func(f figures) (float64, bool) { return f.ratio(first99(100), gateway, raw) },
+			figure: func(f figures) (float64, bool) { return f.ratio(first99(100), raw) },
 		},
 		{
 			what: "memory of a silent stream that follows a turn, of raw Go's", floor: "1 MB", aim: "≤ 1.25", atMost: 1.25, unit: " ×",
-			figure: func(f figures) (float64, bool) { return f.ratio(idleStream, gateway, raw) },
+			figure: func(f figures) (float64, bool) { return f.ratio(idleStream, raw) },
 		},
 		{
 			what: "page of 100 turns in the full store, the first of its session", floor: "–", aim: "≤ 50 ms", atMost: 50, unit: " ms",

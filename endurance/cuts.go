@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"time"
@@ -30,7 +29,8 @@ func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
 	kills := 0
 	for wave := 0; c.sofar() < n; wave++ {
 		killed := wave%2 == 1
-		witnesses := b.wave(ctx, g, wave, min(n-c.sofar(), waveTurns*waveCuts), killed, c)
+		pairs := min(n-c.sofar(), waveTurns*waveCuts)
+		witnesses := b.wave(ctx, g, wave, pairs, killed, c)
 		if killed {
 			kills++
 			if g, err = b.start(ctx, data, quickDemo); err != nil {
@@ -45,7 +45,8 @@ func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
 			g.kill()
 			return fmt.Errorf("wave %d: %w; the gateway says %s", wave, err, g.lastWords())
 		}
-		if wave%50 == 49 {
+		c.tried(pairs)
+		if wave%25 == 24 {
 			say("%d cuts, %d kills among them", c.sofar(), kills)
 		}
 	}
@@ -70,8 +71,8 @@ func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool,
 			res, err := g.prompt(ctx, w.session, s.prompt, words[i])
 			close(begun)
 			if err == nil {
-				most := all
-				if rand.IntN(3) == 0 { // the first reader's line breaks too
+				most := toTheEnd
+				if below(3) == 0 { // the first reader's line breaks too
 					most = anywhere()
 				}
 				s.read(res, most)
@@ -87,13 +88,12 @@ func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool,
 	}
 	if kill {
 		select {
-		case <-time.After(time.Duration(30+rand.IntN(600)) * time.Millisecond):
+		case <-time.After(30*time.Millisecond + within(600*time.Millisecond)):
 		case <-ctx.Done():
 		}
 		g.kill()
 	}
 	readers.Wait()
-	c.tried(cuts)
 	return witnesses
 }
 
@@ -105,27 +105,19 @@ func share(n, i, m int) int {
 	return n / m
 }
 
-// anywhere is a byte to cut at: small numbers often, so that heads are cut as
-// well as tails.
-func anywhere() int {
-	const most = 24_000
-	f := rand.Float64()
-	return 1 + int(f*f*most)
-}
-
 // cutAndResume reads a stream until it is cut, and then the whole of it, unless
 // the gateway dies meanwhile.
 func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *tally) {
 	path := "/api/chat/" + w.session + "/stream"
-	for i, most := range []int{anywhere(), all} {
+	for i, most := range []int{anywhere(), toTheEnd} {
 		select {
 		case <-g.done:
 			return
-		case <-time.After(rand.N(waveSpread)):
+		case <-time.After(within(waveSpread)):
 		}
 		res, err := g.call(ctx, "GET", path, nil)
 		if err != nil {
-			if !dying {
+			if !dying && ctx.Err() == nil {
 				c.failed("%s: the resume was not answered: %v", w.session, err)
 			}
 			return
@@ -134,7 +126,7 @@ func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *ta
 		s.read(res, most)
 		w.add(s)
 		switch {
-		case dying:
+		case dying, ctx.Err() != nil:
 		case s.refused != "":
 			c.failed("%s: the resume was answered with %s", w.session, s.refused)
 		case i == 1 && !s.whole:

@@ -57,7 +57,7 @@ func (b *bench) start(ctx context.Context, data, config string, args ...string) 
 	if err := g.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the gateway: %w", err)
 	}
-	g.pid = g.cmd.Process.Pid
+	g.pid, b.last = g.cmd.Process.Pid, g
 	lines := make(chan string, 1)
 	go func() { // ends with the process
 		defer close(g.done)

@@ -43,7 +43,7 @@ func full() sizes {
 
 // quick is what a test run has time for.
 func quick() sizes {
-	return sizes{rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 2000, faults: 0}
+	return sizes{rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0}
 }
 
 func run(ctx context.Context, args []string) (ok bool, err error) {
@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 		n = quick()
 	}
 	flags := flag.NewFlagSet("endurance", flag.ContinueOnError)
-	flags.Bool("quick", false, "small sizes, under a minute")
+	flags.Bool("quick", false, "small sizes, about a minute")
 	binary := flags.String("binary", "bin/tributary", "the gateway")
 	root := flags.String("root", ".", "the project, for the clients' own readers and the tests of faults")
 	flags.IntVar(&n.rounds, "rounds", n.rounds, "how often the gateway is killed under load and started again")
@@ -86,6 +86,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 // bench is where everything runs: a directory that goes away, and the binary.
 type bench struct {
 	binary, root, dir string
+	last              *gateway // there is one at a time
 }
 
 func newBench(binary, root string) (*bench, error) {
@@ -106,7 +107,13 @@ func newBench(binary, root string) (*bench, error) {
 	return b, nil
 }
 
-func (b *bench) remove() { _ = os.RemoveAll(b.dir) }
+// remove ends what an error has left running, and takes the directory away.
+func (b *bench) remove() {
+	if b.last != nil {
+		b.last.kill()
+	}
+	_ = os.RemoveAll(b.dir)
+}
 
 // trial is one row of the table in the making.
 type trial struct {
@@ -130,11 +137,12 @@ func (b *bench) all(ctx context.Context, n sizes) (ok bool, err error) {
 			continue
 		}
 		r, err := measure(ctx, t)
-		if err != nil {
+		rows = append(rows, r)
+		ok = ok && r.clean() && err == nil
+		if err != nil { // what was counted until then counts
+			table(os.Stdout, rows, time.Since(began))
 			return false, err
 		}
-		rows = append(rows, r)
-		ok = ok && r.clean()
 	}
 	if n.faults > 0 {
 		more, err := b.faults(ctx, n.faults)
@@ -146,7 +154,7 @@ func (b *bench) all(ctx context.Context, n sizes) (ok bool, err error) {
 			ok = ok && r.clean()
 		}
 	}
-	print(os.Stdout, rows, time.Since(began))
+	table(os.Stdout, rows, time.Since(began))
 	return ok, nil
 }
 
@@ -154,10 +162,14 @@ func measure(ctx context.Context, t trial) (row, error) {
 	began := time.Now()
 	say("%s …", t.what)
 	c := &tally{}
-	if err := t.do(ctx, c); err != nil {
-		return row{}, fmt.Errorf("%s: %w", t.what, err)
+	err := t.do(ctx, c)
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%s: it was interrupted", t.what)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", t.what, err)
 	}
-	return c.row(t.what, time.Since(began)), nil
+	return c.row(t.what, time.Since(began)), err
 }
 
 // say tells on standard error how far it is.

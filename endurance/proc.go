@@ -54,7 +54,8 @@ func (f footprint) beyond(before footprint, c *tally) {
 // baseline, no smaller than a moment ago.
 func rest(ctx context.Context, g *gateway, aim *footprint) (footprint, error) {
 	const look = 50 * time.Millisecond
-	const steady = 15 * time.Second
+	const steady = 12 * time.Second // streams that nobody follows are kept for 10
+	g.hangUp()                      // else the clients' idle connections count
 	var least footprint
 	since := time.Now()
 	for began := time.Now(); ; {

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"time"
@@ -58,7 +58,7 @@ func (b *bench) oneStore(ctx context.Context, data string, rounds, clients int, 
 			g.kill()
 			return fmt.Errorf("%w; the gateway says %s", err, g.lastWords())
 		}
-		load(ctx, g, witnesses, clients, time.Duration(20+rand.IntN(250))*time.Millisecond)
+		load(ctx, g, witnesses, clients, 20*time.Millisecond+within(250*time.Millisecond))
 		c.tried(1)
 	}
 	g, err := b.start(ctx, data, quickDemo)
@@ -112,13 +112,13 @@ func load(ctx context.Context, g *gateway, witnesses []*witness, clients int, wh
 // talk sends prompts and reads their answers until nobody answers.
 func talk(ctx context.Context, g *gateway, w *witness) {
 	for ctx.Err() == nil {
-		s := &sight{session: w.session, prompt: fmt.Sprintf("u%x", rand.Uint64())}
-		res, err := g.prompt(ctx, w.session, s.prompt, scripts()[rand.IntN(len(scripts()))])
+		s := &sight{session: w.session, prompt: "u" + rand.Text()}
+		res, err := g.prompt(ctx, w.session, s.prompt, oneOf(scripts()))
 		if err != nil {
 			w.add(s) // it may have been taken
 			return
 		}
-		s.read(res, all)
+		s.read(res, toTheEnd)
 		w.add(s)
 		if !s.whole {
 			return
@@ -126,8 +126,8 @@ func talk(ctx context.Context, g *gateway, w *witness) {
 	}
 }
 
-// all is more than any stream has.
-const all = 1 << 30
+// toTheEnd is more bytes than any stream has.
+const toTheEnd = 1 << 30
 
 // follow resumes, as a second tab does, until nobody answers.
 func follow(ctx context.Context, g *gateway, w *witness) {
@@ -137,14 +137,14 @@ func follow(ctx context.Context, g *gateway, w *witness) {
 			return
 		}
 		s := &sight{session: w.session}
-		s.read(res, all)
+		s.read(res, toTheEnd)
 		if s.acked {
 			w.add(s)
 		}
 		select {
 		case <-g.done:
 			return
-		case <-time.After(time.Duration(rand.IntN(10)) * time.Millisecond):
+		case <-time.After(within(10 * time.Millisecond)):
 		}
 	}
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -65,7 +65,6 @@ func baselines(ctx context.Context, g *gateway, n int, c *tally) error {
 	if err := work(ctx, g, n, c); err != nil {
 		return err
 	}
-	c.tried(n)
 	took := time.Since(began)
 	after, err := rest(ctx, g, &before)
 	if err != nil {
@@ -96,17 +95,23 @@ func work(ctx context.Context, g *gateway, n int, c *tally) error {
 }
 
 // one runs a turn.
-func one(ctx context.Context, g *gateway, session string, c *tally) {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+func one(run context.Context, g *gateway, session string, c *tally) {
+	ctx, cancel := context.WithTimeout(run, answerWithin)
 	defer cancel()
-	s := &sight{session: session, prompt: fmt.Sprintf("u%x", rand.Uint64())}
+	s := &sight{session: session, prompt: "u" + rand.Text()}
 	words := []string{"hello", "hello", "think", "tool"}
-	res, err := g.prompt(ctx, session, s.prompt, words[rand.IntN(len(words))])
-	if err != nil {
-		c.failed("%s: a prompt was not answered: %v", session, err)
-		return
+	res, err := g.prompt(ctx, session, s.prompt, oneOf(words))
+	if err == nil {
+		s.read(res, toTheEnd)
 	}
-	if s.read(res, all); !s.whole {
+	if run.Err() != nil {
+		return // whoever ended the run cut it off
+	}
+	c.tried(1)
+	switch {
+	case err != nil:
+		c.failed("%s: a prompt was not answered: %v", session, err)
+	case !s.whole:
 		c.failed("%s: a turn has no end: %s %q", session, s.refused, tail(string(s.raw)))
 	}
 }

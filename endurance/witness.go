@@ -37,12 +37,6 @@ func (w *witness) since(n int) []*sight {
 	return w.sights[n:]
 }
 
-func (w *witness) count() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.sights)
-}
-
 // compare compares sights with the trace, the history and the replay. They are
 // of turns that began after the record with the number given.
 func (w *witness) compare(ctx context.Context, g *gateway, c *tally, after uint64, sights []*sight) (last uint64, err error) {

@@ -104,3 +104,21 @@ func TestReadChatBoundsATextThatIsNotKept(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Space takes time that grows with its square, so there is a bound on it; and none
+// on the space in a text.
+func TestReadChatBoundsSpace(t *testing.T) {
+	t.Parallel()
+	space := strings.Repeat(" \r\n\t", 1<<18)
+	for _, before := range []string{"", "{", `{"id"`, `{"id":`, `{"id":"c"`, `{"id":"c","x":[1,`} {
+		_, err := readChat(io.MultiReader(strings.NewReader(before), strings.NewReader(space)), postLimits)
+		if e, ok := errors.AsType[*bodyError](err); !ok || e.status != http.StatusBadRequest || !strings.Contains(e.sentence, "64 KB of space") {
+			t.Errorf("space after %q: %v", before, err)
+		}
+	}
+	text := strings.Repeat(" ", 1<<20) + "hi"
+	body := `{"id":"c",` + strings.Repeat(" ", 1<<15) + `"messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"` + text + `"}]}]}`
+	if req, err := readChat(strings.NewReader(body), postLimits); err != nil || req.User.Parts[0].Text != text {
+		t.Errorf("space in a text: %v", err)
+	}
+}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -77,4 +78,15 @@ func (b *bulkBody) done() {
 		defer b.limiter.mu.Unlock()
 		b.share.holds--
 	})
+}
+
+// sized refuses a chat whose length says already that it is too large, before any
+// of it is read.
+func sized(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if r.ContentLength > postLimits.body {
+			return &bodyError{http.StatusRequestEntityTooLarge, fmt.Sprintf("The request body is larger than %d MB.", postLimits.body>>20)}
+		}
+		return h(w, r)
+	}
 }

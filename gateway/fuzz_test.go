@@ -118,11 +118,19 @@ func FuzzSentence(f *testing.F) {
 func FuzzRequest(f *testing.F) {
 	for _, r := range []struct{ method, path, query, body string }{
 		{"POST", "/api/chat", "client=7&agent=echo", `{"id":"c","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}]}`},
-		{"GET", "/api/chat", "client=5/c/stream", ""}, {"GET", "/api/chat/c/stream", "turn=x", ""}, {"POST", "/api/chat/c/stop", "", `{"turn":"x"}`},
-		{"GET", "/api/sessions", "", ""}, {"POST", "/api/sessions", "", `{"id":"a","title":"t"}`}, {"DELETE", "/api/sessions/c", "", ""},
-		{"GET", "/api/sessions/c/messages", "before=x&limit=3&client=7.0.1", ""}, {"GET", "/api/sessions/c/trace", "after=3&deltas=1", ""},
-		{"POST", "/api/sessions/c/permissions/x", "", `{"approved":true}`}, {"POST", "/api/sessions/c/questions/x", "", `{"value":["a"]}`},
-		{"PUT", "/api/../metrics", "%zz", ""}, {"GET", "/readyz", "", ""}, {"POST", "/api/sessions/c/chat", "channelId=1", `{"message":{"role":"user","content":"x"}}`},
+		{"GET", "/api/chat", "client=5/c/stream", ""},
+		{"GET", "/api/chat/c/stream", "turn=x", ""},
+		{"POST", "/api/chat/c/stop", "", `{"turn":"x"}`},
+		{"GET", "/api/sessions", "", ""},
+		{"POST", "/api/sessions", "", `{"id":"a","title":"t"}`},
+		{"DELETE", "/api/sessions/c", "", ""},
+		{"GET", "/api/sessions/c/messages", "before=x&limit=3&client=7.0.1", ""},
+		{"GET", "/api/sessions/c/trace", "after=3&deltas=1", ""},
+		{"POST", "/api/sessions/c/permissions/x", "", `{"approved":true}`},
+		{"POST", "/api/sessions/c/questions/x", "", `{"value":["a"]}`},
+		{"PUT", "/api/../metrics", "%zz", ""},
+		{"GET", "/readyz", "", ""},
+		{"POST", "/api/sessions/c/chat", "channelId=1", `{"message":{"role":"user","content":"x"}}`},
 	} {
 		f.Add(r.method, r.path, r.query, []byte(r.body))
 	}

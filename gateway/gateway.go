@@ -59,8 +59,8 @@ func New(o Options) http.Handler {
 	route := func(pattern string, need access.Role, h handler) {
 		mux.Handle(pattern, g.handle(g.within(g.allow(need, h))))
 	}
-	route("POST /api/chat", access.Collaborator, g.streaming(g.chat))
-	route("POST /api/sessions/{id}/chat", access.Collaborator, g.streaming(g.chat))
+	route("POST /api/chat", access.Collaborator, sized(g.streaming(g.chat)))
+	route("POST /api/sessions/{id}/chat", access.Collaborator, sized(g.streaming(g.chat)))
 	route("GET /api/chat/{id}/stream", access.Viewer, g.streaming(g.resume))
 	route("GET /api/chat", access.Viewer, g.streaming(g.resumeBehindQuery))
 	route("GET /api/sessions/{id}/chat/stream", access.Viewer, g.streaming(g.resume))

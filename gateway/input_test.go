@@ -90,7 +90,7 @@ func TestBadInput(t *testing.T) {
 		{"POST", "/api/sessions/nope/permissions/nope", `{"approved":true}`, 404, "There is no such session."},
 		{"POST", "/api/sessions/known/questions/" + long, `{"value":"x"}`, 404, "There is no such request in this session."},
 		{"POST", "/api/chat", `{"id":"known","messages":[` + user + `,{"id":"m","role":"assistant","parts":[]}]}`, 409, "This message is not waiting for an answer"},
-		{"POST", "/api/chat", `{"id":"twice","messages":[],"messages":[{"role":"user","role":"assistant","parts":[]}]}`, 409, "This message is not waiting"}, // of a key that comes twice the last counts
+		{"POST", "/api/chat", `{"id":"known","messages":[],"messages":[{"role":"user","role":"assistant","parts":[]}]}`, 409, "This message is not waiting"}, // of a key that comes twice the last counts
 		{"GET", "/api/nope", "", 404, "There is no GET /api/nope here: see the documentation for the routes."},
 		{"GET", "/api/" + long, "", 404, "There is no GET /api/x"},
 		{"GET", "/api/sessions/known/", "", 404, "There is no GET /api/sessions/known/ here"},

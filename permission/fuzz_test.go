@@ -17,8 +17,10 @@ func FuzzFromText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, name string) {
 		options := []trace.PermissionOption{
-			{ID: "1", Name: "Always", OptionKind: trace.AllowAlways}, {ID: "2", Name: name, OptionKind: trace.AllowOnce},
-			{ID: "3", Name: "Never", OptionKind: trace.RejectAlways}, {ID: "4", Name: "Deny", OptionKind: trace.RejectOnce},
+			{ID: "1", Name: "Always", OptionKind: trace.AllowAlways},
+			{ID: "2", Name: name, OptionKind: trace.AllowOnce},
+			{ID: "3", Name: "Never", OptionKind: trace.RejectAlways},
+			{ID: "4", Name: "Deny", OptionKind: trace.RejectOnce},
 		}
 		answer, ok := FromText(options, text)
 		if !ok {

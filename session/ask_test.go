@@ -3,12 +3,14 @@ package session_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -21,44 +23,53 @@ func request(b *trace.Builder, id string) (unique string, answer trace.Permissio
 }
 
 // Agents count their requests anew in each process, and some run several turns at
-// once. What was allowed once is not allowed because the number comes again.
+// once. What was allowed once is not allowed because the number comes again, and a
+// button that was left on a page does not answer what is asked later.
 func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var asked []string
 		var outcomes []trace.PermissionOutcome
-		var other *trace.Builder
-		b := newBench(t, with(t, scripted{prompt: func(ctx context.Context, host agent.Host, p agent.Prompt, tb *trace.Builder) error {
-			if p.Message.ID == "u1" { // a turn of the agent's own goes on beside the prompt's
-				other = host.Begin(agent.TurnInfo{})
+		o := with(t, scripted{prompt: func(ctx context.Context, host agent.Host, p agent.Prompt, tb *trace.Builder) error {
+			if p.Message.ID == "u3" { // a turn of the agent's own goes on beside the prompt's
+				other := host.Begin(agent.TurnInfo{})
+				id, _, _ := request(other, "1")
+				asked = append(asked, id)
+				defer other.End(trace.Stop{Outcome: trace.OutcomeCompleted})
 			}
-			id, answer, decided := request(tb, "1")
-			if !decided {
-				var err error
-				if answer, err = host.Permit(ctx, id); err != nil {
-					return err
-				}
-			}
+			id, _, _ := request(tb, "1")
+			asked = append(asked, id)
+			answer, err := host.Permit(ctx, id)
 			outcomes = append(outcomes, answer.Outcome)
-			if p.Message.ID == "u3" {
-				if _, answer, decided := request(host.Begin(agent.TurnInfo{}), "1"); !decided || answer.Outcome != trace.Canceled {
-					t.Errorf("a second request under an id in use: %+v %v", answer, decided)
-				}
-			}
-			return nil
-		}}))
-		defer b.close()
+			return err
+		}})
+		log := eventlog.New(memlog.New(), eventlog.Options{})
+		b := benchOn(t, log, o)
 		yes := true
-		for _, id := range []string{"u1", "u2", "u3"} {
+		for i, id := range []string{"u1", "u2", "u3"} {
+			if id == "u2" { // the process starts anew
+				if err := b.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				b = benchOn(t, log, o)
+			}
 			turn := b.say(id, "x")
 			time.Sleep(2 * time.Second)
-			if len(outcomes) > 0 && id != "u1" && len(outcomes) == map[string]int{"u2": 2, "u3": 3}[id] {
+			for _, old := range asked[:len(asked)-1] {
+				if _, err := b.Permit(t.Context(), "s", old, "ada", session.Choice{Approved: &yes}); err == nil && id != "u3" {
+					t.Errorf("%s: the old id %q was taken for an answer", id, old)
+				}
+			}
+			if len(outcomes) != i {
 				t.Fatalf("%s was allowed before anybody answered", id)
 			}
-			if _, err := b.Permit(t.Context(), "s", "1", "ada", session.Choice{Approved: &yes}); err != nil {
+			if _, err := b.Permit(t.Context(), "s", asked[len(asked)-1], "ada", session.Choice{Approved: &yes}); err != nil {
 				t.Fatal(id, err)
 			}
 			b.wait(turn)
-			other.End(trace.Stop{Outcome: trace.OutcomeCompleted})
-			synctest.Wait()
+		}
+		b.close()
+		if different := slices.Compact(slices.Sorted(slices.Values(asked))); len(asked) != 4 || len(different) != 4 {
+			t.Errorf("asked as %v", asked)
 		}
 		for i, o := range outcomes {
 			if o != trace.Selected {
@@ -73,9 +84,10 @@ func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 func TestAnAnswerThatRacesWithTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		permitted, more := make(chan trace.PermissionResponse, 1), make(chan struct{})
+		permitted, more, asked := make(chan trace.PermissionResponse, 1), make(chan struct{}), make(chan string, 1)
 		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
 			id, _, _ := request(tb, "1")
+			asked <- id
 			<-more
 			tb.Message("", "I wait.")
 			answer, err := host.Permit(ctx, id)
@@ -100,7 +112,7 @@ func TestAnAnswerThatRacesWithTheStop(t *testing.T) {
 		synctest.Wait()
 		yes := true
 		var answered *session.AnsweredError
-		if _, err := b.Permit(t.Context(), "s", "1", "bob", session.Choice{Approved: &yes}); !errors.As(err, &answered) || answered.Outcome != trace.Canceled {
+		if _, err := b.Permit(t.Context(), "s", <-asked, "bob", session.Choice{Approved: &yes}); !errors.As(err, &answered) || answered.Outcome != trace.Canceled {
 			t.Errorf("the late answer gets %v", err)
 		}
 		close(gate)

@@ -116,15 +116,18 @@ func (l *live) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 	return Turn{Session: l.id, ID: m.turn, MessageID: m.id, After: m.after}, nil, true
 }
 
-// takeReplies takes those answers that the turn waits for.
+// takeReplies takes those answers that the turn waits for. What it asks next was
+// not before the sender's eyes, and is not answered by the same request.
 func (t *turn) takeReplies(c Continuation) error {
+	var waited []Reply
+	t.live.mu.Lock()
 	for _, r := range c.Replies {
-		t.live.mu.Lock()
-		waits := t.waits.put[r.ID]
-		t.live.mu.Unlock()
-		if !waits { // answered, withdrawn, or never put to the user
-			continue
+		if t.waits.put[r.ID] { // else answered, withdrawn, or never put to the user
+			waited = append(waited, r)
 		}
+	}
+	t.live.mu.Unlock()
+	for _, r := range waited {
 		if !r.Question && !c.MayPermit {
 			return ErrMayNotPermit
 		}

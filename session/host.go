@@ -106,14 +106,9 @@ func (h host) Resume(token string) {
 	}
 }
 
-// judge lets the policy decide what needs no person. An agent waits for answers by
-// the id alone, so a second request under an id that is still in use is refused:
-// it must not get the answer to the first.
+// judge lets the policy decide what needs no person.
 func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
 	l := t.live
-	if q, ok := lookFor(l, l.asks.permissions, r.RequestID); ok && q.turn != t.id {
-		return trace.PermissionResponse{Outcome: trace.Canceled, Reason: "the agent asks for something else under the same id"}, true
-	}
 	l.mu.Lock()
 	files, ok := l.files, l.leaveFiles != nil
 	a := l.hub.Agents[l.info.Agent]

@@ -153,3 +153,45 @@ func TestTenThousandSessions(t *testing.T) {
 		}
 	})
 }
+
+// What nobody answers for too long expires: its agent is told, and who answers
+// then hears that it is too late.
+func TestAnAskExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(o *session.Options) { o.AskLimit = time.Hour })
+		defer b.close()
+		turn := b.say("u1", "approve")
+		time.Sleep(59 * time.Minute)
+		expired := func() (request, outcome string) {
+			records, err := b.Records(t.Context(), "s", 0, false, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r, err := range records {
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch p := r.Payload.(type) {
+				case trace.PermissionRequest:
+					request = p.RequestID
+				case trace.PermissionResponse:
+					outcome = string(p.Outcome)
+				}
+			}
+			return request, outcome
+		}
+		if request, outcome := expired(); request == "" || outcome != "" {
+			t.Fatalf("a minute before the end of %q its outcome is %q", request, outcome)
+		}
+		time.Sleep(2 * time.Minute)
+		request, outcome := expired()
+		if outcome != string(trace.Expired) {
+			t.Errorf("after the end of %q its outcome is %q", request, outcome)
+		}
+		yes := true
+		if _, err := b.Permit(t.Context(), "s", request, "ada", session.Choice{Approved: &yes}); err == nil {
+			t.Error("an answer that comes too late is taken")
+		}
+		b.wait(turn)
+	})
+}

@@ -18,6 +18,7 @@ import (
 // answered, whichever process of the gateway brings the answer.
 type remote struct {
 	host   agent.Host
+	asked  chan string
 	waited chan []string
 }
 
@@ -30,6 +31,7 @@ func (r remote) Close() error { return nil }
 
 func (r remote) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) error {
 	id, _, _ := request(b, "1")
+	r.asked <- id
 	return r.goOn(ctx, id, b)
 }
 
@@ -58,10 +60,11 @@ func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 	for _, killed := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			store := keeping{memlog.New()}
-			far := remote{waited: make(chan []string, 1)}
+			far := remote{asked: make(chan string, 1), waited: make(chan []string, 1)}
 			first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
 			turn := first.say("u1", "x")
 			time.Sleep(time.Second)
+			asked := <-far.asked
 			var copied eventlog.Store = store
 			if killed { // what a process that is killed leaves behind is what is on record now
 				copied = duplicate(t, store)
@@ -70,7 +73,7 @@ func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 
 			second := benchOn(t, eventlog.New(copied, eventlog.Options{}), with(t, far))
 			defer second.close()
-			if waiting := <-far.waited; !slices.Equal(waiting, []string{"1"}) {
+			if waiting := <-far.waited; !slices.Equal(waiting, []string{asked}) {
 				t.Errorf("the agent is told that %q wait", waiting)
 			}
 			_, state, id, err := second.Get(t.Context(), "s")
@@ -79,7 +82,7 @@ func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 			}
 			yes := true
 			rest, err := second.Continue(t.Context(), "s", session.Continuation{
-				Message: turn.MessageID, By: "ada", MayPermit: true, Replies: []session.Reply{{ID: "1", Choice: session.Choice{Approved: &yes}}},
+				Message: turn.MessageID, By: "ada", MayPermit: true, Replies: []session.Reply{{ID: asked, Choice: session.Choice{Approved: &yes}}},
 			})
 			if err != nil || rest.From == 0 || rest.MessageID != turn.MessageID {
 				t.Fatalf("%+v %v", rest, err)
@@ -90,7 +93,7 @@ func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 			}
 			next := second.say("u2", "x")
 			time.Sleep(time.Second)
-			if _, err := second.Permit(t.Context(), "s", "1", "ada", session.Choice{Approved: &yes}); err != nil {
+			if _, err := second.Permit(t.Context(), "s", <-far.asked, "ada", session.Choice{Approved: &yes}); err != nil {
 				t.Error("the session does not go on:", err)
 			}
 			second.wait(next)

@@ -114,7 +114,8 @@ func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) erro
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == ref.ID })
-	if ran && (l.info.Last == nil || ref.ID >= l.info.Last.ID) {
+	// By place in the log: ids sort by a clock that may have been set back.
+	if ran && (l.info.Last == nil || ref.After >= l.info.Last.After) {
 		ref.EndedAt, ref.Cut = l.hub.Now(), true
 		l.info.Last = &ref
 	}

@@ -69,7 +69,10 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 // writes says how the turn is written.
 func (t *turn) writes() trace.Config {
 	h := t.live.hub
-	return trace.Config{Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, Hold: h.Approval == Hold}
+	const enough = 6 // characters that are drawn by chance
+	return trace.Config{
+		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: "-" + t.id[len(t.id)-enough:], Hold: h.Approval == Hold,
+	}
 }
 
 func (t *turn) ref() TurnRef {

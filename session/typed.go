@@ -18,13 +18,16 @@ const unanswered = "unanswered"
 // text where one question is. The answer and what follows are a message of their
 // own, for the client puts what comes now below the user's words.
 func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
-	t, answer, err := l.wouldAnswer(p)
+	t, id, answer, err := l.wouldAnswer(p)
 	if t == nil || err != nil {
 		return Turn{}, false, err
 	}
 	err = answer(func() { t.goOnBelow(p) })
 	if _, late := errors.AsType[*AnsweredError](err); late || errors.Is(err, permission.ErrUnknown) {
-		return Turn{}, false, nil // somebody else answered just now: this is a message like any other
+		// Somebody else answered just now, and the turn goes on: this is a message
+		// like any other, and must not find it waiting.
+		t.answered(id)
+		return Turn{}, false, nil
 	}
 	if err != nil {
 		return Turn{}, false, err
@@ -41,34 +44,33 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 
 // wouldAnswer finds the turn that waits for the sender of a message, and how the
 // message answers it; before is called if nobody else was first.
-func (l *live) wouldAnswer(p Prompt) (t *turn, answer func(before func()) error, err error) {
+func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(before func()) error, err error) {
 	text, plain := plainText(p.Message)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t = l.waitsFor(p)
 	if t == nil || !plain || p.Regenerate || p.Message.ID != "" && l.branch.find(p.Message.ID) >= 0 {
-		return nil, nil, nil
+		return nil, "", nil, nil
 	}
-	var id string
 	for id = range t.waits.put {
 	}
 	if q, ok := l.asks.questioned[id]; ok && q.turn == t.id {
 		a := trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{text}, By: name(p.By)}
-		return t, func(before func()) error { return l.asks.questions.AnswerAfter(id, a, before) }, nil
+		return t, id, func(before func()) error { return l.asks.questions.AnswerAfter(id, a, before) }, nil
 	}
 	q, ok := l.asks.permissions[id]
 	if !ok || q.turn != t.id {
-		return nil, nil, nil
+		return nil, "", nil, nil
 	}
 	r, ok := permission.FromText(q.what.Options, text)
 	switch {
 	case !ok:
-		return nil, nil, nil
+		return nil, "", nil, nil
 	case !p.MayPermit:
-		return nil, nil, ErrMayNotPermit
+		return nil, "", nil, ErrMayNotPermit
 	}
 	r.RequestID, r.By = id, name(p.By)
-	return t, func(before func()) error { return l.asks.requests.AnswerAfter(id, r, before) }, nil
+	return t, id, func(before func()) error { return l.asks.requests.AnswerAfter(id, r, before) }, nil
 }
 
 // waitsFor is the turn that waits for exactly one answer of the sender's. The

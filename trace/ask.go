@@ -136,6 +136,8 @@ func (t *turn) answer(q *ask, a Answer) {
 func (b *Builder) ask(t *turn, key, toolCallID string, question bool) *ask {
 	if key == "" {
 		key = t.Turn + ".ask"
+	} else {
+		key += t.AskSuffix
 	}
 	q := &ask{question: question}
 	var renamed bool

@@ -17,6 +17,10 @@ type Config struct {
 	// Judge decides a permission request without asking anybody, if it can.
 	// It is called with the Builder locked and must not call back.
 	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
+	// AskSuffix ends the id of every request and question. Agents count anew in each
+	// process, and answers name the id alone: a button that was left on a page must
+	// not answer what is asked later.
+	AskSuffix string
 	// Hold makes readers stay while somebody is asked; see [Park].
 	Hold bool
 	// Now is the clock; time.Now if nil.

@@ -16,7 +16,8 @@ import (
 func sameBothWays(t interface {
 	Helper()
 	Errorf(string, ...any)
-}, line []byte) {
+}, line []byte,
+) {
 	t.Helper()
 	quick, slow := trace.Record{Session: "s", Turn: "of old"}, trace.Record{Session: "s", Turn: "of old"}
 	errQuick := quick.UnmarshalJSON(line)
@@ -74,7 +75,8 @@ func TestStringsAreWrittenAsJSON(t *testing.T) {
 	t.Parallel()
 	check := func(t interface {
 		Fatalf(string, ...any)
-	}, text string) {
+	}, text string,
+	) {
 		var want bytes.Buffer
 		enc := json.NewEncoder(&want)
 		enc.SetEscapeHTML(false)

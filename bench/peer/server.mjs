@@ -67,5 +67,6 @@ const server = createServer((request, response) => {
     response.writeHead(404).end();
   }
 });
+server.keepAliveTimeout = 600_000; // as patient as the others: a connection that is reused must not be closing
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/`));
 process.stdin.resume().on('end', () => process.exit(0));

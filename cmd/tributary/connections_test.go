@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -98,7 +99,7 @@ func TestAFloodOfConnections(t *testing.T) {
 }
 
 func isTimeout(err error) bool {
-	e, ok := err.(net.Error)
+	e, ok := errors.AsType[net.Error](err)
 	return ok && e.Timeout()
 }
 

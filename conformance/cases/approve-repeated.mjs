@@ -21,9 +21,10 @@ export default {
     await other.until('the answer is on its way', () => t.posts(again) === 2);
     t.drop(again);
     await other.settled();
-    const cut = other.status === 'error';
+    const posts = t.posts(again), cut = other.status === 'error';
+    t.check('sent again: no loop', posts <= 3, posts); // 5.0.0 sends it again by itself
     if (cut) other.send(); // as an app's retry does
-    await t.calm(other, cut ? 3 : 2, 'sent again', again);
+    await t.calm(other, cut ? posts + 1 : posts, 'sent again', again);
     t.equal('sent again: the same message goes on', [other.messages.length, other.last.id], [2, message]);
     t.equal('sent again: the screen says so', verdict(other.last, lost), 'allowed');
     t.check('sent again: text follows', textOf(other.last).endsWith('I was allowed to run it: echo hello'), textOf(other.last));

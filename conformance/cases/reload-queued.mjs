@@ -12,7 +12,7 @@ export default {
     before.send('hello');
     for (let n = 0; n < 3; n = (await t.history()).length) await sleep(50); // until the second prompt is on record
     t.drop();
-    const page = await t.open();
+    const page = await t.reload();
     const end = followOthers(t.id, () => page.held(), () => t.history());
     try {
       await t.resumed(page);

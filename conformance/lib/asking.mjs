@@ -40,8 +40,8 @@ export function decide(t, chat, request, approved, more = {}) {
     return;
   }
   const { reason, ...body } = more;
-  chat.approve({ id: request, approved, reason, options: { body } });
-  if (!t.client.approves) chat.send(undefined, undefined, { body });
+  const pressed = chat.approve({ id: request, approved, reason, options: { body } });
+  if (!t.client.approves) pressed.then(() => chat.send(undefined, undefined, { body }));
 }
 
 /** Presses a button and sends nothing. */

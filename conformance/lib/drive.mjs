@@ -60,7 +60,7 @@ function face({ look, watchers, drawn, close }) {
     set: messages => { const c = look(); if (c.setMessages) c.setMessages(messages); else c.messages = messages; },
     resume: () => { track(look().resumeStream()); },
     answer: o => { track((look().addToolOutput ?? look().addToolResult)(o)); }, // its name in 5.0.0
-    approve: o => { track(look().addToolApprovalResponse(o)); },
+    approve: o => track(look().addToolApprovalResponse(o)),
     stop: () => look().stop(),
     /** What an app's own code holds: the same four in both ways. */
     held: () => ({

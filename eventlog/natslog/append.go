@@ -30,6 +30,9 @@ func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Even
 		return 0, err
 	}
 	defer done()
+	if err := s.revive(); err != nil {
+		return 0, s.failure("append to session "+id, err)
+	}
 	for {
 		se, err := s.acquire(ctx, id)
 		if err != nil {
@@ -41,6 +44,7 @@ func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Even
 			continue
 		}
 		if err != nil {
+			s.suspect(err)
 			return 0, s.failure("append to session "+id, err)
 		}
 		return last, nil

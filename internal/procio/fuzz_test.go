@@ -23,14 +23,13 @@ func FuzzReadLine(f *testing.F) {
 		for i, want := range bytes.SplitAfter(data, []byte("\n")) {
 			line, err := p.ReadLine()
 			whole := bytes.HasSuffix(want, []byte("\n"))
-			var long LineTooLongError
 			switch {
 			case len(want) == 0 || !whole && len(want) > most:
 				if !errors.Is(err, io.EOF) {
 					t.Errorf("line %d, the end: %q, %v", i, line, err)
 				}
 			case len(want) > most:
-				if !errors.As(err, &long) {
+				if _, long := errors.AsType[LineTooLongError](err); !long {
 					t.Errorf("line %d of %d bytes: %v", i, len(want), err)
 				}
 			case !whole:
