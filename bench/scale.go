@@ -18,8 +18,8 @@ type scale struct {
 
 func full() scale {
 	return scale{
-		rounds: 3, crowds: []int{1, 100, 1000}, window: 3 * time.Second, words: 2000, turns: 5,
-		followers: 1000, idle: 1000, idleRuns: 3, stored: 200, history: 500,
+		rounds: 3, crowds: []int{1, 100, 1000}, window: 2 * time.Second, words: 2000, turns: 5,
+		followers: 1000, idle: 1000, idleRuns: 2, stored: 200, history: 500,
 	}
 }
 

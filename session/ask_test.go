@@ -54,6 +54,7 @@ func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 			}
 			turn := b.say(id, "x")
 			time.Sleep(2 * time.Second)
+			synctest.Wait()
 			for _, old := range asked[:len(asked)-1] {
 				if _, err := b.Permit(t.Context(), "s", old, "ada", session.Choice{Approved: &yes}); err == nil && id != "u3" {
 					t.Errorf("%s: the old id %q was taken for an answer", id, old)
@@ -66,6 +67,7 @@ func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 				t.Fatal(id, err)
 			}
 			b.wait(turn)
+			synctest.Wait()
 		}
 		b.close()
 		if different := slices.Compact(slices.Sorted(slices.Values(asked))); len(asked) != 4 || len(different) != 4 {
