@@ -201,6 +201,18 @@ for (const client of newest) {
       await until('the button is gone', () => !page.has('Stop'));
     });
 
+    test('stop, after a reload', async () => {
+      const page = open();
+      await page.say(SLOW);
+      await until('words come', () => page.articles()[1]?.textContent.length > 40);
+      page.leave();
+      const again = open(page.id);
+      await again.press('Stop');
+      await over(page.id, 'canceled', 1);
+      assert.equal((await trace(page.id, 'stop'))[0].payload.reason, 'stopped');
+      await until('the button is gone', () => !again.has('Stop'));
+    });
+
     test('reload in the middle of a turn', async () => {
       const page = open();
       await page.say(SLOW);
