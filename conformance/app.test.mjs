@@ -238,6 +238,19 @@ for (const client of newest) {
       await until('all of it is shown, once', () => alone.text === SLOW + said);
     });
 
+    test('resume: true, and an answer beside the chat', async () => {
+      const { Alone } = await load('app.md', 'alone.jsx', client, built);
+      const page = open();
+      await page.say('approve');
+      await until('a person is asked', () => page.has('Allow'));
+      page.leave();
+      const alone = mount(Alone, page.id, { history: await history(page.id) });
+      await alone.press('Allow');
+      await alone.shows('I was allowed to run it: echo hello');
+      await over(page.id, 'completed', 1);
+      assert.equal(alone.text.split('I would like to run a command.').length, 2, 'nothing is shown twice');
+    });
+
     test('a second tab sees the turn, and answers for the first', async () => {
       const first = open();
       await first.say('hello');
