@@ -35,10 +35,13 @@ type gateway struct {
 	client      *http.Client
 }
 
+// unlimited is for one principal who does the work of thousands.
+const unlimited = "limits: {requests: none, streams: none, clients: none, prompts: none}\n"
+
 // start starts a gateway on a data directory and waits until it is ready.
 func (b *bench) start(ctx context.Context, data, config string, args ...string) (*gateway, error) {
 	file := filepath.Join(b.dir, "tributary.yaml")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(unlimited+config), 0o600); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
 	args = append([]string{"serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", b.dir}, args...)

@@ -53,8 +53,8 @@ func (f footprint) beyond(before footprint, c *tally) {
 // rest waits until the gateway has come to rest: as small as it was, or, for a
 // baseline, no smaller than a moment ago.
 func rest(ctx context.Context, g *gateway, aim *footprint) (footprint, error) {
-	const look = 50 * time.Millisecond
-	const steady = 12 * time.Second // streams that nobody follows are kept for 10
+	const look = time.Second
+	const steady = 25 * time.Second // a gateway at rest gives memory back after up to 20
 	g.hangUp()                      // else the clients' idle connections count
 	var least footprint
 	since := time.Now()
@@ -80,8 +80,8 @@ func rest(ctx context.Context, g *gateway, aim *footprint) (footprint, error) {
 	}
 }
 
-// footprint looks at the process. Looking makes some garbage, so that the
-// collector runs now and then.
+// footprint looks at the process. Looking makes little garbage, so that it does not
+// keep the gateway from resting.
 func (g *gateway) footprint(ctx context.Context) (footprint, error) {
 	goroutines, err := g.metric(ctx, "tributary_goroutines")
 	if err != nil {

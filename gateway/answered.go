@@ -12,6 +12,7 @@ import (
 // answered is a part of a posted assistant message that its user has answered.
 type answered struct {
 	toolCall string // the id of its call, as the client has it
+	output   bool   // it is the output of a client tool
 	session.Reply
 }
 
@@ -91,12 +92,12 @@ func readAnswered(part map[string]any) (a answered, size int, err error) {
 	case state != "output-available" && state != "output-error":
 		return answered{}, 0, nil
 	case tool == uistream.AskUser:
-		a.ID, a.Question = uistream.QuestionID(a.toolCall), true
+		a.ID, a.Question, a.output = uistream.QuestionID(a.toolCall), true, true
 		if state == "output-available" {
 			a.Values = texts(part["output"])
 		}
 	case tool == uistream.AskPermission:
-		a.ID = uistream.RequestID(a.toolCall)
+		a.ID, a.output = uistream.RequestID(a.toolCall), true
 		a.Choice, err = readChoice(part["output"], state == "output-available")
 	default:
 		return answered{}, 0, nil

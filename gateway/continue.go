@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/session"
@@ -35,7 +36,7 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 		err = session.ErrNotWaiting
 	}
 	if err != nil {
-		return err
+		return g.refuseAnswer(w, r, message, parts, err)
 	}
 	if rest.Waiting {
 		writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
@@ -44,6 +45,20 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 		return nil
 	}
 	g.serve(w, r, rest.Turn, uistream.Span{From: rest.From, Past: rest.Past, Again: askedAgain(parts, rest.Allowed, o)}, o)
+	return nil
+}
+
+// refuseAnswer says why an answer is not taken: by the status, or in the stream where
+// a status would make the first release of the SDK ask again for ever. That knows
+// only answers that are outputs of tools.
+func (g *gateway) refuseAnswer(w http.ResponseWriter, r *http.Request, message string, parts []answered, err error) error {
+	if !slices.ContainsFunc(parts, func(a answered) bool { return a.output }) {
+		return err
+	}
+	_, code, text := g.told(r, err)
+	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
+	defer writer.Close()
+	_ = writer.Refuse(message, code, text) // its error says that the client has gone
 	return nil
 }
 

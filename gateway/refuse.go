@@ -33,12 +33,8 @@ func (g *gateway) handle(h handler) http.Handler {
 
 // fail answers with what an error means.
 func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
-	status, code := statusOf(err)
-	text := sentence(err.Error())
+	status, code, text := g.told(r, err)
 	switch status {
-	case http.StatusInternalServerError:
-		g.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		text = "Something went wrong in the gateway; its log says what."
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", retryAfter(err))
 	case http.StatusMethodNotAllowed:
@@ -47,6 +43,18 @@ func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	Refuse(w, r, status, code, text)
+}
+
+// told is what the sender of a request is told of an error.
+func (g *gateway) told(r *http.Request, err error) (status int, code, text string) {
+	status, code = statusOf(err)
+	if status != http.StatusInternalServerError {
+		return status, code, sentence(err.Error())
+	}
+	if r.Context().Err() == nil { // else the client has gone, and that was the error
+		g.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	return status, code, "Something went wrong in the gateway; its log says what."
 }
 
 // Refuse answers with an error: in plain text where the stock client shows it to

@@ -49,7 +49,7 @@ type Desk[A any] struct {
 
 // slip is one thing that was asked.
 type slip[A any] struct {
-	record func(A)
+	record func(A) bool
 	done   chan struct{} // closed once answer is on record
 	answer A             // set before done is closed
 	taken  *AnsweredError
@@ -83,8 +83,9 @@ func newDesk[A any](now func() time.Time, signed func(A) (string, trace.Permissi
 
 // Open puts a request on the desk, from when on it can be answered. record, if
 // not nil, is called once with the answer or the withdrawal, before anybody who
-// waits learns of it. An id that lies there already is an error.
-func (d *Desk[A]) Open(turn, id string, record func(A)) error {
+// waits learns of it; it reports false when its turn takes no answers any more, and
+// then what was asked counts as withdrawn. An id that lies there already is an error.
+func (d *Desk[A]) Open(turn, id string, record func(A) bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.slips[id] != nil {
@@ -106,8 +107,7 @@ func (d *Desk[A]) AnswerAfter(id string, answer A, before func()) error {
 		return err
 	}
 	before()
-	s.settle(answer, s.record)
-	return nil
+	return d.settle(s, id, answer, s.record)
 }
 
 // Recorded is Answer for what is on record already, such as the policy's answer
@@ -117,8 +117,7 @@ func (d *Desk[A]) Recorded(id string, answer A) error {
 	if err != nil {
 		return err
 	}
-	s.settle(answer, nil)
-	return nil
+	return d.settle(s, id, answer, nil)
 }
 
 // Wait returns the answer. When ctx ends first, what was asked is withdrawn, and
@@ -145,11 +144,23 @@ func (d *Desk[A]) Wait(ctx context.Context, id string) (A, error) {
 	return s.answer, nil
 }
 
+// AwaitRecord waits until the answer that somebody has given is on record. What has
+// none is not waited for.
+func (d *Desk[A]) AwaitRecord(id string) {
+	d.mu.Lock()
+	s := d.slips[id]
+	taken := s != nil && s.taken != nil
+	d.mu.Unlock()
+	if taken {
+		<-s.done
+	}
+}
+
 // Withdraw ends what was asked without an answer, unless it has one.
 func (d *Desk[A]) Withdraw(id string) {
 	withdrawal := d.withdraw(id)
 	if s, err := d.take(id, withdrawal); err == nil {
-		s.settle(withdrawal, s.record)
+		_ = d.settle(s, id, withdrawal, s.record) // late or not, it is withdrawn
 	}
 }
 
@@ -198,10 +209,16 @@ func (d *Desk[A]) take(id string, answer A) (*slip[A], error) {
 
 // settle puts the answer on record, outside the desk's lock since a log may take
 // its time, and then tells who waits.
-func (s *slip[A]) settle(answer A, record func(A)) {
-	s.answer = answer
+func (d *Desk[A]) settle(s *slip[A], id string, answer A, record func(A) bool) error {
 	defer close(s.done)
-	if record != nil {
-		record(answer)
+	s.answer = answer
+	if record == nil || record(answer) {
+		return nil
 	}
+	s.answer = d.withdraw(id)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.taken = &AnsweredError{At: d.now(), Outcome: trace.Canceled}
+	first := *s.taken
+	return &first
 }

@@ -28,7 +28,7 @@ func TestOneWinner(t *testing.T) {
 	for round := range rounds {
 		id := fmt.Sprint("r", round)
 		var recorded []trace.PermissionResponse
-		if err := desk.Open("turn", id, func(r trace.PermissionResponse) { recorded = append(recorded, r) }); err != nil {
+		if err := desk.Open("turn", id, func(r trace.PermissionResponse) bool { recorded = append(recorded, r); return true }); err != nil {
 			t.Fatal(err)
 		}
 		var (
@@ -79,7 +79,7 @@ func TestAnswerRacesWithWithdrawal(t *testing.T) {
 	for round := range 1000 {
 		id := fmt.Sprint("q", round)
 		var recorded []trace.Answer
-		if err := desk.Open("turn", id, func(a trace.Answer) { recorded = append(recorded, a) }); err != nil {
+		if err := desk.Open("turn", id, func(a trace.Answer) bool { recorded = append(recorded, a); return true }); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -150,9 +150,10 @@ func TestRecordedBeforeTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		desk := permission.NewRequests(nil)
 		var recorded atomic.Bool
-		slow := func(trace.PermissionResponse) {
+		slow := func(trace.PermissionResponse) bool {
 			time.Sleep(time.Second)
 			recorded.Store(true)
+			return true
 		}
 		if err := desk.Open("turn", "r", slow); err != nil {
 			t.Fatal(err)
@@ -178,7 +179,7 @@ func TestRecordedBeforeTold(t *testing.T) {
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	desk := permission.NewRequests(nil)
-	if err := desk.Open("turn", "r", func(r trace.PermissionResponse) { t.Errorf("%+v was recorded again", r) }); err != nil {
+	if err := desk.Open("turn", "r", func(r trace.PermissionResponse) bool { t.Errorf("%+v was recorded again", r); return true }); err != nil {
 		t.Fatal(err)
 	}
 	if err := desk.Recorded("r", selected(permission.By, "2")); err != nil {
@@ -201,7 +202,7 @@ func TestPendingAndForget(t *testing.T) {
 	desk := permission.NewQuestions(nil)
 	var ends []trace.PermissionOutcome
 	for _, id := range []string{"a", "b", "c"} {
-		if err := desk.Open("t1", id, func(a trace.Answer) { ends = append(ends, a.Outcome) }); err != nil {
+		if err := desk.Open("t1", id, func(a trace.Answer) bool { ends = append(ends, a.Outcome); return true }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -250,5 +251,50 @@ func TestAnsweredError(t *testing.T) {
 		if got := c.err.Error(); got != c.want {
 			t.Errorf("%+v says %q, want %q", c.err, got, c.want)
 		}
+	}
+}
+
+func TestAwaitRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := permission.NewRequests(nil)
+		gate := make(chan struct{})
+		if err := d.Open("t", "1", func(trace.PermissionResponse) bool { <-gate; return true }); err != nil {
+			t.Fatal(err)
+		}
+		d.AwaitRecord("1") // nobody has answered
+		d.AwaitRecord("unknown")
+		go func() { _ = d.Answer("1", trace.PermissionResponse{}) }()
+		synctest.Wait()
+		waited := make(chan struct{})
+		go func() {
+			d.AwaitRecord("1")
+			close(waited)
+		}()
+		synctest.Wait()
+		select {
+		case <-waited:
+			t.Error("the answer is not on record yet")
+		default:
+		}
+		close(gate)
+		<-waited
+	})
+}
+
+// An answer that its turn does not take any more is none: whoever gave it is told
+// so, and so is the agent.
+func TestAnAnswerThatIsTooLate(t *testing.T) {
+	desk := permission.NewRequests(nil)
+	if err := desk.Open("t", "1", func(trace.PermissionResponse) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var answered *permission.AnsweredError
+		if err := desk.Answer("1", trace.PermissionResponse{Outcome: trace.Selected, By: "ada"}); !errors.As(err, &answered) || answered.Outcome != trace.Canceled || answered.By != "" {
+			t.Errorf("the answer gets %v", err)
+		}
+	}
+	if r, err := desk.Wait(t.Context(), "1"); err != nil || r.Outcome != trace.Canceled {
+		t.Errorf("who waits gets %+v %v", r, err)
 	}
 }

@@ -39,7 +39,6 @@ type asks struct {
 type asked[Q any] struct {
 	turn string
 	what Q
-	late bool // its one answer came when the turn had closed it
 }
 
 func newAsks(h *Hub) asks {
@@ -55,12 +54,10 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	var err error
 	switch p := p.(type) {
 	case trace.PermissionRequest:
-		err = l.asks.requests.Open(t.id, p.RequestID, func(r trace.PermissionResponse) {
+		err = l.asks.requests.Open(t.id, p.RequestID, func(r trace.PermissionResponse) bool {
 			r.RequestID = p.RequestID
 			t.answered(p.RequestID) // before whoever answers can send something else
-			if !t.builder.PermissionResponse(r) {
-				tooLate(l, l.asks.permissions, p.RequestID)
-			}
+			return t.builder.PermissionResponse(r)
 		})
 		if err == nil {
 			l.notice(func() { l.asks.permissions[p.RequestID] = asked[trace.PermissionRequest]{turn: t.id, what: p} })
@@ -69,12 +66,10 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 			})
 		}
 	case trace.Question:
-		err = l.asks.questions.Open(t.id, p.QuestionID, func(a trace.Answer) {
+		err = l.asks.questions.Open(t.id, p.QuestionID, func(a trace.Answer) bool {
 			a.QuestionID = p.QuestionID
 			t.answered(p.QuestionID)
-			if !t.builder.Answer(a) {
-				tooLate(l, l.asks.questioned, p.QuestionID)
-			}
+			return t.builder.Answer(a)
 		})
 		if err == nil {
 			l.notice(func() { l.asks.questioned[p.QuestionID] = asked[trace.Question]{turn: t.id, what: p} })
@@ -129,16 +124,6 @@ func lookFor[Q any](l *live, among map[string]asked[Q], id string) (asked[Q], bo
 	return q, ok
 }
 
-// tooLate notes that an answer was taken at the desk and not by the turn.
-func tooLate[Q any](l *live, among map[string]asked[Q], id string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if q, ok := among[id]; ok {
-		q.late = true
-		among[id] = q
-	}
-}
-
 // forgetAsks lets go of what was asked in turns that are over: the agent may use
 // the ids again. Answers stay known until the next turn begins, so that a second
 // answer is told who was first.
@@ -186,10 +171,7 @@ func (l *live) permit(requestID, by string, c Choice) (trace.PermissionResponse,
 	}
 	response.RequestID, response.By = requestID, name(by)
 	response.UpdatedInput, response.Interrupt = c.Input, c.Interrupt
-	if err := l.asks.requests.Answer(requestID, response); err != nil {
-		return response, known(err)
-	}
-	return response, inTime(l, l.asks.permissions, requestID)
+	return response, known(l.asks.requests.Answer(requestID, response))
 }
 
 func (c Choice) response(options []trace.PermissionOption) (trace.PermissionResponse, error) {
@@ -237,19 +219,7 @@ func (l *live) answer(questionID, by string, values []string) (trace.Answer, err
 		return trace.Answer{}, &ChoiceError{"answer this question with exactly one value"}
 	}
 	answer := trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by)}
-	if err := l.asks.questions.Answer(questionID, answer); err != nil {
-		return answer, known(err)
-	}
-	return answer, inTime(l, l.asks.questioned, questionID)
-}
-
-// inTime makes an error of an answer that the turn did not take any more: what is
-// on record is that the request was withdrawn.
-func inTime[Q any](l *live, among map[string]asked[Q], id string) error {
-	if q, ok := lookFor(l, among, id); ok && !q.late {
-		return nil
-	}
-	return &AnsweredError{At: l.hub.Now(), Outcome: trace.Canceled}
+	return answer, known(l.asks.questions.Answer(questionID, answer))
 }
 
 // known makes the desk's ignorance an answer for the caller.

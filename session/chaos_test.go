@@ -31,11 +31,14 @@ func chaos(t *testing.T, dice *rand.Rand) {
 		o.MaxQueue = 4
 	})
 	defer b.close()
-	words := []string{"hello", "slow", "tool", "approve", "ask", "error", "parallel", "subagent"}
+	words := []string{
+		"hello", "slow", "tool", "approve", "ask", "error", "parallel", "subagent",
+		"both", "mixed", "several", "twice", "beside", "meanwhile", "withdraw", "yes", "no",
+	}
 	var turns []session.Turn
 	var leaves []func(bool)
 	for i := range 40 {
-		switch dice.IntN(8) {
+		switch dice.IntN(10) {
 		case 0, 1, 2:
 			p := session.Prompt{Message: text(fmt.Sprint("u", dice.IntN(30)), words[dice.IntN(len(words))]), By: []string{"ada", "bob"}[dice.IntN(2)], MayPermit: true}
 			if dice.IntN(5) == 0 {
@@ -66,7 +69,11 @@ func chaos(t *testing.T, dice *rand.Rand) {
 				leaves[len(leaves)-1](dice.IntN(2) == 0)
 				leaves = leaves[:len(leaves)-1]
 			}
-		case 7:
+		case 7, 8:
+			if len(turns) > 0 {
+				answerAny(b, turns[dice.IntN(len(turns))], dice)
+			}
+		case 9:
 			b.Touch("s")
 			if _, _, err := b.Resumable(t.Context(), "s", ""); err != nil {
 				t.Fatal(i, err)
@@ -97,5 +104,37 @@ func chaos(t *testing.T, dice *rand.Rand) {
 	turn := b.say("last", "hello")
 	if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the session does not work afterwards: %+v", s)
+	}
+}
+
+// answerAny answers something that was asked in the turn, by one of the ways, whether
+// or not it still waits.
+func answerAny(b *bench, turn session.Turn, dice *rand.Rand) {
+	b.t.Helper()
+	yes := dice.IntN(2) == 0
+	choice := session.Choice{Approved: &yes, Interrupt: !yes && dice.IntN(4) == 0}
+	var replies []session.Reply
+	for _, p := range all[trace.PermissionRequest](b, turn) {
+		replies = append(replies, session.Reply{ID: p.RequestID, Choice: choice})
+	}
+	for _, p := range all[trace.Question](b, turn) {
+		replies = append(replies, session.Reply{ID: p.QuestionID, Question: true, Values: []string{"x"}[:dice.IntN(2)]})
+	}
+	if len(replies) == 0 {
+		return
+	}
+	r := replies[dice.IntN(len(replies))]
+	var err error
+	switch {
+	case dice.IntN(2) == 0:
+		_, err = b.Continue(b.t.Context(), "s", session.Continuation{Message: turn.MessageID, By: "eve", MayPermit: true, Replies: []session.Reply{r}})
+	case r.Question:
+		_, err = b.Answer(b.t.Context(), "s", r.ID, "eve", []string{"x"})
+	default:
+		_, err = b.Permit(b.t.Context(), "s", r.ID, "eve", choice)
+	}
+	var answered *session.AnsweredError
+	if err != nil && !errors.As(err, &answered) && !errors.Is(err, session.ErrUnknownRequest) && !errors.Is(err, session.ErrNotWaiting) {
+		b.t.Error(err)
 	}
 }

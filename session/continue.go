@@ -75,11 +75,14 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 		ids[i] = r.ID
 	}
 	at, asked := o.parkOf(ids)
-	if !asked || o.rewound { // an empty answer would make the client ask again and again
+	waiting := !o.answered(at)
+	// An empty response would make the client ask again and again, unless something
+	// is left for its user to answer.
+	if !asked || o.rewound || waiting && at.within(ids) {
 		return Rest{}, ErrNotWaiting
 	}
 	turn.MessageID, turn.From, turn.Past = c.Message, at.seq+1, max(o.past(), at.seq)
-	return Rest{Turn: turn, Waiting: !o.answered(at), Allowed: o.decided}, nil
+	return Rest{Turn: turn, Waiting: waiting, Allowed: o.decided}, nil
 }
 
 // Settle takes the answers that came with a request of another kind. What waits
@@ -134,6 +137,10 @@ func (t *turn) takeReplies(c Continuation) error {
 		if err := t.live.reply(r, c.By); err != nil {
 			return err
 		}
+	}
+	for _, r := range c.Replies { // what the sender gets is read from the record
+		t.live.asks.requests.AwaitRecord(r.ID)
+		t.live.asks.questions.AwaitRecord(r.ID)
 	}
 	return nil
 }

@@ -30,6 +30,11 @@ type park struct {
 	requests []string
 }
 
+// within reports whether all that was asked is among these.
+func (p park) within(ids []string) bool {
+	return !slices.ContainsFunc(p.requests, func(id string) bool { return !slices.Contains(ids, id) })
+}
+
 // outline reads a turn.
 func (l *live) outline(ctx context.Context, turn string, after uint64) (outline, error) {
 	o := outline{settled: map[string]bool{}, decided: map[string]bool{}}

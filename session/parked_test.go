@@ -370,8 +370,9 @@ func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 		for _, r := range all[trace.PermissionRequest](b, turn) {
 			c.Replies = append(c.Replies, session.Reply{ID: r.RequestID, Choice: session.Choice{Approved: &yes}})
 		}
-		if _, err := b.Continue(t.Context(), "s", c); err != nil {
-			t.Fatal(err)
+		// No client of ours can say that it has answered all, and get an empty response.
+		if _, err := b.Continue(t.Context(), "s", c); !errors.Is(err, session.ErrNotWaiting) {
+			t.Errorf("error %v", err)
 		}
 		synctest.Wait()
 		if given := all[trace.PermissionResponse](b, turn); len(given) != 1 || b.state() != session.Parked {

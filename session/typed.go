@@ -22,14 +22,15 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 	if t == nil || err != nil {
 		return Turn{}, false, err
 	}
-	err = answer(func() { t.goOnBelow(p) })
-	if _, late := errors.AsType[*AnsweredError](err); late || errors.Is(err, permission.ErrUnknown) {
-		// Somebody else answered just now, and the turn goes on: this is a message
-		// like any other, and must not find it waiting.
+	taken := false
+	err = answer(func() { taken = t.goOnBelow(p) })
+	if !taken {
+		// Somebody else answered just now, or ended the turn: this is a message like
+		// any other, and must not find it waiting.
 		t.answered(id)
 		return Turn{}, false, nil
 	}
-	if err != nil {
+	if _, late := errors.AsType[*AnsweredError](err); err != nil && !late { // a turn that ended just now says so
 		return Turn{}, false, err
 	}
 	if err := t.builder.Flush(); err != nil {
@@ -92,22 +93,25 @@ func plainText(m trace.UserMessage) (text string, plain bool) {
 	return m.Parts[0].Text, true
 }
 
-// goOnBelow begins an assistant message below the user's words. Where the agent
-// stood then is in the middle of a turn, where it cannot go back to.
-func (t *turn) goOnBelow(p Prompt) {
+// goOnBelow begins an assistant message below the user's words, unless the turn is
+// over. Where the agent stood then is in the middle of a turn, where it cannot go
+// back to.
+func (t *turn) goOnBelow(p Prompt) bool {
 	l := t.live
-	l.mu.Lock()
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
-	t.messageID = "msg_" + newID(l.hub.Now())
+	below := trace.Reply{MessageID: "msg_" + newID(l.hub.Now()), Cause: trace.CauseAnswer}
+	if !t.builder.GoOn(trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}, below) {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.messageID = below.MessageID
 	t.typed++
 	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: t.after})
 	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after, recalled: true})
-	reply := trace.Reply{MessageID: t.messageID, Cause: trace.CauseAnswer}
-	l.mu.Unlock()
-	t.builder.Emit(trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel})
-	t.builder.Emit(reply)
+	return true
 }
 
 // refuseAll says no to all that the turn asks, in the name of somebody who sent a

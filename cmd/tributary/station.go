@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -90,6 +91,11 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 		Hub: s.hub, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Page: web.Handler(),
 		Permits: c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Started: time.Now(),
 	})))
+	resting, wake := context.WithCancel(ctx)
+	var tidy sync.WaitGroup
+	defer tidy.Wait()
+	defer wake()
+	tidy.Go(func() { giveBack(resting) })
 	failed := make(chan error, 1)
 	go func() { failed <- s.server.Serve(newConnections(listener, c.Limits.Connections)) }()
 	logger.Info("ready", "listen", listener.Addr().String(), "data", c.Data, "cwd", c.Cwd, "agent", c.DefaultAgent, "version", version())

@@ -1,5 +1,5 @@
-import { decide, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
-import { textOf } from '../lib/message.mjs';
+import { decide, reply, talk, untilAsked, untilQuestion, verdict, withoutApprovals } from '../lib/asking.mjs';
+import { questionsOf, textOf, toolsOf } from '../lib/message.mjs';
 
 export default {
   order: 0,
@@ -13,6 +13,8 @@ export default {
       const chat = await talk(t, { id });
       const request = await untilAsked(t, chat, 'approve');
       const message = chat.last.id;
+      const other = `${id}-ask`, page = await talk(t, { id: other });
+      const question = await untilQuestion(t, page, 'several');
       await server.again(signal);
       t.check(`${signal}: history shows the request settled`, verdict((await t.history(id)).at(-1), request) !== 'allowed');
       decide(t, chat, request, true);
@@ -24,6 +26,13 @@ export default {
       t.equal(`${signal}: under the same message`, [chat.messages.length, chat.last.id], [2, message]);
       t.check(`${signal}: the request is settled, and not allowed`, !['allowed', 'approval-responded', 'approval-requested'].includes(verdict(chat.last, request)), verdict(chat.last, request));
       t.equal(`${signal}: nothing was allowed`, (await t.trace('permission_response', id)).map(r => r.payload.outcome), ['canceled']);
+      for (const q of questionsOf(page.last)) reply(page, q, 'blue');
+      await page.settled();
+      await new Promise(r => setTimeout(r, 150));
+      await page.settled();
+      t.equal(`${signal}: the answer to the questions makes one POST`, t.posts(other), 2);
+      t.check(`${signal}: the questions are settled, and not answered`, toolsOf(page.last).filter(p => p.type === 'tool-AskUser').every(p => p.state === 'output-error'), JSON.stringify(toolsOf(page.last)));
+      t.equal(`${signal}: under the message that asks`, [page.messages.length, toolsOf(page.last).some(p => p.toolCallId === question.toolCallId)], [2, true]);
       chat.send('hello');
       await chat.settled();
       t.well(chat, `${signal}: the next prompt works`);

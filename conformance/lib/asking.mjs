@@ -54,6 +54,23 @@ export function press(chat, request, approved) {
 /** Answers a question. */
 export const reply = (chat, question, output) => chat.answer({ tool: 'AskUser', toolCallId: question.toolCallId, output });
 
+/**
+ * The chat with the rest of a turn that was answered from the side: on the stream that was held, by resumeStream(), or, for the first
+ * releases, which copy the old message into a resumed one, on a page that is loaded when the turn is over.
+ */
+export async function restOf(t, chat) {
+  await chat.settled();
+  if (!requestOf(chat.last) && !questionOf(chat.last)) return chat;
+  if (!t.client.keepsQuery) {
+    const prompts = chat.messages.filter(m => m.role === 'user').length;
+    await t.until(async () => (await t.trace('stop')).length === prompts, 30000);
+    return t.reload();
+  }
+  chat.resume();
+  await t.resumed(chat);
+  return chat;
+}
+
 /** What a permission came to on screen, whatever the client shows it as. */
 export function verdict(m, request) {
   const p = requestPart(m, request);

@@ -23,15 +23,18 @@ const node = (script, args, env = {}) => new Promise(done => {
 });
 const quick = ['--binary', GATEWAY, '--client', '7.0.173', '--way', 'chat', '--profile', 'none'];
 
-test('every case passes or fails as expected against a gateway that does right', async () => {
-  const r = await node('run.mjs', ['--binary', GATEWAY]);
+// The stand-in asks in the simplest way only: the many ways to answer are cases for the real gateway.
+const CASES = fs.readdirSync(path.join(ROOT, 'cases')).filter(f => /^(?!approve|ask).*\.mjs$/.test(f)).map(f => f.slice(0, -4));
+
+test('every case that asks nobody passes or fails as expected against a gateway that does right', async () => {
+  const r = await node('run.mjs', ['--binary', GATEWAY, ...CASES.flatMap(c => ['--case', c])]);
   assert.match(r.last, /^\d+ passed, 0 failed, \d+ skipped$/, r.out + r.err);
   assert.equal(r.code, 0);
 });
 
-test('the cases of answers by the next POST pass against a gateway that parks', async () => {
-  const r = await node('run.mjs', ['--binary', GATEWAY, '--case', 'approve-part', '--case', 'ask-part', '--case', 'ask-side', '--client', '5.0.277', '--client', '6.0.323', '--client', '7.0.173'], { FAKE_PARK: '1' });
-  assert.match(r.last, /^\d+ passed, 0 failed, 4 skipped$/, r.out + r.err);
+test('cases that ask somebody pass against a gateway that parks', async () => {
+  const r = await node('run.mjs', ['--binary', GATEWAY, '--case', 'approve-side', '--case', 'ask-part', '--case', 'ask-side', '--client', '5.0.277', '--client', '6.0.323', '--client', '7.0.173'], { FAKE_PARK: '1' });
+  assert.match(r.last, /^\d+ passed, 0 failed, 0 skipped$/, r.out + r.err);
   assert.equal(r.code, 0);
 });
 

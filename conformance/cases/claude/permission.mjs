@@ -1,4 +1,5 @@
 import fs from 'node:fs';
+import { restOf } from '../../lib/asking.mjs';
 import { requestOf, textOf, toolsOf, waitsFor } from '../../lib/message.mjs';
 import { WRITTEN, write } from '../../lib/script.mjs';
 
@@ -7,7 +8,7 @@ export default {
   about: 'a file is to be written and a person is asked: allowed, it is there; denied, it is not, and the agent hears why',
   skip: ({ client, profile }) => (client.major === 5 && profile === 'none' ? 'major 5 has no approvals in its protocol; its apps use ?client=5' : null),
   async run(t) {
-    const chat = await t.open();
+    let chat = await t.open();
     for (const approved of [true, false]) {
       const said = approved ? 'allowed' : 'denied', file = `${t.work}/${t.id}-${said}.txt`, turns = chat.messages.length;
       chat.send(write(file));
@@ -22,11 +23,7 @@ export default {
       t.must(`${said}: the answer is taken`, answer.status >= 200 && answer.status < 300, `${answer.status} ${answer.text}`);
       const again = await t.site.post(path, { approved: !approved });
       t.check(`${said}: a second answer is refused`, again.status === 409 || again.status === 404, `${again.status} ${again.text}`);
-      await chat.settled();
-      if (requestOf(chat.last)) { // the response had ended: parked
-        chat.resume();
-        await t.resumed(chat);
-      }
+      chat = await restOf(t, chat);
       t.well(chat, `${said}: the rest ends without an error`);
       const tool = toolsOf(chat.last).find(p => p.toolName === 'Write');
       t.equal(`${said}: the call is shown with its input`, tool?.input, { file_path: file, content: WRITTEN });

@@ -1,3 +1,4 @@
+import { restOf } from '../../lib/asking.mjs';
 import { questionOf, textOf, toolsOf, waitsFor } from '../../lib/message.mjs';
 import { call } from '../../lib/script.mjs';
 
@@ -9,7 +10,7 @@ export default {
   order: 13,
   about: 'the agent asks a question (AskUserQuestion), the side endpoint answers, and the agent hears the answer',
   async run(t) {
-    const chat = await t.open();
+    let chat = await t.open();
     chat.send(call('AskUserQuestion', QUESTIONS));
     await chat.until('a person is asked', c => waitsFor(c, questionOf), 30000);
     t.must('the question arrives without an error', !chat.error, chat.error?.message);
@@ -21,11 +22,7 @@ export default {
     const path = `/api/sessions/${encodeURIComponent(t.id)}/questions/${encodeURIComponent(question.input?.question_id ?? question.toolCallId)}`;
     const answer = await t.site.post(path, { value: 'Blue' });
     t.must('the answer is taken', answer.status >= 200 && answer.status < 300, `${answer.status} ${answer.text}`);
-    await chat.settled();
-    if (questionOf(chat.last)) { // the response had ended: parked
-      chat.resume();
-      await t.resumed(chat);
-    }
+    chat = await restOf(t, chat);
     t.well(chat, 'the rest ends without an error');
     const asked = toolsOf(chat.last).find(p => p.type === 'tool-AskUser');
     t.check('the question has its answer', asked?.state === 'output-available' && JSON.stringify(asked.output).includes('Blue'), JSON.stringify(asked));
