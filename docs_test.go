@@ -3,46 +3,191 @@ package tributary_test
 import (
 	"io/fs"
 	"os"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
-// TestLimitsAreShown: the page of limits names a test for each, and the test is
-// there.
-func TestLimitsAreShown(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("docs/limits.md")
+// pages are the texts of the documentation, by path.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md", "conformance/README.md"} {
+		names, err := fs.Glob(os.DirFS("."), pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			found[name] = text(t, name)
+		}
+	}
+	return found
+}
+
+func text(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tests strings.Builder
-	err = fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata") {
+	return string(data)
+}
+
+// TestPagesNameWhatThereIs: the tests, files and targets that the documentation
+// names are there, and on the page of promises the cases too.
+func TestPagesNameWhatThereIs(t *testing.T) {
+	t.Parallel()
+	tests := testNames(t)
+	makefile := text(t, "Makefile")
+	quoted := regexp.MustCompile("`([^`\n]+)`")
+	test := regexp.MustCompile(`^(Test|Fuzz|Benchmark)\w+$`)
+	file := regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+\.(go|mjs|json|md|yaml)$`)
+	target := regexp.MustCompile(`^make ([a-z-]+)( [A-Z]+=.*)?$`)
+	word := regexp.MustCompile(`^[a-z-]+(/[a-z-]+)?$`)
+	said := regexp.MustCompile("`(conformance/[a-z.]+\\.test\\.mjs)` \\(\"([^\"]+)\"\\)")
+	for name, page := range pages(t) {
+		prose := proseOf(page)
+		for _, m := range quoted.FindAllStringSubmatch(prose, -1) {
+			switch what := m[1]; {
+			case test.MatchString(what):
+				if !tests[what] {
+					t.Errorf("%s names the test %s, and there is none", name, what)
+				}
+			case file.MatchString(what) && !strings.HasPrefix(what, "github.com/") && !strings.Contains(what, "NAME"):
+				if !there(what) && !there(path.Join(path.Dir(name), what)) {
+					t.Errorf("%s names the file %s, and there is none", name, what)
+				}
+			case target.MatchString(what):
+				if !strings.Contains(makefile, "\n"+target.FindStringSubmatch(what)[1]+":") {
+					t.Errorf("%s names %s, and the Makefile has no such target", name, what)
+				}
+			case name == "docs/promises.md" && word.MatchString(what):
+				if !there("conformance/cases/" + what + ".mjs") {
+					t.Errorf("%s names the case %s, and there is none", name, what)
+				}
+			}
+		}
+		for _, m := range said.FindAllStringSubmatch(prose, -1) {
+			if !strings.Contains(text(t, m[1]), "'"+m[2]+"'") {
+				t.Errorf("%s says that %s has a test %q, and it has none", name, m[1], m[2])
+			}
+		}
+	}
+}
+
+func there(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// testNames are the names of all Go tests.
+func testNames(t *testing.T) map[string]bool {
+	t.Helper()
+	named := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
+	found := map[string]bool{}
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata"):
 			return fs.SkipDir
+		case strings.HasSuffix(name, "_test.go"):
+			for _, m := range named.FindAllStringSubmatch(text(t, name), -1) {
+				found[m[1]] = true
+			}
 		}
-		if err == nil && strings.HasSuffix(name, "_test.go") {
-			var data []byte
-			data, err = os.ReadFile(name)
-			tests.Write(data)
-		}
-		return err
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := regexp.MustCompile("`(Test[A-Za-z0-9_]+)`").FindAllStringSubmatch(string(page), -1)
-	if len(names) < 30 {
-		t.Errorf("only %d tests are named", len(names))
-	}
-	for _, name := range names {
-		if !strings.Contains(tests.String(), "func "+name[1]+"(") {
-			t.Errorf("docs/limits.md names %s, and there is no such test", name[1])
+	return found
+}
+
+// TestPagesShowTheirTests: no limit, no promise and no failure elsewhere stands
+// there without the test that shows it.
+func TestPagesShowTheirTests(t *testing.T) {
+	t.Parallel()
+	shows := regexp.MustCompile("`(Test|Fuzz)\\w+`|case `|`make |`conformance/")
+	for name, head := range map[string]string{"docs/limits.md": "| limit |", "docs/promises.md": "| issue |"} {
+		rows := 0
+		for line := range strings.Lines(text(t, name)) {
+			if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, head) {
+				continue
+			}
+			rows++
+			if !shows.MatchString(line) {
+				t.Errorf("%s names no test for %.60s…", name, line)
+			}
+		}
+		if rows < 25 {
+			t.Errorf("%s has only %d rows", name, rows)
 		}
 	}
-	for line := range strings.Lines(string(page)) {
-		if strings.HasPrefix(line, "| ") && !strings.HasPrefix(line, "| limit |") && !strings.Contains(line, "`Test") {
-			t.Errorf("no test is named for %.60s…", line)
+	promises, _, _ := strings.Cut(text(t, "docs/promises.md"), "\n# Known failures elsewhere")
+	paragraphs := strings.Split(promises, "\n\n")
+	for i, p := range paragraphs {
+		if strings.HasPrefix(p, "**") && (i+1 == len(paragraphs) || !strings.HasPrefix(paragraphs[i+1], "- *Shown by* ") || !shows.MatchString(paragraphs[i+1])) {
+			t.Errorf("nothing shows the promise %.60s…", p)
 		}
 	}
+}
+
+// TestLinksLeadSomewhere: each link from page to page, and to a heading.
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	all := pages(t)
+	for name, from := range all {
+		for _, m := range link.FindAllStringSubmatch(proseOf(from), -1) {
+			to, heading, _ := strings.Cut(m[1], "#")
+			if strings.Contains(to, "://") || strings.Contains(to, "…") {
+				continue
+			}
+			page := name
+			if to != "" {
+				page = path.Join(path.Dir(name), to)
+			}
+			switch target, known := all[page]; {
+			case !there(page):
+				t.Errorf("%s links to %s, which is not there", name, m[1])
+			case heading != "" && known && !slices.Contains(anchors(target), heading):
+				t.Errorf("%s links to %s, and %s has no such heading", name, m[1], page)
+			}
+		}
+	}
+}
+
+// proseOf is a page without its blocks of code.
+func proseOf(page string) (prose string) {
+	for i, part := range strings.Split("\n"+page, "\n```") {
+		if i%2 == 0 {
+			prose += part + "\n"
+		}
+	}
+	return prose
+}
+
+// anchors are the names that GitHub gives to the headings of a page.
+func anchors(page string) (names []string) {
+	for line := range strings.Lines(proseOf(page)) {
+		title := strings.TrimLeft(line, "#")
+		if len(title) == len(line) || !strings.HasPrefix(title, " ") {
+			continue
+		}
+		var name strings.Builder
+		for _, r := range strings.ToLower(strings.TrimSpace(title)) {
+			switch {
+			case r == ' ':
+				name.WriteRune('-')
+			case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+				name.WriteRune(r)
+			}
+		}
+		names = append(names, name.String())
+	}
+	return names
 }

@@ -46,11 +46,6 @@ for (const [fault, name] of [['tail', 'reload'], ['history', 'history'], ['tool-
   });
 }
 
-test('the documentation shows the code that the cases of second tabs run', () => {
-  const [, code] = /\/\/ --- snippet\n(.*)\/\/ --- end/s.exec(fs.readFileSync(path.join(ROOT, 'lib/second-tab.mjs'), 'utf8'));
-  assert.ok(fs.readFileSync(path.join(ROOT, '../docs/clients.md'), 'utf8').includes(code.replace('export ', '')));
-});
-
 test('an expected failure that passes is an error', async () => {
   const file = path.join(fresh(), 'expected.json');
   fs.writeFileSync(file, JSON.stringify([{ case: 'text', clients: ['7.0.173'], ways: ['chat'], profiles: ['none'], checks: ['x'], reason: 'r', document: 'd' }]));

@@ -1,0 +1,350 @@
+// Runs the app that docs/app.md shows, as it stands there, with real clients against the real gateway, and presses its buttons.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { createElement } from 'react';
+import { createRoot } from 'react-dom/client';
+import { drop, openWindow, requests, visit } from './lib/browser.mjs';
+import { CLIENTS } from './lib/clients.mjs';
+import { load } from './lib/page.mjs';
+import { http, start } from './lib/server.mjs';
+
+const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
+const BINARY = process.env.TRIBUTARY ?? path.join(HERE, '../bin/tributary');
+const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.app-')); // here the clients are found
+const closeWindow = openWindow();
+const sleep = ms => new Promise(r => setTimeout(r, ms));
+const closed = [];
+after(async () => { fs.rmSync(built, { recursive: true, force: true }); await closeWindow(); });
+
+/** A gateway whose demo agent speaks fast, but for the unhurried one, and which the pages belong to from now on. */
+async function gateway(sessions = '') {
+  const yaml = path.join(built, `${randomUUID()}.yaml`);
+  fs.writeFileSync(yaml, `agents:\n  demo:\n    pace: 4ms\n  unhurried:\n    adapter: demo\n    pace: 15ms\nlimits:\n  requests: none\n${sessions}`);
+  const server = await start(BINARY, { args: ['--config', yaml] });
+  await visit(server.base, server.token);
+  return { ...http(server), stop: server.stop };
+}
+
+/** Waits until what() holds, and returns what it is. */
+async function until(sentence, what, ms = 30000) {
+  for (const end = Date.now() + ms; ;) {
+    const now = what(), asksServer = now instanceof Promise;
+    const got = await now;
+    if (got) return got;
+    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain until ${sentence}`);
+    await sleep(asksServer ? 50 : 5);
+  }
+}
+
+/** A page that is loaded: what a person sees of it, and what they do. */
+function mount(Page, id, more) {
+  const place = document.body.appendChild(document.createElement('div'));
+  const root = createRoot(place);
+  root.render(createElement(Page, { id, ...more }));
+  const buttons = () => [...place.querySelectorAll('button')];
+  const page = {
+    get text() { return place.textContent; },
+    has: name => buttons().some(b => b.textContent === name),
+    shows: words => until(`the page shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => place.textContent.includes(words)),
+    async press(name) {
+      await until(`there is a button ${name}; the page shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => page.has(name));
+      buttons().findLast(b => b.textContent === name).click();
+    },
+    async say(text) {
+      const form = await until('there is a form', () => place.querySelector('form'));
+      form.elements.text.value = text;
+      form.dispatchEvent(new window.Event('submit', { bubbles: true, cancelable: true }));
+    },
+    articles: () => [...place.querySelectorAll('article')],
+    alert: () => place.querySelector('[role=alert]')?.textContent,
+    /** The page is gone, without a word. */
+    leave() { drop(id); root.unmount(); place.remove(); },
+  };
+  closed.push(() => root.unmount());
+  return page;
+}
+
+const site = { now: null };
+const trace = async (id, type) => (await site.now.get(`/api/sessions/${id}/trace`)).text.split('\n').filter(Boolean).map(l => JSON.parse(l)).filter(l => l.type === type);
+const history = id => site.now.history(id);
+const resumes = id => requests(id).filter(r => r.path.endsWith('/stream'));
+const posts = id => requests(id).filter(r => r.method === 'POST' && r.path.startsWith('/api/chat')).length;
+async function end() {
+  for (const close of closed.splice(0)) close();
+  await site.now.stop();
+}
+
+/** The turn is over, with this outcome, after so many POSTs, and the client does not ask again. */
+async function over(id, outcome, count) {
+  await until(`the turn is ${outcome}`, async () => (await trace(id, 'stop')).at(-1)?.payload.outcome === outcome);
+  await sleep(100);
+  assert.equal(posts(id), count, 'POSTs');
+}
+
+const SLOW = 'slow'; // a script of the demo agent, a hundred words
+const text = message => message.parts.filter(p => p.type === 'text').map(p => p.text).join('');
+const newest = CLIENTS.filter(c => c.keepsQuery && c.major !== 5);
+
+const five = CLIENTS.findLast(c => c.major === 5);
+
+describe('the app', { concurrency: true }, () => {
+  before(async () => { site.now = await gateway(); });
+  after(end);
+
+  for (const client of newest) {
+    describe(`with ai ${client.name}`, { concurrency: true }, () => {
+      let Page;
+      before(async () => { ({ Page } = await load('app.md', 'page.jsx', client, built)); });
+      const open = (id = randomUUID()) => Object.assign(mount(Page, id), { id });
+      /** A page whose turns take long enough to do something meanwhile, on a busy machine too. */
+      const openUnhurried = async () => {
+        const id = randomUUID();
+        await site.now.post('/api/sessions', { id, agent: 'unhurried' });
+        return open(id);
+      };
+
+      for (const [button, record, heard] of [
+        ['Allow', { chosen_option: 'allow' }, 'I was allowed to run it: echo hello'],
+        ['Always allow', { chosen_option: 'always', option_kind: 'allow_always' }, 'I am always allowed to run it'],
+        ['Edit and allow', { chosen_option: 'allow', updated_input: { command: 'echo edited' } }, 'I was allowed to run it: echo edited'],
+        ['Deny', { chosen_option: 'deny', reason: 'not today' }, 'I did not run the command: not today.'],
+      ]) {
+        test(`approval: ${button}`, async () => {
+          const page = open();
+          await page.say('approve');
+          await page.shows('Permission needed: Run echo hello (Allow / Always allow / Deny)');
+          await page.press(button);
+          await page.shows(heard);
+          await over(page.id, 'completed', 2);
+          const [given] = await trace(page.id, 'permission_response');
+          assert.deepEqual(Object.fromEntries(Object.keys(record).map(k => [k, given.payload[k]])), record);
+          await until('the same message goes on', () => page.articles().length === 2);
+          assert.equal(page.alert(), undefined);
+        });
+      }
+
+      test('approval: Deny and stop', async () => {
+        const page = open();
+        await page.say('approve');
+        await page.press('Deny and stop');
+        await over(page.id, 'canceled', 2);
+        await page.say('hello');
+        await until('the next prompt has its answer', async () => (await history(page.id)).length === 4);
+      });
+
+      test('approval: beside the chat', async () => {
+        const page = open();
+        await page.say('approve');
+        await page.press('Always allow, beside the chat');
+        await page.shows('I am always allowed to run it');
+        await over(page.id, 'completed', 1);
+        assert.equal((await trace(page.id, 'permission_response'))[0].payload.chosen_option, 'always');
+        assert.equal(page.text.split('I would like to run a command.').length, 2, 'nothing is shown twice');
+      });
+
+      for (const [typed, heard, count] of [['yes', 'I was allowed to run it: echo hello', 1], ['deny', 'I did not run the command', 1]]) {
+        test(`approval: the user types ${typed}`, async () => {
+          const page = open();
+          await page.say('approve');
+          await until('a person is asked', () => page.has('Allow'));
+          await page.say(typed);
+          await page.shows(heard);
+          await until('the turn is over', async () => (await trace(page.id, 'stop')).length === count);
+        });
+      }
+
+      test('approval: the user types something else', async () => {
+        const page = open();
+        await page.say('approve');
+        await until('a person is asked', () => page.has('Allow'));
+        await page.say('tool');
+        await until('the new prompt has run', async () => (await trace(page.id, 'stop')).map(s => s.payload.outcome).join() === 'canceled,completed');
+        assert.deepEqual((await trace(page.id, 'permission_response')).map(r => r.payload.chosen_option), ['deny']);
+      });
+
+      test('approval: after a reload', async () => {
+        const page = open();
+        await page.say('approve');
+        await until('a person is asked', () => page.has('Allow'));
+        page.leave();
+        const again = open(page.id);
+        await again.press('Allow');
+        await again.shows('I was allowed to run it: echo hello');
+        await over(page.id, 'completed', 2);
+      });
+
+      test('question: a choice', async () => {
+        const page = open();
+        await page.say('ask');
+        await page.press('green');
+        await page.shows('You chose green.');
+        await over(page.id, 'completed', 2);
+        await until('the same message goes on', () => page.articles().length === 2);
+      });
+
+      test('question: skipped', async () => {
+        const page = open();
+        await page.say('ask');
+        await page.press('Skip');
+        await page.shows('Nobody answered, so I take no colour.');
+        await over(page.id, 'completed', 2);
+      });
+
+      test('question: the user types', async () => {
+        const page = open();
+        await page.say('ask');
+        await until('a person is asked', () => page.has('green'));
+        await page.say('rather violet');
+        await page.shows('You chose rather violet.');
+        await until('the rest comes below the answer', () => page.articles().length === 4);
+      });
+
+      test('stop', async () => {
+        const page = await openUnhurried();
+        await page.say(SLOW);
+        await until('words come', () => page.articles()[1]?.textContent.length > 40);
+        await page.press('Stop');
+        await over(page.id, 'canceled', 1);
+        assert.equal((await trace(page.id, 'stop'))[0].payload.reason, 'stopped');
+        await until('the button is gone', () => !page.has('Stop'));
+      });
+
+      test('stop, after a reload', async () => {
+        const page = await openUnhurried();
+        await page.say(SLOW);
+        await until('words come', () => page.articles()[1]?.textContent.length > 40);
+        page.leave();
+        const again = open(page.id);
+        await again.press('Stop');
+        await over(page.id, 'canceled', 1);
+        assert.equal((await trace(page.id, 'stop'))[0].payload.reason, 'stopped');
+        await until('the button is gone', () => !again.has('Stop'));
+      });
+
+      test('reload in the middle of a turn', async () => {
+        const page = await openUnhurried();
+        await page.say(SLOW);
+        await until('words come', () => page.articles()[1]?.textContent.length > 40);
+        page.leave();
+        const again = open(page.id);
+        await over(page.id, 'completed', 1);
+        assert.deepEqual(resumes(page.id).map(r => r.status), [200], 'it is resumed once');
+        const said = text((await history(page.id))[1]);
+        await until('all of it is shown, once', () => again.articles()[1]?.querySelector('p')?.textContent === said);
+        await until('one prompt and one answer are shown', () => again.articles().length === 2);
+      });
+
+      test('resume: true', async () => {
+        const { Alone } = await load('app.md', 'alone.jsx', client, built);
+        const page = await openUnhurried();
+        await page.say(SLOW);
+        await until('words come', () => page.articles()[1]?.textContent.length > 40);
+        page.leave();
+        const alone = mount(Alone, page.id, { history: await history(page.id) });
+        await over(page.id, 'completed', 1);
+        const said = text((await history(page.id))[1]);
+        await until('all of it is shown, once', () => alone.text === SLOW + said);
+      });
+
+      test('resume: true, and an answer beside the chat', async () => {
+        const { Alone } = await load('app.md', 'alone.jsx', client, built);
+        const page = open();
+        await page.say('approve');
+        await until('a person is asked', () => page.has('Allow'));
+        page.leave();
+        const alone = mount(Alone, page.id, { history: await history(page.id) });
+        await until('the page has come to rest', () => resumes(page.id).some(r => r.status === 200 && !r.open));
+        await sleep(50);
+        await alone.press('Allow');
+        await alone.shows('I was allowed to run it: echo hello');
+        await over(page.id, 'completed', 1);
+        assert.equal(alone.text.split('I would like to run a command.').length, 2, 'nothing is shown twice');
+      });
+
+      test('a second tab sees the turn, and answers for the first', async () => {
+        const first = open();
+        await first.say('hello');
+        await over(first.id, 'completed', 1);
+        const second = open(first.id);
+        await until('the second tab shows the history', () => second.articles().length === 2);
+        await first.say('approve');
+        await second.press('Allow');
+        await second.shows('I was allowed to run it: echo hello');
+        await first.shows('I was allowed to run it: echo hello');
+        const shown = page => page.articles().map(a => a.textContent);
+        await until('both show the same', () => shown(first).join() === shown(second).join());
+        await until('no more than two prompts and two answers are shown', () => shown(first).length === 4);
+      });
+
+      test('again, and edit', async () => {
+        const page = open();
+        await page.say('hello');
+        await over(page.id, 'completed', 1);
+        const [, was] = await history(page.id);
+        await page.press('Again');
+        await over(page.id, 'completed', 2);
+        const [, is] = await until('there is another answer', async () => { const h = await history(page.id); return h[1]?.id !== was.id && h; });
+        assert.notEqual(is.id, was.id);
+        await page.press('Edit');
+        await page.shows('read_file: output-available');
+        assert.deepEqual((await history(page.id)).map(m => m.role), ['user', 'assistant']);
+        assert.equal((await trace(page.id, 'rewind')).length, 2);
+      });
+
+      test('a failure is a sentence', async () => {
+        const page = open();
+        await page.say('error');
+        await until('there is an alert', () => page.alert());
+        const failed = (await history(page.id)).at(-1).parts.find(p => p.type === 'data-error');
+        assert.equal(page.alert(), failed.data.message);
+        const again = open(page.id);
+        await again.shows(failed.data.message);
+      });
+    });
+  }
+
+  describe(`with ai ${five.name}`, { concurrency: true }, () => {
+    let Chat5;
+    before(async () => { ({ Chat5 } = await load('app.md', 'chat5.jsx', five, built)); });
+
+    for (const [button, record, outcome] of [
+      ['Always allow', { chosen_option: 'always', option_kind: 'allow_always' }, 'completed'],
+      ['Deny and stop', { chosen_option: 'deny', reason: 'not today', interrupt: true }, 'canceled'],
+    ]) {
+      test(`approval: ${button}`, async () => {
+        const id = randomUUID(), page = mount(Chat5, id, { history: [] });
+        await page.press('Run something');
+        await page.press(button);
+        await over(id, outcome, 2);
+        const [given] = await trace(id, 'permission_response');
+        assert.deepEqual(Object.fromEntries(Object.keys(record).map(k => [k, given.payload[k]])), record);
+      });
+    }
+  });
+});
+
+describe('the app where streams are held open', () => {
+  const client = newest[0];
+  let Page;
+  before(async () => {
+    site.now = await gateway('sessions:\n  approval: hold\n');
+    ({ Page } = await load('app.md', 'page.jsx', client, built));
+  });
+  after(end);
+
+  test('an answer beside the chat: the rest comes on the same stream', async () => {
+    const { permit } = await load('app.md', 'server.js', client, built);
+    const id = randomUUID(), page = mount(Page, id);
+    await page.say('approve');
+    await until('a person is asked', () => page.has('Allow'));
+    const [asked] = await trace(id, 'permission_request');
+    await permit(id, asked.payload.request_id, { option: 'always' });
+    await page.shows('I am always allowed to run it');
+    await over(id, 'completed', 1);
+    assert.deepEqual(resumes(id), [], 'nothing was resumed');
+  });
+});
