@@ -7,7 +7,7 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 GO ?= go
-# Arguments for make run, such as ARGS="--listen 127.0.0.1:9000".
+# Arguments for make run and make bench, such as ARGS="--listen 127.0.0.1:9000".
 ARGS ?=
 # How long make fuzz stays with each target.
 FUZZTIME ?= 5s
@@ -63,6 +63,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) conformance
 	@$(MAKE) conformance-claude
 	@$(MAKE) cuts
+	@$(MAKE) endurance-quick
 	@echo "All is well."
 
 .PHONY: quick
@@ -88,6 +89,14 @@ conformance-claude: binary agents conformance/node_modules/.package-lock.json ##
 .PHONY: cuts
 cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared
 	cd conformance && node cuts.mjs --cuts $(CUTS)
+
+.PHONY: endurance
+endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (half an hour)
+	$(GO) run ./endurance $(ARGS)
+
+.PHONY: endurance-quick
+endurance-quick: binary ## The same in small sizes, about a minute
+	$(GO) run ./endurance -quick
 
 .PHONY: vet
 vet: need-go
@@ -115,13 +124,21 @@ fuzz: need-go ## Every fuzz target for FUZZTIME
 	  done; \
 	done
 
+bench/peer/node_modules/.package-lock.json: bench/peer/package-lock.json | need-node
+	npm --prefix bench/peer ci --no-audit --no-fund
+	@touch $@
+
 .PHONY: bench
-bench: need-go ## The Go benchmarks
+bench: binary bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go: ten minutes, ARGS=--quick two
+	$(GO) run ./bench $(ARGS)
+
+.PHONY: bench-go
+bench-go: need-go ## The Go benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: clean
 clean: ## Remove what was built and installed
-	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules
+	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules bench/peer/node_modules
 
 .PHONY: need-go need-node need-cc
 need-go:

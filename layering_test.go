@@ -66,9 +66,9 @@ func rooms() []room {
 
 		// The hub, and what is above it.
 		{packages: "session", ours: "trace agent eventlog permission workspace"},
-		{packages: "gateway", ours: "access session trace uistream"},
+		{packages: "gateway", ours: "access session trace uistream", others: "golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
-		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong"},
+		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
 
 		// What only tests and maintainers run.
 		{packages: "internal/scriptedmodel"},
@@ -77,7 +77,8 @@ func rooms() []room {
 		{packages: "internal/realagent", ours: "internal/scriptedmodel internal/scriptedmodel/modeltest"},
 		{packages: "internal/realagent/install", ours: "internal/realagent"},
 		{packages: "scripts/*", ours: "*"},
-		{packages: "e2e", ours: "*"},
+		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
+		{packages: "endurance", others: "github.com/nats-io/nats-server"}, // it sees the gateway from outside
 		{packages: "bench", ours: "*"},
 	}
 }

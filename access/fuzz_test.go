@@ -1,6 +1,9 @@
 package access
 
 import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -66,6 +69,108 @@ func FuzzOrigin(f *testing.F) {
 		}
 		if o.loopback() && o.scheme != "http" && o.scheme != "https" {
 			t.Fatalf("%q counts as a loopback page", s)
+		}
+	})
+}
+
+// FuzzCredentials sends headers to a guard: nobody comes in who has not the token,
+// or its cookie in a request of our own page.
+func FuzzCredentials(f *testing.F) {
+	const token = "0123456789abcdef0123456789abcdef"
+	cookie := cookieName + "=" + cookieValue(token)
+	for _, s := range [][4]string{
+		{"Bearer " + token, "", "", ""},
+		{"bearer  " + token + " ", "", "http://localhost:3000", ""},
+		{"Basic " + token, "", "", ""},
+		{token, "", "", ""},
+		{"", cookie, "", "same-origin"},
+		{"", cookie, "http://localhost:8787", ""},
+		{"", cookie, "http://localhost:3000", ""},
+		{"", cookie, "null", "cross-site"},
+		{"", "a=b; " + cookie + "; " + cookieName + "=x", "", "none"},
+		{"Bearer", cookie, "", "same-origin"},
+		{"", `"`, "", ""},
+	} {
+		f.Add(s[0], s[1], s[2], s[3])
+	}
+	g, err := New(Config{Listen: "localhost:8787", Tokens: []Token{{Name: "ada", Token: token, Role: Collaborator}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, authorization, cookies, origin, site string) {
+		r := httptest.NewRequest(http.MethodPost, "http://localhost:8787/api/chat", nil)
+		for name, value := range map[string]string{"Authorization": authorization, "Cookie": cookies, "Origin": origin, "Sec-Fetch-Site": site} {
+			if value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+		let := false
+		w := httptest.NewRecorder()
+		g.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			p, ok := From(r.Context())
+			let = ok
+			if p.ID != "ada" || p.Role != Collaborator {
+				t.Errorf("came in as %+v", p)
+			}
+		})).ServeHTTP(w, r)
+		switch {
+		case let && strings.Contains(authorization, token):
+		case let && strings.Contains(cookies, cookieValue(token)) && (origin == "http://localhost:8787" || strings.EqualFold(origin, "http://localhost:8787") || origin == "" && ourSite(site)):
+		case let:
+			t.Errorf("let in by %q, %q, %q, %q", authorization, cookies, origin, site)
+		case w.Code != http.StatusUnauthorized && w.Code != http.StatusForbidden:
+			t.Errorf("refused with %d", w.Code)
+		}
+	})
+}
+
+// FuzzExchange opens URLs: whoever has the token is sent to the same page without
+// it, on this host and no other.
+func FuzzExchange(f *testing.F) {
+	const token = "0123456789abcdef0123456789abcdef"
+	for _, s := range [][2]string{{"/", ""}, {"//evil.example", "a=b"}, {"/\\evil.example", ""}, {"/a/%2f", "token=x&to%6ben=y&a"}, {"/x", "a;b&&c=%zz"}} {
+		f.Add(s[0], s[1])
+	}
+	g, err := New(Config{Listen: "localhost:8787", Tokens: []Token{{Name: "ada", Token: token, Role: Owner}}, Public: func(*http.Request) bool { return true }})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, path, query string) {
+		u, err := url.ParseRequestURI(path + "?token=" + token + "&" + query)
+		if err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
+			return // net/http lets it through no more than this
+		}
+		r := httptest.NewRequest(http.MethodGet, "http://localhost:8787/", nil)
+		r.URL = u
+		w := httptest.NewRecorder()
+		g.Wrap(http.NotFoundHandler()).ServeHTTP(w, r)
+		if w.Code != http.StatusSeeOther {
+			return // two tokens, for example
+		}
+		to, err := u.Parse(w.Header().Get("Location"))
+		if err != nil || to.Host != "" && to.Host != "localhost:8787" || strings.Contains(w.Header().Get("Location"), token) && !strings.Contains(path+query, token) {
+			t.Errorf("%q, %q leads to %q: %v", path, query, w.Header().Get("Location"), err)
+		}
+		if location := w.Header().Get("Location"); !strings.HasPrefix(location, "/") || strings.HasPrefix(location, "//") || strings.HasPrefix(location, "/\\") {
+			t.Errorf("%q, %q leads to %q, which may be another host", path, query, location)
+		}
+	})
+}
+
+// FuzzReadToken reads token files.
+func FuzzReadToken(f *testing.F) {
+	for _, s := range []string{"", " \n", "0123456789abcdef0123456789abcdef\n", "a b", "\x00", "é", strings.Repeat("x", 5000)} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		token, err := readToken(bytes.NewReader(data), "file")
+		if err != nil {
+			return
+		}
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		if got, ok := bearer(r); !ok || got != token || token == "" || len(token) > maxTokenFile {
+			t.Errorf("the token %q is read from a header as %q, %v", token, got, ok)
 		}
 	})
 }

@@ -155,8 +155,12 @@ type Steerer interface {
 	Steer(ctx context.Context, p Prompt) error
 }
 
-
-// Reattacher is an agent whose turns survive the gateway's restart.
+// Reattacher is implemented by a Runtime whose agents live elsewhere: their turns
+// outlive the gateway.
 type Reattacher interface {
-	Reattach(ctx context.Context, turn string, b *trace.Builder) error
+	// Reattach is Prompt for a turn that an earlier process of the gateway began: it
+	// brings on record what happened since, and returns when the turn is over. The
+	// Builder knows what is on record. waiting are the requests and questions of the
+	// turn that have no answer there, by the ids for Host.Permit and Host.Ask.
+	Reattach(ctx context.Context, s Session, waiting []string, b *trace.Builder) error
 }

@@ -24,6 +24,7 @@ type Config struct {
 	LogLevel     LogLevel         `yaml:"log_level"`
 	Auth         Auth             `yaml:"auth"`
 	Sessions     Sessions         `yaml:"sessions"`
+	Limits       Limits           `yaml:"limits"`
 	Stream       Stream           `yaml:"stream"`
 	Agents       map[string]Agent `yaml:"agents"`
 
@@ -62,6 +63,7 @@ type Sessions struct {
 	IdleLimit    time.Duration        `yaml:"idle_limit"`
 	StopPatience time.Duration        `yaml:"stop_patience"`
 	AgentIdle    time.Duration        `yaml:"agent_idle"`
+	Retire       time.Duration        `yaml:"retire"`
 	MaxAgents    int                  `yaml:"max_agents"`
 	MaxQueue     int                  `yaml:"max_queue"`
 	Replay       time.Duration        `yaml:"replay"`

@@ -21,7 +21,7 @@ import (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
-		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, data, nats, fsync, default_agent, cwd, log_level, auth, sessions, stream, agents"},
+		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, data, nats, fsync, default_agent, cwd, log_level, auth, sessions, limits, stream, agents"},
 		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, tokens, allow_hosts, allow_origins, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
 		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, command, args, env, model, cwd, policy, pace, tool_kinds"},
@@ -62,6 +62,11 @@ func TestFaults(t *testing.T) {
 		{"no verdict", "agents:\n  x:\n    policy:\n      rules:\n        - tool: Bash", "t.yaml:5: agents.x.policy.rules[0] has no verdict: write then: allow, deny or ask"},
 		{"wrong kind", "agents:\n  x:\n    policy:\n      rules:\n        - kinds: [run]\n          then: ask", `t.yaml:5: agents.x.policy.rules[0].kinds[0] is "run": write read, edit, delete, move, search, execute, think, fetch, switch_mode or other`},
 		{"wrong tool kind", "agents:\n  x:\n    tool_kinds:\n      mcp__db: sql", `t.yaml:4: agents.x.tool_kinds.mcp__db is "sql": write read, edit, delete, move, search, execute, think, fetch, switch_mode or other`},
+		{"no limit", "limits: {streams: 0}", `t.yaml:1: limits.streams cannot be read: "0" is not a limit: write a whole number greater than 0, or none`},
+		{"negative limit", "limits: {streams: -1}", `t.yaml:1: limits.streams cannot be read: "-1" is not a limit: write a whole number greater than 0, or none`},
+		{"huge limit", "limits: {prompts: 99999999999}", `t.yaml:1: limits.prompts cannot be read: "99999999999" is not a limit: write a whole number greater than 0, or none`},
+		{"size without a unit", "limits: {turn_bytes: 256}", `t.yaml:1: limits.turn_bytes cannot be read: "256" is not a size: write a whole number greater than 0 with KB, MB or GB, such as 256MB, or none`},
+		{"huge size", "limits: {turn_bytes: 9999999999999GB}", `t.yaml:1: limits.turn_bytes cannot be read: "9999999999999GB" is not a size: write a whole number greater than 0 with KB, MB or GB, such as 256MB, or none`},
 		{"number for env", "agents:\n  x:\n    env:\n      PORT: 80", "t.yaml:4: agents.x.env.PORT is 80: write text, in quotation marks"},
 		{"alias", "data: &d x\ncwd: *d", "t.yaml:1: data uses an anchor, an alias or a tag: write the value itself"},
 		{"not a mapping", "- a", "t.yaml:1: the file is a list: write keys and values, each key on a line of its own"},
@@ -108,9 +113,19 @@ sessions:
   idle_limit: 3m
   stop_patience: 4s
   agent_idle: 5m
+  retire: 11m
   max_agents: 6
   max_queue: 7
   replay: 8s
+limits:
+  requests: 9
+  burst: 10
+  streams: none
+  clients: 12
+  prompts: 13
+  connections: "14"
+  turn_bytes: 15 KB
+  turn_records: none
 stream:
   event_lines: false
   keepalive: 9s
@@ -153,8 +168,11 @@ agents:
 		Sessions: Sessions{
 			OnDisconnect: session.Detach, Grace: time.Second, GraceLimit: 2 * time.Second, Busy: session.Reject,
 			Approval: session.Hold, HoldLimit: 11 * time.Minute, AskLimit: 12 * time.Hour,
-			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute,
+			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute, Retire: 11 * time.Minute,
 			MaxAgents: 6, MaxQueue: 7, Replay: 8 * time.Second,
+		},
+		Limits: Limits{
+			Requests: 9, Burst: 10, Streams: None, Clients: 12, Prompts: 13, Connections: 14, TurnBytes: 15 << 10, TurnRecords: None,
 		},
 		Stream: Stream{
 			EventLines: &no, Keepalive: 9 * time.Second, WriteTimeout: 10 * time.Second,
@@ -177,7 +195,7 @@ agents:
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); d != "" {
 		t.Error(d)
 	}
-	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:40: agents.coder.pace is of no use" {
+	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:50: agents.coder.pace is of no use" {
 		t.Error(err)
 	}
 }
@@ -263,7 +281,7 @@ func TestLoad(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"listen: :1", "agents: {a: {policy: {rules: [{then: ask}]}}}", "a: &a [*a]", "? x\n: y", "{", "<<: {listen: x}", "- -\n", "x: |\n  y\n", "listen: !!binary x", "1: 2", "null: x", "sessions: {grace: 1ns}"} {
+	for _, s := range []string{"listen: :1", "agents: {a: {policy: {rules: [{then: ask}]}}}", "a: &a [*a]", "? x\n: y", "{", "<<: {listen: x}", "- -\n", "x: |\n  y\n", "listen: !!binary x", "1: 2", "null: x", "sessions: {grace: 1ns}", "limits: {streams: none, turn_bytes: 1 GB}", "limits: {burst: 0x10}"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

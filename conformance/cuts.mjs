@@ -8,11 +8,12 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { CLIENTS, chosen, loadReader } from './lib/clients.mjs';
 import { difference, plain } from './lib/message.mjs';
-import { readMessage, withoutComments } from './lib/sse.mjs';
+import { readState, withoutComments } from './lib/sse.mjs';
 import { http, start } from './lib/server.mjs';
 
 const USAGE = `usage: node cuts.mjs [options]
   --cuts N          resumes to try (default 1000)
+  --kills N         kill the gateway so often in the middle of turns, start it again on its data, and go on (default 0)
   --binary F        the gateway to start (default ../bin/tributary); or --url U --token T
   --prompt P        what the demo agent is asked, repeatable, taken in turn (default slow and all)
   --turns N         turns at the same time (default 10); the resumes are spread over them
@@ -37,22 +38,22 @@ function dice(seed) {
 }
 
 // Reads a response to its end; or loses the line after so many bytes or milliseconds, and returns null.
-async function read(url, init, { bytes = Infinity, ms } = {}) {
+// Whoever wants to know what came until then gives a list for it. The line may also break by itself: dying() says so.
+async function read(url, init, { bytes = Infinity, ms, seen = [], dying = () => false } = {}) {
   const line = new AbortController();
   const late = ms === undefined ? null : setTimeout(() => line.abort(), ms);
   try {
     const res = await fetch(url, { ...init, signal: line.signal });
     if (res.status !== 200) throw new Error(`${init?.method ?? 'GET'} answered ${res.status}: ${(await res.text()).slice(0, 200)}`);
-    const pieces = [];
     let size = 0;
     for await (const piece of res.body) {
-      pieces.push(piece);
+      seen.push(piece);
       size += piece.byteLength;
       if (size >= bytes) { line.abort(); return null; }
     }
-    return Buffer.concat(pieces);
+    return Buffer.concat(seen);
   } catch (e) {
-    if (line.signal.aborted) return null;
+    if (line.signal.aborted || dying()) return null;
     throw e;
   } finally { clearTimeout(late); }
 }
@@ -61,12 +62,13 @@ async function read(url, init, { bytes = Infinity, ms } = {}) {
 async function oneTurn({ site, prompt, share, random, after, query }) {
   const id = randomUUID(), began = Date.now();
   const state = { over: false, length: 0, size: 0 };
+  const seen = [];
   const uncut = read(`${site.base}/api/chat${query}`, {
     method: 'POST', headers: { ...site.headers, 'content-type': 'application/json' },
     body: JSON.stringify({ id, trigger: 'submit-message', messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: prompt }] }] }),
-  });
+  }, { seen });
   uncut.then(b => Object.assign(state, { over: true, length: Date.now() - began, size: b.length }), () => { state.over = true; });
-  await sleep(30);
+  while (!seen.length && !state.over) await sleep(5); // until there is a turn, there is nothing to resume
   const stream = `${site.base}/api/chat/${id}/stream${query}`, init = { headers: site.headers };
   const bodies = [], broken = [];
   let cuts = 0, running = 0;
@@ -95,10 +97,73 @@ async function oneTurn({ site, prompt, share, random, after, query }) {
   return { id, prompt, reference, bodies, broken, cuts, running, length: state.length };
 }
 
+// One turn whose gateway dies: its readers have seen something, and resume when there is a gateway again. The reference is
+// what it says then; all that was seen before must be its beginning.
+async function killedTurn({ place, prompt, share, random, query }) {
+  const id = randomUUID(), seen = [], bodies = [], broken = [];
+  let notice;
+  const begun = new Promise(r => { notice = r; });
+  place.begun.push(begun);
+  const stream = () => `${place.site.base}/api/chat/${id}/stream${query}`;
+  const reading = async (url, init, cut = {}) => {
+    const pieces = [];
+    const noticed = setInterval(() => { if (Buffer.concat(pieces).includes('data: ')) notice(); }, 5);
+    try { await read(url, init, { ...cut, seen: pieces, dying: () => place.dead }); } catch (e) { broken.push(e.message); }
+    clearInterval(noticed);
+    notice();
+    seen.push(Buffer.concat(pieces));
+  };
+  const { base, headers } = place.site;
+  const first = reading(`${base}/api/chat${query}`, {
+    method: 'POST', headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ id, trigger: 'submit-message', messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: prompt }] }] }),
+  });
+  await begun;
+  const trials = Array.from({ length: share }, async () => {
+    await sleep(random() * 500);
+    if (!place.dead) await reading(stream(), { headers }, random() < 0.5 ? { bytes: 1 + Math.floor(random() ** 2 * 20000) } : {});
+    await place.again;
+    await sleep(random() * 100);
+    try { bodies.push(await read(stream(), { headers: place.site.headers })); } catch (e) { broken.push(e.message); }
+  });
+  await first;
+  await place.again;
+  let reference = Buffer.alloc(0);
+  try { reference = await read(stream(), { headers: place.site.headers }); } catch (e) { broken.push(e.message); }
+  await Promise.all(trials);
+  const whole = frames(reference);
+  for (const s of seen) if (!whole.startsWith(frames(s))) broken.push(`what was seen is not how it goes on after the restart: ${JSON.stringify(frames(s).slice(-200))}`);
+  return { id, prompt, reference, bodies, broken, cuts: seen.length, running: 0, length: 0, killed: true };
+}
+
+// The frames without ids, which are others after a restart; half a line at the end is nothing yet.
+const frames = bytes => withoutComments(bytes).replace(/[^\n]*$/, '').replace(/^id: [^\n]*\n/gm, '');
+
+// Turns that all run while the gateway is killed.
+async function killedWave(server, { cuts, turns, prompts, random, query, seed }) {
+  const place = { site: http(server), dead: false, begun: [] };
+  let goOn;
+  place.again = new Promise(r => { goOn = r; });
+  const all = Promise.all(Array.from({ length: turns }, (_, i) => killedTurn({
+    place, prompt: prompts[i % prompts.length], share: Math.floor(cuts / turns) + (i < cuts % turns ? 1 : 0), random: dice(seed + i), query,
+  })));
+  await Promise.all(place.begun); // a turn that nobody has seen anything of may be lost
+  await sleep(random() * 1000);
+  place.dead = true;
+  await server.again('SIGKILL');
+  goOn();
+  return all;
+}
+
 async function judge(turn, readers, kept) {
   const seen = new Map(), out = { equal: 0, different: 0, distinct: 0, notes: [] };
   const want = new Map();
-  for (const r of readers) want.set(r.name, plain(await readMessage(r.ai, turn.reference)));
+  const state = async (r, body) => {
+    const { message, error } = await readState(r.ai, body);
+    if (error && !turn.killed || !message) throw error ?? new Error('the stream holds no message');
+    return plain({ message, error: error?.message });
+  };
+  for (const r of readers) want.set(r.name, await state(r, turn.reference));
   for (const body of turn.bodies) {
     // A reader depends on nothing but the data frames: the same frames need reading once.
     const frames = withoutComments(body), key = createHash('sha256').update(frames).digest('hex');
@@ -107,7 +172,7 @@ async function judge(turn, readers, kept) {
       let note = null;
       for (const r of readers) {
         let got;
-        try { got = plain(await readMessage(r.ai, body)); } catch (e) { note = `${r.name} throws: ${e.message}`; break; }
+        try { got = await state(r, body); } catch (e) { note = `${r.name} throws: ${e.message}`; break; }
         const d = difference(got, want.get(r.name));
         if (d) { note = `${r.name}: ${d}`; break; }
       }
@@ -130,20 +195,26 @@ async function main() {
   let o, names;
   try {
     const one = { type: 'string' };
-    o = parseArgs({ options: { cuts: one, binary: one, url: one, token: one, turns: one, after: one, profile: one, seed: one,
+    o = parseArgs({ options: { cuts: one, kills: one, binary: one, url: one, token: one, turns: one, after: one, profile: one, seed: one,
       prompt: { type: 'string', multiple: true }, client: { type: 'string', multiple: true }, help: { type: 'boolean' } } }).values;
     if (o.help) { console.log(USAGE); return 0; }
     names = chosen(o.client);
   } catch (e) { console.error(`${e.message}\n${USAGE}`); return 2; }
-  const cuts = Number(o.cuts ?? 1000), turns = Math.min(Number(o.turns ?? 10), cuts), prompts = o.prompt ?? ['slow', 'all'];
+  const cuts = Number(o.cuts ?? 1000), kills = Number(o.kills ?? 0), turns = Math.min(Number(o.turns ?? 10), cuts), prompts = o.prompt ?? ['slow', 'all'];
   const seed = Number(o.seed ?? Math.floor(Math.random() * 2 ** 31)), after = Math.min(Number(o.after ?? 3000), 55000);
-  const server = o.url ? { base: new URL(o.url).origin, token: o.token, stop: async () => {} } : await start(o.binary ?? path.join(HERE, '../bin/tributary'));
+  if (o.url && kills) { console.error('--kills needs a gateway of its own, so not --url'); return 2; }
+  const server = o.url ? { base: new URL(o.url).origin, token: o.token, stop: async () => {} } : await start(o.binary ?? path.join(HERE, '../bin/tributary'), { yaml: 'limits: {requests: none, streams: none}\n' });
   try {
     const site = http(server), readers = await Promise.all(names.map(loadReader));
     const query = o.profile ? `?client=${o.profile}` : '';
+    const perKill = Math.floor(cuts / (kills + 1)), calm = cuts - kills * perKill;
     const done = await Promise.all(Array.from({ length: turns }, (_, i) => oneTurn({
-      site, prompt: prompts[i % prompts.length], share: Math.floor(cuts / turns) + (i < cuts % turns ? 1 : 0), random: dice(seed + i), after, query,
+      site, prompt: prompts[i % prompts.length], share: Math.floor(calm / turns) + (i < calm % turns ? 1 : 0), random: dice(seed + i), after, query,
     })));
+    const lengths = done.map(d => d.length);
+    for (let k = 1; k <= kills; k++) {
+      done.push(...await killedWave(server, { cuts: perKill, turns, prompts, random: dice(seed - k), query, seed: seed + k * turns }));
+    }
     const kept = path.join(os.tmpdir(), `tributary-cuts-${seed}`);
     const sum = { equal: 0, different: 0, distinct: 0, broken: 0, cuts: 0, running: 0 };
     for (const turn of done) {
@@ -154,7 +225,7 @@ async function main() {
       if (!turn.bodies.length) { console.log(`DIFFERENT ${turn.prompt}: no resume was answered`); sum.broken++; }
     }
     const different = sum.different + sum.broken;
-    console.log(`${turns} turns (${prompts.join(', ')}; ${Math.min(...done.map(d => d.length))} to ${Math.max(...done.map(d => d.length))} ms), ${sum.cuts} readings cut, ${sum.running} resumes began while the turn ran, ${sum.distinct} distinct responses read by ${readers.map(r => r.name).join(' ')}, seed ${seed}`);
+    console.log(`${done.length} turns (${prompts.join(', ')}; ${Math.min(...lengths)} to ${Math.max(...lengths)} ms undisturbed), ${kills} kills, ${sum.cuts} readings cut, ${sum.running} resumes began while the turn ran, ${sum.distinct} distinct responses read by ${readers.map(r => r.name).join(' ')}, seed ${seed}`);
     console.log(`${sum.equal + different} tried, ${sum.equal} equal, ${different} different`);
     return different || sum.equal + different !== cuts ? 1 : 0;
   } finally { await server.stop(); }

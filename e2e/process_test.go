@@ -38,6 +38,7 @@ var build = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals /
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
+	data  string
 	base  string
 	token string
 	log   *bytes.Buffer
@@ -51,7 +52,7 @@ func start(t *testing.T, data string, env []string, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, log: &bytes.Buffer{}, done: make(chan struct{})}
+	p := &process{t: t, data: data, log: &bytes.Buffer{}, done: make(chan struct{})}
 	p.cmd = exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, args...)...)
 	p.cmd.Env = env
 	p.cmd.Stderr = p.log
@@ -134,15 +135,20 @@ type stream struct {
 	done   bool // [DONE] was seen
 }
 
+// prompt is what a stock client posts.
+func prompt(id, text string) any {
+	return map[string]any{
+		"id": id, "trigger": "submit-message",
+		"messages": []any{map[string]any{"id": fmt.Sprintf("u%d", time.Now().UnixNano()), "role": "user", "parts": []any{map[string]any{"type": "text", "text": text}}}},
+	}
+}
+
 // chat sends a prompt and reads its stream until enough says so or it ends.
 func (p *process) chat(id, text string, enough func(*stream) bool) *stream {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 60*time.Second)
 	defer cancel()
-	res := p.request(ctx, http.MethodPost, "/api/chat", map[string]any{
-		"id": id, "trigger": "submit-message",
-		"messages": []any{map[string]any{"id": fmt.Sprintf("u%d", time.Now().UnixNano()), "role": "user", "parts": []any{map[string]any{"type": "text", "text": text}}}},
-	})
+	res := p.request(ctx, http.MethodPost, "/api/chat", prompt(id, text))
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		body, _ := io.ReadAll(res.Body)
@@ -214,4 +220,18 @@ func (p *process) history(id string) []message {
 		p.t.Fatalf("history %s: %v", body, err)
 	}
 	return messages
+}
+
+// post sends a prompt, and returns what it was answered with, read to the end.
+func (p *process) post(id, text string) (status int, body string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 60*time.Second)
+	defer cancel()
+	res := p.request(ctx, http.MethodPost, "/api/chat", prompt(id, text))
+	defer res.Body.Close()
+	all, err := io.ReadAll(res.Body)
+	if err != nil {
+		p.t.Errorf("POST: the answer broke off: %v", err)
+	}
+	return res.StatusCode, string(all)
 }

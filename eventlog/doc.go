@@ -3,8 +3,9 @@
 // A [Store] is where records live; [Log] is what the rest of the program uses:
 // a Store plus waking. Readers read the store after their mark and an append
 // only wakes them, so there is no seam between history and live to get wrong:
-// take the wake-up channel, then read, then wait. [Log.Follow] does just that;
-// [Log.Watch] is for those who wait for several things at once.
+// take the wake-up channel, then read, then wait. [Log.Follow] does just that,
+// [Log.FollowWholes] for those who need no provisional records; [Log.Watch] is for
+// those who wait for several things at once.
 //
 // What Append has returned is on record and is seen by every reader that looks
 // afterwards. A batch lands as a prefix: a reader may see its beginning before

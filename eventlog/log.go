@@ -3,7 +3,9 @@ package eventlog
 import (
 	"container/list"
 	"context"
+	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,6 +53,7 @@ type live struct {
 	session  string
 	watchers int
 	wake     chan struct{} // nil when nobody asked for it since the last append
+	kept     chan struct{} // the same, since the last append of a whole
 	tail     tail
 	inTails  *list.Element
 	appended time.Time
@@ -90,7 +93,7 @@ func (l *Log) Append(ctx context.Context, session, turn string, events []trace.E
 	} else if len(events) > 0 {
 		l.remember(session, turn, last, events)
 	}
-	l.wake(session)
+	l.wake(session, err != nil || slices.ContainsFunc(events, whole))
 	return last, err
 }
 
@@ -145,6 +148,61 @@ func (l *Log) Follow(ctx context.Context, session string, after uint64) iter.Seq
 	}
 }
 
+// FollowWholes is Follow without provisional records, and is not woken by them.
+func (l *Log) FollowWholes(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		w := l.Watch(session)
+		defer w.Close()
+		for ctx.Err() == nil {
+			woken := w.Kept() // as in Follow
+			records, upTo, err := l.wholesAfter(ctx, session, after)
+			for r, failed := range records {
+				if err = errors.Join(err, failed); err != nil {
+					break
+				}
+				if !yield(r, nil) {
+					return
+				}
+			}
+			if err != nil {
+				if ctx.Err() == nil {
+					yield(trace.Record{}, err)
+				}
+				return
+			}
+			after = upTo
+			select {
+			case <-ctx.Done():
+			case <-woken:
+			}
+		}
+	}
+}
+
+// wholesAfter is what is there now, and how far it goes: past the provisional
+// records too, so that the next look finds its mark in memory.
+func (l *Log) wholesAfter(ctx context.Context, session string, after uint64) (iter.Seq2[trace.Record, error], uint64, error) {
+	if records, ok := l.recent(session, after); ok {
+		if len(records) > 0 {
+			after = records[len(records)-1].Seq
+		}
+		return func(yield func(trace.Record, error) bool) {
+			for _, r := range records {
+				if !trace.Provisional(r.Payload) && !yield(r, nil) {
+					return
+				}
+			}
+		}, after, nil
+	}
+	last, err := l.Last(ctx, session)
+	if err != nil || last <= after {
+		return func(func(trace.Record, error) bool) {}, after, err
+	}
+	return l.Wholes(ctx, session, after, last), last, nil
+}
+
+func whole(e trace.Event) bool { return !trace.Provisional(e.Payload) }
+
 // Delete implements Store. Whoever follows the session is woken and finds
 // nothing; it goes on waiting.
 func (l *Log) Delete(ctx context.Context, session string) error {
@@ -159,7 +217,7 @@ func (l *Log) drop(session string) {
 	defer l.mu.Unlock()
 	l.deletes++
 	l.forget(session)
-	l.wake(session)
+	l.wake(session, true)
 }
 
 // Close implements Store. Everybody who follows gets ErrClosed.
@@ -173,7 +231,7 @@ func (l *Log) Close() error {
 	}
 	for session := range l.sessions {
 		l.forget(session)
-		l.wake(session)
+		l.wake(session, true)
 	}
 	return err
 }

@@ -32,6 +32,11 @@ type Store interface {
 	// begins with its first record.
 	Turns(ctx context.Context, session string, before uint64, limit int) ([]TurnMark, error)
 
+	// Messages yields the marks of the session's prompts, replies and rewinds, in
+	// order. It reads an index where there is one, so it costs far less than the
+	// records; what it yields is what Wholes would have told.
+	Messages(ctx context.Context, session string) iter.Seq2[MessageMark, error]
+
 	// Last is the number of the session's last record, 0 when it never had one.
 	Last(ctx context.Context, session string) (uint64, error)
 
@@ -53,14 +58,6 @@ type Store interface {
 	// Close releases the store and waits for what runs. It is idempotent. Calls
 	// that come later, and calls that it cuts short, return ErrClosed.
 	Close() error
-}
-
-// TurnMark is where a turn begins and, once it is over, ends.
-type TurnMark struct {
-	Turn  string
-	First uint64
-	// Last is the number of its stop record, or 0 while it has none.
-	Last uint64
 }
 
 // Registry keeps one small document per session, and lists them.

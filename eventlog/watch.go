@@ -25,13 +25,16 @@ func (l *Log) Watch(session string) *Watch {
 func (w *Watch) Woken() <-chan struct{} {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
-	if w.live.wake == nil {
-		w.live.wake = make(chan struct{})
-		if w.log.closed {
-			close(w.live.wake)
-		}
-	}
-	return w.live.wake
+	return w.log.channel(&w.live.wake)
+}
+
+// Kept is Woken for a reader of wholes: appends of provisional records only do not
+// close it. A session streams dozens of those a second, and such a reader would be
+// woken for nothing.
+func (w *Watch) Kept() <-chan struct{} {
+	w.log.mu.Lock()
+	defer w.log.mu.Unlock()
+	return w.log.channel(&w.live.kept)
 }
 
 // Close ends the watch. It is idempotent. A channel that was taken stays good
@@ -56,10 +59,34 @@ func (l *Log) live(session string) *live {
 	return s
 }
 
-func (l *Log) wake(session string) {
-	if s, ok := l.sessions[session]; ok && s.wake != nil {
-		close(s.wake)
-		s.wake = nil
+// channel is the one that is to be closed next. In a closed log that has happened.
+func (l *Log) channel(c *chan struct{}) <-chan struct{} {
+	if l.closed {
+		done := make(chan struct{})
+		close(done)
+		return done
+	}
+	if *c == nil {
+		*c = make(chan struct{})
+	}
+	return *c
+}
+
+// wake wakes whoever watches; those who wait for wholes only if there are any.
+func (l *Log) wake(session string, wholes bool) {
+	s, ok := l.sessions[session]
+	if !ok {
+		return
+	}
+	woken := []*chan struct{}{&s.wake}
+	if wholes {
+		woken = append(woken, &s.kept)
+	}
+	for _, c := range woken {
+		if *c != nil {
+			close(*c)
+			*c = nil
+		}
 	}
 }
 

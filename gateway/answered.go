@@ -57,9 +57,9 @@ func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
 
 // answersOf returns what the message with that id answers.
 func (req *chatRequest) answersOf(id string) []answered {
-	for _, a := range slices.Backward(req.answers) {
-		if a.id == id {
-			return a.parts
+	for _, m := range slices.Backward(req.answers) {
+		if m.id == id {
+			return m.parts
 		}
 	}
 	return nil

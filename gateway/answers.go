@@ -19,6 +19,9 @@ func (g *gateway) permit(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
+	if body.Option != "" && body.Approved != nil { // they may say the opposite of each other
+		return malformed("Send `approved` or `option`, not both.")
+	}
 	response, err := g.Hub.Permit(r.Context(), r.PathValue("id"), r.PathValue("request"), caller(r), session.Choice{
 		Option: body.Option, Approved: body.Approved, Reason: body.Reason, Input: body.Input, Interrupt: body.Interrupt,
 	})

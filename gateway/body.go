@@ -100,14 +100,19 @@ type tokenReader struct {
 	at   func() int64 // where the token that is being read begins
 	read int64
 	most int64
+	none blank // of a token, so far
 }
 
 func (t *tokenReader) Read(p []byte) (int, error) {
 	if t.read-t.at() > t.most {
 		return 0, &bodyError{http.StatusRequestEntityTooLarge, fmt.Sprintf("The request holds a text larger than %d MB.", t.most>>20)}
 	}
+	if none := int64(t.none); none > maxBlank && none >= t.read-t.at() {
+		return 0, malformed("The request body holds more than %d KB of space in a row: send it without.", maxBlank>>10)
+	}
 	n, err := t.r.Read(p)
 	t.read += int64(n)
+	t.none.read(p[:n])
 	return n, err
 }
 

@@ -94,18 +94,6 @@ func TestReadChatRefusesATooLargeMessage(t *testing.T) {
 	}
 }
 
-func FuzzReadChat(f *testing.F) {
-	f.Add([]byte(`{"id":"c","messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"hi"}]}]}`))
-	f.Add([]byte(`{"message":{"parts":[{"type":"file","url":"data:,"}],"role":"user"}}`))
-	f.Add([]byte(`[[[[`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		req, err := readChat(strings.NewReader(string(data)), postLimits)
-		if err == nil && req.User != nil && req.LastRole == "" {
-			t.Error("a user message without a last role")
-		}
-	})
-}
-
 // A single text is held in memory while it is read, so it is bounded too, also
 // where nothing of it is kept.
 func TestReadChatBoundsATextThatIsNotKept(t *testing.T) {
@@ -114,5 +102,23 @@ func TestReadChatBoundsATextThatIsNotKept(t *testing.T) {
 	var e *bodyError
 	if !errors.As(err, &e) || e.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Space takes time that grows with its square, so there is a bound on it; and none
+// on the space in a text.
+func TestReadChatBoundsSpace(t *testing.T) {
+	t.Parallel()
+	space := strings.Repeat(" \r\n\t", 1<<18)
+	for _, before := range []string{"", "{", `{"id"`, `{"id":`, `{"id":"c"`, `{"id":"c","x":[1,`} {
+		_, err := readChat(io.MultiReader(strings.NewReader(before), strings.NewReader(space)), postLimits)
+		if e, ok := errors.AsType[*bodyError](err); !ok || e.status != http.StatusBadRequest || !strings.Contains(e.sentence, "64 KB of space") {
+			t.Errorf("space after %q: %v", before, err)
+		}
+	}
+	text := strings.Repeat(" ", 1<<20) + "hi"
+	body := `{"id":"c",` + strings.Repeat(" ", 1<<15) + `"messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"` + text + `"}]}]}`
+	if req, err := readChat(strings.NewReader(body), postLimits); err != nil || req.User.Parts[0].Text != text {
+		t.Errorf("space in a text: %v", err)
 	}
 }

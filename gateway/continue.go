@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 
@@ -31,6 +32,9 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 	}
 	parts := req.answersOf(message)
 	rest, err := g.Hub.Continue(r.Context(), id, g.continuation(r, req, message, parts))
+	if errors.Is(err, session.ErrUnknownSession) && r.PathValue("id") == "" { // nothing was ever said there
+		err = session.ErrNotWaiting
+	}
 	if err != nil {
 		return g.refuseAnswer(w, r, message, parts, err)
 	}

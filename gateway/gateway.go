@@ -23,6 +23,8 @@ type Options struct {
 	Permits access.Role
 	// Read is how long the sender of a body may let a piece of it wait; 30 s if zero.
 	Read time.Duration
+	// Limits bound what one principal may have.
+	Limits Limits
 	// Page serves the web page at /; nil: none.
 	Page http.Handler
 	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
@@ -34,7 +36,8 @@ type Options struct {
 
 type gateway struct {
 	Options
-	meter *meter
+	meter   *meter
+	limiter *limiter
 }
 
 // New returns the routes. It is to be wrapped by an access.Guard.
@@ -48,17 +51,20 @@ func New(o Options) http.Handler {
 	if o.Read <= 0 {
 		o.Read = 30 * time.Second
 	}
-	g := &gateway{Options: o, meter: &meter{}}
+	if o.Timing.Write <= 0 {
+		o.Timing.Write = 30 * time.Second
+	}
+	g := &gateway{Options: o, meter: &meter{}, limiter: newLimiter(o.Limits)}
 	mux := http.NewServeMux()
 	route := func(pattern string, need access.Role, h handler) {
-		mux.Handle(pattern, g.handle(g.allow(need, h)))
+		mux.Handle(pattern, g.handle(g.within(g.allow(need, h))))
 	}
-	route("POST /api/chat", access.Collaborator, g.chat)
-	route("POST /api/sessions/{id}/chat", access.Collaborator, g.chat)
-	route("GET /api/chat/{id}/stream", access.Viewer, g.resume)
-	route("GET /api/chat", access.Viewer, g.resumeBehindQuery)
-	route("GET /api/sessions/{id}/chat/stream", access.Viewer, g.resume)
-	route("GET /api/sessions/{id}/chat/{chat}/stream", access.Viewer, g.resume)
+	route("POST /api/chat", access.Collaborator, sized(g.streaming(g.chat)))
+	route("POST /api/sessions/{id}/chat", access.Collaborator, sized(g.streaming(g.chat)))
+	route("GET /api/chat/{id}/stream", access.Viewer, g.streaming(g.resume))
+	route("GET /api/chat", access.Viewer, g.streaming(g.resumeBehindQuery))
+	route("GET /api/sessions/{id}/chat/stream", access.Viewer, g.streaming(g.resume))
+	route("GET /api/sessions/{id}/chat/{chat}/stream", access.Viewer, g.streaming(g.resume))
 	route("POST /api/chat/{id}/stop", access.Collaborator, g.stop)
 	route("POST /api/sessions/{id}/stop", access.Collaborator, g.stop)
 	route("GET /api/sessions", access.Viewer, g.list)
@@ -68,16 +74,17 @@ func New(o Options) http.Handler {
 	route("GET /api/sessions/{id}/messages", access.Viewer, g.messages)
 	route("POST /api/sessions/{id}/permissions/{request}", o.Permits, g.permit)
 	route("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.answer)
-	route("GET /api/sessions/{id}/trace", access.Viewer, g.trace)
+	route("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.trace))
+	route("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.events))
 	route("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	route("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
 	route("GET /api/agents", access.Viewer, g.agents)
 	route("GET /metrics", access.Viewer, g.metrics)
 	mux.Handle("GET /healthz", g.handle(g.healthy))
 	mux.Handle("GET /readyz", g.handle(g.ready))
-	mux.Handle("/api/", g.handle(func(_ http.ResponseWriter, r *http.Request) error {
-		return &refusal{http.StatusNotFound, "not_found", "There is no " + r.Method + " " + r.URL.Path + " here: see the documentation for the routes."}
-	}))
+	for _, rest := range []string{"/api/", "/metrics", "/healthz", "/readyz"} {
+		mux.Handle(rest, g.handle(g.within(g.elsewhere(mux))))
+	}
 	if o.Page != nil {
 		mux.Handle("/", o.Page)
 	}

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -36,7 +37,33 @@ func newStand(t *testing.T, change func(*session.Options)) stand {
 	return newStandOn(t, memlog.New(), change)
 }
 
-func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options)) stand {
+func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options), adapt ...func(*gateway.Options)) stand {
+	t.Helper()
+	handler, closeAll := newHandler(t, store, change, func(o *gateway.Options) {
+		o.Read = 300 * time.Millisecond
+		for _, a := range adapt {
+			a(o)
+		}
+	})
+	return serveStand(t, handler, closeAll)
+}
+
+// serveStand serves a handler on a loopback port.
+func serveStand(t *testing.T, handler http.Handler, closeAll func()) stand {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() {
+		closeAll()
+		server.CloseClientConnections()
+		server.Close()
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return stand{t, server.URL}
+}
+
+// newHandler makes a gateway whose callers are who X-Test-Principal says (ada), in
+// the role that X-Test-Role says (owner).
+func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options), configure func(*gateway.Options)) (handler http.Handler, closeAll func()) {
 	t.Helper()
 	log := eventlog.New(store, eventlog.Options{})
 	o := session.Options{Log: log, Default: "demo", Agents: map[string]session.Agent{
@@ -54,27 +81,28 @@ func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	routes := gateway.New(gateway.Options{Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now(), Read: 300 * time.Millisecond})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	g := gateway.Options{Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now()}
+	if configure != nil {
+		configure(&g)
+	}
+	routes := gateway.New(g)
+	handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		role := access.Owner
 		if named := r.Header.Get("X-Test-Role"); named != "" {
 			if err := role.UnmarshalText([]byte(named)); err != nil {
 				t.Error(err)
 			}
 		}
-		routes.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Principal{ID: "ada", Role: role})))
-	}))
-	t.Cleanup(func() {
+		who := cmp.Or(r.Header.Get("X-Test-Principal"), "ada")
+		routes.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Principal{ID: who, Role: role})))
+	})
+	return handler, func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_ = hub.Close(ctx)
 		rings.Close()
-		server.CloseClientConnections()
-		server.Close()
 		_ = log.Close()
-		http.DefaultClient.CloseIdleConnections()
-	})
-	return stand{t, server.URL}
+	}
 }
 
 func (s stand) do(method, path, body string, header ...string) (int, http.Header, string) {
@@ -173,7 +201,7 @@ func TestStatusAndSentence(t *testing.T) {
 		{name: "no user message", method: "POST", path: "/api/chat", body: `{"id":"a","messages":[]}`, status: 400, want: "There is no user message"},
 		{name: "empty message", method: "POST", path: "/api/chat", body: submit("a", "u", "  "), status: 400, want: "The message is empty"},
 		{name: "long id", method: "POST", path: "/api/chat", body: submit(strings.Repeat("x", 201), "u", "hi"), status: 400, want: "longer than 200 bytes"},
-		{name: "unknown agent", method: "POST", path: "/api/chat?agent=nobody", body: submit("a", "u", "hi"), status: 400, want: `There is no such agent: "nobody"; there are: [demo].`},
+		{name: "unknown agent", method: "POST", path: "/api/chat?agent=nobody", body: submit("a", "u", "hi"), status: 400, want: `There is no such agent as "nobody": there are demo.`},
 		{name: "bad client", method: "POST", path: "/api/chat?client=4", body: submit("a", "u", "hi"), status: 400, want: "4"},
 		{name: "bad trigger", method: "POST", path: "/api/chat", body: `{"id":"a","trigger":"x","messages":[{"role":"user","parts":[]}]}`, status: 400, want: "`trigger` must be"},
 		{name: "continuation of nothing", method: "POST", path: "/api/chat", body: `{"id":"known","messageId":"m","messages":[{"role":"assistant","id":"m","parts":[]}]}`, status: 409, want: "not waiting"},
@@ -181,7 +209,7 @@ func TestStatusAndSentence(t *testing.T) {
 		{name: "viewer may not prompt", method: "POST", path: "/api/chat", body: submit("a", "u", "hi"), status: 403, want: "this needs collaborator", header: []string{"X-Test-Role", "viewer"}},
 		{name: "unknown session", method: "GET", path: "/api/sessions/nope", status: 404, want: `{"error":"There is no such session.","code":"unknown_session"}`},
 		{name: "unknown request", method: "POST", path: "/api/sessions/known/permissions/x", body: `{"approved":true}`, status: 404, want: `"unknown_request"`},
-		{name: "unknown key", method: "POST", path: "/api/sessions/known/permissions/x", body: `{"approve":true}`, status: 400, want: "unknown field"},
+		{name: "unknown key", method: "POST", path: "/api/sessions/known/permissions/x", body: `{"approve":true}`, status: 400, want: "`approve` is not a key here"},
 		{name: "answer without value", method: "POST", path: "/api/sessions/known/questions/x", body: `{}`, status: 400, want: "send it as `value`"},
 		{name: "unknown route", method: "GET", path: "/api/nope", status: 404, want: "not_found"},
 		{name: "resume of nothing", method: "GET", path: "/api/chat/nope/stream", status: 204},

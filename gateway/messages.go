@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/tributary-dev/tributary/uistream"
@@ -34,9 +33,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 		messages = append([]uistream.Message{damageNotice(r.PathValue("id"), lost)}, messages...)
 	}
 	if history.Before != "" {
-		q := r.URL.Query()
-		q.Set("before", history.Before)
-		w.Header().Set("Link", fmt.Sprintf(`<%s?%s>; rel="prev"`, r.URL.EscapedPath(), q.Encode()))
+		link(w, r, "prev", history.Before)
 	}
 	return writeJSON(w, http.StatusOK, messages)
 }

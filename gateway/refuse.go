@@ -1,10 +1,8 @@
 package gateway
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
-	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,13 +25,24 @@ func (e *refusal) Error() string { return e.sentence }
 
 func (g *gateway) handle(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := h(w, r)
-		if err == nil {
-			return
+		if err := h(w, r); err != nil {
+			g.fail(w, r, err)
 		}
-		status, code, text := g.told(r, err)
-		Refuse(w, r, status, code, text)
 	})
+}
+
+// fail answers with what an error means.
+func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, code, text := g.told(r, err)
+	switch status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", retryAfter(err))
+	case http.StatusMethodNotAllowed:
+		if w.Header().Get("Allow") == "" {
+			w.Header().Set("Allow", http.MethodPost) // GET /api/chat, which is a resume or nothing
+		}
+	}
+	Refuse(w, r, status, code, text)
 }
 
 // told is what the sender of a request is told of an error.
@@ -54,6 +63,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, code, sentence s
 	w.Header().Set("Cache-Control", "no-store")
 	if isChat(r.URL.Path) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(sentence))
 		return
@@ -73,9 +83,12 @@ func statusOf(err error) (status int, code string) {
 	var answered *session.AnsweredError
 	var choice *session.ChoiceError
 	var own *refusal
+	var much *tooMuch
 	switch {
 	case errors.As(err, &own):
 		return own.status, own.code
+	case errors.As(err, &much):
+		return http.StatusTooManyRequests, much.code
 	case errors.As(err, &body) && body.status == http.StatusRequestEntityTooLarge:
 		return body.status, "too_large"
 	case errors.As(err, &body):
@@ -110,6 +123,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusConflict, "session_exists"
 	case errors.Is(err, session.ErrQueueFull):
 		return http.StatusTooManyRequests, "queue_full"
+	case errors.Is(err, session.ErrTooManyPrompts):
+		return http.StatusTooManyRequests, "too_many_prompts"
 	case errors.Is(err, session.ErrLog):
 		return http.StatusServiceUnavailable, "log_unavailable"
 	case errors.Is(err, session.ErrClosing):
@@ -118,46 +133,27 @@ func statusOf(err error) (status int, code string) {
 	return http.StatusInternalServerError, "internal"
 }
 
-// sentence makes an error's words a sentence.
+// sentence makes an error's words a sentence that can be shown: on one line, and
+// not longer than anybody reads, whatever of the request it repeats.
 func sentence(text string) string {
+	const longest = 400
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	if len(text) > longest {
+		cut := longest
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "…"
+	}
 	first, n := utf8.DecodeRuneInString(text)
 	text = string(unicode.ToUpper(first)) + text[n:]
 	if !strings.HasSuffix(text, ".") {
 		text += "."
 	}
 	return text
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, err = w.Write(append(body, '\n'))
-	if err != nil {
-		return nil //nolint:nilerr // the client has gone, nobody is left to tell
-	}
-	return nil
-}
-
-// readJSON reads a small body; an empty one leaves v as it is.
-func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
-	const limit = 1 << 20
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, limit))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(v)
-	var tooLarge *http.MaxBytesError
-	switch {
-	case err == nil, err.Error() == "EOF":
-		return nil
-	case errors.As(err, &tooLarge):
-		return &bodyError{413, "The request body is larger than 1 MB."}
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return errTooSlow
-	default:
-		return malformed("The request body cannot be read: %s.", strings.TrimPrefix(err.Error(), "json: "))
-	}
 }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -34,14 +35,27 @@ func view(info session.Info, state session.State, turn string) sessionView {
 	return v
 }
 
+// list is a page of the sessions, the newest first. A Link header leads on.
 func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
-	all, err := g.Hub.List(r.Context())
+	const page, most, anyTime = 100, 1000, 1<<63 - 1
+	limit, err := number("limit", r.URL.Query().Get("limit"), page, 1, most)
 	if err != nil {
 		return err
 	}
-	views := make([]sessionView, 0, len(all))
-	for _, s := range all {
+	before, err := number("before", r.URL.Query().Get("before"), 0, 1, anyTime)
+	if err != nil {
+		return err
+	}
+	sessions, next, err := g.Hub.List(r.Context(), int64(before), int(limit)) //nolint:gosec // both are in range
+	if err != nil {
+		return err
+	}
+	views := make([]sessionView, 0, len(sessions))
+	for _, s := range sessions {
 		views = append(views, view(s.Info, s.State, s.Turn))
+	}
+	if next != 0 {
+		link(w, r, "next", strconv.FormatInt(next, 10))
 	}
 	return writeJSON(w, http.StatusOK, map[string]any{"sessions": views})
 }
@@ -140,6 +154,13 @@ func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
 		byName[c.RawName].Calls++
 	}
 	return writeJSON(w, http.StatusOK, map[string]any{"tools": tools})
+}
+
+// link leads to the page on the other side of a mark.
+func link(w http.ResponseWriter, r *http.Request, relation, before string) {
+	q := r.URL.Query()
+	q.Set("before", before)
+	w.Header().Set("Link", fmt.Sprintf(`<%s?%s>; rel="%s"`, r.URL.EscapedPath(), q.Encode(), relation))
 }
 
 // number reads a whole number that a request gives as text.

@@ -3,27 +3,34 @@ package gateway
 import (
 	"net/http"
 	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // trace exports a session's records as JSON lines; as an event stream it goes on
 // as records come.
 func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
-	const everything = 1<<63 - 1
-	from := r.URL.Query().Get("after")
-	if from == "" {
-		from = r.Header.Get("Last-Event-ID") // an EventSource that comes back
-	}
-	after, err := number("after", from, 0, 0, everything)
+	after, err := mark(r)
 	if err != nil {
 		return err
 	}
-	follow := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
-	records, err := g.Hub.Records(r.Context(), r.PathValue("id"), after, r.URL.Query().Get("deltas") == "1", follow)
+	if after == nil {
+		after = new(uint64)
+	}
+	live := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+	records, err := g.Hub.Records(r.Context(), r.PathValue("id"), *after, r.URL.Query().Get("deltas") == "1", live)
 	if err != nil {
 		return err
 	}
-	if follow {
-		return g.followTrace(w, r, records)
+	if live {
+		err := follow(g, w, r, records, func(rec trace.Record) (uint64, []byte, error) {
+			line, err := rec.AppendJSON(nil)
+			return rec.Seq, line, err
+		})
+		if err != nil {
+			g.abort(r, err)
+		}
+		return nil
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")

@@ -42,7 +42,7 @@ func TestTrap14_FailuresHaveAStatusAndASentence(t *testing.T) {
 		{"POST", "/api/chat", `<html>`, http.StatusBadRequest},
 		{"POST", "/api/sessions/none/chat", submit("c1", "u1", "hello"), http.StatusNotFound},
 		{"GET", "/api/chat/c1/stream?client=99x", "", http.StatusBadRequest},
-		{"DELETE", "/api/chat/c1/stream", "", http.StatusNotFound},
+		{"DELETE", "/api/chat/c1/stream", "", http.StatusMethodNotAllowed},
 	} {
 		status, header, body := s.do(c.method, c.path, c.body)
 		if status != c.status || !sentence.MatchString(body) || strings.Contains(body, secret) || !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {
@@ -151,6 +151,7 @@ func TestTrap20_TheKindsOfPOST(t *testing.T) {
 		{"the last message only", `"message":` + two, 200, "u1 A u2 A"},
 		{"run again", `"trigger":"submit-message","messageId":"u2","messages":[` + one + `,` + two + `]`, 200, "u1 A u2 A"},
 		{"a tab that is behind appends", `"trigger":"submit-message","messages":[` + one + `,{"id":"u3","role":"user","parts":[{"type":"text","text":"hello"}]}]`, 200, "u1 A u2 A u3 A"},
+		{"regenerate in a tab that is behind", `"trigger":"regenerate-message","messages":[` + one + `]`, 409, "u1 A u2 A u3 A"},
 		{"continuation of nothing", `"trigger":"submit-message","messageId":"$A","messages":[` + one + `,{"id":"$A","role":"assistant","parts":[]}]`, 409, "u1 A u2 A u3 A"},
 	} {
 		status, _, body := s.do("POST", "/api/chat", `{"id":"c1",`+strings.ReplaceAll(c.body, "$A", answer)+`}`, "Content-Type", "text/plain;charset=UTF-8")

@@ -58,7 +58,7 @@ func FromOption(options []trace.PermissionOption, option, reason string) (trace.
 			}, nil
 		}
 	}
-	return trace.PermissionResponse{}, fmt.Errorf("%q is no option of this request: choose one of %s", option, names(options))
+	return trace.PermissionResponse{}, fmt.Errorf("there is no option %.60q in this request: choose one of %s", option, names(options))
 }
 
 func only(options []trace.PermissionOption, is func(trace.PermissionOption) bool) (found trace.PermissionOption, ok bool) {

@@ -33,10 +33,6 @@ type asks struct {
 	permissions map[string]asked[trace.PermissionRequest]
 	questioned  map[string]asked[trace.Question]
 	noticed     chan struct{} // closed and made anew when something is asked
-	// names are all ids of the session's requests and questions. Agents count anew
-	// in each process, and a button that was left on a page must not answer what is
-	// asked later under the same id.
-	names trace.Names
 }
 
 // asked is what was asked, and in which turn.
@@ -49,7 +45,6 @@ func newAsks(h *Hub) asks {
 	return asks{
 		requests: permission.NewRequests(h.Now), questions: permission.NewQuestions(h.Now),
 		permissions: map[string]asked[trace.PermissionRequest]{}, questioned: map[string]asked[trace.Question]{}, noticed: make(chan struct{}),
-		names: trace.Names{},
 	}
 }
 
@@ -119,13 +114,6 @@ func (l *live) notice(remember func()) {
 	remember()
 	close(l.asks.noticed)
 	l.asks.noticed = make(chan struct{})
-}
-
-// askName makes an id unique in the session.
-func (l *live) askName(id string) (unique string, renamed bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.asks.names.Take(id)
 }
 
 // lookFor finds what was asked.

@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -10,7 +11,8 @@ import (
 // back by a rewind is not in it.
 type branch struct {
 	messages []message
-	answers  int // that ever began, also those that were taken back
+	answers  int             // that ever began, also those that were taken back
+	gone     map[string]bool // turns that were taken back
 }
 
 // message is a message of the branch.
@@ -21,10 +23,12 @@ type message struct {
 	by   string // whose it is, for a user's
 	// after is a record number before the message's turn began.
 	after uint64
-	// resume is where the agent stood when it began to answer, and nth says how
-	// many answers had begun by then, in whatever order the branch shows them.
-	resume string
-	nth    int
+	// resume is where the agent stood when it began to answer, if that was recalled,
+	// and nth says how many answers had begun by then, in whatever order the branch
+	// shows them.
+	resume   string
+	recalled bool
+	nth      int
 }
 
 func (b *branch) find(id string) int {
@@ -50,21 +54,30 @@ func (b *branch) add(m message) {
 
 // cut takes back the message and all that follows.
 func (b *branch) cut(id string) {
-	if i := b.find(id); i >= 0 {
-		b.messages = slices.Delete(b.messages, i, len(b.messages))
+	i := b.find(id)
+	if i < 0 {
+		return
 	}
+	if b.gone == nil {
+		b.gone = map[string]bool{}
+	}
+	for _, m := range b.messages[i:] {
+		b.gone[m.turn] = true
+	}
+	b.messages = slices.Delete(b.messages, i, len(b.messages))
 }
 
-// observe takes over what a record says of the branch.
-func (b *branch) observe(r trace.Record) {
-	if p, is := r.Payload.(trace.Rewind); is {
-		b.cut(p.To)
-	}
-	if p, is := r.Payload.(trace.Prompt); is {
-		b.add(message{id: p.Message.ID, turn: r.Turn, user: true, by: p.By, after: r.Seq - 1})
-	}
-	if p, is := r.Payload.(trace.Reply); is {
-		b.add(message{id: p.MessageID, turn: r.Turn, after: r.Seq - 1, resume: p.Resume})
+// observe takes over what a mark says of the branch.
+func (b *branch) observe(m eventlog.MessageMark) {
+	switch m.Kind { //nolint:exhaustive // only these leave marks
+	case trace.KindRewind:
+		b.cut(m.Message)
+	case trace.KindPrompt:
+		b.add(message{id: m.Message, turn: m.Turn, user: true, by: m.By, after: m.Seq - 1})
+	case trace.KindReply:
+		if !b.gone[m.Turn] { // a turn may be taken back just as its answer begins
+			b.add(message{id: m.Message, turn: m.Turn, after: m.Seq - 1})
+		}
 	}
 }
 

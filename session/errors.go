@@ -20,6 +20,7 @@ var (
 	ErrNotWaiting     = errors.New("this message is not waiting for an answer: send a new message instead")
 	ErrMayNotPermit   = errors.New("your role may not answer permission requests: ask somebody whose role may")
 	ErrQueueFull      = errors.New("too many prompts are waiting: wait until one of them has run")
+	ErrTooManyPrompts = errors.New("too many of your prompts run or wait: wait until one of them has ended")
 	ErrUnfinished     = errors.New("the end of this turn is not on record")
 	ErrLog            = errors.New("the gateway cannot write its log now: try again in a moment; if that does not help, its disk or its NATS server needs care")
 	ErrClosing        = errors.New("the gateway is shutting down: try again in a moment")

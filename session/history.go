@@ -93,29 +93,29 @@ func (h *Hub) Records(ctx context.Context, session string, after uint64, deltas,
 		return nil, err
 	}
 	release()
-	if !deltas && !follow {
-		return h.Log.Wholes(ctx, session, after, 0), nil
+	switch {
+	case follow:
+		return h.followRecords(ctx, session, after, deltas), nil
+	case deltas:
+		return h.Log.After(ctx, session, after), nil
+	}
+	return h.Log.Wholes(ctx, session, after, 0), nil
+}
+
+func (h *Hub) followRecords(ctx context.Context, session string, after uint64, deltas bool) iter.Seq2[trace.Record, error] {
+	source := h.Log.FollowWholes
+	if deltas {
+		source = h.Log.Follow
 	}
 	return func(yield func(trace.Record, error) bool) {
-		source := h.Log.After(ctx, session, after)
-		if follow {
-			l, release, err := h.session(ctx, session)
-			if err != nil {
-				yield(trace.Record{}, err)
-				return
-			}
-			defer release()
-			following, cancel := l.during(ctx)
-			defer cancel()
-			source = h.Log.Follow(following, session, after)
+		l, release, err := h.session(ctx, session)
+		if err != nil {
+			yield(trace.Record{}, err)
+			return
 		}
-		for r, err := range source {
-			if err == nil && !deltas && trace.Provisional(r.Payload) {
-				continue
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}, nil
+		defer release()
+		following, cancel := l.during(ctx)
+		defer cancel()
+		source(following, session, after)(yield)
+	}
 }

@@ -96,7 +96,7 @@ func (h host) Note(p trace.Payload) { h.live.note(p) }
 func (h host) Resume(token string) {
 	l := h.live
 	l.mu.Lock()
-	same := l.info.Resume == token || l.astray
+	same := l.info.Resume == token || l.astray > 0
 	if !same {
 		l.info.Resume = token
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -21,6 +22,9 @@ type Hub struct {
 	fleet  *fleet
 	dirs   dirs
 	health health
+	load   load
+
+	catalog *catalog
 
 	mu       sync.Mutex
 	live     map[string]*live
@@ -34,7 +38,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
 	}
-	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}}}
+	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}}, catalog: newCatalog()}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.fleet = newFleet(h.MaxAgents)
 	if err := h.recover(ctx); err != nil {
@@ -55,6 +59,9 @@ func (h *Hub) Close(ctx context.Context) error {
 	}
 	h.mu.Unlock()
 	for _, t := range openTurns(sessions) {
+		if t.outlives() {
+			t.abandon()
+		}
 		l := t.live
 		l.mu.Lock()
 		waits := t.parked() // for somebody, and that can be long
@@ -132,10 +139,14 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		s.Agent = h.Default
 	}
 	if _, ok := h.Agents[s.Agent]; !ok {
-		return Info{}, fmt.Errorf("%w: %q; there are: %s", ErrUnknownAgent, s.Agent, h.agentNames())
+		return Info{}, fmt.Errorf("%w as %q: there are %s", ErrUnknownAgent, s.Agent, strings.Join(h.AgentNames(), ", "))
+	}
+	since, err := h.Log.Last(ctx, s.ID)
+	if err != nil {
+		return Info{}, fmt.Errorf("read the log of session %q: %w", s.ID, err)
 	}
 	now := h.Now()
-	l := h.newLive(Info{ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, CreatedAt: now, UpdatedAt: now})
+	l := h.newLive(Info{ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, CreatedAt: now, UpdatedAt: now, Since: since})
 	l.branched = true
 	// Others may use the session before this returns: whoever began it may go.
 	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {
@@ -209,39 +220,6 @@ func (l *live) view() (Info, State, string) {
 	return info, state, turn
 }
 
-// Summary is a session in a list.
-type Summary struct {
-	Info
-	State State
-	Turn  string
-}
-
-// List returns all sessions, the newest first.
-func (h *Hub) List(ctx context.Context) ([]Summary, error) {
-	var all []Summary
-	damaged := h.Log.Damaged()
-	for e, err := range h.Log.List(ctx) {
-		if err != nil {
-			return nil, fmt.Errorf("list the sessions: %w", err)
-		}
-		s := Summary{State: Idle}
-		if err := json.Unmarshal(e.Doc, &s.Info); err != nil {
-			h.Logger.Warn("session document cannot be read", "session", e.Session, "error", err)
-			continue
-		}
-		h.mu.Lock()
-		l := h.live[e.Session]
-		h.mu.Unlock()
-		if l != nil {
-			s.Info, s.State, s.Turn = l.view()
-		}
-		s.Damaged = damaged[e.Session]
-		all = append(all, s)
-	}
-	slices.SortFunc(all, func(a, b Summary) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
-	return all, nil
-}
-
 // Delete ends a session's turns and its agent, and forgets it.
 func (h *Hub) Delete(ctx context.Context, id string) error {
 	l, release, err := h.session(ctx, id)
@@ -272,6 +250,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 // drop takes a session out of memory that is no more.
 func (h *Hub) drop(l *live) {
 	l.end()
+	h.catalog.forget(l.id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.drops++
@@ -334,5 +313,3 @@ func (h *Hub) AgentNames() []string {
 	slices.Sort(names)
 	return names
 }
-
-func (h *Hub) agentNames() string { return fmt.Sprint(h.AgentNames()) }

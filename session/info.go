@@ -22,6 +22,9 @@ type Info struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Resume is the agent's own name of the conversation.
 	Resume string `json:"resume,omitempty"`
+	// Since is the number of the last record that an earlier session of this id
+	// left: marks before it are of another life.
+	Since uint64 `json:"since,omitempty"`
 	// Open lists the turns that have no stop on record, oldest first.
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.
@@ -62,13 +65,13 @@ func CheckID(id string) error {
 	case id == "":
 		return &ChoiceError{"the session id is missing: send it as `id`"}
 	case len(id) > MaxID:
-		return &ChoiceError{fmt.Sprintf("the session id is longer than %d bytes", MaxID)}
+		return &ChoiceError{fmt.Sprintf("the session id is longer than %d bytes: use a shorter one", MaxID)}
 	case !utf8.ValidString(id):
-		return &ChoiceError{"the session id is not valid UTF-8"}
+		return &ChoiceError{"the session id is not valid UTF-8: use letters and digits"}
 	case strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return &ChoiceError{"the session id holds a character that cannot be printed"}
+		return &ChoiceError{"the session id holds a character that cannot be printed: use letters and digits"}
 	case id == "." || id == "..":
-		return &ChoiceError{"a session id cannot be . or .."}
+		return &ChoiceError{"a session id cannot be . or ..: use letters and digits"}
 	}
 	return nil
 }

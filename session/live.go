@@ -35,7 +35,7 @@ type live struct {
 	asks      asks    // its maps and channel
 
 	agent      *opened // nil while closed; guarded by opens and mu
-	astray     bool    // the open agent is ahead of info.Resume, see takeBack
+	astray     int     // the open agent is ahead of info.Resume: how often it was sent back, see takeBack
 	unforgot   string  // why the agent cannot forget what was taken back
 	files      workspace.Dir
 	leaveFiles func() // nil while there is no agent
@@ -67,6 +67,7 @@ func (l *live) save(ctx context.Context) error {
 	defer l.saving.Unlock()
 	l.mu.Lock()
 	l.info.UpdatedAt = l.hub.Now()
+	updated := l.info.UpdatedAt
 	gone := l.deleted || l.forgotten
 	doc, err := json.Marshal(l.info)
 	l.mu.Unlock()
@@ -75,6 +76,9 @@ func (l *live) save(ctx context.Context) error {
 	}
 	if err == nil {
 		err = l.hub.Log.Put(ctx, l.id, doc)
+	}
+	if err == nil {
+		l.hub.catalog.note(l.id, updated)
 	}
 	l.mu.Lock()
 	l.stale = err != nil
@@ -101,6 +105,9 @@ func (l *live) saveLate() {
 func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	for _, e := range events {
 		t.live.noticeAsk(t, e.Payload)
+	}
+	if over := t.budget.spend(events, t.live.hub.Options); over != "" {
+		t.live.hub.goes.Go(func() { t.finish(failed("too_much", over)) }) // it waits for this append
 	}
 	return t.live.append(ctx, t.id, events)
 }
@@ -147,26 +154,16 @@ func (l *live) loadBranch(ctx context.Context) error {
 		return nil
 	}
 	var b branch
-	var asked []string
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, 0, 0) {
+	for m, err := range l.hub.Log.Messages(ctx, l.id) {
 		if err != nil {
 			return fmt.Errorf("read the history of session %q: %w", l.id, err)
 		}
-		b.observe(r)
-		if p, is := r.Payload.(trace.PermissionRequest); is {
-			asked = append(asked, p.RequestID)
-		}
-		if p, is := r.Payload.(trace.Question); is {
-			asked = append(asked, p.QuestionID)
-		}
+		b.observe(m)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.branched {
 		l.branch, l.branched = b, true
-		for _, id := range asked {
-			l.asks.names.Note(id)
-		}
 	}
 	return nil
 }
@@ -203,6 +200,7 @@ func (l *live) enter(t *turn) {
 // not be written stays on the list of those that are to be closed.
 func (l *live) leave(t *turn, closed bool) {
 	delete(l.turns, t.id)
+	l.hub.load.leave(t)
 	if closed {
 		l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })
 	}

@@ -84,6 +84,14 @@ type Options struct {
 	MaxAgents int
 	// MaxQueue bounds the prompts that wait in one session (32).
 	MaxQueue int
+	// MaxPrompts bounds the prompts of one principal that run or wait, in all
+	// sessions (1,000). Negative: no bound.
+	MaxPrompts int
+	// MaxTurnBytes bounds what one turn may put on record (256 MB), and
+	// MaxTurnRecords how many records of it are kept (100,000). A turn that
+	// reaches either is ended, and its agent stopped. Negative: no bound.
+	MaxTurnBytes   int64
+	MaxTurnRecords int
 	// Replay is how long a turn that has ended is still given to a client that
 	// asks to resume (60 s).
 	Replay time.Duration
@@ -108,6 +116,9 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.Retire, 5*time.Minute)
 	defaultTo(&o.MaxAgents, 16)
 	defaultTo(&o.MaxQueue, 32)
+	defaultTo(&o.MaxPrompts, 1000)
+	defaultTo(&o.MaxTurnBytes, 256<<20)
+	defaultTo(&o.MaxTurnRecords, 100_000)
 	defaultTo(&o.Replay, 60*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

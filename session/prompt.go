@@ -53,6 +53,9 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 			return Turn{}, err
 		}
 	}
+	if err := l.recall(ctx, p.Message.ID); err != nil {
+		return Turn{}, err
+	}
 	t, stopping, err := l.admit(p, after)
 	if err != nil {
 		return Turn{}, err
@@ -130,6 +133,14 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	if stopping, err = l.makeWay(p, back); err != nil {
 		return nil, nil, err
 	}
+	// What ends because of the prompt makes room for it.
+	if !l.hub.load.take(p.By, l.hub.MaxPrompts, len(stopping)) {
+		return nil, nil, ErrTooManyPrompts
+	}
+	for _, s := range stopping {
+		// So that none of those that are taken back begins while another is ended.
+		s.turn.ending = s.turn.ending || s.stop.Reason == superseded
+	}
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
@@ -199,12 +210,19 @@ func (l *live) advance() {
 	}
 	l.hub.goes.Go(func() {
 		t.run()
-		l.mu.Lock()
-		l.running = nil
-		l.mu.Unlock()
-		l.advance()
-		l.idleAgent()
+		l.rest(t)
 	})
+}
+
+// rest frees the agent after a turn.
+func (l *live) rest(t *turn) {
+	l.mu.Lock()
+	if l.running == t {
+		l.running = nil
+	}
+	l.mu.Unlock()
+	l.advance()
+	l.idleAgent()
 }
 
 // StopTurn ends a turn now: the one named, or the running one. It is idempotent

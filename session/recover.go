@@ -9,9 +9,12 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// recover closes the turns that an earlier process left open: their agents died
-// with it. What clients had seen of them stays, and the stop says what happened.
+// recover reads which sessions there are, and takes up the turns that an earlier
+// process left open. Where the agent lives elsewhere they go on; the other agents
+// died with that process, and their turns are closed: what clients had seen of them
+// stays, and the stop says what happened.
 func (h *Hub) recover(ctx context.Context) error {
+	var all []Info
 	for e, err := range h.Log.List(ctx) {
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
@@ -21,12 +24,21 @@ func (h *Hub) recover(ctx context.Context) error {
 			h.Logger.Warn("session document cannot be read", "session", e.Session, "error", err)
 			continue
 		}
+		all = append(all, info)
+	}
+	h.catalog.load(all)
+	for _, info := range all {
 		if len(info.Open) == 0 {
 			continue
 		}
 		l := h.newLive(info)
-		err := l.mend(ctx, failed("restart", "The gateway was restarted while this turn ran, so it was not finished."))
-		l.end()
+		err := h.reattach(ctx, l)
+		if err == nil {
+			err = l.mend(ctx, failed("restart", "The gateway was restarted while this turn ran, so it was not finished."))
+		}
+		if len(l.turns) == 0 { // else it is in memory, with what goes on
+			l.end()
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -62,13 +74,11 @@ func (l *live) mend(ctx context.Context, stop trace.Stop) error {
 	return l.save(ctx)
 }
 
-// closeLeft takes a turn up where its records end, and finishes it.
-func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) error {
-	var records []trace.Record
-	over := false
+// recordsOf reads a turn, and tells whether it is over.
+func (l *live) recordsOf(ctx context.Context, ref TurnRef) (records []trace.Record, over bool, err error) {
 	for r, err := range l.hub.Log.After(ctx, l.id, ref.After) {
 		if err != nil {
-			return fmt.Errorf("read the log of session %q: %w", l.id, err)
+			return nil, false, fmt.Errorf("read the log of session %q: %w", l.id, err)
 		}
 		if r.Turn != ref.ID {
 			continue
@@ -77,6 +87,15 @@ func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) erro
 		if _, over = r.Payload.(trace.Stop); over {
 			break
 		}
+	}
+	return records, over, nil
+}
+
+// closeLeft takes a turn up where its records end, and finishes it.
+func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) error {
+	records, over, err := l.recordsOf(ctx, ref)
+	if err != nil {
+		return err
 	}
 	ran := replied(records)
 	if !ran {
@@ -95,7 +114,8 @@ func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) erro
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == ref.ID })
-	if ran && (l.info.Last == nil || ref.ID >= l.info.Last.ID) {
+	// By place in the log: ids sort by a clock that may have been set back.
+	if ran && (l.info.Last == nil || ref.After >= l.info.Last.After) {
 		ref.EndedAt, ref.Cut = l.hub.Now(), true
 		l.info.Last = &ref
 	}

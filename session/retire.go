@@ -7,7 +7,8 @@ import (
 
 // A session is in memory while somebody uses it, and for a while after. Whoever
 // holds one without being one of its turns, or its agent, holds it by hold: a
-// session that was retired must not live on beside the one that is read anew.
+// session that was retired must not live on beside the one that is read anew. How
+// long it rested is measured by time's own clock, which nobody sets.
 
 // hold keeps a session in memory until the returned function is called, once.
 // The caller holds h.mu.
@@ -17,14 +18,14 @@ func (h *Hub) hold(l *live) (release func()) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		l.holds--
-		l.used = h.Now()
+		l.used = time.Now()
 	}
 }
 
 // settle puts a session among those in memory. The caller holds h.mu.
 func (h *Hub) settle(l *live) {
 	h.live[l.id] = l
-	l.used = h.Now()
+	l.used = time.Now()
 	l.retiring = time.AfterFunc(h.Retire, func() { h.retire(l) })
 }
 
@@ -40,7 +41,7 @@ func (h *Hub) retire(l *live) {
 	if h.live[l.id] != l || h.refusing {
 		return
 	}
-	if wait := l.used.Add(h.Retire).Sub(h.Now()); l.holds > 0 || wait > 0 || l.stale || !l.resting() {
+	if wait := h.Retire - time.Since(l.used); l.holds > 0 || wait > 0 || l.stale || !l.resting() {
 		l.retiring.Reset(max(wait, h.Retire/4))
 		return
 	}

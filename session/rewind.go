@@ -22,8 +22,8 @@ type rewinding struct {
 
 // again turns a regeneration into a prompt with the id and the content of the
 // message that is to run again. Where the request names none that is known, the
-// last message of a page decides: if others have gone on since, that page is
-// stale, unless the text says that an edit is meant.
+// last message of a page decides. A page that is behind is told so; it is not, if
+// its text was never sent: then an edit is meant.
 func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 	l.mu.Lock()
 	m, named := l.branch.target(p.Of)
@@ -34,25 +34,28 @@ func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 		m = l.branch.messages[own]
 	}
 	l.mu.Unlock()
+	holds := p.Message.ID == m.id && len(p.Message.Parts) > 0
 	switch {
 	case !named && own < 0 && len(p.Message.Parts) > 0:
 		return p, nil // an app that regenerates what was never sent
 	case !named && own < 0, !m.user:
 		return p, ErrUnknownMessage
-	}
-	holds, states := p.Message.ID == m.id && len(p.Message.Parts) > 0, named || m.id == last.id
-	if holds && states {
+	case named && holds:
 		return p, nil // perhaps edited: the content of the request counts
 	}
 	said, err := l.said(ctx, m)
+	same := holds && textOf(said) == textOf(p.Message)
 	switch {
 	case err != nil:
 		return p, err
-	case states:
-		p.Message = said
-	case !holds || textOf(p.Message) == textOf(said):
+	case same && m.id == last.id:
+		return p, nil
+	case holds && !same:
+		return p, l.unsaid(ctx, p.Message)
+	case same, !named && m.id != last.id:
 		return p, ErrStale
 	}
+	p.Message = said
 	return p, nil
 }
 
@@ -69,6 +72,60 @@ func (l *live) said(ctx context.Context, m message) (trace.UserMessage, error) {
 		}
 	}
 	return trace.UserMessage{}, ErrUnknownMessage
+}
+
+// recall learns where the agent stood before it answered the message named, or
+// what followed it. The branch of a session that was not in memory does not know.
+func (l *live) recall(ctx context.Context, id string) error {
+	l.mu.Lock()
+	first, ok := message{}, false
+	if i := l.branch.find(id); id != "" && i >= 0 {
+		first, ok = l.branch.firstAnswer(i)
+	}
+	l.mu.Unlock()
+	if !ok || first.recalled {
+		return nil
+	}
+	for r, err := range l.hub.Log.Wholes(ctx, l.id, first.after, 0) {
+		if err != nil {
+			return fmt.Errorf("read the history of session %q: %w", l.id, err)
+		}
+		p, is := r.Payload.(trace.Reply)
+		if !is || r.Turn != first.turn || p.MessageID != first.id {
+			continue
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if i := l.branch.find(first.id); i >= 0 {
+			l.branch.messages[i].resume, l.branch.messages[i].recalled = p.Resume, true
+		}
+		return nil
+	}
+	return nil
+}
+
+// unsaid returns ErrStale if the message ever had this text: a page that shows it
+// has missed an edit.
+func (l *live) unsaid(ctx context.Context, m trace.UserMessage) error {
+	for r, err := range l.hub.Log.Wholes(ctx, l.id, 0, 0) {
+		if err != nil {
+			return fmt.Errorf("read the history of session %q: %w", l.id, err)
+		}
+		if p, ok := r.Payload.(trace.Prompt); ok && p.Message.ID == m.ID && textOf(p.Message) == textOf(m) {
+			return ErrStale
+		}
+	}
+	return nil
+}
+
+// firstAnswer is the answer that began first among the messages from i on.
+func (b *branch) firstAnswer(i int) (first message, ok bool) {
+	for _, m := range b.messages[i:] {
+		if !m.user && (!ok || m.nth < first.nth) {
+			first, ok = m, true
+		}
+	}
+	return first, ok
 }
 
 // resolve says what a prompt takes back, if anything. History is cut on a stated
@@ -102,15 +159,13 @@ func (l *live) resolve(p Prompt) (rewinding, error) {
 // rewinding is what goes when the branch is cut before its message i.
 func (b *branch) rewinding(i int) rewinding {
 	back := rewinding{to: b.messages[i].id}
-	first := 0
 	for _, m := range b.messages[i:] {
 		if !slices.Contains(back.turns, m.turn) {
 			back.turns = append(back.turns, m.turn)
 		}
-		if !m.user && (first == 0 || m.nth < first) {
-			back.ran, back.from, first = true, m.resume, m.nth
-		}
 	}
+	first, ran := b.firstAnswer(i)
+	back.ran, back.from = ran, first.resume
 	return back
 }
 
@@ -119,7 +174,6 @@ func (l *live) superseded(back rewinding) []ending {
 	var all []ending
 	for _, id := range back.turns {
 		if t := l.turns[id]; t != nil && !t.ending {
-			t.ending = true // so that none of them begins while another is being ended
 			all = append(all, ending{t, stopped(superseded)})
 		}
 	}
@@ -139,7 +193,8 @@ func (l *live) takeBack(back rewinding) {
 	case back.why != "":
 		l.unforgot = back.why
 	default:
-		l.info.Resume, l.astray = back.from, true
+		l.info.Resume = back.from
+		l.astray++
 	}
 }
 
@@ -151,18 +206,28 @@ func (l *live) stay(back rewinding) {
 }
 
 // goBack makes sure that the agent does not remember what was taken back since it
-// last worked: one that is opened now stands where its token says. It returns a
-// sentence if the agent cannot.
-func (l *live) goBack() (why string) {
+// last worked: one that is opened now stands where its token says. It reports false
+// if the turn was ended meanwhile. If the agent cannot forget, the turn says so.
+func (t *turn) goBack() bool {
+	l := t.live
 	l.mu.Lock()
-	astray := l.astray
-	why, l.unforgot = l.unforgot, ""
+	if t.ending {
+		l.mu.Unlock()
+		return false // the next one sees to it
+	}
+	times, why := l.astray, l.unforgot
+	l.unforgot = ""
 	l.mu.Unlock()
-	if astray {
+	if times > 0 {
 		l.closeAgent()
 		l.mu.Lock()
-		l.astray = false
+		if l.astray == times { // else it was sent back again, and this turn with it
+			l.astray = 0
+		}
 		l.mu.Unlock()
 	}
-	return why
+	if why != "" {
+		t.builder.Emit(trace.Error{Code: "not_rewound", Message: why})
+	}
+	return true
 }

@@ -40,6 +40,7 @@ type turn struct {
 	builder   *trace.Builder
 	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
 	cancel    context.CancelCauseFunc
+	budget    budget
 	finishing sync.Once
 	ended     chan struct{} // the stop is on record
 
@@ -61,15 +62,17 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 	id := newID(l.hub.Now())
 	t := &turn{live: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after, ended: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancelCause(l.hub.ctx)
-	t.builder = trace.NewBuilder(l.hub.ctx, trace.Config{
-		Turn:    t.id,
-		Now:     l.hub.Now,
-		Append:  t.append,
-		Judge:   t.judge,
-		AskName: l.askName,
-		Hold:    l.hub.Approval == Hold,
-	})
+	t.builder = trace.NewBuilder(l.hub.ctx, t.writes())
 	return t
+}
+
+// writes says how the turn is written.
+func (t *turn) writes() trace.Config {
+	h := t.live.hub
+	const enough = 6 // characters that are drawn by chance
+	return trace.Config{
+		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: "-" + t.id[len(t.id)-enough:], Hold: h.Approval == Hold,
+	}
 }
 
 func (t *turn) ref() TurnRef {
@@ -80,15 +83,24 @@ func (t *turn) handle() Turn {
 	return Turn{Session: t.live.id, ID: t.id, MessageID: t.messageID, After: t.after, Running: !t.ending}
 }
 
-// reply opens the assistant message.
-func (t *turn) reply(cause trace.Cause) {
+// reply opens the assistant message. It reports false if the turn was ended
+// before: then the message may not be on record, and the agent must not hear of
+// the prompt, or nobody would know that it is to be taken back to before that.
+func (t *turn) reply(cause trace.Cause) (opened bool) {
 	t.live.mu.Lock()
+	if t.ending {
+		t.live.mu.Unlock()
+		return false
+	}
 	t.replied = true
 	resume := t.live.info.Resume
-	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after, resume: resume})
+	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after, resume: resume, recalled: true})
 	t.live.mu.Unlock()
 	t.live.forgetAsks()
 	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause, Resume: resume})
+	t.live.mu.Lock()
+	defer t.live.mu.Unlock()
+	return !t.ending
 }
 
 // finish puts the stop on record, once; who comes second waits for the first.
@@ -148,11 +160,15 @@ func failed(reason, sentence string) trace.Stop {
 
 // run gives the turn to the agent and returns when the agent is free again.
 func (t *turn) run() {
-	l := t.live
-	t.reply(trace.CausePrompt)
-	if why := l.goBack(); why != "" {
-		t.builder.Emit(trace.Error{Code: "not_rewound", Message: why})
+	if !t.reply(trace.CausePrompt) || !t.goBack() {
+		return
 	}
+	t.work(func(s agent.Session) error { return s.Prompt(t.ctx, t.prompt, t.builder) })
+}
+
+// work has the agent do the turn.
+func (t *turn) work(do func(agent.Session) error) {
+	l := t.live
 	session, err := l.openAgent(t.ctx, func(atMost int) {
 		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: fmt.Sprintf("Waiting: %d agents are at work, which is the most that may be.", atMost)})
 	})
@@ -162,7 +178,7 @@ func (t *turn) run() {
 	}
 	released := make(chan struct{})
 	l.hub.goes.Go(func() { t.watch(session, released) })
-	err = session.Prompt(t.ctx, t.prompt, t.builder)
+	err = do(session.Session)
 	close(released)
 	t.finish(t.verdict(err))
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -110,7 +110,7 @@ func (t *turn) goOnBelow(p Prompt) bool {
 	t.messageID = below.MessageID
 	t.typed++
 	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: t.after})
-	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after})
+	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after, recalled: true})
 	return true
 }
 

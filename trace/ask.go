@@ -136,10 +136,12 @@ func (t *turn) answer(q *ask, a Answer) {
 func (b *Builder) ask(t *turn, key, toolCallID string, question bool) *ask {
 	if key == "" {
 		key = t.Turn + ".ask"
+	} else {
+		key += t.AskSuffix
 	}
 	q := &ask{question: question}
 	var renamed bool
-	if q.id, renamed = t.AskName(key); renamed {
+	if q.id, renamed = t.askNames.take(key); renamed {
 		t.counts.Renamed++
 	}
 	if toolCallID != "" {

@@ -17,10 +17,10 @@ type Config struct {
 	// Judge decides a permission request without asking anybody, if it can.
 	// It is called with the Builder locked and must not call back.
 	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
-	// AskName makes the id of a request or a question unique in the session, for
-	// answers name it alone; nil: it is unique in the turn. It must be safe for
-	// concurrent use.
-	AskName func(id string) (unique string, renamed bool)
+	// AskSuffix ends the id of every request and question. Agents count anew in each
+	// process, and answers name the id alone: a button that was left on a page must
+	// not answer what is asked later.
+	AskSuffix string
 	// Hold makes readers stay while somebody is asked; see [Park].
 	Hold bool
 	// Now is the clock; time.Now if nil.
@@ -49,9 +49,6 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 	if cfg.MaxEvent <= 0 {
 		cfg.MaxEvent = 32 << 20
 	}
-	if cfg.AskName == nil {
-		cfg.AskName = Names{}.Take // under the turn's lock
-	}
 	t := &turn{
 		Config: cfg,
 		queue:  newQueue(ctx, cfg.Append),
@@ -60,7 +57,8 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 		calls:  map[string]*call{},
 		asks:   map[string]*ask{},
 
-		callNames: Names{},
+		callNames: names{},
+		askNames:  names{},
 	}
 	t.touched = t.Now()
 	return &Builder{turn: t}
@@ -184,7 +182,7 @@ type turn struct {
 	steps    int
 	counts   Counts
 
-	callNames Names
+	callNames, askNames names
 }
 
 // do runs a write under the lock, unless the turn is over.

@@ -60,6 +60,18 @@ func (b *Builder) Finish(s Stop) error {
 	return t.drain()
 }
 
+// Abandon ends the writing without a stop, for a turn that goes on where its agent
+// lives: [Reopen] takes it up again. It returns when what was written is on record;
+// what is written later is dropped.
+func (b *Builder) Abandon() error {
+	t := b.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.done = true
+	t.cond().Broadcast()
+	return t.drain()
+}
+
 func (t *turn) finish(s Stop) {
 	t.unshown = nil // nobody is asked any more
 	t.closeParts(true, true)

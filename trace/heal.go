@@ -10,7 +10,7 @@ func (b *Builder) told(t *turn, key, text, half string, thought bool) *part {
 		return b.part(t, key, thought)
 	}
 	said := old.said()
-	if strings.HasPrefix(said, text) {
+	if old.cut || strings.HasPrefix(said, text) {
 		t.counts.Repeated++
 		if len(said) == len(text) {
 			old.half = half // in case the part resumes
@@ -62,7 +62,7 @@ func (t *turn) heal(p *part, rest, half string) {
 // is never taken back.
 func (t *turn) disagrees(p *part, text string, snapshot bool) {
 	switch {
-	case text == "": // says nothing
+	case text == "", p.cut: // says nothing, or what there was no room for
 	case snapshot && strings.HasPrefix(p.prior+p.soFar(), text): // came late
 		t.counts.Repeated++
 	default:

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-	"unicode/utf8"
 )
 
 // envelope is a record as it stands in JSON; schemas/trace.schema.json describes
@@ -37,10 +36,7 @@ func (r Record) AppendJSON(dst []byte) ([]byte, error) {
 	if !inRFC3339(ts) {
 		return dst, fmt.Errorf("trace record %s is of the year %d: JSON times have four digits", r.ID, ts.Year())
 	}
-	payload, err := MarshalPayload(r.Payload)
-	if err != nil {
-		return dst, fmt.Errorf("encode %s record %s: %w", r.Payload.Kind(), r.ID, err)
-	}
+	before := len(dst)
 	dst = append(dst, `{"v":1,"session":`...)
 	dst = appendString(dst, r.Session)
 	dst = append(dst, `,"turn":`...)
@@ -59,6 +55,14 @@ func (r Record) AppendJSON(dst []byte) ([]byte, error) {
 	dst = appendString(dst, string(r.Actor))
 	dst = append(dst, `,"payload":`...)
 	start := len(dst)
+	dst, ok := appendDelta(dst, r.Payload)
+	if ok {
+		return append(dst, '}'), nil
+	}
+	payload, err := MarshalPayload(r.Payload)
+	if err != nil {
+		return dst[:before], fmt.Errorf("encode %s record %s: %w", r.Payload.Kind(), r.ID, err)
+	}
 	dst = append(dst, payload...)
 	if _, foreign := r.Payload.(Unknown); foreign {
 		oneLine(dst[start:])
@@ -83,6 +87,9 @@ func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *Record) UnmarshalJSON(data []byte) error {
+	if r.readOwn(data) {
+		return nil
+	}
 	var e envelope
 	if err := json.Unmarshal(data, &e); err != nil {
 		return fmt.Errorf("read a trace record: %w", err)
@@ -108,7 +115,11 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func inRFC3339(utc time.Time) bool { return utc.Year() >= 0 && utc.Year() <= 9999 }
+// inRFC3339 reports whether the time is of a year with four digits.
+func inRFC3339(utc time.Time) bool {
+	const from, to = -62167219200, 253402300800 // the years 0 and 10000
+	return utc.Unix() >= from && utc.Unix() < to
+}
 
 // MarshalPayload encodes a payload as the value of the envelope's "payload".
 // Lists that are part of a payload's form are written even if they are empty.
@@ -161,27 +172,4 @@ func marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-func appendOrNull(dst []byte, s string) []byte {
-	if s == "" {
-		return append(dst, "null"...)
-	}
-	return appendString(dst, s)
-}
-
-// appendString appends a JSON string. Ids and names are nearly always plain.
-func appendString(dst []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			quoted, err := marshal(s)
-			if err != nil {
-				return append(dst, `""`...) // a string always encodes
-			}
-			return append(dst, quoted...)
-		}
-	}
-	dst = append(dst, '"')
-	dst = append(dst, s...)
-	return append(dst, '"')
 }

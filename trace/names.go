@@ -2,20 +2,13 @@ package trace
 
 import "strconv"
 
-// Names makes ids unique. It remembers for every id the last suffix it gave, so
+// names makes ids unique. It remembers for every id the last suffix it gave, so
 // that an agent which uses one id for everything costs no more than one that
 // doesn't.
-type Names map[string]int
+type names map[string]int
 
-// Note remembers an id that is in use.
-func (n Names) Note(id string) {
-	if n[id] == 0 {
-		n[id] = 1
-	}
-}
-
-// Take returns id, or id with a suffix when it was taken before.
-func (n Names) Take(id string) (unique string, renamed bool) {
+// take returns id, or id with a suffix when it was taken before.
+func (n names) take(id string) (unique string, renamed bool) {
 	last, taken := n[id]
 	if !taken {
 		n[id] = 1

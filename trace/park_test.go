@@ -200,3 +200,29 @@ func TestAskedTellsWhatIsPutToTheUserNow(t *testing.T) {
 		t.Errorf("after the end asked %v", got)
 	}
 }
+
+func TestAnAbandonedTurnIsTakenUpWhereItWas(t *testing.T) {
+	t.Parallel()
+	var l tape
+	b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: l.append})
+	request(b, "a", "c")
+	if err := b.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	respond(b, "a")
+	if err := b.Finish(trace.Stop{Reason: "late"}); err != nil {
+		t.Fatal(err)
+	}
+	var records []trace.Record
+	for i, e := range l.events {
+		records = append(records, trace.Record{Event: e, Session: "s", Turn: "t", Seq: uint64(i + 1)})
+	}
+	again := trace.Reopen(t.Context(), trace.Config{Turn: "t", Append: l.append}, records)
+	respond(again, "a")
+	if err := again.Finish(trace.Stop{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := check(l.events); err != nil {
+		t.Error(err)
+	}
+}

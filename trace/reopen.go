@@ -121,7 +121,7 @@ func (t *turn) rememberCall(view Builder, event string, tc ToolCall) *call {
 	c := t.calls[tc.ToolCallID]
 	if c == nil {
 		c = &call{tool: tc, by: view.voice(t), event: event}
-		t.callNames.Take(tc.ToolCallID)
+		t.callNames.take(tc.ToolCallID)
 		t.calls[tc.ToolCallID] = c
 		t.order = append(t.order, c)
 	}
@@ -132,7 +132,7 @@ func (t *turn) rememberAsk(q *ask) {
 	if t.asks[q.id] != nil {
 		return
 	}
-	t.AskName(q.id)
+	t.askNames.take(q.id)
 	t.asks[q.id] = q
 	t.asked = append(t.asked, q)
 	t.waiting++

@@ -16,6 +16,7 @@ type part struct {
 	closed     bool
 	forced     bool // closed by the Builder, not by the agent
 	superseded bool
+	cut        bool // it was too long, and takes no more
 
 	prior  string  // what earlier parts said that wholes of this one may repeat
 	goesOn *part   // the part whose text this one goes on with
@@ -108,15 +109,32 @@ func (t *turn) grow(p *part, delta string) {
 }
 
 func (t *turn) emitDelta(p *part, text string) {
+	if p.cut {
+		return
+	}
 	if p.id == "" {
 		t.openPart(p)
 	}
+	text = t.room(p, text)
 	p.text.WriteString(text)
 	if p.thought {
 		t.say(p.by, ThoughtDelta{Part: p.id, Delta: text})
 		return
 	}
 	t.say(p.by, MessageDelta{Part: p.id, Delta: text})
+}
+
+// room returns what of a text the part still takes. One that is full ends with a
+// mark: an agent that does not know when to stop costs no more than that, and
+// what was said before stays.
+func (t *turn) room(p *part, text string) string {
+	left := t.MaxEvent - p.text.Len()
+	if len(text) <= left {
+		return text
+	}
+	p.cut = true
+	t.counts.Cut++
+	return beginning(text, left) + cutMark
 }
 
 func (t *turn) openPart(p *part) {

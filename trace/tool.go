@@ -41,7 +41,7 @@ func (b *Builder) newCall(t *turn, tc ToolCall) *call {
 		tc.ToolCallID = "call"
 	}
 	var renamed bool
-	if tc.ToolCallID, renamed = t.callNames.Take(tc.ToolCallID); renamed {
+	if tc.ToolCallID, renamed = t.callNames.take(tc.ToolCallID); renamed {
 		t.counts.Renamed++
 	}
 	if tc.RawName == "" {

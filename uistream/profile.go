@@ -19,7 +19,7 @@ func ParseProfile(s string) (Profile, error) {
 	}
 	v, ok := parseRelease(s)
 	if !ok || v.major < 5 || v.major > 7 {
-		return Profile{}, fmt.Errorf("client=%q is not a version of the AI SDK that this gateway knows: use 5, 6, 7 or a full version such as 7.0.173", s)
+		return Profile{}, fmt.Errorf("client=%.40q is not a version of the AI SDK that this gateway knows: use 5, 6, 7 or a full version such as 7.0.173", s)
 	}
 	return Profile{version: v}, nil
 }

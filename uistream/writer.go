@@ -33,6 +33,8 @@ type Writer struct {
 	timing  Timing
 	buffer  []byte
 	last    time.Time     // when the client was last sent something
+	until   time.Time     // the deadline of the writes to come
+	silence *time.Timer   // for the next keepalive; made by the first Wait
 	slowest time.Duration // the longest that it has let a write wait
 	begun   bool
 	ended   bool
@@ -75,7 +77,7 @@ func (w *Writer) Begun() bool { return w.begun }
 func (w *Writer) Chunk(c Chunk) error { return w.Frames(w.framing.AppendFrame(nil, c)) }
 
 // Frames writes whole frames. What gathers is sent in pieces of 32 KB at most,
-// so that a slow client has the full time for each.
+// so that a slow client has the full time for each, but for a thirty-second part of it.
 func (w *Writer) Frames(frames []byte) error {
 	if err := w.Begin(); err != nil {
 		return err
@@ -97,7 +99,9 @@ func (w *Writer) Flush() error {
 		return w.err
 	}
 	w.last = time.Now()
-	w.limit(w.last.Add(w.timing.Write))
+	if d := w.last.Add(w.timing.Write); d.Sub(w.until) > w.timing.Write/renewal {
+		w.limit(d)
+	}
 	if _, err := w.w.Write(w.buffer); err != nil {
 		w.err = fmt.Errorf("write to the client: %w", err)
 	} else if err := w.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
@@ -108,8 +112,13 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
+// renewal is the part of its time that a write may lack because the deadline of
+// the one before is left in place. Setting one costs as much as encoding a frame.
+const renewal = 32
+
 // limit bounds the writes to come, if the connection can.
 func (w *Writer) limit(deadline time.Time) {
+	w.until = deadline
 	if err := w.control.SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		w.err = fmt.Errorf("write to the client: %w", err)
 	}
@@ -124,20 +133,25 @@ func (w *Writer) Wait(ctx context.Context, wake <-chan struct{}) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	timer := time.NewTimer(time.Until(w.last.Add(w.timing.Keepalive)))
-	defer timer.Stop()
+	left := time.Until(w.last.Add(w.timing.Keepalive))
+	if w.silence == nil {
+		w.silence = time.NewTimer(left)
+	} else {
+		w.silence.Reset(left)
+	}
+	defer w.silence.Stop()
 	for {
 		select {
 		case <-wake:
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-timer.C:
+		case <-w.silence.C:
 			w.buffer = append(w.buffer, ": keep-alive\n\n"...)
 			if err := w.Flush(); err != nil {
 				return err
 			}
-			timer.Reset(w.timing.Keepalive)
+			w.silence.Reset(w.timing.Keepalive)
 		}
 	}
 }

@@ -222,6 +222,16 @@ func TestRealClaudeGoesBack(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	// A token of an older version names the conversation only, and resumes it whole.
+	conversation, _, _ := strings.Cut(tokens[len(scripts)], "@")
+	s = realSession(t, real, host, conversation)
+	turn(t.Context(), t, s, host, "[[script:recall]]")
+	if sent := string(newestRequest(real).Body); !strings.Contains(sent, mark(0)) || !strings.Contains(sent, mark(len(scripts)-1)) {
+		t.Error("resumed by its id the agent does not know the conversation")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 	for i := len(scripts); i >= 0; i-- {
 		if !(claude.Runtime{}).Rewinds(tokens[i]) {
 			t.Errorf("the token %q after %d turns names no moment", tokens[i], i)

@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -198,6 +199,26 @@ func TestChoice(t *testing.T) {
 	}
 }
 
+// What clock says is when it said it, so that whoever hears it knows how long it
+// was on its way.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string]int{"clock": 100, "The clock, 7 times": 7, "clock 0": 100, "clock 99999999": 100, "clock 10000": 10_000} {
+		before := time.Now().UnixNano()
+		said := strings.Fields(agenttest.Said(once(t, prompt)))
+		if len(said) != want {
+			t.Errorf("%q has %d words, want %d", prompt, len(said), want)
+		}
+		for _, word := range said {
+			at, err := strconv.ParseInt(word, 10, 64)
+			if err != nil || at < before || at > time.Now().UnixNano() {
+				t.Fatalf("%q says %q, which is no time since it was asked (%v)", prompt, word, err)
+			}
+			before = at
+		}
+	}
+}
+
 // The package comment, help and the table are the same list.
 func TestHelpIsDocumented(t *testing.T) {
 	t.Parallel()
@@ -217,7 +238,7 @@ func TestHelpIsDocumented(t *testing.T) {
 			t.Errorf("doc.go lacks the row %q", padded)
 		}
 	}
-	if rows != 28 {
+	if rows != 30 {
 		t.Errorf("help has %d rows", rows)
 	}
 }

@@ -27,7 +27,9 @@
 //	subagent   a call whose sub-agent reasons, speaks and reads a file
 //	error      some text, then the turn fails
 //	slow       100 words, five paces apart: ten seconds at the default pace
+//	quiet      some text, then nothing for 500 paces: ten seconds at the default pace
 //	long       2,000 words
+//	clock      the time in nanoseconds, as often as a number in the prompt says (100)
 //	big        a call with 200 KB of output
 //	unicode    text cut inside its characters
 //	remember   the earlier prompts of the session

@@ -42,7 +42,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	earlier := s.prompts
 	s.memory = s.with(p.Text())
 	s.host.Resume(s.token())
-	st := &stage{ctx: ctx, b: b, host: s.host, pace: s.pace, turn: s.turns, earlier: earlier}
+	st := &stage{ctx: ctx, b: b, host: s.host, pace: s.pace, prompt: p.Text(), turn: s.turns, earlier: earlier}
 	b.End(verdict(choose(p.Text())(st)))
 	return nil
 }

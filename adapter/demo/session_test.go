@@ -45,7 +45,7 @@ func TestStop(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{
 		"think", "tool", "fail", "parallel", "approve", "both", "beside", "meanwhile", "twice", "withdraw", "mixed", "ask", "usage", "plan", "file", "data",
-		"subagent", "error", "slow", "long", "big", "unicode", "remember", "all", "hello", "help",
+		"subagent", "error", "slow", "quiet", "long", "big", "unicode", "remember", "all", "hello", "help",
 	} {
 		for _, closing := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {

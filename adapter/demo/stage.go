@@ -25,6 +25,7 @@ type stage struct {
 	b       *trace.Builder
 	host    agent.Host
 	pace    time.Duration
+	prompt  string
 	turn    int
 	earlier []string
 	n       int // ids so far
@@ -38,10 +39,14 @@ func (s *stage) id(what string) string {
 
 // rest waits for some paces; it is also where a script notices that it is to stop.
 func (s *stage) rest(paces int) error {
-	if s.pace <= 0 {
+	return s.wait(time.Duration(paces) * s.pace)
+}
+
+func (s *stage) wait(d time.Duration) error {
+	if d <= 0 {
 		return s.ctx.Err()
 	}
-	timer := time.NewTimer(time.Duration(paces) * s.pace)
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-s.ctx.Done():

@@ -15,6 +15,14 @@ func thinks() beat {
 	)
 }
 
+func quiet() beat {
+	return seq(
+		say("Now I am quiet for a while."),
+		func(s *stage) error { return s.rest(500) },
+		say("And that was it."),
+	)
+}
+
 func errs() beat {
 	return seq(
 		say("This goes well so far,"),
@@ -52,6 +60,9 @@ func splits(s *stage) error {
 	s.b.MessageEnd(key)
 	return nil
 }
+
+func slow(s *stage) error { return slowly(5, prose(100))(s) }
+func long(s *stage) error { return say(prose(2000))(s) }
 
 // prose is a text of n words, in lines of a hundred.
 func prose(n int) string {

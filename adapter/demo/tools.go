@@ -152,7 +152,9 @@ func subagent(s *stage) error {
 // bigOutput is the size of the output of big in bytes.
 const bigOutput = 200 << 10
 
-func big() beat {
+// big, like all that is large, is written when it is played: the table is made
+// for every prompt.
+func big(s *stage) error {
 	var text strings.Builder
 	for n := 1; text.Len() < bigOutput; n++ {
 		fmt.Fprintf(&text, "%06d the quick brown fox jumps over the lazy dog\n", n)
@@ -162,5 +164,5 @@ func big() beat {
 		returns(readFile("large.txt"), text.String()[:bigOutput]),
 		nextStep,
 		say("That were 200 KB."),
-	)
+	)(s)
 }

@@ -108,8 +108,9 @@ func sessionOptions(c config.Config, logger *slog.Logger) (session.Options, erro
 		Agents: all, Default: c.DefaultAgent,
 		Approval: s.Approval, HoldLimit: s.HoldLimit, AskLimit: s.AskLimit,
 		OnDisconnect: s.OnDisconnect, Busy: s.Busy, GracePeriod: s.Grace, GraceLimit: s.GraceLimit,
-		IdleLimit: s.IdleLimit, StopPatience: s.StopPatience, AgentIdle: s.AgentIdle,
+		IdleLimit: s.IdleLimit, StopPatience: s.StopPatience, AgentIdle: s.AgentIdle, Retire: s.Retire,
 		MaxAgents: s.MaxAgents, MaxQueue: s.MaxQueue, Replay: s.Replay,
+		MaxPrompts: int(c.Limits.Prompts), MaxTurnBytes: int64(c.Limits.TurnBytes), MaxTurnRecords: int(c.Limits.TurnRecords),
 		Logger: logger,
 	}, nil
 }
@@ -149,6 +150,10 @@ func streamOptions(s config.Stream) uistream.Options {
 	case config.SubagentsPart:
 	}
 	return o
+}
+
+func gatewayLimits(l config.Limits) gateway.Limits {
+	return gateway.Limits{Requests: int(l.Requests), Burst: int(l.Burst), Streams: int(l.Streams), Clients: int(l.Clients)}
 }
 
 func timing(s config.Stream) uistream.Timing {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -88,11 +89,15 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
 	s.server = s.newServer(guard.Wrap(gateway.New(gateway.Options{
 		Hub: s.hub, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Page: web.Handler(),
-		Permits: c.Auth.Approver,
-		Ready:   s.ready, Logger: logger, Started: time.Now(),
+		Permits: c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Started: time.Now(),
 	})))
+	resting, wake := context.WithCancel(ctx)
+	var tidy sync.WaitGroup
+	defer tidy.Wait()
+	defer wake()
+	tidy.Go(func() { giveBack(resting) })
 	failed := make(chan error, 1)
-	go func() { failed <- s.server.Serve(listener) }()
+	go func() { failed <- s.server.Serve(newConnections(listener, c.Limits.Connections)) }()
 	logger.Info("ready", "listen", listener.Addr().String(), "data", c.Data, "cwd", c.Cwd, "agent", c.DefaultAgent, "version", version())
 	ready(guard.URL(baseURL(c.Listen, listener.Addr())))
 	select {
@@ -107,7 +112,7 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 
 func (s *station) newServer(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: readHeaderWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
+		Handler: turnAway(h), ConnContext: mark, ReadHeaderTimeout: readHeaderWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
 }
@@ -166,7 +171,7 @@ func (s *station) bounded(what string, limit time.Duration, do func() error) err
 }
 
 // listen takes the port.
-func listen(ctx context.Context, address string) (net.Listener, error) {
+func listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -178,7 +183,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
-	return l, nil
+	return l.(*net.TCPListener), nil //nolint:forcetypeassert,errcheck // it is asked for tcp
 }
 
 // prepareDir makes the data directory, ours alone, and sees whether it can be

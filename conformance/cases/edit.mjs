@@ -2,7 +2,7 @@ import { reasoningOf, textOf } from '../lib/message.mjs';
 
 export default {
   order: 26,
-  about: 'an edited prompt, sendMessage({text, messageId}), replaces what followed',
+  about: 'an edited prompt, sendMessage({text, messageId}), replaces what followed, also for the agent',
   async run(t) {
     const chat = await t.open();
     chat.send('hello');
@@ -20,5 +20,8 @@ export default {
     const history = await t.history();
     t.equal('history shows what the screen shows', history.map(m => m.id), chat.messages.map(m => m.id));
     t.equal('history holds the new text', textOf(history[0]), 'think instead');
+    chat.send('remember');
+    await chat.settled();
+    t.equal('the agent knows the new text only', textOf(chat.last), 'Before this you said:\n\n- think instead');
   },
 };

@@ -67,6 +67,38 @@ globalThis.fetch = async (input, init = {}) => {
   return new Response(watch(res.body, entry, line), { status: res.status, statusText: res.statusText, headers: res.headers });
 };
 
+/** As far as a page needs it: relative URLs, data lines, and coming back where the connection was lost. */
+globalThis.EventSource ??= class {
+  onmessage = null;
+  #line = new AbortController();
+  #last = '';
+
+  constructor(path) { this.#run(new URL(path, origin)).catch(() => {}); }
+  close() { this.#line.abort(); }
+
+  async #run(url) {
+    while (!this.#line.signal.aborted) {
+      const headers = { accept: 'text/event-stream', 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...(this.#last && { 'last-event-id': this.#last }) };
+      const res = await nodeFetch(url, { headers, signal: this.#line.signal });
+      if (res.status !== 200) return;
+      let text = '';
+      try {
+        for await (const piece of res.body.pipeThrough(new TextDecoderStream())) {
+          const frames = (text + piece).split('\n\n');
+          text = frames.pop();
+          for (const frame of frames) this.#take(frame);
+        }
+      } catch { /* lost: it comes back */ }
+    }
+  }
+
+  #take(frame) {
+    const fields = Object.fromEntries(frame.split('\n').map(l => [l.slice(0, l.indexOf(':')), l.slice(l.indexOf(':') + 2)]));
+    this.#last = fields.id ?? this.#last;
+    if (fields.data) this.onmessage?.({ data: fields.data, lastEventId: this.#last });
+  }
+};
+
 // Passes a body on; notes its end, and loses the line where a cut was asked for.
 function watch(source, entry, line) {
   const reader = source.getReader();

@@ -56,10 +56,18 @@ function face({ look, watchers, drawn, close }) {
     /** What the person does; each returns at once, settled() waits for what follows. */
     send: (text, more, options) => { track(look().sendMessage(text === undefined ? undefined : { text, ...more }, options)); },
     regenerate: o => { track(look().regenerate(o)); },
+    /** What an app's own code does to the screen: setMessages of the hook, messages of the Chat class. */
+    set: messages => { const c = look(); if (c.setMessages) c.setMessages(messages); else c.messages = messages; },
     resume: () => { track(look().resumeStream()); },
     answer: o => { track((look().addToolOutput ?? look().addToolResult)(o)); }, // its name in 5.0.0
     approve: o => track(look().addToolApprovalResponse(o)),
     stop: () => look().stop(),
+    /** What an app's own code holds: the same four in both ways. */
+    held: () => ({
+      status: look().status, messages: look().messages,
+      setMessages: m => { if (look().setMessages) look().setMessages(m); else look().messages = m; },
+      resumeStream: () => track(look().resumeStream()),
+    }),
     /** Calls fn with the chat at every change the Chat class makes, or at every render of the hook. */
     watch: fn => { watchers.add(fn); },
     /** Waits until what() holds, or fails after ms. */

@@ -7,8 +7,8 @@ import readline from 'node:readline';
 import { own } from './owned.mjs';
 
 /**
- * A process that prints its base URL on a line of its own when it is ready: {url, stop, said, stderr, alive}.
- * log: the file its standard error goes to; said() is all of it, stderr() its end. It does not outlive this program.
+ * A process that prints its base URL on a line of its own when it is ready: {url, stop, kill, said, stderr, alive}.
+ * kill ends it without warning. log: the file its standard error goes to; said() is all of it, stderr() its end. It does not outlive this program.
  */
 export async function launch(program, argv, { log, env = process.env, patience = 15000 }) {
   const err = fs.openSync(log, 'w');

@@ -6,14 +6,14 @@ export const transportOf = (ai, bytes) => new ai.DefaultChatTransport({
   fetch: async () => new Response(bytes, { headers: { 'content-type': 'text/event-stream' } }),
 });
 
-/** What readUIMessageStream of this package makes of the bytes: the last state of a fresh message. Any error throws. */
-export async function readMessage(ai, bytes) {
+/** What readUIMessageStream of this package makes of the bytes: the last state of a fresh message, and the first error, also one that the stream tells. */
+export async function readState(ai, bytes) {
   const stream = await transportOf(ai, bytes).sendMessages({ chatId: 'bytes', messages: [], trigger: 'submit-message', messageId: undefined, abortSignal: undefined });
   let failure = null, message;
-  for await (const m of ai.readUIMessageStream({ stream, terminateOnError: true, onError: e => { failure ??= e; } })) message = m;
-  if (failure) throw failure;
-  if (!message) throw new Error('the stream holds no message');
-  return message;
+  try {
+    for await (const m of ai.readUIMessageStream({ stream, terminateOnError: true, onError: e => { failure ??= e; } })) message = m;
+  } catch (e) { failure ??= e; }
+  return { message, error: failure };
 }
 
 /** The text without comment lines, which carry keepalives and no content. */

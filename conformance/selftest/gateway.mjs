@@ -13,7 +13,7 @@ const token = process.argv.includes('--auth') && flag('--auth') === 'token' ? ra
 const sessions = new Map();
 
 function sessionOf(id) {
-  if (!sessions.has(id)) sessions.set(id, { id, agent: 'demo', title: '', turns: [], users: [], queue: Promise.resolve(), created_at: new Date().toISOString() });
+  if (!sessions.has(id)) sessions.set(id, { id, agent: 'demo', title: '', turns: [], users: [], queue: Promise.resolve(), tabs: new Set(), created_at: new Date().toISOString() });
   return sessions.get(id);
 }
 
@@ -27,8 +27,12 @@ function begin(session, user) {
   return turn;
 }
 
+const tell = (session, event) => { for (const tab of session.tabs) tab.write(`id: 1\ndata: ${JSON.stringify(event)}\n\n`); };
+const news = (turn, state) => ({ type: 'turn', turn: turn.id, state, message_id: turn.messageId });
+
 async function play(session, turn) {
   turn.running = true;
+  if (BREAK !== 'events') tell(session, news(turn, 'running'));
   if (BREAK !== 'no-start') turn.say({ type: 'start', messageId: turn.messageId, messageMetadata: { turn: turn.id } });
   const text = turn.user.parts.filter(p => p.type === 'text').map(p => p.text).join('');
   session.title ||= text.slice(0, 40);
@@ -58,6 +62,7 @@ async function play(session, turn) {
   turn.running = false;
   turn.over = true;
   for (const w of turn.wake) w();
+  if (BREAK !== 'events') tell(session, news(turn, 'ended'));
 }
 
 async function park(turn, { ask, toolCallId }) {
@@ -173,6 +178,12 @@ async function answer(req, res) {
   if (!what && req.method === 'DELETE') { sessions.delete(id); res.writeHead(204); return res.end(); }
   if (!what) return json(res, 200, stateOf(session));
   if (what === 'messages') return json(res, 200, await history(session));
+  if (what === 'events') {
+    res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+    session.tabs.add(res);
+    res.on('close', () => session.tabs.delete(res));
+    return res.write(`id: 1\ndata: ${JSON.stringify({ type: 'session', turns: session.turns.filter(t => t.running).map(t => news(t, 'running')) })}\n\n`);
+  }
   if (what === 'permissions' || what === 'questions') {
     const turn = session.turns.findLast(t => t.parked);
     if (turn?.parked.id !== decodeURIComponent(sub)) return json(res, 404, { error: 'There is no such request.', code: 'unknown_request' });

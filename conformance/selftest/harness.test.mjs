@@ -38,13 +38,18 @@ test('cases that ask somebody pass against a gateway that parks', async () => {
   assert.equal(r.code, 0);
 });
 
-for (const [fault, name] of [['tail', 'reload'], ['history', 'history'], ['tool-error', 'failing-tool'], ['no-start', 'text']]) {
+for (const [fault, name] of [['tail', 'reload'], ['history', 'history'], ['tool-error', 'failing-tool'], ['no-start', 'text'], ['events', 'second-tab']]) {
   test(`fault ${fault} makes ${name} fail`, async () => {
     const r = await node('run.mjs', [...quick, '--case', name], { FAKE_BREAK: fault });
     assert.equal(r.last, '0 passed, 1 failed, 0 skipped', r.out + r.err);
     assert.equal(r.code, 1);
   });
 }
+
+test('the documentation shows the code that the cases of second tabs run', () => {
+  const [, code] = /\/\/ --- snippet\n(.*)\/\/ --- end/s.exec(fs.readFileSync(path.join(ROOT, 'lib/second-tab.mjs'), 'utf8'));
+  assert.ok(fs.readFileSync(path.join(ROOT, '../docs/clients.md'), 'utf8').includes(code.replace('export ', '')));
+});
 
 test('an expected failure that passes is an error', async () => {
   const file = path.join(fresh(), 'expected.json');

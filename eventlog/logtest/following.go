@@ -47,6 +47,43 @@ func follow(t *testing.T, s eventlog.Store) {
 	}
 }
 
+// followWholes checks that a follower of wholes gets each of them once and is not
+// woken by what is provisional.
+func followWholes(t *testing.T, s eventlog.Store) {
+	for name, options := range logs() {
+		ctx, cancel := context.WithCancel(bounded(t))
+		defer cancel()
+		l := eventlog.New(s, options)
+		var log []trace.Record
+		add(t, l, name, "t", &log, mixed(0, 4)...)
+		var got []trace.Record
+		for r, err := range l.FollowWholes(ctx, name, 1) {
+			must(t, err)
+			got = append(got, r)
+			switch r.Seq {
+			case 4:
+				w := l.Watch(name)
+				kept, woken := w.Kept(), w.Woken()
+				add(t, l, name, "t", &log, delta(5), delta(6))
+				<-woken
+				select {
+				case <-kept:
+					t.Errorf("%s: provisional records woke a reader of wholes", name)
+				default:
+				}
+				add(t, l, name, "t", &log, mixed(7, 9)...)
+				<-kept
+				w.Close()
+			case 15:
+				add(t, l, name, "t", &log, delta(16), stop(17))
+			case 17:
+				cancel()
+			}
+		}
+		same(t, name, got, wholesOf(log[1:]))
+	}
+}
+
 // wakeUps plays ball between a writer and a follower: one lost wake-up and both
 // wait for ever.
 func wakeUps(t *testing.T, s eventlog.Store) {

@@ -154,6 +154,21 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 	return slices.Clone(se.turns[from:end]), nil
 }
 
+// Messages implements eventlog.Store.
+func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.MessageMark, error] {
+	return func(yield func(eventlog.MessageMark, error) bool) {
+		for r, err := range s.Wholes(ctx, id, 0, 0) {
+			if err != nil {
+				yield(eventlog.MessageMark{}, err)
+				return
+			}
+			if m, ok := eventlog.MarkOf(r); ok && !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
 // Last implements eventlog.Store.
 func (s *Store) Last(ctx context.Context, id string) (uint64, error) {
 	if err := ctx.Err(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,11 +44,18 @@ func TestAgreesWithMemlog(t *testing.T) {
 			n++
 			e := trace.Event{ID: fmt.Sprint(n), Actor: trace.User}
 			size := rapid.SampledFrom([]int{0, 1, 30, 5000, 20_000}).Draw(t, "size")
-			switch rapid.IntRange(0, 3).Draw(t, "kind") {
+			message := rapid.SampledFrom([]string{"m1", "m2", "with | a bar", strings.Repeat("long ", 600)}).Draw(t, "message")
+			switch rapid.IntRange(0, 6).Draw(t, "kind") {
 			case 0:
 				e.Payload = trace.Message{Text: strings.Repeat("m", size)}
 			case 1:
 				e.Payload = trace.Unknown{UnknownKind: "new", Raw: json.RawMessage("{ \"x\" : [1,  2]}")}
+			case 2:
+				e.Payload = trace.Prompt{Message: trace.UserMessage{ID: message, Parts: []trace.InputPart{{Type: trace.InputText, Text: strings.Repeat("p", size)}}}}
+			case 3:
+				e.Payload = trace.Reply{MessageID: message}
+			case 4:
+				e.Payload = trace.Rewind{To: message}
 			default:
 				e.Payload = trace.MessageDelta{Delta: strings.Repeat("d", size)}
 			}
@@ -73,6 +81,7 @@ func TestAgreesWithMemlog(t *testing.T) {
 				"after":     func(l eventlog.Store) (any, error) { return all(l.After(ctx, s, after)) },
 				"all":       func(l eventlog.Store) (any, error) { return all(l.After(ctx, s, 0)) },
 				"wholes":    func(l eventlog.Store) (any, error) { return all(l.Wholes(ctx, s, after, until)) },
+				"messages":  func(l eventlog.Store) (any, error) { return all(l.Messages(ctx, s)) },
 				"turns":     func(l eventlog.Store) (any, error) { return l.Turns(ctx, s, until, int(after%4)) },
 				"all turns": func(l eventlog.Store) (any, error) { return l.Turns(ctx, s, 0, 0) },
 			} {
@@ -149,7 +158,7 @@ func TestAgreesWithMemlog(t *testing.T) {
 	})
 }
 
-func all(seq func(func(trace.Record, error) bool)) (rs []trace.Record, err error) {
+func all[T any](seq iter.Seq2[T, error]) (rs []T, err error) {
 	for r, err := range seq {
 		if err != nil {
 			return nil, err

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -17,6 +19,7 @@ type batch struct {
 	frame frame
 	kept  bool
 	text  []byte
+	said  []eventlog.MessageMark
 }
 
 // Append implements eventlog.Store. Its context is looked at before it begins:
@@ -27,6 +30,9 @@ func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Even
 		return 0, err
 	}
 	defer done()
+	if err := s.revive(); err != nil {
+		return 0, s.failure("append to session "+id, err)
+	}
 	for {
 		se, err := s.acquire(ctx, id)
 		if err != nil {
@@ -38,6 +44,7 @@ func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Even
 			continue
 		}
 		if err != nil {
+			s.suspect(err)
 			return 0, s.failure("append to session "+id, err)
 		}
 		return last, nil
@@ -105,12 +112,13 @@ func (se *session) batches(turn string, events []trace.Event) (batches []batch, 
 		kept := !trace.Provisional(e.Payload)
 		n := len(batches)
 		if n == 0 || batches[n-1].kept != kept || len(batches[n-1].text) >= packed {
-			batches = append(batches, batch{frame: frame{First: seq}, kept: kept})
+			batches = append(batches, batch{frame: frame{First: seq}, kept: kept, text: make([]byte, 0, room(turn, events[i:]))})
 			n++
 		}
 		b := &batches[n-1]
 		before := len(b.text)
-		b.text, err = trace.Record{Session: se.id, Turn: turn, Seq: seq, Event: e}.AppendJSON(b.text)
+		r := trace.Record{Session: se.id, Turn: turn, Seq: seq, Event: e}
+		b.text, err = r.AppendJSON(b.text)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -123,6 +131,9 @@ func (se *session) batches(turn string, events []trace.Event) (batches []batch, 
 			b = &batches[n]
 		}
 		b.frame.Last = seq
+		if m, ok := eventlog.MarkOf(r); ok {
+			b.said = append(b.said, m)
+		}
 		if i == 0 && kept && begin != nil {
 			b.frame.Begin = begin
 		}
@@ -132,7 +143,25 @@ func (se *session) batches(turn string, events []trace.Event) (batches []batch, 
 		}
 		seq++
 	}
+	for i := range batches {
+		if b := &batches[i]; b.kept {
+			b.frame.Said = fitting(b.said, saidRoom)
+		}
+	}
 	return batches, begin, end, nil
+}
+
+// room estimates what the records of a message take that begins with the first
+// of the events, so that its text need not be copied as it grows.
+func room(turn string, events []trace.Event) int {
+	kept, n := !trace.Provisional(events[0].Payload), 0
+	for _, e := range events {
+		if n >= packed || kept == trace.Provisional(e.Payload) {
+			break
+		}
+		n += trace.Weigh(e.Payload) + len(turn) + len(e.ID) + len(e.Parent)
+	}
+	return n
 }
 
 // publish sends one message and waits until it is stored. For wholes the server
@@ -153,7 +182,7 @@ func (s *Store) publish(ctx context.Context, se *session, l *lane, f frame, text
 	}
 	se.mu.Lock()
 	defer se.mu.Unlock()
-	l.add(place{at: at, first: f.First, last: f.Last, size: len(body), piece: f.Piece, of: f.Of}, f)
+	l.add(place{at: at, first: f.First, last: f.Last, size: len(body), piece: f.Piece, of: f.Of, told: f.told()}, f)
 	return nil
 }
 
@@ -189,6 +218,10 @@ func (s *Store) list(ctx context.Context, se *session, l *lane) {
 				m.Open = append(m.Open, mark{turn, seq})
 			}
 		}
+		told := upToMessage(l.said, m.Last)
+		if !slices.ContainsFunc(run, func(p place) bool { return !p.told }) {
+			m.Said = fitting(l.said[:told], s.maxPayload()/2)
+		}
 		body, err := m.encode()
 		var at uint64
 		if err == nil {
@@ -200,7 +233,7 @@ func (s *Store) list(ctx context.Context, se *session, l *lane) {
 		}
 		se.mu.Lock()
 		l.indexed(limit, at)
-		l.begin, l.end = l.begin[begin:], l.end[end:]
+		l.begin, l.end, l.said = l.begin[begin:], l.end[end:], l.said[told:]
 		if dropped := l.trim(); l.kept {
 			se.trimmed(dropped)
 		}

@@ -70,7 +70,7 @@ func (s *Store) deleteFrom(ctx context.Context, se *session) (again bool, err er
 	se.mu.Lock()
 	se.deleted = se.last
 	for _, l := range lanes {
-		l.segments, l.tail, l.begin, l.end, l.older, l.count = nil, nil, nil, nil, 0, 0
+		l.segments, l.tail, l.begin, l.end, l.said, l.older, l.count = nil, nil, nil, nil, nil, 0, 0
 	}
 	se.wholes.index, se.deltas.index = at, 0
 	se.turns = nil

@@ -23,7 +23,10 @@
 // Every 128 messages of a session a message of its own lists where they are.
 // Readers find a range through these lists, newest first, and get the messages
 // by their place in the stream, many under way at a time. Nothing searches by
-// subject but the opening of a session, and that over at most 128 messages.
+// subject but the opening of a session, and that over at most 128 messages. The
+// lists also say which prompts, replies and rewinds are among the records, so that
+// what messages a session has is known without reading it. Where a list does not
+// say it, because an older version wrote it, the records are read.
 //
 // # Numbers
 //

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -24,6 +25,9 @@ type frame struct {
 	// stand on the last piece, for only then everything is there.
 	Begin []mark `json:"begin,omitempty"`
 	End   []mark `json:"end,omitempty"`
+	// Said are the marks of messages among these records, on the last piece too.
+	// Nil means that nobody wrote them down, not that there are none.
+	Said *said `json:"said,omitempty"`
 }
 
 // mark is a turn and the number of its first or last record.
@@ -41,6 +45,9 @@ const frameRoom = 4 << 10
 const packed = 256 << 10
 
 func (f frame) encode(records []byte) ([]byte, error) {
+	if f.Begin == nil && f.End == nil && f.Of == 0 {
+		return append(f.appendPlain(make([]byte, 0, plainRoom+len(records))), records...), nil
+	}
 	head, err := json.Marshal(f)
 	if err != nil {
 		return nil, err
@@ -49,6 +56,19 @@ func (f frame) encode(records []byte) ([]byte, error) {
 	body = append(body, head...)
 	body = append(body, '\n')
 	return append(body, records...), nil
+}
+
+// plainRoom is what a plain frame takes at most: three numbers of 20 digits and
+// their names.
+const plainRoom = 96
+
+// appendPlain writes the first line of nearly all messages: of the records amid
+// a turn, and whole.
+func (f frame) appendPlain(dst []byte) []byte {
+	dst = strconv.AppendUint(append(dst, `{"prev":`...), f.Prev, 10)
+	dst = strconv.AppendUint(append(dst, `,"first":`...), f.First, 10)
+	dst = strconv.AppendUint(append(dst, `,"last":`...), f.Last, 10)
+	return append(dst, "}\n"...)
 }
 
 func decodeFrame(body []byte) (f frame, records []byte, err error) {
@@ -63,6 +83,13 @@ func decodeFrame(body []byte) (f frame, records []byte, err error) {
 		return frame{}, nil, fmt.Errorf("the first line of a message of the log makes no sense: %s", head)
 	}
 	return f, records, nil
+}
+
+// told reports whether the message says which messages of people and agents begin
+// with it.
+func (f frame) told() bool {
+	_, ok := f.Said.marks()
+	return ok
 }
 
 // complete reports whether the message completes its records.
@@ -81,9 +108,10 @@ func (f frame) split(records []byte, limit int) (frames []frame, pieces [][]byte
 		records = records[n:]
 	}
 	for i := range pieces {
-		frames = append(frames, frame{First: f.First, Last: f.Last, Piece: i + 1, Of: len(pieces)})
+		frames = append(frames, frame{First: f.First, Last: f.Last, Piece: i + 1, Of: len(pieces), Said: f.Said.none()})
 	}
-	frames[len(frames)-1].Begin, frames[len(frames)-1].End = f.Begin, f.End
+	last := &frames[len(frames)-1]
+	last.Begin, last.End, last.Said = f.Begin, f.End, f.Said
 	return frames, pieces
 }
 
@@ -91,13 +119,13 @@ func (f frame) split(records []byte, limit int) (frames []frame, pieces [][]byte
 // ones that it announced.
 func decodeRecords(session string, f frame, text []byte) ([]trace.Record, error) {
 	records := make([]trace.Record, 0, min(f.Last+1-f.First, uint64(len(text))))
+	r := trace.Record{Session: session} // what it holds already is not made anew
 	for seq := f.First; seq <= f.Last; seq++ {
 		line, rest, ok := bytes.Cut(text, []byte("\n"))
 		if !ok {
 			return nil, fmt.Errorf("record %d is missing from its message", seq)
 		}
 		text = rest
-		var r trace.Record
 		if err := r.UnmarshalJSON(line); err != nil {
 			return nil, fmt.Errorf("read record %d: %w", seq, err)
 		}

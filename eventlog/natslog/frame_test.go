@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -32,6 +33,31 @@ func TestSplit(t *testing.T) {
 				t.Errorf("piece %d of %d bytes says %d of %d", i, size, f.Piece, f.Of)
 			}
 		}
+	}
+}
+
+// However it is written, the first line is the frame's JSON.
+func TestFirstLine(t *testing.T) {
+	t.Parallel()
+	most := uint64(math.MaxUint64)
+	for _, f := range []frame{
+		{},
+		{First: 1, Last: 0},
+		{Prev: most, First: most, Last: most},
+		{Prev: 7, First: 5, Last: 9, Piece: 2, Of: 3},
+		{Prev: 7, First: 5, Last: 9, Begin: []mark{{"t", 5}}},
+		{Prev: 7, First: 5, Last: 9, End: []mark{{"t", 9}}},
+	} {
+		want, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.encode([]byte("records")); err != nil || string(got) != string(want)+"\nrecords" {
+			t.Errorf("%+v is written as %s, %v; want %s", f, got, err, want)
+		}
+	}
+	if n := len((frame{Prev: most, First: most, Last: most}).appendPlain(nil)); n > plainRoom {
+		t.Errorf("a plain frame takes %d bytes, and %d are set aside", n, plainRoom)
 	}
 }
 

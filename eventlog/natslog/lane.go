@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/tributary-dev/tributary/eventlog"
 )
 
 // lane is one session's messages in one of the two streams: where they are.
@@ -23,6 +25,7 @@ type lane struct {
 	tail     []place
 	begin    []mark // turns that began and ended in the tail
 	end      []mark
+	said     []eventlog.MessageMark // messages that began in the tail
 }
 
 // segment is a run of messages that an index message lists.
@@ -51,6 +54,7 @@ type place struct {
 	size        int
 	piece, of   int
 	count       uint64 // how many messages there were with it; known in a tail only
+	told        bool   // it says which messages begin with it; known in a tail only
 }
 
 // segmentSize is how many messages an index message lists. Opening a session
@@ -84,6 +88,9 @@ type indexMessage struct {
 	End    []mark     `json:"end,omitempty"`
 	// Open are the turns that had not ended, with their first records.
 	Open []mark `json:"open,omitempty"`
+	// Said are the marks of messages among all these records. Nil means that they
+	// have to be read from the records.
+	Said *said `json:"said,omitempty"`
 }
 
 func (m indexMessage) encode() ([]byte, error) { return json.Marshal(m) }
@@ -122,6 +129,13 @@ func (l *lane) add(p place, f frame) {
 	l.tail = append(l.tail, p)
 	l.begin = append(l.begin, f.Begin...)
 	l.end = append(l.end, f.End...)
+	l.say(f)
+}
+
+// say takes over which messages begin with a message of the log.
+func (l *lane) say(f frame) {
+	marks, _ := f.Said.marks()
+	l.said = append(l.said, marks...)
 }
 
 // indexed makes the first n places of the tail a segment, listed by the message

@@ -23,7 +23,7 @@ func lockDir(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the data directory: %w", err)
 	}
-	ok, err := tryLock(f)
+	ok, err := waitLock(f)
 	if err == nil && !ok {
 		err = &eventlog.HeldError{What: "the data directory " + dir, Holder: holder(f)}
 	} else if err != nil {
@@ -36,6 +36,19 @@ func lockDir(dir string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// lockWithin is how long a lock is waited for that somebody holds. A process that
+// was just killed, or that closed its log, may have a child that is between its
+// birth and its own program and holds the lock for that moment.
+const lockWithin = time.Second
+
+func waitLock(f *os.File) (ok bool, err error) {
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if ok, err = tryLock(f); ok || err != nil || time.Since(began) > lockWithin {
+			return ok, err
+		}
+	}
 }
 
 // sign writes who holds the directory.

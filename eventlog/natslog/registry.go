@@ -28,6 +28,9 @@ func (s *Store) Put(ctx context.Context, id string, doc []byte) error {
 	if err := s.lease.check(); err != nil {
 		return err
 	}
+	if err := s.revive(); err != nil {
+		return s.failure("store the document of session "+id, err)
+	}
 	head, err := json.Marshal(docHead{id})
 	if err != nil {
 		return err
@@ -36,7 +39,9 @@ func (s *Store) Put(ctx context.Context, id string, doc []byte) error {
 	if limit := s.maxPayload() - frameRoom; len(value) > limit {
 		return fmt.Errorf("store the document of session %s: it has %d bytes, NATS takes %d", id, len(value), limit)
 	}
-	_, err = s.docs.Put(ctx, key(id), value)
+	if _, err = s.docs.Put(ctx, key(id), value); err != nil && ctx.Err() == nil {
+		s.suspect(err)
+	}
 	return s.failure("store the document of session "+id, err)
 }
 

@@ -122,10 +122,11 @@ func (s *Store) scan(ctx context.Context, se *session, l *lane, from uint64) err
 		if f.Piece <= 1 {
 			pieces = nil // of an append that was never acknowledged
 		}
-		pieces = append(pieces, place{at: m.at, first: f.First, last: f.Last, size: len(m.body), piece: f.Piece, of: f.Of, count: l.count})
+		pieces = append(pieces, place{at: m.at, first: f.First, last: f.Last, size: len(m.body), piece: f.Piece, of: f.Of, count: l.count, told: f.told()})
 		if f.complete() {
 			l.tail = append(l.tail, pieces...)
 			l.begin, l.end = append(l.begin, f.Begin...), append(l.end, f.End...)
+			l.say(f)
 			se.turned(f.Begin, f.End)
 			pieces = nil
 		}

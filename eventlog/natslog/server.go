@@ -11,6 +11,21 @@ import (
 
 // startServer runs a server in this process that listens nowhere.
 func startServer(o Options) (*server.Server, error) {
+	s, err := server.NewServer(serverOptions(o))
+	if err != nil {
+		return nil, fmt.Errorf("set up the embedded NATS server in %s: %w", o.Dir, err)
+	}
+	s.SetLoggerV2(serverLog{o.Logger.With("from", "nats-server")}, false, false, false)
+	s.Start()
+	if !s.ReadyForConnections(startTimeout) || !s.JetStreamEnabled() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		return nil, fmt.Errorf("the embedded NATS server in %s did not start: see its messages in the log; is the disk full, or the directory not writable?", o.Dir)
+	}
+	return s, nil
+}
+
+func serverOptions(o Options) *server.Options {
 	opts := &server.Options{
 		ServerName: o.Name,
 		DontListen: true,
@@ -25,18 +40,7 @@ func startServer(o Options) (*server.Server, error) {
 	} else {
 		opts.SyncInterval = time.Minute
 	}
-	s, err := server.NewServer(opts)
-	if err != nil {
-		return nil, fmt.Errorf("set up the embedded NATS server in %s: %w", o.Dir, err)
-	}
-	s.SetLoggerV2(serverLog{o.Logger.With("from", "nats-server")}, false, false, false)
-	s.Start()
-	if !s.ReadyForConnections(startTimeout) || !s.JetStreamEnabled() {
-		s.Shutdown()
-		s.WaitForShutdown()
-		return nil, fmt.Errorf("the embedded NATS server in %s did not start: see its messages in the log; is the disk full, or the directory not writable?", o.Dir)
-	}
-	return s, nil
+	return opts
 }
 
 // serverLog hands the server's messages to slog.

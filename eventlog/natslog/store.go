@@ -18,18 +18,19 @@ import (
 
 // Store is an eventlog.Store on NATS. Open makes one.
 type Store struct {
-	opts   Options
-	lock   *os.File       // of the data directory, nil for an external NATS
-	server *server.Server // embedded, nil for an external NATS
-	conn   *nats.Conn     // for writing
-	reads  *nats.Conn     // for reading, so that a long read does not delay appends
-	js     jetstream.JetStream
-	wholes string // name of the stream
-	deltas string // name of the stream
-	docs   jetstream.KeyValue
-	notes  *notes
-	lease  *lease
-	epoch  string
+	opts    Options
+	lock    *os.File       // of the data directory, nil for an external NATS
+	server  *server.Server // embedded, nil for an external NATS
+	conn    *nats.Conn     // for writing
+	reads   *nats.Conn     // for reading, so that a long read does not delay appends
+	js      jetstream.JetStream
+	wholes  string // name of the stream
+	deltas  string // name of the stream
+	docs    jetstream.KeyValue
+	notes   *notes
+	lease   *lease
+	revival revival
+	epoch   string
 
 	closing  chan struct{}  // closed when Close begins
 	noting   chan struct{}  // closed when nothing is noted any more

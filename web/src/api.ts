@@ -19,7 +19,7 @@ export interface Permission { title: string; options: Option[] }
 /** Major 7 may be told everything that 7 knows. */
 export const PROFILE = 'client=7';
 
-const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
+export const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 
 /** What a refusal says: text/plain on chat routes, {"error"} elsewhere. */
 async function sentence(res: Response): Promise<string> {
@@ -44,9 +44,11 @@ async function call(method: string, path: string, body?: unknown): Promise<Respo
 
 export const statusOf = (e: unknown) => (e instanceof Error && 'status' in e ? Number(e.status) : 0);
 
-export async function listSessions(): Promise<Session[]> {
-  const body = await (await call('GET', '/api/sessions')).json() as { sessions?: Session[] };
-  return [...(body.sessions ?? [])].sort((a, b) => (b.updated_at ?? '').localeCompare(a.updated_at ?? ''));
+/** The newest sessions, and whether there are more. */
+export async function listSessions(limit: number): Promise<{ sessions: Session[]; more: boolean }> {
+  const res = await call('GET', `/api/sessions?limit=${limit}`);
+  const body = await res.json() as { sessions?: Session[] };
+  return { sessions: body.sessions ?? [], more: res.headers.has('link') };
 }
 
 export const deleteSession = async (id: string) => { await call('DELETE', at(id)); };

@@ -1,7 +1,8 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { useChat } from '@ai-sdk/react';
 import { DefaultChatTransport, type UIMessage } from 'ai';
 import { answerPermission, answerQuestion, history, PROFILE, stopTurn, type Session } from './api';
+import { useCatchUp } from './catchup';
 import { Composer } from './composer';
 import type { Answers } from './answers';
 import { Message } from './message';
@@ -10,7 +11,7 @@ import { settle } from './route';
 import { useStick } from './stick';
 import { Working } from './working';
 
-interface Props { id: string; agent: string; session: Session | undefined; onActivity: () => void; first: UIMessage[]; resume: boolean }
+interface Props { id: string; agent: string; session: Session | undefined; onActivity: () => void; first: UIMessage[]; known: boolean }
 
 /** Whether the message itself already shows this error. */
 const tells = (message: UIMessage | undefined, sentence: string) =>
@@ -28,14 +29,14 @@ function doing(data: unknown): string | null {
   return said.length ? said.join(': ').replaceAll('_', ' ') : null;
 }
 
-export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
+export function Chat({ id, agent, session, onActivity, first, known }: Props) {
   const [detail, setDetail] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const transport = useMemo(() => new DefaultChatTransport({
     api: `/api/chat?${PROFILE}${agent ? `&agent=${encodeURIComponent(agent)}` : ''}`,
   }), [agent]);
   const chat = useChat({
-    id, messages: first, transport, resume,
+    id, messages: first, transport, // no resume: the first event tells what runs
     onData: part => { if (/status/.test(part.type)) setDetail(doing(part.data)); },
     onFinish: () => { setDetail(null); onActivity(); },
     onError: () => onActivity(),
@@ -44,18 +45,16 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
   const busy = status === 'submitted' || status === 'streaming';
   const working = useRef(busy);
   useEffect(() => { working.current = busy; }, [busy]);
-  const catchUp = useCatchUp(chat, id, session, working, busy);
+  useCatchUp(chat, known || session ? id : null, busy, onActivity);
   const { box, end, follow } = useStick(messages);
 
   const send = (text: string) => {
     setProblem(null);
     follow();
     settle(id);
-    catchUp.mine();
     void chat.sendMessage({ text });
   };
   const stop = async () => {
-    catchUp.mine();
     await chat.stop();
     try { await stopTurn(id); chat.setMessages(await history(id)); } catch (e) { setProblem((e as Error).message); }
     onActivity();
@@ -63,7 +62,6 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
   const answers: Answers = useMemo(() => {
     const settleBy = async (answered: Promise<void>) => {
       setProblem(null);
-      catchUp.mine();
       try { await answered; } catch (e) { setProblem((e as Error).message); }
       // A stream that was held open shows the rest by itself; a parked one is taken up again.
       if (!working.current) await chat.resumeStream();
@@ -72,7 +70,7 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
       permit: (request, answer) => settleBy(answerPermission(id, request, answer)),
       reply: (question, value) => settleBy(answerQuestion(id, question, value)),
     };
-  }, [id, chat.resumeStream, catchUp.mine]);
+  }, [id, chat.resumeStream]);
 
   const parked = waits(messages.at(-1)) && (busy || session?.state === 'parked');
   const sentence = problem ?? (error && !tells(messages.at(-1), error.message) ? error.message : undefined);
@@ -96,31 +94,4 @@ export function Chat({ id, agent, session, onActivity, first, resume }: Props) {
       <Composer busy={busy} onSend={send} onStop={() => void stop()} />
     </>
   );
-}
-
-/** Another tab, or another person, may run a turn here: no stream tells, so the list of sessions does. */
-function useCatchUp(chat: { setMessages: (m: UIMessage[]) => void; resumeStream: () => Promise<void> }, id: string, session: Session | undefined, working: { current: boolean }, busy: boolean) {
-  const seen = useRef<string | null>(null), own = useRef(true);
-  const { setMessages, resumeStream } = chat;
-  const mark = session ? `${session.updated_at} ${session.state} ${session.turn}` : null;
-  const running = session?.state === 'running';
-  useEffect(() => {
-    if (busy) { own.current = true; return; }
-    if (mark === null || mark === seen.current) return;
-    if (own.current && !running) { own.current = false; seen.current = mark; return; }
-    // Not ours, or a turn that is not followed here. The list may be a moment old, so look twice.
-    let here = true;
-    const timer = setTimeout(() => {
-      seen.current = mark;
-      own.current = false;
-      history(id).then(async m => {
-        if (!here || working.current) return;
-        setMessages(m);
-        if (running) await resumeStream();
-      }, () => { /* the list says what is wrong */ });
-    }, 1500);
-    return () => { here = false; clearTimeout(timer); };
-  }, [mark, running, working, busy, id, setMessages, resumeStream]);
-  const mine = useCallback(() => { own.current = true; }, []);
-  return useMemo(() => ({ mine }), [mine]);
 }

@@ -5,7 +5,7 @@ import { Chat } from './chat';
 
 interface Props { id: string; known: boolean; agent: string; session: Session | undefined; onActivity: () => void }
 
-/** Loads the history first: the chat then starts from it and resumes what runs. */
+/** Loads the history first: the chat then starts from it. */
 export function Conversation(props: Props) {
   const { id, known } = props;
   // Only what the first screen knew counts: a new chat that gets its address by its first prompt stays.
@@ -28,5 +28,5 @@ export function Conversation(props: Props) {
     );
   }
   if (!messages) return <div className="scroll quiet" aria-busy="true" />;
-  return <Chat {...props} first={messages} resume={asked} />;
+  return <Chat {...props} first={messages} known={asked} />;
 }

@@ -12,13 +12,23 @@ interface Props { message: UIMessage; session: string; live: boolean; answers: A
 
 const OUTCOME: Record<string, string> = { canceled: 'Stopped.', failed: 'This turn failed.' };
 
+/** Whether a text only says in words what the buttons beside it ask: it is for pages that have none. */
+function asksInWords(part: AnyPart, next: AnyPart | undefined, all: AnyPart[]): boolean {
+  if (part.type !== 'text') return false;
+  if (next?.type === 'tool-AskUser') {
+    const { question } = ((next as ToolUIPart).input ?? {}) as { question?: string };
+    return !!question && part.text.startsWith(question);
+  }
+  return part.text.startsWith('Permission needed: ') && all.some(p => 'approval' in p && p.approval);
+}
+
 export const Message = memo(function Message({ message, session, live, answers }: Props) {
   const outcome = (message.metadata as { outcome?: string } | undefined)?.outcome ?? '';
   // That somebody stopped the turn is said once, and is no error.
   const parts = outcome === 'canceled' ? message.parts.filter(part => part.type !== 'data-error') : message.parts;
   return (
     <article className={`message ${message.role}`} aria-label={message.role === 'user' ? 'You' : 'The agent'}>
-      {parts.map((part, i) => <Part key={i} part={part} session={session} live={live} answers={answers} />)}
+      {parts.map((part, i) => !asksInWords(part, parts[i + 1], parts) && <Part key={i} part={part} session={session} live={live} answers={answers} />)}
       {!live && OUTCOME[outcome] && <p className="outcome">{OUTCOME[outcome]}</p>}
     </article>
   );

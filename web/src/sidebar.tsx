@@ -7,7 +7,7 @@ const STATE = { idle: '', running: 'working', parked: 'waits for you' } as const
 interface Props { sessions: Sessions; current: string | null; onNew: () => void; onOpen: (id: string) => void; onDelete: (id: string) => Promise<void> }
 
 export function Sidebar({ sessions, current, onNew, onOpen, onDelete }: Props) {
-  const { list, problem } = sessions;
+  const { list, problem, more } = sessions;
   return (
     <nav className="side" aria-label="Sessions">
       <div className="brand"><img src="/favicon.svg" alt="" width="22" height="22" /> Tributary</div>
@@ -15,6 +15,7 @@ export function Sidebar({ sessions, current, onNew, onOpen, onDelete }: Props) {
       {problem && <p className="side-note" role="status">{problem}</p>}
       {!problem && list?.length === 0 && <p className="side-note">No sessions yet.</p>}
       <ul>{list?.map(s => <Row key={s.id} session={s} current={s.id === current} onOpen={onOpen} onDelete={onDelete} />)}</ul>
+      {more && <button className="older" onClick={more}>Older sessions</button>}
     </nav>
   );
 }

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// paged is the session whose history is read while others are listened to, and
+// pagedTurns how many turns it has.
+const (
+	paged      = "bench-paged"
+	pagedTurns = 100
+)
+
+// How often each thing happens beside a load.
+const (
+	endEvery  = 200 * time.Millisecond
+	cutEvery  = 500 * time.Millisecond
+	pageEvery = 200 * time.Millisecond
+)
+
+// fillPages gives the gateways a history to read.
+func fillPages(ctx context.Context, servers []*server) error {
+	for _, s := range servers {
+		if s.name != gateway && s.name != synced {
+			continue
+		}
+		for range pagedTurns {
+			if _, err := s.chat(ctx, ask{session: paged, words: 3}); err != nil {
+				return fmt.Errorf("fill a session with %d turns: %w", pagedTurns, err)
+			}
+		}
+	}
+	return nil
+}
+
+// busy is what goes on in life beside the streams that are measured: turns begin
+// and end, connections are cut, histories are read.
+func busy(ctx context.Context, s *server) error {
+	var wait sync.WaitGroup
+	var faults [3]error
+	wait.Go(func() {
+		faults[0] = every(ctx, endEvery, func() error {
+			_, err := s.chat(ctx, ask{session: newSession(), words: 3})
+			return err
+		})
+	})
+	wait.Go(func() {
+		faults[1] = every(ctx, cutEvery, func() error {
+			cut, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+			defer cancel()
+			if _, err := s.chat(cut, ask{session: newSession(), words: 50, pace: 20 * time.Millisecond}); cut.Err() == nil {
+				return err
+			}
+			return nil
+		})
+	})
+	wait.Go(func() {
+		faults[2] = every(ctx, pageEvery, func() error {
+			_, _, err := s.get(ctx, "/api/sessions/"+paged+"/messages?limit=100")
+			return err
+		})
+	})
+	wait.Wait()
+	return errors.Join(faults[:]...)
+}
+
+// every does something in regular intervals until the context ends; what that
+// interrupts is no fault.
+func every(ctx context.Context, interval time.Duration, do func() error) error {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := do(); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// What is measured, as the table of details says it.
+const (
+	cpuPaced      = "processor time of a frame, 100 streams × 50 words/s (µs)"
+	cpuFollower   = "processor time of a frame for each of 1,000 followers (µs)"
+	followLatency = "latency p99, 1,000 followers × 10 words/s (ms)"
+	idleStream    = "memory of a silent stream that follows a turn (KB)"
+	idleTurn      = "memory of a silent stream with its own turn and session (KB)"
+	historyFirst  = "page of 100 turns, the first of its session (ms)"
+	historyLater  = "page of 100 turns, later (ms)"
+	historyReady  = "start on the full store (ms)"
+)
+
+func latency50(streams int) string { return latency(streams, 50) }
+func latency99(streams int) string { return latency(streams, 99) }
+
+func latency(streams, p int) string {
+	return fmt.Sprintf("latency p%d, %s × %d words/s, others busy (ms)", p, plural(streams), time.Second/paceFor(streams))
+}
+
+func first50(streams int) string {
+	return fmt.Sprintf("first byte p50, beside %s (ms)", plural(streams))
+}
+
+func first99(streams int) string {
+	return fmt.Sprintf("first byte p99, beside %s (ms)", plural(streams))
+}
+
+func next99(streams int) string {
+	return fmt.Sprintf("first byte p99, later turn, beside %s (ms)", plural(streams))
+}
+
+func framesPerSecond(streams int) string {
+	return fmt.Sprintf("frames per second, %s at full speed", plural(streams))
+}
+
+func cpuFull(streams int) string {
+	return fmt.Sprintf("processor time of a frame, %s at full speed (µs)", plural(streams))
+}
+
+func plural(streams int) string {
+	switch {
+	case streams == 1:
+		return "1 stream"
+	case streams >= 1000:
+		return fmt.Sprintf("%d,%03d streams", streams/1000, streams%1000)
+	default:
+		return fmt.Sprintf("%d streams", streams)
+	}
+}
+
+// measures are the things in the order of the table.
+func measures() []string {
+	var all []string
+	for _, n := range []int{1, 100, 1000} {
+		all = append(all, latency50(n), latency99(n))
+	}
+	for _, n := range []int{1, 100, 1000} {
+		all = append(all, first50(n), first99(n), next99(n))
+	}
+	all = append(all, cpuPaced)
+	for _, n := range []int{1, 100} {
+		all = append(all, cpuFull(n), framesPerSecond(n))
+	}
+	return append(all, cpuFollower, followLatency, idleStream, idleTurn, historyFirst, historyLater, historyReady)
+}

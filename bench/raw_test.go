@@ -1,0 +1,97 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+)
+
+// rawServer is the raw server inside the test.
+func rawServer(t *testing.T) *server {
+	t.Helper()
+	rs := &rooms{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /api/chat", rs.chat)
+	mux.HandleFunc("GET /api/chat/{id}/stream", rs.follow)
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	address, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &server{process: &process{address: address}, name: raw, base: s.URL, client: s.Client()}
+}
+
+func TestEveryWordIsHeard(t *testing.T) {
+	t.Parallel()
+	s := rawServer(t)
+	begun := 0
+	before := time.Now()
+	h, err := s.chat(t.Context(), ask{session: newSession(), words: 5, pace: time.Millisecond, begun: func() { begun++ }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.words) != 5 || begun != 1 || h.first <= 0 {
+		t.Fatalf("heard %d words, the first %d times, first byte after %v", len(h.words), begun, h.first)
+	}
+	for _, w := range h.words {
+		if w.late < 0 || w.at.Add(-w.late).Before(before) {
+			t.Errorf("a word of %v was %v on its way, and was asked for at %v", w.at, w.late, before)
+		}
+	}
+}
+
+func TestAllFollowersHearAll(t *testing.T) {
+	t.Parallel()
+	s := rawServer(t)
+	session := newSession()
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if _, err := s.chat(t.Context(), ask{session: session, words: 30, pace: 10 * time.Millisecond, shared: true}); err != nil {
+			t.Error(err)
+		}
+	})
+	for range 3 {
+		wait.Go(func() {
+			var h heard
+			for i := 0; len(h.words) == 0 && i < 100 && t.Context().Err() == nil; i++ { // the turn may not have begun
+				h, _ = s.follow(t.Context(), session)
+				time.Sleep(time.Millisecond)
+			}
+			if len(h.words) != 30 {
+				t.Errorf("a follower heard %d words of 30", len(h.words))
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestSpoken(t *testing.T) {
+	t.Parallel()
+	want := time.Unix(0, 1790000000123456789)
+	for _, line := range []string{
+		`data: {"type":"text-delta","id":"text-1","delta":"1790000000123456789 "}` + "\n",
+		`data: {"type":"text-delta","delta":"1790000000123456789 ","id":"0"}` + "\n",
+	} {
+		if got, ok := spoken([]byte(line)); !ok || !got.Equal(want) {
+			t.Errorf("%s is of %v, %v", line, got, ok)
+		}
+	}
+	for _, line := range []string{"", "\n", "event: text-delta\n", `data: {"type":"text-start","id":"text-1"}`, `data: {"type":"text-delta","delta":"later "}`, "data: [DONE]\n"} {
+		if got, ok := spoken([]byte(line)); ok {
+			t.Errorf("%q is a word of %v", line, got)
+		}
+	}
+}
+
+func TestAgentsAreNamedByTheirPace(t *testing.T) {
+	t.Parallel()
+	for pace, want := range map[time.Duration]string{0: "at-0ms", paceFor(1): "at-20ms", paceFor(100): "at-20ms", followPace: "at-100ms", paceFor(1000): "at-200ms", time.Hour: "at-1h"} {
+		if got := agentFor(pace); got != want {
+			t.Errorf("an agent with a pace of %v is %s, want %s", pace, got, want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"sync"
+)
+
+// rooms are the raw server's turns that several clients follow.
+type rooms struct{ open sync.Map } // of *room, by session
+
+// room holds the frames of a turn, encoded once for all who follow.
+type room struct {
+	mu     sync.RWMutex
+	frames [][]byte
+	over   bool
+	wake   chan struct{} // closed when a frame comes
+}
+
+func (m *room) add(frame []byte, last bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.frames = append(m.frames, frame)
+	m.over = last
+	close(m.wake)
+	m.wake = make(chan struct{})
+}
+
+func (m *room) from(at int) (frames [][]byte, over bool, wake <-chan struct{}) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.frames[at:], m.over, m.wake
+}
+
+// share answers a prompt to everybody in the room.
+func (rs *rooms) share(w http.ResponseWriter, r *http.Request, o order) {
+	ctx := r.Context()
+	m := &room{wake: make(chan struct{})}
+	rs.open.Store(o.session, m)
+	defer rs.open.Delete(o.session)
+	m.add([]byte(opening), false)
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	wait.Go(func() {
+		for range o.words {
+			if rest(ctx, o.pace) != nil {
+				break
+			}
+			m.add(appendWord(nil), false)
+		}
+		m.add([]byte(closing), true)
+	})
+	m.serve(ctx, w)
+}
+
+// follow joins a room.
+func (rs *rooms) follow(w http.ResponseWriter, r *http.Request) {
+	m, ok := rs.open.Load(r.PathValue("id"))
+	if !ok {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	m.(*room).serve(r.Context(), w)
+}
+
+func (m *room) serve(ctx context.Context, w http.ResponseWriter) {
+	f := newFrames(w)
+	for at := 0; ; {
+		frames, over, wake := m.from(at)
+		for _, frame := range frames {
+			if err := f.write(frame); err != nil {
+				return
+			}
+		}
+		at += len(frames)
+		switch {
+		case over:
+			return
+		case len(frames) > 0:
+			continue
+		}
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package main
+
+import "time"
+
+// scale is how much is measured.
+type scale struct {
+	rounds    int           // how often each server has its turn
+	crowds    []int         // how many streams there are at once
+	window    time.Duration // how long a load is looked at
+	words     int           // of each of a hundred streams at full speed
+	turns     int           // of 10,000 words each, of one stream at full speed
+	followers int           // of one session
+	idle      int           // silent streams
+	idleRuns  int           // processes that have them
+	stored    int           // sessions in the full store
+	history   int           // turns of each of them
+}
+
+func full() scale {
+	return scale{
+		rounds: 3, crowds: []int{1, 100, 1000}, window: 2 * time.Second, words: 2000, turns: 5,
+		followers: 1000, idle: 1000, idleRuns: 2, stored: 200, history: 500,
+	}
+}
+
+func quickly() scale {
+	return scale{
+		rounds: 1, crowds: []int{1, 100}, window: 1500 * time.Millisecond, words: 1000, turns: 2,
+		followers: 1000, idle: 1000, idleRuns: 1, stored: 40, history: 100,
+	}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// ask is what a client asks of a server: so many words, each of which is the
+// time, with a pause before each.
+type ask struct {
+	session string
+	words   int
+	pace    time.Duration
+	shared  bool   // others will follow it; only the raw server wants to know
+	begun   func() // called at the first word, if there is such a call
+}
+
+// word is a word that a client has heard.
+type word struct {
+	at   time.Time
+	late time.Duration // how long it was on its way
+}
+
+// heard is what a client has heard of one stream.
+type heard struct {
+	first time.Duration // from the request to the first byte
+	words []word
+}
+
+var sessions atomic.Int64 //nolint:gochecknoglobals // makes ids unique in a run
+
+func newSession() string { return fmt.Sprintf("bench-%d", sessions.Add(1)) }
+
+func agentFor(pace time.Duration) string {
+	if pace >= time.Hour {
+		return fmt.Sprintf("at-%dh", int(pace.Hours()))
+	}
+	return fmt.Sprintf("at-%dms", pace.Milliseconds())
+}
+
+// chat sends a prompt and hears the answer to its end.
+func (s *server) chat(ctx context.Context, a ask) (heard, error) {
+	type textPart struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	type message struct {
+		ID    string     `json:"id"`
+		Role  string     `json:"role"`
+		Parts []textPart `json:"parts"`
+	}
+	body, err := json.Marshal(map[string]any{
+		"id": a.session, "trigger": "submit-message",
+		"messages": []message{{ID: fmt.Sprintf("u%d", sessions.Add(1)), Role: "user", Parts: []textPart{{"text", fmt.Sprintf("clock %d", a.words)}}}},
+	})
+	if err != nil {
+		return heard{}, err
+	}
+	path := "/api/chat?agent=" + agentFor(a.pace)
+	if a.shared && s.name == raw {
+		path += "&shared=1"
+	}
+	h, err := s.hear(ctx, http.MethodPost, path, body, a.begun)
+	if err == nil && a.words < endless && len(h.words) != a.words {
+		err = fmt.Errorf("%s said %d words of %d: is it this version's binary?", s.name, len(h.words), a.words)
+	}
+	return h, err
+}
+
+// endless is so many words that somebody has to stop them.
+const endless = 10_000
+
+// stop ends a turn. The simple servers have ended theirs when the client went.
+func (s *server) stop(ctx context.Context, session string) error {
+	if s.token == "" {
+		return nil
+	}
+	res, err := s.request(ctx, http.MethodPost, "/api/chat/"+session+"/stop", nil)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
+}
+
+// follow hears the turn that runs in the session.
+func (s *server) follow(ctx context.Context, session string) (heard, error) {
+	return s.hear(ctx, http.MethodGet, "/api/chat/"+session+"/stream", nil, nil)
+}
+
+func (s *server) request(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if s.token != "" {
+		req.Header.Set("Authorization", "Bearer "+s.token)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := s.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", s.name, err)
+	}
+	if res.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+		_ = res.Body.Close()
+		return nil, fmt.Errorf("%s answers %s: %s", s.name, res.Status, text)
+	}
+	return res, nil
+}
+
+var errCut = errors.New("the stream ended before its end")
+
+func (s *server) hear(ctx context.Context, method, path string, body []byte, begun func()) (heard, error) {
+	began := time.Now()
+	res, err := s.request(ctx, method, path, body)
+	if err != nil {
+		return heard{}, err
+	}
+	defer res.Body.Close()
+	in := bufio.NewReaderSize(res.Body, 4<<10)
+	if _, err := in.Peek(1); err != nil {
+		return heard{}, fmt.Errorf("read the stream of %s: %w", s.name, err)
+	}
+	h := heard{first: time.Since(began)}
+	whole := false
+	for {
+		line, err := in.ReadSlice('\n')
+		switch {
+		case errors.Is(err, io.EOF):
+			if !whole {
+				return h, errCut
+			}
+			return h, nil
+		case err != nil:
+			return h, fmt.Errorf("read the stream of %s: %w", s.name, err)
+		case bytes.Equal(line, []byte("data: [DONE]\n")):
+			whole = true
+		}
+		if said, ok := spoken(line); ok {
+			now := time.Now()
+			h.words = append(h.words, word{at: now, late: now.Sub(said)})
+			if len(h.words) == 1 && begun != nil {
+				begun()
+			}
+		}
+	}
+}
+
+// spoken reads from a line of a stream when its word was said.
+func spoken(line []byte) (time.Time, bool) {
+	if !bytes.HasPrefix(line, []byte(`data: {"type":"text-delta"`)) {
+		return time.Time{}, false
+	}
+	_, rest, ok := bytes.Cut(line, []byte(`"delta":"`))
+	if !ok {
+		return time.Time{}, false
+	}
+	digits, _, ok := bytes.Cut(rest, []byte(" "))
+	if !ok {
+		return time.Time{}, false
+	}
+	n, err := strconv.ParseInt(string(digits), 10, 64)
+	return time.Unix(0, n), err == nil
+}
+
+// get reads a page and throws it away.
+func (s *server) get(ctx context.Context, path string) (took time.Duration, size int64, err error) {
+	began := time.Now()
+	res, err := s.request(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer res.Body.Close()
+	size, err = io.Copy(io.Discard, res.Body)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read a page of %s: %w", s.name, err)
+	}
+	return time.Since(began), size, nil
+}

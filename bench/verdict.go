@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// goal is a row of the table of goals.
+type goal struct {
+	what   string
+	floor  string
+	aim    string
+	atMost float64
+	figure func(figures) (float64, bool)
+	unit   string
+}
+
+const sixth = 1.0 / 6
+
+// goals are what the gateway is to reach. Each figure is a ratio or a difference
+// within one run.
+func goals() []goal {
+	return []goal{
+		{
+			what: "added latency p99 over raw Go, 100 streams × 50 words/s, others busy", floor: "< 5 ms", aim: "≤ 1 ms", atMost: 1, unit: " ms",
+			figure: func(f figures) (float64, bool) { return f.difference(latency99(100), gateway, raw) },
+		},
+		{
+			what: "the same with --fsync always", floor: "< 5 ms", aim: "–", atMost: 5, unit: " ms",
+			figure: func(f figures) (float64, bool) { return f.difference(latency99(100), synced, raw) },
+		},
+		{
+			what: "processor time of a frame, of Node's, 100 streams × 50 words/s", floor: "–", aim: "≤ 1/6 (0.17)", atMost: sixth, unit: " ×",
+			figure: func(f figures) (float64, bool) { return f.ratio(cpuPaced, peer) },
+		},
+		{
+			what: "processor time of a frame, of Node's, 100 streams at full speed", floor: "–", aim: "≤ 1/6 (0.17)", atMost: sixth, unit: " ×",
+			figure: func(f figures) (float64, bool) { return f.ratio(cpuFull(100), peer) },
+		},
+		{
+			what: "processor time of a frame for each of 1,000 followers, of raw Go's", floor: "100 streams", aim: "≤ 1.2", atMost: 1.2, unit: " ×",
+			figure: func(f figures) (float64, bool) { return f.ratio(cpuFollower, raw) },
+		},
+		{
+			what: "first byte p99 beside 100 streams, new session", floor: "< 200 ms", aim: "–", atMost: 200, unit: " ms",
+			figure: func(f figures) (float64, bool) { return f.median(first99(100), gateway) },
+		},
+		{
+			what: "first byte p99 beside 100 streams, new session, of raw Go's", floor: "–", aim: "≤ 1.5", atMost: 1.5, unit: " ×",
+			figure: func(f figures) (float64, bool) { return f.ratio(first99(100), raw) },
+		},
+		{
+			what: "memory of a silent stream that follows a turn, of raw Go's", floor: "1 MB", aim: "≤ 1.25", atMost: 1.25, unit: " ×",
+			figure: func(f figures) (float64, bool) { return f.ratio(idleStream, raw) },
+		},
+		{
+			what: "page of 100 turns in the full store, the first of its session", floor: "–", aim: "≤ 50 ms", atMost: 50, unit: " ms",
+			figure: func(f figures) (float64, bool) { return f.median(historyFirst, gateway) },
+		},
+		{
+			what: "page of 100 turns in the full store, later", floor: "–", aim: "≤ 50 ms", atMost: 50, unit: " ms",
+			figure: func(f figures) (float64, bool) { return f.median(historyLater, gateway) },
+		},
+	}
+}
+
+// verdicts is the table of goals.
+func verdicts(f figures) string {
+	var t strings.Builder
+	t.WriteString("| | floor | aim | measured | |\n|---|---|---|---|---|\n")
+	for _, g := range goals() {
+		value, ok := g.figure(f)
+		if !ok {
+			continue
+		}
+		verdict := "reached"
+		if value > g.atMost {
+			verdict = "**missed**"
+		}
+		fmt.Fprintf(&t, "| %s | %s | %s | %s%s | %s |\n", g.what, g.floor, g.aim, short(value), g.unit, verdict)
+	}
+	return t.String()
+}
+
+// details is the table of all figures.
+func details(f figures) string {
+	servers := []string{gateway, synced, raw, peer}
+	var t strings.Builder
+	t.WriteString("| | " + strings.Join(servers, " | ") + " |\n|---|" + strings.Repeat("---:|", len(servers)) + "\n")
+	for _, what := range measures() {
+		if len(f[what]) == 0 {
+			continue
+		}
+		t.WriteString("| " + what + " |")
+		for _, s := range servers {
+			cell := "–"
+			if value, ok := f.median(what, s); ok {
+				cell = short(value)
+			}
+			t.WriteString(" " + cell + " |")
+		}
+		t.WriteByte('\n')
+	}
+	return t.String()
+}
+
+// short writes a figure with three digits, or all before the point.
+func short(v float64) string {
+	switch size := max(v, -v); {
+	case size >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case size >= 10:
+		return fmt.Sprintf("%.1f", v)
+	default:
+		return fmt.Sprintf("%.2f", v)
+	}
+}

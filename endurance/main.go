@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ok, err := run(ctx, os.Args[1:])
+	stop()
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "endurance:", err)
+		os.Exit(2)
+	case !ok:
+		os.Exit(1)
+	}
+}
+
+// sizes say how much of everything is tried.
+type sizes struct {
+	rounds, perStore, clients int
+	cuts                      int
+	judged, judgedKills       int
+	turns, turnsApart         int
+	faults                    int
+}
+
+func full() sizes {
+	return sizes{
+		rounds: 1000, perStore: 100, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
+		turns: 100_000, turnsApart: 10_000, faults: 2,
+	}
+}
+
+// quick is what a test run has time for.
+func quick() sizes {
+	return sizes{rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0}
+}
+
+func run(ctx context.Context, args []string) (ok bool, err error) {
+	small := false
+	for _, a := range args { // the sizes' defaults depend on it
+		small = small || a == "-quick" || a == "--quick"
+	}
+	n := full()
+	if small {
+		n = quick()
+	}
+	flags := flag.NewFlagSet("endurance", flag.ContinueOnError)
+	flags.Bool("quick", false, "small sizes, about a minute")
+	binary := flags.String("binary", "bin/tributary", "the gateway")
+	root := flags.String("root", ".", "the project, for the clients' own readers and the tests of faults")
+	flags.IntVar(&n.rounds, "rounds", n.rounds, "how often the gateway is killed under load and started again")
+	flags.IntVar(&n.perStore, "per-store", n.perStore, "after how many of these a new data directory is begun")
+	flags.IntVar(&n.clients, "clients", n.clients, "clients at the same time while it is killed")
+	flags.IntVar(&n.cuts, "cuts", n.cuts, "streams that are cut, resumed and compared byte by byte")
+	flags.IntVar(&n.judged, "judged", n.judged, "cuts that the clients' own readers judge (needs Node.js); 0: none")
+	flags.IntVar(&n.judgedKills, "judged-kills", n.judgedKills, "kills among those")
+	flags.IntVar(&n.turns, "turns", n.turns, "turns of the demo agent before what is left of them is counted")
+	flags.IntVar(&n.turnsApart, "turns-apart", n.turnsApart, "the same with the NATS server in a process of its own; 0: none")
+	flags.IntVar(&n.faults, "faults", n.faults, "how often each test of a fault is run (needs Go); 0: never")
+	serveNATS := flags.String("serve-nats", "", "be a NATS server that keeps its files here (for the program itself)")
+	if err := flags.Parse(args); err != nil {
+		return false, fmt.Errorf("read the arguments: %w", err)
+	}
+	if *serveNATS != "" {
+		return true, runNATS(ctx, *serveNATS)
+	}
+	b, err := newBench(*binary, *root)
+	if err != nil {
+		return false, err
+	}
+	defer b.remove()
+	return b.all(ctx, n)
+}
+
+// bench is where everything runs: a directory that goes away, and the binary.
+type bench struct {
+	binary, root, dir string
+	last              *gateway // there is one at a time
+}
+
+func newBench(binary, root string) (*bench, error) {
+	b := &bench{}
+	var err error
+	if b.binary, err = filepath.Abs(binary); err != nil {
+		return nil, fmt.Errorf("find the gateway: %w", err)
+	}
+	if _, err := os.Stat(b.binary); err != nil {
+		return nil, fmt.Errorf("the gateway is missing, build it with make binary: %w", err)
+	}
+	if b.root, err = filepath.Abs(root); err != nil {
+		return nil, fmt.Errorf("find the project: %w", err)
+	}
+	if b.dir, err = os.MkdirTemp("", "tributary-endurance-"); err != nil {
+		return nil, fmt.Errorf("make a directory to work in: %w", err)
+	}
+	return b, nil
+}
+
+// remove ends what an error has left running, and takes the directory away.
+func (b *bench) remove() {
+	if b.last != nil {
+		b.last.kill()
+	}
+	_ = os.RemoveAll(b.dir)
+}
+
+// trial is one row of the table in the making.
+type trial struct {
+	what string
+	runs bool
+	do   func(context.Context, *tally) error
+}
+
+func (b *bench) all(ctx context.Context, n sizes) (ok bool, err error) {
+	began := time.Now()
+	ok = true
+	var rows []row
+	for _, t := range []trial{
+		{"kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *tally) error { return b.restarts(ctx, n, c) }},
+		{"streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *tally) error { return b.cuts(ctx, n.cuts, c) }},
+		{"the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *tally) error { return b.judged(ctx, n, c) }},
+		{"turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turns, false, c) }},
+		{"the same, NATS in a process of its own", n.turnsApart > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turnsApart, true, c) }},
+	} {
+		if !t.runs {
+			continue
+		}
+		r, err := measure(ctx, t)
+		rows = append(rows, r)
+		ok = ok && r.clean() && err == nil
+		if err != nil { // what was counted until then counts
+			table(os.Stdout, rows, time.Since(began))
+			return false, err
+		}
+	}
+	if n.faults > 0 {
+		more, err := b.faults(ctx, n.faults)
+		if err != nil {
+			return false, err
+		}
+		for _, r := range more {
+			rows = append(rows, r)
+			ok = ok && r.clean()
+		}
+	}
+	table(os.Stdout, rows, time.Since(began))
+	return ok, nil
+}
+
+func measure(ctx context.Context, t trial) (row, error) {
+	began := time.Now()
+	say("%s …", t.what)
+	c := &tally{}
+	err := t.do(ctx, c)
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%s: it was interrupted", t.what)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", t.what, err)
+	}
+	return c.row(t.what, time.Since(began)), err
+}
+
+// say tells on standard error how far it is.
+func say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
+}

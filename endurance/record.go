@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// record is what the checks look at in a line of the trace.
+type record struct {
+	Turn    string `json:"turn"`
+	Seq     uint64 `json:"seq"`
+	ID      string `json:"id"`
+	Parent  string `json:"parent_id"`
+	Type    string `json:"type"`
+	Payload struct {
+		Message struct {
+			ID string `json:"id"`
+		} `json:"message"`
+		MessageID string          `json:"message_id"`
+		Role      string          `json:"role"`
+		Text      string          `json:"text"`
+		CallID    string          `json:"tool_call_id"`
+		Output    json.RawMessage `json:"output"`
+	} `json:"payload"`
+}
+
+// book is what the trace of a session says, from some record on.
+type book struct {
+	last    uint64
+	prompts map[string][]string // turns, by the id of the user message
+	replies map[string][]string // turns, by the id of the assistant message
+	turns   map[string]*turnBook
+	order   []string // of the turns
+}
+
+// turnBook is a turn in it.
+type turnBook struct {
+	gist
+
+	records, stops int
+	after          bool // something follows the stop
+}
+
+// audit reads the trace of a session and counts what is wrong in itself: ids that
+// come twice, numbers that do not grow, turns without exactly one stop.
+func (g *gateway) audit(ctx context.Context, c *tally, session string, after uint64) (*book, error) {
+	path := "/api/sessions/" + url.PathEscape(session) + "/trace?deltas=1&after=" + strconv.FormatUint(after, 10)
+	body, err := g.read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	b := &book{last: after, prompts: map[string][]string{}, replies: map[string][]string{}, turns: map[string]*turnBook{}}
+	ids := map[string]bool{}
+	for line := range bytes.Lines(body) {
+		var r record
+		if err := json.Unmarshal(line, &r); err != nil {
+			c.failed("%s: the record %.200s cannot be read: %v", session, line, err)
+			continue
+		}
+		if ids[r.ID] {
+			c.doubled("%s: the record %s is there twice", session, r.ID)
+		}
+		ids[r.ID] = true
+		if r.Seq <= b.last {
+			c.doubled("%s: the number %d of record %s comes after %d", session, r.Seq, r.ID, b.last)
+		}
+		b.last = max(b.last, r.Seq)
+		if r.Turn != "" {
+			b.enter(r)
+		}
+	}
+	for id, t := range b.turns {
+		switch {
+		case t.stops == 0:
+			c.failed("%s: turn %s has %d records and no stop", session, id, t.records)
+		case t.stops > 1:
+			c.doubled("%s: turn %s has %d stops", session, id, t.stops)
+		case t.after:
+			c.failed("%s: turn %s has records after its stop", session, id)
+		}
+	}
+	return b, nil
+}
+
+func (b *book) enter(r record) {
+	t := b.turns[r.Turn]
+	if t == nil {
+		t = &turnBook{gist: gist{outputs: map[string]string{}}}
+		b.turns[r.Turn] = t
+		b.order = append(b.order, r.Turn)
+	}
+	t.records++
+	t.after = t.after || t.stops > 0
+	switch r.Type {
+	case "prompt":
+		b.prompts[r.Payload.Message.ID] = append(b.prompts[r.Payload.Message.ID], r.Turn)
+	case "reply":
+		b.replies[r.Payload.MessageID] = append(b.replies[r.Payload.MessageID], r.Turn)
+		t.message = r.Payload.MessageID
+	case "message":
+		if r.Parent != "" { // a sub-agent speaks to its agent
+			return
+		}
+		t.text += r.Payload.Text
+	case "tool_result":
+		t.outputs[r.Payload.CallID] = string(r.Payload.Output)
+	case "stop":
+		t.stops++
+	}
+}
+
+// page is the history of a session: its messages by id, and how often each is there.
+type page struct {
+	times    map[string]int
+	messages map[string]gist
+}
+
+// history reads the last turns of a session as an app shows them.
+func (g *gateway) history(ctx context.Context, session string, turns int) (page, error) {
+	body, err := g.read(ctx, fmt.Sprintf("/api/sessions/%s/messages?limit=%d", url.PathEscape(session), min(1000, turns)))
+	if err != nil {
+		return page{}, err
+	}
+	var messages []struct {
+		ID    string `json:"id"`
+		Parts []struct {
+			Type   string          `json:"type"`
+			Text   string          `json:"text"`
+			CallID string          `json:"toolCallId"`
+			Output json.RawMessage `json:"output"`
+		} `json:"parts"`
+	}
+	if err := json.Unmarshal(body, &messages); err != nil {
+		return page{}, fmt.Errorf("read the history of %s: %w", session, err)
+	}
+	p := page{times: map[string]int{}, messages: map[string]gist{}}
+	for _, m := range messages {
+		p.times[m.ID]++
+		said := gist{message: m.ID, outputs: map[string]string{}}
+		for _, part := range m.Parts {
+			switch {
+			case part.Type == "text":
+				said.text += part.Text
+			case part.CallID != "" && part.Output != nil:
+				said.outputs[part.CallID] = string(part.Output)
+			}
+		}
+		p.messages[m.ID] = said
+	}
+	return p, nil
+}
+
+// holds says what of a sight is missing here, or "".
+func (g gist) holds(seen gist) string {
+	if !strings.HasPrefix(g.text, seen.text) {
+		return fmt.Sprintf("the text %q, of which %q is there", tail(seen.text), tail(g.text))
+	}
+	for call, output := range seen.outputs {
+		if g.outputs[call] != output {
+			return fmt.Sprintf("the output %.100s of call %s, of which %.100s is there", output, call, g.outputs[call])
+		}
+	}
+	return ""
+}
+
+func tail(s string) string {
+	const last = 60
+	return s[max(0, len(s)-last):]
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// sight is what one client has seen of one message.
+type sight struct {
+	session string
+	prompt  string // the id of the user message, where the client itself sent it
+	acked   bool   // the gateway answered 200
+	refused string // what it answered else
+	raw     []byte // of the body, as far as it came
+	whole   bool   // the body had its end
+}
+
+// read takes in a response until it ends, breaks off, or most bytes have come.
+func (s *sight) read(res *http.Response, most int) {
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(io.LimitReader(res.Body, 500)) //nolint:mnd // for people to read
+		s.refused = res.Status + " " + string(body)
+		return
+	}
+	s.acked = true
+	buf := make([]byte, min(most, 4<<10))
+	for len(s.raw) < most {
+		n, err := res.Body.Read(buf[:min(len(buf), most-len(s.raw))])
+		s.raw = append(s.raw, buf[:n]...)
+		if err != nil {
+			s.whole = err == io.EOF && ended(s.raw) //nolint:errorlint // io.Reader returns it as it is
+			return
+		}
+	}
+}
+
+const done = "data: [DONE]\n\n"
+
+func ended(raw []byte) bool { return bytes.HasSuffix(raw, []byte(done)) }
+
+// content is a stream without what says nothing: comments, and, unless ids is
+// set, the ids, which are others after a restart. Half a frame at its end stays.
+func content(raw []byte, ids bool) string {
+	var out strings.Builder
+	comment := false
+	for line := range bytes.Lines(raw) {
+		half := line[len(line)-1] != '\n'
+		switch {
+		case line[0] == ':':
+			comment = true
+			continue
+		case comment && len(line) == 1: // ends the comment
+			comment = false
+			continue
+		case !ids && (bytes.HasPrefix(line, []byte("id: ")) || half && bytes.HasPrefix([]byte("id: "), line)):
+			continue
+		}
+		comment = false
+		out.Write(line)
+	}
+	return out.String()
+}
+
+// chunk is what the checks look at in a chunk of the stream.
+type chunk struct {
+	Type      string          `json:"type"`
+	MessageID string          `json:"messageId"`
+	Delta     string          `json:"delta"`
+	CallID    string          `json:"toolCallId"`
+	Output    json.RawMessage `json:"output"`
+}
+
+// chunks are the whole frames of a stream.
+func chunks(raw []byte) []chunk {
+	var all []chunk
+	for line := range bytes.Lines(raw) {
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		var c chunk
+		if ok && line[len(line)-1] == '\n' && json.Unmarshal(data, &c) == nil {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// gist is what a stream, a history or a trace says in the end.
+type gist struct {
+	message string
+	text    string
+	outputs map[string]string // by call
+}
+
+func gistOf(raw []byte) gist {
+	g := gist{outputs: map[string]string{}}
+	for _, c := range chunks(raw) {
+		switch c.Type {
+		case "start":
+			g.message = c.MessageID
+		case "text-delta":
+			g.text += c.Delta
+		case "tool-output-available":
+			g.outputs[c.CallID] = string(c.Output)
+		}
+	}
+	return g
+}

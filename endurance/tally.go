@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// row is a line of the table.
+type row struct {
+	what string
+	counts
+	took time.Duration
+}
+
+// counts are what is counted of a trial.
+type counts struct {
+	tried   int
+	lost    int // was seen, or acknowledged, and is not on record
+	doubled int // is there more often than it happened
+	failed  int // went wrong in another way: a turn that is not closed, an answer that is none
+	leaked  int // goroutines, files, processes, megabytes beyond the baseline
+}
+
+func (r row) clean() bool { return r.tried > 0 && r.lost+r.doubled+r.failed+r.leaked == 0 }
+
+// tally counts; it is safe for concurrent use.
+type tally struct {
+	mu   sync.Mutex
+	c    counts
+	said int
+}
+
+// mostSaid bounds the sentences about what went wrong: one cause shows many times.
+const mostSaid = 40
+
+func (t *tally) tried(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.c.tried += n
+}
+
+func (t *tally) sofar() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.c.tried
+}
+
+func (t *tally) lost(format string, args ...any) {
+	t.count(func(c *counts) { c.lost++ }, "LOST", format, args)
+}
+
+func (t *tally) doubled(format string, args ...any) {
+	t.count(func(c *counts) { c.doubled++ }, "DOUBLED", format, args)
+}
+
+func (t *tally) failed(format string, args ...any) {
+	t.count(func(c *counts) { c.failed++ }, "FAILED", format, args)
+}
+
+func (t *tally) leaked(n int, format string, args ...any) {
+	t.count(func(c *counts) { c.leaked += n }, "LEAKED", format, args)
+}
+
+func (t *tally) count(add func(*counts), what, format string, args []any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	add(&t.c)
+	if t.said++; t.said <= mostSaid {
+		say("%s  %s", what, fmt.Sprintf(format, args...))
+	}
+}
+
+func (t *tally) row(what string, took time.Duration) row {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return row{what: what, counts: t.c, took: took}
+}
+
+// table writes the rows.
+func table(w io.Writer, rows []row, took time.Duration) {
+	const line = "%-46s %8v %6v %8v %7v %7v %8v\n"
+	fmt.Fprintf(w, line, "what", "tried", "lost", "doubled", "failed", "leaked", "seconds")
+	for _, r := range rows {
+		fmt.Fprintf(w, line, r.what, r.tried, r.lost, r.doubled, r.failed, r.leaked, int(r.took.Seconds()+0.5))
+	}
+	fmt.Fprintf(w, "%d rows in %s\n", len(rows), took.Round(time.Second))
+}

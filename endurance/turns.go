@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// What the turns are spread over.
+const (
+	turnSessions = 200
+	turnClients  = 16
+)
+
+// restLimit bounds how long the gateway may take to come to rest after its work:
+// sessions retire after seconds with this configuration, and NATS lets go of its
+// caches of blocks after some more.
+const restLimit = 100 * time.Second
+
+const restful = `
+log_level: error
+agents: {demo: {pace: 0s}}
+sessions: {agent_idle: 1s, retire: 2s, replay: 1s}
+`
+
+// turns runs very many turns and looks what is left of them in the process.
+func (b *bench) turns(ctx context.Context, n int, apart bool, c *tally) error {
+	data := filepath.Join(b.dir, fmt.Sprintf("turns-%t", apart))
+	var args []string
+	if apart {
+		at, stop, err := startNATS(ctx, filepath.Join(b.dir, "nats"))
+		if err != nil {
+			return err
+		}
+		defer stop()
+		args = []string{"--nats", at}
+	}
+	g, err := b.start(ctx, data, restful, args...)
+	if err != nil {
+		return err
+	}
+	if err := baselines(ctx, g, n, c); err != nil {
+		g.kill()
+		return err
+	}
+	return g.end()
+}
+
+func baselines(ctx context.Context, g *gateway, n int, c *tally) error {
+	// What is made once is made before the baseline is taken: every session,
+	// every pool and cache.
+	if err := work(ctx, g, max(turnSessions, n/20), c); err != nil {
+		return err
+	}
+	before, err := rest(ctx, g, nil)
+	if err != nil {
+		return err
+	}
+	say("at rest before: %s", before)
+	began := time.Now()
+	if err := work(ctx, g, n, c); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	after, err := rest(ctx, g, &before)
+	if err != nil {
+		return err
+	}
+	say("at rest after %d turns in %s (%.0f/s): %s", n, took.Round(time.Second), float64(n)/took.Seconds(), after)
+	after.beyond(before, c)
+	return nil
+}
+
+// work has clients run turns, each in the session that is next.
+func work(ctx context.Context, g *gateway, n int, c *tally) error {
+	var left atomic.Int64
+	left.Store(int64(n))
+	var clients sync.WaitGroup
+	for range turnClients {
+		clients.Go(func() {
+			for i := left.Add(-1); i >= 0 && ctx.Err() == nil; i = left.Add(-1) {
+				one(ctx, g, fmt.Sprintf("t%d", i%turnSessions), c)
+				if done := int64(n) - i; done%20_000 == 0 {
+					say("%d turns", done)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	return ctx.Err()
+}
+
+// one runs a turn.
+func one(run context.Context, g *gateway, session string, c *tally) {
+	ctx, cancel := context.WithTimeout(run, answerWithin)
+	defer cancel()
+	s := &sight{session: session, prompt: "u" + rand.Text()}
+	words := []string{"hello", "hello", "think", "tool"}
+	res, err := g.prompt(ctx, session, s.prompt, oneOf(words))
+	if err == nil {
+		s.read(res, toTheEnd)
+	}
+	if run.Err() != nil {
+		return // whoever ended the run cut it off
+	}
+	c.tried(1)
+	switch {
+	case err != nil:
+		c.failed("%s: a prompt was not answered: %v", session, err)
+	case !s.whole:
+		c.failed("%s: a turn has no end: %s %q", session, s.refused, tail(string(s.raw)))
+	}
+}

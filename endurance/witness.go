@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// witness keeps what clients saw of one session, and compares it with what is
+// there later. What a client has seen is in the log: that is the promise.
+type witness struct {
+	session string
+	checked uint64          // the last record of an earlier comparison
+	known   map[string]bool // messages of turns up to there
+	same    bool            // the gateway is still the one that was seen: the ids are the same too
+
+	mu     sync.Mutex
+	sights []*sight
+}
+
+func newWitness(session string) *witness {
+	return &witness{session: session, known: map[string]bool{}}
+}
+
+func (w *witness) add(s *sight) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sights = append(w.sights, s)
+}
+
+// since returns the sights that came after the first n.
+func (w *witness) since(n int) []*sight {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sights[n:]
+}
+
+// compare compares sights with the trace, the history and the replay. They are
+// of turns that began after the record with the number given.
+func (w *witness) compare(ctx context.Context, g *gateway, c *tally, after uint64, sights []*sight) (last uint64, err error) {
+	if len(sights) == 0 {
+		return after, nil
+	}
+	b, err := g.audit(ctx, c, w.session, after)
+	if err != nil {
+		if !anyAcked(sights) { // a session that nobody was promised
+			return after, nil
+		}
+		return after, err
+	}
+	p, err := g.history(ctx, w.session, len(b.order)+1)
+	if err != nil {
+		return after, err
+	}
+	for id, turns := range b.prompts {
+		if len(turns) > 1 {
+			c.doubled("%s: the prompt %s has %d turns", w.session, id, len(turns))
+		}
+		if n := p.times[id]; n > 1 {
+			c.doubled("%s: the prompt %s is in the history %d times", w.session, id, n)
+		}
+	}
+	for id, turns := range b.replies {
+		w.known[id] = true
+		if n := p.times[id]; len(turns) > 1 || n > 1 {
+			c.doubled("%s: the answer %s has %d turns, and is in the history %d times", w.session, id, len(turns), n)
+		}
+	}
+	replays := map[string][]byte{}
+	for _, s := range sights {
+		turn := w.find(c, b, p, s, after)
+		if turn == "" || len(s.raw) == 0 {
+			continue
+		}
+		if replays[turn] == nil {
+			if replays[turn], err = g.replay(ctx, w.session, turn); err != nil {
+				return after, err
+			}
+		}
+		if what := falls(s, w.same, replays[turn], b.turns[turn].gist, p); what != "" {
+			c.lost("%s, turn %s: %s", w.session, turn, what)
+		}
+	}
+	return b.last, nil
+}
+
+func anyAcked(sights []*sight) bool {
+	for _, s := range sights {
+		if s.acked {
+			return true
+		}
+	}
+	return false
+}
+
+// find finds the turn of a sight, and counts what is missing of its prompt.
+func (w *witness) find(c *tally, b *book, p page, s *sight, after uint64) (turn string) {
+	seen := gistOf(s.raw)
+	if turns := b.replies[seen.message]; seen.message != "" && len(turns) > 0 {
+		turn = turns[0]
+	}
+	switch {
+	case turn == "" && s.prompt == "" && after > 0 && w.known[seen.message]:
+		return "" // it resumed a turn of an earlier round: the last comparison looks at it
+	case seen.message != "" && turn == "":
+		c.lost("%s: a client saw the message %s, and the trace has none", w.session, seen.message)
+		return ""
+	case s.prompt == "" || !s.acked:
+		return turn
+	case len(b.prompts[s.prompt]) == 0:
+		c.lost("%s: the prompt %s was acknowledged, and the trace has none", w.session, s.prompt)
+		return ""
+	case p.times[s.prompt] == 0:
+		c.lost("%s: the prompt %s was acknowledged, and the history has none", w.session, s.prompt)
+		return ""
+	case turn != "" && turn != b.prompts[s.prompt][0]:
+		c.failed("%s: the answer to %s is of turn %s, not %s", w.session, s.prompt, turn, b.prompts[s.prompt][0])
+	}
+	return turn
+}
+
+// falls says in which of the three places something is missing that was seen.
+func falls(s *sight, ids bool, replay []byte, traced gist, p page) string {
+	was, is := content(s.raw, ids), content(replay, ids)
+	switch seen := gistOf(s.raw); {
+	case !ended(replay):
+		return fmt.Sprintf("its replay has no end: %q", tail(string(replay)))
+	case s.whole && was != is:
+		return fmt.Sprintf("a client had all of it in %d bytes, the replay has %d: %s", len(was), len(is), parting(was, is))
+	case !strings.HasPrefix(is, was):
+		return "a client had seen what the replay does not have: " + parting(was, is)
+	case traced.holds(seen) != "":
+		return "the trace lacks " + traced.holds(seen)
+	case p.messages[seen.message].holds(seen) != "":
+		return "the history lacks " + p.messages[seen.message].holds(seen)
+	}
+	return ""
+}
+
+// parting tells where two texts part.
+func parting(was, is string) string {
+	i := 0
+	for i < len(was) && i < len(is) && was[i] == is[i] {
+		i++
+	}
+	const around = 60
+	cut := func(s string) string { return s[max(0, min(i, len(s))-around):min(len(s), i+around)] }
+	return fmt.Sprintf("at byte %d it had %q, there is %q", i, cut(was), cut(is))
+}
+
+// replay reads the stream of a turn that is over.
+func (g *gateway) replay(ctx context.Context, session, turn string) ([]byte, error) {
+	return g.read(ctx, "/api/chat/"+url.PathEscape(session)+"/stream?turn="+url.QueryEscape(turn))
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A gateway that lost or doubled something must be found out; so each line of
+// what a good one says is spoiled in turn.
+const (
+	goodTrace = `{"turn":"t1","seq":1,"id":"t1.1","type":"prompt","payload":{"message":{"id":"u1"}}}
+{"turn":"t1","seq":2,"id":"t1.2","type":"reply","payload":{"message_id":"m1"}}
+{"turn":"t1","seq":3,"id":"t1.3","type":"message","payload":{"text":"one two"}}
+{"turn":"t1","seq":4,"id":"t1.4","type":"tool_result","payload":{"tool_call_id":"c1","output":"out"}}
+{"turn":"t1","seq":5,"id":"t1.5","type":"message","parent_id":"t1.9","payload":{"text":"aside"}}
+{"turn":"t1","seq":6,"id":"t1.6","type":"stop","payload":{}}
+`
+	goodHistory = `[{"id":"u1"},{"id":"m1","parts":[{"type":"text","text":"one two"},{"type":"dynamic-tool","toolCallId":"c1","output":"out"}]}]`
+	goodReplay  = ": stream-open\n\nevent: start\nid: B-2\ndata: {\"type\":\"start\",\"messageId\":\"m1\"}\n\n" +
+		"data: {\"type\":\"text-delta\",\"delta\":\"one \"}\n\ndata: {\"type\":\"text-delta\",\"delta\":\"two\"}\n\n" +
+		"id: B-4\ndata: {\"type\":\"tool-output-available\",\"toolCallId\":\"c1\",\"output\":\"out\"}\n\n" + done
+)
+
+func seenOf(replay string) *sight {
+	raw := strings.ReplaceAll(replay, "id: B-", "id: A-")
+	return &sight{session: "s", prompt: "u1", acked: true, raw: []byte(raw), whole: strings.HasSuffix(raw, done)}
+}
+
+func compareWith(t *testing.T, trace, history, replay string, s *sight) counts {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := map[bool]string{strings.HasSuffix(r.URL.Path, "/trace"): trace, strings.HasSuffix(r.URL.Path, "/messages"): history, strings.HasSuffix(r.URL.Path, "/stream"): replay}[true]
+		_, _ = w.Write([]byte(body))
+	}))
+	defer server.Close()
+	var c tally
+	g := &gateway{base: server.URL, client: server.Client()}
+	if _, err := newWitness("s").compare(context.Background(), g, &c, 0, []*sight{s}); err != nil {
+		t.Fatal(err)
+	}
+	return c.row("", 0).counts
+}
+
+func TestAWitnessAgreesWithWhatItSaw(t *testing.T) {
+	t.Parallel()
+	for cut := 1; cut <= len(goodReplay); cut++ { // wherever its line broke
+		s := seenOf(goodReplay[:cut])
+		if c := compareWith(t, goodTrace, goodHistory, goodReplay, s); c != (counts{}) {
+			t.Fatalf("cut after %d bytes: %+v", cut, c)
+		}
+	}
+}
+
+func TestAWitnessFindsOut(t *testing.T) {
+	t.Parallel()
+	lines := strings.SplitAfter(goodTrace, "\n")
+	without := func(i int) string { return strings.Join(append(append([]string{}, lines[:i]...), lines[i+1:]...), "") }
+	other := func(s, old, now string) string { return strings.Replace(s, old, now, 1) }
+	for name, c := range map[string]struct {
+		trace, history, replay string
+		want                   func(counts) bool
+	}{
+		"no prompt":              {without(0), goodHistory, goodReplay, func(c counts) bool { return c.lost > 0 }},
+		"no reply":               {without(1), goodHistory, goodReplay, func(c counts) bool { return c.lost > 0 }},
+		"no text":                {without(2), goodHistory, goodReplay, func(c counts) bool { return c.lost > 0 }},
+		"no output":              {without(3), goodHistory, goodReplay, func(c counts) bool { return c.lost > 0 }},
+		"no stop":                {without(5), goodHistory, goodReplay, func(c counts) bool { return c.failed > 0 }},
+		"a record twice":         {goodTrace + lines[5], goodHistory, goodReplay, func(c counts) bool { return c.doubled > 0 }},
+		"two stops":              {goodTrace + other(other(lines[5], "t1.6", "t1.7"), `"seq":6`, `"seq":7`), goodHistory, goodReplay, func(c counts) bool { return c.doubled > 0 }},
+		"a number again":         {other(goodTrace, `"seq":3`, `"seq":2`), goodHistory, goodReplay, func(c counts) bool { return c.doubled > 0 }},
+		"a prompt in two turns":  {goodTrace + `{"turn":"t2","seq":8,"id":"t2.1","type":"prompt","payload":{"message":{"id":"u1"}}}` + "\n" + `{"turn":"t2","seq":9,"id":"t2.2","type":"stop"}` + "\n", goodHistory, goodReplay, func(c counts) bool { return c.doubled > 0 }},
+		"no prompt in history":   {goodTrace, other(goodHistory, `{"id":"u1"},`, ""), goodReplay, func(c counts) bool { return c.lost > 0 }},
+		"an answer twice":        {goodTrace, other(goodHistory, `{"id":"u1"}`, `{"id":"u1"},{"id":"m1"}`), goodReplay, func(c counts) bool { return c.doubled > 0 }},
+		"less text in history":   {goodTrace, other(goodHistory, "one two", "one"), goodReplay, func(c counts) bool { return c.lost > 0 }},
+		"no output in history":   {goodTrace, other(goodHistory, `"out"`, `"no"`), goodReplay, func(c counts) bool { return c.lost > 0 }},
+		"other bytes in replay":  {goodTrace, goodHistory, other(goodReplay, "two", "too"), func(c counts) bool { return c.lost > 0 }},
+		"more in replay":         {goodTrace, goodHistory, other(goodReplay, done, "data: {}\n\n"+done), func(c counts) bool { return c.lost > 0 }},
+		"no end of the replay":   {goodTrace, goodHistory, other(goodReplay, done, ""), func(c counts) bool { return c.lost > 0 }},
+		"a replay of nothing at": {goodTrace, goodHistory, done, func(c counts) bool { return c.lost > 0 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := compareWith(t, c.trace, c.history, c.replay, seenOf(goodReplay)); !c.want(got) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func TestOtherIDsAreNoDifferenceUnlessTheyAreToBeTheSame(t *testing.T) {
+	t.Parallel()
+	s := seenOf(goodReplay)
+	if content(s.raw, false) != content([]byte(goodReplay), false) {
+		t.Error("ids are no content")
+	}
+	if content(s.raw, true) == content([]byte(goodReplay), true) {
+		t.Error("ids are not compared")
+	}
+}
+
+func TestWhatIsLeftIsCounted(t *testing.T) {
+	t.Parallel()
+	before := footprint{goroutines: 50, files: 30, heap: 10 * mega}
+	for name, c := range map[string]struct {
+		after footprint
+		want  int
+	}{
+		"the same":      {before, 0},
+		"less":          {footprint{goroutines: 49, files: 29, heap: 9 * mega}, 0},
+		"goroutines":    {footprint{goroutines: 53, files: 30, heap: 10 * mega}, 3},
+		"files":         {footprint{goroutines: 50, files: 31, heap: 10 * mega}, 1},
+		"a process":     {footprint{goroutines: 50, files: 30, children: 1, heap: 10 * mega}, 1},
+		"within slack":  {footprint{goroutines: 50, files: 30, heap: 10*mega + heapSlack}, 0},
+		"beyond slack ": {footprint{goroutines: 50, files: 30, heap: 15*mega + heapSlack}, 5},
+	} {
+		var tl tally
+		c.after.beyond(before, &tl)
+		if got := tl.row("", 0).leaked; got != c.want {
+			t.Errorf("%s: %d leaked, want %d", name, got, c.want)
+		}
+		if c.after.back(before) != (c.want == 0) {
+			t.Errorf("%s: back is %t", name, c.after.back(before))
+		}
+	}
+}

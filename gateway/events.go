@@ -1,0 +1,28 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/tributary-dev/tributary/session"
+)
+
+// events tells what happens to a session, for tabs and lists that did not cause it.
+func (g *gateway) events(w http.ResponseWriter, r *http.Request) error {
+	after, err := mark(r)
+	if err != nil {
+		return err
+	}
+	events, err := g.Hub.Events(r.Context(), r.PathValue("id"), after)
+	if err != nil {
+		return err
+	}
+	err = follow(g, w, r, events, func(e session.Event) (uint64, []byte, error) {
+		data, err := json.Marshal(e)
+		return e.Seq, data, err
+	})
+	if err != nil {
+		g.abort(r, err)
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// budget is what one turn has put on record. An agent that goes round in circles
+// would fill the disk, and the memory of everybody who reads its turn. Appends of
+// one turn come one at a time, so it needs no lock.
+type budget struct {
+	bytes   int64
+	records int
+	over    bool
+}
+
+// spend counts events and returns a sentence once they are too many.
+func (b *budget) spend(events []trace.Event, o Options) (sentence string) {
+	for _, e := range events {
+		b.bytes += int64(trace.Weigh(e.Payload))
+		if !trace.Provisional(e.Payload) {
+			b.records++
+		}
+	}
+	switch {
+	case b.over:
+		return ""
+	case o.MaxTurnBytes > 0 && b.bytes > o.MaxTurnBytes:
+		sentence = fmt.Sprintf("The agent has written %s in this turn, which is the most that one may have, so the turn was ended: send a new message to go on.", size(o.MaxTurnBytes))
+	case o.MaxTurnRecords > 0 && b.records > o.MaxTurnRecords:
+		sentence = fmt.Sprintf("The agent has taken %d steps in this turn, which is the most that one may have, so the turn was ended: send a new message to go on.", o.MaxTurnRecords)
+	}
+	b.over = sentence != ""
+	return sentence
+}
+
+// size says a number of bytes as people do.
+func size(n int64) string {
+	for _, unit := range []string{"bytes", "KB", "MB"} {
+		if n < 1<<10 || n%(1<<10) != 0 {
+			return fmt.Sprintf("%d %s", n, unit)
+		}
+		n >>= 10
+	}
+	return fmt.Sprintf("%d GB", n)
+}

@@ -1,0 +1,83 @@
+package session
+
+import (
+	"container/list"
+	"slices"
+	"sync"
+	"time"
+)
+
+// catalog knows which sessions there are, in the order in which they were changed.
+// The registry is read once, at start; from then on whoever writes a document notes
+// it here, so that a page of the list costs its own documents and no others.
+type catalog struct {
+	mu    sync.Mutex
+	order *list.List // of entry, the newest in front
+	known map[string]*list.Element
+}
+
+// entry is a session of the catalog.
+type entry struct {
+	id string
+	// changed is when, in nanoseconds since 1970. No two are equal, so that it marks
+	// a place between pages.
+	changed int64
+}
+
+func newCatalog() *catalog { return &catalog{order: list.New(), known: map[string]*list.Element{}} }
+
+// load takes over what the registry held at start.
+func (c *catalog) load(sessions []Info) {
+	slices.SortFunc(sessions, func(a, b Info) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+	for _, s := range sessions {
+		c.note(s.ID, s.UpdatedAt)
+	}
+}
+
+// note puts a session in front: it was changed just now.
+func (c *catalog) note(id string, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := entry{id: id, changed: max(0, at.UnixNano())}
+	if front := c.order.Front(); front != nil {
+		e.changed = max(e.changed, front.Value.(entry).changed+1)
+	}
+	if was := c.known[id]; was != nil {
+		c.order.Remove(was)
+	}
+	c.known[id] = c.order.PushFront(e)
+}
+
+// forget takes a session out.
+func (c *catalog) forget(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if was := c.known[id]; was != nil {
+		c.order.Remove(was)
+		delete(c.known, id)
+	}
+}
+
+func (c *catalog) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.known)
+}
+
+// page lists the sessions that were changed before a mark (0: all), the newest
+// first, and the mark of the next page, or 0.
+func (c *catalog) page(before int64, limit int) (ids []string, next int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for e := c.order.Front(); e != nil; e = e.Next() {
+		s := e.Value.(entry)
+		switch {
+		case before != 0 && s.changed >= before:
+		case len(ids) == limit:
+			return ids, next
+		default:
+			ids, next = append(ids, s.id), s.changed
+		}
+	}
+	return ids, 0
+}

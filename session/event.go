@@ -1,0 +1,60 @@
+package session
+
+import "github.com/tributary-dev/tributary/trace"
+
+// EventType says what an Event tells.
+type EventType string
+
+// What is told of a session.
+const (
+	EventSession EventType = "session" // how it stands; what was before is to be read anew
+	EventTurn    EventType = "turn"    // a turn has got another state
+	EventHistory EventType = "history" // messages were taken back
+	EventTitle   EventType = "title"   // it has got a title
+	EventDeleted EventType = "deleted" // it is no more: the last event
+)
+
+// Event is something that has happened to a session, for whoever shows it and did
+// not cause it: another tab, another user, a list. It says that there is something
+// to be read, not what.
+type Event struct {
+	// Seq is the number of the record that tells it, and the mark to go on from.
+	Seq  uint64    `json:"-"`
+	Type EventType `json:"type"`
+	// TurnStatus is set for EventTurn.
+	TurnStatus
+	// Turns are those that are not over, in the order in which they began.
+	Turns []TurnStatus `json:"turns,omitzero"`
+	// To is the first message that was taken back.
+	To    string `json:"to,omitempty"`
+	Title string `json:"title,omitempty"`
+	// Reset says that the mark that was to be gone on from leads nowhere: what came
+	// after it is not known.
+	Reset bool `json:"reset,omitempty"`
+}
+
+// TurnState says where a turn stands.
+type TurnState string
+
+// The states of a turn.
+const (
+	TurnQueued  TurnState = "queued"  // it waits for another turn's end
+	TurnRunning TurnState = "running" // the agent is at work
+	TurnParked  TurnState = "parked"  // the agent waits for a person
+	TurnEnded   TurnState = "ended"
+)
+
+// TurnStatus is what is told of a turn.
+type TurnStatus struct {
+	Turn  string    `json:"turn,omitempty"`
+	State TurnState `json:"state,omitempty"`
+	// By is who asked for it.
+	By string `json:"by,omitempty"`
+	// MessageID is the id of the answer, once there is one.
+	MessageID string `json:"message_id,omitempty"`
+	// Requests are what a parked turn waits for: permission requests or questions.
+	Requests []string      `json:"requests,omitempty"`
+	Outcome  trace.Outcome `json:"outcome,omitempty"`
+	// Reason is why it ended: a word of the agent or the gateway.
+	Reason string `json:"reason,omitempty"`
+}

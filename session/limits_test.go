@@ -1,0 +1,197 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// endless is an agent that does one thing for ever, and tells when it was stopped.
+type endless struct {
+	do      func(n int, b *trace.Builder)
+	stopped chan struct{}
+}
+
+func (e endless) Open(context.Context, agent.Host, agent.Config) (agent.Session, error) {
+	return e, nil
+}
+func (endless) Close() error { return nil }
+
+func (e endless) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) error {
+	for n := 0; ctx.Err() == nil; n++ {
+		e.do(n, b)
+	}
+	e.stopped <- struct{}{}
+	return context.Cause(ctx)
+}
+
+// An agent that never comes to an end is stopped before it has filled the disk,
+// and its turn says why.
+func TestATurnThatIsTooMuch(t *testing.T) {
+	words := strings.Repeat("word ", 1000)
+	for name, c := range map[string]struct {
+		do   func(n int, b *trace.Builder)
+		want string
+	}{
+		"text in one part": {func(_ int, b *trace.Builder) { b.MessageDelta("p", words) }, "1 MB in this turn"},
+		"outputs of tools": {func(n int, b *trace.Builder) {
+			id := fmt.Sprint("call", n)
+			b.ToolCall(trace.ToolCall{ToolCallID: id, RawName: "t", Name: "t", ToolKind: trace.ToolOther, Input: []byte("{}")})
+			b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: []byte(`"` + words + `"`)})
+		}, "1 MB in this turn"},
+		"parts": {func(n int, b *trace.Builder) {
+			b.Emit(trace.Data{Name: "x", ID: fmt.Sprint(n), Value: []byte("1")})
+		}, "500 steps in this turn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := endless{c.do, make(chan struct{}, 1)}
+			b := newBench(t, func(o *session.Options) {
+				o.MaxTurnBytes, o.MaxTurnRecords = 1<<20, 500
+				o.Agents["demo"] = session.Agent{Runtime: e, Cwd: t.TempDir(), Policy: permission.Default()}
+			})
+			defer b.close()
+			records := b.wait(b.say("u1", "go"))
+			select {
+			case <-e.stopped:
+			case <-time.After(30 * time.Second):
+				t.Fatal("the agent goes on")
+			}
+			stop, ok := records[len(records)-1].Payload.(trace.Stop)
+			if !ok || stop.Outcome != trace.OutcomeFailed || stop.Reason != "too_much" || !strings.Contains(stop.Error, c.want) {
+				t.Errorf("the last record is %+v", records[len(records)-1].Payload)
+			}
+			total := 0
+			for _, r := range records {
+				total += trace.Weigh(r.Payload)
+			}
+			// What waited in the Builder is written too, and the whole of a part repeats it.
+			if total > 16<<20 || len(records) > 50_000 {
+				t.Errorf("%d records of %d bytes came to an end that was due at 500 of 1 MB", len(records), total)
+			}
+		})
+	}
+}
+
+// The bound on prompts is each principal's own, counts what waits too, and what
+// has ended no more.
+func TestPromptsOfOnePrincipal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(o *session.Options) { o.MaxPrompts = 3 })
+		defer b.close()
+		prompt := func(where, message, by string) error {
+			_, err := b.Prompt(t.Context(), where, promptOf(message, by))
+			return err
+		}
+		for i := range 3 {
+			if _, err := b.Ensure(t.Context(), session.Spec{ID: fmt.Sprint("other", i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, where := range []string{"s", "s", "other0"} { // the second waits
+			if err := prompt(where, fmt.Sprint("u", i), "ada"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := prompt("other1", "u3", "ada"); !errors.Is(err, session.ErrTooManyPrompts) {
+			t.Errorf("a fourth prompt: %v", err)
+		}
+		if err := prompt("other1", "u3", "bob"); err != nil {
+			t.Errorf("somebody else's prompt: %v", err)
+		}
+		// An edit ends what it replaces, and so there is room for it.
+		if err := prompt("s", "u0", "ada"); err != nil {
+			t.Errorf("an edit: %v", err)
+		}
+		if _, done, err := b.StopTurn(t.Context(), "other0", "", "ada"); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		if err := prompt("other2", "u4", "ada"); err != nil {
+			t.Errorf("after one was stopped: %v", err)
+		}
+	})
+}
+
+func promptOf(message, by string) session.Prompt {
+	return session.Prompt{Message: text(message, "slow"), By: by}
+}
+
+// Ten thousand sessions that were prompted once and left cost nothing after a
+// while, and can still be listed.
+func TestTenThousandSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(o *session.Options) {
+			o.Agents["demo"] = session.Agent{Runtime: echo.Runtime{}, Cwd: t.TempDir(), InProcess: true}
+		})
+		defer b.close()
+		const many = 10_000
+		for i := range many {
+			id := fmt.Sprint("random", i)
+			if _, err := b.Ensure(t.Context(), session.Spec{ID: id, By: "ada"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Prompt(t.Context(), id, promptOf("u1", "ada")); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // else they would be too many at once for one principal
+		}
+		time.Sleep(time.Hour)
+		if n, dirs := b.InMemory(), b.OpenDirs(); n != 0 || dirs != 0 {
+			t.Errorf("%d sessions in memory, %d directories", n, dirs)
+		}
+		if all, _, err := b.List(t.Context(), 0, many+2); err != nil || len(all) != many+1 || all[0].State != session.Idle {
+			t.Errorf("%d sessions are listed: %v", len(all), err)
+		}
+	})
+}
+
+// What nobody answers for too long expires: its agent is told, and who answers
+// then hears that it is too late.
+func TestAnAskExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(o *session.Options) { o.AskLimit = time.Hour })
+		defer b.close()
+		turn := b.say("u1", "approve")
+		time.Sleep(59 * time.Minute)
+		expired := func() (request, outcome string) {
+			records, err := b.Records(t.Context(), "s", 0, false, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r, err := range records {
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch p := r.Payload.(type) {
+				case trace.PermissionRequest:
+					request = p.RequestID
+				case trace.PermissionResponse:
+					outcome = string(p.Outcome)
+				}
+			}
+			return request, outcome
+		}
+		if request, outcome := expired(); request == "" || outcome != "" {
+			t.Fatalf("a minute before the end of %q its outcome is %q", request, outcome)
+		}
+		time.Sleep(2 * time.Minute)
+		request, outcome := expired()
+		if outcome != string(trace.Expired) {
+			t.Errorf("after the end of %q its outcome is %q", request, outcome)
+		}
+		yes := true
+		if _, err := b.Permit(t.Context(), "s", request, "ada", session.Choice{Approved: &yes}); err == nil {
+			t.Error("an answer that comes too late is taken")
+		}
+		b.wait(turn)
+	})
+}

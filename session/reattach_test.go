@@ -1,0 +1,125 @@
+package session_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// remote is an agent that lives elsewhere: it asks, and goes on when it is
+// answered, whichever process of the gateway brings the answer.
+type remote struct {
+	host   agent.Host
+	asked  chan string
+	waited chan []string
+}
+
+func (r remote) Open(_ context.Context, host agent.Host, _ agent.Config) (agent.Session, error) {
+	r.host = host
+	return r, nil
+}
+
+func (r remote) Close() error { return nil }
+
+func (r remote) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) error {
+	id, _, _ := request(b, "1")
+	r.asked <- id
+	return r.goOn(ctx, id, b)
+}
+
+func (r remote) Reattach(ctx context.Context, s agent.Session, waiting []string, b *trace.Builder) error {
+	r.waited <- waiting
+	return s.(remote).goOn(ctx, waiting[0], b)
+}
+
+func (r remote) goOn(ctx context.Context, id string, b *trace.Builder) error {
+	answer, err := r.host.Permit(ctx, id)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	b.ToolResult(trace.ToolResult{ToolCallID: "t-1", Status: trace.ToolCompleted})
+	b.Message("", "answer: "+answer.ChosenOption)
+	return nil
+}
+
+// keeping is a store that outlives the log that is closed over it.
+type keeping struct{ eventlog.Store }
+
+func (keeping) Close() error { return nil }
+
+// A parked turn survives the gateway where its agent does. Elsewhere it is closed.
+func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
+	for _, killed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			store := keeping{memlog.New()}
+			far := remote{asked: make(chan string, 1), waited: make(chan []string, 1)}
+			first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+			turn := first.say("u1", "x")
+			time.Sleep(time.Second)
+			asked := <-far.asked
+			var copied eventlog.Store = store
+			if killed { // what a process that is killed leaves behind is what is on record now
+				copied = duplicate(t, store)
+			}
+			first.close()
+
+			second := benchOn(t, eventlog.New(copied, eventlog.Options{}), with(t, far))
+			defer second.close()
+			if waiting := <-far.waited; !slices.Equal(waiting, []string{asked}) {
+				t.Errorf("the agent is told that %q wait", waiting)
+			}
+			_, state, id, err := second.Get(t.Context(), "s")
+			if err != nil || state != session.Parked || id != turn.ID {
+				t.Fatalf("after the restart %s %s %v", state, id, err)
+			}
+			yes := true
+			rest, err := second.Continue(t.Context(), "s", session.Continuation{
+				Message: turn.MessageID, By: "ada", MayPermit: true, Replies: []session.Reply{{ID: asked, Choice: session.Choice{Approved: &yes}}},
+			})
+			if err != nil || rest.From == 0 || rest.MessageID != turn.MessageID {
+				t.Fatalf("%+v %v", rest, err)
+			}
+			records := second.wait(turn)
+			if s := stopOf(t, records); s.Outcome != trace.OutcomeCompleted || s.FinalOutput != "answer: yes" {
+				t.Errorf("killed %v: %+v", killed, s)
+			}
+			next := second.say("u2", "x")
+			time.Sleep(time.Second)
+			if _, err := second.Permit(t.Context(), "s", <-far.asked, "ada", session.Choice{Approved: &yes}); err != nil {
+				t.Error("the session does not go on:", err)
+			}
+			second.wait(next)
+		})
+	}
+}
+
+// duplicate copies what is on record.
+func duplicate(t *testing.T, from eventlog.Store) eventlog.Store {
+	t.Helper()
+	to := memlog.New()
+	for e, err := range from.List(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := to.Put(t.Context(), e.Session, e.Doc); err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range from.After(t.Context(), e.Session, 0) {
+			if err == nil {
+				_, err = to.Append(t.Context(), e.Session, r.Turn, []trace.Event{r.Event})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return to
+}

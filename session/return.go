@@ -1,0 +1,43 @@
+package session
+
+import "slices"
+
+// Return tells that a principal follows a chat stream of the session from now on.
+// Its prompts that wait and were given up, because their own connections were cut,
+// are waited for again: a page that is loaded anew gets the stream of the turn that
+// runs, and has no other way to say that it still wants the one behind it.
+//
+// The function that is returned is to be called once when the client leaves; cut is
+// as for Attach. A client that was cut gives its prompts up again. One that has had
+// its stream to the end has not left: the prompts run without their grace.
+func (h *Hub) Return(session, by string) (leave func(cut bool)) {
+	h.mu.Lock()
+	l := h.live[session]
+	if l == nil {
+		h.mu.Unlock()
+		return func(bool) {}
+	}
+	release := h.hold(l)
+	h.mu.Unlock()
+	l.mu.Lock()
+	var back []*turn
+	for _, t := range slices.Concat(l.queue, l.coming) {
+		if t.by == by && t.grace != nil {
+			stopTimer(&t.grace)
+			t.followers++
+			back = append(back, t)
+		}
+	}
+	l.mu.Unlock()
+	return func(cut bool) {
+		defer release()
+		for _, t := range back {
+			if !cut {
+				l.mu.Lock()
+				t.followed = false
+				l.mu.Unlock()
+			}
+			l.left(t, cut)
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package trace
+
+import "unicode/utf8"
+
+// appendString appends a JSON string as encoding/json writes it without its
+// escapes for HTML. Most of a log is strings, so they are written in place.
+func appendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		n, escape := 1, [6]byte{'\\', c}
+		length := 2
+		switch {
+		case c == '"' || c == '\\':
+		case c == '\b':
+			escape[1] = 'b'
+		case c == '\f':
+			escape[1] = 'f'
+		case c == '\n':
+			escape[1] = 'n'
+		case c == '\r':
+			escape[1] = 'r'
+		case c == '\t':
+			escape[1] = 't'
+		case c < ' ':
+			escape, length = [6]byte{'\\', 'u', '0', '0', hex[c>>4], hex[c&0xF]}, 6
+		default:
+			var r rune
+			r, n = utf8.DecodeRuneInString(s[i:])
+			switch {
+			case r == utf8.RuneError && n == 1:
+				escape, length = [6]byte([]byte(`\ufffd`)), 6
+			case r == '\u2028' || r == '\u2029': // line ends in old JavaScript
+				escape, length = [6]byte{'\\', 'u', '2', '0', '2', hex[r&0xF]}, 6
+			default:
+				i += n
+				continue
+			}
+		}
+		dst = append(dst, s[from:i]...)
+		dst = append(dst, escape[:length]...)
+		i += n
+		from = i
+	}
+	return append(append(dst, s[from:]...), '"')
+}
+
+func appendOrNull(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, "null"...)
+	}
+	return appendString(dst, s)
+}
