@@ -25,6 +25,17 @@ type Choice struct {
 	Interrupt bool
 }
 
+// add takes over what is said beside a choice.
+func (c *Choice) add(beside Choice) {
+	if beside.Option != "" {
+		c.Option = beside.Option
+	}
+	if len(beside.Input) > 0 {
+		c.Input = beside.Input
+	}
+	c.Interrupt = c.Interrupt || beside.Interrupt
+}
+
 // asks are a session's requests and questions: the desks where they wait, and
 // what was asked.
 type asks struct {
