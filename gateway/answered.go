@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/session"
@@ -55,9 +56,9 @@ func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
 
 // answersOf returns what the message with that id answers.
 func (req *chatRequest) answersOf(id string) []answered {
-	for i := len(req.answers) - 1; i >= 0; i-- {
-		if req.answers[i].id == id {
-			return req.answers[i].parts
+	for _, a := range slices.Backward(req.answers) {
+		if a.id == id {
+			return a.parts
 		}
 	}
 	return nil

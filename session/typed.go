@@ -29,9 +29,6 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 	if err != nil {
 		return Turn{}, false, err
 	}
-	if err := t.builder.Flush(); err != nil {
-		return Turn{}, false, ErrLog
-	}
 	l.mu.Lock()
 	turn := t.handle()
 	l.mu.Unlock()
