@@ -32,8 +32,16 @@ func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
 	req.LastAssistant = id
 	parts, _ := m["parts"].([]any)
 	a := answeredMessage{id: id}
-	for _, p := range parts {
+	last := map[string]int{}
+	for i, p := range parts {
 		part, _ := p.(map[string]any)
+		last[askedIn(part)] = i
+	}
+	for i, p := range parts {
+		part, _ := p.(map[string]any)
+		if asked := askedIn(part); asked != "" && last[asked] != i {
+			continue // it is asked again below: the gateway has ended this call, nobody has declined it
+		}
 		reply, size, err := readAnswered(part)
 		if err != nil {
 			return err
@@ -65,17 +73,39 @@ func (req *chatRequest) answersOf(id string) []answered {
 	return nil
 }
 
+func textIn(part map[string]any, key string) string {
+	v, _ := part[key].(string)
+	return v
+}
+
+// toolOf is the name of the tool that a part is a call of, if it is one.
+func toolOf(part map[string]any) (tool string, is bool) {
+	kind := textIn(part, "type")
+	if kind == "dynamic-tool" {
+		return textIn(part, "toolName"), true
+	}
+	return strings.CutPrefix(kind, "tool-")
+}
+
+// askedIn is the id of what a client tool of ours asks, answered or not.
+func askedIn(part map[string]any) string {
+	tool, isTool := toolOf(part)
+	switch id := textIn(part, "toolCallId"); {
+	case isTool && tool == uistream.AskUser:
+		return uistream.QuestionID(id)
+	case isTool && tool == uistream.AskPermission:
+		return uistream.RequestID(id)
+	}
+	return ""
+}
+
 // readAnswered reads a part: an approval that was responded to and of which the
 // server has not told the outcome yet, or a client tool of ours with its output.
 // Any other part gives a reply without an id.
 func readAnswered(part map[string]any) (a answered, size int, err error) {
-	str := func(key string) string { v, _ := part[key].(string); return v }
-	tool, isTool := strings.CutPrefix(str("type"), "tool-")
-	if str("type") == "dynamic-tool" {
-		tool, isTool = str("toolName"), true
-	}
-	state := str("state")
-	a.toolCall = str("toolCallId")
+	tool, isTool := toolOf(part)
+	state := textIn(part, "state")
+	a.toolCall = textIn(part, "toolCallId")
 	switch {
 	case !isTool || a.toolCall == "" && state != "approval-responded":
 		return answered{}, 0, nil

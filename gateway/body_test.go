@@ -122,3 +122,36 @@ func TestReadChatBoundsSpace(t *testing.T) {
 		t.Errorf("space in a text: %v", err)
 	}
 }
+
+// What is asked again below is not answered by the call above it, which the gateway
+// itself has ended.
+func TestReadChatOfWhatWasAskedAgain(t *testing.T) {
+	t.Parallel()
+	const above = `{"type":"tool-AskUser","toolCallId":"q","state":"output-error","input":{},"errorText":"It is asked again below."},` +
+		`{"type":"tool-AskPermission","toolCallId":"permission-r","state":"output-error","input":{},"errorText":"It is asked again below."}`
+	for name, c := range map[string]struct {
+		below string
+		want  int
+	}{
+		"answered": {`,{"type":"tool-AskUser","toolCallId":"q~ask","state":"output-available","input":{},"output":"blue"},` +
+			`{"type":"dynamic-tool","toolName":"AskPermission","toolCallId":"permission-r~call","state":"output-available","input":{},"output":true}`, 2},
+		"not answered": {`,{"type":"tool-AskUser","toolCallId":"q~ask","state":"input-available","input":{}},` +
+			`{"type":"tool-AskPermission","toolCallId":"permission-r~call","state":"input-available","input":{}}`, 0},
+		"declined": {"", 2},
+	} {
+		req, err := readChat(strings.NewReader(`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[`+above+c.below+`]}]}`), postLimits)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		parts := req.answersOf("m")
+		if len(parts) != c.want {
+			t.Errorf("%s: %+v", name, parts)
+		}
+		for _, p := range parts {
+			yes := p.Question && len(p.Values) > 0 || !p.Question && *p.Choice.Approved
+			if yes != (name == "answered") {
+				t.Errorf("%s: %+v", name, p)
+			}
+		}
+	}
+}
