@@ -174,7 +174,12 @@ func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choic
 		return trace.PermissionResponse{}, err
 	}
 	defer release()
-	return l.permit(requestID, by, c)
+	response, err := l.permit(requestID, by, c)
+	if err != nil {
+		return response, err
+	}
+	request, _ := lookFor(l, l.asks.permissions, requestID)
+	return response, l.onRecord(request.turn)
 }
 
 func (l *live) permit(requestID, by string, c Choice) (trace.PermissionResponse, error) {
@@ -224,7 +229,12 @@ func (h *Hub) Answer(ctx context.Context, session, questionID, by string, values
 		return trace.Answer{}, err
 	}
 	defer release()
-	return l.answer(questionID, by, values)
+	answer, err := l.answer(questionID, by, values)
+	if err != nil {
+		return answer, err
+	}
+	question, _ := lookFor(l, l.asks.questioned, questionID)
+	return answer, l.onRecord(question.turn)
 }
 
 func (l *live) answer(questionID, by string, values []string) (trace.Answer, error) {
@@ -237,6 +247,18 @@ func (l *live) answer(questionID, by string, values []string) (trace.Answer, err
 	}
 	answer := trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by)}
 	return answer, known(l.asks.questions.Answer(questionID, answer))
+}
+
+// onRecord waits until what was said in a turn is in the log: whoever has answered
+// asks for the rest at once, and is not to be shown that the turn still waits.
+func (l *live) onRecord(turn string) error {
+	l.mu.Lock()
+	t := l.turns[turn]
+	l.mu.Unlock()
+	if t != nil && t.builder.Flush() != nil {
+		return ErrLog
+	}
+	return nil
 }
 
 // known makes the desk's ignorance an answer for the caller.

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -377,6 +378,37 @@ func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 		synctest.Wait()
 		if given := all[trace.PermissionResponse](b, turn); len(given) != 1 || b.state() != session.Parked {
 			t.Errorf("on record are %+v", given)
+		}
+	})
+}
+
+// Whoever has answered from the side and resumes at once gets the rest, however slow
+// the log is, and not the turn as it waited.
+func TestAResumeRightAfterTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		defer b.close()
+		for word, answer := range map[string]func(id string){
+			"approve": func(id string) { b.allow(id, "ada") },
+			"ask": func(id string) {
+				if _, err := b.Answer(t.Context(), "s", id, "ada", []string{"blue"}); err != nil {
+					t.Error(err)
+				}
+			},
+		} {
+			turn, id := b.park(word, word)
+			bad.on(func(string, []trace.Event) error {
+				time.Sleep(time.Second)
+				return nil
+			})
+			answer(id)
+			got, ok, err := b.Resumable(t.Context(), "s", "")
+			if err != nil || !ok || got.ID != turn.ID || got.Past == 0 {
+				t.Errorf("%s: %+v %v %v", word, got, ok, err)
+			}
+			bad.on(nil)
+			b.wait(turn)
 		}
 	})
 }

@@ -62,12 +62,14 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	}
 	for _, s := range stopping {
 		switch s.stop.Reason {
+		case unanswered:
+			s.turn.finishAfter(func() { s.turn.refuseAll(p.By) }, s.stop)
 		case superseded:
 			s.turn.builder.Emit(trace.Rewind{To: t.back.to})
-		case unanswered:
-			s.turn.refuseAll(p.By)
+			fallthrough
+		default:
+			s.turn.finish(s.stop)
 		}
-		s.turn.finish(s.stop)
 	}
 	if err := l.save(context.WithoutCancel(ctx)); err != nil { // a turn that the registry doesn't know could not be closed after a crash
 		return Turn{}, l.refuse(t, err)

@@ -106,7 +106,11 @@ func (t *turn) reply(cause trace.Cause) (opened bool) {
 // finish puts the stop on record, once; who comes second waits for the first.
 // The agent is told by cancelling the turn's context, after the fact: what it
 // still says is counted and dropped.
-func (t *turn) finish(s trace.Stop) (mine bool) {
+func (t *turn) finish(s trace.Stop) (mine bool) { return t.finishAfter(func() {}, s) }
+
+// finishAfter is finish; last is called first, if the turn has not ended: for what
+// the agent may end it by.
+func (t *turn) finishAfter(last func(), s trace.Stop) (mine bool) {
 	t.finishing.Do(func() {
 		mine = true
 		l := t.live
@@ -114,6 +118,7 @@ func (t *turn) finish(s trace.Stop) (mine bool) {
 		t.ending = true
 		stopTimer(&t.grace)
 		l.mu.Unlock()
+		last()
 		err := t.builder.Finish(s)
 		if err != nil {
 			l.hub.Logger.Error("turn not wholly recorded", "session", l.id, "turn", t.id, "error", err)
