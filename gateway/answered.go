@@ -163,27 +163,11 @@ func readChoice(output any, ok bool) (session.Choice, error) {
 	return session.Choice{Approved: &no}, nil
 }
 
-// replies are the answers of a message, with what the body of the POST adds to
-// the one that it gives: the option, the edited input, the end of the turn.
-func (req *chatRequest) replies(parts []answered) []session.Reply {
+// replies are the answers of a message.
+func replies(parts []answered) []session.Reply {
 	all := make([]session.Reply, len(parts))
-	one := -1
 	for i, p := range parts {
 		all[i] = p.Reply
-		if !p.Question {
-			one = i
-		}
 	}
-	if one < 0 || len(all) > 1 {
-		return all
-	}
-	c := &all[one].Choice
-	if req.Option != "" {
-		c.Option = req.Option
-	}
-	if len(req.Input) > 0 {
-		c.Input = req.Input
-	}
-	c.Interrupt = c.Interrupt || req.Interrupt
 	return all
 }

@@ -42,7 +42,7 @@ type chatRequest struct {
 	answers       []answeredMessage
 	answersSize   int
 	// Option, Input and Interrupt go with the answer to a permission request, if
-	// the POST gives just one.
+	// the POST answers just one that waits.
 	Option    string
 	Input     json.RawMessage
 	Interrupt bool

@@ -63,7 +63,10 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, r *http.Request, message s
 }
 
 func (g *gateway) continuation(r *http.Request, req chatRequest, message string, parts []answered) session.Continuation {
-	return session.Continuation{Message: message, By: caller(r), MayPermit: g.mayPermit(r), Replies: req.replies(parts)}
+	return session.Continuation{
+		Message: message, By: caller(r), MayPermit: g.mayPermit(r), Replies: replies(parts),
+		Beside: session.Choice{Option: req.Option, Input: req.Input, Interrupt: req.Interrupt},
+	}
 }
 
 // askedAgain are the requests that the sender has answered otherwise than whoever

@@ -17,11 +17,15 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	if err != nil {
 		return err
 	}
+	return sendJSON(w, status, body)
+}
+
+// sendJSON sends a body that is JSON already.
+func sendJSON(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, err = w.Write(append(body, '\n'))
-	if err != nil {
+	if _, err := w.Write(append(body, '\n')); err != nil {
 		return nil //nolint:nilerr // the client has gone, nobody is left to tell
 	}
 	return nil

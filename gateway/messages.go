@@ -26,16 +26,13 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if messages == nil {
-		messages = []uistream.Message{}
-	}
 	if lost := g.Hub.Damaged()[r.PathValue("id")]; lost != "" {
 		messages = append([]uistream.Message{damageNotice(r.PathValue("id"), lost)}, messages...)
 	}
 	if history.Before != "" {
 		link(w, r, "prev", history.Before)
 	}
-	return writeJSON(w, http.StatusOK, messages)
+	return sendJSON(w, http.StatusOK, uistream.AppendMessages(nil, messages))
 }
 
 // damageNotice heads a history from which something is missing, for whoever

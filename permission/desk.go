@@ -98,27 +98,26 @@ func (d *Desk[A]) Open(turn, id string, record func(A) bool) error {
 
 // Answer ends what was asked, if nobody else has. The error is ErrUnknown or an
 // *AnsweredError.
-func (d *Desk[A]) Answer(id string, answer A) error { return d.AnswerAfter(id, answer, func() {}) }
-
-// AnswerAfter is Answer; before is called first, if nobody else was first.
-func (d *Desk[A]) AnswerAfter(id string, answer A, before func()) error {
+func (d *Desk[A]) Answer(id string, answer A) error {
 	s, err := d.take(id, answer)
 	if err != nil {
 		return err
 	}
-	before()
 	return d.settle(s, id, answer, s.record)
+}
+
+// AnswerAs is Answer, with another record than the one that Open was given.
+func (d *Desk[A]) AnswerAs(id string, answer A, record func(A) bool) error {
+	s, err := d.take(id, answer)
+	if err != nil {
+		return err
+	}
+	return d.settle(s, id, answer, record)
 }
 
 // Recorded is Answer for what is on record already, such as the policy's answer
 // or an agent's withdrawal read from the log: record is not called.
-func (d *Desk[A]) Recorded(id string, answer A) error {
-	s, err := d.take(id, answer)
-	if err != nil {
-		return err
-	}
-	return d.settle(s, id, answer, nil)
-}
+func (d *Desk[A]) Recorded(id string, answer A) error { return d.AnswerAs(id, answer, nil) }
 
 // Wait returns the answer. When ctx ends first, what was asked is withdrawn, and
 // the answer says so. The only error is ErrUnknown.

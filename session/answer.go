@@ -25,6 +25,17 @@ type Choice struct {
 	Interrupt bool
 }
 
+// add takes over what is said beside a choice.
+func (c *Choice) add(beside Choice) {
+	if beside.Option != "" {
+		c.Option = beside.Option
+	}
+	if len(beside.Input) > 0 {
+		c.Input = beside.Input
+	}
+	c.Interrupt = c.Interrupt || beside.Interrupt
+}
+
 // asks are a session's requests and questions: the desks where they wait, and
 // what was asked.
 type asks struct {
@@ -56,8 +67,7 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	case trace.PermissionRequest:
 		err = l.asks.requests.Open(t.id, p.RequestID, func(r trace.PermissionResponse) bool {
 			r.RequestID = p.RequestID
-			t.answered(p.RequestID) // before whoever answers can send something else
-			return t.builder.PermissionResponse(r)
+			return t.record(p.RequestID, func() bool { return t.builder.PermissionResponse(r) })
 		})
 		if err == nil {
 			l.notice(func() { l.asks.permissions[p.RequestID] = asked[trace.PermissionRequest]{turn: t.id, what: p} })
@@ -68,8 +78,7 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	case trace.Question:
 		err = l.asks.questions.Open(t.id, p.QuestionID, func(a trace.Answer) bool {
 			a.QuestionID = p.QuestionID
-			t.answered(p.QuestionID)
-			return t.builder.Answer(a)
+			return t.record(p.QuestionID, func() bool { return t.builder.Answer(a) })
 		})
 		if err == nil {
 			l.notice(func() { l.asks.questioned[p.QuestionID] = asked[trace.Question]{turn: t.id, what: p} })
@@ -98,6 +107,14 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	if err != nil {
 		l.hub.Logger.Warn("request or answer not taken", "session", l.id, "turn", t.id, "kind", p.Kind(), "error", err)
 	}
+}
+
+// record has the turn take an answer that was taken at the desk. It returns when
+// the answer is on record, for nobody hears of it before, and reports false where
+// that was too late, or could not be written.
+func (t *turn) record(id string, take func() bool) (taken bool) {
+	t.answered(id) // before whoever answers can send something else
+	return take() && t.builder.Flush() == nil
 }
 
 // unlessAnswered drops the error of an answer that came by way of the desk.

@@ -124,3 +124,97 @@ func TestAnAnswerThatRacesWithTheStop(t *testing.T) {
 		}
 	})
 }
+
+// Words that come as the agent takes its question back are no answer to it any more:
+// they are a prompt like any other, and not lost.
+func TestWordsThatRaceWithAWithdrawal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		more := make(chan struct{})
+		var heard []string
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, p agent.Prompt, tb *trace.Builder) error {
+			heard = append(heard, p.Text())
+			if p.Text() != "ask" {
+				return nil
+			}
+			tb.ToolCall(trace.ToolCall{ToolCallID: "t", RawName: "ask"})
+			tb.Question(trace.Question{QuestionID: "q", ToolCallID: "t", Text: "Which?"})
+			<-more
+			tb.Message("", "Never mind.")
+			time.Sleep(time.Second)
+			tb.ToolResult(trace.ToolResult{ToolCallID: "t", Status: trace.ToolCanceled})
+			time.Sleep(10 * time.Second) // and goes on with something else
+			return nil
+		}}))
+		defer b.close()
+		first := b.say("u1", "ask")
+		synctest.Wait()
+		gate := make(chan struct{})
+		bad.on(func(string, []trace.Event) error {
+			<-gate
+			return nil
+		})
+		close(more)
+		time.Sleep(2 * time.Second) // the log is busy, so that nobody knows yet
+		go func() {
+			time.Sleep(time.Second)
+			bad.on(nil)
+			close(gate)
+		}()
+		turn := b.say("u2", "blue")
+		b.wait(first)
+		b.wait(turn)
+		if want := []string{"ask", "blue"}; !slices.Equal(heard, want) {
+			t.Errorf("the agent heard %q, want %q", heard, want)
+		}
+		if got, want := b.history(), "u1 A u2 A"; got != want {
+			t.Errorf("history %s, want %s", got, want)
+		}
+	})
+}
+
+// The agent acts on an answer when that is on record, and not at all if it cannot
+// be written; whoever gave it is not told that it was taken.
+func TestAnAnswerThatIsNotOnRecord(t *testing.T) {
+	for name, fault := range map[string]error{"is written late": nil, "cannot be written": errors.New("the disk is full")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				bad := newBadLog()
+				asked, permitted := make(chan string, 1), make(chan trace.PermissionResponse, 1)
+				b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+					id, _, _ := request(tb, "1")
+					asked <- id
+					answer, err := host.Permit(ctx, id)
+					permitted <- answer
+					return err
+				}}))
+				defer b.close()
+				b.say("u1", "x")
+				synctest.Wait()
+				gate := make(chan struct{})
+				bad.on(func(string, []trace.Event) error {
+					<-gate
+					return fault
+				})
+				answered := make(chan error, 1)
+				go func() {
+					yes := true
+					_, err := b.Permit(context.Background(), "s", <-asked, "ada", session.Choice{Approved: &yes})
+					answered <- err
+				}()
+				synctest.Wait()
+				if len(permitted) > 0 || len(answered) > 0 {
+					t.Error("the answer counts before it is on record")
+				}
+				bad.on(nil)
+				close(gate)
+				if err := <-answered; (err == nil) != (fault == nil) {
+					t.Errorf("who answered is told %v", err)
+				}
+				if answer := <-permitted; (answer.Outcome == trace.Selected) != (fault == nil) {
+					t.Errorf("the agent is told %+v", answer)
+				}
+			})
+		})
+	}
+}

@@ -11,8 +11,12 @@ import (
 // back by a rewind is not in it.
 type branch struct {
 	messages []message
+	of       map[string]int  // how many of them a turn has
 	answers  int             // that ever began, also those that were taken back
 	gone     map[string]bool // turns that were taken back
+	// short names, for the turns of which only the beginning is left, the first message
+	// that was taken back: words that answered what a turn asked begin a message of it.
+	short map[string]string
 }
 
 // message is a message of the branch.
@@ -43,13 +47,14 @@ func (b *branch) add(m message) {
 		m.nth = b.answers
 	}
 	at := len(b.messages)
-	for i := at; i > 0; i-- {
-		if b.messages[i-1].turn == m.turn {
-			at = i
-			break
-		}
+	for b.of[m.turn] > 0 && b.messages[at-1].turn != m.turn {
+		at--
 	}
 	b.messages = slices.Insert(b.messages, at, m)
+	if b.of == nil {
+		b.of = map[string]int{}
+	}
+	b.of[m.turn]++
 }
 
 // cut takes back the message and all that follows.
@@ -63,6 +68,15 @@ func (b *branch) cut(id string) {
 	}
 	for _, m := range b.messages[i:] {
 		b.gone[m.turn] = true
+		if b.of[m.turn]--; b.of[m.turn] == 0 {
+			delete(b.of, m.turn)
+		}
+	}
+	if turn := b.messages[i].turn; i > 0 && b.messages[i-1].turn == turn {
+		if b.short == nil {
+			b.short = map[string]string{}
+		}
+		b.short[turn] = id
 	}
 	b.messages = slices.Delete(b.messages, i, len(b.messages))
 }
@@ -72,12 +86,11 @@ func (b *branch) observe(m eventlog.MessageMark) {
 	switch m.Kind { //nolint:exhaustive // only these leave marks
 	case trace.KindRewind:
 		b.cut(m.Message)
-	case trace.KindPrompt:
-		b.add(message{id: m.Message, turn: m.Turn, user: true, by: m.By, after: m.Seq - 1})
-	case trace.KindReply:
-		if !b.gone[m.Turn] { // a turn may be taken back just as its answer begins
-			b.add(message{id: m.Message, turn: m.Turn, after: m.Seq - 1})
+	case trace.KindPrompt, trace.KindReply:
+		if b.gone[m.Turn] { // a turn may be taken back just as a message of it begins
+			return
 		}
+		b.add(message{id: m.Message, turn: m.Turn, user: m.Kind == trace.KindPrompt, by: m.By, after: m.Seq - 1})
 	}
 }
 
@@ -97,12 +110,19 @@ func (b *branch) target(id string) (message, bool) {
 	return message{}, false
 }
 
+// stretch is what the branch holds of a turn.
+type stretch struct {
+	turn  string
+	after uint64 // a record number before it
+	to    string // the first message of the turn that was taken back, if not all of it was
+}
+
 // turns lists the turns of the branch in order.
-func (b *branch) turns() []message {
-	var turns []message
+func (b *branch) turns() []stretch {
+	var turns []stretch
 	for _, m := range b.messages {
 		if len(turns) == 0 || turns[len(turns)-1].turn != m.turn {
-			turns = append(turns, m)
+			turns = append(turns, stretch{turn: m.turn, after: m.after, to: b.short[m.turn]})
 		}
 	}
 	return turns

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
@@ -16,6 +17,10 @@ type Continuation struct {
 	// MayPermit says that the sender's role may answer permission requests.
 	MayPermit bool
 	Replies   []Reply
+	// Beside is what the request says of the one permission that it answers: an
+	// option, an edited input, the end of the turn. The replies to what waits no
+	// longer are not counted: a client sends them again with every answer.
+	Beside Choice
 }
 
 // Reply is an answer to one thing that a message asks.
@@ -122,18 +127,23 @@ func (l *live) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 // takeReplies takes those answers that the turn waits for. What it asks next was
 // not before the sender's eyes, and is not answered by the same request.
 func (t *turn) takeReplies(c Continuation) error {
-	var waited []Reply
-	t.live.mu.Lock()
-	for _, r := range c.Replies {
-		if t.waits.put[r.ID] { // else answered, withdrawn, or never put to the user
-			waited = append(waited, r)
+	waiting := t.waitingFor(c.Replies)
+	permission, several := -1, false
+	for i, r := range waiting {
+		if !r.Question {
+			permission, several = i, permission >= 0
 		}
 	}
-	t.live.mu.Unlock()
-	for _, r := range waited {
-		if !r.Question && !c.MayPermit {
-			return ErrMayNotPermit
-		}
+	switch {
+	case permission < 0:
+	case !c.MayPermit:
+		return ErrMayNotPermit
+	case !several:
+		waiting[permission].Choice.add(c.Beside)
+	case len(c.Beside.Input) > 0:
+		return &ChoiceError{"an edited input goes with one permission, and this request answers several: answer each at its own address"}
+	}
+	for _, r := range waiting {
 		if err := t.live.reply(r, c.By); err != nil {
 			return err
 		}
@@ -143,6 +153,13 @@ func (t *turn) takeReplies(c Continuation) error {
 		t.live.asks.questions.AwaitRecord(r.ID)
 	}
 	return nil
+}
+
+// waitingFor leaves out what was answered, withdrawn, or never put to the user.
+func (t *turn) waitingFor(replies []Reply) []Reply {
+	t.live.mu.Lock()
+	defer t.live.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(replies), func(r Reply) bool { return !t.waits.put[r.ID] })
 }
 
 // reply gives an answer, unless somebody was first.

@@ -29,7 +29,7 @@ func (d *digest) observe(r trace.Record) (e Event, ok bool) {
 		}
 	case trace.Reply:
 		t := d.turn(r.Turn)
-		t.MessageID = p.MessageID
+		t.MessageID, t.Requests = p.MessageID, nil // where it was parked, the answer came in words and follows
 		return t.becomes(r, TurnRunning)
 	case trace.Park:
 		return d.turn(r.Turn).park(r, p.Requests)

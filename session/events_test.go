@@ -50,6 +50,9 @@ func aDay() []trace.Record {
 	add("t2", trace.PermissionRequest{RequestID: "r3"}, trace.Park{Requests: []string{"r3"}})
 	add("t2", trace.Rewind{To: "u2"}, trace.PermissionResponse{RequestID: "r3", Outcome: trace.Canceled}, trace.Stop{Outcome: trace.OutcomeCanceled, Reason: "superseded"})
 	add("t5", trace.Rewind{To: "u2"}, trace.Prompt{Message: text("u2", "and now?"), By: "bob"}, trace.Reply{MessageID: "m5"})
+	add("t5", trace.Question{QuestionID: "q2"}, trace.Park{Requests: []string{"q2"}})
+	add("t5", trace.Prompt{Message: text("u5", "blue"), By: "bob"}, trace.Reply{MessageID: "m6"}, trace.Answer{QuestionID: "q2", Outcome: trace.Selected, By: "bob"}) // in words
+	add("t5", trace.Question{QuestionID: "q3"}, trace.Park{Requests: []string{"q3"}})
 	return records
 }
 
@@ -82,7 +85,7 @@ func TestEventsOfRecords(t *testing.T) {
 	if d := cmp.Diff(string(want), string(lines(all))); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]session.TurnStatus{{Turn: "t5", State: session.TurnRunning, By: "bob", MessageID: "m5"}}, open); d != "" {
+	if d := cmp.Diff([]session.TurnStatus{{Turn: "t5", State: session.TurnParked, By: "bob", MessageID: "m6", Requests: []string{"q3"}}}, open); d != "" {
 		t.Error(d)
 	}
 	// An event that was made does not change with what comes later.

@@ -54,20 +54,22 @@ func (h *Hub) History(ctx context.Context, session, before string, limit int) (P
 	return p, nil
 }
 
-// pageOf yields the whole records of some turns.
-func (h *Hub) pageOf(ctx context.Context, session string, turns []message) iter.Seq2[trace.Record, error] {
-	left := map[string]bool{}
-	for _, t := range turns {
-		left[t.turn] = true
-	}
+// pageOf yields the whole records of some turns. Behind those of a turn that was
+// taken back in part stands a rewind to where that part begins: up to there its
+// records tell how the messages end that are left of it.
+func (h *Hub) pageOf(ctx context.Context, session string, turns []stretch) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		open := len(left)
+		left := map[string]stretch{}
+		for _, t := range turns {
+			left[t.turn] = t
+		}
 		for r, err := range h.Log.Wholes(ctx, session, turns[0].after, 0) {
 			if err != nil {
 				yield(trace.Record{}, err)
 				return
 			}
-			if !left[r.Turn] {
+			t, shown := left[r.Turn]
+			if !shown {
 				continue
 			}
 			if _, rewound := r.Payload.(trace.Rewind); rewound {
@@ -76,13 +78,24 @@ func (h *Hub) pageOf(ctx context.Context, session string, turns []message) iter.
 			if !yield(r, nil) {
 				return
 			}
-			if _, over := r.Payload.(trace.Stop); over {
-				if open--; open == 0 {
-					return
-				}
+			if _, over := r.Payload.(trace.Stop); !over {
+				continue
+			}
+			delete(left, r.Turn)
+			if t.to != "" && !yield(takenBack(t), nil) || len(left) == 0 {
+				return
+			}
+		}
+		for _, t := range turns { // those that are not over
+			if _, open := left[t.turn]; open && t.to != "" && !yield(takenBack(t), nil) {
+				return
 			}
 		}
 	}
+}
+
+func takenBack(t stretch) trace.Record {
+	return trace.Record{Event: trace.Event{Payload: trace.Rewind{To: t.to}}}
 }
 
 // Records yields everything that is on record of a session after a number: for

@@ -101,11 +101,13 @@ func (t *turn) abandon() {
 		l.mu.Lock()
 		t.ending = true
 		stopTimer(&t.grace)
-		t.stopWaiting()
 		l.mu.Unlock()
 		if err := t.builder.Abandon(); err != nil {
 			l.hub.Logger.Error("turn not wholly recorded", "session", l.id, "turn", t.id, "error", err)
 		}
+		l.mu.Lock()
+		t.stopWaiting() // now that nothing more is asked
+		l.mu.Unlock()
 		t.cancel(errLeft)
 		l.saveLate()
 		close(t.ended)

@@ -107,12 +107,23 @@ func (l *live) recall(ctx context.Context, id string) error {
 // unsaid returns ErrStale if the message ever had this text: a page that shows it
 // has missed an edit.
 func (l *live) unsaid(ctx context.Context, m trace.UserMessage) error {
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, 0, 0) {
+	var said []uint64
+	for mark, err := range l.hub.Log.Messages(ctx, l.id) {
 		if err != nil {
 			return fmt.Errorf("read the history of session %q: %w", l.id, err)
 		}
-		if p, ok := r.Payload.(trace.Prompt); ok && p.Message.ID == m.ID && textOf(p.Message) == textOf(m) {
-			return ErrStale
+		if mark.Kind == trace.KindPrompt && mark.Message == m.ID {
+			said = append(said, mark.Seq)
+		}
+	}
+	for _, seq := range said {
+		for r, err := range l.hub.Log.Wholes(ctx, l.id, seq-1, seq) {
+			if err != nil {
+				return fmt.Errorf("read the history of session %q: %w", l.id, err)
+			}
+			if p, ok := r.Payload.(trace.Prompt); ok && textOf(p.Message) == textOf(m) {
+				return ErrStale
+			}
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/tributary-dev/tributary/permission"
@@ -22,19 +21,11 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 	if t == nil || err != nil {
 		return Turn{}, false, err
 	}
-	taken := false
-	err = answer(func() { taken = t.goOnBelow(p) })
-	if !taken {
-		// Somebody else answered just now, or ended the turn: this is a message like
-		// any other, and must not find it waiting.
+	if answer(l.words(p)) != nil {
+		// It has its answer, or was withdrawn, just now: this is a message like any
+		// other, and must not find it waiting.
 		t.answered(id)
 		return Turn{}, false, nil
-	}
-	if _, late := errors.AsType[*AnsweredError](err); err != nil && !late { // a turn that ended just now says so
-		return Turn{}, false, err
-	}
-	if err := t.builder.Flush(); err != nil {
-		return Turn{}, false, ErrLog
 	}
 	l.mu.Lock()
 	turn := t.handle()
@@ -44,8 +35,8 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 }
 
 // wouldAnswer finds the turn that waits for the sender of a message, and how the
-// message answers it; before is called if nobody else was first.
-func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(before func()) error, err error) {
+// message answers it.
+func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(trace.Words) error, err error) {
 	text, plain := plainText(p.Message)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +48,11 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(before fun
 	}
 	if q, ok := l.asks.questioned[id]; ok && q.turn == t.id {
 		a := trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{text}, By: name(p.By)}
-		return t, id, func(before func()) error { return l.asks.questions.AnswerAfter(id, a, before) }, nil
+		return t, id, func(w trace.Words) error {
+			return l.asks.questions.AnswerAs(id, a, func(trace.Answer) bool {
+				return t.recordIn(w, id, func() bool { return t.builder.AnswerIn(w, a) })
+			})
+		}, nil
 	}
 	q, ok := l.asks.permissions[id]
 	if !ok || q.turn != t.id {
@@ -71,7 +66,11 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(before fun
 		return nil, "", nil, ErrMayNotPermit
 	}
 	r.RequestID, r.By = id, name(p.By)
-	return t, id, func(before func()) error { return l.asks.requests.AnswerAfter(id, r, before) }, nil
+	return t, id, func(w trace.Words) error {
+		return l.asks.requests.AnswerAs(id, r, func(trace.PermissionResponse) bool {
+			return t.recordIn(w, id, func() bool { return t.builder.PermissionResponseIn(w, r) })
+		})
+	}, nil
 }
 
 // waitsFor is the turn that waits for exactly one answer of the sender's. The
@@ -93,25 +92,40 @@ func plainText(m trace.UserMessage) (text string, plain bool) {
 	return m.Parts[0].Text, true
 }
 
-// goOnBelow begins an assistant message below the user's words, unless the turn is
-// over. Where the agent stood then is in the middle of a turn, where it cannot go
-// back to.
-func (t *turn) goOnBelow(p Prompt) bool {
-	l := t.live
+// words are a message and the assistant message that begins below it.
+func (l *live) words(p Prompt) trace.Words {
+	now := l.hub.Now()
 	if p.Message.ID == "" {
-		p.Message.ID = "user_" + newID(l.hub.Now())
+		p.Message.ID = "user_" + newID(now)
 	}
-	below := trace.Reply{MessageID: "msg_" + newID(l.hub.Now()), Cause: trace.CauseAnswer}
-	if !t.builder.GoOn(trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}, below) {
-		return false
+	return trace.Words{
+		Prompt: trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel},
+		Reply:  trace.Reply{MessageID: "msg_" + newID(now), Cause: trace.CauseAnswer},
 	}
+}
+
+// recordIn has the turn take an answer in words. It is not taken if the turn has
+// withdrawn what it asked: then the words are on record nowhere.
+func (t *turn) recordIn(w trace.Words, id string, take func() bool) (taken bool) {
+	if taken = t.record(id, take); taken {
+		t.goOnBelow(w)
+	}
+	return taken
+}
+
+// goOnBelow begins an assistant message below the user's words. Where the agent
+// stood then is in the middle of a turn, where it cannot go back to.
+func (t *turn) goOnBelow(w trace.Words) {
+	l := t.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t.messageID = below.MessageID
+	t.messageID = w.Reply.MessageID
 	t.typed++
-	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: t.after})
+	if l.branch.gone[t.id] { // taken back just now
+		return
+	}
+	l.branch.add(message{id: w.Prompt.Message.ID, turn: t.id, user: true, by: w.Prompt.By, after: t.after})
 	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after, recalled: true})
-	return true
 }
 
 // refuseAll says no to all that the turn asks, in the name of somebody who sent a

@@ -51,15 +51,22 @@ func (b *Builder) PermissionRequest(r PermissionRequest) (id string, answer Perm
 // false when the request is unknown or has its answer.
 func (b *Builder) PermissionResponse(r PermissionResponse) (accepted bool) {
 	b.do(func(t *turn) {
-		q, ok := t.asks[r.RequestID]
-		if !ok || q.question || q.done {
-			t.counts.Orphans++
-			return
+		q := t.unanswered(r.RequestID, false)
+		if accepted = q != nil; accepted {
+			t.respond(q, r)
 		}
-		t.respond(q, r)
-		accepted = true
 	})
 	return accepted
+}
+
+// unanswered returns what was asked under an id, if it waits for its answer.
+func (t *turn) unanswered(id string, question bool) *ask {
+	q := t.asks[id]
+	if q == nil || q.question != question || q.done {
+		t.counts.Orphans++
+		return nil
+	}
+	return q
 }
 
 func (t *turn) respond(q *ask, r PermissionResponse) PermissionResponse {
@@ -115,13 +122,10 @@ func (b *Builder) Questions(asked ...Question) (ids []string) {
 // question is unknown or has its answer.
 func (b *Builder) Answer(a Answer) (accepted bool) {
 	b.do(func(t *turn) {
-		q, ok := t.asks[a.QuestionID]
-		if !ok || !q.question || q.done {
-			t.counts.Orphans++
-			return
+		q := t.unanswered(a.QuestionID, true)
+		if accepted = q != nil; accepted {
+			t.answer(q, a)
 		}
-		t.answer(q, a)
-		accepted = true
 	})
 	return accepted
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -18,6 +19,31 @@ func BenchmarkMessageDelta(b *testing.B) {
 		t.MessageDelta("k", "token ")
 	}
 	_ = t.Finish(trace.Stop{})
+}
+
+// BenchmarkWordByWord is an agent whose every word is on record before the next
+// one comes, in a log that needs as much stack as one on disk does.
+func BenchmarkWordByWord(b *testing.B) {
+	t := trace.NewBuilder(b.Context(), trace.Config{Turn: "turn", Append: func(context.Context, []trace.Event) error {
+		deep(64)
+		return nil
+	}})
+	b.ReportAllocs()
+	for b.Loop() {
+		t.MessageDelta("k", "token ")
+		_ = t.Flush()
+	}
+	_ = t.Finish(trace.Stop{})
+}
+
+//go:noinline
+func deep(calls int) (sum byte) {
+	var frame [128]byte
+	frame[calls%len(frame)] = byte(calls)
+	if calls > 0 {
+		sum = deep(calls - 1)
+	}
+	return sum + frame[calls%len(frame)]
 }
 
 // Retries that repeat much, in many pieces, cost per piece.
@@ -74,15 +100,24 @@ func BenchmarkAppendJSON(b *testing.B) {
 }
 
 func BenchmarkUnmarshalJSON(b *testing.B) {
-	line, err := record(trace.MessageDelta{Part: "text-1", Delta: "token "}).AppendJSON(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		var r trace.Record
-		if err := r.UnmarshalJSON(line); err != nil {
-			b.Fatal(err)
-		}
+	for _, p := range []trace.Payload{
+		trace.MessageDelta{Part: "text-1", Delta: "token "},
+		trace.MessageDelta{Part: "text-1", Delta: "\n\n- \"token\""},
+		trace.Message{Part: "text-1", Role: trace.RoleAssistant, Text: strings.Repeat("some text of an answer\n", 15)},
+		trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted, FinalOutput: "some text of an answer"},
+	} {
+		b.Run(string(p.Kind()), func(b *testing.B) {
+			line, err := record(p).AppendJSON(nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				var r trace.Record
+				if err := r.UnmarshalJSON(line); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

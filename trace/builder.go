@@ -12,7 +12,7 @@ type Config struct {
 	Turn string
 	// Append puts events on record, in order, and returns when they are. Only
 	// one call is under way at a time. It must not call Finish, which waits for
-	// it. Required.
+	// it, and not keep the list, which is used again. Required.
 	Append func(ctx context.Context, events []Event) error
 	// Judge decides a permission request without asking anybody, if it can.
 	// It is called with the Builder locked and must not call back.

@@ -16,8 +16,9 @@
 //
 // # The grammar of a turn
 //
-//	turn    = [prompt] reply { step } stop
-//	step    = step(start) { part } step(end)
+//	turn    = [rewind] [prompt] [reply { step | park | words }] [rewind] stop
+//	step    = step(start) { part } [park] step(end)
+//	words   = prompt reply (permission_response | answer)
 //	part    = message.start { message.delta } message
 //	        | thought.start { thought.delta } thought
 //	        | tool_call.start { tool_call.delta } tool_call
@@ -29,8 +30,13 @@
 // stop, which is the last record of the turn. Parts of a step are closed before
 // its end, but a call may outlive it, and its result stands wherever it came.
 // What sub-agents do is in no step. A part that a retry superseded may have its
-// whole twice: first without the mark, later with it. Prompt and reply are
+// whole twice: first without the mark, later with it. Prompt, reply and rewind are
 // written by whoever owns the turn.
+//
+// A turn that never ran has no reply. What a park names is put to the user, and
+// whoever follows leaves there: it closes the parts of sub-agents too, and the step.
+// The answers stand wherever they came; one in words begins another message. A
+// rewind in front takes back other turns, one before the stop the turn itself.
 //
 // # Concurrency of a Builder
 //

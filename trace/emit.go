@@ -1,17 +1,5 @@
 package trace
 
-// GoOn writes what a user has said in the middle of the turn, and the assistant
-// message that goes on below it. It reports false when the turn is over.
-func (b *Builder) GoOn(p Prompt, below Reply) (accepted bool) {
-	b.do(func(t *turn) {
-		t.put("", User, p.normal())
-		t.closeStep(true)
-		t.put("", Gateway, below)
-		accepted = true
-	})
-	return accepted
-}
-
 // Emit writes an event that has no method of its own. Payloads that the grammar
 // governs go the way of their method.
 func (b *Builder) Emit(p Payload) {

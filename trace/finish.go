@@ -57,7 +57,7 @@ func (b *Builder) Finish(s Stop) error {
 		t.done = true
 		t.cond().Broadcast()
 	}
-	return t.drain()
+	return t.end()
 }
 
 // Abandon ends the writing without a stop, for a turn that goes on where its agent
@@ -69,7 +69,7 @@ func (b *Builder) Abandon() error {
 	defer t.mu.Unlock()
 	t.done = true
 	t.cond().Broadcast()
-	return t.drain()
+	return t.end()
 }
 
 func (t *turn) finish(s Stop) {

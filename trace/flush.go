@@ -6,5 +6,5 @@ func (b *Builder) Flush() error {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.drain()
+	return t.flush()
 }

@@ -3,13 +3,14 @@ package trace
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
 
 // readOwn reads a record as AppendJSON writes it: the same keys in the same
-// order, strings without escapes, a kind that is known. Nearly every record that
-// is ever read is one, and costs a quarter of what encoding/json takes. It leaves
+// order, strings with short escapes only, a kind that is known. Nearly every record
+// that is ever read is one, and costs a quarter of what encoding/json takes. It leaves
 // alone whatever differs by a byte; then ok is false and nothing has changed. A
 // session and a turn that r holds already are kept rather than copied.
 func (r *Record) readOwn(data []byte) (ok bool) {
@@ -46,7 +47,7 @@ func (r *Record) readOwn(data []byte) (ok bool) {
 	}
 	*r = Record{
 		Session: keep(r.Session, session), Turn: keep(r.Turn, turn), Seq: seq,
-		Event: Event{ID: string(id), Time: at, Parent: string(parent), Actor: actorOf(actor), Payload: payload},
+		Event: Event{ID: string(id), Time: at, Parent: string(parent), Actor: oneOf(actor, Agent, Gateway, User), Payload: payload},
 	}
 	return true
 }
@@ -56,55 +57,6 @@ func keep(old string, text []byte) string {
 		return old
 	}
 	return string(text)
-}
-
-func actorOf(text []byte) Actor {
-	for _, a := range []Actor{Agent, Gateway, User} {
-		if string(a) == string(text) {
-			return a
-		}
-	}
-	return Actor(text)
-}
-
-// readOwnPayload reads deltas in place: there are as many of them as of all other
-// kinds together.
-func readOwnPayload(kind, raw []byte) (Payload, bool) {
-	switch Kind(kind) {
-	case KindMessageDelta:
-		part, delta, ok := readPair(raw, `{"part":"`)
-		if ok {
-			return MessageDelta{Part: part, Delta: delta}, true
-		}
-	case KindThoughtDelta:
-		part, delta, ok := readPair(raw, `{"part":"`)
-		if ok {
-			return ThoughtDelta{Part: part, Delta: delta}, true
-		}
-	case KindToolCallDelta:
-		id, delta, ok := readPair(raw, `{"tool_call_id":"`)
-		if ok {
-			return ToolCallDelta{ToolCallID: id, Delta: delta}, true
-		}
-	default: // the others are fewer, and larger
-	}
-	decode, known := decoders[Kind(kind)]
-	if !known {
-		return nil, false
-	}
-	p, err := decode(raw)
-	return p, err == nil
-}
-
-// readPair reads a delta: of what, and the text.
-func readPair(raw []byte, head string) (of, delta string, ok bool) {
-	s := scan{rest: raw, ok: true}
-	s.skip(head)
-	first := s.text()
-	s.skip(`,"delta":"`)
-	second := s.text()
-	s.skip(`}`)
-	return string(first), string(second), s.ok && len(s.rest) == 0
 }
 
 // appendDelta appends the payload of a delta, and tells whether it was one.
@@ -133,14 +85,14 @@ type scan struct {
 }
 
 func (s *scan) skip(what string) {
-	if !s.ok || len(s.rest) < len(what) || string(s.rest[:len(what)]) != what {
+	if !s.ok || !s.begins(what) {
 		s.ok = false
 		return
 	}
 	s.rest = s.rest[len(what):]
 }
 
-// text reads the rest of a string without escapes, and its closing quote.
+// text reads the rest of a string, and its closing quote.
 func (s *scan) text() []byte {
 	ascii := true
 	for i, c := range s.rest {
@@ -150,7 +102,9 @@ func (s *scan) text() []byte {
 			s.rest = s.rest[i+1:]
 			s.ok = s.ok && (ascii || utf8.Valid(text))
 			return text
-		case c < ' ' || c == '\\':
+		case c == '\\':
+			return s.escaped(i)
+		case c < ' ':
 			s.ok = false
 			return nil
 		case c >= utf8.RuneSelf:
@@ -159,6 +113,38 @@ func (s *scan) text() []byte {
 	}
 	s.ok = false
 	return nil
+}
+
+// escaped is text for a string whose first escape stands at the given place: most
+// answers have line breaks. Those with numbers are rare.
+func (s *scan) escaped(at int) []byte {
+	text := append(make([]byte, 0, 2*at+64), s.rest[:at]...)
+	for rest := s.rest[at:]; s.ok && len(rest) > 1; {
+		switch c := rest[0]; {
+		case c == '"':
+			s.rest = rest[1:]
+			s.ok = utf8.Valid(text)
+			return text
+		case c != '\\':
+			n := bytes.IndexAny(rest, `"\`)
+			s.ok = n > 0 && !bytes.ContainsFunc(rest[:n], func(r rune) bool { return r < ' ' })
+			text, rest = append(text, rest[:max(n, 0)]...), rest[max(n, 0):]
+		default:
+			c, s.ok = unescape(rest[1])
+			text, rest = append(text, c), rest[2:]
+		}
+	}
+	s.ok = false
+	return nil
+}
+
+func unescape(c byte) (byte, bool) {
+	const short, plain = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	i := strings.IndexByte(short, c)
+	if i < 0 {
+		return 0, false
+	}
+	return plain[i], true
 }
 
 func (s *scan) textOrNull() []byte {

@@ -3,29 +3,46 @@ package trace
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // roomFor is how many bytes of events may wait before a call blocks: enough to
 // ride out a slow disk, little enough that a turn costs bounded memory.
 const roomFor = 4 << 20
 
+// linger is how long the appending goroutine waits for more, at least. An agent
+// that writes a word now and then keeps it, for a new one has to grow its stack
+// again for each; one that is silent for minutes costs nothing.
+const linger = time.Second
+
+// spareEvents bounds the list that is kept for the next batch.
+const spareEvents = 64
+
 // queue hands events to the log: while one append is in flight, what comes next
 // gathers and goes as the next batch. At a low rate every event goes at once,
-// at a high rate batches form by themselves, and there is no timer.
+// at a high rate batches form by themselves, and no timer delays one.
 type queue struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	append  func(context.Context, []Event) error
 	ctx     context.Context //nolint:containedctx // the life of the log, see NewBuilder
 	pending []Event
+	spare   []Event // empty, for what comes while a batch is in flight
 	bytes   int
-	flying  bool
+	queued  int           // events so far
+	landed  int           // those of them that were appended
+	flying  bool          // something is not on record yet
+	running bool          // there is a goroutine that appends
+	resting bool          // it waits for more
+	busy    bool          // it has appended since it last asked
+	closed  bool          // it ends when nothing is left
+	more    chan struct{} // ends its rest
 	err     error
 	failed  chan struct{}
 }
 
 func newQueue(ctx context.Context, appendTo func(context.Context, []Event) error) queue {
-	return queue{append: appendTo, ctx: ctx, failed: make(chan struct{})}
+	return queue{append: appendTo, ctx: ctx, more: make(chan struct{}, 1), failed: make(chan struct{})}
 }
 
 func (q *queue) cond() *sync.Cond {
@@ -38,30 +55,63 @@ func (q *queue) cond() *sync.Cond {
 // full reports whether so much waits that a caller should wait too.
 func (q *queue) full() bool { return q.bytes > roomFor && q.err == nil }
 
-// push queues an event. The goroutine that it may start ends as soon as nothing
-// waits; drain waits for it.
+// push queues an event. The goroutine that it may start ends when nothing came
+// for a while, and at the latest with end, which waits for it.
 func (q *queue) push(e Event, bytes int) {
 	if q.err != nil {
 		return
 	}
 	q.pending = append(q.pending, e)
 	q.bytes += bytes
-	if !q.flying {
-		q.flying = true
-		go q.fly()
+	q.queued++
+	if q.flying {
+		return
+	}
+	q.flying, q.busy = true, true
+	if !q.wake() {
+		q.running = true
+		go q.run()
 	}
 }
 
-func (q *queue) fly() {
+// wake ends the rest of the goroutine, if there is one: it never rests but with
+// nothing to do.
+func (q *queue) wake() bool {
+	if !q.running {
+		return false
+	}
+	if q.resting {
+		q.resting = false
+		q.more <- struct{}{}
+	}
+	return true
+}
+
+func (q *queue) run() {
+	idle := time.NewTimer(linger)
+	defer idle.Stop()
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for q.fly(); q.rest(idle); q.fly() {
+	}
+	q.running, q.resting = false, false
+	q.cond().Broadcast()
+}
+
+// fly appends what waits until nothing does.
+func (q *queue) fly() {
 	for len(q.pending) > 0 && q.err == nil {
 		batch := q.pending
-		q.pending, q.bytes = nil, 0
+		q.pending, q.spare, q.bytes = q.spare, nil, 0
 		q.cond().Broadcast()
 		q.mu.Unlock()
 		err := q.append(q.ctx, batch)
 		q.mu.Lock()
+		q.landed += len(batch)
+		if cap(batch) <= spareEvents {
+			clear(batch)
+			q.spare = batch[:0]
+		}
 		if err != nil {
 			q.err = err
 			q.pending, q.bytes = nil, 0
@@ -72,9 +122,54 @@ func (q *queue) fly() {
 	q.cond().Broadcast()
 }
 
+// rest waits for more, and reports whether any came. The timer is not set anew
+// for each batch: when it fires, it only asks whether there was one since.
+func (q *queue) rest(idle *time.Timer) bool {
+	for !q.closed && q.err == nil {
+		q.resting = true
+		q.mu.Unlock()
+		select {
+		case <-q.more:
+			q.mu.Lock()
+			return true
+		case <-idle.C:
+			q.mu.Lock()
+		}
+		switch {
+		case !q.resting: // both at once
+			<-q.more
+			return true
+		case !q.busy:
+			return false
+		}
+		q.busy = false
+		idle.Reset(linger)
+	}
+	return false
+}
+
+// flush waits until what was queued so far is on record, and returns what went
+// wrong. What comes meanwhile is not waited for: it may never pause.
+func (q *queue) flush() error {
+	for all := q.queued; q.landed < all && q.err == nil; {
+		q.cond().Wait()
+	}
+	return q.err
+}
+
 // drain waits until everything is on record, and returns what went wrong.
 func (q *queue) drain() error {
 	for q.flying {
+		q.cond().Wait()
+	}
+	return q.err
+}
+
+// end is drain for a queue to which nothing comes any more: it waits for the
+// goroutine too.
+func (q *queue) end() error {
+	q.closed = true
+	for q.wake() {
 		q.cond().Wait()
 	}
 	return q.err

@@ -267,3 +267,35 @@ func TestManySpeakersAtOnce(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whoever waits for what was written does not wait for what an agent goes on to
+// write: an answer is responded to while the agent speaks without a pause.
+func TestFlushDoesNotWaitForWhatComesLater(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &slowLog{}
+		b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: l.append})
+		b.Emit(trace.Error{Message: "first"})
+		synctest.Wait() // it is in flight
+		b.Emit(trace.Error{Message: "second"})
+		spoken := make(chan struct{})
+		go func() {
+			defer close(spoken)
+			for range 100 {
+				time.Sleep(100 * time.Millisecond)
+				b.Emit(trace.Error{Message: "more"})
+			}
+		}()
+		began := time.Now()
+		if err := b.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(began); d != 2*time.Second {
+			t.Errorf("Flush took %s: two appends take two seconds", d)
+		}
+		<-spoken
+		if err := b.Finish(trace.Stop{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

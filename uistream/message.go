@@ -82,6 +82,19 @@ func (m Message) AppendJSON(dst []byte) []byte {
 	return append(dst, ']', '}')
 }
 
+// AppendMessages appends a list of messages as one line of JSON. json.Marshal
+// would do the same, and read and copy all of it once more.
+func AppendMessages(dst []byte, messages []Message) []byte {
+	dst = append(dst, '[')
+	for i, m := range messages {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = m.AppendJSON(dst)
+	}
+	return append(dst, ']')
+}
+
 // MarshalJSON implements json.Marshaler.
 func (p Part) MarshalJSON() ([]byte, error) { return p.appendJSON(nil), nil }
 

@@ -29,6 +29,10 @@ type Reducer struct {
 	failed    string
 }
 
+// usualParts is how many parts most messages have at most. A part is large, so the
+// list had better not be copied as it grows.
+const usualParts = 8
+
 // Message returns the message so far.
 func (r *Reducer) Message() Message {
 	m := r.message
@@ -114,7 +118,12 @@ func (r *Reducer) start(c Start) error {
 	return nil
 }
 
-func (r *Reducer) push(p Part) { r.message.Parts = append(r.message.Parts, p) }
+func (r *Reducer) push(p Part) {
+	if r.message.Parts == nil {
+		r.message.Parts = make([]Part, 0, usualParts)
+	}
+	r.message.Parts = append(r.message.Parts, p)
+}
 
 func open(m *map[string]int, id string, at int) {
 	if *m == nil {

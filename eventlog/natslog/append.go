@@ -90,10 +90,21 @@ func (s *Store) appendTo(ctx context.Context, se *session, turn string, events [
 	se.last = last
 	se.turned(begin, end)
 	se.mu.Unlock()
+	se.text = spare(batches[0].text)
 	s.notes.touch(se, last)
 	s.list(ctx, se, &se.wholes)
 	s.list(ctx, se, &se.deltas)
 	return last, false, nil
+}
+
+// spare is a buffer that is kept for the next append, unless it is large: a session
+// streams dozens of words a second, and the client of NATS copies what it sends.
+func spare(buffer []byte) []byte {
+	const most = 2 << 10
+	if cap(buffer) > most {
+		return nil
+	}
+	return buffer[:0]
 }
 
 // batches numbers the events and puts them into as few messages as keep their
@@ -112,7 +123,9 @@ func (se *session) batches(turn string, events []trace.Event) (batches []batch, 
 		kept := !trace.Provisional(e.Payload)
 		n := len(batches)
 		if n == 0 || batches[n-1].kept != kept || len(batches[n-1].text) >= packed {
-			batches = append(batches, batch{frame: frame{First: seq}, kept: kept, text: make([]byte, 0, room(turn, events[i:]))})
+			var text []byte
+			text, se.text = se.text, nil
+			batches = append(batches, batch{frame: frame{First: seq}, kept: kept, text: slices.Grow(text, room(turn, events[i:]))})
 			n++
 		}
 		b := &batches[n-1]
@@ -168,10 +181,11 @@ func room(turn string, events []trace.Event) int {
 // checks that nobody else has written to the session.
 func (s *Store) publish(ctx context.Context, se *session, l *lane, f frame, text []byte) error {
 	f.Prev = l.prev
-	body, err := f.encode(text)
+	body, err := f.appendTo(se.body[:0], text)
 	if err != nil {
 		return err
 	}
+	se.body = spare(body)
 	var options []jetstream.PublishOpt
 	if l.kept && !s.isDamaged(se.id) {
 		options = append(options, jetstream.WithExpectLastSequencePerSubject(l.prev))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -44,18 +45,17 @@ const frameRoom = 4 << 10
 // messages of its own.
 const packed = 256 << 10
 
-func (f frame) encode(records []byte) ([]byte, error) {
+// appendTo appends the message, with the records that it holds.
+func (f frame) appendTo(dst, records []byte) ([]byte, error) {
+	dst = slices.Grow(dst, plainRoom+len(records))
 	if f.Begin == nil && f.End == nil && f.Of == 0 {
-		return append(f.appendPlain(make([]byte, 0, plainRoom+len(records))), records...), nil
+		return append(f.appendPlain(dst), records...), nil
 	}
 	head, err := json.Marshal(f)
 	if err != nil {
 		return nil, err
 	}
-	body := make([]byte, 0, len(head)+1+len(records))
-	body = append(body, head...)
-	body = append(body, '\n')
-	return append(body, records...), nil
+	return append(append(append(dst, head...), '\n'), records...), nil
 }
 
 // plainRoom is what a plain frame takes at most: three numbers of 20 digits and

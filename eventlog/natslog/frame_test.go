@@ -52,7 +52,7 @@ func TestFirstLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := f.encode([]byte("records")); err != nil || string(got) != string(want)+"\nrecords" {
+		if got, err := f.appendTo(nil, []byte("records")); err != nil || string(got) != string(want)+"\nrecords" {
 			t.Errorf("%+v is written as %s, %v; want %s", f, got, err, want)
 		}
 	}
@@ -127,7 +127,7 @@ func FuzzDecodeFrame(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := head.encode(text)
+		again, err := head.appendTo(nil, text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,9 @@ type session struct {
 	appending chan struct{} // holds a token while an append or a deletion runs
 	loading   chan struct{} // the same for looking up older segments
 
+	// Buffers of the append that is under way, and empty between two.
+	text, body []byte
+
 	// The store's lock guards these.
 	pins int
 	used *list.Element

@@ -1,0 +1,57 @@
+package trace_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func words(id string) trace.Words {
+	return trace.Words{
+		Prompt: trace.Prompt{Message: trace.UserMessage{ID: id}, By: "ada"},
+		Reply:  trace.Reply{MessageID: "below-" + id, Cause: trace.CauseAnswer},
+	}
+}
+
+// What answers in words is on record with the words, in this order; words that
+// answer nothing are not on record.
+func TestAnAnswerInWords(t *testing.T) {
+	t.Parallel()
+	b, l := newTurn()
+	b.Emit(trace.Reply{MessageID: "m"})
+	b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "shell"})
+	asked := b.Question(trace.Question{QuestionID: "q"})
+	wanted, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c"})
+	for _, first := range []bool{true, false} {
+		if b.AnswerIn(words("u1"), trace.Answer{QuestionID: asked, Outcome: trace.Selected, Values: []string{"x"}, By: "ada"}) != first {
+			t.Errorf("the answer: want %t", first)
+		}
+		if b.PermissionResponseIn(words("u2"), trace.PermissionResponse{RequestID: wanted, Outcome: trace.Selected, By: "ada"}) != first {
+			t.Errorf("the response: want %t", first)
+		}
+	}
+	if b.AnswerIn(words("u3"), trace.Answer{QuestionID: wanted}) || b.PermissionResponseIn(words("u3"), trace.PermissionResponse{RequestID: "none"}) {
+		t.Error("words answer what was not asked")
+	}
+	if err := b.Finish(trace.Stop{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := check(l.events); err != nil {
+		t.Error(err)
+	}
+	var kinds []trace.Kind
+	for _, e := range l.events {
+		switch k := e.Payload.Kind(); k { //nolint:exhaustive // the others are between them
+		case trace.KindPrompt, trace.KindReply, trace.KindAnswer, trace.KindPermissionResponse:
+			kinds = append(kinds, k)
+		}
+	}
+	want := []trace.Kind{
+		trace.KindReply, trace.KindPrompt, trace.KindReply, trace.KindAnswer,
+		trace.KindPrompt, trace.KindReply, trace.KindPermissionResponse,
+	}
+	if !slices.Equal(kinds, want) {
+		t.Errorf("on record are %v", kinds)
+	}
+}
