@@ -48,7 +48,7 @@ function mount(Page, id, more) {
   const buttons = () => [...place.querySelectorAll('button')];
   const page = {
     get text() { return place.textContent; },
-    has: name => buttons().some(b => b.textContent === name),
+    has: name => buttons().some(b => b.textContent === name && !b.disabled),
     shows: words => until(`the page shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => place.textContent.includes(words)),
     async press(name) {
       await until(`there is a button ${name}; the page shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => page.has(name));
@@ -71,7 +71,7 @@ function mount(Page, id, more) {
 const site = { now: null };
 const trace = async (id, type) => (await site.now.get(`/api/sessions/${id}/trace`)).text.split('\n').filter(Boolean).map(l => JSON.parse(l)).filter(l => l.type === type);
 const history = id => site.now.history(id);
-const resumes = id => requests(id).filter(r => r.path.endsWith('/stream'));
+const resumes = id => requests(id).filter(r => /\/stream(\?|$)/.test(r.path));
 const posts = id => requests(id).filter(r => r.method === 'POST' && r.path.startsWith('/api/chat')).length;
 async function end() {
   for (const close of closed.splice(0)) close();
