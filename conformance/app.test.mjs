@@ -23,7 +23,7 @@ after(async () => { fs.rmSync(built, { recursive: true, force: true }); await cl
 /** A gateway whose demo agent speaks fast, but for the unhurried one, and which the pages belong to from now on. */
 async function gateway(sessions = '') {
   const yaml = path.join(built, `${randomUUID()}.yaml`);
-  fs.writeFileSync(yaml, `agents:\n  demo:\n    pace: 4ms\n  unhurried:\n    adapter: demo\n    pace: 15ms\nlimits:\n  requests: none\n${sessions}`);
+  fs.writeFileSync(yaml, `agents:\n  demo:\n    pace: 4ms\n  unhurried:\n    adapter: demo\n    pace: 20ms\nlimits:\n  requests: none\n${sessions}`);
   const server = await start(BINARY, { args: ['--config', yaml] });
   await visit(server.base, server.token);
   return { ...http(server), stop: server.stop };
@@ -36,7 +36,7 @@ async function until(sentence, what, ms = 30000) {
     const got = await now;
     if (got) return got;
     if (Date.now() > end) throw new Error(`waited ${ms} ms in vain until ${sentence}`);
-    await sleep(asksServer ? 50 : 5);
+    await sleep(asksServer ? 100 : 25);
   }
 }
 
@@ -48,7 +48,7 @@ function mount(Page, id, more) {
   const buttons = () => [...place.querySelectorAll('button')];
   const page = {
     get text() { return place.textContent; },
-    has: name => buttons().some(b => b.textContent === name),
+    has: name => buttons().some(b => b.textContent === name && !b.disabled),
     shows: words => until(`the page shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => place.textContent.includes(words)),
     async press(name) {
       await until(`there is a button ${name}; the page shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => page.has(name));
@@ -71,7 +71,7 @@ function mount(Page, id, more) {
 const site = { now: null };
 const trace = async (id, type) => (await site.now.get(`/api/sessions/${id}/trace`)).text.split('\n').filter(Boolean).map(l => JSON.parse(l)).filter(l => l.type === type);
 const history = id => site.now.history(id);
-const resumes = id => requests(id).filter(r => r.path.endsWith('/stream'));
+const resumes = id => requests(id).filter(r => /\/stream(\?|$)/.test(r.path));
 const posts = id => requests(id).filter(r => r.method === 'POST' && r.path.startsWith('/api/chat')).length;
 async function end() {
   for (const close of closed.splice(0)) close();
@@ -96,7 +96,7 @@ describe('the app', { concurrency: true }, () => {
   after(end);
 
   for (const client of newest) {
-    describe(`with ai ${client.name}`, { concurrency: true }, () => {
+    describe(`with ai ${client.name}`, { concurrency: 8 }, () => {
       let Page;
       before(async () => { ({ Page } = await load('app.md', 'page.jsx', client, built)); });
       const open = (id = randomUUID()) => Object.assign(mount(Page, id), { id });
@@ -317,6 +317,8 @@ describe('the app', { concurrency: true }, () => {
     ]) {
       test(`approval: ${button}`, async () => {
         const id = randomUUID(), page = mount(Chat5, id, { history: [] });
+        await until('the page has come to rest', () => resumes(id).some(r => r.status === 204));
+        await sleep(50);
         await page.press('Run something');
         await page.press(button);
         await over(id, outcome, 2);
