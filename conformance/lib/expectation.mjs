@@ -26,12 +26,13 @@ function without(text, blocks) {
 }
 
 // How many times a person is asked in the message, shown as whatever the profile shows.
-const asksIn = parts => parts.filter(p => isAsk(p) || p.type === 'data-permission' || p.approval).length;
+const asksIn = parts => parts.filter(p => isAsk(p) || p.approval).length;
 
 function answerTo(parts, id) {
   const tool = parts.find(p => p.approval?.id === id);
   if (tool) return tool.state === 'output-denied' ? 'denied' : 'approved';
-  return parts.find(p => p.type === 'data-permission' && p.data.request_id === id)?.data.state;
+  const asked = parts.find(p => p.type === 'tool-AskPermission' && p.input?.request_id === id);
+  return asked && (asked.state === 'output-available' ? (asked.output.approved ? 'approved' : 'denied') : asked.errorText);
 }
 
 /** Compares the turns one client made of a recording; returns a sentence for each difference. */

@@ -49,8 +49,6 @@ export function difference(got, want, at = '') {
 export function requestOf(m) {
   const asked = toolsOf(m).find(p => p.state === 'approval-requested');
   if (asked) return asked.approval.id;
-  const data = (m?.parts ?? []).find(p => p.type === 'data-permission' && p.data?.state === 'requested');
-  if (data) return data.data.request_id;
   const call = toolsOf(m).find(p => p.type === 'tool-AskPermission' && p.state === 'input-available');
   return call && (call.input?.request_id ?? call.toolCallId);
 }
