@@ -36,7 +36,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 		// Buttons that were pressed in an app that does not send them by itself: they
 		// decide, and the message is what comes next.
 		err := g.Hub.Settle(r.Context(), id, g.continuation(r, req, req.LastAssistant, parts))
-		if err != nil {
+		if err != nil && !errors.Is(err, session.ErrMayNotPermit) { // else the message counts as any other
 			return err
 		}
 	}

@@ -15,17 +15,20 @@ import (
 type fleet struct {
 	mu      sync.Mutex
 	max     int
+	patient time.Duration       // how long an agent may wait for its user while others need its place
 	open    map[*live]time.Time // since when it had nothing to do; zero: it works
 	changed chan struct{}
 }
 
-func newFleet(limit int) *fleet {
-	return &fleet{max: limit, open: map[*live]time.Time{}, changed: make(chan struct{})}
+func newFleet(limit int, patient time.Duration) *fleet {
+	return &fleet{max: limit, patient: patient, open: map[*live]time.Time{}, changed: make(chan struct{})}
 }
 
 // reserve takes a place for a session's agent. When there is none it closes the
-// agent that has been idle longest. When all of them work it tells, and waits.
-func (f *fleet) reserve(ctx context.Context, l *live, full func(atMost int)) error {
+// agent that has been idle longest. When all of them work it tells, and waits; one
+// that has only waited for its user for long enough hears that nobody answers, for
+// a page that was closed must not hold a place that somebody else needs.
+func (f *fleet) reserve(ctx context.Context, l *live, now func() time.Time, full func(atMost int)) error {
 	for waited := false; ; waited = true {
 		f.mu.Lock()
 		_, has := f.open[l]
@@ -35,8 +38,12 @@ func (f *fleet) reserve(ctx context.Context, l *live, full func(atMost int)) err
 			return nil
 		}
 		var idlest *live
+		var working []*live
 		for o, since := range f.open {
-			if !since.IsZero() && (idlest == nil || since.Before(f.open[idlest])) {
+			switch {
+			case since.IsZero():
+				working = append(working, o)
+			case idlest == nil || since.Before(f.open[idlest]):
 				idlest = o
 			}
 		}
@@ -48,12 +55,36 @@ func (f *fleet) reserve(ctx context.Context, l *live, full func(atMost int)) err
 		if !waited {
 			full(f.max)
 		}
+		again := time.NewTimer(f.hurry(working, now()))
 		select {
 		case <-wait:
+			again.Stop()
+		case <-again.C:
 		case <-ctx.Done():
+			again.Stop()
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// hurry ends the wait of the agent that has waited for its user longest, if that
+// was long enough, and returns when it is time to look again.
+func (f *fleet) hurry(working []*live, now time.Time) time.Duration {
+	var longest *live
+	var since time.Time
+	for _, l := range working {
+		if s := l.waitsSince(); !s.IsZero() && (longest == nil || s.Before(since)) {
+			longest, since = l, s
+		}
+	}
+	if longest == nil {
+		return f.patient // who begins to wait now may be hurried then
+	}
+	if rest := since.Add(f.patient).Sub(now); rest > 0 {
+		return rest
+	}
+	longest.giveUpWaiting()
+	return f.patient
 }
 
 // mark tells whether a session's agent works now.
@@ -104,7 +135,7 @@ func (l *live) openAgent(ctx context.Context, full func(atMost int)) (*opened, e
 		return nil, fmt.Errorf("the agent %q of this session is not configured any more", info.Agent)
 	}
 	if !a.InProcess {
-		if err := l.hub.fleet.reserve(ctx, l, full); err != nil {
+		if err := l.hub.fleet.reserve(ctx, l, l.hub.Now, full); err != nil {
 			return nil, err
 		}
 	}

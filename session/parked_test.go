@@ -412,3 +412,45 @@ func TestAResumeRightAfterTheAnswer(t *testing.T) {
 		}
 	})
 }
+
+// A page that was closed while it was asked does not hold an agent's place for ever
+// when somebody else needs it.
+func TestAnAgentThatWaitsForNobodyMakesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(o *session.Options) {
+			a := o.Agents["demo"]
+			a.InProcess = false
+			o.Agents["demo"], o.MaxAgents, o.AgentIdle = a, 1, 5*time.Minute
+		})
+		defer b.close()
+		if _, err := b.Ensure(t.Context(), session.Spec{ID: "other"}); err != nil {
+			t.Fatal(err)
+		}
+		asked := b.say("u1", "approve")
+		time.Sleep(time.Minute)
+		began := time.Now()
+		turn, err := b.Prompt(t.Context(), "other", promptOf("u2", "bob"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range b.Follow(t.Context(), "other", turn.ID, turn.After) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s, over := r.Payload.(trace.Stop); over && s.Outcome != trace.OutcomeCompleted {
+				t.Errorf("%+v", s)
+			}
+		}
+		if took := time.Since(began); took < 3*time.Minute || took > 6*time.Minute {
+			t.Errorf("the other session waited %s for a place", took)
+		}
+		expired := false
+		for _, r := range b.wait(asked) {
+			p, is := r.Payload.(trace.PermissionResponse)
+			expired = expired || is && p.Outcome == trace.Expired
+		}
+		if !expired {
+			t.Error("what was asked did not expire")
+		}
+	})
+}

@@ -13,6 +13,7 @@ const presentWithin = 3 * time.Second
 // waiting is what a turn waits for. It is guarded by live.mu.
 type waiting struct {
 	put    map[string]bool // put to the user and not answered
+	since  time.Time       // when that was, last
 	parks  int             // how often the turn has put something to the user
 	held   *time.Timer     // lets those go who are held
 	limits map[string]*limit
@@ -57,6 +58,7 @@ func (t *turn) putToUser(p trace.Park) {
 		t.waits.put[id] = true
 	}
 	t.waits.parks++
+	t.waits.since = l.hub.Now()
 	stopTimer(&t.grace)
 	stopTimer(&t.waits.held)
 	if p.Held {
@@ -85,4 +87,27 @@ func (t *turn) stopWaiting() {
 	}
 	stopTimer(&t.waits.held)
 	t.waits = waiting{parks: t.waits.parks}
+}
+
+// waitsSince tells since when the session's agent has done nothing but wait for
+// somebody; it is zero if it does something else.
+func (l *live) waitsSince() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.running; t != nil && !t.ending && t.parked() && len(l.turns) == 1 {
+		return t.waits.since
+	}
+	return time.Time{}
+}
+
+// giveUpWaiting lets what the session's agent has asked expire now.
+func (l *live) giveUpWaiting() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running == nil {
+		return
+	}
+	for _, limit := range l.running.waits.limits {
+		limit.expire.Reset(0)
+	}
 }
