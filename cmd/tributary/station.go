@@ -60,6 +60,7 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 		return err
 	}
 	defer listener.Close() // the server closes it first, if it ever runs
+	defer reserveSlack()()
 	if err := prepareDir(c.Data); err != nil {
 		return err
 	}
