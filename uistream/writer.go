@@ -34,7 +34,7 @@ type Writer struct {
 	buffer  []byte
 	last    time.Time     // when the client was last sent something
 	until   time.Time     // the deadline of the writes to come
-	silence *time.Timer   // for the next keepalive; made by the first Wait
+	silence *time.Timer   // when a keepalive may be due; made by the first Wait
 	slowest time.Duration // the longest that it has let a write wait
 	begun   bool
 	ended   bool
@@ -133,13 +133,9 @@ func (w *Writer) Wait(ctx context.Context, wake <-chan struct{}) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	left := time.Until(w.last.Add(w.timing.Keepalive))
 	if w.silence == nil {
-		w.silence = time.NewTimer(left)
-	} else {
-		w.silence.Reset(left)
+		w.silence = time.NewTimer(w.timing.Keepalive)
 	}
-	defer w.silence.Stop()
 	for {
 		select {
 		case <-wake:
@@ -147,12 +143,17 @@ func (w *Writer) Wait(ctx context.Context, wake <-chan struct{}) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-w.silence.C:
+		}
+		// It is not set anew at each Wait: a word more often than not comes first.
+		left := time.Until(w.last.Add(w.timing.Keepalive))
+		if left <= 0 {
 			w.buffer = append(w.buffer, ": keep-alive\n\n"...)
 			if err := w.Flush(); err != nil {
 				return err
 			}
-			w.silence.Reset(w.timing.Keepalive)
+			left = w.timing.Keepalive
 		}
+		w.silence.Reset(left)
 	}
 }
 
