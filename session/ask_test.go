@@ -54,6 +54,7 @@ func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 			}
 			turn := b.say(id, "x")
 			time.Sleep(2 * time.Second)
+			synctest.Wait() // orders what the agent has written before what is read here
 			for _, old := range asked[:len(asked)-1] {
 				if _, err := b.Permit(t.Context(), "s", old, "ada", session.Choice{Approved: &yes}); err == nil && id != "u3" {
 					t.Errorf("%s: the old id %q was taken for an answer", id, old)
