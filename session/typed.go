@@ -21,11 +21,11 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 	if t == nil || err != nil {
 		return Turn{}, false, err
 	}
-	if answer(l.words(p)) != nil {
+	if late := answer(l.words(p)); late != nil {
 		// It has its answer, or was withdrawn, just now: this is a message like any
 		// other, and must not find it waiting.
 		t.answered(id)
-		return Turn{}, false, nil
+		return Turn{}, false, nil //nolint:nilerr // as it says
 	}
 	l.mu.Lock()
 	turn := t.handle()

@@ -157,16 +157,8 @@ func (q *queue) flush() error {
 	return q.err
 }
 
-// drain waits until everything is on record, and returns what went wrong.
-func (q *queue) drain() error {
-	for q.flying {
-		q.cond().Wait()
-	}
-	return q.err
-}
-
-// end is drain for a queue to which nothing comes any more: it waits for the
-// goroutine too.
+// end waits until everything is on record and the goroutine has ended, and returns
+// what went wrong. Nothing comes any more.
 func (q *queue) end() error {
 	q.closed = true
 	for q.wake() {

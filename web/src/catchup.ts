@@ -11,16 +11,17 @@ const MOMENT = 150;
 
 /** Reads the history again, and resumes, when turns were told of that this tab has not followed. id is null while there is no session. */
 export function useCatchUp(chat: Chat, id: string | null, busy: boolean, onActivity: () => void) {
-  const told = useRef(new Map<string, Turn>()), lost = useRef(false), looking = useRef(false);
+  const told = useRef(new Map<string, Turn & { answered?: boolean }>()), waits = useRef(new Set<string>()), lost = useRef(false), looking = useRef(false);
   const now = useRef({ chat, busy });
   useEffect(() => { now.current = { chat, busy }; });
   const [news, setNews] = useState(0);
 
   useEvents(id, (n: News) => {
-    if (n.type === 'turn') told.current.set(n.turn, n);
-    if (n.type === 'session') { // how it stands: now, or since what is not known
-      lost.current = true;
-      for (const t of n.turns) told.current.set(t.turn, t);
+    if (n.type === 'session') lost.current = true; // how it stands: now, or since what is not known
+    for (const t of n.type === 'session' ? n.turns : n.type === 'turn' ? [n] : []) {
+      // What was on screen where a turn waited is not all of it once somebody has answered.
+      told.current.set(t.turn, { ...t, answered: waits.current.has(t.turn) || told.current.get(t.turn)?.answered });
+      if (t.state === 'parked') waits.current.add(t.turn); else waits.current.delete(t.turn);
     }
     setNews(k => k + 1);
     onActivity();
@@ -31,7 +32,7 @@ export function useCatchUp(chat: Chat, id: string | null, busy: boolean, onActiv
     const look = async () => {
       if (looking.current) return; // its end looks again
       const { messages, error } = now.current.chat;
-      const shown = (t: Turn) => (t.state === 'ended' || t.state === 'parked') && !error && messages.some(m => m.id === t.message_id);
+      const shown = (t: Turn & { answered?: boolean }) => (t.state === 'ended' || t.state === 'parked') && !t.answered && !error && messages.some(m => m.id === t.message_id);
       for (const t of [...told.current.values()]) if (shown(t)) told.current.delete(t.turn);
       const missed = [...told.current.values()];
       if (!missed.length && !lost.current) return;
