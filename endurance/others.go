@@ -44,6 +44,23 @@ func (b *bench) judged(ctx context.Context, n sizes, c *tally) error {
 	return nil
 }
 
+// races has eight answers at a time race for one request, by every way and of
+// several people. The test behind it looks which one is on record, and what each
+// was told.
+func (b *bench) races(ctx context.Context, times int, c *tally) error {
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=10m", "-run=^TestRacesOfEight$", "./session", "-rounds", strconv.Itoa(times))
+	cmd.Dir = b.root
+	out, err := cmd.CombinedOutput()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		return fmt.Errorf("run the race of answers (is Go there?): %w", err)
+	}
+	c.tried(times)
+	if err != nil {
+		c.failed("the race of answers: " + strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
 // faults runs the tests of single faults some times each: full disk, flipped
 // bytes, agents that misbehave. Each is a row.
 func (b *bench) faults(ctx context.Context, times int) ([]row, error) {
