@@ -174,7 +174,7 @@ func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choic
 		return trace.PermissionResponse{}, err
 	}
 	defer release()
-	response, err := l.permit(requestID, by, c)
+	response, err := l.permit(requestID, signature{by, trace.ViaRequest}, c)
 	if err != nil {
 		return response, err
 	}
@@ -182,7 +182,13 @@ func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choic
 	return response, l.onRecord(request.turn)
 }
 
-func (l *live) permit(requestID, by string, c Choice) (trace.PermissionResponse, error) {
+// signature says who answers, and by which way.
+type signature struct {
+	who string
+	via trace.Via
+}
+
+func (l *live) permit(requestID string, by signature, c Choice) (trace.PermissionResponse, error) {
 	request, ok := lookFor(l, l.asks.permissions, requestID)
 	if !ok {
 		return trace.PermissionResponse{}, ErrUnknownRequest
@@ -191,7 +197,7 @@ func (l *live) permit(requestID, by string, c Choice) (trace.PermissionResponse,
 	if err != nil {
 		return trace.PermissionResponse{}, &ChoiceError{err.Error()}
 	}
-	response.RequestID, response.By = requestID, name(by)
+	response.RequestID, response.By, response.Via = requestID, name(by.who), by.via
 	response.UpdatedInput, response.Interrupt = c.Input, c.Interrupt
 	return response, known(l.asks.requests.Answer(requestID, response))
 }
@@ -229,7 +235,7 @@ func (h *Hub) Answer(ctx context.Context, session, questionID, by string, values
 		return trace.Answer{}, err
 	}
 	defer release()
-	answer, err := l.answer(questionID, by, values)
+	answer, err := l.answer(questionID, signature{by, trace.ViaRequest}, values)
 	if err != nil {
 		return answer, err
 	}
@@ -237,7 +243,7 @@ func (h *Hub) Answer(ctx context.Context, session, questionID, by string, values
 	return answer, l.onRecord(question.turn)
 }
 
-func (l *live) answer(questionID, by string, values []string) (trace.Answer, error) {
+func (l *live) answer(questionID string, by signature, values []string) (trace.Answer, error) {
 	question, ok := lookFor(l, l.asks.questioned, questionID)
 	if !ok {
 		return trace.Answer{}, ErrUnknownRequest
@@ -245,7 +251,7 @@ func (l *live) answer(questionID, by string, values []string) (trace.Answer, err
 	if len(values) == 0 || len(values) > 1 && !question.what.Multiple {
 		return trace.Answer{}, &ChoiceError{"answer this question with exactly one value"}
 	}
-	answer := trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by)}
+	answer := trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by.who), Via: by.via}
 	return answer, known(l.asks.questions.Answer(questionID, answer))
 }
 

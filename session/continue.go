@@ -144,7 +144,7 @@ func (t *turn) takeReplies(c Continuation) error {
 		return &ChoiceError{"an edited input goes with one permission, and this request answers several: answer each at its own address"}
 	}
 	for _, r := range waiting {
-		if err := t.live.reply(r, c.By); err != nil {
+		if err := t.live.reply(r, signature{c.By, trace.ViaChat}); err != nil {
 			return err
 		}
 	}
@@ -163,13 +163,13 @@ func (t *turn) waitingFor(replies []Reply) []Reply {
 }
 
 // reply gives an answer, unless somebody was first.
-func (l *live) reply(r Reply, by string) error {
+func (l *live) reply(r Reply, by signature) error {
 	var err error
 	switch {
 	case !r.Question:
 		_, err = l.permit(r.ID, by, r.Choice)
 	case len(r.Values) == 0:
-		err = l.asks.questions.Answer(r.ID, trace.Answer{QuestionID: r.ID, Outcome: trace.Canceled, Values: []string{}, By: name(by)})
+		err = l.asks.questions.Answer(r.ID, trace.Answer{QuestionID: r.ID, Outcome: trace.Canceled, Values: []string{}, By: name(by.who), Via: by.via})
 	default:
 		_, err = l.answer(r.ID, by, r.Values)
 	}

@@ -47,7 +47,7 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(trace.Word
 	for id = range t.waits.put {
 	}
 	if q, ok := l.asks.questioned[id]; ok && q.turn == t.id {
-		a := trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{text}, By: name(p.By)}
+		a := trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{text}, By: name(p.By), Via: trace.ViaWords}
 		return t, id, func(w trace.Words) error {
 			return l.asks.questions.AnswerAs(id, a, func(trace.Answer) bool {
 				return t.recordIn(w, id, func() bool { return t.builder.AnswerIn(w, a) })
@@ -65,7 +65,7 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(trace.Word
 	case !p.MayPermit:
 		return nil, "", nil, ErrMayNotPermit
 	}
-	r.RequestID, r.By = id, name(p.By)
+	r.RequestID, r.By, r.Via = id, name(p.By), trace.ViaWords
 	return t, id, func(w trace.Words) error {
 		return l.asks.requests.AnswerAs(id, r, func(trace.PermissionResponse) bool {
 			return t.recordIn(w, id, func() bool { return t.builder.PermissionResponseIn(w, r) })
@@ -143,6 +143,6 @@ func (t *turn) refuseAll(by string) {
 	for _, id := range ids {
 		_, question := lookFor(t.live, t.live.asks.questioned, id)
 		// Who was first, was first: the turn ends either way.
-		_ = t.live.reply(Reply{ID: id, Question: question, Choice: Choice{Approved: &no, Reason: reason, Interrupt: true}}, by)
+		_ = t.live.reply(Reply{ID: id, Question: question, Choice: Choice{Approved: &no, Reason: reason, Interrupt: true}}, signature{by, trace.ViaWords})
 	}
 }

@@ -80,6 +80,16 @@ const (
 	Expired  PermissionOutcome = "expired"  // nobody chose in time
 )
 
+// Via is the way by which a person's answer came.
+type Via string
+
+// The ways of answers.
+const (
+	ViaChat    Via = "chat"    // with the next request of the chat, as an answered part of the message
+	ViaWords   Via = "words"   // as a message of its user
+	ViaRequest Via = "request" // by a request of its own
+)
+
 // Phase is the beginning or the end of a step.
 type Phase string
 

@@ -54,6 +54,7 @@ func (r PermissionResponse) normal() PermissionResponse {
 	}
 	r.Outcome = known(r.Outcome, otherwise, Selected, Canceled, Expired)
 	r.OptionKind = known(r.OptionKind, "", AllowOnce, AllowAlways, RejectOnce, RejectAlways)
+	r.Via = r.Via.normal()
 	if len(r.UpdatedInput) > 0 {
 		r.UpdatedInput = Opaque(r.UpdatedInput)
 	}
@@ -66,8 +67,11 @@ func (a Answer) normal() Answer {
 		otherwise = Selected
 	}
 	a.Outcome = known(a.Outcome, otherwise, Selected, Canceled, Expired)
+	a.Via = a.Via.normal()
 	return a
 }
+
+func (v Via) normal() Via { return known(v, "", ViaChat, ViaWords, ViaRequest) }
 
 func (s Stop) normal() Stop {
 	otherwise := OutcomeCompleted

@@ -11,7 +11,7 @@ func readOwnPayload(kind, raw []byte) (Payload, bool) {
 		}
 	}
 	decode, known := decoders[Kind(kind)]
-	if !known {
+	if !known || len(raw) == 0 || raw[0] != '{' || raw[len(raw)-1] != '}' { // no record of ours has that
 		return nil, false
 	}
 	p, err := decode(raw)

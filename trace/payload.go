@@ -170,6 +170,7 @@ type PermissionResponse struct {
 	// UpdatedInput replaces the call's input.
 	UpdatedInput json.RawMessage `json:"updated_input,omitempty"`
 	By           string          `json:"by,omitempty"`
+	Via          Via             `json:"via,omitempty"`
 	Reason       string          `json:"reason,omitempty"`
 	// Interrupt ends the turn together with the refusal.
 	Interrupt bool `json:"interrupt,omitempty"`
@@ -205,6 +206,7 @@ type Answer struct {
 	// Values are the chosen labels or the free text; empty when nobody answered.
 	Values []string `json:"values"`
 	By     string   `json:"by,omitempty"`
+	Via    Via      `json:"via,omitempty"`
 }
 
 // Park puts permission requests, or questions, to the user: the turn waits for

@@ -133,6 +133,12 @@ func (se *session) remember(begin, end []mark) {
 		older = append(older, eventlog.TurnMark{Turn: m.Turn, First: m.Seq, Last: se.ends[m.Turn]})
 		delete(se.ends, m.Turn)
 	}
+	// An index message lists a turn that begins just behind its last record too,
+	// since that is told by the message which holds both.
+	if n := len(older); n > 0 && len(se.turns) > 0 && older[n-1].Turn == se.turns[0].Turn {
+		se.turns[0].Last = max(se.turns[0].Last, older[n-1].Last)
+		older = older[:n-1]
+	}
 	se.turns = append(older, se.turns...)
 }
 
