@@ -34,6 +34,12 @@ func (f figures) difference(what, server, than string) (float64, bool) {
 	return f.pair(what, server, than, func(a, b float64) float64 { return a - b })
 }
 
+// growth is how many times one of the gateway's figures another is, in the same way.
+func (f figures) growth(what, of string) (float64, bool) {
+	both := figures{what: {gateway: f[what][gateway], of: f[of][gateway]}}
+	return both.ratio(what, of)
+}
+
 func (f figures) pair(what, one, other string, compare func(a, b float64) float64) (float64, bool) {
 	a, b := f[what][one], f[what][other]
 	if len(a) == 0 || len(a) != len(b) {

@@ -41,6 +41,7 @@ func parts() []part {
 		{"speed", (*bencher).measureSpeed},
 		{"first", (*bencher).measureFirst},
 		{"follow", (*bencher).measureFollowers},
+		{"stuck", (*bencher).measureStuck},
 		{"idle", (*bencher).measureIdle},
 		{"history", (*bencher).measureHistory},
 	}

@@ -10,6 +10,8 @@ const (
 	cpuPaced      = "processor time of a frame, 100 streams × 50 words/s (µs)"
 	cpuFollower   = "processor time of a frame for each of 1,000 followers (µs)"
 	followLatency = "latency p99, 1,000 followers × 10 words/s (ms)"
+	calmLatency   = "latency p99, 100 streams × 50 words/s, nothing beside (ms)"
+	stuckLatency  = "latency p99, the same beside 100 clients that are stuck (ms)"
 	idleStream    = "memory of a silent stream that follows a turn (KB)"
 	idleTurn      = "memory of a silent stream with its own turn and session (KB)"
 	historyFirst  = "page of 100 turns, the first of its session (ms)"
@@ -64,6 +66,7 @@ func measures() []string {
 	for _, n := range []int{1, 100, 1000} {
 		all = append(all, first50(n), first99(n), next99(n))
 	}
+	all = append(all, calmLatency, stuckLatency)
 	all = append(all, cpuPaced)
 	for _, n := range []int{1, 100} {
 		all = append(all, cpuFull(n), framesPerSecond(n))

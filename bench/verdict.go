@@ -50,6 +50,10 @@ func goals() []goal {
 			figure: func(f figures) (float64, bool) { return f.ratio(first99(100), raw) },
 		},
 		{
+			what: "latency p99 beside 100 stuck clients, of that without them", floor: "–", aim: "≤ 1.1", atMost: 1.1, unit: " ×",
+			figure: func(f figures) (float64, bool) { return f.growth(stuckLatency, calmLatency) },
+		},
+		{
 			what: "memory of a silent stream that follows a turn, of raw Go's", floor: "1 MB", aim: "≤ 1.25", atMost: 1.25, unit: " ×",
 			figure: func(f figures) (float64, bool) { return f.ratio(idleStream, raw) },
 		},
