@@ -16,9 +16,12 @@ import (
 const (
 	stuckClients = 100
 	stuckWords   = 40_000
+	// stuckWindow holds several collections of garbage. With a window of two seconds
+	// the figure says only into which of the two loads one of them happened to fall.
+	stuckWindow = 8 * time.Second
 	// The gateway writes to those who are stuck until their sockets are full, which is
-	// work that every follower is. Only then are they stuck: and it is over when the gateway takes
-	// less than a twentieth of a processor.
+	// work that every follower is. They are stuck when it takes less than a twentieth
+	// of a processor for a calmStep.
 	calmStep  = 500 * time.Millisecond
 	calmSteps = 30
 )
@@ -39,7 +42,7 @@ func (b *bencher) measureStuck(ctx context.Context) error {
 	}
 	defer endAll(servers)
 	s := servers[0]
-	l := load{streams: 100, pace: 20 * time.Millisecond, window: b.scale.window}
+	l := load{streams: 100, pace: 20 * time.Millisecond, window: stuckWindow}
 	for round := range max(4, b.scale.rounds) {
 		fmt.Fprintf(os.Stderr, "  round %d\n", round+1)
 		kinds := []stuckKind{{calmLatency, 0}, {stuckLatency, stuckClients}}
