@@ -35,6 +35,9 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		http.DefaultClient.CloseIdleConnections()
+		if err := os.RemoveAll(binaryDir()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
 		os.Exit(code)
 	}))
 }

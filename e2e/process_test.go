@@ -19,9 +19,14 @@ import (
 	"time"
 )
 
+// binaryDir is where these tests build the gateway; TestMain removes it.
+func binaryDir() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("tributary-e2e-%d", os.Getpid()))
+}
+
 var build = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // one build for all tests
-	dir, err := os.MkdirTemp("", "tributary-e2e")
-	if err != nil {
+	dir := binaryDir()
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, "tributary")
