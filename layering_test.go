@@ -36,8 +36,10 @@ func rooms() []room {
 		nats      = "github.com/nats-io/nats-server github.com/nats-io/nats.go golang.org/x/sys"
 	)
 	return []room{
+		{packages: "internal/quote"},
+
 		// The contract knows nobody.
-		{packages: "trace"},
+		{packages: "trace", ours: "internal/quote"},
 		{packages: "workspace"},
 		{packages: "web"},
 		{packages: "access"},
@@ -61,7 +63,7 @@ func rooms() []room {
 		{packages: "eventlog/natslog", ours: "eventlog trace", others: nats},
 
 		// The outputs: they know neither adapters nor the hub.
-		{packages: "uistream", ours: "trace"},
+		{packages: "uistream", ours: "internal/quote trace"},
 		{packages: "export/*", ours: "trace"},
 
 		// The hub, and what is above it.
@@ -78,7 +80,8 @@ func rooms() []room {
 		{packages: "internal/realagent/install", ours: "internal/realagent"},
 		{packages: "scripts/*", ours: "*"},
 		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
-		{packages: "endurance", others: "github.com/nats-io/nats-server"}, // it sees the gateway from outside
+		{packages: "internal/launch"},
+		{packages: "endurance", ours: "internal/launch", others: "github.com/nats-io/nats-server"}, // it sees the gateway from outside
 		{packages: "bench", ours: "*"},
 	}
 }

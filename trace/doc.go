@@ -1,6 +1,6 @@
 // Package trace is the contract of Tributary: what an agent did, in one closed
 // vocabulary that every adapter writes and every output reads. It does no I/O
-// and imports the standard library only.
+// and imports nothing but the standard library and how a JSON string is quoted.
 //
 // An [Event] is what happened. A [Record] is an Event that the log has
 // accepted: it has a session, a turn and a sequence number.

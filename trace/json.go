@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // envelope is a record as it stands in JSON; schemas/trace.schema.json describes
@@ -38,21 +40,21 @@ func (r Record) AppendJSON(dst []byte) ([]byte, error) {
 	}
 	before := len(dst)
 	dst = append(dst, `{"v":1,"session":`...)
-	dst = appendString(dst, r.Session)
+	dst = quote.Append(dst, r.Session)
 	dst = append(dst, `,"turn":`...)
 	dst = appendOrNull(dst, r.Turn)
 	dst = append(dst, `,"seq":`...)
 	dst = strconv.AppendUint(dst, r.Seq, 10)
 	dst = append(dst, `,"id":`...)
-	dst = appendString(dst, r.ID)
+	dst = quote.Append(dst, r.ID)
 	dst = append(dst, `,"ts":"`...)
 	dst = ts.AppendFormat(dst, time.RFC3339Nano)
 	dst = append(dst, `","type":`...)
-	dst = appendString(dst, string(r.Payload.Kind()))
+	dst = quote.Append(dst, string(r.Payload.Kind()))
 	dst = append(dst, `,"parent_id":`...)
 	dst = appendOrNull(dst, r.Parent)
 	dst = append(dst, `,"actor":`...)
-	dst = appendString(dst, string(r.Actor))
+	dst = quote.Append(dst, string(r.Actor))
 	dst = append(dst, `,"payload":`...)
 	start := len(dst)
 	dst, ok := appendDelta(dst, r.Payload)
@@ -172,4 +174,11 @@ func marshal(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+func appendOrNull(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, "null"...)
+	}
+	return quote.Append(dst, s)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // readOwn reads a record as AppendJSON writes it: the same keys in the same
@@ -73,8 +75,8 @@ func appendDelta(dst []byte, p Payload) ([]byte, bool) {
 }
 
 func appendPair(dst []byte, head, of, delta string) []byte {
-	dst = appendString(append(dst, head...), of)
-	return append(appendString(append(dst, `,"delta":`...), delta), '}')
+	dst = quote.Append(append(dst, head...), of)
+	return append(quote.Append(append(dst, `,"delta":`...), delta), '}')
 }
 
 // scan goes through bytes that are expected to have a certain form. Once they

@@ -2,7 +2,8 @@ package uistream
 
 import (
 	"encoding/json"
-	"unicode/utf8"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // AppendChunk appends the chunk as one line of JSON. Required keys are always
@@ -10,7 +11,7 @@ import (
 func AppendChunk(dst []byte, c Chunk) []byte {
 	dst = append(dst, `{"type":`...)
 	if d, ok := c.(Data); ok {
-		dst = appendString(dst, d.Type())
+		dst = quote.Append(dst, d.Type())
 	} else {
 		dst = append(dst, '"')
 		dst = append(dst, c.Type()...) // a constant of this package
@@ -123,7 +124,7 @@ func name(dst []byte, k string) []byte {
 	return append(dst, '"', ':')
 }
 
-func key(dst []byte, k, value string) []byte { return appendString(name(dst, k), value) }
+func key(dst []byte, k, value string) []byte { return quote.Append(name(dst, k), value) }
 
 func optional(dst []byte, k, value string) []byte {
 	if value == "" {
@@ -152,44 +153,4 @@ func truth(dst []byte, k string, value bool) []byte {
 		return dst
 	}
 	return append(name(dst, k), "true"...)
-}
-
-// appendString appends s as a JSON string. Only what JSON demands is escaped;
-// bytes that are not UTF-8 become U+FFFD.
-func appendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r != utf8.RuneError || n > 1 {
-				i += n
-				continue
-			}
-		}
-		dst = append(dst, s[from:i]...)
-		switch {
-		case c >= utf8.RuneSelf:
-			dst = append(dst, "\uFFFD"...)
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-		case c == '\r':
-			dst = append(dst, '\\', 'r')
-		case c == '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xF])
-		}
-		i++
-		from = i
-	}
-	return append(append(dst, s[from:]...), '"')
 }

@@ -16,7 +16,7 @@ func TestAppendChunk(t *testing.T) {
 		`{"type":"start","messageId":"m"}`:         uistream.Start{MessageID: "m"},
 		`{"type":"text-delta","id":"","delta":""}`: uistream.TextDelta{},
 		`{"type":"text-delta","id":"t","delta":"<a>&\"\\\n\r\t\u0000 \u001f😀"}`:                                              uistream.TextDelta{ID: "t", Delta: "<a>&\"\\\n\r\t\x00 \x1f😀"},
-		"{\"type\":\"text-delta\",\"id\":\"t\",\"delta\":\"a\uFFFD\uFFFD\uFFFD\u2028b\"}":                                    uistream.TextDelta{ID: "t", Delta: "a\xed\xa0\xbd\u2028b"},
+		`{"type":"text-delta","id":"t","delta":"a\ufffd\ufffd\ufffd\u2028b"}`:                                                uistream.TextDelta{ID: "t", Delta: "a\xed\xa0\xbd\u2028b"},
 		`{"type":"tool-input-available","toolCallId":"c","toolName":"","input":null,"providerExecuted":true,"dynamic":true}`: uistream.ToolInputAvailable{ToolCallID: "c"},
 		`{"type":"tool-input-available","toolCallId":"c","toolName":"AskUser","input":{"a":1}}`:                              uistream.ToolInputAvailable{ToolCallID: "c", ToolName: "AskUser", Input: json.RawMessage(`{"a":1}`), Client: true},
 		`{"type":"tool-output-available","toolCallId":"c","output":null,"providerExecuted":true,"dynamic":true}`:             uistream.ToolOutputAvailable{ToolCallID: "c"},

@@ -1,6 +1,10 @@
 package uistream
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/tributary-dev/tributary/internal/quote"
+)
 
 // Message is a message as the client keeps it (its UIMessage).
 type Message struct {
@@ -69,7 +73,7 @@ func (m Message) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil), nil }
 // AppendJSON appends the message as one line of JSON.
 func (m Message) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"id":`...)
-	dst = appendString(dst, m.ID)
+	dst = quote.Append(dst, m.ID)
 	dst = key(dst, "role", m.Role)
 	dst = optionalRaw(dst, "metadata", m.Metadata)
 	dst = append(dst, `,"parts":[`...)
@@ -100,7 +104,7 @@ func (p Part) MarshalJSON() ([]byte, error) { return p.appendJSON(nil), nil }
 
 func (p Part) appendJSON(dst []byte) []byte {
 	dst = append(dst, `{"type":`...)
-	dst = appendString(dst, p.Type)
+	dst = quote.Append(dst, p.Type)
 	switch {
 	case p.Type == partText:
 		dst = optional(key(dst, "text", p.Text), "state", p.State)
@@ -140,7 +144,7 @@ func (p Part) appendTool(dst []byte) []byte {
 	dst = optional(dst, "title", p.Title)
 	if a := p.Approval; a != nil {
 		dst = append(dst, `,"approval":{"id":`...)
-		dst = appendString(dst, a.ID)
+		dst = quote.Append(dst, a.ID)
 		if a.Answered {
 			dst = append(dst, `,"approved":`...)
 			if a.Approved {

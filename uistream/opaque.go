@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // Opaque makes any bytes a JSON value that every client can read: on one line,
@@ -21,7 +23,7 @@ func Opaque(value json.RawMessage) json.RawMessage {
 		value = bytes.ToValidUTF8(value, []byte("\uFFFD"))
 	}
 	if !json.Valid(value) {
-		return appendString(nil, string(value))
+		return quote.Append(nil, string(value))
 	}
 	s := scanner{in: value, out: make([]byte, 0, len(value))}
 	s.scan()
@@ -143,7 +145,7 @@ func (s *scanner) result() json.RawMessage {
 	for _, at := range slices.Compact(s.bad) {
 		out = append(out, s.out[from:at]...)
 		end := at + 1 + bytes.IndexByte(s.out[at+1:], '"')
-		out = appendString(out, "["+keyName(s.out[at:end+1])+"]")
+		out = quote.Append(out, "["+keyName(s.out[at:end+1])+"]")
 		from = end + 1
 	}
 	return append(out, s.out[from:]...)

@@ -3,6 +3,7 @@ package uistream
 import (
 	"strings"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -100,7 +101,7 @@ func (t *Translator) answer(p trace.Answer) {
 	case q.what.Multiple:
 		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: marshal(append([]string{}, p.Values...)), Client: true})
 	default:
-		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: appendString(nil, strings.Join(p.Values, ", ")), Client: true})
+		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: quote.Append(nil, strings.Join(p.Values, ", ")), Client: true})
 	}
 }
 

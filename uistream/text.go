@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -74,7 +75,7 @@ func (t *Translator) partWhole(w wholePart) {
 	}
 	var meta json.RawMessage
 	if t.options.Signatures && w.signature != "" {
-		meta = append(appendString([]byte(`{"tributary":{"signature":`), w.signature), '}', '}')
+		meta = append(quote.Append([]byte(`{"tributary":{"signature":`), w.signature), '}', '}')
 	}
 	t.closePart(p, meta)
 	p.ended = true
