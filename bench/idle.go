@@ -46,7 +46,7 @@ func (b *bencher) silence(ctx context.Context, name string, shared bool) (float6
 	if err != nil {
 		return 0, err
 	}
-	defer s.kill() // its turns would last for hours
+	defer s.Kill() // its turns would last for hours
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wait sync.WaitGroup
 	defer wait.Wait()

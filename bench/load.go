@@ -92,7 +92,7 @@ func (l load) start(ctx context.Context, s *server) *choir {
 // way to end it at once; the others see that the client goes.
 func (c *choir) end(ctx context.Context, s *server) error {
 	var fault error
-	if s.token == "" {
+	if s.Token() == "" {
 		c.cut()
 	}
 	for _, session := range c.sessions {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tributary-dev/tributary/internal/launch"
 )
 
 // rawServer is the raw server inside the test.
@@ -22,7 +24,7 @@ func rawServer(t *testing.T) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &server{process: &process{address: address}, name: raw, base: s.URL, client: s.Client()}
+	return &server{Server: &launch.Server{Address: address}, name: raw, client: s.Client()}
 }
 
 func TestEveryWordIsHeard(t *testing.T) {

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"time"
+
+	"github.com/tributary-dev/tributary/internal/launch"
 )
 
 // The names of the servers, as the tables show them.
@@ -19,10 +23,9 @@ const (
 
 // server is one of the programs that are compared.
 type server struct {
-	*process
+	*launch.Server
+
 	name   string
-	base   string
-	token  string
 	client *http.Client
 }
 
@@ -49,31 +52,32 @@ agents:
 // server starts the one with that name. A gateway gets the data directory, made
 // anew when it is empty.
 func (s starter) server(ctx context.Context, name, data string) (*server, error) {
-	var p *process
-	var err error
-	switch name {
-	case raw:
-		self, fault := os.Executable()
-		if fault != nil {
-			return nil, fmt.Errorf("find this program, to start the raw server: %w", fault)
-		}
-		p, err = startProcess(ctx, "", self, rawCommand)
-	case peer:
-		p, err = startProcess(ctx, s.peer, "node", "server.mjs")
-	default:
-		p, err = s.gateway(ctx, name, data)
+	cmd, err := s.command(name, data)
+	if err != nil {
+		return nil, err
 	}
+	running, err := launch.Start(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: filesNeeded, DisableCompression: true}
-	return &server{
-		process: p, name: name, base: "http://" + p.address.Host, token: p.address.Query().Get("token"),
-		client: &http.Client{Transport: transport},
-	}, nil
+	return &server{Server: running, name: name, client: &http.Client{Transport: transport}}, nil
 }
 
-func (s starter) gateway(ctx context.Context, name, data string) (*process, error) {
+// command is what starts a server. It outlives the context of its start: end ends it.
+func (s starter) command(name, data string) (*exec.Cmd, error) { //nolint:noctx // see above
+	switch name {
+	case raw:
+		self, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find this program, to start the raw server: %w", err)
+		}
+		return exec.Command(self, rawCommand), nil
+	case peer:
+		cmd := exec.Command("node", "server.mjs")
+		cmd.Dir = s.peer
+		return cmd, nil
+	}
 	file := filepath.Join(s.dir, "tributary.yaml")
 	err := os.WriteFile(file, []byte(settings), 0o600)
 	if err == nil && data == "" {
@@ -86,7 +90,7 @@ func (s starter) gateway(ctx context.Context, name, data string) (*process, erro
 	if name == synced {
 		args = append(args, "--fsync", "always")
 	}
-	return startProcess(ctx, "", s.binary, args...)
+	return exec.Command(s.binary, args...), nil
 }
 
 // all starts those of the names that there are.
@@ -114,15 +118,20 @@ func endAll(servers []*server) {
 
 func (s *server) end() {
 	s.client.CloseIdleConnections()
-	s.process.end()
+	if err := s.End(); err != nil && s.name == gateway {
+		fmt.Fprintln(os.Stderr, err)
+	}
 }
 
 // alive tells why a server is not there any more, if it isn't.
 func (s *server) alive() error {
 	select {
-	case <-s.done:
-		return errors.New(s.name + " has ended: " + s.stderr.String())
+	case <-s.Done():
+		return errors.New(s.name + " has ended: " + s.Said())
 	default:
 		return nil
 	}
 }
+
+func (s *server) cpu() (time.Duration, error) { return processorTime(s.PID) }
+func (s *server) memory() (int64, error)      { return memoryOf(s.PID) }

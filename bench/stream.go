@@ -81,7 +81,7 @@ const endless = 10_000
 
 // stop ends a turn. The simple servers have ended theirs when the client went.
 func (s *server) stop(ctx context.Context, session string) error {
-	if s.token == "" {
+	if s.Token() == "" {
 		return nil
 	}
 	res, err := s.request(ctx, http.MethodPost, "/api/chat/"+session+"/stop", nil)
@@ -97,12 +97,12 @@ func (s *server) follow(ctx context.Context, session string) (heard, error) {
 }
 
 func (s *server) request(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, s.base+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, s.Base()+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	if s.token != "" {
-		req.Header.Set("Authorization", "Bearer "+s.token)
+	if s.Token() != "" {
+		req.Header.Set("Authorization", "Bearer "+s.Token())
 	}
 	req.Header.Set("Content-Type", "application/json")
 	res, err := s.client.Do(req)

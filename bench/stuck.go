@@ -85,7 +85,7 @@ func stick(ctx context.Context, s *server, clients int) (free func(), err error)
 		return free, errors.Join(errors.New("the turn for stuck clients did not begin"), err)
 	}
 	for range clients {
-		c, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://")) //nolint:noctx // on this machine
+		c, err := net.Dial("tcp", strings.TrimPrefix(s.Base(), "http://")) //nolint:noctx // on this machine
 		if err != nil {
 			free()
 			return nil, fmt.Errorf("connect to %s: %w", s.name, err)
@@ -94,7 +94,7 @@ func stick(ctx context.Context, s *server, clients int) (free func(), err error)
 		if tcp, ok := c.(*net.TCPConn); ok {
 			_ = tcp.SetReadBuffer(4 << 10)
 		}
-		_, err = fmt.Fprintf(c, "GET /api/chat/%s/stream HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", session, c.RemoteAddr(), s.token)
+		_, err = fmt.Fprintf(c, "GET /api/chat/%s/stream HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n\r\n", session, c.RemoteAddr(), s.Token())
 		if err != nil {
 			free()
 			return nil, fmt.Errorf("ask %s: %w", s.name, err)

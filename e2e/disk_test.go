@@ -39,7 +39,7 @@ func disks(t *testing.T) map[string]disk {
 	limit := func(size uint64) func(*process) {
 		return func(p *process) {
 			p.t.Helper()
-			if err := unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: unix.RLIM_INFINITY}, nil); err != nil {
+			if err := unix.Prlimit(p.PID, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: unix.RLIM_INFINITY}, nil); err != nil {
 				p.t.Fatal(err)
 			}
 		}
@@ -113,7 +113,7 @@ func fullDisk(t *testing.T, d disk) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	if !taken {
-		t.Errorf("no prompt is taken though there is room again:\n%s", p.log)
+		t.Errorf("no prompt is taken though there is room again:\n%s", p.Said())
 	}
 	p.end()
 

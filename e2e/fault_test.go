@@ -173,7 +173,7 @@ func lastLine(r io.Reader) string {
 // peak is the most memory that the gateway had, in bytes.
 func (p *process) peak(t *testing.T) int {
 	t.Helper()
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/status")
 	if err != nil {
 		t.Fatal(err)
 	}

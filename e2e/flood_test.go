@@ -32,12 +32,12 @@ func body(head, unit string, units int, tail string) io.Reader {
 
 // flood posts a body of unknown length, or of the length that is told.
 func (p *process) flood(body io.Reader, length int64) (int, string) {
-	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.base+"/api/chat", body)
+	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.Base()+"/api/chat", body)
 	if err != nil {
 		return 0, err.Error()
 	}
 	req.ContentLength = length
-	req.Header.Set("Authorization", "Bearer "+p.token)
+	req.Header.Set("Authorization", "Bearer "+p.Token())
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return 0, err.Error()

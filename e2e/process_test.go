@@ -14,9 +14,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tributary-dev/tributary/internal/launch"
 )
 
 // binaryDir is where these tests build the gateway; TestMain removes it.
@@ -41,13 +42,10 @@ var build = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals /
 
 // process is a running gateway.
 type process struct {
-	t     *testing.T
-	cmd   *exec.Cmd
-	data  string
-	base  string
-	token string
-	log   *bytes.Buffer
-	done  chan struct{}
+	*launch.Server
+
+	t    *testing.T
+	data string
 }
 
 // start starts a gateway on a data directory and waits until it is ready.
@@ -57,59 +55,24 @@ func start(t *testing.T, data string, env []string, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{t: t, data: data, log: &bytes.Buffer{}, done: make(chan struct{})}
-	p.cmd = exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, args...)...)
-	p.cmd.Env = env
-	p.cmd.Stderr = p.log
-	out, err := p.cmd.StdoutPipe()
+	cmd := exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, args...)...)
+	cmd.Env = env
+	s, err := launch.Start(t.Context(), cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := make(chan string, 1)
-	go func() {
-		defer close(p.done)
-		in := bufio.NewScanner(out)
-		if in.Scan() {
-			lines <- in.Text()
-		}
-		_, _ = io.Copy(io.Discard, out)
-		_ = p.cmd.Wait()
-	}()
-	t.Cleanup(func() { p.kill() })
-	select {
-	case line := <-lines:
-		u, err := url.Parse(line)
-		if err != nil {
-			t.Fatalf("ready line %q: %v", line, err)
-		}
-		p.token = u.Query().Get("token")
-		p.base = "http://" + u.Host
-	case <-p.done:
-		t.Fatalf("the gateway ended at its start:\n%s", p.log)
-	case <-time.After(30 * time.Second):
-		t.Fatalf("the gateway was not ready after 30 s:\n%s", p.log)
-	}
-	return p
+	t.Cleanup(s.Kill)
+	return &process{Server: s, t: t, data: data}
 }
 
 // kill ends the gateway as a power cut would.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.done
-}
+func (p *process) kill() { p.Kill() }
 
 // end asks the gateway to end, and waits.
 func (p *process) end() {
 	p.t.Helper()
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-p.done:
-	case <-time.After(20 * time.Second):
-		p.t.Errorf("the gateway did not end after SIGTERM:\n%s", p.log)
-		p.kill()
+	if err := p.End(); err != nil {
+		p.t.Error(err)
 	}
 }
 
@@ -119,15 +82,15 @@ func (p *process) request(ctx context.Context, method, path string, body any) *h
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(raw))
+	req, err := http.NewRequestWithContext(ctx, method, p.Base()+path, bytes.NewReader(raw))
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+p.token)
+	req.Header.Set("Authorization", "Bearer "+p.Token())
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		p.t.Fatalf("%s %s: %v\n%s", method, path, err, p.log)
+		p.t.Fatalf("%s %s: %v\n%s", method, path, err, p.Said())
 	}
 	return res
 }

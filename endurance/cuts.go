@@ -43,7 +43,7 @@ func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
 			return err
 		}); err != nil {
 			g.kill()
-			return fmt.Errorf("wave %d: %w; the gateway says %s", wave, err, g.lastWords())
+			return fmt.Errorf("wave %d: %w; the gateway says %s", wave, err, g.Said())
 		}
 		c.tried(pairs)
 		if wave%25 == 24 {
@@ -111,7 +111,7 @@ func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *ta
 	path := "/api/chat/" + w.session + "/stream"
 	for i, most := range []int{anywhere(), toTheEnd} {
 		select {
-		case <-g.done:
+		case <-g.Done():
 			return
 		case <-time.After(within(waveSpread)):
 		}

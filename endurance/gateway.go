@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,30 +8,23 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/tributary-dev/tributary/internal/launch"
 )
 
-// What a gateway may take, far more than it does.
-const (
-	startWithin  = 30 * time.Second
-	endWithin    = 40 * time.Second
-	answerWithin = 60 * time.Second
-)
+// answerWithin is what an answer may take, far more than it does.
+const answerWithin = 60 * time.Second
 
 // gateway is a running gateway. It ends with the context of its start.
 type gateway struct {
-	base, token string
-	pid         int
-	cmd         *exec.Cmd
-	done        chan struct{}
-	stderr      string // the file of what it says
-	client      *http.Client
+	*launch.Server
+
+	client *http.Client
 }
 
 // unlimited is for one principal who does the work of thousands.
@@ -45,91 +37,25 @@ func (b *bench) start(ctx context.Context, data, config string, args ...string) 
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
 	args = append([]string{"serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", b.dir}, args...)
-	g := &gateway{done: make(chan struct{}), stderr: filepath.Join(b.dir, "stderr.log")}
-	g.cmd = exec.CommandContext(ctx, b.binary, args...)
-	said, err := os.Create(g.stderr)
+	s, err := launch.Start(ctx, exec.CommandContext(ctx, b.binary, args...))
 	if err != nil {
-		return nil, fmt.Errorf("make a file for what the gateway says: %w", err)
+		return nil, err
 	}
-	defer said.Close()
-	g.cmd.Stderr = said
-	out, err := g.cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start the gateway: %w", err)
-	}
-	if err := g.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the gateway: %w", err)
-	}
-	g.pid, b.last = g.cmd.Process.Pid, g
-	lines := make(chan string, 1)
-	go func() { // ends with the process
-		defer close(g.done)
-		in := bufio.NewScanner(out)
-		if in.Scan() {
-			lines <- in.Text()
-		}
-		_, _ = io.Copy(io.Discard, out)
-		_ = g.cmd.Wait()
-	}()
-	late := time.NewTimer(startWithin)
-	defer late.Stop()
-	select {
-	case line := <-lines:
-		u, err := url.Parse(line)
-		if err != nil {
-			g.kill()
-			return nil, fmt.Errorf("the ready line %q is no URL: %w", line, err)
-		}
-		g.base, g.token = "http://"+u.Host, u.Query().Get("token")
-	case <-g.done:
-		return nil, fmt.Errorf("the gateway ended at its start: %s", g.lastWords())
-	case <-late.C:
-		g.kill()
-		return nil, fmt.Errorf("the gateway was not ready after %s: %s", startWithin, g.lastWords())
-	}
-	g.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true}}
+	g := &gateway{Server: s, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true}}}
+	b.last = g
 	return g, nil
 }
 
 // kill ends the gateway without warning, and waits for its death.
 func (g *gateway) kill() {
-	_ = g.cmd.Process.Kill()
-	<-g.done
-	g.hangUp()
+	g.Kill()
+	g.client.CloseIdleConnections()
 }
 
 // end asks the gateway to end, and waits.
 func (g *gateway) end() error {
-	_ = g.cmd.Process.Signal(syscall.SIGTERM)
-	late := time.NewTimer(endWithin)
-	defer late.Stop()
-	select {
-	case <-g.done:
-		g.hangUp()
-		if code := g.cmd.ProcessState.ExitCode(); code != 0 {
-			return fmt.Errorf("the gateway ended with status %d: %s", code, g.lastWords())
-		}
-		return nil
-	case <-late.C:
-		g.kill()
-		return fmt.Errorf("the gateway did not end within %s after SIGTERM", endWithin)
-	}
-}
-
-func (g *gateway) hangUp() {
-	if g.client != nil {
-		g.client.CloseIdleConnections()
-	}
-}
-
-// lastWords are the last lines that the gateway said.
-func (g *gateway) lastWords() string {
-	said, err := os.ReadFile(g.stderr)
-	if err != nil {
-		return err.Error()
-	}
-	const last = 2000
-	return string(said[max(0, len(said)-last):])
+	defer g.client.CloseIdleConnections()
+	return g.End()
 }
 
 // call makes a request; the caller closes the body.
@@ -142,11 +68,11 @@ func (g *gateway) call(ctx context.Context, method, path string, body any) (*htt
 		}
 		content = bytes.NewReader(raw)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, g.base+path, content)
+	r, err := http.NewRequestWithContext(ctx, method, g.Base()+path, content)
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Authorization", "Bearer "+g.token)
+	r.Header.Set("Authorization", "Bearer "+g.Token())
 	return g.client.Do(r)
 }
 

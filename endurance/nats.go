@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/tributary-dev/tributary/internal/launch"
 )
 
 // runNATS is a NATS server until ctx ends. It prints its URL.
@@ -22,7 +21,7 @@ func runNATS(ctx context.Context, dir string) error {
 		return fmt.Errorf("make a NATS server: %w", err)
 	}
 	s.Start()
-	if !s.ReadyForConnections(startWithin) {
+	if !s.ReadyForConnections(answerWithin) {
 		return errors.New("the NATS server is not ready in time")
 	}
 	fmt.Println(s.ClientURL())
@@ -39,24 +38,9 @@ func startNATS(ctx context.Context, dir string) (at string, stop func(), err err
 	if err != nil {
 		return "", nil, fmt.Errorf("find this program: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, self, "-serve-nats", dir)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
-	out, err := cmd.StdoutPipe()
+	s, err := launch.Start(ctx, exec.CommandContext(ctx, self, "-serve-nats", dir))
 	if err != nil {
-		return "", nil, fmt.Errorf("start a NATS server: %w", err)
+		return "", nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, fmt.Errorf("start a NATS server: %w", err)
-	}
-	stop = func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		stop()
-		return "", nil, fmt.Errorf("the NATS server does not start: %w", err)
-	}
-	return strings.TrimSpace(line), stop, nil
+	return s.Address.String(), func() { _ = s.End() }, nil
 }

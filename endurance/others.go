@@ -22,7 +22,7 @@ func (b *bench) judged(ctx context.Context, n sizes, c *tally) error {
 	cmd := exec.CommandContext(ctx, "node", "cuts.mjs", "--binary", b.binary, "--cuts", strconv.Itoa(n.judged), "--kills", strconv.Itoa(n.judgedKills))
 	cmd.Dir = filepath.Join(b.root, "conformance")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its own gateway
-	cmd.WaitDelay = endWithin
+	cmd.WaitDelay = answerWithin
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
 	err := cmd.Run()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {

@@ -55,7 +55,7 @@ func (f footprint) beyond(before footprint, c *tally) {
 func rest(ctx context.Context, g *gateway, aim *footprint) (footprint, error) {
 	const look = time.Second
 	const steady = 25 * time.Second // a gateway at rest gives memory back after up to 20
-	g.hangUp()                      // else the clients' idle connections count
+	g.client.CloseIdleConnections() // else the clients' idle connections count
 	var least footprint
 	since := time.Now()
 	for began := time.Now(); ; {
@@ -92,7 +92,7 @@ func (g *gateway) footprint(ctx context.Context) (footprint, error) {
 		return footprint{}, err
 	}
 	f := footprint{goroutines: int(goroutines), heap: int(heap)}
-	dir := filepath.Join("/proc", strconv.Itoa(g.pid))
+	dir := filepath.Join("/proc", strconv.Itoa(g.PID))
 	open, err := os.ReadDir(filepath.Join(dir, "fd"))
 	if err != nil {
 		return f, fmt.Errorf("count the open files: %w", err)

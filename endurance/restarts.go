@@ -56,7 +56,7 @@ func (b *bench) oneStore(ctx context.Context, data string, rounds, clients int, 
 		}
 		if err := compare(g); err != nil {
 			g.kill()
-			return fmt.Errorf("%w; the gateway says %s", err, g.lastWords())
+			return fmt.Errorf("%w; the gateway says %s", err, g.Said())
 		}
 		load(ctx, g, witnesses, clients, 20*time.Millisecond+within(250*time.Millisecond))
 		c.tried(1)
@@ -142,7 +142,7 @@ func follow(ctx context.Context, g *gateway, w *witness) {
 			w.add(s)
 		}
 		select {
-		case <-g.done:
+		case <-g.Done():
 			return
 		case <-time.After(within(10 * time.Millisecond)):
 		}

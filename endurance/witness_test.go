@@ -4,8 +4,11 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/tributary-dev/tributary/internal/launch"
 )
 
 // A gateway that lost or doubled something must be found out; so each line of
@@ -37,7 +40,11 @@ func compareWith(t *testing.T, trace, history, replay string, s *sight) counts {
 	}))
 	defer server.Close()
 	var c tally
-	g := &gateway{base: server.URL, client: server.Client()}
+	address, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gateway{Server: &launch.Server{Address: address}, client: server.Client()}
 	if _, err := newWitness("s").compare(context.Background(), g, &c, 0, []*sight{s}); err != nil {
 		t.Fatal(err)
 	}
