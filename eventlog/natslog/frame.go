@@ -48,7 +48,7 @@ const packed = 256 << 10
 // appendTo appends the message, with the records that it holds.
 func (f frame) appendTo(dst, records []byte) ([]byte, error) {
 	dst = slices.Grow(dst, plainRoom+len(records))
-	if f.Begin == nil && f.End == nil && f.Of == 0 {
+	if f.Begin == nil && f.End == nil && f.Of == 0 && f.Said == nil {
 		return append(f.appendPlain(dst), records...), nil
 	}
 	head, err := json.Marshal(f)
@@ -62,8 +62,8 @@ func (f frame) appendTo(dst, records []byte) ([]byte, error) {
 // their names.
 const plainRoom = 96
 
-// appendPlain writes the first line of nearly all messages: of the records amid
-// a turn, and whole.
+// appendPlain writes the first line of nearly all messages: of the deltas amid a
+// turn, and whole.
 func (f frame) appendPlain(dst []byte) []byte {
 	dst = strconv.AppendUint(append(dst, `{"prev":`...), f.Prev, 10)
 	dst = strconv.AppendUint(append(dst, `,"first":`...), f.First, 10)
