@@ -8,6 +8,7 @@ type ask struct {
 	toolCall *call
 	options  []PermissionOption
 	judged   bool // answered without asking anybody
+	late     bool // it has waited long enough for a call to be written
 	shown    bool // put to the user by a park
 	done     bool
 }

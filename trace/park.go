@@ -11,14 +11,15 @@ import "slices"
 // hold takes what was asked, to put it to the user as soon as that can be.
 func (t *turn) hold(asked ...*ask) {
 	t.unshown = append(t.unshown, asked...)
-	t.present(false)
+	t.present()
 }
 
 // present puts what waits to the user, unless something is being asked. While
-// the input of a call is being written it waits too: the border of a step would
-// cut that call in two. With force it does not wait for that.
-func (t *turn) present(force bool) {
-	if len(t.shown) > 0 || len(t.unshown) == 0 || t.writing > 0 && !force {
+// the input of a call is being written it waits too, for the border of a step would
+// cut that call in two; but not for ever.
+func (t *turn) present() {
+	late := slices.ContainsFunc(t.unshown, func(q *ask) bool { return q.late })
+	if len(t.shown) > 0 || len(t.unshown) == 0 || t.writing > 0 && !late {
 		return
 	}
 	question := t.unshown[0].question
@@ -46,7 +47,7 @@ func (t *turn) park(held bool) {
 // answered puts what waits next to the user once all that was asked is answered.
 func (t *turn) answered(q *ask) {
 	t.letGo(q)
-	t.present(false)
+	t.present()
 }
 
 func (t *turn) letGo(q *ask) {
@@ -56,10 +57,15 @@ func (t *turn) letGo(q *ask) {
 }
 
 // Present puts what waits to the user even while the agent writes the input of a
-// call. It is for whoever finds that this takes too long: some agents go on
-// writing only when they have their answer.
+// call: now, or once what is being asked is answered. It is for whoever finds that
+// this takes too long: some agents go on writing only when they have their answer.
 func (b *Builder) Present() {
-	b.do(func(t *turn) { t.present(true) })
+	b.do(func(t *turn) {
+		for _, q := range t.unshown {
+			q.late = true
+		}
+		t.present()
+	})
 }
 
 // Release lets readers leave who were held while somebody is asked.

@@ -97,6 +97,7 @@ func (t *turn) rememberPart(view Builder, id string, thought bool) {
 func (t *turn) growRemembered(view Builder, id, delta string, thought bool) {
 	if p := view.lookup(t, id, thought); p != nil && !p.closed {
 		p.text.WriteString(delta)
+		p.cut = p.text.Len() > t.MaxEvent // its mark stands after what it took
 	}
 }
 

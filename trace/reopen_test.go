@@ -3,6 +3,7 @@ package trace
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -102,5 +103,26 @@ func checkClosed(t *testing.T, cut int, events []Event) {
 	}
 	if _, ok := events[len(events)-1].Payload.(Stop); !ok {
 		t.Errorf("cut %d: no stop", cut)
+	}
+}
+
+// A turn that is taken up again goes on with a part that had been cut.
+func TestAReopenedPartThatIsFullTakesNoMore(t *testing.T) {
+	var log []Record
+	cfg := Config{Turn: "t", MaxEvent: 100, Append: func(_ context.Context, events []Event) error {
+		for _, e := range events {
+			log = append(log, Record{Turn: "t", Seq: uint64(len(log) + 1), Event: e})
+		}
+		return nil
+	}}
+	b := NewBuilder(t.Context(), cfg)
+	b.MessageDelta("p", strings.Repeat("x", 150))
+	if err := b.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	again := Reopen(t.Context(), cfg, log)
+	again.MessageDelta("text-1", "more")
+	if err := again.Finish(Stop{Reason: "end_turn", Outcome: OutcomeCompleted}); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -126,7 +126,7 @@ func (t *turn) putCall(c *call) {
 	if c.writing {
 		c.writing = false
 		t.writing--
-		t.present(false)
+		t.present()
 	}
 }
 
