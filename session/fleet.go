@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +26,7 @@ func newFleet(limit int, patient time.Duration) *fleet {
 }
 
 // reserve takes a place for a session's agent. When there is none it closes the
-// agent that has been idle longest. When all of them work it tells, and waits; one
+// agent that has been idle longest, of those that it can close. When all of them work it tells, and waits; one
 // that has only waited for its user for long enough hears that nobody answers, for
 // a page that was closed must not hold a place that somebody else needs.
 func (f *fleet) reserve(ctx context.Context, l *live, now func() time.Time, full func(atMost int)) error {
@@ -37,19 +38,10 @@ func (f *fleet) reserve(ctx context.Context, l *live, now func() time.Time, full
 			f.mu.Unlock()
 			return nil
 		}
-		var idlest *live
-		var working []*live
-		for o, since := range f.open {
-			switch {
-			case since.IsZero():
-				working = append(working, o)
-			case idlest == nil || since.Before(f.open[idlest]):
-				idlest = o
-			}
-		}
+		working, idle := f.sorted()
 		wait := f.changed
 		f.mu.Unlock()
-		if idlest != nil && idlest.closeIfIdle() {
+		if slices.ContainsFunc(idle, (*live).closeIfIdle) {
 			continue
 		}
 		if !waited {
@@ -65,6 +57,20 @@ func (f *fleet) reserve(ctx context.Context, l *live, now func() time.Time, full
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// sorted returns who works, and who does not, the longest idle first. The caller
+// holds f.mu.
+func (f *fleet) sorted() (working, idle []*live) {
+	for l, since := range f.open {
+		if since.IsZero() {
+			working = append(working, l)
+		} else {
+			idle = append(idle, l)
+		}
+	}
+	slices.SortFunc(idle, func(a, b *live) int { return f.open[a].Compare(f.open[b]) })
+	return working, idle
 }
 
 // hurry ends the wait of the agent that has waited for its user longest, if that
@@ -83,7 +89,7 @@ func (f *fleet) hurry(working []*live, now time.Time) time.Duration {
 	if rest := since.Add(f.patient).Sub(now); rest > 0 {
 		return rest
 	}
-	longest.giveUpWaiting()
+	longest.giveUpWaiting(since)
 	return f.patient
 }
 

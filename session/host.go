@@ -57,6 +57,7 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	t := l.newTurn(agent.Prompt{}, after)
 	t.began = true
 	l.enter(t)
+	l.keepAgent()
 	if info.Prompt != nil {
 		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, by: info.Prompt.By, after: after})
 	}

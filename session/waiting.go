@@ -90,24 +90,38 @@ func (t *turn) stopWaiting() {
 }
 
 // waitsSince tells since when the session's agent has done nothing but wait for
-// somebody; it is zero if it does something else.
+// somebody; it is zero if it does something else. A prompt that has not begun is
+// nothing that it does.
 func (l *live) waitsSince() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t := l.running; t != nil && !t.ending && t.parked() && len(l.turns) == 1 {
-		return t.waits.since
-	}
-	return time.Time{}
+	return l.waitSince()
 }
 
-// giveUpWaiting lets what the session's agent has asked expire now.
-func (l *live) giveUpWaiting() {
+func (l *live) waitSince() (since time.Time) {
+	for _, t := range l.turns {
+		switch {
+		case !t.began:
+		case t.ending || !t.parked():
+			return time.Time{}
+		case t.waits.since.After(since):
+			since = t.waits.since
+		}
+	}
+	return since
+}
+
+// giveUpWaiting lets what the session's agent has asked expire now, if it still
+// waits as it did then.
+func (l *live) giveUpWaiting(since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.running == nil {
+	if !l.waitSince().Equal(since) {
 		return
 	}
-	for _, limit := range l.running.waits.limits {
-		limit.expire.Reset(0)
+	for _, t := range l.turns {
+		for _, limit := range t.waits.limits {
+			limit.expire.Reset(0)
+		}
 	}
 }
