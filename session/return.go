@@ -3,9 +3,10 @@ package session
 import "slices"
 
 // Return tells that a principal follows a chat stream of the session from now on.
-// Its prompts that wait and were given up, because their own connections were cut,
-// are waited for again: a page that is loaded anew gets the stream of the turn that
-// runs, and has no other way to say that it still wants the one behind it.
+// It follows its prompts that wait, too: a page that is loaded anew gets the stream
+// of the turn that runs, and has no other way to say that it still wants the one
+// behind it. Their own connections may have been cut, or be about to be: a proxy may
+// tell of that only after the new page is there.
 //
 // The function that is returned is to be called once when the client leaves; cut is
 // as for Attach. A client that was cut gives its prompts up again. One that has had
@@ -22,7 +23,7 @@ func (h *Hub) Return(session, by string) (leave func(cut bool)) {
 	l.mu.Lock()
 	var back []*turn
 	for _, t := range slices.Concat(l.queue, l.coming) {
-		if t.by == by && t.grace != nil {
+		if t.by == by {
 			stopTimer(&t.grace)
 			t.followers++
 			back = append(back, t)

@@ -141,3 +141,43 @@ func TestNotEverybodyBringsAPromptBack(t *testing.T) {
 		})
 	}
 }
+
+// As TestAReloadWhileOnesPromptWaits, but the gateway sees the new page before it sees
+// that the old connection is gone: a proxy was in between.
+func TestAReloadThatOvertakesTheCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		first, _ := b.asks("u1", "slow", "ada")
+		second, leave := b.asks("u2", "slow", "bob")
+		back := b.resumes(first, "bob")
+		time.Sleep(100 * time.Millisecond)
+		leave(true)
+		b.wait(first)
+		back(false)
+		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCompleted {
+			t.Errorf("its user's page is there all the time, and the prompt behind ended as %+v", s)
+		}
+	})
+}
+
+// Two pages came back, and the one that came first goes.
+func TestTwoPagesCameBackAndOneGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		first, _ := b.asks("u1", "slow", "ada")
+		second, leave := b.asks("u2", "slow", "bob")
+		leave(true)
+		time.Sleep(100 * time.Millisecond)
+		one := b.resumes(first, "bob")
+		two := b.resumes(first, "bob")
+		time.Sleep(100 * time.Millisecond)
+		one(true)
+		b.wait(first)
+		two(false)
+		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCompleted {
+			t.Errorf("a page of its user is there all the time, and the prompt behind ended as %+v", s)
+		}
+	})
+}
