@@ -17,6 +17,8 @@ type branch struct {
 	// short names, for the turns of which only the beginning is left, the first message
 	// that was taken back: words that answered what a turn asked begin a message of it.
 	short map[string]string
+	// changes counts what was added and cut.
+	changes int
 }
 
 // message is a message of the branch.
@@ -42,6 +44,7 @@ func (b *branch) find(id string) int {
 // add appends a message, behind those of its turn if there are any: while that
 // waited, in the queue or for its user, others may have been taken.
 func (b *branch) add(m message) {
+	b.changes++
 	if !m.user {
 		b.answers++
 		m.nth = b.answers
@@ -63,6 +66,7 @@ func (b *branch) cut(id string) {
 	if i < 0 {
 		return
 	}
+	b.changes++
 	if b.gone == nil {
 		b.gone = map[string]bool{}
 	}
@@ -91,6 +95,30 @@ func (b *branch) observe(m eventlog.MessageMark) {
 			return
 		}
 		b.add(message{id: m.Message, turn: m.Turn, user: m.Kind == trace.KindPrompt, by: m.By, after: m.Seq - 1})
+	}
+}
+
+// unrecorded is what open turns have done to a branch. It may stand in the log, or
+// be on its way there.
+type unrecorded struct {
+	cuts     []cut
+	messages []message
+}
+
+// cut is what a turn takes back.
+type cut struct{ turn, to string }
+
+// catchUp does what the log did not know yet.
+func (b *branch) catchUp(u unrecorded) {
+	for _, c := range u.cuts {
+		if i := b.find(c.to); i >= 0 && b.messages[i].turn != c.turn { // an edit has the id of what it takes back
+			b.cut(c.to)
+		}
+	}
+	for _, m := range u.messages {
+		if !b.gone[m.turn] && !slices.ContainsFunc(b.messages, func(o message) bool { return o.id == m.id && o.user == m.user }) {
+			b.add(m)
+		}
 	}
 }
 

@@ -1,9 +1,15 @@
 package session_test
 
 import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/session"
@@ -77,6 +83,90 @@ func TestRegenerateTheAnswerToAQueuedPrompt(t *testing.T) {
 		b.wait(again)
 		if ids := b.history(); ids != "u1 A u2 A" {
 			t.Errorf("history %s", ids)
+		}
+	})
+}
+
+// halting is a store of which one reading of the messages takes a while to come back.
+type halting struct {
+	eventlog.Store
+	mu     sync.Mutex
+	refuse bool
+	halt   chan struct{}
+	read   chan struct{}
+}
+
+func (s *halting) Put(ctx context.Context, id string, doc []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refuse {
+		return errDisk
+	}
+	return s.Store.Put(ctx, id, doc)
+}
+
+func (s *halting) Messages(ctx context.Context, id string) iter.Seq2[eventlog.MessageMark, error] {
+	return func(yield func(eventlog.MessageMark, error) bool) {
+		for m, err := range s.Store.Messages(ctx, id) {
+			if !yield(m, err) {
+				return
+			}
+		}
+		s.mu.Lock()
+		halt := s.halt
+		s.halt = nil
+		s.mu.Unlock()
+		if halt != nil {
+			close(s.read)
+			<-halt
+		}
+	}
+}
+
+// The history is read again after a prompt that could not be kept. A turn that begins
+// meanwhile is not lost from it, and can be answered.
+func TestATurnThatBeginsWhileTheHistoryIsReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &halting{Store: memlog.New(), read: make(chan struct{})}
+		go1 := make(chan struct{})
+		b := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, p agent.Prompt, tb *trace.Builder) error {
+			if p.Message.ID == "u1" {
+				<-go1
+				return nil
+			}
+			id, _, _ := request(tb, "1")
+			_, err := host.Permit(ctx, id)
+			return err
+		}}))
+		defer b.close()
+		b.say("u1", "x")
+		second := b.say("u2", "x")
+		time.Sleep(time.Second)
+		store.mu.Lock()
+		store.refuse = true
+		store.mu.Unlock()
+		if _, err := b.Prompt(t.Context(), "s", promptOf("u3", "ada")); !errors.Is(err, session.ErrLog) {
+			t.Fatal(err)
+		}
+		halt := make(chan struct{})
+		store.mu.Lock()
+		store.refuse, store.halt = false, halt
+		store.mu.Unlock()
+		go func() { _, _ = b.History(context.Background(), "s", "", 10) }()
+		<-store.read
+		close(go1) // the second turn begins
+		time.Sleep(time.Second)
+		close(halt)
+		time.Sleep(time.Second)
+		if b.state() != session.Parked {
+			t.Fatal(b.state())
+		}
+		yes := true
+		_, err := b.Continue(t.Context(), "s", session.Continuation{Message: second.MessageID, By: "ada", MayPermit: true, Replies: []session.Reply{
+			{ID: all[trace.Park](b, second)[0].Requests[0], Choice: session.Choice{Approved: &yes}},
+		}})
+		if err != nil {
+			t.Errorf("the answer to what is asked gets %v", err)
 		}
 	})
 }

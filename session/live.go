@@ -145,27 +145,45 @@ func (l *live) retitle(value json.RawMessage) {
 	l.saveLate()
 }
 
-// loadBranch reads the session's messages from the log, once.
+// loadBranch reads the session's messages from the log, unless they are known. What
+// turns do meanwhile is not to be lost: then it reads again.
 func (l *live) loadBranch(ctx context.Context) error {
-	l.mu.Lock()
-	done := l.branched
-	l.mu.Unlock()
-	if done {
-		return nil
-	}
-	var b branch
-	for m, err := range l.hub.Log.Messages(ctx, l.id) {
-		if err != nil {
-			return fmt.Errorf("read the history of session %q: %w", l.id, err)
+	for {
+		l.mu.Lock()
+		done, changes, open := l.branched, l.branch.changes, l.unrecorded()
+		l.mu.Unlock()
+		if done {
+			return nil
 		}
-		b.observe(m)
+		var b branch
+		for m, err := range l.hub.Log.Messages(ctx, l.id) {
+			if err != nil {
+				return fmt.Errorf("read the history of session %q: %w", l.id, err)
+			}
+			b.observe(m)
+		}
+		b.catchUp(open)
+		l.mu.Lock()
+		if !l.branched && l.branch.changes == changes {
+			b.changes = changes
+			l.branch, l.branched = b, true
+		}
+		l.mu.Unlock()
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.branched {
-		l.branch, l.branched = b, true
+}
+
+// unrecorded is what the turns that are open have done to the branch. The caller
+// holds l.mu.
+func (l *live) unrecorded() (u unrecorded) {
+	for _, m := range l.branch.messages {
+		if t := l.turns[m.turn]; t != nil {
+			u.messages = append(u.messages, m)
+			if t.back.to != "" && m.user {
+				u.cuts = append(u.cuts, cut{t.id, t.back.to})
+			}
+		}
 	}
-	return nil
+	return u
 }
 
 // state tells what the session does now.
