@@ -10,21 +10,23 @@ import (
 )
 
 // reattach takes up the open turns of a session whose agent lives elsewhere. It
-// returns when they are known; that the agent is reached is not waited for.
-func (h *Hub) reattach(ctx context.Context, l *live) error {
+// returns when they are known; that the agent is reached is not waited for. It
+// reports whether there were any: then the session is in memory from now on.
+func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 	r, ok := h.Agents[l.info.Agent].Runtime.(agent.Reattacher)
 	if !ok {
-		return nil
+		return false, nil
 	}
 	for _, ref := range slices.Clone(l.info.Open) {
 		records, over, err := l.recordsOf(ctx, ref)
 		if err != nil {
-			return err
+			return settled, err
 		}
 		if over || !replied(records) { // it is closed, or was never begun
 			continue
 		}
-		if len(l.turns) == 0 {
+		if !settled {
+			settled = true
 			h.mu.Lock()
 			h.settle(l)
 			h.mu.Unlock()
@@ -37,7 +39,7 @@ func (h *Hub) reattach(ctx context.Context, l *live) error {
 		})
 		h.Logger.Info("a turn goes on", "session", l.id, "turn", t.id)
 	}
-	return nil
+	return settled, nil
 }
 
 // revive makes a turn of its records: one that runs, and waits for what it has

@@ -32,11 +32,11 @@ func (h *Hub) recover(ctx context.Context) error {
 			continue
 		}
 		l := h.newLive(info)
-		err := h.reattach(ctx, l)
+		settled, err := h.reattach(ctx, l)
 		if err == nil {
 			err = l.mend(ctx, failed("restart", "The gateway was restarted while this turn ran, so it was not finished."))
 		}
-		if len(l.turns) == 0 { // else it is in memory, with what goes on
+		if !settled { // else it is in memory, with what goes on
 			l.end()
 		}
 		if ctx.Err() != nil {
