@@ -29,8 +29,8 @@ type answeredMessage struct {
 
 // keepAnswers takes over what a posted assistant message answers.
 func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
-	req.LastAssistant = id
 	parts, _ := m["parts"].([]any)
+	req.LastAssistant, req.Shown = id, shown(parts)
 	a := answeredMessage{id: id}
 	last := map[string]int{}
 	for i, p := range parts {
@@ -61,6 +61,24 @@ func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
 		req.answers = req.answers[1:]
 	}
 	return nil
+}
+
+// shown lists what a message asks, answered or not.
+func shown(parts []any) []string {
+	ids := []string{}
+	for _, p := range parts {
+		part, _ := p.(map[string]any)
+		approval, _ := part["approval"].(map[string]any)
+		for _, id := range []string{askedIn(part), textIn(approval, "id")} {
+			if id != "" {
+				ids = append(ids, id)
+			}
+		}
+		if textIn(part, "type") == "data-question" {
+			ids = append(ids, textIn(part, "id"))
+		}
+	}
+	return ids
 }
 
 // answersOf returns what the message with that id answers.

@@ -75,7 +75,7 @@ func (req chatRequest) prompt(by, channel string) (session.Prompt, error) {
 	if channel == "" {
 		channel = req.Channel
 	}
-	p := session.Prompt{By: by, Channel: channel}
+	p := session.Prompt{By: by, Channel: channel, Shown: req.Shown}
 	switch {
 	case req.Trigger == triggerRegenerate:
 		p.Regenerate, p.Of = true, req.MessageID

@@ -2,8 +2,11 @@ package gateway_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
@@ -53,5 +56,43 @@ func TestAnAnswerInWordsIsTakenBack(t *testing.T) {
 	s.do("POST", "/api/chat", submit("c1", "u1", "hello"))
 	if got := s.shown(""); got != "hello a" {
 		t.Errorf("all of it taken back: %q", got)
+	}
+}
+
+// A page shows the first of two requests. In another tab somebody answers that, and
+// the agent asks the second. The "yes" that is typed on the page, which posts what it
+// shows, is not for the second.
+func TestATypedYesIsForWhatThePageShows(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, nil)
+	_, _, body := s.do("POST", "/api/chat", submit("c1", "u1", "twice"))
+	approval := regexp.MustCompile(`"approvalId":"([^"]+)","toolCallId":"([^"]+)"`).FindStringSubmatch(body)
+	if approval == nil {
+		approval = regexp.MustCompile(`"approvalId":"([^"]+)"`).FindStringSubmatch(body)
+	}
+	message := regexp.MustCompile(`"messageId":"([^"]+)"`).FindStringSubmatch(body)[1]
+	if approval == nil {
+		t.Fatal(body)
+	}
+	if status, _, got := s.do("POST", "/api/sessions/c1/permissions/"+approval[1], `{"approved":true}`); status != 200 {
+		t.Fatal(status, got)
+	}
+	trail := func() string {
+		_, _, records := s.do("GET", "/api/sessions/c1/trace", "")
+		return records
+	}
+	for range 100 {
+		if strings.Count(trail(), `"type":"park"`) == 2 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	shown := fmt.Sprintf(`{"id":%q,"role":"assistant","parts":[{"type":"text","text":"I would like to run a command."},{"type":"tool-shell","toolCallId":"x","state":"approval-requested","input":{"command":"echo one"},"approval":{"id":%q}}]}`, message, approval[1])
+	status, _, _ := s.do("POST", "/api/chat", fmt.Sprintf(
+		`{"id":"c1","trigger":"submit-message","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"twice"}]},%s,{"id":"u2","role":"user","parts":[{"type":"text","text":"yes"}]}]}`, shown))
+	for line := range strings.Lines(trail()) {
+		if strings.Contains(line, `"permission_response"`) && strings.Contains(line, `"words"`) {
+			t.Errorf("status %d; the page showed %s only, and its yes is on record for another request: %s", status, approval[1], line)
+		}
 	}
 }

@@ -301,3 +301,41 @@ func TestAnAgentThatNeverBecomesReady(t *testing.T) {
 		}
 	})
 }
+
+// What waits in the queue as the gateway ends is not begun, however long the turn
+// before it may still run: its user is told to send it again.
+func TestWhatWaitsAsTheGatewayEndsIsNotBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, with(t, scripted{prompt: func(_ context.Context, _ agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+			time.Sleep(10 * time.Second)
+			tb.Message("", "done")
+			return nil
+		}}))
+		first, second := b.say("u1", "x"), b.say("u2", "x")
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		if err := b.Close(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("it took %s to end", took)
+		}
+		outcomes := map[string]string{}
+		for r, err := range b.log.After(t.Context(), "s", 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s, ok := r.Payload.(trace.Stop); ok {
+				outcomes[r.Turn] = s.Reason
+			}
+		}
+		if outcomes[first.ID] != "end_turn" || outcomes[second.ID] != "not_run" {
+			t.Errorf("the turns ended as %v, of %s and %s", outcomes, first.ID, second.ID)
+		}
+		if err := b.log.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

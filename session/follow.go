@@ -171,6 +171,7 @@ func (l *live) armGrace(t *turn, wait time.Duration) {
 	timer = time.AfterFunc(wait, func() {
 		l.mu.Lock()
 		due := t.grace == timer && t.followers == 0 && !t.ending
+		t.ending = t.ending || due // who comes from now on is too late, and sees it
 		reason := "disconnected"
 		if !t.began {
 			reason = "not_run"

@@ -58,6 +58,7 @@ func (h *Hub) Close(ctx context.Context) error {
 		sessions = append(sessions, l)
 	}
 	h.mu.Unlock()
+	finishAll(unbegun(sessions), stopped("not_run"))
 	for _, t := range openTurns(sessions) {
 		if t.outlives() {
 			t.abandon()
@@ -102,6 +103,22 @@ func openTurns(sessions []*live) []*turn {
 		l.mu.Unlock()
 	}
 	return open
+}
+
+// unbegun returns the turns that wait in a queue, of which none begins any more.
+func unbegun(sessions []*live) []*turn {
+	var waiting []*turn
+	for _, l := range sessions {
+		l.mu.Lock()
+		for _, t := range l.turns {
+			if !t.began && !t.ending {
+				t.ending = true
+				waiting = append(waiting, t)
+			}
+		}
+		l.mu.Unlock()
+	}
+	return waiting
 }
 
 // finishAll ends turns side by side: each waits for the log.

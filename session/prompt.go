@@ -24,6 +24,9 @@ type Prompt struct {
 	// MayPermit says that the sender's role may answer permission requests, by a
 	// message that says yes and nothing else.
 	MayPermit bool
+	// Shown is what the sender's page shows that the agent asks; nil if that is not
+	// known. A message is no answer to what it does not show.
+	Shown []string
 }
 
 // Prompt begins a turn, or queues it behind the one that runs. It returns when
@@ -198,8 +201,8 @@ func (l *live) advance() {
 	defer l.mu.Unlock()
 	// What is being withdrawn stands in the queue until its stop is on record.
 	l.queue = slices.DeleteFunc(l.queue, func(t *turn) bool { return t.ending })
-	if l.running != nil || len(l.queue) == 0 || l.hub.ctx.Err() != nil {
-		return
+	if l.running != nil || len(l.queue) == 0 || l.hub.ctx.Err() != nil || l.hub.refuses() {
+		return // what waits as the gateway ends is not begun
 	}
 	t := l.queue[0]
 	l.queue = slices.Delete(l.queue, 0, 1)

@@ -14,8 +14,9 @@ const unanswered = "unanswered"
 
 // typed takes a message for the answer to what its sender is asked, if it can be
 // one: a yes, a no or an option's name where one permission is asked, and any
-// text where one question is. The answer and what follows are a message of their
-// own, for the client puts what comes now below the user's words.
+// text where one question is. It is an answer only to what the sender's page shows.
+// The answer and what follows are a message of their own, for the client puts what
+// comes now below the user's words.
 func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 	t, id, answer, err := l.wouldAnswer(p)
 	if t == nil || err != nil {
@@ -46,7 +47,11 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(trace.Word
 	}
 	for id = range t.waits.put {
 	}
+	unseen := p.Shown != nil && !slices.Contains(p.Shown, id)
 	if q, ok := l.asks.questioned[id]; ok && q.turn == t.id {
+		if unseen {
+			return nil, "", nil, ErrStale
+		}
 		a := trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{text}, By: name(p.By), Via: trace.ViaWords}
 		return t, id, func(w trace.Words) error {
 			return l.asks.questions.AnswerAs(id, a, func(trace.Answer) bool {
@@ -64,6 +69,8 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(trace.Word
 		return nil, "", nil, nil
 	case !p.MayPermit:
 		return nil, "", nil, ErrMayNotPermit
+	case unseen:
+		return nil, "", nil, ErrStale
 	}
 	r.RequestID, r.By, r.Via = id, name(p.By), trace.ViaWords
 	return t, id, func(w trace.Words) error {
