@@ -10,6 +10,6 @@
 // Prompt means "we could not talk to the agent", and becomes a failed stop too.
 //
 // Abilities that only some agents have are interfaces of their own, found by
-// assertion: [Prober] and [Rewinder] on the Runtime, [Steerer] and [Reattacher]
-// on the Session.
+// assertion: [Prober], [Rewinder] and [Reattacher] on the Runtime, [Steerer] on
+// the Session.
 package agent

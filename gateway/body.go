@@ -39,10 +39,11 @@ type chatRequest struct {
 	User *trace.UserMessage
 	// LastAssistant is the id of the last assistant message.
 	LastAssistant string
+
 	// Shown is what that message asks, answered or not; nil if none was posted.
-	Shown []string
-	answers       []answeredMessage
-	answersSize   int
+	Shown       []string
+	answers     []answeredMessage
+	answersSize int
 	// Option, Input and Interrupt go with the answer to a permission request, if
 	// the POST answers just one that waits.
 	Option    string

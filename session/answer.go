@@ -25,6 +25,9 @@ type Choice struct {
 	Interrupt bool
 }
 
+// says reports whether there is anything in it that can stand beside an answer.
+func (c Choice) says() bool { return c.Option != "" || len(c.Input) > 0 || c.Interrupt }
+
 // add takes over what is said beside a choice.
 func (c *Choice) add(beside Choice) {
 	if beside.Option != "" {
@@ -174,12 +177,7 @@ func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choic
 		return trace.PermissionResponse{}, err
 	}
 	defer release()
-	response, err := l.permit(requestID, signature{by, trace.ViaRequest}, c)
-	if err != nil {
-		return response, err
-	}
-	request, _ := lookFor(l, l.asks.permissions, requestID)
-	return response, l.onRecord(request.turn)
+	return l.permit(requestID, signature{by, trace.ViaRequest}, c)
 }
 
 // signature says who answers, and by which way.
@@ -235,12 +233,7 @@ func (h *Hub) Answer(ctx context.Context, session, questionID, by string, values
 		return trace.Answer{}, err
 	}
 	defer release()
-	answer, err := l.answer(questionID, signature{by, trace.ViaRequest}, values)
-	if err != nil {
-		return answer, err
-	}
-	question, _ := lookFor(l, l.asks.questioned, questionID)
-	return answer, l.onRecord(question.turn)
+	return l.answer(questionID, signature{by, trace.ViaRequest}, values)
 }
 
 func (l *live) answer(questionID string, by signature, values []string) (trace.Answer, error) {
@@ -253,18 +246,6 @@ func (l *live) answer(questionID string, by signature, values []string) (trace.A
 	}
 	answer := trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by.who), Via: by.via}
 	return answer, known(l.asks.questions.Answer(questionID, answer))
-}
-
-// onRecord waits until what was said in a turn is in the log: whoever has answered
-// asks for the rest at once, and is not to be shown that the turn still waits.
-func (l *live) onRecord(turn string) error {
-	l.mu.Lock()
-	t := l.turns[turn]
-	l.mu.Unlock()
-	if t != nil && t.builder.Flush() != nil {
-		return ErrLog
-	}
-	return nil
 }
 
 // known makes the desk's ignorance an answer for the caller.

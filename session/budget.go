@@ -29,7 +29,7 @@ func (b *budget) spend(events []trace.Event, o Options) (sentence string) {
 	case o.MaxTurnBytes > 0 && b.bytes > o.MaxTurnBytes:
 		sentence = fmt.Sprintf("The agent has written %s in this turn, which is the most that one may have, so the turn was ended: send a new message to go on.", size(o.MaxTurnBytes))
 	case o.MaxTurnRecords > 0 && b.records > o.MaxTurnRecords:
-		sentence = fmt.Sprintf("The agent has taken %d steps in this turn, which is the most that one may have, so the turn was ended: send a new message to go on.", o.MaxTurnRecords)
+		sentence = fmt.Sprintf("The agent has made %d records in this turn, which is the most that one may have, so the turn was ended: send a new message to go on.", o.MaxTurnRecords)
 	}
 	b.over = sentence != ""
 	return sentence

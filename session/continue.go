@@ -140,8 +140,8 @@ func (t *turn) takeReplies(c Continuation) error {
 		return ErrMayNotPermit
 	case !several:
 		waiting[permission].Choice.add(c.Beside)
-	case len(c.Beside.Input) > 0:
-		return &ChoiceError{"an edited input goes with one permission, and this request answers several: answer each at its own address"}
+	case c.Beside.says():
+		return &ChoiceError{"an option, an edited input or the end of the turn goes with one permission, and this request answers several: answer each at its own address"}
 	}
 	for _, r := range waiting {
 		if err := t.live.reply(r, signature{c.By, trace.ViaChat}); err != nil {

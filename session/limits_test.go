@@ -51,7 +51,7 @@ func TestATurnThatIsTooMuch(t *testing.T) {
 		}, "1 MB in this turn"},
 		"parts": {func(n int, b *trace.Builder) {
 			b.Emit(trace.Data{Name: "x", ID: fmt.Sprint(n), Value: []byte("1")})
-		}, "500 steps in this turn"},
+		}, "500 records in this turn"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := endless{c.do, make(chan struct{}, 1)}

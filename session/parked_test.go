@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
@@ -451,6 +452,68 @@ func TestAnAgentThatWaitsForNobodyMakesRoom(t *testing.T) {
 		}
 		if !expired {
 			t.Error("what was asked did not expire")
+		}
+	})
+}
+
+// What is asked while something else is shown is put to the user once that has its
+// answer, also from an agent that goes on writing a call only when it is answered.
+func TestAnAskBehindAnotherIsShownWhileACallIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+			one, _, _ := request(tb, "1")
+			two, _, _ := request(tb, "2")
+			tb.ToolCallStart(trace.ToolCallStart{ToolCallID: "c3", RawName: "shell"})
+			tb.ToolCallDelta("c3", `{"command":`)
+			if _, err := host.Permit(ctx, one); err != nil {
+				return err
+			}
+			if _, err := host.Permit(ctx, two); err != nil { // it writes the rest only then
+				return err
+			}
+			tb.ToolCallDelta("c3", `"ls"}`)
+			return nil
+		}}))
+		defer b.close()
+		turn, first := b.park("u1", "x")
+		b.allow(first, "ada")
+		time.Sleep(12 * time.Hour)
+		if parks := all[trace.Park](b, turn); len(parks) != 2 || b.state() != session.Parked {
+			t.Errorf("12 hours after the first answer the session is %s, parks %+v, asked %+v", b.state(), parks, all[trace.PermissionRequest](b, turn))
+		}
+	})
+}
+
+// One request answers two permissions, and says beside them that both are denied and
+// that the turn is to end: either that counts, or it is refused.
+func TestWhatIsSaidBesideSeveralAnswersIsNotDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+			q := tb.Question(trace.Question{QuestionID: "q", Text: "?"})
+			one, _, _ := request(tb, "1")
+			two, _, _ := request(tb, "2")
+			_, _ = host.Ask(ctx, q)
+			_, _ = host.Permit(ctx, one)
+			_, err := host.Permit(ctx, two)
+			return err
+		}}))
+		defer b.close()
+		turn, q := b.park("u1", "x")
+		if _, err := b.Answer(t.Context(), "s", q, "ada", []string{"blue"}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		yes := true
+		c := session.Continuation{Message: turn.MessageID, By: "ada", MayPermit: true, Beside: session.Choice{Option: "no", Interrupt: true}}
+		for _, r := range all[trace.PermissionRequest](b, turn) {
+			c.Replies = append(c.Replies, session.Reply{ID: r.RequestID, Choice: session.Choice{Approved: &yes}})
+		}
+		if len(c.Replies) != 2 {
+			t.Fatal(c)
+		}
+		_, err := b.Continue(t.Context(), "s", c)
+		if _, choice := errors.AsType[*session.ChoiceError](err); !choice {
+			t.Errorf("with one permission this is a contradiction; with two the answer is %v, and on record is %+v", err, all[trace.PermissionResponse](b, turn))
 		}
 	})
 }
