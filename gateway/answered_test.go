@@ -266,3 +266,16 @@ func TestAnAnswerToOneOfTwo(t *testing.T) {
 		t.Errorf("all: %d\n%s", status, body)
 	}
 }
+
+// What a message below asks is not answered in the name of one above it.
+func TestAnAnswerIsForTheMessageThatAsks(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, nil)
+	p := s.park("c1", "both", "")
+	_, _, below := s.do("POST", "/api/chat", submit("c1", "u2", "yes"))
+	second := find(below, `"approvalId":"([^"]+)"`)
+	before := len(p.answers())
+	if status, _, body := p.post(p.responded(second, true, "")); second == "" || status != http.StatusConflict || len(p.answers()) > before { // it names the first message
+		t.Errorf("%d: %s", status, body)
+	}
+}

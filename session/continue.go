@@ -127,7 +127,7 @@ func (l *live) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 // takeReplies takes those answers that the turn waits for. What it asks next was
 // not before the sender's eyes, and is not answered by the same request.
 func (t *turn) takeReplies(c Continuation) error {
-	waiting := t.waitingFor(c.Replies)
+	waiting := t.waitingFor(c)
 	permission, several := -1, false
 	for i, r := range waiting {
 		if !r.Question {
@@ -155,11 +155,12 @@ func (t *turn) takeReplies(c Continuation) error {
 	return nil
 }
 
-// waitingFor leaves out what was answered, withdrawn, or never put to the user.
-func (t *turn) waitingFor(replies []Reply) []Reply {
+// waitingFor leaves out what was answered, withdrawn, never put to the user, or put
+// in another message of the turn.
+func (t *turn) waitingFor(c Continuation) []Reply {
 	t.live.mu.Lock()
 	defer t.live.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(replies), func(r Reply) bool { return !t.waits.put[r.ID] })
+	return slices.DeleteFunc(slices.Clone(c.Replies), func(r Reply) bool { return !t.waits.put[r.ID] || c.Message != t.messageID })
 }
 
 // reply gives an answer, unless somebody was first.
