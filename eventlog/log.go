@@ -12,14 +12,14 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Defaults of Options. A session that streams 50 records a second fills its
-// tail in over a minute, so a reader that is a little behind is still served
-// from memory; the total keeps hundreds of such sessions.
+// Defaults of Options. Whoever reads along is served from memory also when it is a
+// little behind. What is older is the store's, which can afford it: what stands here
+// the collector of garbage visits each time.
 const (
 	defaultTailRecords = 4096
 	defaultTailBytes   = 2 << 20
 	defaultTotalBytes  = 64 << 20
-	defaultIdle        = 30 * time.Second
+	defaultAge         = 5 * time.Second
 )
 
 // Options bound the memory of a Log. The zero value is good.
@@ -30,8 +30,9 @@ type Options struct {
 	// TotalBytes bounds the tails of all sessions (64 MB). The one that was
 	// appended to longest ago goes first.
 	TotalBytes int
-	// Idle is how long a tail outlives the last append to it (30 s).
-	Idle time.Duration
+	// Age is how long a record stays in memory (5 s); twice that, at most, while
+	// others come after it.
+	Age time.Duration
 }
 
 // Log is a Store that wakes its readers. It is safe for concurrent use.
@@ -64,8 +65,8 @@ func New(s Store, o Options) *Log {
 	o.TailRecords = orDefault(o.TailRecords, defaultTailRecords)
 	o.TailBytes = orDefault(o.TailBytes, defaultTailBytes)
 	o.TotalBytes = orDefault(o.TotalBytes, defaultTotalBytes)
-	if o.Idle <= 0 {
-		o.Idle = defaultIdle
+	if o.Age <= 0 {
+		o.Age = defaultAge
 	}
 	return &Log{Store: s, opts: o, sessions: map[string]*live{}, tails: list.New()}
 }

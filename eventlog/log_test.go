@@ -171,10 +171,30 @@ func TestTailsAreBounded(t *testing.T) {
 	}
 }
 
+func TestATailHoldsWhatIsNew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := New(newFake(), Options{Age: 5 * time.Second})
+		for range 300 {
+			l.append(t, "s", 1)
+			time.Sleep(100 * time.Millisecond)
+		}
+		if n := len(l.sessions["s"].tail.records); n < 50 || n > 100 {
+			t.Errorf("%d records are in memory, ten of each second", n)
+		}
+		if seqs, _ := l.numbers(t, "s", 0); len(seqs) != 300 {
+			t.Errorf("%d records of 300", len(seqs))
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestIdleTailsAndWatchersAreFreed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := New(newFake(), Options{Idle: 10 * time.Second})
+		l := New(newFake(), Options{Age: 10 * time.Second})
 		for i := range 20 {
 			l.append(t, fmt.Sprint(i), 3)
 			time.Sleep(time.Second)

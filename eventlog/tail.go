@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -12,6 +13,22 @@ type tail struct {
 	from    uint64
 	records []trace.Record
 	bytes   int
+	// At aged, the newest record had the number old.
+	aged time.Time
+	old  uint64
+}
+
+// dropTo drops the records up to that number and returns what they weighed.
+func (t *tail) dropTo(seq uint64) (weight int) {
+	if seq <= t.from {
+		return 0
+	}
+	n := seq - t.from
+	for _, r := range t.records[:n] {
+		weight += trace.Weigh(r.Payload)
+	}
+	t.from, t.records, t.bytes = seq, t.records[n:], t.bytes-weight
+	return weight
 }
 
 // recent returns the records after the mark if the tail has all of them.
@@ -38,7 +55,7 @@ func (l *Log) remember(session, turn string, last uint64, events []trace.Event) 
 	}
 	if s.inTails == nil || before != s.tail.from+uint64(len(s.tail.records)) {
 		l.bytes -= s.tail.bytes
-		s.tail = tail{from: before}
+		s.tail = tail{from: before, aged: time.Now(), old: before}
 	}
 	if s.inTails == nil {
 		s.inTails = l.tails.PushFront(s)
@@ -60,11 +77,12 @@ func (l *Log) remember(session, turn string, last uint64, events []trace.Event) 
 // trim keeps the session's tail and all tails within their bounds.
 func (l *Log) trim(s *live) {
 	for len(s.tail.records) > l.opts.TailRecords || s.tail.bytes > l.opts.TailBytes {
-		n := trace.Weigh(s.tail.records[0].Payload)
-		s.tail.records = s.tail.records[1:]
-		s.tail.from++
-		s.tail.bytes -= n
-		l.bytes -= n
+		l.bytes -= s.tail.dropTo(s.tail.from + 1)
+	}
+	if s.appended.Sub(s.tail.aged) >= l.opts.Age {
+		l.bytes -= s.tail.dropTo(s.tail.old)
+		s.tail.records = slices.Clone(s.tail.records) // else the array keeps what was dropped
+		s.tail.aged, s.tail.old = s.appended, s.tail.from+uint64(len(s.tail.records))
 	}
 	for l.bytes > l.opts.TotalBytes {
 		l.forget(l.tails.Back().Value.(*live).session)
@@ -89,9 +107,9 @@ func (l *Log) arm() {
 	switch {
 	case l.tails.Len() == 0 || l.closed:
 	case l.sweeper == nil:
-		l.sweeper = time.AfterFunc(l.opts.Idle, l.sweep)
+		l.sweeper = time.AfterFunc(l.opts.Age, l.sweep)
 	case l.tails.Len() == 1:
-		l.sweeper.Reset(l.opts.Idle)
+		l.sweeper.Reset(l.opts.Age)
 	}
 }
 
@@ -101,7 +119,7 @@ func (l *Log) sweep() {
 	defer l.mu.Unlock()
 	for l.tails.Len() > 0 && !l.closed {
 		oldest := l.tails.Back().Value.(*live)
-		if left := l.opts.Idle - time.Since(oldest.appended); left > 0 {
+		if left := l.opts.Age - time.Since(oldest.appended); left > 0 {
 			l.sweeper.Reset(left)
 			return
 		}

@@ -81,6 +81,29 @@ type pipe struct {
 	framing    Framing
 	offset     int64
 	scratch    []byte
+	chunk      []byte // where the bytes of entries stand side by side
+}
+
+// A chunk is small beside what is kept of a turn, and holds dozens of frames: an
+// object of its own for each would be a visit more for the collector of garbage. The
+// first ones are smaller, for turns that say little.
+const (
+	leastChunk = 512
+	mostChunk  = 8 << 10
+)
+
+// keep copies bytes to where they stay.
+func (p *pipe) keep(frames []byte) []byte {
+	if len(frames) > cap(p.chunk)-len(p.chunk) {
+		size := min(max(leastChunk, 2*cap(p.chunk)), mostChunk)
+		if len(frames) > size/4 {
+			return slices.Clone(frames)
+		}
+		p.chunk = make([]byte, 0, size)
+	}
+	from := len(p.chunk)
+	p.chunk = append(p.chunk, frames...)
+	return p.chunk[from:len(p.chunk):len(p.chunk)]
 }
 
 func (p *pipe) next(r trace.Record) entry {
@@ -97,7 +120,7 @@ func (p *pipe) next(r trace.Record) entry {
 		}
 		p.scratch = p.framing.appendFrame(p.scratch, c, id)
 	}
-	e.bytes = slices.Clone(p.scratch)
+	e.bytes = p.keep(p.scratch)
 	if cap(p.scratch) > 64<<10 {
 		p.scratch = nil
 	}
