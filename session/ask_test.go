@@ -99,11 +99,7 @@ func TestAnAnswerThatRacesWithTheStop(t *testing.T) {
 		defer b.close()
 		turn := b.say("u1", "x")
 		synctest.Wait()
-		gate := make(chan struct{})
-		bad.on(func(string, []trace.Event) error {
-			<-gate
-			return nil
-		})
+		gate := bad.busy()
 		close(more)
 		synctest.Wait() // the log is busy with what the agent says
 		stopped := make(chan struct{})
@@ -149,11 +145,7 @@ func TestWordsThatRaceWithAWithdrawal(t *testing.T) {
 		defer b.close()
 		first := b.say("u1", "ask")
 		synctest.Wait()
-		gate := make(chan struct{})
-		bad.on(func(string, []trace.Event) error {
-			<-gate
-			return nil
-		})
+		gate := bad.busy()
 		close(more)
 		time.Sleep(2 * time.Second) // the log is busy, so that nobody knows yet
 		go func() {

@@ -33,6 +33,16 @@ func (b *badLog) on(before func(turn string, events []trace.Event) error) {
 	b.before = before
 }
 
+// busy has every append wait until the gate is closed.
+func (b *badLog) busy() (gate chan struct{}) {
+	gate = make(chan struct{})
+	b.on(func(string, []trace.Event) error {
+		<-gate
+		return nil
+	})
+	return gate
+}
+
 func (b *badLog) Append(ctx context.Context, session, turn string, events []trace.Event) (uint64, error) {
 	b.mu.Lock()
 	before := b.before

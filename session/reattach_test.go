@@ -132,6 +132,7 @@ func (gone) Open(context.Context, agent.Host, agent.Config) (agent.Session, erro
 	return nil, errors.New("no route to it")
 }
 
+// slowly is a log that takes its time over one turn.
 type slowly struct {
 	eventlog.Store
 	turn string
@@ -144,67 +145,39 @@ func (s slowly) Append(ctx context.Context, id, turn string, events []trace.Even
 	return s.Store.Append(ctx, id, turn, events)
 }
 
-// A turn that was taken up and ended at once leaves a session that can be watched.
+// A turn that was taken up and ended at once leaves a session that can be watched,
+// also when a prompt was queued behind it, which the start closes meanwhile.
 func TestASessionIsAliveAfterATurnCouldNotBeTakenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := keeping{memlog.New()}
-		far := remote{asked: make(chan string, 8), waited: make(chan []string, 1)}
-		first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
-		first.say("u1", "x")
-		time.Sleep(time.Second)
-		queued, err := first.Prompt(t.Context(), "s", session.Prompt{Message: text("u2", "x"), By: "bob"})
-		if !errors.Is(err, session.ErrParked) {
-			t.Fatal(queued, err)
-		}
-		copied := duplicate(t, store)
-		first.close()
+	for _, queued := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			store := keeping{memlog.New()}
+			far := remote{asked: make(chan string, 8), waited: make(chan []string, 1)}
+			first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+			first.say("u1", "x")
+			slow := ""
+			if queued {
+				slow = first.say("u2", "x").ID
+			}
+			time.Sleep(time.Second)
+			copied := duplicate(t, store)
+			first.close()
 
-		second := benchOn(t, eventlog.New(copied, eventlog.Options{}), with(t, gone{far}))
-		defer second.close()
-		time.Sleep(time.Second)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		events, err := second.Events(ctx, "s", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		for e, err := range events {
-			t.Log(e, err)
-		}
-		if took := time.Since(began); took < time.Minute {
-			t.Errorf("the events of the session ended by themselves after %s", took)
-		}
-	})
-}
-
-// The same, with a prompt that was queued, which the start closes meanwhile.
-func TestASessionIsAliveWithAQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := keeping{memlog.New()}
-		far := remote{asked: make(chan string, 8), waited: make(chan []string, 1)}
-		first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
-		first.say("u1", "x")
-		queued := first.say("u2", "x")
-		time.Sleep(time.Second)
-		copied := duplicate(t, store)
-		first.close()
-
-		second := benchOn(t, eventlog.New(slowly{copied, queued.ID}, eventlog.Options{}), with(t, gone{far}))
-		defer second.close()
-		time.Sleep(time.Second)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		events, err := second.Events(ctx, "s", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		for e, err := range events {
-			t.Log(e, err)
-		}
-		if took := time.Since(began); took < time.Minute {
-			t.Errorf("the events of the session ended by themselves after %s", took)
-		}
-	})
+			second := benchOn(t, eventlog.New(slowly{copied, slow}, eventlog.Options{}), with(t, gone{far}))
+			defer second.close()
+			time.Sleep(time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			events, err := second.Events(ctx, "s", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			for e, err := range events {
+				t.Log(e, err)
+			}
+			if took := time.Since(began); took < time.Minute {
+				t.Errorf("with a queue (%v) the events of the session ended by themselves after %s", queued, took)
+			}
+		})
+	}
 }

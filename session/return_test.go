@@ -97,23 +97,45 @@ func (b *bench) running(turn session.Turn) (session.Turn, bool) {
 // A page is loaded anew while its prompt waits. It gets the stream of the turn that
 // runs, and the prompt still runs after it, to its end.
 func TestAReloadWhileOnesPromptWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, nil)
-		defer b.close()
-		first, _ := b.asks("u1", "slow", "ada")
-		second, leave := b.asks("u2", "slow", "bob")
-		leave(true)
-		time.Sleep(time.Second)
-		back := b.resumes(first, "bob")
-		stop := stopOf(t, b.wait(first))
-		back(false)
-		if stop.Outcome != trace.OutcomeCompleted {
-			t.Errorf("first %+v", stop)
-		}
-		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCompleted {
-			t.Errorf("second %+v", s)
-		}
-	})
+	type come func() (leave func(cut bool))
+	for name, reload := range map[string]func(cut func(bool), come come) (leave func(bool)){
+		"the cut is seen first": func(cut func(bool), come come) func(bool) {
+			cut(true)
+			time.Sleep(time.Second)
+			return come()
+		},
+		"a proxy tells of the cut later": func(cut func(bool), come come) func(bool) {
+			leave := come()
+			time.Sleep(100 * time.Millisecond)
+			cut(true)
+			return leave
+		},
+		"two pages come, and one goes": func(cut func(bool), come come) func(bool) {
+			cut(true)
+			time.Sleep(100 * time.Millisecond)
+			one, two := come(), come()
+			time.Sleep(100 * time.Millisecond)
+			one(true)
+			return two
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, nil)
+				defer b.close()
+				first, _ := b.asks("u1", "slow", "ada")
+				second, cut := b.asks("u2", "slow", "bob")
+				leave := reload(cut, func() func(bool) { return b.resumes(first, "bob") })
+				if s := stopOf(t, b.wait(first)); s.Outcome != trace.OutcomeCompleted {
+					t.Errorf("first %+v", s)
+				}
+				leave(false)
+				if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCompleted {
+					t.Errorf("a page of its user is there, and the prompt behind ended as %+v", s)
+				}
+			})
+		})
+	}
 }
 
 // Others who look do not bring it back, and whoever comes back and leaves again has
@@ -140,44 +162,4 @@ func TestNotEverybodyBringsAPromptBack(t *testing.T) {
 			})
 		})
 	}
-}
-
-// As TestAReloadWhileOnesPromptWaits, but the gateway sees the new page before it sees
-// that the old connection is gone: a proxy was in between.
-func TestAReloadThatOvertakesTheCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, nil)
-		defer b.close()
-		first, _ := b.asks("u1", "slow", "ada")
-		second, leave := b.asks("u2", "slow", "bob")
-		back := b.resumes(first, "bob")
-		time.Sleep(100 * time.Millisecond)
-		leave(true)
-		b.wait(first)
-		back(false)
-		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCompleted {
-			t.Errorf("its user's page is there all the time, and the prompt behind ended as %+v", s)
-		}
-	})
-}
-
-// Two pages came back, and the one that came first goes.
-func TestTwoPagesCameBackAndOneGoes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, nil)
-		defer b.close()
-		first, _ := b.asks("u1", "slow", "ada")
-		second, leave := b.asks("u2", "slow", "bob")
-		leave(true)
-		time.Sleep(100 * time.Millisecond)
-		one := b.resumes(first, "bob")
-		two := b.resumes(first, "bob")
-		time.Sleep(100 * time.Millisecond)
-		one(true)
-		b.wait(first)
-		two(false)
-		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCompleted {
-			t.Errorf("a page of its user is there all the time, and the prompt behind ended as %+v", s)
-		}
-	})
 }

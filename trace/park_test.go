@@ -61,6 +61,11 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 			b.ToolCall(trace.ToolCall{ToolCallID: id, Input: json.RawMessage("{}")})
 		}
 	}
+	two := func(b *trace.Builder) {
+		calls(b, "c", "d")
+		request(b, "a1", "c")
+		request(b, "a2", "d")
+	}
 	for _, c := range []struct {
 		name  string
 		hold  bool
@@ -103,9 +108,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 		{
 			"one that waits is answered by another way", false,
 			func(b *trace.Builder) {
-				calls(b, "c", "d")
-				request(b, "a1", "c")
-				request(b, "a2", "d")
+				two(b)
 				respond(b, "a2")
 				respond(b, "a1")
 			},
@@ -114,9 +117,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 		{
 			"the agent withdraws what is asked", false,
 			func(b *trace.Builder) {
-				calls(b, "c", "d")
-				request(b, "a1", "c")
-				request(b, "a2", "d")
+				two(b)
 				b.PermissionResponse(trace.PermissionResponse{RequestID: "a1", Outcome: trace.Canceled})
 			},
 			"c d a1? park(a1) a2? a1! park(a2) a2! c. d.",
@@ -124,9 +125,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 		{
 			"the call ends while it is asked about", false,
 			func(b *trace.Builder) {
-				calls(b, "c", "d")
-				request(b, "a1", "c")
-				request(b, "a2", "d")
+				two(b)
 				b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolFailed})
 			},
 			"c d a1? park(a1) a2? a1! park(a2) c. a2! d.",
