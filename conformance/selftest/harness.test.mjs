@@ -23,10 +23,11 @@ const node = (script, args, env = {}) => new Promise(done => {
 });
 const quick = ['--binary', GATEWAY, '--client', '7.0.173', '--way', 'chat', '--profile', 'none'];
 
-// The stand-in asks in the simplest way only: the many ways to answer are cases for the real gateway.
-const CASES = fs.readdirSync(path.join(ROOT, 'cases')).filter(f => /^(?!approve|ask).*\.mjs$/.test(f)).map(f => f.slice(0, -4));
+// The stand-in asks in the simplest way only, and keeps no branches: the many ways to answer, and what takes
+// something back, are cases for the real gateway.
+const CASES = fs.readdirSync(path.join(ROOT, 'cases')).filter(f => /^(?!approve|ask|edit|regenerate|replace|stale).*\.mjs$/.test(f)).map(f => f.slice(0, -4));
 
-test('every case that asks nobody passes or fails as expected against a gateway that does right', async () => {
+test('every case that the stand-in can do passes or fails as expected against a gateway that does right', async () => {
   const r = await node('run.mjs', ['--binary', GATEWAY, ...CASES.flatMap(c => ['--case', c])]);
   assert.match(r.last, /^\d+ passed, 0 failed, \d+ skipped$/, r.out + r.err);
   assert.equal(r.code, 0);
