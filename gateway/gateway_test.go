@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -21,6 +23,7 @@ import (
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -183,6 +186,30 @@ func TestHistoryIsWhatWasStreamed(t *testing.T) {
 	path := strings.TrimPrefix(strings.Split(link, ">")[0], "<")
 	if _, _, body = s.do("GET", path, ""); !strings.Contains(body, `"u1"`) || strings.Contains(body, `"u2"`) {
 		t.Errorf("page before: %s", body)
+	}
+}
+
+// torn is a store whose records cannot be read to their end.
+type torn struct{ eventlog.Store }
+
+func (s torn) Wholes(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		for r, err := range s.Store.Wholes(ctx, id, after, until) {
+			if _, over := r.Payload.(trace.Stop); over {
+				err = errors.New("the disk is gone")
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func TestAHistoryThatCannotBeReadHasItsStatus(t *testing.T) {
+	s := newStandOn(t, torn{memlog.New()}, nil)
+	s.do("POST", "/api/chat", submit("c1", "u1", "hello"))
+	if status, header, body := s.do("GET", "/api/sessions/c1/messages", ""); status != 500 || !strings.HasPrefix(body, `{"error":`) || header.Get("Link") != "" {
+		t.Errorf("%d %s", status, body)
 	}
 }
 

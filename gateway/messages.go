@@ -7,7 +7,8 @@ import (
 )
 
 // messages is a session's history as the stock client holds it: a plain
-// UIMessage[]. A Link header leads to what came before.
+// UIMessage[]. A Link header leads to what came before. What can go wrong does so
+// before the first byte, and has its status.
 func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	const page, most = 100, 1000
 	options, err := g.profile(r)
@@ -32,7 +33,10 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if history.Before != "" {
 		link(w, r, "prev", history.Before)
 	}
-	return sendJSON(w, http.StatusOK, uistream.AppendMessages(nil, messages))
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = uistream.WriteMessages(w, messages) // its error says that the client has gone
+	return nil
 }
 
 // damageNotice heads a history from which something is missing, for whoever

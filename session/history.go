@@ -8,16 +8,23 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// pageBytes is how much a page holds of records, as [trace.Weigh] weighs them: what
+// a client waits for, and what is held in memory while it reads. A page has one turn
+// at least, whatever that weighs.
+const pageBytes = 32 << 20
+
 // Page is a piece of a session's history.
 type Page struct {
-	// Records yields the whole records of the page's turns, in order.
+	// Records yields the whole records of the page's turns, in order, and ends with
+	// an error when ctx does.
 	Records iter.Seq2[trace.Record, error]
 	// Before is what to ask for to get the page before this one, or "".
 	Before string
 }
 
 // History returns the last turns of the session's branch before the named one
-// ("": up to now), at most limit of them. What was taken back is not in it.
+// ("": up to now), at most limit of them, and fewer where they are large. What was
+// taken back is not in it.
 func (h *Hub) History(ctx context.Context, session, before string, limit int) (Page, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -42,16 +49,59 @@ func (h *Hub) History(ctx context.Context, session, before string, limit int) (P
 			return Page{}, fmt.Errorf("%w: history has no turn %q to go back from", ErrUnknownMessage, before)
 		}
 	}
-	start := max(0, end-limit)
-	page := turns[start:end]
+	page := turns[max(0, end-limit):end]
 	if len(page) == 0 {
 		return Page{Records: func(func(trace.Record, error) bool) {}}, nil
 	}
-	p := Page{Records: h.pageOf(ctx, session, page)}
-	if start > 0 {
+	records, page, err := h.newest(ctx, session, page)
+	if err != nil {
+		return Page{}, err
+	}
+	p := Page{Records: whileAsked(ctx, records)}
+	if len(page) < end {
 		p.Before = page[0].turn
 	}
 	return p, nil
+}
+
+// newest reads the records of these turns, or of as many of the last ones as make a
+// page. How large a turn is shows only as it is read: when they prove too much, the
+// later half of them is read instead.
+func (h *Hub) newest(ctx context.Context, session string, turns []stretch) ([]trace.Record, []stretch, error) {
+	for {
+		var records []trace.Record
+		bytes := 0
+		for r, err := range h.pageOf(ctx, session, turns) {
+			if err != nil {
+				return nil, nil, err
+			}
+			records = append(records, r)
+			bytes += trace.Weigh(r.Payload)
+			if bytes > pageBytes && len(turns) > 1 {
+				break
+			}
+		}
+		if bytes <= pageBytes || len(turns) == 1 {
+			return records, turns, nil
+		}
+		turns = turns[len(turns)/2:]
+	}
+}
+
+// whileAsked yields records until ctx ends: making messages of many takes a while,
+// and is not done for a client that has gone.
+func whileAsked(ctx context.Context, records []trace.Record) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		for _, r := range records {
+			if err := ctx.Err(); err != nil {
+				yield(trace.Record{}, err)
+				return
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
 }
 
 // pageOf yields the whole records of some turns. Behind those of a turn that was

@@ -2,6 +2,8 @@ package uistream
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 
 	"github.com/tributary-dev/tributary/internal/quote"
 )
@@ -72,31 +74,53 @@ func (m Message) MarshalJSON() ([]byte, error) { return m.AppendJSON(nil), nil }
 
 // AppendJSON appends the message as one line of JSON.
 func (m Message) AppendJSON(dst []byte) []byte {
+	dst = m.appendHead(dst)
+	for i, p := range m.Parts {
+		dst = p.appendJSON(separate(dst, i))
+	}
+	return append(dst, messageEnd...)
+}
+
+func (m Message) appendHead(dst []byte) []byte {
 	dst = append(dst, `{"id":`...)
 	dst = quote.Append(dst, m.ID)
 	dst = key(dst, "role", m.Role)
 	dst = optionalRaw(dst, "metadata", m.Metadata)
-	dst = append(dst, `,"parts":[`...)
-	for i, p := range m.Parts {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = p.appendJSON(dst)
-	}
-	return append(dst, ']', '}')
+	return append(dst, `,"parts":[`...)
 }
 
-// AppendMessages appends a list of messages as one line of JSON. json.Marshal
-// would do the same, and read and copy all of it once more.
-func AppendMessages(dst []byte, messages []Message) []byte {
-	dst = append(dst, '[')
-	for i, m := range messages {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = m.AppendJSON(dst)
+const messageEnd = "]}"
+
+// separate puts a comma before what is not the first.
+func separate(dst []byte, i int) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
 	}
-	return append(dst, ']')
+	return dst
+}
+
+// WriteMessages writes a list of messages as one line of JSON, part by part: the
+// whole line of a large history would take its memory once more.
+func WriteMessages(w io.Writer, messages []Message) error {
+	line := []byte{'['}
+	for i, m := range messages {
+		line = m.appendHead(separate(line, i))
+		for j, p := range m.Parts {
+			line = p.appendJSON(separate(line, j))
+			if len(line) < flushAt {
+				continue
+			}
+			if _, err := w.Write(line); err != nil {
+				return fmt.Errorf("write the messages: %w", err)
+			}
+			line = line[:0]
+		}
+		line = append(line, messageEnd...)
+	}
+	if _, err := w.Write(append(line, "]\n"...)); err != nil {
+		return fmt.Errorf("write the messages: %w", err)
+	}
+	return nil
 }
 
 // MarshalJSON implements json.Marshaler.
