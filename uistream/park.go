@@ -2,7 +2,6 @@ package uistream
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -62,10 +61,10 @@ func (t *Translator) ownStep() {
 // ends, and the clients would make two parts of a call that goes on in the next.
 // The whole input is on record.
 func (t *Translator) endWriting() {
-	for _, c := range t.order {
-		if t.writing == 0 {
-			return
-		}
+	if t.writing == 0 {
+		return
+	}
+	for _, c := range t.stepCalls {
 		if c.state == callWriting && !c.hidden && !c.carried {
 			t.complete(c, json.RawMessage("{}"))
 		}
@@ -78,16 +77,16 @@ func (t *Translator) attaches(asked []*approval) bool {
 	if !t.step {
 		return false
 	}
-	var calls []*call
+	calls := map[*call]bool{}
 	for _, a := range asked {
 		c, ok := t.calls[a.request.ToolCallID]
-		if !ok || c.step != t.steps || c.state != callRunning || c.hidden || c.carried || slices.Contains(calls, c) {
+		if !ok || c.step != t.steps || c.state != callRunning || c.hidden || c.carried || calls[c] {
 			return false
 		}
-		calls = append(calls, c)
+		calls[c] = true
 	}
-	for _, c := range t.order {
-		if c.step == t.steps && (c.state == callWriting || c.state == callRunning) && !c.hidden && !c.carried && !slices.Contains(calls, c) {
+	for _, c := range t.stepCalls {
+		if (c.state == callWriting || c.state == callRunning) && !c.hidden && !c.carried && !calls[c] {
 			return false
 		}
 	}

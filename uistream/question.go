@@ -1,6 +1,7 @@
 package uistream
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/internal/quote"
@@ -107,8 +108,9 @@ func (t *Translator) answer(p trace.Answer) {
 
 // settleQuestions ends what nobody will answer in this message.
 func (t *Translator) settleQuestions(why string) {
+	t.questioned = slices.DeleteFunc(t.questioned, func(q *question) bool { return q.done })
 	for _, q := range t.questioned {
-		if q.done || !q.shown() {
+		if !q.shown() {
 			continue
 		}
 		q.done = true

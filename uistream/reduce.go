@@ -20,14 +20,22 @@ func Reduce(chunks []Chunk) (Message, error) {
 }
 
 // Reducer folds the chunks of one message, one by one. The zero Reducer is
-// ready for use.
+// ready for use. Parts are added and changed where they are, never removed, so
+// that a place stays good; a turn may have too many to look through them.
 type Reducer struct {
 	message   Message
 	texts     map[string]int // open parts: where they are
 	reasoning map[string]int
-	writing   map[string]bool // calls whose input may grow
+	replaced  map[dataPart]int // data that may be replaced
+	calls     map[callForm]int // the last part of each call
+	approvals map[string][]int // the calls that an approval was asked for
+	step      int              // where the current step begins
+	writing   map[string]bool  // calls whose input may grow
 	failed    string
 }
+
+// dataPart tells data that may be replaced from other data.
+type dataPart struct{ typ, id string }
 
 // usualParts is how many parts most messages have at most. A part is large, so the
 // list had better not be copied as it grows.
@@ -51,17 +59,18 @@ func (r *Reducer) Add(c Chunk) error {
 		return r.start(c)
 	case StartStep:
 		r.push(Part{Type: partStep})
+		r.step = len(r.message.Parts)
 	case FinishStep:
 		r.texts, r.reasoning = nil, nil
 	case TextStart:
-		open(&r.texts, c.ID, len(r.message.Parts))
+		note(&r.texts, c.ID, len(r.message.Parts))
 		r.push(Part{Type: partText, State: stateStreaming})
 	case TextDelta:
 		return r.grow(r.texts, c.ID, c.Delta)
 	case TextEnd:
 		return r.end(r.texts, c.ID, nil)
 	case ReasoningStart:
-		open(&r.reasoning, c.ID, len(r.message.Parts))
+		note(&r.reasoning, c.ID, len(r.message.Parts))
 		r.push(Part{Type: partReasoning, ID: c.ID, State: stateStreaming})
 	case ReasoningDelta:
 		return r.grow(r.reasoning, c.ID, c.Delta)
@@ -92,9 +101,7 @@ func (r *Reducer) Add(c Chunk) error {
 	case ToolOutputDenied:
 		return r.tool(c.ToolCallID, func(p *Part) { p.State = outputDenied })
 	case ToolApprovalRequest:
-		return r.tool(c.ToolCallID, func(p *Part) {
-			p.State, p.Approval = askedApproval, &Approval{ID: c.ApprovalID}
-		})
+		return r.askApproval(c)
 	case ToolApprovalResponse:
 		return r.answerApproval(c)
 	case Error:
@@ -125,11 +132,12 @@ func (r *Reducer) push(p Part) {
 	r.message.Parts = append(r.message.Parts, p)
 }
 
-func open(m *map[string]int, id string, at int) {
+// note remembers a part that is found by a name.
+func note[name comparable, place any](m *map[name]place, of name, at place) {
 	if *m == nil {
-		*m = map[string]int{}
+		*m = map[name]place{}
 	}
-	(*m)[id] = at
+	(*m)[of] = at
 }
 
 func (r *Reducer) grow(parts map[string]int, id, delta string) error {
@@ -160,12 +168,12 @@ func (r *Reducer) data(c Data) {
 	}
 	p := Part{Type: c.Type(), ID: c.ID, Data: c.Value}
 	if c.ID != "" {
-		for i, old := range r.message.Parts {
-			if old.Type == p.Type && old.ID == c.ID {
-				r.message.Parts[i] = p
-				return
-			}
+		name := dataPart{p.Type, c.ID}
+		if at, ok := r.replaced[name]; ok {
+			r.message.Parts[at] = p
+			return
 		}
+		note(&r.replaced, name, len(r.message.Parts))
 	}
 	r.push(p)
 }

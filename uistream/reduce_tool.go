@@ -3,7 +3,6 @@ package uistream
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 )
 
 func (r *Reducer) beginInput(c ToolInputStart) {
@@ -21,75 +20,96 @@ func (r *Reducer) moreInput(c ToolInputDelta) error {
 	return nil
 }
 
+// callForm is a call as the agent's own, or as one that the client answers. The
+// client takes these for two, even under one id.
+type callForm struct {
+	id     string
+	client bool
+}
+
+func (r *Reducer) askApproval(c ToolApprovalRequest) error {
+	at, ok := r.find(c.ToolCallID)
+	if !ok {
+		return noCall(c.ToolCallID)
+	}
+	p := &r.message.Parts[at]
+	p.State, p.Approval = askedApproval, &Approval{ID: c.ApprovalID}
+	note(&r.approvals, c.ApprovalID, append(r.approvals[c.ApprovalID], at))
+	return nil
+}
+
+// answerApproval answers the first call that the approval is asked for, unless that
+// has been asked for another one since.
 func (r *Reducer) answerApproval(c ToolApprovalResponse) error {
-	for i := range r.message.Parts {
-		if p := &r.message.Parts[i]; p.Approval != nil && p.Approval.ID == c.ApprovalID {
-			p.State = gotApproval
-			p.Approval = &Approval{ID: c.ApprovalID, Answered: true, Approved: c.Approved, Reason: c.Reason}
-			return nil
+	first := -1
+	for _, at := range r.approvals[c.ApprovalID] {
+		if r.message.Parts[at].Approval.ID == c.ApprovalID && (first < 0 || at < first) {
+			first = at
 		}
 	}
-	return fmt.Errorf("answer to the approval %q, which nobody asked for", c.ApprovalID)
+	if first < 0 {
+		return fmt.Errorf("answer to the approval %q, which nobody asked for", c.ApprovalID)
+	}
+	p := &r.message.Parts[first]
+	p.State = gotApproval
+	p.Approval = &Approval{ID: c.ApprovalID, Answered: true, Approved: c.Approved, Reason: c.Reason}
+	return nil
 }
 
 // input begins or completes a call: the one of that id and form in the current
 // step, else a new part.
 func (r *Reducer) input(id, name, title, state string, input json.RawMessage, client bool) {
-	typ := partDynamic
+	typ, form := partDynamic, callForm{id, client}
 	if client {
 		typ = partTool + name
 	}
-	parts := r.message.Parts
-	for i := len(parts) - 1; i >= 0 && parts[i].Type != partStep; i-- {
-		if p := &parts[i]; p.ToolCallID == id && (p.Type == partDynamic) == !client {
-			p.Type, p.ToolName, p.State, p.Input = typ, name, state, input
-			p.Output, p.ErrorText, p.Preliminary = nil, "", false
-			p.ProviderExecuted = !client
-			if title != "" {
-				p.Title = title
-			}
-			return
-		}
+	at, ok := r.calls[form]
+	if !ok || at < r.step {
+		note(&r.calls, form, len(r.message.Parts))
+		r.push(Part{Type: typ, ToolCallID: id, ToolName: name, Title: title, State: state, Input: input, ProviderExecuted: !client})
+		return
 	}
-	r.push(Part{Type: typ, ToolCallID: id, ToolName: name, Title: title, State: state, Input: input, ProviderExecuted: !client})
+	p := &r.message.Parts[at]
+	p.Type, p.ToolName, p.State, p.Input = typ, name, state, input
+	p.Output, p.ErrorText, p.Preliminary = nil, "", false
+	p.ProviderExecuted = !client
+	if title != "" {
+		p.Title = title
+	}
 }
 
-// tool changes the call of that id: in the current step, else the last one.
+// tool changes the call of that id.
 func (r *Reducer) tool(id string, change func(*Part)) error {
-	p := r.find(id)
-	if p == nil {
-		return fmt.Errorf("no call has the id %q", id)
+	at, ok := r.find(id)
+	if !ok {
+		return noCall(id)
 	}
-	change(p)
+	change(&r.message.Parts[at])
 	return nil
 }
 
 // output is tool for a result, whose form has to be that of its call.
 func (r *Reducer) output(id string, client bool, change func(*Part)) error {
-	if p := r.find(id); p != nil && (p.Type == partDynamic) == client {
+	if at, ok := r.find(id); ok && (r.message.Parts[at].Type == partDynamic) == client {
 		return fmt.Errorf("the result of call %q and the call itself are not of the same form", id)
 	}
 	return r.tool(id, change)
 }
 
-func (r *Reducer) find(id string) *Part {
-	parts := r.message.Parts
-	first := 0
-	for i := range slices.Backward(parts) {
-		if parts[i].Type == partStep {
-			first = i + 1
-			break
-		}
+func noCall(id string) error { return fmt.Errorf("no call has the id %q", id) }
+
+// find returns the call of that id: the first in the current step, where there may
+// be one of each form, else the last one.
+func (r *Reducer) find(id string) (at int, ok bool) {
+	own, isOwn := r.calls[callForm{id, false}]
+	clients, isClients := r.calls[callForm{id, true}]
+	switch {
+	case !isOwn:
+		return clients, isClients
+	case !isClients:
+		return own, isOwn
+	case min(own, clients) >= r.step:
+		return min(own, clients), true
 	}
-	for i := first; i < len(parts); i++ {
-		if parts[i].isTool() && parts[i].ToolCallID == id {
-			return &parts[i]
-		}
-	}
-	for i := range slices.Backward(parts[:first]) {
-		if parts[i].isTool() && parts[i].ToolCallID == id {
-			return &parts[i]
-		}
-	}
-	return nil
+	return max(own, clients), true
 }

@@ -29,6 +29,7 @@ func (t *Translator) needStep() {
 func (t *Translator) openStep() {
 	t.step, t.asked = true, false
 	t.steps++
+	t.stepCalls = nil
 	if !t.options.Letter {
 		t.emit(StartStep{})
 	}

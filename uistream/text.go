@@ -2,7 +2,6 @@ package uistream
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
@@ -110,7 +109,6 @@ func (t *Translator) closePart(p *part, meta json.RawMessage) {
 		return
 	}
 	p.open = false
-	t.open = slices.DeleteFunc(t.open, func(o *part) bool { return o == p })
 	if p.thought {
 		t.emit(ReasoningEnd{ID: p.id, ProviderMetadata: meta})
 	} else {
@@ -119,9 +117,10 @@ func (t *Translator) closePart(p *part, meta json.RawMessage) {
 }
 
 func (t *Translator) closeParts() {
-	for _, p := range slices.Clone(t.open) {
+	for _, p := range t.open {
 		t.closePart(p, nil)
 	}
+	t.open = nil
 }
 
 // say writes a text part of our own.

@@ -2,6 +2,7 @@ package uistream
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -81,9 +82,8 @@ func (t *Translator) callStart(p trace.ToolCallStart) {
 	if c.hidden {
 		return
 	}
-	t.needStep()
 	t.writing++
-	c.step = t.steps
+	t.intoStep(c)
 	t.emit(ToolInputStart{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c)})
 }
 
@@ -135,9 +135,17 @@ func (t *Translator) complete(c *call, input json.RawMessage) {
 }
 
 func (t *Translator) showCall(c *call) {
-	t.needStep()
-	c.step = t.steps
+	t.intoStep(c)
 	t.emit(ToolInputAvailable{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Input: c.input, Client: c.client})
+}
+
+// intoStep makes the call one that the step shows.
+func (t *Translator) intoStep(c *call) {
+	t.needStep()
+	if c.step != t.steps {
+		c.step = t.steps
+		t.stepCalls = append(t.stepCalls, c)
+	}
 }
 
 // surface makes sure that the client sees the call in this message.
@@ -201,8 +209,9 @@ func failure(p trace.ToolResult) string {
 // settleCalls ends what a message leaves open. Calls that go on in the next
 // message keep their input, so that they can be shown there again.
 func (t *Translator) settleCalls(why string, carry bool) {
+	t.order = slices.DeleteFunc(t.order, func(c *call) bool { return c.state == callSettled })
 	for _, c := range t.order {
-		if c.state == callUnseen || c.state == callSettled || c.hidden || c.carried {
+		if c.state == callUnseen || c.hidden || c.carried {
 			continue
 		}
 		if c.state == callWriting {

@@ -22,13 +22,14 @@ type Translator struct {
 	steps      int  // how many there were
 	asked      bool // its last step holds an answer of the client's that is settled
 	parts      map[string]*part
-	open       []*part // parts that the client sees as open, in order
+	open       []*part // parts that were opened since all were closed, in order
 	calls      map[string]*call
-	order      []*call
-	writing    int // calls whose input is being written
+	order      []*call // all, but those that were settled long ago
+	stepCalls  []*call // those that the step shows
+	writing    int     // calls whose input is being written
 	approvals  map[string]*approval
 	questions  map[string]*question
-	questioned []*question
+	questioned []*question // all, but those that were done long ago
 	subs       map[string]*subagent
 	sources    int
 }
