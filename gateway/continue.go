@@ -36,7 +36,7 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 		err = session.ErrNotWaiting
 	}
 	if err != nil {
-		return g.refuseAnswer(w, r, message, parts, err)
+		return g.refuseAnswer(w, message, parts, o, err)
 	}
 	if rest.Waiting {
 		writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
@@ -49,16 +49,20 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 }
 
 // refuseAnswer says why an answer is not taken: by the status, or in the stream where
-// a status would make the first release of the SDK ask again for ever. That knows
-// only answers that are outputs of tools.
-func (g *gateway) refuseAnswer(w http.ResponseWriter, r *http.Request, message string, parts []answered, err error) error {
-	if !slices.ContainsFunc(parts, func(a answered) bool { return a.output }) {
+// a status would make the client ask again for ever. That does so for answers that
+// are outputs of tools, the only ones that it knows; and what a later request may
+// escape it may well ask again.
+func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []answered, o uistream.Options, err error) error {
+	status, code := statusOf(err)
+	passes := status >= http.StatusInternalServerError || status == http.StatusTooManyRequests
+	output := slices.ContainsFunc(parts, func(a answered) bool { return a.output })
+	if passes || !output || !o.Profile.AsksAgain() {
 		return err
 	}
-	_, code, text := g.told(r, err)
+	g.meter.refused.Add(1) // the status does not tell it
 	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
 	defer writer.Close()
-	_ = writer.Refuse(message, code, text) // its error says that the client has gone
+	_ = writer.Refuse(message, code, sentence(err.Error())) // its error says that the client has gone
 	return nil
 }
 

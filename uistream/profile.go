@@ -44,6 +44,13 @@ func (p Profile) Approvals() bool { return p.knows("tool-approval-request", "") 
 // answered. One that cannot knows only what it has answered itself.
 func (p Profile) ToldApprovals() bool { return p.knows("tool-approval-response", "") }
 
+// AsksAgain reports whether the client may be a release before 5.0.72: when what it
+// sends by itself is refused, it sends it again at once, and without end.
+func (p Profile) AsksAgain() bool {
+	learned := since{72, 0, 0}
+	return p.version == release{} || !learned.knownTo(p.version)
+}
+
 // knows reports whether a chunk type, or a field of it, may be sent.
 func (p Profile) knows(typ, field string) bool {
 	for _, v := range p.must() {

@@ -184,10 +184,9 @@ func (w *Writer) Pause(message string, o Options) error {
 	return w.Done()
 }
 
-// Refuse is the whole response to a client whose answer in a message is not taken:
-// a sentence says why. It opens a step, for the first release of the SDK sends an
-// answer again at once, also after an error and without end, as long as that stands
-// in the last step of the message.
+// Refuse is the whole response to a client whose answer in a message is not taken,
+// and which [Profile.AsksAgain]: a sentence says why. It opens a step, for the client
+// sends an answer again as long as that stands in the last step of the message.
 func (w *Writer) Refuse(message, reason, sentence string) error {
 	for _, c := range []Chunk{Start{MessageID: message}, StartStep{}, errorData(sentence, reason), FinishStep{}} {
 		if err := w.Chunk(c); err != nil {
