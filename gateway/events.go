@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"github.com/tributary-dev/tributary/session"
 )
@@ -17,9 +18,9 @@ func (g *gateway) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = follow(g, w, r, events, func(e session.Event) (uint64, []byte, error) {
-		data, err := json.Marshal(e)
-		return e.Seq, data, err
+	err = follow(g, w, r, events, func(e session.Event) (id string, data []byte, err error) {
+		data, err = json.Marshal(e)
+		return strconv.FormatUint(e.Seq, 10), data, err
 	})
 	if err != nil {
 		g.abort(r, err)

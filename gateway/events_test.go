@@ -258,6 +258,6 @@ func TestEventsKeepTheConnectionAlive(t *testing.T) {
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)
 	idle := s.listen("/api/sessions/c1/events")
 	idle.until(`"session"`)
-	idle.until(": keepalive")
-	idle.until(": keepalive")
+	idle.until(": keep-alive")
+	idle.until(": keep-alive")
 }

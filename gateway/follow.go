@@ -1,25 +1,19 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"net/http"
-	"strconv"
 	"sync"
-	"time"
 
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// silence is how long a stream of records or events holds nothing before a comment
-// shows that the connection lives.
-const silence = 15 * time.Second
-
-// follow streams items as they come, one server-sent event each: frame appends its
-// number and its JSON. It holds no more than one of them, and a client that takes
-// nothing is cut by the writer's own limit. An error is the source's.
-func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source iter.Seq2[T, error], frame func(T) (id uint64, data []byte, err error)) error {
+// follow streams items as they come, one server-sent event each: frame gives the
+// mark to go on from behind it, "" where there is none, and its JSON. It holds no
+// more than one of them, and a client that takes nothing is cut by the writer's own
+// limit. An error is the source's.
+func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source iter.Seq2[T, error], frame func(T) (id string, data []byte, err error)) error {
 	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
 	if err := writer.Begin(); err != nil || r.Method == http.MethodHead {
 		return nil //nolint:nilerr // the client has gone, or wanted no more
@@ -43,28 +37,25 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 			}
 		}
 	})
-	keepalive := time.NewTicker(cmp.Or(g.Timing.Keepalive, silence))
-	defer keepalive.Stop()
 	for {
-		var out []byte
-		select {
-		case it, more := <-items:
-			if !more || it.err != nil {
-				return it.err
-			}
-			id, data, err := frame(it.what)
-			if err != nil {
-				return err
-			}
-			out = strconv.AppendUint(append(out, "id: "...), id, 10)
-			out = append(append(append(out, "\ndata: "...), data...), "\n\n"...)
-		case <-keepalive.C:
-			out = []byte(": keepalive\n\n")
-		case <-ctx.Done():
-			return nil
+		it, more, err := uistream.Next(ctx, writer, items)
+		if err != nil {
+			return nil //nolint:nilerr // the client has gone
 		}
-		if writer.Frames(out) != nil || writer.Flush() != nil {
-			return nil
+		if !more || it.err != nil {
+			return it.err
+		}
+		id, data, err := frame(it.what)
+		if err != nil {
+			return err
+		}
+		var out []byte
+		if id != "" {
+			out = append(append(append(out, "id: "...), id...), '\n')
+		}
+		out = append(append(append(out, "data: "...), data...), "\n\n"...)
+		if writer.Frames(out) != nil {
+			return nil // the client has gone
 		}
 	}
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -23,9 +24,9 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if live {
-		err := follow(g, w, r, records, func(rec trace.Record) (uint64, []byte, error) {
-			line, err := rec.AppendJSON(nil)
-			return rec.Seq, line, err
+		err := follow(g, w, r, records, func(rec trace.Record) (id string, data []byte, err error) {
+			data, err = rec.AppendJSON(nil)
+			return strconv.FormatUint(rec.Seq, 10), data, err
 		})
 		if err != nil {
 			g.abort(r, err)

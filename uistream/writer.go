@@ -127,21 +127,28 @@ func (w *Writer) limit(deadline time.Time) {
 // Wait flushes and returns when wake is closed or ctx ends, keeping the
 // connection alive meanwhile.
 func (w *Writer) Wait(ctx context.Context, wake <-chan struct{}) error {
+	_, _, err := Next(ctx, w, wake)
+	return err
+}
+
+// Next is [Writer.Wait] for a value that comes over a channel; there is none more
+// when that is closed.
+func Next[T any](ctx context.Context, w *Writer, from <-chan T) (value T, more bool, err error) {
 	if err := w.Begin(); err != nil {
-		return err
+		return value, false, err
 	}
 	if err := w.Flush(); err != nil {
-		return err
+		return value, false, err
 	}
 	if w.silence == nil {
 		w.silence = time.NewTimer(w.timing.Keepalive)
 	}
 	for {
 		select {
-		case <-wake:
-			return nil
+		case value, more = <-from:
+			return value, more, nil
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return value, false, context.Cause(ctx)
 		case <-w.silence.C:
 		}
 		// It is not set anew at each Wait: a word more often than not comes first.
@@ -149,7 +156,7 @@ func (w *Writer) Wait(ctx context.Context, wake <-chan struct{}) error {
 		if left <= 0 {
 			w.buffer = append(w.buffer, ": keep-alive\n\n"...)
 			if err := w.Flush(); err != nil {
-				return err
+				return value, false, err
 			}
 			left = w.timing.Keepalive
 		}
