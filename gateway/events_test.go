@@ -115,6 +115,40 @@ func TestASecondTabIsTold(t *testing.T) {
 	}
 }
 
+// A client may be cut between two events that one record tells: the mark stands at
+// the last of them, so that nothing is missed.
+func TestNothingIsMissedWhereverTheEventsAreCut(t *testing.T) {
+	s := newStand(t, nil)
+	s.do("POST", "/api/sessions", `{"id":"c1"}`)
+	s.do("POST", "/api/chat", submit("c1", "u1", "think"))
+	read := func(mark string) (events, marks []string) {
+		f := s.listen("/api/sessions/c1/events?after=" + mark)
+		defer f.end()
+		for f.in.Scan() {
+			if id, ok := strings.CutPrefix(f.in.Text(), "id: "); ok {
+				mark = id
+			}
+			if data, ok := strings.CutPrefix(f.in.Text(), "data: "); ok {
+				events, marks = append(events, data), append(marks, mark)
+				if strings.Contains(data, `"ended"`) {
+					break
+				}
+			}
+		}
+		return events, marks
+	}
+	all, marks := read("0")
+	if said := strings.Join(all, "\n"); len(all) != 4 || !strings.Contains(said, `"type":"title"`) {
+		t.Fatalf("the events are\n%s", said)
+	}
+	for i, mark := range marks[:3] {
+		rest, _ := read(mark)
+		if most := all[i+1:]; len(rest) < len(most) || !slices.Equal(rest[len(rest)-len(most):], most) {
+			t.Errorf("cut after\n%s\nthe rest is\n%s", all[i], strings.Join(rest, "\n"))
+		}
+	}
+}
+
 func TestEventsAreRefused(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)

@@ -18,8 +18,10 @@ const (
 // not cause it: another tab, another user, a list. It says that there is something
 // to be read, not what.
 type Event struct {
-	// Seq is the number of the record that tells it, and the mark to go on from.
+	// Seq is the number of the record that tells it, and the mark to go on from,
+	// unless there is More: another event that the same record tells.
 	Seq  uint64    `json:"-"`
+	More bool      `json:"-"`
 	Type EventType `json:"type"`
 	// TurnStatus is set for EventTurn.
 	TurnStatus

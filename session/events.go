@@ -1,11 +1,13 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -53,15 +55,16 @@ func (l *live) tell(ctx context.Context, mark *uint64, yield func(Event, error) 
 			return fmt.Errorf("read the log of session %q: %w", l.id, err)
 		}
 		at = r.Seq
-		if e, ok := d.observe(r); ok && !yield(e, nil) {
+		e, told := d.observe(r)
+		now := l.entitled(r)
+		e.More = now != "" && now != title
+		if told && !yield(e, nil) {
 			return nil
 		}
-		if now := l.entitled(r); now != "" && now != title {
-			title = now
-			if !yield(Event{Seq: at, Type: EventTitle, Title: title}, nil) {
-				return nil
-			}
+		if e.More && !yield(Event{Seq: at, Type: EventTitle, Title: now}, nil) {
+			return nil
 		}
+		title = cmp.Or(now, title)
 	}
 	l.mu.Lock()
 	deleted := l.deleted
@@ -123,15 +126,16 @@ func (l *live) openAt(ctx context.Context, mark uint64) (uint64, error) {
 	return from, nil
 }
 
-// entitled is the session's title, after a record that may have changed it: the
-// first prompt gives it one, and so does the agent.
+// entitled is the session's title if it has that by the record: the words of its
+// first prompt, or what the agent calls it.
 func (l *live) entitled(r trace.Record) string {
-	_, prompt := r.Payload.(trace.Prompt)
-	data, note := r.Payload.(trace.Data)
-	if !prompt && (!note || data.Name != "title") {
-		return ""
-	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.info.Title
+	now := l.info.Title
+	l.mu.Unlock()
+	prompt, isPrompt := r.Payload.(trace.Prompt)
+	data, isData := r.Payload.(trace.Data)
+	if isPrompt && title(agent.Prompt{Message: prompt.Message}.Text()) == now || isData && data.Name == "title" {
+		return now
+	}
+	return ""
 }
