@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -134,7 +133,7 @@ func (l *live) entitled(r trace.Record) string {
 	l.mu.Unlock()
 	prompt, isPrompt := r.Payload.(trace.Prompt)
 	data, isData := r.Payload.(trace.Data)
-	if isPrompt && title(agent.Prompt{Message: prompt.Message}.Text()) == now || isData && data.Name == "title" {
+	if isPrompt && titled(prompt.Message) == now || isData && data.Name == "title" {
 		return now
 	}
 	return ""

@@ -28,3 +28,6 @@ func Digest(records []trace.Record, after uint64) (events []Event, open []TurnSt
 	}
 	return events, d.status()
 }
+
+// Titled is the title that a session gets by its first message.
+func Titled(m trace.UserMessage) string { return titled(m) }

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // Info is what is known of a session without reading its log. It is the
@@ -86,12 +88,37 @@ func newID(now time.Time) string {
 	return encoding.EncodeToString(b[:])
 }
 
-// title makes a session's title of its first prompt.
-func title(text string) string {
+// title makes a session's title of the beginning of its first prompt: that may be
+// long, and each follower of the session's events has the title made.
+func title(texts ...string) string {
 	const longest = 60
-	text = strings.Join(strings.Fields(text), " ")
-	if utf8.RuneCountInString(text) <= longest {
-		return text
+	var all []rune
+	for _, text := range texts {
+		gap := true
+		for _, r := range text {
+			if unicode.IsSpace(r) {
+				gap = true
+				continue
+			}
+			if gap && len(all) > 0 {
+				all = append(all, ' ')
+			}
+			all, gap = append(all, r), false
+			if len(all) > longest {
+				return strings.TrimSpace(string(all[:longest-1])) + "…"
+			}
+		}
 	}
-	return strings.TrimSpace(string([]rune(text)[:longest-1])) + "…"
+	return string(all)
+}
+
+// titled is the title of a session that begins with the message.
+func titled(m trace.UserMessage) string {
+	var texts []string
+	for _, p := range m.Parts {
+		if p.Type == trace.InputText {
+			texts = append(texts, p.Text)
+		}
+	}
+	return title(texts...)
 }
