@@ -85,7 +85,7 @@ func (g *Guard) readTokens(c Config) error {
 
 // Wrap returns a handler that calls next for the requests that may pass, with
 // the Principal in their context, and answers the others and all preflights
-// itself. It must be the outermost handler.
+// itself. It must stand before every handler that looks at what a request says.
 func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Origin")

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/tributary-dev/tributary/access"
 )
 
 // Reading a body costs up to three times the largest text in it, 100 MB at the
@@ -35,6 +37,19 @@ func (l *limiter) bulk(principal string, body io.ReadCloser, within time.Duratio
 	s := l.share(principal)
 	s.holds++
 	return &bulkBody{ReadCloser: body, limiter: l, share: s, within: within}
+}
+
+// bulky bounds the large bodies of each principal.
+func (g *gateway) bulky(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p, ok := access.From(r.Context()); ok && r.Body != nil && r.Body != http.NoBody {
+			body := g.limiter.bulk(p.ID, r.Body, g.Read)
+			defer body.done()
+			r = r.WithContext(r.Context())
+			r.Body = body
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Read implements io.Reader.

@@ -25,6 +25,9 @@ type Options struct {
 	Read time.Duration
 	// Limits bound what one principal may have.
 	Limits Limits
+	// Guard lets requests through to the routes, with their Principal: the Wrap of
+	// an access.Guard. Without one nobody has a role.
+	Guard func(http.Handler) http.Handler
 	// Page serves the web page at /; nil: none.
 	Page http.Handler
 	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
@@ -40,7 +43,8 @@ type gateway struct {
 	limiter *limiter
 }
 
-// New returns the routes. It is to be wrapped by an access.Guard.
+// New returns the routes behind their guard. Who is refused by the guard is counted
+// and paced as everybody else.
 func New(o Options) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -88,7 +92,11 @@ func New(o Options) http.Handler {
 	if o.Page != nil {
 		mux.Handle("/", o.Page)
 	}
-	return g.meter.count(g.paced(mux))
+	behind := g.bulky(mux)
+	if o.Guard != nil {
+		behind = o.Guard(behind)
+	}
+	return g.meter.count(g.paced(behind))
 }
 
 // Public tells which paths need no token: the page's own files and the health

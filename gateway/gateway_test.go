@@ -88,8 +88,22 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 	if configure != nil {
 		configure(&g)
 	}
-	routes := gateway.New(g)
-	handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	if g.Guard == nil {
+		g.Guard = func(next http.Handler) http.Handler { return believing(t, next) }
+	}
+	return gateway.New(g), func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = hub.Close(ctx)
+		rings.Close()
+		_ = log.Close()
+	}
+}
+
+// believing is a guard that believes what a request says of its sender.
+func believing(t *testing.T, next http.Handler) http.Handler {
+	t.Helper()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		role := access.Owner
 		if named := r.Header.Get("X-Test-Role"); named != "" {
 			if err := role.UnmarshalText([]byte(named)); err != nil {
@@ -97,15 +111,8 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 			}
 		}
 		who := cmp.Or(r.Header.Get("X-Test-Principal"), "ada")
-		routes.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Principal{ID: who, Role: role})))
+		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Principal{ID: who, Role: role})))
 	})
-	return handler, func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = hub.Close(ctx)
-		rings.Close()
-		_ = log.Close()
-	}
 }
 
 func (s stand) do(method, path, body string, header ...string) (int, http.Header, string) {

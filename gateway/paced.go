@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"github.com/tributary-dev/tributary/access"
 )
 
 // paced bounds every wait for a client: for the pieces of its body, and for its
@@ -15,17 +13,17 @@ import (
 func (g *gateway) paced(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
-		if r.Body != nil && r.Body != http.NoBody {
-			r.Body = &pacedBody{ReadCloser: r.Body, control: control, within: g.Options.Read, began: time.Now()}
-			if p, ok := access.From(r.Context()); ok {
-				body := g.limiter.bulk(p.ID, r.Body, g.Options.Read)
-				defer body.done()
-				r.Body = body
-			}
-		}
 		paced := &pacedResponse{ResponseWriter: w, control: control, within: g.Timing.Write}
+		if r.Body != nil && r.Body != http.NoBody {
+			paced.body = &pacedBody{ReadCloser: r.Body, control: control, within: g.Read, began: time.Now()}
+			paced.body.extend() // also if no handler reads it: then the server does, before it answers
+			r = r.WithContext(r.Context())
+			r.Body = paced.body // of a copy, for the server looks at the body of its own
+		}
 		paced.extend()
 		next.ServeHTTP(paced, r)
+		paced.own = false
+		paced.extend() // for what the server itself still holds
 	})
 }
 
@@ -37,25 +35,33 @@ type pacedBody struct {
 	within  time.Duration
 	began   time.Time
 	read    int64
+	until   time.Time // when the piece that is awaited must be here; zero once all are
 }
 
 // slowestBody is how many bytes a second a body must have on average, after the
 // first while. The slowest of modems was faster.
 const slowestBody = 1 << 10
 
-// Read implements io.Reader. A connection that knows no deadline is read without.
+// Read implements io.Reader.
 func (b *pacedBody) Read(p []byte) (int, error) {
-	deadline := time.Now().Add(b.within)
-	if last := b.began.Add(b.within + time.Duration(b.read)*time.Second/slowestBody); last.Before(deadline) {
-		deadline = last
-	}
-	_ = b.control.SetReadDeadline(deadline)
+	b.extend()
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
 	if errors.Is(err, io.EOF) { // from here on the server listens for the client's leaving
-		_ = b.control.SetReadDeadline(time.Time{})
+		b.until = time.Time{}
+		_ = b.control.SetReadDeadline(b.until)
 	}
 	return n, err
+}
+
+// extend gives the next piece its while. A connection that knows no deadline is
+// read without.
+func (b *pacedBody) extend() {
+	b.until = time.Now().Add(b.within)
+	if last := b.began.Add(b.within + time.Duration(b.read)*time.Second/slowestBody); last.Before(b.until) {
+		b.until = last
+	}
+	_ = b.control.SetReadDeadline(b.until)
 }
 
 // pacedResponse gives the reader of a response a while for each piece of it. A
@@ -64,6 +70,7 @@ type pacedResponse struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	within  time.Duration
+	body    *pacedBody // of the request, if it has one
 	own     bool
 }
 
@@ -71,10 +78,17 @@ type pacedResponse struct {
 // history, if it reads.
 const piece = 32 << 10
 
+// extend gives the next piece its while. It begins when the rest of the body is here
+// or given up, for until then the server writes nothing.
 func (p *pacedResponse) extend() {
-	if !p.own {
-		_ = p.control.SetWriteDeadline(time.Now().Add(p.within))
+	if p.own {
+		return
 	}
+	from := time.Now()
+	if p.body != nil && p.body.until.After(from) {
+		from = p.body.until
+	}
+	_ = p.control.SetWriteDeadline(from.Add(p.within))
 }
 
 // WriteHeader implements http.ResponseWriter.

@@ -24,8 +24,8 @@ import (
 	"github.com/tributary-dev/tributary/web"
 )
 
-// Bounds of the HTTP server. There is no limit on writing: streams are long, and
-// bound each of their writes themselves.
+// Bounds of the HTTP server. Those of bodies and answers are the gateway's: streams
+// are long, and bound each of their writes themselves.
 const (
 	readHeaderWithin = 10 * time.Second
 	idleWithin       = 2 * time.Minute
@@ -88,10 +88,10 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 		return err
 	}
 	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
-	s.server = s.newServer(guard.Wrap(gateway.New(gateway.Options{
-		Hub: s.hub, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Page: web.Handler(),
+	s.server = s.newServer(gateway.New(gateway.Options{
+		Hub: s.hub, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
 		Permits: c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Started: time.Now(),
-	})))
+	}))
 	resting, wake := context.WithCancel(ctx)
 	var tidy sync.WaitGroup
 	defer tidy.Wait()
