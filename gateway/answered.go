@@ -200,9 +200,9 @@ func readChoice(output any, ok bool) (session.Choice, error) {
 			c.Approved = &approved
 		}
 		if in, has := v["updated_input"]; has && in != nil {
-			raw, err := json.Marshal(in)
+			raw, err := passOn("updated_input", in)
 			if err != nil {
-				return c, malformed("The `updated_input` of a permission cannot be read.")
+				return c, err
 			}
 			c.Input = raw
 		}

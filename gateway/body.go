@@ -21,8 +21,12 @@ type limits struct {
 
 var postLimits = limits{body: 512 << 20, kept: 32 << 20} //nolint:gochecknoglobals // a constant in all but name
 
-// maxDepth bounds the nesting of a POST.
-const maxDepth = 100
+const (
+	// maxDepth bounds the nesting of a POST.
+	maxDepth = 100
+	// maxNumber bounds the digits of a number, which is kept as it was sent.
+	maxNumber = 1000
+)
 
 // chatRequest is what the gateway keeps of a POST of the AI SDK
 // (DefaultChatTransport, or an app's own prepareSendMessagesRequest).
@@ -232,9 +236,9 @@ func userMessage(id string, m map[string]any) (trace.UserMessage, error) {
 		}
 	}
 	if meta, ok := m["metadata"]; ok && meta != nil {
-		raw, err := json.Marshal(meta)
+		raw, err := passOn("metadata", meta)
 		if err != nil {
-			return u, malformed("The metadata of the user message cannot be read.")
+			return u, err
 		}
 		u.Metadata = raw
 	}
@@ -294,11 +298,19 @@ func (s *scanner) input(into *json.RawMessage) error {
 		return err
 	}
 	if s.kept > s.most {
-		return &bodyError{413, fmt.Sprintf("The `updated_input` is too large: at most %d MB of it are read.", s.most>>20)}
+		return tooMuchPassedOn("updated_input")
 	}
-	*into, err = json.Marshal(v)
+	*into, err = passOn("updated_input", v)
 	return err
 }
+
+// What is kept of a value costs more than its own bytes. It is counted, so that what
+// is kept of a message is what it costs.
+const (
+	costOfValue  = 48
+	costOfObject = 320
+	costOfKey    = 64
+)
 
 // value reads one value. What is not to be kept, or is beyond what is kept of
 // one message, is read and dropped.
@@ -310,18 +322,24 @@ func (s *scanner) value(depth int, keep bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	const overhead = 32 // a value costs memory even when it is empty
-	s.kept += overhead
-	if text, ok := t.(string); ok {
-		s.kept += len(text)
+	s.kept += costOfValue
+	switch t := t.(type) {
+	case string:
+		s.kept += len(t)
+	case json.Number:
+		if len(t) > maxNumber {
+			return nil, malformed("The request body holds a number of more than %d digits: send it as a text.", maxNumber)
+		}
+		s.kept += len(t)
 	}
 	keep = keep && s.kept <= s.most
 	delim, nested := t.(json.Delim)
 	switch {
 	case nested && delim == '{':
+		s.kept += costOfObject
 		m := map[string]any{}
 		err := s.fields(depth, func(key string) error {
-			s.kept += len(key)
+			s.kept += costOfKey + len(key)
 			v, err := s.value(depth+1, keep)
 			if keep && s.kept <= s.most {
 				m[key] = v

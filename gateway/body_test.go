@@ -1,9 +1,12 @@
 package gateway
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -102,6 +105,79 @@ func TestReadChatBoundsATextThatIsNotKept(t *testing.T) {
 	var e *bodyError
 	if !errors.As(err, &e) || e.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What is kept of a body is counted as what it costs, whatever it is made of: long
+// numbers, or many small things.
+func TestWhatIsKeptOfABodyIsCounted(t *testing.T) {
+	const most = 1 << 20
+	keys := "{"
+	for i := range 10_000 {
+		keys += fmt.Sprintf(`"k%d":12,`, i)
+	}
+	bodies := map[string]string{"an object of many keys": keys + `"k":1}`}
+	for _, unit := range []string{
+		strings.Repeat("1", maxNumber) + ",", "12,", `"",`, `"ab",`, "null,", "[],", "[12],", "{},", `{"ab":12},`, `[[[[[{"ab":["cd"]}]]]]],`,
+		`{"ab":12,"cd":12,"ef":12,"gh":12,"ij":12,"kl":12,"mn":12,"op":12,"qr":12},`, `"` + strings.Repeat("x", 1<<16) + `",`,
+	} {
+		bodies[unit[:min(20, len(unit))]] = "[" + strings.Repeat(unit, 2*most/(len(unit)+40)) + "1]"
+	}
+	for name, body := range bodies {
+		s := &scanner{dec: json.NewDecoder(strings.NewReader(body)), most: most}
+		s.dec.UseNumber()
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		v, err := s.value(1, true)
+		s.dec = nil // its buffer is no part of what is kept
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if cost := int64(after.HeapAlloc) - int64(before.HeapAlloc); err != nil || cost > most*5/4 || cost > int64(s.kept)*5/4 {
+			t.Errorf("%s: %d KB are kept, and %d counted: %v", name, cost>>10, s.kept>>10, err)
+		}
+		runtime.KeepAlive(v)
+		runtime.KeepAlive(body)
+	}
+}
+
+// A text whose JSON is six times as long is refused before there is that JSON.
+func TestWhatIsPassedOnIsMeasuredFirst(t *testing.T) {
+	var before, after runtime.MemStats
+	text := []any{map[string]any{"k": strings.Repeat("\x01", 4<<20)}}
+	runtime.ReadMemStats(&before)
+	_, err := passOn("metadata", text)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > 1<<20 {
+		t.Errorf("%d KB were taken: %v", took>>10, err)
+	}
+}
+
+// What is put on record as it was sent is bounded, and so is a number.
+func TestReadChatBoundsWhatIsPassedOn(t *testing.T) {
+	t.Parallel()
+	// Each has more than 1 MB: as it was sent, or as it would be on record.
+	for _, large := range []string{`"` + strings.Repeat("x", 1<<20) + `"`, `"` + strings.Repeat("<", 200<<10) + `"`, `[` + strings.Repeat("1234567890123456789,", 55_000) + `1]`, `[` + strings.Repeat(strings.Repeat("7", maxNumber)+",", 1100) + `1]`, `{"` + strings.Repeat("k", 1<<20) + `":1}`} {
+		for body, name := range map[string]string{
+			`{"id":"c","messages":[{"role":"user","id":"u","parts":[],"metadata":` + large + `}]}`: "metadata",
+			`{"id":"c","updated_input":` + large + `,"messages":[]}`:                               "updated_input",
+			`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[{"type":"tool-AskPermission","toolCallId":"permission-r","state":"output-available","output":{"updated_input":` + large + `}}]}]}`: "updated_input",
+		} {
+			_, err := readChat(strings.NewReader(body), postLimits)
+			if e, ok := errors.AsType[*bodyError](err); !ok || e.status != http.StatusRequestEntityTooLarge || e.sentence != "The `"+name+"` is larger than 1 MB: send less." {
+				t.Errorf("%s %.20s…: %v", name, large, err)
+			}
+		}
+	}
+	number := strings.Repeat("7", maxNumber)
+	for _, at := range []string{`{"id":"c","x":%s,"messages":[]}`, `{"id":"c","updated_input":{"n":%s},"messages":[]}`, `{"id":"c","messages":[{"role":"user","parts":[],"metadata":{"n":[%s]}}]}`} {
+		if _, err := readChat(strings.NewReader(fmt.Sprintf(at, number)), postLimits); err != nil {
+			t.Errorf("%s: %v", at, err)
+		}
+		_, err := readChat(strings.NewReader(fmt.Sprintf(at, number+"7")), postLimits)
+		if e, ok := errors.AsType[*bodyError](err); !ok || e.status != http.StatusBadRequest || e.sentence != "The request body holds a number of more than 1000 digits: send it as a text." {
+			t.Errorf("%s, with one digit more: %v", at, err)
+		}
 	}
 }
 

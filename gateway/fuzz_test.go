@@ -55,7 +55,7 @@ func FuzzReadChat(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	small := limits{body: 4 << 10, kept: 512}
+	small := limits{body: 16 << 10, kept: 4 << 10}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, most := range []limits{small, postLimits} {
 			req, err := readChat(bytes.NewReader(data), most)
