@@ -26,6 +26,8 @@ const (
 	maxDepth = 100
 	// maxNumber bounds the digits of a number, which is kept as it was sent.
 	maxNumber = 1000
+	// maxWord bounds an id and whatever else is one word of the request.
+	maxWord = 64 << 10
 )
 
 // chatRequest is what the gateway keeps of a POST of the AI SDK
@@ -73,12 +75,16 @@ func malformed(format string, args ...any) error {
 }
 
 // readChat reads a body as a stream of tokens: of a message it holds one at a
-// time, and in the end only the last user message.
-func readChat(r io.Reader, max limits) (chatRequest, error) {
+// time, and in the end only the last user message. It tells room how much memory it
+// holds before it reads on; nil: nobody.
+func readChat(r io.Reader, max limits, room func(held int64) error) (chatRequest, error) {
 	limited := &io.LimitedReader{R: r, N: max.body + 1}
 	tokens := &tokenReader{r: limited, most: int64(max.kept) + 1<<10}
 	s := &scanner{dec: json.NewDecoder(tokens), most: max.kept}
 	tokens.at = s.dec.InputOffset
+	if room != nil {
+		tokens.room = func() error { return room(tokens.held() + s.held()) }
+	}
 	s.dec.UseNumber()
 	req, err := s.chat()
 	switch {
@@ -101,33 +107,15 @@ func readChat(r io.Reader, max limits) (chatRequest, error) {
 // errTooSlow is the answer to a body that does not come.
 var errTooSlow = &bodyError{http.StatusRequestTimeout, "The rest of the request body did not arrive in time: try again."} //nolint:gochecknoglobals // a constant in all but name
 
-// tokenReader bounds a single token, which the decoder holds in memory whole.
-type tokenReader struct {
-	r    io.Reader
-	at   func() int64 // where the token that is being read begins
-	read int64
-	most int64
-	none blank // of a token, so far
-}
-
-func (t *tokenReader) Read(p []byte) (int, error) {
-	if t.read-t.at() > t.most {
-		return 0, &bodyError{http.StatusRequestEntityTooLarge, fmt.Sprintf("The request holds a text larger than %d MB.", t.most>>20)}
-	}
-	if none := int64(t.none); none > maxBlank && none >= t.read-t.at() {
-		return 0, malformed("The request body holds more than %d KB of space in a row: send it without.", maxBlank>>10)
-	}
-	n, err := t.r.Read(p)
-	t.read += int64(n)
-	t.none.read(p[:n])
-	return n, err
-}
-
 type scanner struct {
 	dec  *json.Decoder
 	most int // bytes kept of one message
-	kept int
+	kept int // of the message that is read; more than most when it was too much
+	user int // of the last user message
 }
+
+// held is what the values that are kept cost.
+func (s *scanner) held() int64 { return int64(min(s.kept, s.most) + s.user) }
 
 func (s *scanner) chat() (chatRequest, error) {
 	var req chatRequest
@@ -135,6 +123,7 @@ func (s *scanner) chat() (chatRequest, error) {
 		return req, err
 	}
 	err := s.fields(1, func(key string) error {
+		defer s.forget()
 		switch key {
 		case "id", "trigger", "messageId", "channelId", "agent", "option":
 			into := map[string]*string{
@@ -180,7 +169,7 @@ func (s *scanner) messages(req *chatRequest) error {
 // message reads one message. Its parts may come before its role, so they are
 // held until the message is over.
 func (s *scanner) message(req *chatRequest) error {
-	s.kept = 0
+	defer s.forget()
 	v, err := s.value(3, true)
 	if err != nil {
 		return err
@@ -205,9 +194,12 @@ func (s *scanner) message(req *chatRequest) error {
 	if err != nil {
 		return err
 	}
-	req.User = &u
+	req.User, s.user = &u, s.kept
 	return nil
 }
+
+// forget is for when a value that was kept is no longer.
+func (s *scanner) forget() { s.kept = 0 }
 
 // userMessage takes over what an agent can read: text and files. Data parts of
 // the app's own are left out.
@@ -283,6 +275,9 @@ func (s *scanner) text(key string, into *string) error {
 	switch v := v.(type) {
 	case nil:
 	case string:
+		if len(v) > maxWord {
+			return malformed("`%s` is longer than %d KB: send a shorter one.", key, maxWord>>10)
+		}
 		*into = v
 	default:
 		return malformed("`%s` must be a string.", key)
@@ -292,7 +287,6 @@ func (s *scanner) text(key string, into *string) error {
 
 // input reads the edited input of a call.
 func (s *scanner) input(into *json.RawMessage) error {
-	s.kept = 0
 	v, err := s.value(2, true)
 	if err != nil || v == nil {
 		return err
@@ -312,6 +306,12 @@ const (
 	costOfKey    = 64
 )
 
+// keeps counts what is to be kept, and reports whether it still is.
+func (s *scanner) keeps(cost int) bool {
+	s.kept += cost
+	return s.kept <= s.most
+}
+
 // value reads one value. What is not to be kept, or is beyond what is kept of
 // one message, is read and dropped.
 func (s *scanner) value(depth int, keep bool) (any, error) {
@@ -322,24 +322,27 @@ func (s *scanner) value(depth int, keep bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.kept += costOfValue
+	cost := costOfValue
+	delim, nested := t.(json.Delim)
 	switch t := t.(type) {
 	case string:
-		s.kept += len(t)
+		cost += len(t)
 	case json.Number:
 		if len(t) > maxNumber {
 			return nil, malformed("The request body holds a number of more than %d digits: send it as a text.", maxNumber)
 		}
-		s.kept += len(t)
+		cost += len(t)
+	case json.Delim:
+		if t == '{' {
+			cost += costOfObject
+		}
 	}
-	keep = keep && s.kept <= s.most
-	delim, nested := t.(json.Delim)
+	keep = keep && s.keeps(cost)
 	switch {
 	case nested && delim == '{':
-		s.kept += costOfObject
 		m := map[string]any{}
 		err := s.fields(depth, func(key string) error {
-			s.kept += costOfKey + len(key)
+			keep := keep && s.keeps(costOfKey+len(key))
 			v, err := s.value(depth+1, keep)
 			if keep && s.kept <= s.most {
 				m[key] = v

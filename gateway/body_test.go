@@ -24,7 +24,7 @@ func TestReadChat(t *testing.T) {
 		{"null id", `{"id":null,"messages":[]}`, "", ""},
 		{"user id missing", `{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"hi"}]}]}`, ":hi", "user"},
 	} {
-		req, err := readChat(strings.NewReader(c.body), postLimits)
+		req, err := readChat(strings.NewReader(c.body), postLimits, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -51,13 +51,14 @@ func TestReadChatRefuses(t *testing.T) {
 		{"a list", `[]`, "must be a JSON object"},
 		{"cut off", `{"id":"c","messages":[`, "ends in the middle"},
 		{"id is a number", `{"id":7}`, "`id` must be a string"},
+		{"a long word", `{"id":"c","channelId":"` + strings.Repeat("x", maxWord+1) + `"}`, "`channelId` is longer than 64 KB: send a shorter one."},
 		{"messages is an object", `{"messages":{}}`, "must be a list"},
 		{"message is a string", `{"messages":["hi"]}`, "must be an object"},
 		{"part is a string", `{"messages":[{"role":"user","parts":["hi"]}]}`, "not an object"},
 		{"too deep", deep, "nested deeper"},
 		{"goes on", `{"id":"c"}{}`, "goes on"},
 	} {
-		_, err := readChat(strings.NewReader(c.body), postLimits)
+		_, err := readChat(strings.NewReader(c.body), postLimits, nil)
 		var body *bodyError
 		if !errors.As(err, &body) || !strings.Contains(body.sentence, c.want) {
 			t.Errorf("%s: %v", c.name, err)
@@ -77,7 +78,7 @@ func repeated(head, unit string, n int, tail string) io.Reader {
 func TestReadChatKeepsLittleOfALongHistory(t *testing.T) {
 	t.Parallel()
 	message := `{"role":"assistant","id":"m","parts":[{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"}]},`
-	req, err := readChat(repeated(`{"id":"c","messages":[`, message, 4, `{"role":"user","id":"u","parts":[{"type":"text","text":"hi"}]}]}`), limits{body: 64 << 20, kept: 1 << 20})
+	req, err := readChat(repeated(`{"id":"c","messages":[`, message, 4, `{"role":"user","id":"u","parts":[{"type":"text","text":"hi"}]}]}`), limits{body: 64 << 20, kept: 1 << 20}, nil)
 	if err != nil || req.User == nil || req.User.ID != "u" {
 		t.Fatalf("%+v %v", req, err)
 	}
@@ -86,12 +87,12 @@ func TestReadChatKeepsLittleOfALongHistory(t *testing.T) {
 func TestReadChatRefusesATooLargeMessage(t *testing.T) {
 	t.Parallel()
 	part := `{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"},`
-	_, err := readChat(repeated(`{"id":"c","messages":[{"role":"user","id":"u","parts":[`, part, 2, `{"type":"text","text":"hi"}]}]}`), limits{body: 64 << 20, kept: 1 << 20})
+	_, err := readChat(repeated(`{"id":"c","messages":[{"role":"user","id":"u","parts":[`, part, 2, `{"type":"text","text":"hi"}]}]}`), limits{body: 64 << 20, kept: 1 << 20}, nil)
 	var body *bodyError
 	if !errors.As(err, &body) || body.status != 413 {
 		t.Fatalf("%v", err)
 	}
-	_, err = readChat(repeated(`{"id":"c","x":[`, `1,`, 1000, `1]}`), limits{body: 1000, kept: 1 << 20})
+	_, err = readChat(repeated(`{"id":"c","x":[`, `1,`, 1000, `1]}`), limits{body: 1000, kept: 1 << 20}, nil)
 	if !errors.As(err, &body) || body.status != 413 {
 		t.Fatalf("%v", err)
 	}
@@ -101,7 +102,7 @@ func TestReadChatRefusesATooLargeMessage(t *testing.T) {
 // where nothing of it is kept.
 func TestReadChatBoundsATextThatIsNotKept(t *testing.T) {
 	t.Parallel()
-	_, err := readChat(repeated(`{"id":"c","x":"`, strings.Repeat("y", 1<<20), 5, `","messages":[]}`), limits{body: 64 << 20, kept: 1 << 20})
+	_, err := readChat(repeated(`{"id":"c","x":"`, strings.Repeat("y", 1<<20), 5, `","messages":[]}`), limits{body: 64 << 20, kept: 1 << 20}, nil)
 	var e *bodyError
 	if !errors.As(err, &e) || e.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("error %v", err)
@@ -163,7 +164,7 @@ func TestReadChatBoundsWhatIsPassedOn(t *testing.T) {
 			`{"id":"c","updated_input":` + large + `,"messages":[]}`:                               "updated_input",
 			`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[{"type":"tool-AskPermission","toolCallId":"permission-r","state":"output-available","output":{"updated_input":` + large + `}}]}]}`: "updated_input",
 		} {
-			_, err := readChat(strings.NewReader(body), postLimits)
+			_, err := readChat(strings.NewReader(body), postLimits, nil)
 			if e, ok := errors.AsType[*bodyError](err); !ok || e.status != http.StatusRequestEntityTooLarge || e.sentence != "The `"+name+"` is larger than 1 MB: send less." {
 				t.Errorf("%s %.20s…: %v", name, large, err)
 			}
@@ -171,10 +172,10 @@ func TestReadChatBoundsWhatIsPassedOn(t *testing.T) {
 	}
 	number := strings.Repeat("7", maxNumber)
 	for _, at := range []string{`{"id":"c","x":%s,"messages":[]}`, `{"id":"c","updated_input":{"n":%s},"messages":[]}`, `{"id":"c","messages":[{"role":"user","parts":[],"metadata":{"n":[%s]}}]}`} {
-		if _, err := readChat(strings.NewReader(fmt.Sprintf(at, number)), postLimits); err != nil {
+		if _, err := readChat(strings.NewReader(fmt.Sprintf(at, number)), postLimits, nil); err != nil {
 			t.Errorf("%s: %v", at, err)
 		}
-		_, err := readChat(strings.NewReader(fmt.Sprintf(at, number+"7")), postLimits)
+		_, err := readChat(strings.NewReader(fmt.Sprintf(at, number+"7")), postLimits, nil)
 		if e, ok := errors.AsType[*bodyError](err); !ok || e.status != http.StatusBadRequest || e.sentence != "The request body holds a number of more than 1000 digits: send it as a text." {
 			t.Errorf("%s, with one digit more: %v", at, err)
 		}
@@ -187,14 +188,14 @@ func TestReadChatBoundsSpace(t *testing.T) {
 	t.Parallel()
 	space := strings.Repeat(" \r\n\t", 1<<18)
 	for _, before := range []string{"", "{", `{"id"`, `{"id":`, `{"id":"c"`, `{"id":"c","x":[1,`} {
-		_, err := readChat(io.MultiReader(strings.NewReader(before), strings.NewReader(space)), postLimits)
+		_, err := readChat(io.MultiReader(strings.NewReader(before), strings.NewReader(space)), postLimits, nil)
 		if e, ok := errors.AsType[*bodyError](err); !ok || e.status != http.StatusBadRequest || !strings.Contains(e.sentence, "64 KB of space") {
 			t.Errorf("space after %q: %v", before, err)
 		}
 	}
 	text := strings.Repeat(" ", 1<<20) + "hi"
 	body := `{"id":"c",` + strings.Repeat(" ", 1<<15) + `"messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"` + text + `"}]}]}`
-	if req, err := readChat(strings.NewReader(body), postLimits); err != nil || req.User.Parts[0].Text != text {
+	if req, err := readChat(strings.NewReader(body), postLimits, nil); err != nil || req.User.Parts[0].Text != text {
 		t.Errorf("space in a text: %v", err)
 	}
 }
@@ -215,7 +216,7 @@ func TestReadChatOfWhatWasAskedAgain(t *testing.T) {
 			`{"type":"tool-AskPermission","toolCallId":"permission-r~call","state":"input-available","input":{}}`, 0},
 		"declined": {"", 2},
 	} {
-		req, err := readChat(strings.NewReader(`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[`+above+c.below+`]}]}`), postLimits)
+		req, err := readChat(strings.NewReader(`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[`+above+c.below+`]}]}`), postLimits, nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}

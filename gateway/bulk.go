@@ -2,97 +2,97 @@ package gateway
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"sync"
+	"slices"
 	"time"
-
-	"github.com/tributary-dev/tributary/access"
 )
 
-// Reading a body costs up to three times the largest text in it, 100 MB at the
-// worst. So of one principal only a few large ones are read at once.
+// Reading a chat costs what it holds: the last user message, the one that is read,
+// and four times the longest text, 200 MB at the worst. (A text that is not UTF-8
+// costs 160 MB more for the moment in which it is decoded.) So there is a bound on
+// what all bodies of a principal hold. It is one of memory, not of bodies, for a slow
+// body that holds little is in nobody's way.
 const (
-	bulkAtOnce = 4
-	bulkFrom   = 1 << 20 // what is no larger costs little
+	bulkMost = 400 << 20 // beside what the oldest of them holds
+	bulkFrom = 1 << 20   // what holds no more costs little
 )
 
-// bulkBody waits for a place once so much of a body has come that it is large,
-// and gives the place back when the body is over.
-type bulkBody struct {
-	io.ReadCloser
-	limiter *limiter
-	share   *share
-	within  time.Duration // how long it may wait in line
-	read    int64
-	placed  bool
-	leave   sync.Once
+// bulk is a body that is being read, and what it holds.
+type bulk struct {
+	limiter   *limiter
+	principal string
+	within    time.Duration // how long it may wait in line
+	holds     int64         // in whole MB; 0 if that is little
 }
 
-// bulk bounds how many large bodies of a principal are read at once. The caller
-// is to call done when nobody reads the body any more.
-func (l *limiter) bulk(principal string, body io.ReadCloser, within time.Duration) *bulkBody {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.share(principal)
-	s.holds++
-	return &bulkBody{ReadCloser: body, limiter: l, share: s, within: within}
+// read reads a chat within what large bodies may hold.
+func (g *gateway) read(r *http.Request) (chatRequest, error) {
+	b := &bulk{limiter: g.limiter, principal: caller(r), within: g.Read}
+	defer b.change(0)
+	return readChat(r.Body, postLimits, b.hold)
 }
 
-// bulky bounds the large bodies of each principal.
-func (g *gateway) bulky(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p, ok := access.From(r.Context()); ok && r.Body != nil && r.Body != http.NoBody {
-			body := g.limiter.bulk(p.ID, r.Body, g.Read)
-			defer body.done()
-			r = r.WithContext(r.Context())
-			r.Body = body
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// Read implements io.Reader.
-func (b *bulkBody) Read(p []byte) (int, error) {
-	if b.read > bulkFrom && !b.placed {
-		if err := b.place(); err != nil {
-			return 0, err
-		}
-	}
-	n, err := b.ReadCloser.Read(p)
-	b.read += int64(n)
-	if err != nil {
-		b.done()
-	}
-	return n, err
-}
-
-func (b *bulkBody) place() error {
-	timer := time.NewTimer(b.within)
-	defer timer.Stop()
-	select {
-	case b.share.bulk <- struct{}{}:
-		b.placed = true
+// hold is called with what the body holds before more of it is read. It waits in line
+// where that is too much.
+func (b *bulk) hold(bytes int64) error {
+	holds := bytes &^ (bulkFrom - 1)
+	if holds == b.holds {
 		return nil
-	case <-timer.C:
-		return &tooMuch{
-			"too_many_uploads",
-			fmt.Sprintf("%d large messages of yours are being read already: try again when one of them is through.", bulkAtOnce),
-			laterWait,
+	}
+	var late <-chan time.Time
+	for {
+		room := b.change(holds)
+		if room == nil {
+			return nil
+		}
+		if late == nil {
+			timer := time.NewTimer(b.within)
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case <-room:
+		case <-late:
+			return &tooMuch{
+				"too_many_uploads",
+				fmt.Sprintf("Large messages of yours that are being read take up the %d MB that they may: try again when one of them is through.", b.limiter.bulk>>20),
+				laterWait,
+			}
 		}
 	}
 }
 
-// done gives the place back, once.
-func (b *bulkBody) done() {
-	b.leave.Do(func() {
-		if b.placed {
-			<-b.share.bulk
+// change counts what the body holds from now on. If others leave no room for it, it
+// returns what is closed when one of them holds less. The oldest of them always has
+// room, so that they never all wait for each other.
+func (b *bulk) change(holds int64) (room <-chan struct{}) {
+	b.limiter.mu.Lock()
+	defer b.limiter.mu.Unlock()
+	s := b.limiter.share(b.principal)
+	if holds > b.holds && len(s.bulk) > 0 && s.bulk[0] != b {
+		sum := holds - b.holds
+		for _, other := range s.bulk[1:] {
+			sum += other.holds
 		}
-		b.limiter.mu.Lock()
-		defer b.limiter.mu.Unlock()
-		b.share.holds--
-	})
+		if sum > b.limiter.bulk {
+			if s.room == nil {
+				s.room = make(chan struct{})
+			}
+			return s.room
+		}
+	}
+	switch {
+	case b.holds == 0 && holds > 0:
+		s.bulk = append(s.bulk, b)
+	case b.holds > 0 && holds == 0:
+		s.bulk = slices.DeleteFunc(s.bulk, func(other *bulk) bool { return other == b })
+	}
+	if holds < b.holds && s.room != nil {
+		close(s.room)
+		s.room = nil
+	}
+	b.holds = holds
+	return nil
 }
 
 // sized refuses a chat whose length says already that it is too large, before any

@@ -16,7 +16,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	req, err := readChat(r.Body, postLimits)
+	req, err := g.read(r)
 	if err != nil {
 		return err
 	}

@@ -58,11 +58,11 @@ func FuzzReadChat(f *testing.F) {
 	small := limits{body: 16 << 10, kept: 4 << 10}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, most := range []limits{small, postLimits} {
-			req, err := readChat(bytes.NewReader(data), most)
+			req, err := readChat(bytes.NewReader(data), most, nil)
 			if err != nil {
 				checkBodyFault(t, err)
 			}
-			again, slowErr := readChat(iotest.OneByteReader(bytes.NewReader(data)), most)
+			again, slowErr := readChat(iotest.OneByteReader(bytes.NewReader(data)), most, nil)
 			if (err == nil) != (slowErr == nil) || err == nil && !cmp.Equal(req, again, cmp.AllowUnexported(chatRequest{}, answeredMessage{}, answered{})) {
 				t.Errorf("at once: %+v, %v; byte by byte: %+v, %v", req, err, again, slowErr)
 			}

@@ -92,11 +92,11 @@ func New(o Options) http.Handler {
 	if o.Page != nil {
 		mux.Handle("/", o.Page)
 	}
-	behind := g.bulky(mux)
+	guarded := http.Handler(mux)
 	if o.Guard != nil {
-		behind = o.Guard(behind)
+		guarded = o.Guard(mux)
 	}
-	return g.meter.count(g.paced(behind))
+	return g.meter.count(g.paced(guarded))
 }
 
 // Public tells which paths need no token: the page's own files and the health

@@ -59,19 +59,20 @@ type limiter struct {
 	of       map[string]*share // by principal
 	clients  map[string]int    // by session
 	lookover int               // how many shares there may be before those at rest go
+	bulk     int64             // what the large bodies of one principal may hold
 }
 
 // share is what one principal has of the gateway.
 type share struct {
 	tokens  *rate.Limiter
 	streams int
-	bulk    chan struct{} // a place for each large body that is being read
-	holds   int           // of bulk, places or the wait for one
+	bulk    []*bulk       // the large bodies that are being read, the oldest first
+	room    chan struct{} // closed when one of them holds less; nil if nobody waits
 }
 
 func newLimiter(l Limits) *limiter {
 	const few = 1000
-	return &limiter{limits: l.withDefaults(), of: map[string]*share{}, clients: map[string]int{}, lookover: few}
+	return &limiter{limits: l.withDefaults(), of: map[string]*share{}, clients: map[string]int{}, lookover: few, bulk: bulkMost}
 }
 
 // share returns the share of a principal. The caller holds l.mu.
@@ -87,7 +88,7 @@ func (l *limiter) share(principal string) *share {
 		}
 		l.lookover = max(l.lookover, 2*len(l.of))
 	}
-	s := &share{tokens: l.bucket(), bulk: make(chan struct{}, bulkAtOnce)}
+	s := &share{tokens: l.bucket()}
 	l.of[principal] = s
 	return s
 }
@@ -101,7 +102,7 @@ func (l *limiter) bucket() *rate.Limiter {
 
 // rests reports whether a new share would be the same.
 func (s *share) rests() bool {
-	return s.streams == 0 && s.holds == 0 && s.tokens.Tokens() >= float64(s.tokens.Burst())
+	return s.streams == 0 && len(s.bulk) == 0 && s.tokens.Tokens() >= float64(s.tokens.Burst())
 }
 
 // request takes one request from a principal's bucket.

@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"io"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const mb = 1 << 20
+
+// stage is a limiter whose principals may hold 10 MB beside their oldest body.
+func stage() (l *limiter, enter func(who string) *bulk) {
+	l = newLimiter(Limits{})
+	l.bulk = 10 * mb
+	return l, func(who string) *bulk { return &bulk{limiter: l, principal: who, within: 30 * time.Second} }
+}
+
+func TestLargeBodiesHaveABound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, enter := stage()
+		hold := func(b *bulk, holds int64, wait time.Duration, fits bool) {
+			t.Helper()
+			began := time.Now()
+			err := b.hold(holds)
+			if time.Since(began) != wait || (err == nil) != fits {
+				t.Errorf("%v after %s", err, time.Since(began))
+			}
+			const want = "Large messages of yours that are being read take up the 10 MB that they may: try again when one of them is through."
+			if status, code := statusOf(err); !fits && (status != 429 || code != "too_many_uploads" || err.Error() != want) {
+				t.Errorf("%d %s: %v", status, code, err)
+			}
+		}
+		oldest, second, third, small := enter("ada"), enter("ada"), enter("ada"), enter("ada")
+		hold(oldest, 50*mb, 0, true) // one always goes on
+		hold(second, 6*mb, 0, true)
+		hold(third, 4*mb, 0, true)
+		hold(oldest, 60*mb, 0, true)
+		hold(small, mb-1, 0, true)
+		hold(small, mb, 30*time.Second, false)
+		hold(enter("bob"), 50*mb, 0, true)
+		time.AfterFunc(time.Second, func() { second.change(0) })
+		hold(third, 10*mb, time.Second, true)
+		hold(second, 2*mb, 30*time.Second, false)
+		time.AfterFunc(time.Second, func() { oldest.change(0) })
+		hold(second, 10*mb, time.Second, true) // third is the oldest now
+		hold(third, 100*mb, 0, true)
+		for _, b := range []*bulk{second, third, small} {
+			b.change(0)
+		}
+		if s := l.of["ada"]; len(s.bulk) > 0 || s.room != nil || !s.rests() {
+			t.Errorf("what is left is %+v", s)
+		}
+	})
+}
+
+// However many are read at once, and each for more than all together may hold, they
+// get through.
+func TestLargeBodiesDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, enter := stage()
+		for range 20 {
+			go func() {
+				b := enter("ada")
+				defer b.change(0)
+				for holds := range int64(16) {
+					if err := b.hold(holds * mb); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}()
+		}
+		synctest.Wait()
+		time.Sleep(time.Minute)
+	})
+}
+
+// While a body is read it is in line for what it holds, and after that for nothing.
+func TestABodyGivesBackWhatItHolds(t *testing.T) {
+	t.Parallel()
+	l, _ := stage()
+	g := &gateway{Options: Options{Read: time.Millisecond}, limiter: l}
+	long := `{"id":"` + strings.Repeat("x", 3*mb)
+	post := func(end string) error {
+		_, err := g.read(httptest.NewRequest("POST", "/api/chat", io.MultiReader(strings.NewReader(long), strings.NewReader(end))))
+		return err
+	}
+	first, second := &bulk{limiter: l}, &bulk{limiter: l}
+	for _, b := range []*bulk{first, second} {
+		if err := b.hold(4 * mb); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, code := statusOf(post(``)); status != 429 || code != "too_many_uploads" {
+		t.Errorf("%d %s", status, code)
+	}
+	l.bulk = 100 * mb
+	second.change(0)
+	long = `{"x":"` + long[7:]
+	for _, end := range []string{`","messages":[]}`, `"`, `]`, `"}x`, ``} {
+		if status, _ := statusOf(post(end)); end != `","messages":[]}` && status != 400 {
+			t.Errorf("%s: %d", end, status)
+		}
+		if s := l.of[""]; len(s.bulk) != 1 {
+			t.Errorf("%s: %d large bodies are left", end, len(s.bulk))
+		}
+	}
+}
+
+// What a body is said to hold is what it holds, whatever of it is kept.
+func TestWhatABodyHolds(t *testing.T) {
+	text := strings.Repeat(`hello\n`, mb/2)
+	body := `{"x":"` + text + `","messages":[{"role":"assistant","id":"m1","parts":[{"type":"text","text":"` + text + `"}]},` +
+		`{"role":"user","id":"u1","parts":[{"type":"text","text":"` + text + `"},{"type":"text","text":"` + text + `"}]},` +
+		`{"role":"assistant","id":"m2","parts":[` + strings.Repeat(`{"n":1},`, mb/16) + `{"type":"text","text":"` + text + `"}]}],"y":"z"}`
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, most := heap(), int64(0)
+	req, err := readChat(&pieces{strings.NewReader(body), 256 << 10}, postLimits, func(held int64) error {
+		most = max(most, held)
+		if holds := heap() - before; holds > held+mb {
+			t.Errorf("it holds %d KB, and %d are counted", holds>>10, held>>10)
+		}
+		return nil
+	})
+	if err != nil || req.User == nil || most > 80*mb {
+		t.Errorf("%d MB at the most: %v", most>>20, err)
+	}
+	runtime.KeepAlive(body)
+}
+
+// pieces gives no more than so many bytes at once, as a connection does.
+type pieces struct {
+	r    io.Reader
+	most int
+}
+
+func (p *pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.most)]) }
