@@ -43,6 +43,10 @@ type Config struct {
 	// Public says which paths can be read (GET, HEAD) without a token. Host and
 	// Origin are checked there too. Nil: none.
 	Public func(*http.Request) bool
+	// TurnAway may answer a request itself, and reports whether it did. It is asked
+	// once Host and Origin are known to be good, so that the page that sent the
+	// request reads the answer, and before anybody asks who sent it. Nil: it never does.
+	TurnAway func(w http.ResponseWriter, r *http.Request) bool
 	// Refuse writes a refusal: one sentence for the user and a code for
 	// programs. Headers that belong to it are already set. Nil: RefuseJSON.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)

@@ -8,24 +8,28 @@ import (
 
 // Guard lets requests through or refuses them. Make one with New.
 type Guard struct {
-	mode    Mode
-	hosts   hostList
-	origins originList
-	keys    keyring
-	minted  string
-	public  func(*http.Request) bool
-	refuse  func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
+	mode     Mode
+	hosts    hostList
+	origins  originList
+	keys     keyring
+	minted   string
+	public   func(*http.Request) bool
+	turnAway func(w http.ResponseWriter, r *http.Request) bool
+	refuse   func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
 }
 
 // New makes a Guard. In token mode it reads the owner's token, or mints it when
 // the file does not exist. Its errors say what to change.
 func New(c Config) (*Guard, error) {
-	g := &Guard{mode: c.Mode, public: c.Public, refuse: c.Refuse}
+	g := &Guard{mode: c.Mode, public: c.Public, turnAway: c.TurnAway, refuse: c.Refuse}
 	if g.mode == "" {
 		g.mode = ModeToken
 	}
 	if g.public == nil {
 		g.public = func(*http.Request) bool { return false }
+	}
+	if g.turnAway == nil {
+		g.turnAway = func(http.ResponseWriter, *http.Request) bool { return false }
 	}
 	if g.refuse == nil {
 		g.refuse = RefuseJSON
@@ -109,6 +113,8 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			return
 		case from == unsaid && changesState(r) && site != "" && !ourSite(site):
 			g.refuseWith(w, r, crossSite())
+			return
+		case g.turnAway(w, r):
 			return
 		case g.wantsExchange(r):
 			g.exchange(w, r)

@@ -115,6 +115,43 @@ func runGuardCases(t *testing.T, g *Guard, cases []guardCase) {
 	}
 }
 
+// Who is turned away reads why, wherever its page is from, and needs no token for it.
+func TestTurnAway(t *testing.T) {
+	t.Parallel()
+	g := newGuard(t, func(c *Config) {
+		c.TurnAway = func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Header.Get("X-Test-Full") == "" {
+				return false
+			}
+			RefuseJSON(w, r, http.StatusServiceUnavailable, "full", "It is full.")
+			return true
+		}
+	})
+	const page, full = "Origin: http://localhost:3000", "X-Test-Full: yes"
+	for _, c := range []struct {
+		name, line string
+		headers    []string
+		status     int
+		shared     bool
+	}{
+		{"no token", "POST /api/chat", []string{full}, 503, false},
+		{"a page's, no token", "POST /api/chat", []string{full, page}, 503, true},
+		{"a page's, with a token", "GET /api/sessions", []string{full, page, "Authorization: Bearer " + viewToken}, 503, true},
+		{"a public path", "GET /healthz", []string{full}, 503, false},
+		{"the exchange", "GET /?token=" + g.minted, []string{full}, 503, false},
+		{"a preflight", "OPTIONS /api/chat", []string{full, page, "Access-Control-Request-Method: POST"}, 204, true},
+		{"another host", "GET /healthz", []string{full, "Host: elsewhere.example"}, 403, false},
+		{"another origin", "POST /api/chat", []string{full, "Origin: https://elsewhere.example"}, 403, false},
+		{"another site", "POST /api/chat", []string{full, "Sec-Fetch-Site: cross-site"}, 403, false},
+		{"not turned away", "GET /healthz", []string{page}, 200, true},
+	} {
+		w := ask(g, c.line, c.headers...)
+		if shared := w.Header().Get("Access-Control-Allow-Origin") != ""; w.Code != c.status || shared != c.shared {
+			t.Errorf("%s: %d, shared %v: %s", c.name, w.Code, shared, w.Body)
+		}
+	}
+}
+
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)

@@ -128,7 +128,7 @@ func accessConfig(c config.Config, listen string) access.Config {
 	o := access.Config{
 		Mode: cmp.Or(c.Auth.Mode, access.ModeToken), Listen: listen,
 		AllowHosts: c.Auth.AllowHosts, AllowOrigins: c.Auth.AllowOrigins,
-		Public: gateway.Public, Refuse: gateway.Refuse,
+		Public: gateway.Public, TurnAway: turnAway, Refuse: gateway.Refuse,
 	}
 	if o.Mode == access.ModeToken {
 		o.TokenFile = filepath.Join(c.Data, "token")

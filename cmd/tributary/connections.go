@@ -77,7 +77,7 @@ func (c *connection) Close() error {
 
 type surplusKey struct{}
 
-// mark is the server's ConnContext: it tells the handler of connections that are
+// mark is the server's ConnContext: it tells the handlers of connections that are
 // too many.
 func mark(ctx context.Context, conn net.Conn) context.Context {
 	if c, ok := conn.(*connection); ok && c.surplus {
@@ -86,15 +86,25 @@ func mark(ctx context.Context, conn net.Conn) context.Context {
 	return ctx
 }
 
-// turnAway answers connections that are too many, and closes them.
-func turnAway(next http.Handler) http.Handler {
+func isSurplus(r *http.Request) bool { return r.Context().Value(surplusKey{}) != nil }
+
+// closing closes connections that are too many after their first answer.
+func closing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Context().Value(surplusKey{}) == nil {
-			next.ServeHTTP(w, r)
-			return
+		if isSurplus(r) {
+			w.Header().Set("Connection", "close")
 		}
-		w.Header().Set("Connection", "close")
-		w.Header().Set("Retry-After", "5")
-		gateway.Refuse(w, r, http.StatusServiceUnavailable, "too_many_connections", "Too many connections to the gateway are open: try again in a moment.")
+		next.ServeHTTP(w, r)
 	})
+}
+
+// turnAway answers whoever comes on a connection that is too many, where the guard
+// asks for it.
+func turnAway(w http.ResponseWriter, r *http.Request) bool {
+	if !isSurplus(r) {
+		return false
+	}
+	w.Header().Set("Retry-After", "5")
+	gateway.Refuse(w, r, http.StatusServiceUnavailable, "too_many_connections", "Too many connections to the gateway are open: try again in a moment.")
+	return true
 }

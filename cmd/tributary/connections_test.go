@@ -64,6 +64,24 @@ func TestTooManyConnections(t *testing.T) {
 			t.Errorf("%s: %s %v %s", path, res.Status, res.Header, body)
 		}
 	}
+	// A page elsewhere reads it too, and it counts; another host hears nothing of it.
+	before := failed(t, s, held[0])
+	const page = "\r\nHost: localhost\r\nOrigin: http://localhost:3000"
+	for request, want := range map[string]int{
+		"GET /api/sessions HTTP/1.1" + page:                                             http.StatusServiceUnavailable,
+		"GET /healthz HTTP/1.1" + page:                                                  http.StatusServiceUnavailable,
+		"OPTIONS /api/chat HTTP/1.1" + page + "\r\nAccess-Control-Request-Method: POST": http.StatusNoContent,
+		"GET /healthz HTTP/1.1\r\nHost: elsewhere.example":                              http.StatusForbidden,
+	} {
+		_, r := s.dial(request + "\r\n\r\n")
+		res, body := answer(t, r)
+		if res.StatusCode != want || !res.Close || want != http.StatusForbidden && res.Header.Get("Access-Control-Allow-Origin") != "http://localhost:3000" {
+			t.Errorf("%s: %s %v %s", request, res.Status, res.Header, body)
+		}
+	}
+	if after := failed(t, s, held[0]); after != before+2 {
+		t.Errorf("%d requests failed, and then %d", before, after)
+	}
 	_ = held[0].Close()
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		_, r := s.dial(health)
@@ -75,6 +93,18 @@ func TestTooManyConnections(t *testing.T) {
 			t.Fatal("a connection that was closed is still counted")
 		}
 	}
+}
+
+// failed asks on a connection how many requests were answered with a 5xx status.
+func failed(t *testing.T, s *server, conn net.Conn) (n int) {
+	t.Helper()
+	_, _ = fmt.Fprintf(conn, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", s.token)
+	_, body := answer(t, bufio.NewReader(conn))
+	_, rest, _ := strings.Cut(body, "\ntributary_http_failed_total ")
+	if _, err := fmt.Sscan(rest, &n); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return n
 }
 
 // What comes beyond those who are told is closed without a word: it costs nothing.

@@ -113,7 +113,7 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 
 func (s *station) newServer(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: turnAway(h), ConnContext: mark, ReadHeaderTimeout: readHeaderWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
+		Handler: closing(h), ConnContext: mark, ReadHeaderTimeout: readHeaderWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
 }
