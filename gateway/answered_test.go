@@ -36,6 +36,21 @@ func find(in, pattern string) string {
 // request is the id of what is asked, call that of the call it is shown at.
 func (p parked) request() string { return find(p.body, `"approvalId":"([^"]+)"`) }
 
+// hidden is the id of what the agent has asked and the client has not been shown: it
+// is when what was asked before it is answered.
+func (p parked) hidden() string {
+	p.t.Helper()
+	_, _, trace := p.do("GET", "/api/sessions/"+p.session+"/trace", "")
+	for line := range strings.Lines(trace) {
+		id := find(line, `"request_id":"([^"]+)"`)
+		if strings.Contains(line, `"type":"permission_request"`) && !strings.Contains(p.body, id) {
+			return id
+		}
+	}
+	p.t.Fatalf("all that was asked is shown: %s", p.body)
+	return ""
+}
+
 func (p parked) call(tool string) string {
 	return find(p.body, `"tool-input-available","toolCallId":"([^"]+)","toolName":"`+tool+`"`)
 }
@@ -176,7 +191,7 @@ func TestForgedAnswers(t *testing.T) {
 	s := newStand(t, nil)
 	other := s.park("other", "approve", "")
 	p := s.park("c1", "both", "")
-	hidden := "approval_1_5" // asked, and shown after the first
+	hidden := p.hidden()
 	for _, c := range []struct {
 		name   string
 		parts  string
