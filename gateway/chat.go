@@ -110,7 +110,6 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !ok {
-		w.Header().Set("Cache-Control", "no-store")
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}

@@ -96,7 +96,7 @@ func New(o Options) http.Handler {
 	if o.Guard != nil {
 		guarded = o.Guard(mux)
 	}
-	return g.meter.count(g.paced(guarded))
+	return g.meter.count(g.paced(unkept(guarded)))
 }
 
 // Public tells which paths need no token: the page's own files and the health

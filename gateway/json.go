@@ -23,7 +23,6 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 // sendJSON sends a body that is JSON already.
 func sendJSON(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	if _, err := w.Write(append(body, '\n')); err != nil { //nolint:gosec // a browser takes it for nothing but JSON
 		return nil //nolint:nilerr // the client has gone, nobody is left to tell

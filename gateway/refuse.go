@@ -60,7 +60,6 @@ func (g *gateway) told(r *http.Request, err error) (status int, code, text strin
 // Refuse answers with an error: in plain text where the stock client shows it to
 // the user, else as JSON.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, code, sentence string) {
-	w.Header().Set("Cache-Control", "no-store")
 	if isChat(r.URL.Path) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
