@@ -18,15 +18,11 @@ func (g *gateway) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	err = follow(g, w, r, events, func(e session.Event) (id string, data []byte, err error) {
+	return follow(g, w, r, events, func(e session.Event) (id string, data []byte, err error) {
 		if !e.More {
 			id = strconv.FormatUint(e.Seq, 10)
 		}
 		data, err = json.Marshal(e)
 		return id, data, err
 	})
-	if err != nil {
-		g.abort(r, err)
-	}
-	return nil
 }

@@ -12,8 +12,14 @@ import (
 // follow streams items as they come, one server-sent event each: frame gives the
 // mark to go on from behind it, "" where there is none, and its JSON. It holds no
 // more than one of them, and a client that takes nothing is cut by the writer's own
-// limit. An error is the source's.
+// limit. It returns what goes wrong before the first byte; what does later cuts the
+// connection.
 func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source iter.Seq2[T, error], frame func(T) (id string, data []byte, err error)) error {
+	goodbye, err := g.limiter.follow(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	defer goodbye()
 	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
 	if err := writer.Begin(); err != nil || r.Method == http.MethodHead {
 		return nil //nolint:nilerr // the client has gone, or wanted no more
@@ -42,12 +48,16 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 		if err != nil {
 			return nil //nolint:nilerr // the client has gone
 		}
-		if !more || it.err != nil {
-			return it.err
+		var id string
+		var data []byte
+		if err = it.err; more && err == nil {
+			id, data, err = frame(it.what)
 		}
-		id, data, err := frame(it.what)
 		if err != nil {
-			return err
+			g.abort(r, err)
+		}
+		if !more {
+			return nil
 		}
 		var out []byte
 		if id != "" {

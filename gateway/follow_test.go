@@ -15,7 +15,7 @@ import (
 func TestCommentsComeInSilenceOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := &gateway{Options: Options{Rings: uistream.NewRings(uistream.RingsConfig{})}}
+		g := &gateway{Options: Options{Rings: uistream.NewRings(uistream.RingsConfig{})}, limiter: newLimiter(Limits{})}
 		defer g.Rings.Close()
 		source := func(yield func(string, error) bool) {
 			for range 10 {

@@ -20,12 +20,13 @@ import (
 // means the default and a negative number no bound.
 type Limits struct {
 	// Requests is how many a second may go on for ever (100); Burst is how many
-	// may come at once (2,000).
+	// may come at once (2,000). Without a bound on the one there is none on the other:
+	// a bucket that is never empty needs no filling.
 	Requests, Burst int
 	// Streams is how many responses that stream a principal may have open (4,000).
 	Streams int
-	// Clients is how many may follow one session, beside those whose prompts run
-	// or wait there (2,000).
+	// Clients is how many may follow one session, a turn of it, its events or its
+	// trace, beside those whose prompts run or wait there (2,000).
 	Clients int
 }
 

@@ -120,35 +120,62 @@ func TestStreamsOfOnePrincipal(t *testing.T) {
 	s.until(200, "POST", "/api/chat", submit("c2", "u1", "hello"))
 }
 
-// A session has so many who follow it, whoever they are; who prompts is let in.
+// A session has so many who follow it, whoever they are and whatever of it; who
+// prompts is let in.
 func TestClientsOfOneSession(t *testing.T) {
-	s := limited(t, gateway.Limits{Clients: 2}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
+	s := limited(t, gateway.Limits{Clients: 4}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
 	defer s.open("POST", "/api/chat", submit("c1", "u1", "slow"))()
-	leave := s.open("GET", "/api/chat/c1/stream", "", "X-Test-Principal", "bob")
-	defer s.open("GET", "/api/chat/c1/stream", "", "X-Test-Principal", "cleo")()
-	for _, path := range []string{"/api/chat/c1/stream", "/api/chat?client=6/c1/stream"} {
-		status, header, body := s.do("GET", path, "")
-		refused(t, path, path, status, header, body, "", "2 clients follow this session, which is the most that may: try again when one of them has left.")
+	paths := []string{"/api/chat/c1/stream", "/api/chat?client=6/c1/stream", "/api/sessions/c1/events", "/api/sessions/c1/trace"}
+	const follows = "text/event-stream"
+	leave := map[string]func(){}
+	for i, path := range paths {
+		leave[path] = s.open("GET", path, "", "X-Test-Principal", fmt.Sprint("bob", i), "Accept", follows)
+	}
+	full := func() {
+		t.Helper()
+		for _, path := range paths {
+			status, header, body := s.do("GET", path, "", "Accept", follows)
+			refused(t, path, path, status, header, body, "too_many_clients", "4 clients follow this session, which is the most that may: try again when one of them has left.")
+		}
+	}
+	full()
+	if status, _, body := s.do("GET", "/api/sessions/c1/trace", ""); status != 200 {
+		t.Errorf("who reads the trace and does not follow it: %d %s", status, body)
 	}
 	defer s.open("POST", "/api/chat", submit("c1", "u2", "hello"), "X-Test-Principal", "dora")()
 	defer s.open("POST", "/api/chat", submit("c2", "u1", "slow"))()
 	defer s.open("GET", "/api/chat/c2/stream", "")()
-	leave()
+	for _, path := range paths { // each leaves its place to one of its kind
+		leave[path]()
+		leave[path] = s.opened(path, follows)
+		full()
+	}
+	for _, path := range paths {
+		leave[path]()
+	}
+}
+
+// opened follows a session as soon as there is a place.
+func (s stand) opened(path, accept string) (leave func()) {
+	s.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		ctx, cancel := context.WithCancel(t.Context())
-		req, _ := http.NewRequestWithContext(ctx, "GET", s.url+"/api/chat/c1/stream", nil)
+		ctx, cancel := context.WithCancel(s.t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		req.Header.Set("Accept", accept)
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
-			t.Fatal(err)
+			s.t.Fatal(err)
 		}
-		status := res.StatusCode
-		cancel()
-		_ = res.Body.Close()
-		if status == 200 {
-			break
+		leave := func() { cancel(); _ = res.Body.Close() }
+		if res.StatusCode == http.StatusOK {
+			return leave
 		}
+		leave()
 		if time.Now().After(deadline) {
-			t.Fatal("who has left is still counted")
+			s.t.Fatalf("%s: who has left is still counted", path)
 		}
 	}
 }

@@ -34,7 +34,6 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 		link(w, r, "prev", history.Before)
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
 	_ = uistream.WriteMessages(w, messages) // its error says that the client has gone
 	return nil
 }

@@ -24,17 +24,12 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if live {
-		err := follow(g, w, r, records, func(rec trace.Record) (id string, data []byte, err error) {
+		return follow(g, w, r, records, func(rec trace.Record) (id string, data []byte, err error) {
 			data, err = rec.AppendJSON(nil)
 			return strconv.FormatUint(rec.Seq, 10), data, err
 		})
-		if err != nil {
-			g.abort(r, err)
-		}
-		return nil
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	w.Header().Set("Cache-Control", "no-store")
 	var line []byte
 	for rec, err := range records {
 		if err == nil {
