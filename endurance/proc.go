@@ -54,7 +54,7 @@ func (f footprint) beyond(before footprint, c *tally) {
 // baseline, no smaller than a moment ago.
 func rest(ctx context.Context, g *gateway, aim *footprint) (footprint, error) {
 	const look = time.Second
-	const steady = 25 * time.Second // a gateway at rest gives memory back after up to 20
+	const steady = 85 * time.Second // a gateway at rest gives memory back a second time after up to 80
 	g.client.CloseIdleConnections() // else the clients' idle connections count
 	var least footprint
 	since := time.Now()

@@ -17,9 +17,9 @@ const (
 )
 
 // restLimit bounds how long the gateway may take to come to rest after its work:
-// sessions retire after seconds with this configuration, and NATS lets go of its
-// caches of blocks after some more.
-const restLimit = 100 * time.Second
+// sessions retire after seconds with this configuration, and NATS lets go of what it
+// knows of the subjects in a block two minutes after it was last read.
+const restLimit = 200 * time.Second
 
 const restful = `
 log_level: error
