@@ -11,28 +11,60 @@ import (
 // and four times the longest text, 200 MB at the worst. (A text that is not UTF-8
 // costs 160 MB more for the moment in which it is decoded.) So there is a bound on
 // what all bodies of a principal hold. It is one of memory, not of bodies, for a slow
-// body that holds little is in nobody's way.
+// body that holds little is in nobody's way. So it is for histories, which are in
+// memory until their reader has them.
 const (
-	bulkMost = 400 << 20 // beside what the oldest of them holds
+	bulkMost = 400 << 20 // of each cargo, beside what the oldest of it holds
 	bulkFrom = 1 << 20   // what holds no more costs little
 )
 
-// bulk is a body that is being read, and what it holds.
+// cargo is a kind of what is large: each has a bound of its own, for who sends much
+// is not to be in the way of who reads much.
+type cargo int
+
+const (
+	upload   cargo = iota // a body that is being read
+	download              // a history that is being sent
+	cargoes
+)
+
+// refusal says that there is no room for more of it.
+func (c cargo) refusal(most int64) error {
+	code, sentence := "too_many_uploads", "Large messages of yours that are being read take up the %d MB that they may: try again when one of them is through."
+	if c == download {
+		code, sentence = "too_many_downloads", "Large histories that are being sent to you take up the %d MB that they may: try again when one of them is through."
+	}
+	return &tooMuch{code, fmt.Sprintf(sentence, most>>20), laterWait}
+}
+
+// bulk is something large while it is in memory, and what it holds.
 type bulk struct {
 	limiter   *limiter
 	principal string
+	cargo     cargo
 	within    time.Duration // how long it may wait in line
 	holds     int64         // in whole MB; 0 if that is little
 }
 
+// line is what a principal has of one cargo.
+type line struct {
+	bulk []*bulk       // the oldest first
+	room chan struct{} // closed when one of them holds less; nil if nobody waits
+}
+
+// bulk begins to count what a request has in memory.
+func (g *gateway) bulk(r *http.Request, c cargo) *bulk {
+	return &bulk{limiter: g.limiter, principal: caller(r), cargo: c, within: g.Read}
+}
+
 // read reads a chat within what large bodies may hold.
 func (g *gateway) read(r *http.Request) (chatRequest, error) {
-	b := &bulk{limiter: g.limiter, principal: caller(r), within: g.Read}
+	b := g.bulk(r, upload)
 	defer b.change(0)
 	return readChat(r.Body, postLimits, b.hold)
 }
 
-// hold is called with what the body holds before more of it is read. It waits in line
+// hold is called with what there is in memory, before there is more. It waits in line
 // where that is too much.
 func (b *bulk) hold(bytes int64) error {
 	holds := bytes &^ (bulkFrom - 1)
@@ -53,22 +85,18 @@ func (b *bulk) hold(bytes int64) error {
 		select {
 		case <-room:
 		case <-late:
-			return &tooMuch{
-				"too_many_uploads",
-				fmt.Sprintf("Large messages of yours that are being read take up the %d MB that they may: try again when one of them is through.", b.limiter.bulk>>20),
-				laterWait,
-			}
+			return b.cargo.refusal(b.limiter.bulk)
 		}
 	}
 }
 
-// change counts what the body holds from now on. If others leave no room for it, it
+// change counts what it holds from now on. If others leave no room for it, it
 // returns what is closed when one of them holds less. The oldest of them always has
 // room, so that they never all wait for each other.
 func (b *bulk) change(holds int64) (room <-chan struct{}) {
 	b.limiter.mu.Lock()
 	defer b.limiter.mu.Unlock()
-	s := b.limiter.share(b.principal)
+	s := &b.limiter.share(b.principal).lines[b.cargo]
 	if holds > b.holds && len(s.bulk) > 0 && s.bulk[0] != b {
 		sum := holds - b.holds
 		for _, other := range s.bulk[1:] {
@@ -93,6 +121,11 @@ func (b *bulk) change(holds int64) (room <-chan struct{}) {
 	}
 	b.holds = holds
 	return nil
+}
+
+// empty reports whether the principal has nothing large in memory.
+func (s *share) empty() bool {
+	return !slices.ContainsFunc(s.lines[:], func(l line) bool { return len(l.bulk) > 0 })
 }
 
 // sized refuses a chat whose length says already that it is too large, before any

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"io"
 	"net/http/httptest"
 	"runtime"
@@ -52,7 +53,7 @@ func TestLargeBodiesHaveABound(t *testing.T) {
 		for _, b := range []*bulk{second, third, small} {
 			b.change(0)
 		}
-		if s := l.of["ada"]; len(s.bulk) > 0 || s.room != nil || !s.rests() {
+		if s := l.of["ada"]; !s.empty() || s.lines[upload].room != nil || !s.rests() {
 			t.Errorf("what is left is %+v", s)
 		}
 	})
@@ -107,8 +108,8 @@ func TestABodyGivesBackWhatItHolds(t *testing.T) {
 		if status, _ := statusOf(post(end)); end != `","messages":[]}` && status != 400 {
 			t.Errorf("%s: %d", end, status)
 		}
-		if s := l.of[""]; len(s.bulk) != 1 {
-			t.Errorf("%s: %d large bodies are left", end, len(s.bulk))
+		if s := l.of[""]; len(s.lines[upload].bulk) != 1 {
+			t.Errorf("%s: %d large bodies are left", end, len(s.lines[upload].bulk))
 		}
 	}
 }
@@ -146,3 +147,26 @@ type pieces struct {
 }
 
 func (p *pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.most)]) }
+
+// A history is counted while it is sent, so that slow readers of large ones do not add
+// up; who uploads is not in their way.
+func TestLargeHistoriesHaveABound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := stage()
+		hold := func(c cargo, holds int64) error {
+			return (&bulk{limiter: l, principal: "ada", cargo: c, within: time.Second}).hold(holds)
+		}
+		for _, holds := range []int64{64 * mb, 10 * mb} { // the oldest, and those beside it
+			if err := hold(download, holds); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if late, ok := errors.AsType[*tooMuch](hold(download, mb)); !ok || late.code != "too_many_downloads" {
+			t.Errorf("one more gets %v", late)
+		}
+		if err := hold(upload, 64*mb); err != nil {
+			t.Errorf("an upload gets %v", err)
+		}
+	})
+}

@@ -60,15 +60,14 @@ type limiter struct {
 	of       map[string]*share // by principal
 	clients  map[string]int    // by session
 	lookover int               // how many shares there may be before those at rest go
-	bulk     int64             // what the large bodies of one principal may hold
+	bulk     int64             // what one principal may have in memory of a cargo
 }
 
 // share is what one principal has of the gateway.
 type share struct {
 	tokens  *rate.Limiter
 	streams int
-	bulk    []*bulk       // the large bodies that are being read, the oldest first
-	room    chan struct{} // closed when one of them holds less; nil if nobody waits
+	lines   [cargoes]line
 }
 
 func newLimiter(l Limits) *limiter {
@@ -103,7 +102,7 @@ func (l *limiter) bucket() *rate.Limiter {
 
 // rests reports whether a new share would be the same.
 func (s *share) rests() bool {
-	return s.streams == 0 && len(s.bulk) == 0 && s.tokens.Tokens() >= float64(s.tokens.Burst())
+	return s.streams == 0 && s.empty() && s.tokens.Tokens() >= float64(s.tokens.Burst())
 }
 
 // request takes one request from a principal's bucket.

@@ -3,8 +3,13 @@ package gateway
 import (
 	"net/http"
 
+	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
+
+// downloadCost is how often what a history says is in memory while it is sent: as
+// records, and as messages.
+const downloadCost = 2
 
 // messages is a session's history as the stock client holds it: a plain
 // UIMessage[]. A Link header leads to what came before. What can go wrong does so
@@ -19,8 +24,16 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	b := g.bulk(r, download)
+	defer b.change(0)
+	if err := b.hold(downloadCost * session.PageBytes); err != nil { // until it is known what there is
+		return err
+	}
 	history, err := g.Hub.History(r.Context(), r.PathValue("id"), r.URL.Query().Get("before"), int(limit)) //nolint:gosec // it is at most 1000
 	if err != nil {
+		return err
+	}
+	if err := b.hold(downloadCost * int64(history.Bytes)); err != nil {
 		return err
 	}
 	messages, err := uistream.History(history.Records, options)

@@ -8,16 +8,18 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// pageBytes is how much a page holds of records, as [trace.Weigh] weighs them: what
+// PageBytes is how much a page holds of records, as [trace.Weigh] weighs them: what
 // a client waits for, and what is held in memory while it reads. A page has one turn
 // at least, whatever that weighs.
-const pageBytes = 32 << 20
+const PageBytes = 32 << 20
 
 // Page is a piece of a session's history.
 type Page struct {
 	// Records yields the whole records of the page's turns, in order, and ends with
 	// an error when ctx does.
 	Records iter.Seq2[trace.Record, error]
+	// Bytes is what they weigh.
+	Bytes int
 	// Before is what to ask for to get the page before this one, or "".
 	Before string
 }
@@ -53,36 +55,42 @@ func (h *Hub) History(ctx context.Context, session, before string, limit int) (P
 	if len(page) == 0 {
 		return Page{Records: func(func(trace.Record, error) bool) {}}, nil
 	}
-	records, page, err := h.newest(ctx, session, page)
+	now, err := h.newest(ctx, session, page)
 	if err != nil {
 		return Page{}, err
 	}
-	p := Page{Records: whileAsked(ctx, records)}
-	if len(page) < end {
-		p.Before = page[0].turn
+	p := Page{Records: whileAsked(ctx, now.records), Bytes: now.bytes}
+	if len(now.turns) < end {
+		p.Before = now.turns[0].turn
 	}
 	return p, nil
+}
+
+// read is some turns with their records, and what those weigh.
+type read struct {
+	turns   []stretch
+	records []trace.Record
+	bytes   int
 }
 
 // newest reads the records of these turns, or of as many of the last ones as make a
 // page. How large a turn is shows only as it is read: when they prove too much, the
 // later half of them is read instead.
-func (h *Hub) newest(ctx context.Context, session string, turns []stretch) ([]trace.Record, []stretch, error) {
+func (h *Hub) newest(ctx context.Context, session string, turns []stretch) (read, error) {
 	for {
-		var records []trace.Record
-		bytes := 0
+		now := read{turns: turns}
 		for r, err := range h.pageOf(ctx, session, turns) {
 			if err != nil {
-				return nil, nil, err
+				return read{}, err
 			}
-			records = append(records, r)
-			bytes += trace.Weigh(r.Payload)
-			if bytes > pageBytes && len(turns) > 1 {
+			now.records = append(now.records, r)
+			now.bytes += trace.Weigh(r.Payload)
+			if now.bytes > PageBytes && len(turns) > 1 {
 				break
 			}
 		}
-		if bytes <= pageBytes || len(turns) == 1 {
-			return records, turns, nil
+		if now.bytes <= PageBytes || len(turns) == 1 {
+			return now, nil
 		}
 		turns = turns[len(turns)/2:]
 	}
