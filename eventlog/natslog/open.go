@@ -33,7 +33,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.abandon(ctx)
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
-	go s.takeNotes() //nolint:gosec,contextcheck // not for this call but for the life of the store: Close waits for it
+	go s.tend() //nolint:gosec,contextcheck // not for this call but for the life of the store: Close waits for it
 	return s, nil
 }
 

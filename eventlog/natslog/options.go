@@ -18,6 +18,7 @@ const (
 	defaultMaxPayload = 1 << 20
 	defaultLease      = 10 * time.Second
 	defaultSessions   = 1024
+	defaultIdle       = time.Minute
 )
 
 // Bounds of single operations. They are for a server that has gone away: on a
@@ -52,9 +53,10 @@ type Options struct {
 	MaxPayload int
 	// Lease is how long an external NATS stays ours without a sign of life (10 s).
 	Lease time.Duration
-	// Sessions is how many sessions' places are kept in memory (1024). Others
-	// are looked up again when they are used.
+	// Sessions is how many sessions' places are kept in memory (1024), and Idle for how
+	// long after their last use (1 min). Others are looked up again when they are used.
 	Sessions int
+	Idle     time.Duration
 	// Logger gets the server's messages and what the store finds out.
 	Logger *slog.Logger
 }
@@ -77,6 +79,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Sessions <= 0 {
 		o.Sessions = defaultSessions
+	}
+	if o.Idle <= 0 {
+		o.Idle = defaultIdle
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

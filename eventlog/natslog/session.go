@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
 )
@@ -23,8 +24,9 @@ type session struct {
 	text, body []byte
 
 	// The store's lock guards these.
-	pins int
-	used *list.Element
+	pins     int
+	used     *list.Element
+	lastUsed time.Time
 
 	mu      sync.Mutex
 	broken  bool   // an append failed; the session has to be opened anew
@@ -65,6 +67,7 @@ func (s *Store) acquire(ctx context.Context, id string) (*session, error) {
 		s.recent.MoveToFront(se.used)
 	}
 	se.pins++
+	se.lastUsed = time.Now()
 	s.evict()
 	s.mu.Unlock()
 
@@ -96,10 +99,23 @@ func (s *Store) release(se *session) {
 	s.evict()
 }
 
-// evict drops the places of sessions that nobody uses, the longest unused first.
-// The caller holds s.mu.
+// evict drops the places of sessions that nobody uses where there are too many of
+// them, the longest unused first. The caller holds s.mu.
 func (s *Store) evict() {
-	for e := s.recent.Back(); e != nil && s.recent.Len() > s.opts.Sessions; {
+	s.dropWhile(func(*session) bool { return s.recent.Len() > s.opts.Sessions })
+}
+
+// evictIdle drops the places of sessions that nobody has used for a while.
+func (s *Store) evictIdle(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropWhile(func(se *session) bool { return now.Sub(se.lastUsed) >= s.opts.Idle })
+}
+
+// dropWhile drops sessions from the one on that was used longest ago, but for those
+// that are in use.
+func (s *Store) dropWhile(goes func(*session) bool) {
+	for e := s.recent.Back(); e != nil && goes(e.Value.(*session)); {
 		se, before := e.Value.(*session), e.Prev()
 		if se.pins == 0 {
 			s.drop(se)

@@ -99,8 +99,8 @@ func (s *Store) failure(what string, err error) error {
 
 func (s *Store) maxPayload() int { return int(s.conn.MaxPayload()) }
 
-// takeNotes writes notes until the store closes.
-func (s *Store) takeNotes() {
+// tend writes notes, and forgets what nobody uses, until the store closes.
+func (s *Store) tend() {
 	defer close(s.noting)
 	tick := time.NewTicker(noteEvery)
 	defer tick.Stop()
@@ -114,6 +114,7 @@ func (s *Store) takeNotes() {
 				s.opts.Logger.Warn("the event log could not take notes, it will try again", "error", err)
 			}
 			cancel()
+			s.evictIdle(time.Now())
 		}
 	}
 }
