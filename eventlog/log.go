@@ -19,7 +19,7 @@ const (
 	defaultTailRecords = 4096
 	defaultTailBytes   = 2 << 20
 	defaultTotalBytes  = 64 << 20
-	defaultAge         = 5 * time.Second
+	defaultAge         = 2 * time.Second
 )
 
 // Options bound the memory of a Log. The zero value is good.
@@ -30,7 +30,7 @@ type Options struct {
 	// TotalBytes bounds the tails of all sessions (64 MB). The one that was
 	// appended to longest ago goes first.
 	TotalBytes int
-	// Age is how long a record stays in memory (5 s); twice that, at most, while
+	// Age is how long a record stays in memory (2 s); twice that, at most, while
 	// others come after it.
 	Age time.Duration
 }

@@ -2,7 +2,6 @@ package uistream
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -65,7 +64,7 @@ func AppendTurn(dst []byte, records iter.Seq[trace.Record], o Options, f Framing
 type entry struct {
 	seq     uint64
 	offset  int64  // bytes of the turn up to and with this record
-	bytes   []byte // frames; never changed
+	bytes   []byte // frames
 	message string // the assistant message that it ends in
 	// fresh says that a message begins here; what stands before tail belongs to
 	// the one before.
@@ -81,31 +80,9 @@ type pipe struct {
 	framing    Framing
 	offset     int64
 	scratch    []byte
-	chunk      []byte // where the bytes of entries stand side by side
 }
 
-// A chunk is small beside what is kept of a turn, and holds dozens of frames: an
-// object of its own for each would be a visit more for the collector of garbage. The
-// first ones are smaller, for turns that say little.
-const (
-	leastChunk = 512
-	mostChunk  = 8 << 10
-)
-
-// keep copies bytes to where they stay.
-func (p *pipe) keep(frames []byte) []byte {
-	if len(frames) > cap(p.chunk)-len(p.chunk) {
-		size := min(max(leastChunk, 2*cap(p.chunk)), mostChunk)
-		if len(frames) > size/4 {
-			return slices.Clone(frames)
-		}
-		p.chunk = make([]byte, 0, size)
-	}
-	from := len(p.chunk)
-	p.chunk = append(p.chunk, frames...)
-	return p.chunk[from:len(p.chunk):len(p.chunk)]
-}
-
+// next is what the record becomes. Its bytes are good until the next one.
 func (p *pipe) next(r trace.Record) entry {
 	chunks := p.translator.Translate(r)
 	e := entry{seq: r.Seq, park: p.translator.Parked(), end: p.translator.Over(), message: p.translator.MessageID()}
@@ -120,7 +97,7 @@ func (p *pipe) next(r trace.Record) entry {
 		}
 		p.scratch = p.framing.appendFrame(p.scratch, c, id)
 	}
-	e.bytes = p.keep(p.scratch)
+	e.bytes = p.scratch
 	if cap(p.scratch) > 64<<10 {
 		p.scratch = nil
 	}

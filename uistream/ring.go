@@ -1,10 +1,12 @@
 package uistream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -17,9 +19,6 @@ type Source func(ctx context.Context, after uint64) iter.Seq2[trace.Record, erro
 // errNoStop says that a source ended before the turn did.
 var errNoStop = errors.New("the log of the turn ended before the turn")
 
-// entryCost is what an entry costs besides its bytes.
-const entryCost = 128
-
 // ring is the newest part of one turn, encoded for one kind of client.
 type ring struct {
 	key    Key
@@ -28,9 +27,9 @@ type ring struct {
 
 	mu      sync.RWMutex
 	wake    chan struct{} // closed when anything below changes
-	entries []entry
-	first   uint64 // how many entries were dropped before entries[0]
-	base    entry  // the last one dropped: only seq and offset
+	shelves []*shelf
+	first   uint64 // place of the first record that is not dropped
+	base    mark   // the last one dropped: only seq and offset
 	size    int
 	over    bool
 	err     error
@@ -74,20 +73,27 @@ func (r *ring) run(ctx context.Context, source Source, f Framing) {
 func (r *ring) add(e entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.entries = append(r.entries, e)
-	r.size += len(e.bytes) + entryCost
-	drop := 0
-	for r.size > r.window && drop < len(r.entries)-1 {
-		r.size -= len(r.entries[drop].bytes) + entryCost
-		drop++
+	n := len(r.shelves)
+	if n == 0 || !r.shelves[n-1].put(e) {
+		r.shelves = append(r.shelves, newShelf(r.next(), e, r.window))
 	}
-	if drop > 0 {
-		r.base = entry{seq: r.entries[drop-1].seq, offset: r.entries[drop-1].offset}
-		r.first += uint64(drop)
-		clear(r.entries[:drop]) // readers hold copies; the bytes may go
-		r.entries = r.entries[drop:]
+	r.size += len(e.bytes) + markCost
+	for r.size > r.window && len(r.shelves) > 1 {
+		s := r.shelves[0]
+		r.size -= len(s.frames) + len(s.marks)*markCost
+		r.base = s.marks[len(s.marks)-1]
+		r.shelves[0], r.shelves = nil, r.shelves[1:] // readers hold what they copied
+		r.first = r.shelves[0].first
 	}
 	r.changed()
+}
+
+// next is the place of the record that comes next.
+func (r *ring) next() uint64 {
+	if n := len(r.shelves); n > 0 {
+		return r.shelves[n-1].next()
+	}
+	return 0
 }
 
 func (r *ring) finish(err error) {
@@ -120,16 +126,24 @@ func (r *ring) look(at uint64, buf []entry) view {
 		v.fell = true
 		return v
 	}
-	rest := r.entries[at-r.first:]
 	n := 0
-	for i := 0; i < len(rest) && n < flushAt; i++ {
-		v.entries = append(v.entries, rest[i])
-		n += len(rest[i].bytes)
+	for i := r.shelfAt(at); i < len(r.shelves) && n < flushAt; i++ {
+		s := r.shelves[i]
+		for ; at < s.next() && n < flushAt; at++ {
+			e := s.entry(at)
+			v.entries = append(v.entries, e)
+			n += len(e.bytes)
+		}
 	}
-	if len(v.entries) == len(rest) {
+	if at == r.next() {
 		v.over, v.err = r.over, r.err
 	}
 	return v
+}
+
+// shelfAt finds the shelf on which a place is.
+func (r *ring) shelfAt(at uint64) int {
+	return sort.Search(len(r.shelves), func(i int) bool { return r.shelves[i].next() > at })
 }
 
 // joins finds the place after the record with that number, if a reader who has
@@ -141,18 +155,14 @@ func (r *ring) joins(seq uint64, offset int64) (at uint64, ok bool) {
 	if seq == r.base.seq {
 		return r.first, offset == r.base.offset
 	}
-	i, found := slices.BinarySearchFunc(r.entries, seq, func(e entry, seq uint64) int {
-		switch {
-		case e.seq < seq:
-			return -1
-		case e.seq > seq:
-			return 1
-		default:
-			return 0
-		}
-	})
-	if !found || r.entries[i].offset != offset {
+	i := sort.Search(len(r.shelves), func(i int) bool { return r.shelves[i].last().seq >= seq })
+	if i == len(r.shelves) {
 		return 0, false
 	}
-	return r.first + uint64(i) + 1, true //nolint:gosec // an index is not negative
+	s := r.shelves[i]
+	j, found := slices.BinarySearchFunc(s.marks, seq, func(m mark, seq uint64) int { return cmp.Compare(m.seq, seq) })
+	if !found || s.marks[j].offset != offset {
+		return 0, false
+	}
+	return s.first + uint64(j) + 1, true //nolint:gosec // an index is not negative
 }
