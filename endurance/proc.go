@@ -51,10 +51,9 @@ func (f footprint) beyond(before footprint, c *tally) {
 }
 
 // rest waits until the gateway has come to rest: as small as it was, or, for a
-// baseline, no smaller than a moment ago.
-func rest(ctx context.Context, g *gateway, aim *footprint) (footprint, error) {
+// baseline, no smaller than it was for long enough.
+func rest(ctx context.Context, g *gateway, aim *footprint, steady time.Duration) (footprint, error) {
 	const look = time.Second
-	const steady = 85 * time.Second // a gateway at rest gives memory back a second time after up to 80
 	g.client.CloseIdleConnections() // else the clients' idle connections count
 	var least footprint
 	since := time.Now()

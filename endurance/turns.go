@@ -28,7 +28,7 @@ sessions: {agent_idle: 1s, retire: 2s, replay: 1s}
 `
 
 // turns runs very many turns and looks what is left of them in the process.
-func (b *bench) turns(ctx context.Context, n int, apart bool, c *tally) error {
+func (b *bench) turns(ctx context.Context, n int, apart bool, steady time.Duration, c *tally) error {
 	data := filepath.Join(b.dir, fmt.Sprintf("turns-%t", apart))
 	var args []string
 	if apart {
@@ -43,20 +43,20 @@ func (b *bench) turns(ctx context.Context, n int, apart bool, c *tally) error {
 	if err != nil {
 		return err
 	}
-	if err := baselines(ctx, g, n, c); err != nil {
+	if err := baselines(ctx, g, n, steady, c); err != nil {
 		g.kill()
 		return err
 	}
 	return g.end()
 }
 
-func baselines(ctx context.Context, g *gateway, n int, c *tally) error {
+func baselines(ctx context.Context, g *gateway, n int, steady time.Duration, c *tally) error {
 	// What is made once is made before the baseline is taken: every session,
 	// every pool and cache.
 	if err := work(ctx, g, max(turnSessions, n/20), c); err != nil {
 		return err
 	}
-	before, err := rest(ctx, g, nil)
+	before, err := rest(ctx, g, nil, steady)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func baselines(ctx context.Context, g *gateway, n int, c *tally) error {
 		return err
 	}
 	took := time.Since(began)
-	after, err := rest(ctx, g, &before)
+	after, err := rest(ctx, g, &before, steady)
 	if err != nil {
 		return err
 	}
