@@ -91,11 +91,11 @@ cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of strea
 	cd conformance && node cuts.mjs --cuts $(CUTS)
 
 .PHONY: endurance
-endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (half an hour)
+endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (twenty minutes)
 	$(GO) run ./endurance $(ARGS)
 
 .PHONY: endurance-quick
-endurance-quick: binary ## The same in small sizes, about a minute
+endurance-quick: binary ## The same in small sizes, some two minutes
 	$(GO) run ./endurance -quick
 
 .PHONY: vet
