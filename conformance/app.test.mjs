@@ -22,9 +22,7 @@ after(async () => { fs.rmSync(built, { recursive: true, force: true }); await cl
 
 /** A gateway whose demo agent speaks fast, but for the unhurried one, and which the pages belong to from now on. */
 async function gateway(sessions = '') {
-  const yaml = path.join(built, `${randomUUID()}.yaml`);
-  fs.writeFileSync(yaml, `agents:\n  demo:\n    pace: 4ms\n  unhurried:\n    adapter: demo\n    pace: 20ms\nlimits:\n  requests: none\n${sessions}`);
-  const server = await start(BINARY, { args: ['--config', yaml] });
+  const server = await start(BINARY, { yaml: `agents:\n  demo:\n    pace: 4ms\n  unhurried:\n    adapter: demo\n    pace: 20ms\n${sessions}` });
   await visit(server.base, server.token);
   return { ...http(server), stop: server.stop };
 }

@@ -203,7 +203,7 @@ async function main() {
   const cuts = Number(o.cuts ?? 1000), kills = Number(o.kills ?? 0), turns = Math.min(Number(o.turns ?? 10), cuts), prompts = o.prompt ?? ['slow', 'all'];
   const seed = Number(o.seed ?? Math.floor(Math.random() * 2 ** 31)), after = Math.min(Number(o.after ?? 3000), 55000);
   if (o.url && kills) { console.error('--kills needs a gateway of its own, so not --url'); return 2; }
-  const server = o.url ? { base: new URL(o.url).origin, token: o.token, stop: async () => {} } : await start(o.binary ?? path.join(HERE, '../bin/tributary'), { yaml: 'limits: {requests: none, streams: none}\n' });
+  const server = o.url ? { base: new URL(o.url).origin, token: o.token, stop: async () => {} } : await start(o.binary ?? path.join(HERE, '../bin/tributary'));
   try {
     const site = http(server), readers = await Promise.all(names.map(loadReader));
     const query = o.profile ? `?client=${o.profile}` : '';
