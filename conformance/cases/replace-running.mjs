@@ -8,8 +8,9 @@ export default {
   async run(t) {
     const think = t.undisturbed('think');
     const chat = await t.open();
-    // Nothing may be on its way just then: a chunk that arrives after it brings the old answer back on screen, in every release.
-    const streams = old => chat.until('an answer streams and pauses', c => c.last?.role === 'assistant' && c.last.id !== old && textOf(c.last) === QUIET);
+    // Nothing may be on its way just then, not even the end of the text: a chunk that arrives after it brings the old answer back on screen, in every release.
+    const said = m => textOf(m) === QUIET && m.parts.every(p => p.type !== 'text' || p.state === 'done');
+    const streams = old => chat.until('an answer streams and pauses', c => c.last?.role === 'assistant' && c.last.id !== old && said(c.last));
     chat.send('quiet');
     await streams();
     const first = chat.last.id;
