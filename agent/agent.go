@@ -68,6 +68,7 @@ type Prompt struct {
 	Message trace.UserMessage
 	By      string
 	Channel string
+	Caller  Caller
 }
 
 // Text returns the text of the prompt.

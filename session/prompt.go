@@ -17,6 +17,8 @@ type Prompt struct {
 	Message trace.UserMessage
 	By      string
 	Channel string
+	// Caller is handed on to the agent with the prompt.
+	Caller agent.Caller
 	// Regenerate runs a message of the session again. Of names it, or the answer
 	// to it; empty means the last one. A Message with parts replaces its content.
 	Regenerate bool
@@ -149,7 +151,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
-	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}, after)
+	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
 	t.back = back
 	l.coming = append(l.coming, t)
 	l.takeBack(back)

@@ -1,0 +1,48 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+)
+
+// Caller is what the sender of a prompt brings along for agents that live
+// elsewhere. It is handed on, never put on record and never logged.
+type Caller struct {
+	// Bearer is the sender's own token, where the other side checks it itself.
+	Bearer string
+	// Traceparent is the W3C Trace Context header of the request, or "".
+	Traceparent string
+}
+
+// String keeps the token out of what is printed.
+func (Caller) String() string { return "caller" }
+
+// LogValue keeps the token out of logs.
+func (c Caller) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// What a Directory may answer beside a finding.
+var (
+	// ErrUnauthorized says that the token counts for nothing on the other side.
+	ErrUnauthorized = errors.New("the token is not valid there")
+	// ErrNoSession says that the session does not exist on the other side, or not
+	// for this caller: it does not tell which.
+	ErrNoSession = errors.New("there is no such session there")
+)
+
+// Directory is a Runtime whose sessions exist elsewhere, with members of their own.
+type Directory interface {
+	// Find says what the caller may do with a session of the other side, by the
+	// caller's own token. It returns ErrUnauthorized, ErrNoSession, or an error that
+	// says why the other side could not be asked.
+	Find(ctx context.Context, sessionID string, c Caller) (Found, error)
+}
+
+// Found is a session of the other side as one caller sees it.
+type Found struct {
+	// By names the caller as the other side knows it; "" if it does not say.
+	By string
+	// Role is viewer, collaborator or owner.
+	Role  string
+	Title string
+}
