@@ -43,7 +43,7 @@ func (b *bencher) measureStuck(ctx context.Context) error {
 	defer endAll(servers)
 	s := servers[0]
 	l := load{streams: 100, pace: 20 * time.Millisecond, window: stuckWindow}
-	for round := range max(4, b.scale.rounds) {
+	for round := range max(8, b.scale.rounds) {
 		fmt.Fprintf(os.Stderr, "  round %d\n", round+1)
 		kinds := []stuckKind{{calmLatency, 0}, {stuckLatency, stuckClients}}
 		if round%2 == 1 {
