@@ -53,12 +53,19 @@ export async function listSessions(limit: number): Promise<{ sessions: Session[]
 
 export const deleteSession = async (id: string) => { await call('DELETE', at(id)); };
 
-/** The history; a session that does not exist yet has none. */
-export async function history(id: string): Promise<UIMessage[]> {
+/** Some turns of the history, and where the page before them ends; null when nothing is before them. */
+export interface Page { messages: UIMessage[]; before: string | null }
+
+const NOTHING: Page = { messages: [], before: null };
+
+/** The newest page of the history, or the one that ends there; a session that does not exist yet has none. */
+export async function history(id: string, before?: string): Promise<Page> {
   try {
-    return await (await call('GET', `${at(id)}/messages?${PROFILE}`)).json() as UIMessage[];
+    const res = await call('GET', `${at(id)}/messages?${PROFILE}${before === undefined ? '' : `&before=${encodeURIComponent(before)}`}`);
+    const mark = /[?&]before=([^&>]*)[^>]*>; rel="prev"/.exec(res.headers.get('link') ?? '')?.[1];
+    return { messages: await res.json() as UIMessage[], before: mark === undefined ? null : decodeURIComponent(mark) };
   } catch (e) {
-    if (statusOf(e) === 404) return [];
+    if (statusOf(e) === 404) return NOTHING;
     throw e;
   }
 }

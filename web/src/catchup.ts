@@ -1,19 +1,19 @@
 // Shows what another tab or another person does here: no stream of this tab's own tells of it.
 import { useEffect, useRef, useState } from 'react';
 import type { UIMessage } from 'ai';
-import { history } from './api';
 import { useEvents, type News, type Turn } from './events';
+import type { History } from './history';
 
-interface Chat { messages: UIMessage[]; error: Error | undefined; setMessages: (m: UIMessage[]) => void; resumeStream: () => Promise<void> }
+interface Chat { messages: UIMessage[]; error: Error | undefined; resumeStream: () => Promise<void> }
 
 /** A turn of this tab's own ends on its stream and among the events at about the same time. */
 const MOMENT = 150;
 
 /** Reads the history again, and resumes, when turns were told of that this tab has not followed. id is null while there is no session. */
-export function useCatchUp(chat: Chat, id: string | null, busy: boolean, onActivity: () => void) {
+export function useCatchUp(chat: Chat, history: History, id: string | null, busy: boolean, onActivity: () => void) {
   const told = useRef(new Map<string, Turn & { answered?: boolean }>()), waits = useRef(new Set<string>()), lost = useRef(false), looking = useRef(false);
-  const now = useRef({ chat, busy });
-  useEffect(() => { now.current = { chat, busy }; });
+  const now = useRef({ chat, history, busy });
+  useEffect(() => { now.current = { chat, history, busy }; });
   const [news, setNews] = useState(0);
 
   useEvents(id, (n: News) => {
@@ -38,11 +38,11 @@ export function useCatchUp(chat: Chat, id: string | null, busy: boolean, onActiv
       if (!missed.length && !lost.current) return;
       looking.current = true;
       try {
-        const all = await history(id);
+        const show = await now.current.history.newest();
         if (now.current.busy) return; // a message was sent meanwhile: it must stay
         lost.current = false;
         for (const t of missed) if (told.current.get(t.turn) === t) told.current.delete(t.turn);
-        now.current.chat.setMessages(all);
+        show();
         if (missed.some(t => t.state === 'running')) await now.current.chat.resumeStream();
         setNews(k => k + 1);
       } finally { looking.current = false; }

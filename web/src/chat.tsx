@@ -1,17 +1,19 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useChat } from '@ai-sdk/react';
 import { DefaultChatTransport, type UIMessage } from 'ai';
-import { answerPermission, answerQuestion, history, PROFILE, stopTurn, type Session } from './api';
+import { answerPermission, answerQuestion, PROFILE, stopTurn, type Page, type Session } from './api';
 import { useCatchUp } from './catchup';
 import { Composer } from './composer';
 import type { Answers } from './answers';
+import { Earlier } from './earlier';
+import { useHistory } from './history';
 import { Message } from './message';
 import { sentence as errorOf } from './parts/data';
 import { settle } from './route';
 import { useStick } from './stick';
 import { Working } from './working';
 
-interface Props { id: string; agent: string; session: Session | undefined; onActivity: () => void; first: UIMessage[]; known: boolean }
+interface Props { id: string; agent: string; session: Session | undefined; onActivity: () => void; first: Page; known: boolean }
 
 /** Whether the message itself already shows this error. */
 const tells = (message: UIMessage | undefined, sentence: string) =>
@@ -36,7 +38,7 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
     api: `/api/chat?${PROFILE}${agent ? `&agent=${encodeURIComponent(agent)}` : ''}`,
   }), [agent]);
   const chat = useChat({
-    id, messages: first, transport, // no resume: the first event tells what runs
+    id, messages: first.messages, transport, // no resume: the first event tells what runs
     onData: part => { if (/status/.test(part.type)) setDetail(doing(part.data)); },
     onFinish: () => { setDetail(null); onActivity(); },
     onError: () => onActivity(),
@@ -45,7 +47,8 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
   const busy = status === 'submitted' || status === 'streaming';
   const working = useRef(busy);
   useEffect(() => { working.current = busy; }, [busy]);
-  useCatchUp(chat, known || session ? id : null, busy, onActivity);
+  const history = useHistory(id, chat, first);
+  useCatchUp(chat, history, known || session ? id : null, busy, onActivity);
   const { box, end, follow } = useStick(messages);
 
   const send = (text: string) => {
@@ -56,7 +59,7 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
   };
   const stop = async () => {
     await chat.stop();
-    try { await stopTurn(id); chat.setMessages(await history(id)); } catch (e) { setProblem((e as Error).message); }
+    try { await stopTurn(id); (await history.newest())(); } catch (e) { setProblem((e as Error).message); }
     onActivity();
   };
   const answers: Answers = useMemo(() => {
@@ -78,6 +81,7 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
     <>
       <div className="scroll" ref={box} tabIndex={0} aria-label="Conversation">
         <div className="page" role="log" aria-busy={busy}>
+          <Earlier history={history} box={box} />
           {messages.length === 0 && <p className="hint">Ask the agent something. The conversation is kept, and a reload picks up an answer that is still being written.</p>}
           {messages.map((m, i) => <Message key={m.id} message={m} session={id} live={busy && i === messages.length - 1} answers={answers} />)}
           {busy && !parked && <Working detail={detail} waiting={status === 'submitted'} />}

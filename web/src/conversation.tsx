@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { UIMessage } from 'ai';
-import { history, type Session } from './api';
+import { history, type Page, type Session } from './api';
 import { Chat } from './chat';
 
 interface Props { id: string; known: boolean; agent: string; session: Session | undefined; onActivity: () => void }
@@ -10,14 +9,14 @@ export function Conversation(props: Props) {
   const { id, known } = props;
   // Only what the first screen knew counts: a new chat that gets its address by its first prompt stays.
   const [asked] = useState(known);
-  const [messages, setMessages] = useState<UIMessage[] | null>(asked ? null : []);
+  const [first, setFirst] = useState<Page | null>(asked ? null : { messages: [], before: null });
   const [problem, setProblem] = useState<string | null>(null);
   const [tries, setTries] = useState(0);
   useEffect(() => {
     if (!asked) return;
     let here = true;
     setProblem(null);
-    history(id).then(m => { if (here) setMessages(m); }, (e: Error) => { if (here) setProblem(e.message); });
+    history(id).then(page => { if (here) setFirst(page); }, (e: Error) => { if (here) setProblem(e.message); });
     return () => { here = false; };
   }, [id, asked, tries]);
   if (problem) {
@@ -27,6 +26,6 @@ export function Conversation(props: Props) {
       </div></div>
     );
   }
-  if (!messages) return <div className="scroll quiet" aria-busy="true" />;
-  return <Chat {...props} first={messages} known={asked} />;
+  if (!first) return <div className="scroll quiet" aria-busy="true" />;
+  return <Chat {...props} first={first} known={asked} />;
 }

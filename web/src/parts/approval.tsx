@@ -21,7 +21,7 @@ export function Approval({ session, request, permit }: { session: string; reques
       <p>{asked?.title ? `May the agent do this? ${asked.title}` : 'May the agent do this?'}</p>
       <div className="buttons">
         {options
-          ? options.map(o => <button key={o.id} className={o.kind?.startsWith('allow') ? 'yes' : 'no'} disabled={sent} onClick={() => void answer({ option: o.id })}>{o.name}</button>)
+          ? options.map(o => <button key={o.id} className={o.kind === 'allow_once' ? 'yes' : 'no'} disabled={sent} onClick={() => void answer({ option: o.id })}>{o.name}</button>)
           : <>
               <button className="yes" disabled={sent} onClick={() => void answer({ approved: true })}>Allow</button>
               <button className="no" disabled={sent} onClick={() => void answer({ approved: false })}>Deny</button>
