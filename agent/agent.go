@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
@@ -73,16 +74,17 @@ type Prompt struct {
 
 // Text returns the text of the prompt.
 func (p Prompt) Text() string {
-	var text string
+	var text strings.Builder
 	for _, part := range p.Message.Parts {
-		if part.Type == trace.InputText {
-			if text != "" {
-				text += "\n"
-			}
-			text += part.Text
+		if part.Type != trace.InputText {
+			continue
 		}
+		if text.Len() > 0 {
+			text.WriteByte('\n')
+		}
+		text.WriteString(part.Text)
 	}
-	return text
+	return text.String()
 }
 
 // Host is what the session gives to the agent. It is safe for concurrent use.
