@@ -14,7 +14,7 @@ type Framing struct {
 	// Cursor names the place after a record, for the id line of its last frame.
 	// There are no id lines without it.
 	Cursor func(session string, seq uint64) string
-	// long says that the event lines have the long names of the letter.
+	// long says that event lines, and comments, have the words of the letter.
 	long bool
 }
 
@@ -22,6 +22,14 @@ type Framing struct {
 func (f Framing) For(o Options) Framing {
 	f.long = o.Letter
 	return f
+}
+
+// alive is the comment that breaks a silence.
+func (f Framing) alive() string {
+	if f.long {
+		return ": keepalive\n\n"
+	}
+	return ": keep-alive\n\n"
 }
 
 // event is the name in the event line of a chunk.
