@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
@@ -20,14 +21,16 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now() // a slow sender is not measured
 	if message, is := req.continues(); is {
-		return g.goOn(w, r, req, message, options)
+		return g.goOn(w, r, req, message, options, began)
 	}
 	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
 	if err != nil {
 		return err
 	}
 	prompt.MayPermit = g.mayPermit(r)
+	prompt.Caller.Traceparent = traceparent(r.Header)
 	id, err := g.enter(r, req) // last, so that a bad request makes no session
 	if err != nil {
 		return err
@@ -44,7 +47,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options)
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options, began)
 	return nil
 }
 
@@ -113,7 +116,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options)
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options, time.Time{})
 	return nil
 }
 

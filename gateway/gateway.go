@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/metrics"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -33,13 +34,15 @@ type Options struct {
 	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
 	Ready  func() error
 	Logger *slog.Logger
+	// Meter measures, for /metrics: this gateway only. One of its own if nil, which
+	// knows no agent by name.
+	Meter *metrics.Meter
 	// Started is when the process began, for /metrics.
 	Started time.Time
 }
 
 type gateway struct {
 	Options
-	meter   *meter
 	limiter *limiter
 }
 
@@ -48,6 +51,9 @@ type gateway struct {
 func New(o Options) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Meter == nil {
+		o.Meter = metrics.New()
 	}
 	if !o.Permits.Allows(access.Viewer) {
 		o.Permits = access.Owner
@@ -58,7 +64,8 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, meter: &meter{}, limiter: newLimiter(o.Limits)}
+	g := &gateway{Options: o, limiter: newLimiter(o.Limits)}
+	g.measureAll()
 	mux := http.NewServeMux()
 	route := func(pattern string, need access.Role, h handler) {
 		mux.Handle(pattern, g.handle(g.within(g.allow(need, h))))
@@ -96,7 +103,7 @@ func New(o Options) http.Handler {
 	if o.Guard != nil {
 		guarded = o.Guard(mux)
 	}
-	return g.meter.count(g.paced(unkept(guarded)))
+	return g.count(g.paced(unkept(guarded)))
 }
 
 // Public tells which paths need no token: the page's own files and the health

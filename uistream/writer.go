@@ -50,10 +50,16 @@ type Sent struct {
 	// Failed says that an error was among the chunks, and Lost that it stands for a
 	// turn of which the agent has not told the end.
 	Failed, Lost bool
+	// Broken says that the client could not be written to any more.
+	Broken bool
 }
 
 // Sent tells how the stream went so far.
-func (w *Writer) Sent() Sent { return w.sent }
+func (w *Writer) Sent() Sent {
+	s := w.sent
+	s.Broken = w.err != nil
+	return s
+}
 
 // NewWriter returns a Writer for the response.
 func NewWriter(w http.ResponseWriter, f Framing, t Timing) *Writer {
