@@ -80,18 +80,21 @@ func liveHeap() float64 {
 // streamed measures a chat request whose stream is over, with what its serving
 // returned.
 func (g *gateway) streamed(r *http.Request, turn session.Turn, began time.Time, sent uistream.Sent, err error) {
-	s := metrics.Stream{
+	cut := wasCut(r, sent, err)
+	g.Meter.Streamed(metrics.Stream{
 		Agent: turn.Agent, Queued: turn.Queued, Began: began, First: sent.First, Ended: time.Now(),
-		Failed: sent.Failed, Cut: sent.Lost,
-	}
+		Failed: sent.Failed, Left: err != nil && !cut, Cut: cut || err == nil && sent.Lost,
+	})
+}
+
+// wasCut tells whether a stream that did not come to its end was cut here, or by the
+// client.
+func wasCut(r *http.Request, sent uistream.Sent, err error) bool {
 	switch {
 	case err == nil:
-	case errors.Is(err, uistream.ErrTooSlow), errors.Is(err, os.ErrDeadlineExceeded): // by now its context has ended too
-		s.Cut = true
-	case r.Context().Err() != nil, sent.Broken:
-		s.Left, s.Cut = true, false
-	default:
-		s.Cut = true
+		return false
+	case errors.Is(err, uistream.ErrTooSlow), errors.Is(err, os.ErrDeadlineExceeded):
+		return true // which ends the context of its request too
 	}
-	g.Meter.Streamed(s)
+	return r.Context().Err() == nil && !sent.Broken
 }

@@ -42,7 +42,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 	if !began.IsZero() {
 		g.streamed(r, turn, began, writer.Sent(), err)
 	}
-	if err != nil && r.Context().Err() == nil {
+	if wasCut(r, writer.Sent(), err) {
 		logger := g.Logger.With("session", turn.Session, "turn", turn.ID, "agent", turn.Agent, "by", turn.By, "follower", caller(r))
 		if id := (agent.Caller{Traceparent: traceparent(r.Header)}).TraceID(); id != "" {
 			logger = logger.With("trace_id", id)
