@@ -131,8 +131,8 @@ func TestI04_RequestsWithAStreamOfATurnAreCounted(t *testing.T) {
 		parked := p.chat("/api/chat", "c2", "approve")
 		p.counts("demo", 3, 0, 0, 0)
 		for path, want := range map[string]int{
-			"GET /api/chat/c1/stream HTTP/1.1\r\nHost: x\r\n\r\n":      200, // shows a turn once more
-			"GET /api/sessions/c1/trace HTTP/1.1\r\nHost: x\r\n\r\n":   200,
+			"GET /api/chat/c1/stream HTTP/1.1\r\nHost: x\r\n\r\n":       200, // shows a turn once more
+			"GET /api/sessions/c1/trace HTTP/1.1\r\nHost: x\r\n\r\n":    200,
 			post("/api/chat", `{"id":"c1","messages":[]}`):              400,
 			post("/api/sessions/nowhere/chat", submit("x", "u1", "hi")): 404,
 		} {

@@ -83,7 +83,7 @@ func (g *gateway) streamed(r *http.Request, turn session.Turn, began time.Time, 
 	cut := wasCut(r, sent, err)
 	g.Meter.Streamed(metrics.Stream{
 		Agent: turn.Agent, Queued: turn.Queued, Began: began, First: sent.First, Ended: time.Now(),
-		Failed: sent.Failed, Left: err != nil && !cut, Cut: cut || err == nil && sent.Lost,
+		Failed: sent.Failed, Left: err != nil && !cut && !sent.Whole, Cut: cut || err == nil && sent.Lost,
 	})
 }
 

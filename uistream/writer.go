@@ -50,14 +50,15 @@ type Sent struct {
 	// Failed says that an error was among the chunks, and Lost that it stands for a
 	// turn of which the agent has not told the end.
 	Failed, Lost bool
-	// Broken says that the client could not be written to any more.
-	Broken bool
+	// Whole says that all of it was handed over, and Broken that the client could not
+	// be written to any more. Who leaves on seeing the end makes both true.
+	Whole, Broken bool
 }
 
 // Sent tells how the stream went so far.
 func (w *Writer) Sent() Sent {
 	s := w.sent
-	s.Broken = w.err != nil
+	s.Whole, s.Broken = w.ended, w.err != nil
 	return s
 }
 
