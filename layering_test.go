@@ -68,7 +68,8 @@ func rooms() []room {
 
 		// The hub, and what is above it.
 		{packages: "session", ours: "trace agent eventlog permission workspace"},
-		{packages: "gateway", ours: "access agent session trace uistream", others: "golang.org/x/time/rate"},
+		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
+		{packages: "gateway", ours: "access agent metrics session trace uistream", others: "golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
 

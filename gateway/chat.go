@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/session"
@@ -21,6 +22,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now() // a slow sender is not measured
 	var info session.Info
 	if r.PathValue("id") == "" {
 		if r, info, err = g.arrive(r, req.ID); err != nil {
@@ -32,13 +34,14 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 		return &refusal{http.StatusBadRequest, "client_tool_output", "All tools run on the server: this session takes no outputs of tools from a client."}
 	}
 	if is {
-		return g.goOn(w, r, req, message, options)
+		return g.goOn(w, r, req, message, options, began)
 	}
 	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
 	if err != nil {
 		return err
 	}
 	prompt.MayPermit = g.mayPermit(r)
+	prompt.Caller.Traceparent = traceparent(r.Header)
 	if info, err = g.enter(r, req); err != nil { // last, so that a bad request makes no session
 		return err
 	}
@@ -56,7 +59,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options)
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options, began)
 	return nil
 }
 
@@ -126,7 +129,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options)
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options, time.Time{})
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/metrics"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -46,13 +47,15 @@ type Options struct {
 	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
 	Ready  func() error
 	Logger *slog.Logger
+	// Meter measures, for /metrics: this gateway only. One of its own if nil, which
+	// knows no agent by name.
+	Meter *metrics.Meter
 	// Started is when the process began, for /metrics.
 	Started time.Time
 }
 
 type gateway struct {
 	Options
-	meter    *meter
 	limiter  *limiter
 	findings *findings
 }
@@ -63,6 +66,9 @@ func New(o Options) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Meter == nil {
+		o.Meter = metrics.New()
+	}
 	if !o.Permits.Allows(access.Viewer) {
 		o.Permits = access.Owner
 	}
@@ -72,7 +78,8 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, meter: &meter{}, limiter: newLimiter(o.Limits), findings: newFindings()}
+	g := &gateway{Options: o, limiter: newLimiter(o.Limits), findings: newFindings()}
+	g.measureAll()
 	mux := http.NewServeMux()
 	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.within(h))) })
 	mux.Handle("GET /healthz", g.handle(g.healthy))
@@ -87,7 +94,7 @@ func New(o Options) http.Handler {
 	if o.Guard != nil {
 		guarded = o.Guard(mux)
 	}
-	return g.meter.count(g.paced(unkept(guarded)))
+	return g.count(g.paced(unkept(guarded)))
 }
 
 // Public tells which paths need no token: the page's own files and the health

@@ -259,7 +259,7 @@ func (l *live) resumable() (Turn, bool) {
 	if last == nil || !last.Cut && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
 		return Turn{}, false
 	}
-	return Turn{Session: l.id, ID: last.ID, MessageID: last.MessageID, After: last.After}, true
+	return Turn{Session: l.id, ID: last.ID, Agent: l.info.Agent, MessageID: last.MessageID, After: last.After}, true
 }
 
 // current is the turn that runs, or the first that waits.
@@ -292,7 +292,7 @@ func (l *live) named(ctx context.Context, id string) (Turn, bool, error) {
 	}
 	for _, m := range l.branch.messages {
 		if m.turn == id && !m.user {
-			return Turn{Session: l.id, ID: id, MessageID: m.id, After: m.after}, true, nil
+			return Turn{Session: l.id, ID: id, Agent: l.info.Agent, MessageID: m.id, After: m.after}, true, nil
 		}
 	}
 	return Turn{}, false, nil

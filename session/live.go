@@ -107,7 +107,7 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 		t.live.noticeAsk(t, e.Payload)
 	}
 	if over := t.budget.spend(events, t.live.hub.Options); over != "" {
-		t.live.hub.goes.Go(func() { t.finish(failed("too_much", over)) }) // it waits for this append
+		t.live.hub.goes.Go(func() { t.finish(failed(trace.ReasonTooMuch, over)) }) // it waits for this append
 	}
 	return t.live.append(ctx, t.id, events)
 }

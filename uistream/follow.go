@@ -152,7 +152,7 @@ func (f *follower) take(e entry) (over bool, err error) {
 		if err = f.begin(e.message); err == nil {
 			err = f.w.Frames(e.bytes)
 		}
-	case f.begun && e.fresh:
+	case f.begun && e.fresh: // an error would stand behind the start, in the next message
 		if err := f.w.Frames(e.bytes[:e.tail]); err != nil {
 			return false, err
 		}
@@ -160,6 +160,7 @@ func (f *follower) take(e entry) (over bool, err error) {
 	default:
 		err = f.w.Frames(e.bytes)
 	}
+	f.w.sent.Failed, f.w.sent.Lost = f.w.sent.Failed || e.failed, f.w.sent.Lost || e.lost
 	switch {
 	case err != nil:
 		return false, err

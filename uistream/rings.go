@@ -44,6 +44,7 @@ type Rings struct {
 	ctx    context.Context //nolint:containedctx // the life of the Rings
 	cancel context.CancelCauseFunc
 	tasks  sync.WaitGroup
+	cost   cost
 
 	mu     sync.Mutex
 	rings  map[Key]*ring
@@ -92,7 +93,7 @@ func (rs *Rings) acquire(key Key, source Source) (*ring, error) {
 		rs.rings[key] = r
 		rs.tasks.Go(func() {
 			defer cancel()
-			r.run(ctx, source, rs.config.Framing)
+			r.run(ctx, source, rs.config.Framing, &rs.cost)
 		})
 	}
 	r.users++

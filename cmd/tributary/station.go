@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -19,6 +21,7 @@ import (
 	"github.com/tributary-dev/tributary/eventlog/natslog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/metrics"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 	"github.com/tributary-dev/tributary/web"
@@ -90,7 +93,8 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	if err != nil {
 		return faultOfAccess(err)
 	}
-	options.Log, options.StateDir = s.log, c.Data
+	meter := metrics.New(slices.Collect(maps.Keys(options.Agents))...)
+	options.Log, options.StateDir, options.Meter = s.log, c.Data, meter.Count
 	if s.hub, err = session.New(ctx, options); err != nil {
 		return err
 	}
@@ -99,7 +103,7 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 		Hub: s.hub, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
-		Permits:           c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Started: time.Now(),
+		Permits:           c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
 	}))
 	resting, wake := context.WithCancel(ctx)
 	var tidy sync.WaitGroup
