@@ -42,7 +42,7 @@ func rooms() []room {
 		{packages: "trace", ours: "internal/quote"},
 		{packages: "workspace"},
 		{packages: "web"},
-		{packages: "access"},
+		{packages: "access", others: "github.com/go-jose/go-jose"},
 		{packages: "internal/sse"},
 		{packages: "internal/jsonrpc"},
 		{packages: "internal/procio"},

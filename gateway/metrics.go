@@ -93,7 +93,7 @@ func wasCut(r *http.Request, sent uistream.Sent, err error) bool {
 	switch {
 	case err == nil:
 		return false
-	case errors.Is(err, uistream.ErrTooSlow), errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, uistream.ErrTooSlow), errors.Is(err, uistream.ErrExpired), errors.Is(err, os.ErrDeadlineExceeded):
 		return true // which ends the context of its request too
 	}
 	return r.Context().Err() == nil && !sent.Broken

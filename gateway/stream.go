@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"time"
@@ -37,8 +38,13 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 	leave, back := g.Hub.Attach(turn.Session, turn.ID), g.Hub.Return(turn.Session, caller(r))
 	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
 	err := g.Rings.Serve(r.Context(), writer, key, g.source(turn), span)
-	leave(err != nil)
-	back(err != nil)
+	cut := err != nil
+	if errors.Is(err, uistream.ErrExpired) { // who has been sent away has not left
+		g.Hub.Owe(turn.Session, turn.ID)
+		cut = false
+	}
+	leave(cut)
+	back(cut)
 	if !began.IsZero() {
 		g.streamed(r, turn, began, writer.Sent(), err)
 	}

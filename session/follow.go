@@ -149,6 +149,28 @@ func (l *live) left(t *turn, cut bool) {
 	}
 }
 
+// Owe tells that a client was sent away before it had the end of a turn, through no
+// wish of its own: the rest is kept for it as for one whose connection was cut, and
+// the turn goes on without anybody who follows.
+func (h *Hub) Owe(session, turn string) {
+	l, t, release := h.lookup(session, turn)
+	defer release()
+	if t == nil {
+		return
+	}
+	l.mu.Lock()
+	remember := t.ending && l.last == t && !t.cut
+	t.cut = true
+	if remember {
+		ref := t.ref()
+		l.info.Last = &ref
+	}
+	l.mu.Unlock()
+	if remember {
+		l.saveLate()
+	}
+}
+
 // startGrace begins to count down for a turn that nobody follows any more.
 func (l *live) startGrace(t *turn) {
 	wait := l.hub.GracePeriod

@@ -59,6 +59,13 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	if err != nil {
 		return err
 	}
+	if err := checkAuth(c, options.Agents); err != nil {
+		return err
+	}
+	noSessionChat, err := adapterOff()
+	if err != nil {
+		return err
+	}
 	listener, err := listen(ctx, c.Listen)
 	if err != nil {
 		return err
@@ -82,7 +89,7 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	defer func() { err = errors.Join(err, s.closeLog()) }()
 	endAgents(c.Data, logger)
 
-	guard, err := access.New(accessConfig(c, c.Listen))
+	guard, err := access.New(accessConfig(c, c.Listen, logger))
 	if err != nil {
 		return faultOfAccess(err)
 	}
@@ -94,7 +101,9 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
 	s.server = s.newServer(gateway.New(gateway.Options{
 		Hub: s.hub, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
-		Permits: c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
+		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
+		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
+		Permits:           c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
 	}))
 	resting, wake := context.WithCancel(ctx)
 	var tidy sync.WaitGroup
