@@ -49,10 +49,14 @@ func rooms() []room {
 		{packages: "toolkind", ours: "trace"},
 		{packages: "permission", ours: "trace"},
 
+		// The frames of a session agent, for both sides of it.
+		{packages: "agentops", ours: "trace"},
+
 		// The seam, and the adapters below it: they know neither each other, nor
 		// the log, the hub or the stream.
 		{packages: "agent", ours: "trace workspace"},
 		{packages: "agent/agenttest", ours: "agent trace workspace", others: "go.uber.org/goleak"},
+		{packages: "adapter/agentops", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
 
