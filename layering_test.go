@@ -68,6 +68,7 @@ func rooms() []room {
 
 		// The outputs: they know neither adapters nor the hub.
 		{packages: "uistream", ours: "internal/quote trace"},
+		{packages: "agentops/browser", ours: "agentops trace"},
 		{packages: "export/*", ours: "trace"},
 
 		// The hub, and what is above it.
