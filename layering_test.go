@@ -73,7 +73,7 @@ func rooms() []room {
 
 		// The hub, and what is above it.
 		{packages: "session", ours: "trace agent eventlog permission workspace"},
-		{packages: "gateway", ours: "access session trace uistream", others: "golang.org/x/time/rate"},
+		{packages: "gateway", ours: "access agentops agentops/browser session trace uistream", others: "github.com/coder/websocket golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
 

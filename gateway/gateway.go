@@ -28,6 +28,8 @@ type Options struct {
 	// Guard lets requests through to the routes, with their Principal: the Wrap of
 	// an access.Guard. Without one nobody has a role.
 	Guard func(http.Handler) http.Handler
+	// Runners takes runners that drive sessions; nil: none.
+	Runners Runners
 	// Page serves the web page at /; nil: none.
 	Page http.Handler
 	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
@@ -39,8 +41,9 @@ type Options struct {
 
 type gateway struct {
 	Options
-	meter   *meter
-	limiter *limiter
+	meter    *meter
+	limiter  *limiter
+	audience *audience
 }
 
 // New returns the routes behind their guard. Who is refused by the guard is counted
@@ -58,7 +61,7 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, meter: &meter{}, limiter: newLimiter(o.Limits)}
+	g := &gateway{Options: o, meter: &meter{}, limiter: newLimiter(o.Limits), audience: &audience{of: map[string][]*onlooker{}}}
 	mux := http.NewServeMux()
 	route := func(pattern string, need access.Role, h handler) {
 		mux.Handle(pattern, g.handle(g.within(g.allow(need, h))))
@@ -82,6 +85,7 @@ func New(o Options) http.Handler {
 	route("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.events))
 	route("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	route("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
+	mux.Handle("GET /api/sessions/{id}/ws", g.handle(g.within(g.ws)))
 	route("GET /api/agents", access.Viewer, g.agents)
 	route("GET /metrics", access.Viewer, g.metrics)
 	mux.Handle("GET /healthz", g.handle(g.healthy))
@@ -99,9 +103,13 @@ func New(o Options) http.Handler {
 	return g.meter.count(g.paced(unkept(guarded)))
 }
 
-// Public tells which paths need no token: the page's own files and the health
-// checks. They hold nothing of anybody's.
+// Public tells which requests need no token of a person: for the page's own files and
+// the health checks, which hold nothing of anybody's, and a runner's, which has a token
+// of its own.
 func Public(r *http.Request) bool {
+	if isRunner(r) {
+		return true
+	}
 	switch r.URL.Path {
 	case "/metrics":
 		return false

@@ -11,16 +11,15 @@ import (
 // Watched is a session as somebody finds it who shows all that happens in it.
 type Watched struct {
 	Info Info
-	// At is the number of its last record: what came up to there is how it stands.
-	At uint64
-	// Records yields those of the turns that are not over from their first on, then
-	// whatever comes, until the session is deleted or retired, or the hub closed.
-	// Some that belong to turns which were over by then may be among the first.
-	Records iter.Seq2[trace.Record, error]
+	// Past yields, up to the last record that there is, those of the turns that are
+	// not over. Some of others may be among them.
+	Past iter.Seq2[trace.Record, error]
+	// Next yields what comes after that, until the session is deleted, the hub closed,
+	// or ctx ended. The session stays in memory as long as it is read.
+	Next iter.Seq2[trace.Record, error]
 }
 
-// Watch returns a session with its records. The session stays in memory until ctx
-// ends or the records were read to their end.
+// Watch returns a session with its records.
 func (h *Hub) Watch(ctx context.Context, session string) (Watched, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -36,7 +35,17 @@ func (h *Hub) Watch(ctx context.Context, session string) (Watched, error) {
 	for _, t := range info.Open {
 		from = min(from, t.After)
 	}
-	return Watched{Info: info, At: at, Records: h.followRecords(ctx, session, from, true)}, nil
+	past := func(yield func(trace.Record, error) bool) {
+		if from == at {
+			return
+		}
+		for r, err := range h.Log.After(ctx, session, from) {
+			if err == nil && r.Seq > at || !yield(r, err) {
+				return
+			}
+		}
+	}
+	return Watched{Info: info, Past: past, Next: h.followRecords(ctx, session, at, true)}, nil
 }
 
 // Withdraw takes back the prompt of a principal that has waited for the shortest

@@ -213,3 +213,6 @@ func ChannelName(c agentops.Channel, thread string) string {
 	}
 	return c.ChannelType + ":" + c.ChannelID
 }
+
+// Entitle sets the title that the session has when somebody comes.
+func (t *Translator) Entitle(title string) { t.title = title }
