@@ -329,6 +329,7 @@ func TestE08_QueueByWebSocket(t *testing.T) {
 func TestE07_TwoClientsSeeTheSame(t *testing.T) {
 	s := newStand(t, nil)
 	one := s.look("w1")
+	until[agentops.UserJoined](one, nil)
 	two := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
 	if joined := until(one, func(f agentops.UserJoined) bool { return f.UserID == "bob" }); len(joined.ConnectedUsers) != 2 {
 		t.Errorf("joined %+v", joined)
@@ -551,6 +552,7 @@ func TestF08_WhoLooksByWebSocketIsAFollower(t *testing.T) {
 func TestF03_ASocketThatIsNotReadIsCut(t *testing.T) {
 	s := newStand(t, nil)
 	fast := s.look("w1")
+	until[agentops.UserJoined](fast, nil)
 	slow := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
 	until(fast, func(f agentops.UserJoined) bool { return f.UserID == "bob" })
 	// The network between holds some megabytes; turns of large calls are more.
