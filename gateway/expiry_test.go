@@ -13,8 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
-// until sends a request of somebody whose token counts for so long; zero: for ever.
-func until(t *testing.T, h http.Handler, token time.Duration, method, path, body string, headers ...string) (*answer, <-chan struct{}) {
+// goodFor sends a request of somebody whose token counts for so long; zero: for ever.
+func goodFor(t *testing.T, h http.Handler, token time.Duration, method, path, body string, headers ...string) (*answer, <-chan struct{}) {
 	t.Helper()
 	p := access.Principal{ID: "ada", Name: "ada", Role: access.Owner}
 	if token != 0 {
@@ -53,11 +53,11 @@ func TestB05_ExpiryEndsAStreamNotItsTurn(t *testing.T) {
 				h, end := newExpiryHandler(t, func(o *session.Options) { slowly(o); o.OnDisconnect = ending })
 				defer end()
 				from := time.Now()
-				long, _ := until(t, h, 0, "POST", "/api/chat", submit("other", "u1", "hello"))
-				chat, chatDone := until(t, h, 3*time.Second, "POST", "/api/chat", submit("s", "u1", "slow"))
+				long, _ := goodFor(t, h, 0, "POST", "/api/chat", submit("other", "u1", "hello"))
+				chat, chatDone := goodFor(t, h, 3*time.Second, "POST", "/api/chat", submit("s", "u1", "slow"))
 				synctest.Wait()
-				resumed, resumedDone := until(t, h, 4*time.Second, "GET", "/api/chat/s/stream", "")
-				queued, queuedDone := until(t, h, 2*time.Second, "POST", "/api/chat", submit("s", "u2", "hello"))
+				resumed, resumedDone := goodFor(t, h, 4*time.Second, "GET", "/api/chat/s/stream", "")
+				queued, queuedDone := goodFor(t, h, 2*time.Second, "POST", "/api/chat", submit("s", "u2", "hello"))
 				<-queuedDone
 				if past := time.Since(from); past != 2*time.Second || !strings.HasSuffix(queued.text(), "data: [DONE]\n\n") || !strings.Contains(queued.text(), expiredEnd) {
 					t.Errorf("a prompt that waits: after %s\n%s", past, queued.text())
@@ -82,7 +82,7 @@ func TestB05_ExpiryEndsAStreamNotItsTurn(t *testing.T) {
 				}
 				time.Sleep(2 * time.Minute)
 				// It has run to its end, and so has the one that waited behind it.
-				got, done := until(t, h, time.Hour, "GET", "/api/sessions/s/messages", "")
+				got, done := goodFor(t, h, time.Hour, "GET", "/api/sessions/s/messages", "")
 				<-done
 				if text := got.text(); strings.Count(text, `"role":"assistant"`) != 2 || strings.Contains(text, "canceled") || strings.Contains(text, "not_run") {
 					t.Errorf("the history is %s", text)
@@ -97,10 +97,10 @@ func TestB05_TheRestIsKeptForWhoSignsInAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, end := newExpiryHandler(t, slowly)
 		defer end()
-		_, done := until(t, h, 3*time.Second, "POST", "/api/chat", submit("s", "u1", "slow"))
+		_, done := goodFor(t, h, 3*time.Second, "POST", "/api/chat", submit("s", "u1", "slow"))
 		<-done
 		time.Sleep(10 * time.Minute)
-		again, done := until(t, h, time.Hour, "GET", "/api/chat/s/stream", "")
+		again, done := goodFor(t, h, time.Hour, "GET", "/api/chat/s/stream", "")
 		<-done
 		if text := again.text(); again.status != 200 || !strings.HasSuffix(text, "data: [DONE]\n\n") || strings.Contains(text, "expired") || !strings.Contains(text, `"type":"finish"`) {
 			t.Errorf("%d\n%s", again.status, text)
@@ -112,11 +112,11 @@ func TestB05_ExpiryEndsTraceAndEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, end := newExpiryHandler(t, nil)
 		defer end()
-		_, done := until(t, h, 0, "POST", "/api/chat", submit("s", "u1", "hello"))
+		_, done := goodFor(t, h, 0, "POST", "/api/chat", submit("s", "u1", "hello"))
 		<-done
 		for _, path := range []string{"/api/sessions/s/trace", "/api/sessions/s/events"} {
 			from := time.Now()
-			w, done := until(t, h, 40*time.Second, "GET", path, "", "Accept", "text/event-stream")
+			w, done := goodFor(t, h, 40*time.Second, "GET", path, "", "Accept", "text/event-stream")
 			<-done
 			const last = `data: {"error":"Your sign-in has expired: sign in again to see the rest of the answer.","code":"token_expired"}` + "\n\n"
 			if past := time.Since(from); past != 40*time.Second || !strings.HasSuffix(w.text(), last) {

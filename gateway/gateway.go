@@ -42,6 +42,8 @@ type Options struct {
 	// Guard lets requests through to the routes, with their Principal: the Wrap of
 	// an access.Guard. Without one nobody has a role.
 	Guard func(http.Handler) http.Handler
+	// Runners takes runners that drive sessions; nil: none.
+	Runners Runners
 	// Page serves the web page at /; nil: none.
 	Page http.Handler
 	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
@@ -57,6 +59,7 @@ type Options struct {
 type gateway struct {
 	Options
 	limiter  *limiter
+	audience *audience
 	findings *findings
 }
 
@@ -78,7 +81,7 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, limiter: newLimiter(o.Limits), findings: newFindings()}
+	g := &gateway{Options: o, limiter: newLimiter(o.Limits), audience: &audience{of: map[string][]*onlooker{}}, findings: newFindings()}
 	g.measureAll()
 	mux := http.NewServeMux()
 	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.within(h))) })
@@ -97,9 +100,13 @@ func New(o Options) http.Handler {
 	return g.count(g.paced(unkept(guarded)))
 }
 
-// Public tells which paths need no token: the page's own files and the health
-// checks. They hold nothing of anybody's.
+// Public tells which requests need no token of a person: for the page's own files and
+// the health checks, which hold nothing of anybody's, and a runner's, which has a token
+// of its own.
 func Public(r *http.Request) bool {
+	if isRunner(r) {
+		return true
+	}
 	switch r.URL.Path {
 	case "/metrics":
 		return false

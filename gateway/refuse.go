@@ -128,6 +128,10 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusTooManyRequests, "too_many_prompts"
 	case errors.Is(err, session.ErrLog):
 		return http.StatusServiceUnavailable, "log_unavailable"
+	case errors.Is(err, ErrNoRunner):
+		return http.StatusServiceUnavailable, "no_runner"
+	case errors.Is(err, ErrRunnerToken):
+		return http.StatusUnauthorized, "token_wrong"
 	case errors.Is(err, session.ErrClosing):
 		return http.StatusServiceUnavailable, "shutting_down"
 	}

@@ -38,6 +38,8 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	in("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
 
+	route("GET /api/sessions/{id}/ws", g.ws)
+
 	all("GET /api/agents", access.Viewer, g.agents)
 	all("GET /metrics", access.Viewer, g.metrics)
 }

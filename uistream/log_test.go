@@ -194,7 +194,7 @@ func (d *drawn) step() {
 			d.questions = d.questions[1:]
 		}
 	case 19:
-		d.b.StepStart("s")
+		d.b.StepStart(trace.Step{Name: "s", NativeID: rapid.SampledFrom([]string{"", "theirs", "theirs too"}).Draw(t, "native")})
 	case 20:
 		d.b.StepEnd()
 	case 21:
@@ -224,7 +224,7 @@ func (d *drawn) step() {
 			trace.Unknown{UnknownKind: "new", Raw: json.RawMessage("{}")},
 		}).Draw(t, "event"))
 	default:
-		b.Emit(trace.Data{Name: rapid.SampledFrom([]string{"x", "ü ü", ""}).Draw(t, "name"), ID: key, Value: value, Transient: text == "x"})
+		b.Emit(trace.Data{Name: rapid.SampledFrom([]string{"x", "ü ü", ""}).Draw(t, "name"), ID: key, Value: value, Transient: text == "x", Domain: text == "\n"})
 	}
 }
 

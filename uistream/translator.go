@@ -86,13 +86,16 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 	case trace.Step:
 		t.begin(r.Turn)
 		if p.Phase == trace.PhaseStart {
-			t.stepStart()
+			t.stepStart(p)
 		} else {
 			t.stepEnd()
 		}
 	case trace.Status:
 		t.status(p)
 	case trace.Data:
+		if p.Domain {
+			break // whoever wants such events has said so
+		}
 		if !p.Transient {
 			t.begin(r.Turn)
 		}
