@@ -98,9 +98,10 @@ func TestALetterIsChosenByRequestSessionAndConfiguration(t *testing.T) {
 		})
 	}
 	s := newStand(t, nil)
+	s.do("POST", "/api/sessions", `{"id":"c2"}`)
 	for _, c := range []struct{ method, path, body, want string }{
 		{"POST", "/api/chat?letter=old", submit("c1", "u1", "x"), "`letter` must be rfc or none."},
-		{"GET", "/api/chat/c1/stream?letter=old", "", "`letter` must be rfc or none."},
+		{"GET", "/api/chat/c2/stream?letter=old", "", "`letter` must be rfc or none."},
 		{"POST", "/api/sessions", `{"letter":"none"}`, "`letter` must be rfc, or missing."},
 	} {
 		if status, _, body := s.do(c.method, c.path, c.body); status != 400 || !strings.Contains(body, c.want) {

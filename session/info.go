@@ -20,6 +20,11 @@ type Info struct {
 	Agent     string `json:"agent"`
 	Title     string `json:"title,omitempty"`
 	CreatedBy string `json:"created_by,omitempty"`
+	Kind      Kind   `json:"kind,omitempty"`
+	// Members have roles in this session, by their names. The map is never changed.
+	Members map[string]string `json:"members,omitempty"`
+	// NoChat says that the session is not open to AI SDK clients by its own route.
+	NoChat bool `json:"no_chat,omitempty"`
 	// Letter is whose letter the session's streams follow, if one was chosen when
 	// it was made. It is kept for whoever writes them.
 	Letter    string    `json:"letter,omitempty"`

@@ -99,6 +99,9 @@ type entry struct {
 	tail  int
 	park  bool
 	end   bool
+	// failed says that an error is among the frames, and lost that it stands for a
+	// turn of which the agent has not told the end.
+	failed, lost bool
 }
 
 // pipe turns the records of a turn into entries.
@@ -118,6 +121,10 @@ func (p *pipe) next(r trace.Record) entry {
 	for i, c := range chunks {
 		if _, ok := c.(Start); ok {
 			e.fresh, e.tail = true, len(p.scratch)
+		}
+		if _, ok := c.(Error); ok {
+			stop, ended := r.Payload.(trace.Stop)
+			e.failed, e.lost = true, ended && stop.Lost()
 		}
 		id := ""
 		if i == len(chunks)-1 && p.framing.Cursor != nil {
