@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
@@ -23,7 +24,8 @@ type adapter struct {
 	takes []string
 	// inProcess says that its sessions cost no process.
 	inProcess bool
-	runtime   func(config.Agent) agent.Runtime
+	// runtime is nil where only recordings can be read.
+	runtime func(config.Agent) agent.Runtime
 	// decoder reads recordings; nil where the agent has no protocol of its own.
 	decoder func() agent.Decoder
 }
@@ -32,6 +34,10 @@ type adapter struct {
 func adapters() []adapter {
 	process := []string{"command", "args", "env", "model", "tool_kinds"}
 	return []adapter{
+		{
+			name:    "agentops",
+			decoder: func() agent.Decoder { return agentops.NewDecoder(agentops.Options{}) },
+		},
 		{
 			name: "claude", takes: process,
 			runtime: func(a config.Agent) agent.Runtime {
@@ -65,11 +71,11 @@ func findAdapter(name string) (adapter, bool) {
 	return adapter{}, false
 }
 
-// adapterNames lists the adapters; those that read recordings, if asked for.
+// adapterNames lists the adapters that run agents, or those that read recordings.
 func adapterNames(recordings bool) string {
 	var names []string
 	for _, a := range adapters() {
-		if !recordings || a.decoder != nil {
+		if recordings && a.decoder != nil || !recordings && a.runtime != nil {
 			names = append(names, a.name)
 		}
 	}
@@ -81,6 +87,7 @@ func adapterOf(c config.Config, name string) (adapter, error) {
 	a := c.Agents[name]
 	at := "agents." + name
 	kind, ok := findAdapter(cmp.Or(a.Adapter, name))
+	ok = ok && kind.runtime != nil
 	switch {
 	case !ok && a.Adapter == "":
 		return adapter{}, c.Fault(at, "has no adapter: write one of %s", adapterNames(false))

@@ -19,8 +19,9 @@ type player struct {
 	clock clock
 	sum   Summary
 
-	b     *trace.Builder
-	held  []trace.Event // notes that came while the turn ran
+	b     *trace.Builder   // the newest
+	older []*trace.Builder // those that run beside it
+	held  []trace.Event    // notes that came while the turn ran
 	notes int
 
 	mu   sync.Mutex // guards what follows: a Builder appends on its own
@@ -31,9 +32,13 @@ type player struct {
 
 var _ agent.Turns = (*player)(nil)
 
-// Begin implements agent.Turns. It finishes the turn before.
+// Begin implements agent.Turns. It finishes the turn before, unless that goes on.
 func (p *player) Begin(info agent.TurnInfo) *trace.Builder {
-	_ = p.finish() // put keeps the error, and settle returns it
+	if info.Beside && p.b != nil {
+		p.older = append(p.older, p.b)
+	} else {
+		_ = p.finish() // put keeps the error, and settle returns it
+	}
 	p.sum.Turns++
 	turn := fmt.Sprintf("turn-%d", p.sum.Turns)
 	p.b = trace.NewBuilder(p.ctx, trace.Config{
@@ -71,27 +76,46 @@ func (p *player) release() {
 	_ = p.put("", held)
 }
 
-// settle finishes a turn that the decoder has ended, and returns what went wrong.
-func (p *player) settle() error {
-	if p.b != nil {
-		select {
-		case <-p.b.Ended():
-			return p.finish()
-		default:
-		}
-	}
-	return p.failure()
+// settle finishes the turns that the decoder has ended, and returns what went wrong.
+func (p *player) settle() error { return p.close(ended) }
+
+// finish ends the turns that are open.
+func (p *player) finish() error {
+	return p.close(func(*trace.Builder) bool { return true })
 }
 
-// finish ends the open turn, if there is one.
-func (p *player) finish() error {
-	if p.b != nil {
-		stop, ok := p.b.Verdict()
-		if !ok {
-			stop = trace.Stop{Reason: Ended, Outcome: trace.OutcomeCanceled}
+func ended(b *trace.Builder) bool {
+	select {
+	case <-b.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// close ends turns, those that began first before the others.
+func (p *player) close(which func(*trace.Builder) bool) error {
+	if p.b == nil {
+		return p.failure()
+	}
+	var open []*trace.Builder
+	for _, b := range append(p.older, p.b) {
+		switch {
+		case b == nil:
+		case !which(b):
+			open = append(open, b)
+		default:
+			stop, ok := b.Verdict()
+			if !ok {
+				stop = trace.Stop{Reason: Ended, Outcome: trace.OutcomeCanceled}
+			}
+			_ = b.Finish(stop)
 		}
-		_ = p.b.Finish(stop)
-		p.b = nil
+	}
+	p.b, p.older = nil, nil
+	if n := len(open); n > 0 {
+		p.b, p.older = open[n-1], open[:n-1]
+	} else {
 		p.release()
 	}
 	return p.failure()
