@@ -76,6 +76,8 @@ type Stream struct {
 	WriteTimeout time.Duration `yaml:"write_timeout"`
 	Letter       Letter        `yaml:"letter"`
 	Subagents    Subagents     `yaml:"subagents"`
+	// DomainEvents lists the events of the agent's world that are shown.
+	DomainEvents []string `yaml:"domain_events"`
 	// Client is the profile of clients that name none.
 	Client string `yaml:"client"`
 }

@@ -48,6 +48,10 @@ func TestFaults(t *testing.T) {
 		{"wrong level", "log_level: 3", "t.yaml:1: log_level is 3: write debug, info, warn or error"},
 		{"wrong mode", "auth: {mode: jwt}", `t.yaml:1: auth.mode is "jwt": write token or none`},
 		{"wrong letter", "stream: {letter: strict}", `t.yaml:1: stream.letter is "strict": write rfc`},
+		{"D15 no event of that name", "stream:\n  domain_events: [toast, data-title]", `t.yaml:2: stream.domain_events holds "data-title": write all, or some of approval, audit-log, auth-required, child-session, diff, files-changed, git-state, messages-removed, model-switched, presence, pull-request, question, queue, review-result, session-status, title, toast`},
+		{"D15 all and more", "stream:\n  domain_events: [toast, all]", `t.yaml:2: stream.domain_events holds all beside other names: write all alone`},
+		{"D15 twice", "stream:\n  domain_events: [toast, toast]", `t.yaml:2: stream.domain_events holds toast twice: write it once`},
+		{"D15 no list", "stream:\n  domain_events: all", `t.yaml:2: stream.domain_events is "all": write a list, each entry on a line that begins with -`},
 		{"wrong subagents", "stream: {subagents: show}", `t.yaml:1: stream.subagents is "show": write part, inline or hidden`},
 		{"wrong client", "stream:\n  client: \"4\"", `t.yaml:2: stream.client is "4": write 5, 6, 7 or a full version such as 7.0.173`},
 		{"wrong role", "auth:\n  tokens:\n  - name: a\n    token_env: A\n    role: admin", `t.yaml:5: auth.tokens[0].role cannot be read: role "admin" is unknown; use viewer, collaborator or owner`},
@@ -132,6 +136,7 @@ stream:
   write_timeout: 10s
   letter: rfc
   subagents: inline
+  domain_events: [git-state, title]
   client: "7"
 agents:
   demo:
@@ -176,7 +181,7 @@ agents:
 		},
 		Stream: Stream{
 			EventLines: &no, Keepalive: 9 * time.Second, WriteTimeout: 10 * time.Second,
-			Letter: LetterRFC, Subagents: SubagentsInline, Client: "7",
+			Letter: LetterRFC, Subagents: SubagentsInline, DomainEvents: []string{"git-state", "title"}, Client: "7",
 		},
 		Agents: map[string]Agent{
 			"demo": {},
@@ -195,7 +200,7 @@ agents:
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); d != "" {
 		t.Error(d)
 	}
-	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:50: agents.coder.pace is of no use" {
+	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:51: agents.coder.pace is of no use" {
 		t.Error(err)
 	}
 }

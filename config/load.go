@@ -73,6 +73,9 @@ func (c *Config) check() error {
 	if _, err := uistream.ParseProfile(c.Stream.Client); err != nil {
 		return c.Fault("stream.client", "is %q: write 5, 6, 7 or a full version such as 7.0.173", c.Stream.Client)
 	}
+	if _, err := uistream.ParseDomainEvents(c.Stream.DomainEvents); err != nil {
+		return c.Fault("stream.domain_events", "%v", err)
+	}
 	for i, t := range c.Auth.Tokens {
 		at := fmt.Sprintf("auth.tokens[%d]", i)
 		switch {

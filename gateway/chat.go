@@ -12,7 +12,7 @@ import (
 
 // chat is the POST of useChat: a prompt, and the stream of its turn.
 func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
-	options, err := g.profile(r)
+	wish, err := g.wish(r)
 	if err != nil {
 		return err
 	}
@@ -21,17 +21,18 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if message, is := req.continues(); is {
-		return g.goOn(w, r, req, message, options)
+		return g.goOn(w, r, req, message, wish)
 	}
 	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
 	if err != nil {
 		return err
 	}
 	prompt.MayPermit = g.mayPermit(r)
-	id, err := g.enter(r, req) // last, so that a bad request makes no session
+	info, err := g.enter(r, req) // last, so that a bad request makes no session
 	if err != nil {
 		return err
 	}
+	id := info.ID
 	if parts := req.answersOf(req.LastAssistant); len(parts) > 0 && !prompt.Regenerate {
 		// Buttons that were pressed in an app that does not send them by itself: they
 		// decide, and the message is what comes next.
@@ -44,16 +45,16 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options)
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, wish.of(info))
 	return nil
 }
 
 // enter finds the session that a POST is for. The AI SDK's own route makes it on
 // first use; a route that names a session does not.
-func (g *gateway) enter(r *http.Request, req chatRequest) (string, error) {
+func (g *gateway) enter(r *http.Request, req chatRequest) (session.Info, error) {
 	if id := r.PathValue("id"); id != "" {
-		_, _, _, err := g.Hub.Get(r.Context(), id)
-		return id, err
+		info, _, _, err := g.Hub.Get(r.Context(), id)
+		return info, err
 	}
 	agent := r.URL.Query().Get("agent")
 	if agent == "" {
@@ -61,12 +62,12 @@ func (g *gateway) enter(r *http.Request, req chatRequest) (string, error) {
 	}
 	info, err := g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r)})
 	if err != nil {
-		return "", err
+		return info, err
 	}
 	if agent != "" && agent != info.Agent {
-		return "", &refusal{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
+		return info, &refusal{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
 	}
-	return info.ID, nil
+	return info, nil
 }
 
 // prompt says what a POST wishes. The role of its last message tells the kinds
@@ -98,7 +99,7 @@ func (req chatRequest) prompt(by, channel string) (session.Prompt, error) {
 // resume streams the whole message of the turn that runs, or that ended just
 // now, from its start. There is nothing to resume: 204.
 func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
-	options, err := g.profile(r)
+	wish, err := g.wish(r)
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,11 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options)
+	info, _, _, err := g.Hub.Get(r.Context(), turn.Session)
+	if err != nil {
+		return err
+	}
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, wish.of(info))
 	return nil
 }
 
@@ -133,19 +138,6 @@ func (g *gateway) resumeBehindQuery(w http.ResponseWriter, r *http.Request) erro
 	r.SetPathValue("id", id)
 	g.Hub.Touch(id)
 	return g.resume(w, r)
-}
-
-// profile reads for which client a stream is to be written.
-func (g *gateway) profile(r *http.Request) (uistream.Options, error) {
-	o := g.Stream
-	if client := r.URL.Query().Get("client"); client != "" {
-		p, err := uistream.ParseProfile(client)
-		if err != nil {
-			return o, malformed("%s", sentence(err.Error()))
-		}
-		o.Profile = p
-	}
-	return o, nil
 }
 
 // stop ends the turn named, or the running one, for everybody.

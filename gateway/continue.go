@@ -25,11 +25,13 @@ func (req *chatRequest) continues() (message string, is bool) {
 }
 
 // goOn takes the answers of a message and streams the rest of it.
-func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, o uistream.Options) error {
+func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, wish wish) error {
 	id := r.PathValue("id")
 	if id == "" {
 		id = req.ID
 	}
+	info, _, _, _ := g.Hub.Get(r.Context(), id) // if there is none, the next call says so
+	o := wish.of(info)
 	parts := req.answersOf(message)
 	rest, err := g.Hub.Continue(r.Context(), id, g.continuation(r, req, message, parts))
 	if errors.Is(err, session.ErrUnknownSession) && r.PathValue("id") == "" { // nothing was ever said there
@@ -39,7 +41,7 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 		return g.refuseAnswer(w, message, parts, o, err)
 	}
 	if rest.Waiting {
-		writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
+		writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
 		defer writer.Close()
 		_ = writer.Pause(message, o) // its error says that the client has gone
 		return nil
@@ -60,7 +62,7 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []an
 		return err
 	}
 	g.meter.refused.Add(1) // the status does not tell it
-	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
+	writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
 	defer writer.Close()
 	_ = writer.Refuse(message, code, sentence(err.Error())) // its error says that the client has gone
 	return nil

@@ -20,6 +20,8 @@ type sessionView struct {
 	State     session.State `json:"state"`
 	// Turn is the turn that runs, or null.
 	Turn *string `json:"turn"`
+	// Letter is whose letter its streams follow, if that was chosen for it.
+	Letter string `json:"letter,omitempty"`
 	// Damaged says what the log has lost, if it has.
 	Damaged string `json:"damaged,omitempty"`
 }
@@ -27,7 +29,7 @@ type sessionView struct {
 func view(info session.Info, state session.State, turn string) sessionView {
 	v := sessionView{
 		ID: info.ID, Agent: info.Agent, Title: info.Title, CreatedAt: info.CreatedAt.UTC(), UpdatedAt: info.UpdatedAt.UTC(),
-		State: state, Damaged: info.Damaged,
+		State: state, Letter: info.Letter, Damaged: info.Damaged,
 	}
 	if turn != "" {
 		v.Turn = &turn
@@ -65,11 +67,16 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 		ID    string `json:"id"`
 		Agent string `json:"agent"`
 		Title string `json:"title"`
+		// Letter is whose letter the session's streams follow.
+		Letter string `json:"letter"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	info, err := g.Hub.Create(r.Context(), session.Spec{ID: body.ID, Agent: body.Agent, Title: body.Title, By: caller(r)})
+	if body.Letter != "" && body.Letter != letterRFC {
+		return malformed("`letter` must be %s, or missing.", letterRFC)
+	}
+	info, err := g.Hub.Create(r.Context(), session.Spec{ID: body.ID, Agent: body.Agent, Title: body.Title, Letter: body.Letter, By: caller(r)})
 	if err != nil {
 		return err
 	}

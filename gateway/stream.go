@@ -16,7 +16,7 @@ import (
 func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Turn, span uistream.Span, o uistream.Options) {
 	g.meter.streams.Add(1)
 	defer g.meter.streams.Add(-1)
-	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
+	writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
 	defer writer.Close()
 	if r.Method == http.MethodHead { // who only asks whether there is a stream follows none
 		if writer.Begin() == nil {

@@ -59,6 +59,9 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 	if err := l.loadBranch(ctx); err != nil {
 		return Rest{}, err
 	}
+	if c.Message, err = l.ours(ctx, c.Message); err != nil {
+		return Rest{}, err
+	}
 	turn, t, ok := l.turnOf(c.Message)
 	if !ok || len(c.Replies) == 0 {
 		return Rest{}, ErrNotWaiting
@@ -99,6 +102,9 @@ func (h *Hub) Settle(ctx context.Context, session string, c Continuation) error 
 	}
 	defer release()
 	if err := l.loadBranch(ctx); err != nil {
+		return err
+	}
+	if c.Message, err = l.ours(ctx, c.Message); err != nil {
 		return err
 	}
 	_, t, ok := l.turnOf(c.Message)

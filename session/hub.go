@@ -142,6 +142,8 @@ type Spec struct {
 	Agent string
 	Title string
 	By    string
+	// Letter is whose letter the session's streams follow; see [Info].
+	Letter string
 }
 
 // Create makes a session. An empty id gets one, an empty agent the default.
@@ -163,7 +165,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		return Info{}, fmt.Errorf("read the log of session %q: %w", s.ID, err)
 	}
 	now := h.Now()
-	l := h.newLive(Info{ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, CreatedAt: now, UpdatedAt: now, Since: since})
+	l := h.newLive(Info{ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Letter: s.Letter, CreatedAt: now, UpdatedAt: now, Since: since})
 	l.branched = true
 	// Others may use the session before this returns: whoever began it may go.
 	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {

@@ -54,6 +54,9 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, fmt.Errorf("read the log of session %q: %w", session, err)
 	}
 	if p.Regenerate {
+		if p.Of, err = l.ours(ctx, p.Of); err != nil {
+			return Turn{}, err
+		}
 		if p, err = l.again(ctx, p); err != nil {
 			return Turn{}, err
 		}

@@ -86,7 +86,7 @@ func (f *follower) catchUp(ctx context.Context, source Source, framing Framing) 
 			return at, false, nil
 		}
 	}
-	p := pipe{translator: NewTranslator(f.ring.key.Options), framing: framing}
+	p := pipe{translator: NewTranslator(f.ring.key.Options), framing: framing.For(f.ring.key.Options)}
 	for record, err := range source(ctx, 0) {
 		if err != nil {
 			return 0, false, fmt.Errorf("read the turn: %w", err)
@@ -146,7 +146,7 @@ func (f *follower) take(e entry) (over bool, err error) {
 		err = f.w.Frames(e.bytes[e.tail:])
 	case !f.begun && e.message != "":
 		f.begun = true
-		if err = f.begin(e.message); err == nil {
+		if err = f.begin(e); err == nil {
 			err = f.w.Frames(e.bytes)
 		}
 	case f.begun && e.fresh:
@@ -169,9 +169,13 @@ func (f *follower) take(e entry) (over bool, err error) {
 	}
 }
 
-// begin begins the rest of a message.
-func (f *follower) begin(message string) error {
-	for _, c := range append([]Chunk{Start{MessageID: message}}, f.span.Again...) {
+// begin begins the rest of a message, and of the text that is open there.
+func (f *follower) begin(e entry) error {
+	chunks := append([]Chunk{Start{MessageID: e.message}}, f.span.Again...)
+	if e.text != "" {
+		chunks = append(chunks, TextStart{ID: e.text})
+	}
+	for _, c := range chunks {
 		if err := f.w.Chunk(c); err != nil {
 			return err
 		}

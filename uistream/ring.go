@@ -47,7 +47,7 @@ func newRing(key Key, window int, cancel context.CancelFunc) *ring {
 
 // run reads the turn once, for all.
 func (r *ring) run(ctx context.Context, source Source, f Framing) {
-	p := pipe{translator: NewTranslator(r.key.Options), framing: f}
+	p := pipe{translator: NewTranslator(r.key.Options), framing: f.For(r.key.Options)}
 	for record, err := range source(ctx, 0) {
 		if err != nil {
 			if ctx.Err() != nil {

@@ -7,6 +7,7 @@ package uistream
 type shelf struct {
 	first   uint64 // the place of its first record
 	message string // the assistant message in which all of them end
+	text    string // as in entry, of all of them
 	frames  []byte // never changed up to its length
 	marks   []mark
 }
@@ -39,15 +40,15 @@ func newShelf(first uint64, e entry, window int) *shelf {
 	if first == 0 {
 		room = min(leastRoom, room)
 	}
-	s := &shelf{first: first, message: e.message, frames: make([]byte, 0, max(room, len(e.bytes)))}
+	s := &shelf{first: first, message: e.message, text: e.text, frames: make([]byte, 0, max(room, len(e.bytes)))}
 	s.put(e)
 	return s
 }
 
 // put puts the entry beside the others, if there is room for it and it ends in the
-// same message.
+// same message and begins in the same text.
 func (s *shelf) put(e entry) bool {
-	if e.message != s.message || len(e.bytes) > cap(s.frames)-len(s.frames) {
+	if e.message != s.message || e.text != s.text || len(e.bytes) > cap(s.frames)-len(s.frames) {
 		return false
 	}
 	s.frames = append(s.frames, e.bytes...)
@@ -67,7 +68,7 @@ func (s *shelf) entry(at uint64) entry {
 		from = s.marks[at-s.first-1].end
 	}
 	return entry{
-		seq: m.seq, offset: m.offset, bytes: s.frames[from:m.end:m.end], message: s.message,
+		seq: m.seq, offset: m.offset, bytes: s.frames[from:m.end:m.end], message: s.message, text: s.text,
 		fresh: m.fresh, tail: m.tail, park: m.park, end: m.over,
 	}
 }

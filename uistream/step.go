@@ -49,5 +49,7 @@ func (t *Translator) closeStep() {
 	}
 	t.closeParts()
 	t.step = false
-	t.emit(FinishStep{})
+	if !t.options.Letter {
+		t.emit(FinishStep{})
+	}
 }

@@ -154,7 +154,7 @@ func Next[T any](ctx context.Context, w *Writer, from <-chan T) (value T, more b
 		// It is not set anew at each Wait: a word more often than not comes first.
 		left := time.Until(w.last.Add(w.timing.Keepalive))
 		if left <= 0 {
-			w.buffer = append(w.buffer, ": keep-alive\n\n"...)
+			w.buffer = append(w.buffer, w.framing.alive()...)
 			if err := w.Flush(); err != nil {
 				return value, false, err
 			}
