@@ -139,8 +139,11 @@ func (d *Decoder) end(r *run, stop trace.Stop) {
 	r.b.End(stop)
 }
 
-// forget keeps of a turn no more than that it is over.
+// forget keeps of a turn, or a prompt, no more than that it is over.
 func (d *Decoder) forget(id string) {
+	if tn, known := d.turns[id]; known && tn == nil {
+		return
+	}
 	d.turns[id] = nil
 	d.past = append(d.past, id)
 	if len(d.past) > mostPast {
