@@ -60,7 +60,6 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	}
 	a := &ask{native: q.native, question: q.question, run: r, b: r.b, choices: q.choices}
 	if r.turn != nil {
-		r.turn.endText()
 		a.call = r.turn.about(q)
 	}
 	if a.question {

@@ -340,3 +340,15 @@ func TestE38_TheSameTextByTwoUsers(t *testing.T) {
 		sum{Asked: "Go by u2", Steps: []string{"t1"}, Text: []string{"theirs"}, End: done},
 		sum{Asked: "Go by u1", Steps: []string{"t2"}, Text: []string{"ours"}, End: done})
 }
+
+// TestHealingAfterAnApproval: what is asked closes the text here, and not upstream.
+func TestHealingAfterAnApproval(t *testing.T) {
+	t.Parallel()
+	p := play(t, lines(ours(helloHead), toUs(starts("t")), toUs(chunk("t", "May I? ")),
+		toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"May I?","actions":[],"context":{"toolId":"x","params":{}}}}`),
+		toUs(`{"type":"interactive_prompt_resolved","promptId":"i","resolution":{"actionId":"approve","resolvedBy":"u1"}}`),
+		toUs(chunk("t", "Tha")), toUs(whole("t", text("May I? Thanks."), finish("end_turn")))))
+	if got := strings.Join(sumOf(p.turns[0]).Text, ""); got != "May I? Thanks." {
+		t.Errorf("%q", got)
+	}
+}
