@@ -54,6 +54,7 @@ const (
 	mostPast   = 256
 	mostPrompt = 256
 	mostAsks   = 256
+	mostRuns   = 64
 )
 
 // NewDecoder returns a Decoder for one session.
