@@ -49,8 +49,8 @@ func TestQuestionsOfAllGenerations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			question := `{"type":"tool-call","callId":"c","toolName":"question","status":"running","args":{"questions":[{}]}}`
-			p := play(t, lines(ours(helloFeb), toUs(starts("t")), toUs(whole("t", question)), toUs(c.ask), c.answer, toUs(streaming),
-				toUs(whole("t", strings.Replace(question, "running", "completed", 1), finish("end_turn"))), toUs(notBusy)))
+			p := playBack(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(wholeFrame("t", question)), toUs(c.ask), c.answer, toUs(streaming),
+				toUs(wholeFrame("t", strings.Replace(question, "running", "completed", 1), finishPart("end_turn"))), toUs(notBusy)))
 			if len(p.turns) != 1 {
 				t.Fatalf("%d turns", len(p.turns))
 			}
@@ -84,8 +84,8 @@ func TestApprovalsOfBothGenerations(t *testing.T) {
 			call := func(status string) string {
 				return `{"type":"tool-call","callId":"c","toolName":"call_tool","args":{"tool_id":"gmail:send"},"status":"` + status + `"}`
 			}
-			p := play(t, lines(ours(helloHead), toUs(starts("t")), toUs(whole("t", call("running"))), toUs(c.ask), toUs(c.ask), c.answer,
-				toUs(whole("t", call(c.status))), toUs(whole("t", call(c.status), finish("end_turn"))), toUs(notBusy)))
+			p := playBack(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", call("running"))), toUs(c.ask), toUs(c.ask), c.answer,
+				toUs(wholeFrame("t", call(c.status))), toUs(wholeFrame("t", call(c.status), finishPart("end_turn"))), toUs(notBusy)))
 			if len(p.turns) != 1 {
 				t.Fatalf("%d turns", len(p.turns))
 			}
@@ -104,9 +104,9 @@ func TestApprovalsOfBothGenerations(t *testing.T) {
 func TestAnApprovalWithoutACall(t *testing.T) {
 	t.Parallel()
 	for action, tool := range map[string]string{"approve": `i completed {"to":"a"} {"approved":true}`, "deny": `i denied {"to":"a"} null The action was not approved.`} {
-		expect(t, lines(ours(helloHead), toUs(starts("t")),
+		expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")),
 			toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"May I?","actions":[],"context":{"toolId":"gmail:send","params":{"to":"a"}}}}`),
-			toUs(`{"type":"interactive_prompt_resolved","promptId":"i","resolution":{"actionId":"`+action+`","resolvedBy":"u1"}}`), toUs(whole("t", text("Ok."), finish("end_turn")))),
+			toUs(`{"type":"interactive_prompt_resolved","promptId":"i","resolution":{"actionId":"`+action+`","resolvedBy":"u1"}}`), toUs(wholeFrame("t", textPart("Ok."), finishPart("end_turn")))),
 			sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"Ok."}, Tools: []string{tool}, Answers: []string{"i selected " + action}, End: done})
 	}
 }
@@ -114,10 +114,10 @@ func TestAnApprovalWithoutACall(t *testing.T) {
 func TestAttachments(t *testing.T) {
 	t.Parallel()
 	for name, recording := range map[string][]string{
-		"of our prompt": {fromUs(`{"type":"prompt","content":"Look","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,AA==","filename":"a.png"}]}`), toUs(user("p1", "Look", "u1"))},
+		"of our prompt": {fromUs(`{"type":"prompt","content":"Look","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,AA==","filename":"a.png"}]}`), toUs(userFrame("p1", "Look", "u1"))},
 		"of another's":  {toUs(`{"type":"message","data":{"id":"p1","role":"user","content":"Look","parts":[{"type":"image","data":"AA==","mimeType":"image/png","filename":"a.png"}]}}`)},
 	} {
-		p := play(t, lines(toUs(helloHead), toUs(joined), recording, toUs(starts("t")), toUs(`{"type":"message.updated","data":{"id":"p1","parts":[{"type":"audio","transcript":"x"}]}}`), toUs(whole("t", text("Seen."), finish("end_turn")))))
+		p := playBack(t, lines(toUs(helloHead), toUs(joined), recording, toUs(startFrame("t")), toUs(`{"type":"message.updated","data":{"id":"p1","parts":[{"type":"audio","transcript":"x"}]}}`), toUs(wholeFrame("t", textPart("Seen."), finishPart("end_turn")))))
 		if len(p.turns) != 1 {
 			t.Fatalf("%s: %d turns", name, len(p.turns))
 		}
@@ -133,9 +133,9 @@ func TestScreenshots(t *testing.T) {
 	t.Parallel()
 	shot := `{"type":"message","data":{"id":"x","role":"system","content":"Screenshot","parts":{"type":"screenshot","data":"/9j/AA=="}}}`
 	want := sum{Steps: []string{"t"}, Text: []string{"Look: there."}, Files: []string{"image/jpeg data:image/jpeg;base64,/9j/AA=="}, End: done}
-	expect(t, lines(ofRunner(create("t")), ofRunner(delta("t", "Look: ")), ofRunner(`{"type":"screenshot","data":"/9j/AA==","description":"d"}`), ofRunner(delta("t", "there.")), ofRunner(finalize("t", "end_turn", ""))), want)
+	expect(t, lines(ofRunner(createFrame("t")), ofRunner(deltaFrame("t", "Look: ")), ofRunner(`{"type":"screenshot","data":"/9j/AA==","description":"d"}`), ofRunner(deltaFrame("t", "there.")), ofRunner(finalizeFrame("t", "end_turn", ""))), want)
 	want.Asked = "Go by u1"
-	expect(t, lines(ours(helloHead), toUs(starts("t")), toUs(chunk("t", "Look: ")), ofRunner(`{"type":"screenshot","data":"/9j/AA=="}`), toUs(shot), toUs(chunk("t", "there.")), toUs(whole("t", text("Look: there."), finish("end_turn")))), want)
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "Look: ")), ofRunner(`{"type":"screenshot","data":"/9j/AA=="}`), toUs(shot), toUs(chunkFrame("t", "there.")), toUs(wholeFrame("t", textPart("Look: there."), finishPart("end_turn")))), want)
 }
 
 func TestEventsOfTheAgentsWorld(t *testing.T) {
@@ -148,16 +148,16 @@ func TestEventsOfTheAgentsWorld(t *testing.T) {
 		`{"type":"toast","title":"T"}`: "toast", `{"type":"integration-auth-required","services":[]}`: "auth-required", `{"type":"messages.removed","messageIds":["m"]}`: "messages-removed",
 	}
 	for frame, name := range inTurn {
-		p := play(t, lines(toUs(helloHead), toUs(starts("t")), toUs(frame), ofRunner(frame), toUs(whole("t", text("x"), finish("end_turn")))))
+		p := playBack(t, lines(toUs(helloHead), toUs(startFrame("t")), toUs(frame), ofRunner(frame), toUs(wholeFrame("t", textPart("x"), finishPart("end_turn")))))
 		if got := datas(p.turns[0]); len(got[name]) != 1 || len(got) != 1 {
 			t.Errorf("%s gives %v, want one %s", frame, got, name)
 		}
 	}
-	p := play(t, lines(toUs(helloHead), toUs(`{"type":"git-state","data":{"branch":"b"}}`), toUs(`{"type":"audit_log","entry":{}}`), toUs(`{"type":"title","title":"New"}`), ofRunner(`{"type":"git-state","branch":"b"}`)))
+	p := playBack(t, lines(toUs(helloHead), toUs(`{"type":"git-state","data":{"branch":"b"}}`), toUs(`{"type":"audit_log","entry":{}}`), toUs(`{"type":"title","title":"New"}`), ofRunner(`{"type":"git-state","branch":"b"}`)))
 	if got := datas(p.records); !slices.Equal(names(got), []string{"git-state", "title"}) || got["title"][0] != `"New"` || got["git-state"][0] != `{"branch":"b"}` || len(got["git-state"]) != 1 {
 		t.Errorf("outside a turn: %v", got)
 	}
-	p = play(t, lines(ofRunner(create("t")), ofRunner(`{"type":"git-state","branch":"b"}`), ofRunner(finalize("t", "end_turn", "")), ofRunner(`{"type":"usage-report","turnId":"t","entries":[{"model":"m","inputTokens":3,"outputTokens":4},{"model":"m","inputTokens":1,"outputTokens":1}]}`)))
+	p = playBack(t, lines(ofRunner(createFrame("t")), ofRunner(`{"type":"git-state","branch":"b"}`), ofRunner(finalizeFrame("t", "end_turn", "")), ofRunner(`{"type":"usage-report","turnId":"t","entries":[{"model":"m","inputTokens":3,"outputTokens":4},{"model":"m","inputTokens":1,"outputTokens":1}]}`)))
 	if got := datas(p.records); got["git-state"][0] != `{"branch":"b"}` {
 		t.Errorf("of a runner: %v", got)
 	}
@@ -166,7 +166,7 @@ func TestEventsOfTheAgentsWorld(t *testing.T) {
 		t.Errorf("usage: %+v", p.records[len(p.records)-1].Payload)
 	}
 	huge := `{"type":"diff","requestId":"r","data":{"files":[{"path":"` + strings.Repeat("x", 2<<20) + `"}]}}`
-	p = play(t, lines(toUs(huge)))
+	p = playBack(t, lines(toUs(huge)))
 	if got := datas(p.records)["diff"]; len(got) != 1 || got[0] != `{"omitted":true}` {
 		t.Error("a huge event is kept whole")
 	}

@@ -16,25 +16,25 @@ const done = "completed"
 func TestE02_ResultsOutOfOrderFindTheirCalls(t *testing.T) {
 	t.Parallel()
 	expect(t, lines(
-		ofRunner(create("t")), ofRunner(toolUpdate("t", "a", "running", `,"args":{"x":1}`)), ofRunner(toolUpdate("t", "b", "running", `,"args":{"x":2}`)),
-		ofRunner(toolUpdate("t", "b", "completed", `,"result":"B"`)), ofRunner(toolUpdate("t", "a", "completed", `,"result":"A"`)), ofRunner(finalize("t", "end_turn", "")),
+		ofRunner(createFrame("t")), ofRunner(toolFrame("t", "a", "running", `,"args":{"x":1}`)), ofRunner(toolFrame("t", "b", "running", `,"args":{"x":2}`)),
+		ofRunner(toolFrame("t", "b", "completed", `,"result":"B"`)), ofRunner(toolFrame("t", "a", "completed", `,"result":"A"`)), ofRunner(finalizeFrame("t", "end_turn", "")),
 	), sum{Steps: []string{"t"}, Tools: []string{`b completed {"x":2} "B"`, `a completed {"x":1} "A"`}, End: done})
 }
 
 func TestE04_TheFirstDialectThatBringsTextTellsIt(t *testing.T) {
 	t.Parallel()
 	for name, frames := range map[string][]string{
-		"the runner's first": {delta("t", "Hel"), chunk("t", "Hel"), delta("t", "lo"), chunk("t", "lo")},
-		"chunks first":       {chunk("t", "Hel"), delta("t", "Hel"), chunk("t", "lo"), delta("t", "lo")},
-		"chunks alone":       {chunk("t", "Hel"), chunk("t", "lo")},
-		"the runner's alone": {delta("t", "Hel"), delta("t", "lo")},
+		"the runner's first": {deltaFrame("t", "Hel"), chunkFrame("t", "Hel"), deltaFrame("t", "lo"), chunkFrame("t", "lo")},
+		"chunks first":       {chunkFrame("t", "Hel"), deltaFrame("t", "Hel"), chunkFrame("t", "lo"), deltaFrame("t", "lo")},
+		"chunks alone":       {chunkFrame("t", "Hel"), chunkFrame("t", "lo")},
+		"the runner's alone": {deltaFrame("t", "Hel"), deltaFrame("t", "lo")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			recording := []string{toUs(create("t"))}
+			recording := []string{toUs(createFrame("t"))}
 			for _, f := range frames {
 				recording = append(recording, toUs(f))
 			}
-			expect(t, append(recording, toUs(finalize("t", "end_turn", ""))), sum{Steps: []string{"t"}, Text: []string{"Hello"}, End: done})
+			expect(t, append(recording, toUs(finalizeFrame("t", "end_turn", ""))), sum{Steps: []string{"t"}, Text: []string{"Hello"}, End: done})
 		})
 	}
 }
@@ -43,20 +43,20 @@ func TestE04_TheFirstDialectThatBringsTextTellsIt(t *testing.T) {
 func TestH30_EachTurnHasADialectOfItsOwn(t *testing.T) {
 	t.Parallel()
 	expect(t, lines(
-		toUs(create("t1")), toUs(chunk("t1", "one")), toUs(delta("t1", "one")), toUs(finalize("t1", "end_turn", "")),
-		toUs(create("t2")), toUs(delta("t2", "two")), toUs(chunk("t2", "two")), toUs(finalize("t2", "end_turn", "")),
+		toUs(createFrame("t1")), toUs(chunkFrame("t1", "one")), toUs(deltaFrame("t1", "one")), toUs(finalizeFrame("t1", "end_turn", "")),
+		toUs(createFrame("t2")), toUs(deltaFrame("t2", "two")), toUs(chunkFrame("t2", "two")), toUs(finalizeFrame("t2", "end_turn", "")),
 	), sum{Steps: []string{"t1"}, Text: []string{"one"}, End: done}, sum{Steps: []string{"t2"}, Text: []string{"two"}, End: done})
 }
 
 func TestE05_E06_ToolsAndTextKeepTheirOrder(t *testing.T) {
 	t.Parallel()
-	p := expect(t, lines(ours(helloFeb), toUs(starts("t")), toUs(chunk("t", "One.")),
-		toUs(whole("t", text("One."), tool("a", "running", `,"args":{"x":1}`))),
-		toUs(whole("t", text("One."), tool("a", "completed", `,"args":{"x":1},"result":"A"`))),
-		toUs(chunk("t", "Two.")),
-		toUs(whole("t", text("One."), tool("a", "completed", `,"args":{"x":1},"result":"A"`), text("One.Two."), tool("b", "running", `,"args":{"x":2}`))),
-		toUs(whole("t", text("One."), tool("a", "completed", `,"args":{"x":1},"result":"A"`), text("One.Two."), tool("b", "completed", `,"args":{"x":2},"result":"B"`))),
-		toUs(whole("t", text("One."), tool("a", "completed", `,"args":{"x":1},"result":"A"`), text("One.Two."), tool("b", "completed", `,"args":{"x":2},"result":"B"`), finish("end_turn"))),
+	p := expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "One.")),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "running", `,"args":{"x":1}`))),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`))),
+		toUs(chunkFrame("t", "Two.")),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("One.Two."), toolPart("b", "running", `,"args":{"x":2}`))),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("One.Two."), toolPart("b", "completed", `,"args":{"x":2},"result":"B"`))),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("One.Two."), toolPart("b", "completed", `,"args":{"x":2},"result":"B"`), finishPart("end_turn"))),
 		toUs(notBusy), toUs(idle),
 	), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One.", "Two."}, Tools: []string{`a completed {"x":1} "A"`, `b completed {"x":2} "B"`}, End: done})
 	var order []string
@@ -74,12 +74,12 @@ func TestE05_E06_ToolsAndTextKeepTheirOrder(t *testing.T) {
 func TestE07_E08_PromptsOfFebruaryWaitInOrder(t *testing.T) {
 	t.Parallel()
 	expect(t, lines(
-		ours(helloFeb), toUs(starts("t1")), toUs(chunk("t1", "one")),
-		fromUs(prompt("Next")), toUs(user("p2", "Next", "u1")), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`),
-		fromUs(prompt("Last")), toUs(user("p3", "Last", "u1")), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":2}}`),
-		toUs(chunk("t1", "!")), toUs(whole("t1", text("one!"), finish("end_turn"))),
-		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":1}}`), toUs(idle), toUs(thinking), toUs(starts("t2")), toUs(chunk("t2", "two")), toUs(whole("t2", text("two"), finish("end_turn"))),
-		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`), toUs(thinking), toUs(starts("t3")), toUs(chunk("t3", "three")), toUs(whole("t3", text("three"), finish("end_turn"))), toUs(notBusy),
+		oursBegun(helloFeb), toUs(startFrame("t1")), toUs(chunkFrame("t1", "one")),
+		fromUs(promptFrame("Next")), toUs(userFrame("p2", "Next", "u1")), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`),
+		fromUs(promptFrame("Last")), toUs(userFrame("p3", "Last", "u1")), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":2}}`),
+		toUs(chunkFrame("t1", "!")), toUs(wholeFrame("t1", textPart("one!"), finishPart("end_turn"))),
+		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":1}}`), toUs(idle), toUs(thinking), toUs(startFrame("t2")), toUs(chunkFrame("t2", "two")), toUs(wholeFrame("t2", textPart("two"), finishPart("end_turn"))),
+		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`), toUs(thinking), toUs(startFrame("t3")), toUs(chunkFrame("t3", "three")), toUs(wholeFrame("t3", textPart("three"), finishPart("end_turn"))), toUs(notBusy),
 	),
 		sum{Asked: "Go by u1", Steps: []string{"t1"}, Text: []string{"one!"}, End: done},
 		sum{Asked: "Next by u1", Steps: []string{"t2"}, Text: []string{"two"}, End: done},
@@ -88,8 +88,8 @@ func TestE07_E08_PromptsOfFebruaryWaitInOrder(t *testing.T) {
 
 func TestE20_ATool_IsFirstSeenRunningOrCompleted(t *testing.T) {
 	t.Parallel()
-	p := expect(t, lines(ofRunner(create("t")), ofRunner(toolUpdate("t", "a", "completed", `,"args":{"x":1},"result":"A"`)),
-		ofRunner(toolUpdate("t", "b", "running", `,"args":{"x":2}`)), ofRunner(toolUpdate("t", "b", "error", `,"error":"no"`)), ofRunner(finalize("t", "end_turn", ""))),
+	p := expect(t, lines(ofRunner(createFrame("t")), ofRunner(toolFrame("t", "a", "completed", `,"args":{"x":1},"result":"A"`)),
+		ofRunner(toolFrame("t", "b", "running", `,"args":{"x":2}`)), ofRunner(toolFrame("t", "b", "error", `,"error":"no"`)), ofRunner(finalizeFrame("t", "end_turn", ""))),
 		sum{Steps: []string{"t"}, Tools: []string{`a completed {"x":1} "A"`, `b failed {"x":2} null no`}, End: done})
 	calls := 0
 	for _, r := range p.turns[0] {
@@ -105,89 +105,89 @@ func TestE20_ATool_IsFirstSeenRunningOrCompleted(t *testing.T) {
 func TestE21_ArgumentsThatAreFilledLater(t *testing.T) {
 	t.Parallel()
 	for _, statuses := range [][]string{{"pending", "running"}, {"running", "completed"}, {"pending", "completed"}} {
-		expect(t, lines(ofRunner(create("t")), ofRunner(toolUpdate("t", "a", statuses[0], `,"args":{}`)),
-			ofRunner(toolUpdate("t", "a", statuses[1], `,"args":{"x":1}`)), ofRunner(toolUpdate("t", "a", "completed", `,"result":1`)), ofRunner(finalize("t", "end_turn", ""))),
+		expect(t, lines(ofRunner(createFrame("t")), ofRunner(toolFrame("t", "a", statuses[0], `,"args":{}`)),
+			ofRunner(toolFrame("t", "a", statuses[1], `,"args":{"x":1}`)), ofRunner(toolFrame("t", "a", "completed", `,"result":1`)), ofRunner(finalizeFrame("t", "end_turn", ""))),
 			sum{Steps: []string{"t"}, Tools: []string{map[bool]string{true: `a completed {"x":1} null`, false: `a completed {"x":1} 1`}[statuses[1] == "completed"]}, End: done})
 	}
 }
 
 func TestE22_AResultIsMissing(t *testing.T) {
 	t.Parallel()
-	expect(t, lines(ofRunner(create("t")), ofRunner(toolUpdate("t", "a", "completed", "")), ofRunner(finalize("t", "end_turn", ""))),
+	expect(t, lines(ofRunner(createFrame("t")), ofRunner(toolFrame("t", "a", "completed", "")), ofRunner(finalizeFrame("t", "end_turn", ""))),
 		sum{Steps: []string{"t"}, Tools: []string{`a completed {} null`}, End: done})
 }
 
 func TestE23_AStuckToolIsCompletedAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	want := sum{Steps: []string{"t"}, Text: []string{"x"}, Tools: []string{`a completed {"x":1} null`}, End: done}
-	expect(t, lines(ofRunner(create("t")), ofRunner(toolUpdate("t", "a", "running", `,"args":{"x":1}`)), ofRunner(delta("t", "x")),
-		ofRunner(finalize("t", "end_turn", "")), ofRunner(toolUpdate("t", "a", "completed", "")), ofRunner(`{"type":"complete"}`)), want)
+	expect(t, lines(ofRunner(createFrame("t")), ofRunner(toolFrame("t", "a", "running", `,"args":{"x":1}`)), ofRunner(deltaFrame("t", "x")),
+		ofRunner(finalizeFrame("t", "end_turn", "")), ofRunner(toolFrame("t", "a", "completed", "")), ofRunner(`{"type":"complete"}`)), want)
 	want.Asked = "Go by u1"
-	running, completed := tool("a", "running", `,"args":{"x":1}`), tool("a", "completed", `,"args":{"x":1}`)
-	expect(t, lines(ours(helloFeb), toUs(starts("t")), toUs(whole("t", running)), toUs(chunk("t", "x")),
-		toUs(whole("t", running, text("x"), finish("end_turn"))), toUs(whole("t", completed, text("x"), finish("end_turn"))), toUs(notBusy)), want)
+	running, completed := toolPart("a", "running", `,"args":{"x":1}`), toolPart("a", "completed", `,"args":{"x":1}`)
+	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")),
+		toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn"))), toUs(wholeFrame("t", completed, textPart("x"), finishPart("end_turn"))), toUs(notBusy)), want)
 	// It never is: the turn ends all the same.
 	want.Tools = []string{`a canceled {"x":1} null Not finished: the agent ended its turn without a result.`}
-	expect(t, lines(ours(helloFeb), toUs(starts("t")), toUs(whole("t", running)), toUs(chunk("t", "x")), toUs(whole("t", running, text("x"), finish("end_turn"))), toUs(notBusy)), want)
-	expect(t, lines(ours(helloFeb), toUs(starts("t")), toUs(whole("t", running)), toUs(chunk("t", "x")), toUs(whole("t", running, text("x"), finish("end_turn")))), want)
+	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")), toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn"))), toUs(notBusy)), want)
+	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")), toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn")))), want)
 }
 
 func TestE24_D17_ASecondCompleteEndsNothing(t *testing.T) {
 	t.Parallel()
 	expect(t, lines(
-		toRunner(`{"type":"prompt","messageId":"p1","content":"One"}`), ofRunner(create("t1")), ofRunner(delta("t1", "one")), ofRunner(`{"type":"complete","messageId":"p1"}`),
-		toRunner(`{"type":"prompt","messageId":"p2","content":"Two"}`), ofRunner(create("t2")), ofRunner(delta("t2", "tw")), ofRunner(`{"type":"complete","messageId":"p1"}`), ofRunner(delta("t2", "o")),
-		ofRunner(finalize("t2", "end_turn", "")), ofRunner(`{"type":"complete","messageId":"p2"}`), ofRunner(`{"type":"complete","messageId":"p2"}`),
+		toRunner(`{"type":"prompt","messageId":"p1","content":"One"}`), ofRunner(createFrame("t1")), ofRunner(deltaFrame("t1", "one")), ofRunner(`{"type":"complete","messageId":"p1"}`),
+		toRunner(`{"type":"prompt","messageId":"p2","content":"Two"}`), ofRunner(createFrame("t2")), ofRunner(deltaFrame("t2", "tw")), ofRunner(`{"type":"complete","messageId":"p1"}`), ofRunner(deltaFrame("t2", "o")),
+		ofRunner(finalizeFrame("t2", "end_turn", "")), ofRunner(`{"type":"complete","messageId":"p2"}`), ofRunner(`{"type":"complete","messageId":"p2"}`),
 	), sum{Asked: "One", Steps: []string{"t1"}, Text: []string{"one"}, End: done}, sum{Asked: "Two", Steps: []string{"t2"}, Text: []string{"two"}, End: done})
 }
 
 func TestE25_AFinalizeThatDoesNotSayOfWhichTurn(t *testing.T) {
 	t.Parallel()
-	expect(t, lines(ofRunner(create("t")), ofRunner(`{"type":"message.finalize","reason":"error","error":"No key"}`), ofRunner(`{"type":"complete"}`)),
+	expect(t, lines(ofRunner(createFrame("t")), ofRunner(`{"type":"message.finalize","reason":"error","error":"No key"}`), ofRunner(`{"type":"complete"}`)),
 		sum{Steps: []string{"t"}, End: "failed: No key"})
 	// Browsers are not told of it at all: an empty message, and then nothing more.
-	expect(t, lines(ours(helloFeb), toUs(starts("t")), toUs(notBusy), toUs(idle)), sum{Asked: "Go by u1", Steps: []string{"t"}, End: "failed: Turn failed"})
+	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(notBusy), toUs(idle)), sum{Asked: "Go by u1", Steps: []string{"t"}, End: "failed: Turn failed"})
 }
 
 func TestE26_IdleInTheMiddleOfATurnIsNoEnd(t *testing.T) {
 	t.Parallel()
-	expect(t, lines(ours(helloFeb), toUs(starts("t")), toUs(chunk("t", "One")), toUs(idle), toUs(streaming), toUs(chunk("t", ", two")), toUs(idle),
-		toUs(whole("t", text("One, two"), finish("end_turn"))), toUs(notBusy)), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One, two"}, End: done})
-	expect(t, lines(ours(helloFeb), toUs(starts("t")), toUs(chunk("t", "One")), toUs(idle), toUs(chunk("t", ", two")), toUs(streaming), toUs(chunk("t", ", three")),
-		toUs(whole("t", text("One, two, three"), finish("end_turn")))), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One, two, three"}, End: done})
+	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(idle), toUs(streaming), toUs(chunkFrame("t", ", two")), toUs(idle),
+		toUs(wholeFrame("t", textPart("One, two"), finishPart("end_turn"))), toUs(notBusy)), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One, two"}, End: done})
+	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(idle), toUs(chunkFrame("t", ", two")), toUs(streaming), toUs(chunkFrame("t", ", three")),
+		toUs(wholeFrame("t", textPart("One, two, three"), finishPart("end_turn")))), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One, two, three"}, End: done})
 }
 
 func TestE27_E28_AnAbortHasNoEndAndWhatComesAfterItIsLate(t *testing.T) {
 	t.Parallel()
 	cut := sum{Asked: "Go by u1", Steps: []string{"t1"}, Text: []string{"One"}, End: "canceled"}
 	for name, frames := range map[string][]string{
-		"ours in february":   {fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunk("t1", " late")), toUs(idle), toUs(`{"type":"status","data":{"runnerBusy":false,"aborted":true}}`)},
-		"ours since":         {fromUs(`{"type":"abort"}`), toUs(chunk("t1", " late")), toUs(idle), toUs(idle), toUs(notBusy)},
-		"somebody else's":    {toUs(idle), toUs(chunk("t1", " late")), toUs(idle), toUs(notBusy)},
-		"of the runner":      {toRunner(`{"type":"abort"}`), ofRunner(delta("t1", " late")), ofRunner(`{"type":"aborted"}`), ofRunner(delta("t1", " later"))},
+		"ours in february":   {fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunkFrame("t1", " late")), toUs(idle), toUs(`{"type":"status","data":{"runnerBusy":false,"aborted":true}}`)},
+		"ours since":         {fromUs(`{"type":"abort"}`), toUs(chunkFrame("t1", " late")), toUs(idle), toUs(idle), toUs(notBusy)},
+		"somebody else's":    {toUs(idle), toUs(chunkFrame("t1", " late")), toUs(idle), toUs(notBusy)},
+		"of the runner":      {toRunner(`{"type":"abort"}`), ofRunner(deltaFrame("t1", " late")), ofRunner(`{"type":"aborted"}`), ofRunner(deltaFrame("t1", " later"))},
 		"and no word on end": {fromUs(`{"type":"abort"}`), toUs(idle)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			expect(t, lines(ours(helloFeb), toUs(starts("t1")), toUs(chunk("t1", "One")), frames), cut)
+			expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t1")), toUs(chunkFrame("t1", "One")), frames), cut)
 		})
 	}
 	t.Run("and the next one runs", func(t *testing.T) {
 		t.Parallel()
-		expect(t, lines(ours(helloHead), toUs(starts("t1")), toUs(chunk("t1", "One")), fromUs(prompt("Next")),
+		expect(t, lines(oursBegun(helloHead), toUs(startFrame("t1")), toUs(chunkFrame("t1", "One")), fromUs(promptFrame("Next")),
 			toUs(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Next"}}}`), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":1,"queueReason":"busy"}}`),
-			fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunk("t1", " late")),
-			toUs(user("p2", "Next", "u1")), toUs(`{"type":"queue.state","data":{"pending":null}}`), toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`),
-			toUs(idle), toUs(thinking), toUs(starts("t2")), toUs(chunk("t2", "Two")), toUs(chunk("t1", " later")), toUs(whole("t2", text("Two"), finish("end_turn"))), toUs(notBusy)),
+			fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunkFrame("t1", " late")),
+			toUs(userFrame("p2", "Next", "u1")), toUs(`{"type":"queue.state","data":{"pending":null}}`), toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`),
+			toUs(idle), toUs(thinking), toUs(startFrame("t2")), toUs(chunkFrame("t2", "Two")), toUs(chunkFrame("t1", " later")), toUs(wholeFrame("t2", textPart("Two"), finishPart("end_turn"))), toUs(notBusy)),
 			cut, sum{Asked: "Next by u1", Steps: []string{"t2"}, Text: []string{"Two"}, End: done})
 	})
 }
 
 func TestE29_AnotherModelTakesOver(t *testing.T) {
 	t.Parallel()
-	p := expect(t, lines(ours(helloHead), toUs(starts("t1")), toUs(chunk("t1", "Let me")), toUs(whole("t1", text("Let me"), tool("a", "running", `,"args":{"x":1}`))),
+	p := expect(t, lines(oursBegun(helloHead), toUs(startFrame("t1")), toUs(chunkFrame("t1", "Let me")), toUs(wholeFrame("t1", textPart("Let me"), toolPart("a", "running", `,"args":{"x":1}`))),
 		toUs(`{"type":"model-switched","messageId":"p1","fromModel":"big","toModel":"small","reason":"overloaded"}`), toUs(thinking),
-		toUs(starts("t2")), toUs(chunk("t2", "Done.")), toUs(whole("t2", text("Done."), tool("a", "completed", `,"args":{"x":2},"result":1`), finish("end_turn"))), toUs(notBusy)),
+		toUs(startFrame("t2")), toUs(chunkFrame("t2", "Done.")), toUs(wholeFrame("t2", textPart("Done."), toolPart("a", "completed", `,"args":{"x":2},"result":1`), finishPart("end_turn"))), toUs(notBusy)),
 		sum{
 			Asked: "Go by u1", Steps: []string{"t1", "t2"}, Text: []string{"Let me", "Done."},
 			Tools: []string{`a canceled {"x":1} null Not finished: the agent began anew.`, `a~ completed {"x":2} 1`}, End: done,
@@ -205,11 +205,11 @@ func TestE30_APromptThatIsTakenBackDoesNotRun(t *testing.T) {
 			toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":1,"queueReason":"busy"}}`),
 		}
 	}
-	expect(t, lines(ours(helloHead), toUs(starts("t1")), toUs(chunk("t1", "One")),
-		fromUs(prompt("Second")), queued("p2", "Second"),
-		fromUs(prompt("Third")), toUs(`{"type":"queue.withdrawn","data":{"messageId":"p2","content":"Second"}}`), queued("p3", "Third"),
-		toUs(whole("t1", text("One"), finish("end_turn"))), toUs(user("p3", "Third", "u1")), toUs(`{"type":"queue.state","data":{"pending":null}}`),
-		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`), toUs(starts("t3")), toUs(chunk("t3", "Three")), toUs(whole("t3", text("Three"), finish("end_turn"))), toUs(notBusy)),
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t1")), toUs(chunkFrame("t1", "One")),
+		fromUs(promptFrame("Second")), queued("p2", "Second"),
+		fromUs(promptFrame("Third")), toUs(`{"type":"queue.withdrawn","data":{"messageId":"p2","content":"Second"}}`), queued("p3", "Third"),
+		toUs(wholeFrame("t1", textPart("One"), finishPart("end_turn"))), toUs(userFrame("p3", "Third", "u1")), toUs(`{"type":"queue.state","data":{"pending":null}}`),
+		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`), toUs(startFrame("t3")), toUs(chunkFrame("t3", "Three")), toUs(wholeFrame("t3", textPart("Three"), finishPart("end_turn"))), toUs(notBusy)),
 		sum{Asked: "Go by u1", Steps: []string{"t1"}, Text: []string{"One"}, End: done},
 		sum{Asked: "Third by u1", Steps: []string{"t3"}, Text: []string{"Three"}, End: done})
 }
@@ -217,14 +217,14 @@ func TestE30_APromptThatIsTakenBackDoesNotRun(t *testing.T) {
 func TestE31_ASessionThatWakes(t *testing.T) {
 	t.Parallel()
 	expect(t, lines(
-		toUs(strings.Replace(helloHead, `"running"`, `"hibernated"`, 1)), toUs(joined), fromUs(prompt("Go")),
+		toUs(strings.Replace(helloHead, `"running"`, `"hibernated"`, 1)), toUs(joined), fromUs(promptFrame("Go")),
 		toUs(`{"type":"queue.state","data":{"pending":{"messageId":"p1","content":"Go"}}}`), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":1,"queueReason":"waking"}}`),
 		toUs(`{"type":"status","data":{"status":"restoring"}}`), toUs(`{"type":"status","data":{"status":"running","sandboxRunning":true}}`), toUs(`{"type":"status","data":{"runnerConnected":true}}`), toUs(idle),
-		toUs(user("p1", "Go", "u1")), toUs(`{"type":"queue.state","data":{"pending":null}}`), toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`),
-		toUs(thinking), toUs(starts("t")), toUs(chunk("t", "Up.")), toUs(whole("t", text("Up."), finish("end_turn"))), toUs(notBusy),
+		toUs(userFrame("p1", "Go", "u1")), toUs(`{"type":"queue.state","data":{"pending":null}}`), toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`),
+		toUs(thinking), toUs(startFrame("t")), toUs(chunkFrame("t", "Up.")), toUs(wholeFrame("t", textPart("Up."), finishPart("end_turn"))), toUs(notBusy),
 	), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"Up."}, End: done})
 	expect(t, lines(
-		toUs(helloHead), toUs(joined), fromUs(prompt("Go")), toUs(`{"type":"status","data":{"status":"error"}}`), toUs(`{"type":"error","error":"The sandbox did not start"}`),
+		toUs(helloHead), toUs(joined), fromUs(promptFrame("Go")), toUs(`{"type":"status","data":{"status":"error"}}`), toUs(`{"type":"error","error":"The sandbox did not start"}`),
 	), sum{Asked: "Go", End: "failed: The sandbox did not start"})
 }
 
@@ -237,23 +237,23 @@ func TestE32_TextThatWasMissedIsHealedBySuffix(t *testing.T) {
 		text   []string
 	}{
 		"by the next snapshot": {[]string{
-			lost(chunk("t", " quick")), toUs(busy), toUs(chunk("t", " brown")), toUs(chunk("t", " fox")), toUs(whole("t", text("The quick brown fox"), tool("a", "completed", ""))),
-			toUs(chunk("t", "Jumps")), toUs(whole("t", text("The quick brown fox"), tool("a", "completed", ""), text("Jumps"), finish("end_turn"))),
+			lost(chunkFrame("t", " quick")), toUs(busy), toUs(chunkFrame("t", " brown")), toUs(chunkFrame("t", " fox")), toUs(wholeFrame("t", textPart("The quick brown fox"), toolPart("a", "completed", ""))),
+			toUs(chunkFrame("t", "Jumps")), toUs(wholeFrame("t", textPart("The quick brown fox"), toolPart("a", "completed", ""), textPart("Jumps"), finishPart("end_turn"))),
 		}, []string{"The quick brown fox", "Jumps"}},
-		"by the last snapshot": {[]string{lost(chunk("t", " quick")), toUs(busy), toUs(chunk("t", " fox")), toUs(whole("t", text("The quick fox"), finish("end_turn")))}, []string{"The quick fox"}},
+		"by the last snapshot": {[]string{lost(chunkFrame("t", " quick")), toUs(busy), toUs(chunkFrame("t", " fox")), toUs(wholeFrame("t", textPart("The quick fox"), finishPart("end_turn")))}, []string{"The quick fox"}},
 		"and a tool, and more text": {[]string{
-			lost(chunk("t", " quick")), lost(whole("t", text("The quick"), tool("a", "completed", ""))), lost(chunk("t", "Fo")), toUs(busy), toUs(chunk("t", "x")),
-			toUs(whole("t", text("The quick"), tool("a", "completed", ""), text("Fox"), finish("end_turn"))),
+			lost(chunkFrame("t", " quick")), lost(wholeFrame("t", textPart("The quick"), toolPart("a", "completed", ""))), lost(chunkFrame("t", "Fo")), toUs(busy), toUs(chunkFrame("t", "x")),
+			toUs(wholeFrame("t", textPart("The quick"), toolPart("a", "completed", ""), textPart("Fox"), finishPart("end_turn"))),
 		}, []string{"The quick", "Fox"}},
 		"by history": {[]string{
-			lost(chunk("t", " fox")), lost(whole("t", text("The fox"), finish("end_turn"))), lost(notBusy), toUs(helloHead),
+			lost(chunkFrame("t", " fox")), lost(wholeFrame("t", textPart("The fox"), finishPart("end_turn"))), lost(notBusy), toUs(helloHead),
 			`{"dir":"http","method":"GET","path":"/api/sessions/s/messages?limit=50","status":200,"response":{"messages":[{"id":"p1","role":"user","content":"Go","createdAt":"2026-02-27T00:00:00Z"},{"id":"t","role":"assistant","content":"The fox","parts":[{"type":"text","text":"The fox"},{"type":"finish","reason":"end_turn"}]}]}}`,
 		}, []string{"The fox"}},
-		"without a loss of frames": {[]string{toUs(whole("t", text("The fox"), finish("end_turn")))}, []string{"The fox"}},
+		"without a loss of frames": {[]string{toUs(wholeFrame("t", textPart("The fox"), finishPart("end_turn")))}, []string{"The fox"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := sums(play(t, lines(ours(helloHead), toUs(starts("t")), toUs(chunk("t", "The")), c.frames)))
+			got := sums(playBack(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "The")), c.frames)))
 			if len(got) != 1 || !slices.Equal(got[0].Text, c.text) || got[0].End != done {
 				t.Errorf("%q, want %q", got, c.text)
 			}
@@ -261,7 +261,7 @@ func TestE32_TextThatWasMissedIsHealedBySuffix(t *testing.T) {
 	}
 	t.Run("and the end is not known", func(t *testing.T) {
 		t.Parallel()
-		expect(t, lines(ours(helloHead), toUs(starts("t")), toUs(chunk("t", "The")), toUs(helloHead)),
+		expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "The")), toUs(helloHead)),
 			sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"The"}, End: "failed: Stream interrupted"})
 	})
 }
@@ -271,9 +271,9 @@ func TestE33_FebruarysLastSnapshotTakesNothingBack(t *testing.T) {
 	for name, last := range map[string]string{"as told": "After.", "and heals": "After. More."} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			done1 := tool("a", "completed", `,"args":{"x":1},"result":"A"`)
-			expect(t, lines(ours(helloFeb), toUs(starts("t")), toUs(chunk("t", "Before.")), toUs(whole("t", text("Before."), done1)), toUs(chunk("t", "After.")),
-				toUs(whole("t", text(last), done1, text(last), finish("end_turn"))), toUs(notBusy)),
+			done1 := toolPart("a", "completed", `,"args":{"x":1},"result":"A"`)
+			expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "Before.")), toUs(wholeFrame("t", textPart("Before."), done1)), toUs(chunkFrame("t", "After.")),
+				toUs(wholeFrame("t", textPart(last), done1, textPart(last), finishPart("end_turn"))), toUs(notBusy)),
 				sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"Before.", last}, Tools: []string{`a completed {"x":1} "A"`}, End: done})
 		})
 	}
@@ -287,11 +287,11 @@ func TestE34_OtherUsersAndChannelsAreTurnsOfTheirOwn(t *testing.T) {
 	inData := func(frame, id string) string {
 		return strings.TrimSuffix(frame, "}}") + `,"channelType":"thread","channelId":"` + id + `","threadId":"` + id + `"}}`
 	}
-	p := play(t, lines(toUs(helloHead), toUs(joined),
-		fromUs(`{"type":"prompt","content":"Mine","threadId":"A"}`), toUs(inData(user("p1", "Mine", "u1"), "A")), toUs(in(thinking, "A")), toUs(inData(starts("t1"), "A")),
-		toUs(in(chunk("t1", "one"), "A")),
-		ofRunner(`{"type":"agentStatus","status":"thinking"}`), toUs(inData(starts("t2"), "B")), toUs(in(chunk("t2", "two"), "B")), toUs(in(chunk("t1", " and"), "A")), toUs(in(chunk("t2", " too"), "B")),
-		toUs(inData(whole("t2", text("two too"), finish("end_turn")), "B")), toUs(in(chunk("t1", " more"), "A")), toUs(inData(whole("t1", text("one and more"), finish("end_turn")), "A")), toUs(notBusy)))
+	p := playBack(t, lines(toUs(helloHead), toUs(joined),
+		fromUs(`{"type":"prompt","content":"Mine","threadId":"A"}`), toUs(inData(userFrame("p1", "Mine", "u1"), "A")), toUs(in(thinking, "A")), toUs(inData(startFrame("t1"), "A")),
+		toUs(in(chunkFrame("t1", "one"), "A")),
+		ofRunner(`{"type":"agentStatus","status":"thinking"}`), toUs(inData(startFrame("t2"), "B")), toUs(in(chunkFrame("t2", "two"), "B")), toUs(in(chunkFrame("t1", " and"), "A")), toUs(in(chunkFrame("t2", " too"), "B")),
+		toUs(inData(wholeFrame("t2", textPart("two too"), finishPart("end_turn")), "B")), toUs(in(chunkFrame("t1", " more"), "A")), toUs(inData(wholeFrame("t1", textPart("one and more"), finishPart("end_turn")), "A")), toUs(notBusy)))
 	want := []sum{
 		{Asked: "Mine by u1", Steps: []string{"t1"}, Text: []string{"one and more"}, End: done},
 		{Steps: []string{"t2"}, Text: []string{"two too"}, End: done},
@@ -299,33 +299,33 @@ func TestE34_OtherUsersAndChannelsAreTurnsOfTheirOwn(t *testing.T) {
 	if d := cmp.Diff(want, sums(p)); d != "" {
 		t.Error(d)
 	}
-	expect(t, lines(toUs(helloHead), toUs(joined), toUs(user("p9", "Theirs", "u2")), toUs(thinking), toUs(starts("t9")), toUs(chunk("t9", "nine")), toUs(whole("t9", text("nine"), finish("end_turn"))), toUs(notBusy)),
+	expect(t, lines(toUs(helloHead), toUs(joined), toUs(userFrame("p9", "Theirs", "u2")), toUs(thinking), toUs(startFrame("t9")), toUs(chunkFrame("t9", "nine")), toUs(wholeFrame("t9", textPart("nine"), finishPart("end_turn"))), toUs(notBusy)),
 		sum{Asked: "Theirs by u2", Steps: []string{"t9"}, Text: []string{"nine"}, End: done})
 }
 
 func TestE35_APromptThatIsTakenForTheAnswerDoesNotRun(t *testing.T) {
 	t.Parallel()
-	expect(t, lines(ours(helloHead), toUs(starts("t")),
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")),
 		toUs(`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`), toUs(idle),
-		fromUs(prompt("Blue")), toUs(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Blue","resolvedBy":"u1"}}`),
-		toUs(streaming), toUs(chunk("t", "Blue it is.")), toUs(whole("t", text("Blue it is."), finish("end_turn"))), toUs(notBusy)),
+		fromUs(promptFrame("Blue")), toUs(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Blue","resolvedBy":"u1"}}`),
+		toUs(streaming), toUs(chunkFrame("t", "Blue it is.")), toUs(wholeFrame("t", textPart("Blue it is."), finishPart("end_turn"))), toUs(notBusy)),
 		sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"Blue it is."}, Answers: []string{"q selected Blue"}, End: done})
 }
 
 func TestE36_TheSessionEndsInTheMiddleOfATurn(t *testing.T) {
 	t.Parallel()
 	for _, state := range []string{"terminated", "archived"} {
-		expect(t, lines(ours(helloHead), toUs(starts("t")), toUs(chunk("t", "One")), toUs(`{"type":"status","data":{"status":"`+state+`","sandboxRunning":false}}`)),
+		expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(`{"type":"status","data":{"status":"`+state+`","sandboxRunning":false}}`)),
 			sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One"}, End: "failed: The session has ended (" + state + ")."})
 	}
-	expect(t, lines(ours(helloHead), toUs(starts("t")), toUs(chunk("t", "One")), toUs(`{"type":"status","data":{"status":"error"}}`), toUs(`{"type":"error","messageId":"e","error":"sandbox_lost"}`)),
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(`{"type":"status","data":{"status":"error"}}`), toUs(`{"type":"error","messageId":"e","error":"sandbox_lost"}`)),
 		sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One"}, End: "failed: sandbox_lost"})
 }
 
 func TestE37_AFrameAboveOneMegabyte(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("0123456789abcdef", 1<<17) // 2 MB
-	got := sums(play(t, lines(ours(helloHead), toUs(starts("t")), toUs(whole("t", tool("a", "completed", `,"result":"`+big+`"`), text("Big."), finish("end_turn"))))))
+	got := sums(playBack(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", toolPart("a", "completed", `,"result":"`+big+`"`), textPart("Big."), finishPart("end_turn"))))))
 	if len(got) != 1 || !slices.Equal(got[0].Text, []string{"Big."}) || len(got[0].Tools) != 1 || len(got[0].Tools[0]) < len(big) {
 		t.Errorf("%d turns", len(got))
 	}
@@ -333,10 +333,10 @@ func TestE37_AFrameAboveOneMegabyte(t *testing.T) {
 
 func TestE38_TheSameTextByTwoUsers(t *testing.T) {
 	t.Parallel()
-	expect(t, lines(toUs(helloFeb), toUs(joined), fromUs(prompt("Go")),
-		toUs(user("p1", "Go", "u2")), toUs(user("p2", "Go", "u1")), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`),
-		toUs(thinking), toUs(starts("t1")), toUs(chunk("t1", "theirs")), toUs(whole("t1", text("theirs"), finish("end_turn"))),
-		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`), toUs(thinking), toUs(starts("t2")), toUs(chunk("t2", "ours")), toUs(whole("t2", text("ours"), finish("end_turn"))), toUs(notBusy)),
+	expect(t, lines(toUs(helloFeb), toUs(joined), fromUs(promptFrame("Go")),
+		toUs(userFrame("p1", "Go", "u2")), toUs(userFrame("p2", "Go", "u1")), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`),
+		toUs(thinking), toUs(startFrame("t1")), toUs(chunkFrame("t1", "theirs")), toUs(wholeFrame("t1", textPart("theirs"), finishPart("end_turn"))),
+		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`), toUs(thinking), toUs(startFrame("t2")), toUs(chunkFrame("t2", "ours")), toUs(wholeFrame("t2", textPart("ours"), finishPart("end_turn"))), toUs(notBusy)),
 		sum{Asked: "Go by u2", Steps: []string{"t1"}, Text: []string{"theirs"}, End: done},
 		sum{Asked: "Go by u1", Steps: []string{"t2"}, Text: []string{"ours"}, End: done})
 }
@@ -344,10 +344,10 @@ func TestE38_TheSameTextByTwoUsers(t *testing.T) {
 // TestHealingAfterAnApproval: what is asked closes the text here, and not upstream.
 func TestHealingAfterAnApproval(t *testing.T) {
 	t.Parallel()
-	p := play(t, lines(ours(helloHead), toUs(starts("t")), toUs(chunk("t", "May I? ")),
+	p := playBack(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "May I? ")),
 		toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"May I?","actions":[],"context":{"toolId":"x","params":{}}}}`),
 		toUs(`{"type":"interactive_prompt_resolved","promptId":"i","resolution":{"actionId":"approve","resolvedBy":"u1"}}`),
-		toUs(chunk("t", "Tha")), toUs(whole("t", text("May I? Thanks."), finish("end_turn")))))
+		toUs(chunkFrame("t", "Tha")), toUs(wholeFrame("t", textPart("May I? Thanks."), finishPart("end_turn")))))
 	if got := strings.Join(sumOf(p.turns[0]).Text, ""); got != "May I? Thanks." {
 		t.Errorf("%q", got)
 	}

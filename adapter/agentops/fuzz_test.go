@@ -31,13 +31,13 @@ func whatever(t testing.TB, recording []byte) {
 }
 
 func FuzzDecode(f *testing.F) {
-	running := tool("a", "running", `,"args":{"x":1}`)
+	running := toolPart("a", "running", `,"args":{"x":1}`)
 	for _, seed := range [][]string{
-		lines(ours(helloFeb), toUs(starts("t")), toUs(chunk("t", "One")), toUs(whole("t", text("One."), running)), toUs(chunk("t", "Two")), toUs(whole("t", text("Two"), running, text("Two"), finish("end_turn"))), toUs(notBusy)),
-		lines(ours(helloHead), toUs(starts("t")), toUs(chunk("t", "One")), toUs(helloHead), toUs(chunk("t", "!")), toUs(whole("t", text("One?!"), finish("error"), `{"type":"error","message":"x"}`))),
-		lines(toRunner(`{"type":"prompt","messageId":"p","content":"Go"}`), ofRunner(create("t")), ofRunner(delta("t", "x")), ofRunner(toolUpdate("t", "a", "running", `,"args":{}`)), ofRunner(finalize("t", "end_turn", `,"finalText":"xy"`)), ofRunner(toolUpdate("t", "a", "completed", "")), ofRunner(`{"type":"complete"}`)),
-		lines(ours(helloHead), toUs(starts("t")), toUs(`{"type":"question","questionId":"q","text":"?"}`), fromUs(`{"type":"answer","questionId":"q","answer":true}`), toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","context":{"toolId":"x"}}}`), fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunk("t", "late"))),
-		lines(ours(helloHead), fromUs(prompt("B")), toUs(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"B"}}}`), toUs(`{"type":"queue.withdrawn","data":{"messageId":"p2","content":"B"}}`), toUs(`{"type":"status","data":{"promptDequeued":true}}`), toUs(`{"type":"error","error":"e"}`), toUs(`{"type":"status","data":{"status":"terminated"}}`)),
+		lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(wholeFrame("t", textPart("One."), running)), toUs(chunkFrame("t", "Two")), toUs(wholeFrame("t", textPart("Two"), running, textPart("Two"), finishPart("end_turn"))), toUs(notBusy)),
+		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(helloHead), toUs(chunkFrame("t", "!")), toUs(wholeFrame("t", textPart("One?!"), finishPart("error"), `{"type":"error","message":"x"}`))),
+		lines(toRunner(`{"type":"prompt","messageId":"p","content":"Go"}`), ofRunner(createFrame("t")), ofRunner(deltaFrame("t", "x")), ofRunner(toolFrame("t", "a", "running", `,"args":{}`)), ofRunner(finalizeFrame("t", "end_turn", `,"finalText":"xy"`)), ofRunner(toolFrame("t", "a", "completed", "")), ofRunner(`{"type":"complete"}`)),
+		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(`{"type":"question","questionId":"q","text":"?"}`), fromUs(`{"type":"answer","questionId":"q","answer":true}`), toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","context":{"toolId":"x"}}}`), fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunkFrame("t", "late"))),
+		lines(oursBegun(helloHead), fromUs(promptFrame("B")), toUs(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"B"}}}`), toUs(`{"type":"queue.withdrawn","data":{"messageId":"p2","content":"B"}}`), toUs(`{"type":"status","data":{"promptDequeued":true}}`), toUs(`{"type":"error","error":"e"}`), toUs(`{"type":"status","data":{"status":"terminated"}}`)),
 	} {
 		f.Add([]byte(strings.Join(seed, "\n")))
 	}
@@ -81,30 +81,30 @@ func TestAnyFramesInAnyOrder(t *testing.T) {
 		turn := func() string { return pick(random, "t1", "t2", "t3") }
 		word := func() string { return pick(random, "", "a", "ab", "abc", "x", `\ud83d`, `\ude00`) }
 		call := func() string {
-			return tool(pick(random, "a", "b"), pick(random, "pending", "running", "completed", "error", "odd"), pick(random, "", `,"args":{}`, `,"args":{"x":1}`, `,"result":"r"`, `,"error":"e"`))
+			return toolPart(pick(random, "a", "b"), pick(random, "pending", "running", "completed", "error", "odd"), pick(random, "", `,"args":{}`, `,"args":{"x":1}`, `,"result":"r"`, `,"error":"e"`))
 		}
 		frame := func() string {
 			switch random.IntN(14) {
 			case 0:
 				return toUs(pick(random, helloFeb, helloHead, strings.Replace(helloHead, `"runnerBusy":false`, `"runnerBusy":true`, 1)))
 			case 1:
-				return toUs(pick(random, starts(turn()), create(turn())))
+				return toUs(pick(random, startFrame(turn()), createFrame(turn())))
 			case 2:
-				return toUs(strings.ReplaceAll(chunk(turn(), word()), `\\u`, `\u`))
+				return toUs(strings.ReplaceAll(chunkFrame(turn(), word()), `\\u`, `\u`))
 			case 3:
-				return ofRunner(strings.ReplaceAll(delta(turn(), word()), `\\u`, `\u`))
+				return ofRunner(strings.ReplaceAll(deltaFrame(turn(), word()), `\\u`, `\u`))
 			case 4:
-				return ofRunner(toolUpdate(turn(), pick(random, "a", "b"), pick(random, "pending", "running", "completed", "error"), pick(random, "", `,"args":{"x":1}`)))
+				return ofRunner(toolFrame(turn(), pick(random, "a", "b"), pick(random, "pending", "running", "completed", "error"), pick(random, "", `,"args":{"x":1}`)))
 			case 5:
-				return toUs(whole(turn(), text(word()+word()), call(), text(word()), call()))
+				return toUs(wholeFrame(turn(), textPart(word()+word()), call(), textPart(word()), call()))
 			case 6:
-				return toUs(whole(turn(), text(word()), pick(random, finish("end_turn"), finish("error"), finish("canceled"))))
+				return toUs(wholeFrame(turn(), textPart(word()), pick(random, finishPart("end_turn"), finishPart("error"), finishPart("canceled"))))
 			case 7:
-				return ofRunner(pick(random, finalize(turn(), "end_turn", `,"finalText":"abc"`), finalize(turn(), "error", ""), `{"type":"message.finalize","reason":"error"}`, `{"type":"complete"}`, `{"type":"aborted"}`))
+				return ofRunner(pick(random, finalizeFrame(turn(), "end_turn", `,"finalText":"abc"`), finalizeFrame(turn(), "error", ""), `{"type":"message.finalize","reason":"error"}`, `{"type":"complete"}`, `{"type":"aborted"}`))
 			case 8:
-				return pick(random, fromUs(prompt("Go")), fromUs(prompt("No")), fromUs(`{"type":"abort"}`), fromUs(`{"type":"answer","questionId":"q","answer":"Go"}`), toRunner(`{"type":"prompt","messageId":"p3","content":"Go"}`))
+				return pick(random, fromUs(promptFrame("Go")), fromUs(promptFrame("No")), fromUs(`{"type":"abort"}`), fromUs(`{"type":"answer","questionId":"q","answer":"Go"}`), toRunner(`{"type":"prompt","messageId":"p3","content":"Go"}`))
 			case 9:
-				return toUs(user(pick(random, "p1", "p2", "p3"), pick(random, "Go", "No"), pick(random, "u1", "u2")))
+				return toUs(userFrame(pick(random, "p1", "p2", "p3"), pick(random, "Go", "No"), pick(random, "u1", "u2")))
 			case 10:
 				return toUs(pick(random, idle, thinking, streaming, notBusy, joined, `{"type":"status","data":{"promptQueued":true}}`, `{"type":"status","data":{"promptDequeued":true}}`))
 			case 11:
@@ -136,7 +136,7 @@ func TestNothingIsRepeated(t *testing.T) {
 				doubled = append(doubled, l)
 			}
 		}
-		if a, b := sums(play(t, recording)), sums(play(t, doubled)); fmt.Sprint(a) != fmt.Sprint(b) {
+		if a, b := sums(playBack(t, recording)), sums(playBack(t, doubled)); fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Errorf("%s:\n%v\n%v", name, a, b)
 		}
 	}
@@ -147,24 +147,26 @@ func TestAHostileServerCostsBoundedMemory(t *testing.T) {
 	t.Parallel()
 	const rounds = 5000
 	for name, frame := range map[string]func(i int) string{
-		"snapshots without end": func(i int) string { return toUs(whole("t", text(strings.Repeat("x", i%7)), tool("a", "running", ""))) },
+		"snapshots without end": func(i int) string {
+			return toUs(wholeFrame("t", textPart(strings.Repeat("x", i%7)), toolPart("a", "running", "")))
+		},
 		"types without end":     func(i int) string { return toUs(fmt.Sprintf(`{"type":"new-%d"}`, i)) },
-		"turns without end":     func(i int) string { return toUs(starts(fmt.Sprint("t", i))) },
-		"prompts without end":   func(i int) string { return toUs(user(fmt.Sprint("p", i), "x", "u2")) },
-		"ours without end":      func(i int) string { return fromUs(prompt(fmt.Sprint(i))) },
+		"turns without end":     func(i int) string { return toUs(startFrame(fmt.Sprint("t", i))) },
+		"prompts without end":   func(i int) string { return toUs(userFrame(fmt.Sprint("p", i), "x", "u2")) },
+		"ours without end":      func(i int) string { return fromUs(promptFrame(fmt.Sprint(i))) },
 		"questions without end": func(i int) string { return toUs(fmt.Sprintf(`{"type":"question","questionId":"q%d","text":"?"}`, i)) },
-		"calls without end":     func(i int) string { return toUs(whole("t", tool(fmt.Sprint("c", i), "running", ""))) },
+		"calls without end":     func(i int) string { return toUs(wholeFrame("t", toolPart(fmt.Sprint("c", i), "running", ""))) },
 		"channels without end": func(i int) string {
 			return ofRunner(fmt.Sprintf(`{"type":"message.create","turnId":"t%d","channelType":"x","channelId":"%d"}`, i, i))
 		},
 		"ids that are used again": func(i int) string {
-			return ofRunner(toolUpdate("t", "a", []string{"running", "completed"}[i%2], `,"args":{"x":1}`))
+			return ofRunner(toolFrame("t", "a", []string{"running", "completed"}[i%2], `,"args":{"x":1}`))
 		},
-		"ids of great length": func(i int) string { return toUs(starts(strings.Repeat("t", 100_000))) },
+		"ids of great length": func(i int) string { return toUs(startFrame(strings.Repeat("t", 100_000))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			recording := lines(ours(helloHead), toUs(starts("t")))
+			recording := lines(oursBegun(helloHead), toUs(startFrame("t")))
 			n := map[string]int{"ids of great length": 50, "calls without end": 3 * rounds}[name]
 			if n == 0 {
 				n = rounds

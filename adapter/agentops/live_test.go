@@ -10,9 +10,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// stage is the turns of a session that is alive: those of our prompts are opened
+// decoderStage is the turns of a session that is alive: those of our prompts are opened
 // before they are sent.
-type stage struct {
+type decoderStage struct {
 	t       *testing.T
 	d       *Decoder
 	current *trace.Builder
@@ -21,11 +21,11 @@ type stage struct {
 	n       int
 }
 
-func newStage(t *testing.T, o Options) *stage {
-	return &stage{t: t, d: NewDecoder(o), said: map[string]*strings.Builder{}}
+func newDecoderStage(t *testing.T, o Options) *decoderStage {
+	return &decoderStage{t: t, d: NewDecoder(o), said: map[string]*strings.Builder{}}
 }
 
-func (s *stage) open() *trace.Builder {
+func (s *decoderStage) open() *trace.Builder {
 	s.n++
 	name := string(rune('a' + s.n - 1))
 	text := &strings.Builder{}
@@ -42,14 +42,14 @@ func (s *stage) open() *trace.Builder {
 	return b
 }
 
-func (s *stage) Begin(info agent.TurnInfo) *trace.Builder {
+func (s *decoderStage) Begin(info agent.TurnInfo) *trace.Builder {
 	s.begun = append(s.begun, info)
 	return s.open()
 }
-func (s *stage) Current() *trace.Builder { return s.current }
-func (s *stage) Note(trace.Payload)      {}
+func (s *decoderStage) Current() *trace.Builder { return s.current }
+func (s *decoderStage) Note(trace.Payload)      {}
 
-func (s *stage) take(frames ...string) {
+func (s *decoderStage) take(frames ...string) {
 	s.t.Helper()
 	for _, f := range frames {
 		if err := s.d.Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(f)}, s); err != nil {
@@ -59,7 +59,7 @@ func (s *stage) take(frames ...string) {
 }
 
 // prompt sends a prompt whose turn is open.
-func (s *stage) prompt(text string) *trace.Builder {
+func (s *decoderStage) prompt(text string) *trace.Builder {
 	s.t.Helper()
 	b := s.open()
 	s.current = b
@@ -70,15 +70,15 @@ func (s *stage) prompt(text string) *trace.Builder {
 }
 
 const (
-	hello   = `{"type":"init","session":{"id":"s","status":"running"},"data":{"runnerBusy":false,"pendingPrompt":null}}`
-	echo    = `{"type":"message","data":{"id":"p1","role":"user","content":"Go","authorId":"u1"}}`
-	begins  = `{"type":"message","data":{"id":"t1","role":"assistant","content":"","parts":[]}}`
-	says    = `{"type":"chunk","content":"One","messageId":"t1"}`
-	ends    = `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"finish","reason":"end_turn"}]}}`
-	hanging = `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"tool-call","callId":"c","toolName":"bash","status":"running","args":{"x":1}},{"type":"finish","reason":"end_turn"}]}}`
+	helloFrame = `{"type":"init","session":{"id":"s","status":"running"},"data":{"runnerBusy":false,"pendingPrompt":null}}`
+	echoFrame  = `{"type":"message","data":{"id":"p1","role":"user","content":"Go","authorId":"u1"}}`
+	beginFrame = `{"type":"message","data":{"id":"t1","role":"assistant","content":"","parts":[]}}`
+	sayFrame   = `{"type":"chunk","content":"One","messageId":"t1"}`
+	endFrame   = `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"finish","reason":"end_turn"}]}}`
+	hangFrame  = `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"tool-call","callId":"c","toolName":"bash","status":"running","args":{"x":1}},{"type":"finish","reason":"end_turn"}]}}`
 )
 
-func (s *stage) wants(b *trace.Builder, want phase) {
+func (s *decoderStage) wants(b *trace.Builder, want phase) {
 	s.t.Helper()
 	if got := s.d.phase(b); got != want {
 		s.t.Errorf("the prompt is in phase %d, want %d", got, want)
@@ -87,15 +87,15 @@ func (s *stage) wants(b *trace.Builder, want phase) {
 
 func TestAPromptIsInItsOwnTurn(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, Options{User: "u1"})
-	s.take(hello)
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
 	b := s.prompt("Go")
 	s.wants(b, sent)
-	s.take(echo)
+	s.take(echoFrame)
 	s.wants(b, given)
-	s.take(begins, says)
+	s.take(beginFrame, sayFrame)
 	s.wants(b, running)
-	s.take(hanging)
+	s.take(hangFrame)
 	s.wants(b, finishing)
 	s.d.settle(s)
 	s.wants(b, ended)
@@ -108,8 +108,8 @@ func TestAPromptIsInItsOwnTurn(t *testing.T) {
 // beginning nobody here has seen.
 func TestE34_WhatOthersAskIsNotOurs(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, Options{User: "u1"})
-	s.take(strings.Replace(hello, `"runnerBusy":false`, `"runnerBusy":true`, 1))
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1))
 	b := s.prompt("Go")
 	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p1","content":"Go"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
 	s.wants(b, queued)
@@ -120,9 +120,9 @@ func TestE34_WhatOthersAskIsNotOurs(t *testing.T) {
 	}
 	s.take(`{"type":"message.updated","data":{"id":"t0","role":"assistant","parts":[{"type":"text","text":"It is theirs"},{"type":"finish","reason":"end_turn"}]}}`)
 	s.wants(b, queued)
-	s.take(echo, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true}}`, begins, says)
+	s.take(echoFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true}}`, beginFrame, sayFrame)
 	s.wants(b, running)
-	s.take(ends)
+	s.take(endFrame)
 	if err := b.Finish(trace.Stop{}); err != nil || s.said["a"].String() != "One" {
 		t.Errorf("our turn says %q (%v)", s.said["a"], err)
 	}
@@ -130,8 +130,8 @@ func TestE34_WhatOthersAskIsNotOurs(t *testing.T) {
 
 func TestE34_TurnsOfOthersCanBeLeftOut(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, Options{User: "u1", OwnOnly: true})
-	s.take(hello, strings.Replace(echo, "u1", "u2", 1), begins, says, ends)
+	s := newDecoderStage(t, Options{User: "u1", OwnOnly: true})
+	s.take(helloFrame, strings.Replace(echoFrame, "u1", "u2", 1), beginFrame, sayFrame, endFrame)
 	if len(s.begun) > 0 {
 		t.Errorf("%d turns were begun", len(s.begun))
 	}
@@ -139,8 +139,8 @@ func TestE34_TurnsOfOthersCanBeLeftOut(t *testing.T) {
 
 func TestE30_WhoWaitsForAPromptThatIsTakenBackIsTold(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, Options{})
-	s.take(hello)
+	s := newDecoderStage(t, Options{})
+	s.take(helloFrame)
 	b := s.prompt("Go")
 	s.take(`{"type":"queue.withdrawn","data":{"messageId":"p1","content":"Go"}}`)
 	if v, ok := b.Verdict(); !ok || v.Reason != "withdrawn" || v.Outcome != trace.OutcomeCanceled || v.Error == "" {
@@ -150,8 +150,8 @@ func TestE30_WhoWaitsForAPromptThatIsTakenBackIsTold(t *testing.T) {
 
 func TestE31_ASessionIsOnItsWayUpUntilSomethingRuns(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, Options{})
-	s.take(strings.Replace(hello, `"status":"running"`, `"status":"hibernated"`, 1))
+	s := newDecoderStage(t, Options{})
+	s.take(strings.Replace(helloFrame, `"status":"running"`, `"status":"hibernated"`, 1))
 	if !s.d.waking() {
 		t.Error("a session that sleeps does not wake")
 	}
@@ -160,7 +160,7 @@ func TestE31_ASessionIsOnItsWayUpUntilSomethingRuns(t *testing.T) {
 	if !s.d.waking() {
 		t.Error("it is awake already")
 	}
-	s.take(echo, begins)
+	s.take(echoFrame, beginFrame)
 	if s.d.waking() {
 		t.Error("it still wakes")
 	}
@@ -168,8 +168,8 @@ func TestE31_ASessionIsOnItsWayUpUntilSomethingRuns(t *testing.T) {
 
 func TestD16_TypesThatNobodyKnowsAreTold(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, Options{})
-	s.take(hello, `{"type":"brand-new"}`, `{"type":"audit_log","entry":{}}`)
+	s := newDecoderStage(t, Options{})
+	s.take(helloFrame, `{"type":"brand-new"}`, `{"type":"audit_log","entry":{}}`)
 	if fresh := s.d.take(); len(fresh.unknown) != 1 || fresh.unknown[0] != "brand-new" {
 		t.Errorf("%q", fresh.unknown)
 	}
@@ -180,10 +180,10 @@ func TestD16_TypesThatNobodyKnowsAreTold(t *testing.T) {
 
 func TestWhatIsAskedAndSettledElsewhereIsTold(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, Options{})
-	s.take(hello)
+	s := newDecoderStage(t, Options{})
+	s.take(helloFrame)
 	b := s.prompt("Go")
-	s.take(echo, begins, `{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{}}}`)
+	s.take(echoFrame, beginFrame, `{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{}}}`)
 	fresh := s.d.take()
 	if len(fresh.asks) != 1 || !fresh.asks[0].question || fresh.asks[0].id != "q" || len(s.d.open(b)) != 1 {
 		t.Fatalf("%+v", fresh.asks)

@@ -23,13 +23,13 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// line is a line of a recording.
-func line(dir, frame string) string { return fmt.Sprintf(`{"dir":%q,"msg":%s}`, dir, frame) }
+// recordedLine is a line of a recording.
+func recordedLine(dir, frame string) string { return fmt.Sprintf(`{"dir":%q,"msg":%s}`, dir, frame) }
 
-func toUs(frame string) string     { return line("s2c", frame) } // a browser's frame
-func fromUs(frame string) string   { return line("c2s", frame) }
-func ofRunner(frame string) string { return line("r2d", frame) } // a V2 frame
-func toRunner(frame string) string { return line("d2r", frame) }
+func toUs(frame string) string     { return recordedLine("s2c", frame) } // a browser's frame
+func fromUs(frame string) string   { return recordedLine("c2s", frame) }
+func ofRunner(frame string) string { return recordedLine("r2d", frame) } // a V2 frame
+func toRunner(frame string) string { return recordedLine("d2r", frame) }
 
 // What a session agent says, in short.
 const (
@@ -42,49 +42,51 @@ const (
 	streaming = `{"type":"agentStatus","status":"streaming"}`
 )
 
-func prompt(text string) string { return fmt.Sprintf(`{"type":"prompt","content":%q}`, text) }
+func promptFrame(text string) string { return fmt.Sprintf(`{"type":"prompt","content":%q}`, text) }
 
-func user(id, text, by string) string {
+func userFrame(id, text, by string) string {
 	return fmt.Sprintf(`{"type":"message","data":{"id":%q,"role":"user","content":%q,"authorId":%q,"createdAt":1}}`, id, text, by)
 }
 
-func starts(turn string) string {
+func startFrame(turn string) string {
 	return fmt.Sprintf(`{"type":"message","data":{"id":%q,"role":"assistant","content":"","parts":[],"createdAt":2}}`, turn)
 }
 
-func chunk(turn, text string) string {
+func chunkFrame(turn, text string) string {
 	return fmt.Sprintf(`{"type":"chunk","content":%q,"messageId":%q}`, text, turn)
 }
 
-func whole(turn string, parts ...string) string {
+func wholeFrame(turn string, parts ...string) string {
 	return fmt.Sprintf(`{"type":"message.updated","data":{"id":%q,"role":"assistant","content":"","parts":[%s]}}`, turn, strings.Join(parts, ","))
 }
 
-func text(s string) string { return fmt.Sprintf(`{"type":"text","text":%q,"streaming":false}`, s) }
+func textPart(s string) string { return fmt.Sprintf(`{"type":"text","text":%q,"streaming":false}`, s) }
 
-func tool(id, status, rest string) string {
+func toolPart(id, status, rest string) string {
 	return fmt.Sprintf(`{"type":"tool-call","callId":%q,"toolName":"bash","status":%q%s}`, id, status, rest)
 }
 
-func finish(reason string) string { return fmt.Sprintf(`{"type":"finish","reason":%q}`, reason) }
+func finishPart(reason string) string { return fmt.Sprintf(`{"type":"finish","reason":%q}`, reason) }
 
-func create(turn string) string { return fmt.Sprintf(`{"type":"message.create","turnId":%q}`, turn) }
+func createFrame(turn string) string {
+	return fmt.Sprintf(`{"type":"message.create","turnId":%q}`, turn)
+}
 
-func delta(turn, text string) string {
+func deltaFrame(turn, text string) string {
 	return fmt.Sprintf(`{"type":"message.part.text-delta","turnId":%q,"delta":%q}`, turn, text)
 }
 
-func toolUpdate(turn, id, status, rest string) string {
+func toolFrame(turn, id, status, rest string) string {
 	return fmt.Sprintf(`{"type":"message.part.tool-update","turnId":%q,"callId":%q,"toolName":"bash","status":%q%s}`, turn, id, status, rest)
 }
 
-func finalize(turn, reason, rest string) string {
+func finalizeFrame(turn, reason, rest string) string {
 	return fmt.Sprintf(`{"type":"message.finalize","turnId":%q,"reason":%q%s}`, turn, reason, rest)
 }
 
-// ours is a prompt of ours that the agent has begun to work on.
-func ours(hello string) []string {
-	return []string{toUs(hello), toUs(joined), fromUs(prompt("Go")), toUs(user("p1", "Go", "u1")), toUs(thinking)}
+// oursBegun is a prompt of ours that the agent has begun to work on.
+func oursBegun(hello string) []string {
+	return []string{toUs(hello), toUs(joined), fromUs(promptFrame("Go")), toUs(userFrame("p1", "Go", "u1")), toUs(thinking)}
 }
 
 func lines(groups ...any) []string {
@@ -107,8 +109,8 @@ type played struct {
 	skipped int
 }
 
-// play runs a recording through a new decoder. Every turn must obey the grammar.
-func play(t testing.TB, recording []string) played {
+// playBack runs a recording through a new decoder. Every turn must obey the grammar.
+func playBack(t testing.TB, recording []string) played {
 	t.Helper()
 	var p played
 	d := agentops.NewDecoder(agentops.Options{})
@@ -217,7 +219,7 @@ func sumOf(records []trace.Record) sum {
 // expect compares what the turns of a recording amount to.
 func expect(t *testing.T, recording []string, want ...sum) played {
 	t.Helper()
-	p := play(t, recording)
+	p := playBack(t, recording)
 	if p.skipped > 0 {
 		t.Errorf("%d frames were not understood", p.skipped)
 	}

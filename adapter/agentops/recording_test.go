@@ -104,7 +104,7 @@ func TestRecordingsAmountToWhatTheyExpect(t *testing.T) {
 	t.Parallel()
 	for name, recording := range recorded(t) {
 		want := expectations(t, recording)
-		p := play(t, recording)
+		p := playBack(t, recording)
 		if p.skipped > 0 {
 			t.Errorf("%s: %d frames were not understood", name, p.skipped)
 		}
@@ -138,7 +138,7 @@ func TestE04_EachDialectAlone(t *testing.T) {
 			if len(half) == 0 {
 				continue
 			}
-			p := play(t, half)
+			p := playBack(t, half)
 			if len(p.turns) != len(want) {
 				t.Errorf("%s as a %s has %d turns, want %d", name, dialect, len(p.turns), len(want))
 				continue
@@ -171,7 +171,7 @@ func TestGolden(t *testing.T) {
 	for name, recording := range recorded(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := play(t, recording)
+			p := playBack(t, recording)
 			var lines []byte
 			for _, r := range p.records {
 				line, err := r.AppendJSON(nil)
