@@ -56,7 +56,7 @@ func rooms() []room {
 		// the log, the hub or the stream.
 		{packages: "agent", ours: "trace workspace"},
 		{packages: "agent/agenttest", ours: "agent trace workspace", others: "go.uber.org/goleak"},
-		{packages: "adapter/agentops", ours: "agent agentops trace " + substrate},
+		{packages: "adapter/agentops", ours: "agent agentops trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
 

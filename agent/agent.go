@@ -116,6 +116,8 @@ type TurnInfo struct {
 	Prompt *trace.Prompt
 	// Reason says in a word why the agent began, such as background_task.
 	Reason string
+	// Beside says that the turn that runs goes on too.
+	Beside bool
 }
 
 // Decoder is the pure half of an adapter: native messages in, records out. It

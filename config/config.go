@@ -140,7 +140,29 @@ type Agent struct {
 	Policy    *permission.Policy        `yaml:"policy"`
 	Pace      *time.Duration            `yaml:"pace"`
 	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
+
+	// URL is where an agent lives that is no process of ours, and TokenEnv and
+	// TokenFile say where the token for it stands.
+	URL       string `yaml:"url"`
+	TokenEnv  string `yaml:"token_env"`
+	TokenFile string `yaml:"token_file"`
+	// Socket says how long a connection to it lasts.
+	Socket Socket `yaml:"socket"`
+	// Strict leaves it to the client to try again.
+	Strict         *bool         `yaml:"strict"`
+	ConnectTimeout time.Duration `yaml:"connect_timeout"`
+	WakeLimit      time.Duration `yaml:"wake_limit"`
+	MaxFrame       Size          `yaml:"max_frame"`
 }
+
+// Socket says how long a connection to an agent lasts.
+type Socket string
+
+// The lives of a connection.
+const (
+	SocketShared  Socket = "shared"  // all turns of a session and a principal
+	SocketRequest Socket = "request" // one turn
+)
 
 // Letter chooses whose letter streams follow.
 type Letter string

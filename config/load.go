@@ -96,6 +96,12 @@ func (c *Config) check() error {
 		if !validName(name) {
 			return c.Fault("agents."+name, "has a name that is not one: use letters, digits, - and _, at most 64")
 		}
+		if a.TokenEnv != "" && a.TokenFile != "" {
+			return c.Fault("agents."+name, "has token_env and token_file: leave one of them out")
+		}
+		if a.MaxFrame == None {
+			return c.Fault("agents."+name+".max_frame", "is none: write a size such as 64MB, for a frame is held in memory")
+		}
 		if a.Policy == nil {
 			continue
 		}
@@ -148,6 +154,7 @@ func (c *Config) anchorPaths(dir string) {
 	}
 	for name, a := range c.Agents {
 		anchor(&a.Cwd)
+		anchor(&a.TokenFile)
 		if strings.ContainsRune(a.Command, filepath.Separator) { // else it is looked for in PATH
 			anchor(&a.Command)
 		}

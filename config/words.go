@@ -29,6 +29,8 @@ func words(t reflect.Type) []string {
 		return list(permission.Allow, permission.Deny, permission.Ask)
 	case reflect.TypeFor[trace.ToolKind]():
 		return list(toolkind.Kinds()...)
+	case reflect.TypeFor[Socket]():
+		return list(SocketShared, SocketRequest)
 	case reflect.TypeFor[LogLevel]():
 		return LogLevels()
 	case reflect.TypeFor[Letter]():

@@ -36,7 +36,7 @@ func load(file, agent, cwd string) (config.Config, error) {
 		c.Agents = map[string]config.Agent{}
 	}
 	for _, a := range adapters() { // each adapter's own name is an agent, unless the file says otherwise
-		if _, ok := c.Agents[a.name]; !ok {
+		if _, ok := c.Agents[a.name]; !ok && !a.remote {
 			c.Agents[a.name] = config.Agent{Adapter: a.name}
 		}
 	}
