@@ -59,6 +59,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) lint
 	@$(MAKE) agents
 	@$(MAKE) test-go
+	@$(MAKE) ops
 	@$(MAKE) binary
 	@$(MAKE) conformance
 	@$(MAKE) conformance-claude
@@ -74,13 +75,17 @@ quick: need-go ## The Go tests that need no installation and little time
 test-go: need-cc ## The Go tests, with the race detector, in random order
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 10m ./...
 
+.PHONY: ops
+ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
+	promtool=$$(ops/promtool.sh) && PROMTOOL=$$promtool $(GO) test -count=1 ./ops
+
 .PHONY: agents
 agents: need-go need-node ## Install the real agents that tests run, outside the project
 	$(GO) run ./internal/realagent/install
 
 .PHONY: conformance
 conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent; the app of docs/app.md
-	cd conformance && node --test --test-reporter=spec app.test.mjs && node run.mjs
+	cd conformance && node --test --test-reporter=spec app.test.mjs rfc.test.mjs && node run.mjs
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings

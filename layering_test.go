@@ -42,17 +42,21 @@ func rooms() []room {
 		{packages: "trace", ours: "internal/quote"},
 		{packages: "workspace"},
 		{packages: "web"},
-		{packages: "access"},
+		{packages: "access", others: "github.com/go-jose/go-jose"},
 		{packages: "internal/sse"},
 		{packages: "internal/jsonrpc"},
 		{packages: "internal/procio"},
 		{packages: "toolkind", ours: "trace"},
 		{packages: "permission", ours: "trace"},
 
+		// The frames of a session agent, for both sides of it.
+		{packages: "agentops", ours: "trace"},
+
 		// The seam, and the adapters below it: they know neither each other, nor
 		// the log, the hub or the stream.
 		{packages: "agent", ours: "trace workspace"},
 		{packages: "agent/agenttest", ours: "agent trace workspace", others: "go.uber.org/goleak"},
+		{packages: "adapter/agentops", ours: "agent agentops trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
 
@@ -64,11 +68,13 @@ func rooms() []room {
 
 		// The outputs: they know neither adapters nor the hub.
 		{packages: "uistream", ours: "internal/quote trace"},
+		{packages: "agentops/browser", ours: "agentops trace"},
 		{packages: "export/*", ours: "trace"},
 
 		// The hub, and what is above it.
 		{packages: "session", ours: "trace agent eventlog permission workspace"},
-		{packages: "gateway", ours: "access session trace uistream", others: "golang.org/x/time/rate"},
+		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
+		{packages: "gateway", ours: "access agent agentops agentops/browser metrics session trace uistream", others: "github.com/coder/websocket golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
 

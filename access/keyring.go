@@ -73,14 +73,15 @@ func (k keyring) find(equal func(credential) int) (credential, bool) {
 }
 
 // bearer returns the token of the Authorization header, and whether there is
-// such a header. Other schemes are not ours: a proxy's Basic is no token.
+// such a header. Other schemes are not ours: a proxy's Basic is no token. A page that
+// opens a WebSocket can set no header, and offers the token as a subprotocol.
 func bearer(r *http.Request) (string, bool) {
 	values := r.Header.Values("Authorization")
 	if len(values) > 1 {
 		return "", true // which one counts is anybody's guess: none does
 	}
 	if len(values) == 0 {
-		return "", false
+		return bearerSubprotocol(r)
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")

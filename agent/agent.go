@@ -62,6 +62,9 @@ type Config struct {
 	// StateDir is a directory of the gateway's for what must outlive a crash, or "".
 	StateDir string
 	Logger   *slog.Logger
+	// Meter counts what no record tells: connections that could not be opened, and
+	// messages of unknown types.
+	Meter Meter
 }
 
 // Prompt is what a user asked.
@@ -115,6 +118,8 @@ type TurnInfo struct {
 	Prompt *trace.Prompt
 	// Reason says in a word why the agent began, such as background_task.
 	Reason string
+	// Beside says that the turn that runs goes on too.
+	Beside bool
 }
 
 // Decoder is the pure half of an adapter: native messages in, records out. It

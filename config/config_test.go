@@ -22,9 +22,9 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
 		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, data, nats, fsync, default_agent, cwd, log_level, auth, sessions, limits, stream, agents"},
-		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, tokens, allow_hosts, allow_origins, approver"},
+		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, tokens, pass_through, sessions, foreign_session, allow_hosts, allow_origins, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
-		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, command, args, env, model, cwd, policy, pace, tool_kinds"},
+		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, command, args, env, model, cwd, policy, pace, tool_kinds, url, token_env, token_file, socket, strict, connect_timeout, wake_limit, max_frame"},
 		{"no value", "listen:", "t.yaml:1: listen has no value: give it one, or remove the key"},
 		{"empty section", "sessions:\nstream:\n  letter: rfc", "t.yaml:1: sessions has no value: give it one, or remove the key"},
 		{"empty text", `data: ""`, "t.yaml:1: data is empty: give it a value, or remove the key"},
@@ -46,8 +46,16 @@ func TestFaults(t *testing.T) {
 		{"wrong approval", "sessions: {approval: wait}", `t.yaml:1: sessions.approval is "wait": write park or hold`},
 		{"wrong approver", "auth: {approver: me}", `t.yaml:1: auth.approver cannot be read: role "me" is unknown; use viewer, collaborator or owner`},
 		{"wrong level", "log_level: 3", "t.yaml:1: log_level is 3: write debug, info, warn or error"},
-		{"wrong mode", "auth: {mode: jwt}", `t.yaml:1: auth.mode is "jwt": write token or none`},
+		{"wrong mode", "auth: {mode: oauth}", `t.yaml:1: auth.mode is "oauth": write token, jwt or none`},
+		{"wrong sharing", "auth: {sessions: mine}", `t.yaml:1: auth.sessions is "mine": write shared or private`},
+		{"wrong status", "auth: {foreign_session: 401}", `t.yaml:1: auth.foreign_session is 401: write 404 or 403`},
+		{"wrong role of a claim", "auth:\n  jwt:\n    roles:\n      admin: root", `t.yaml:4: auth.jwt.roles.admin cannot be read: role "root" is unknown; use viewer, collaborator or owner`},
+		{"wrong tool output", "sessions: {client_tool_output: take}", `t.yaml:1: sessions.client_tool_output is "take": write ignore or reject`},
 		{"wrong letter", "stream: {letter: strict}", `t.yaml:1: stream.letter is "strict": write rfc`},
+		{"D15 no event of that name", "stream:\n  domain_events: [toast, data-title]", `t.yaml:2: stream.domain_events holds "data-title": write all, or some of approval, audit-log, auth-required, child-session, diff, files-changed, git-state, messages-removed, model-switched, presence, pull-request, question, queue, review-result, session-status, title, toast`},
+		{"D15 all and more", "stream:\n  domain_events: [toast, all]", `t.yaml:2: stream.domain_events holds all beside other names: write all alone`},
+		{"D15 twice", "stream:\n  domain_events: [toast, toast]", `t.yaml:2: stream.domain_events holds toast twice: write it once`},
+		{"D15 no list", "stream:\n  domain_events: all", `t.yaml:2: stream.domain_events is "all": write a list, each entry on a line that begins with -`},
 		{"wrong subagents", "stream: {subagents: show}", `t.yaml:1: stream.subagents is "show": write part, inline or hidden`},
 		{"wrong client", "stream:\n  client: \"4\"", `t.yaml:2: stream.client is "4": write 5, 6, 7 or a full version such as 7.0.173`},
 		{"wrong role", "auth:\n  tokens:\n  - name: a\n    token_env: A\n    role: admin", `t.yaml:5: auth.tokens[0].role cannot be read: role "admin" is unknown; use viewer, collaborator or owner`},
@@ -132,6 +140,7 @@ stream:
   write_timeout: 10s
   letter: rfc
   subagents: inline
+  domain_events: [git-state, title]
   client: "7"
 agents:
   demo:
@@ -176,7 +185,7 @@ agents:
 		},
 		Stream: Stream{
 			EventLines: &no, Keepalive: 9 * time.Second, WriteTimeout: 10 * time.Second,
-			Letter: LetterRFC, Subagents: SubagentsInline, Client: "7",
+			Letter: LetterRFC, Subagents: SubagentsInline, DomainEvents: []string{"git-state", "title"}, Client: "7",
 		},
 		Agents: map[string]Agent{
 			"demo": {},
@@ -195,7 +204,7 @@ agents:
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); d != "" {
 		t.Error(d)
 	}
-	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:50: agents.coder.pace is of no use" {
+	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:51: agents.coder.pace is of no use" {
 		t.Error(err)
 	}
 }

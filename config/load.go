@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,6 +74,9 @@ func (c *Config) check() error {
 	if _, err := uistream.ParseProfile(c.Stream.Client); err != nil {
 		return c.Fault("stream.client", "is %q: write 5, 6, 7 or a full version such as 7.0.173", c.Stream.Client)
 	}
+	if _, err := uistream.ParseDomainEvents(c.Stream.DomainEvents); err != nil {
+		return c.Fault("stream.domain_events", "%v", err)
+	}
 	for i, t := range c.Auth.Tokens {
 		at := fmt.Sprintf("auth.tokens[%d]", i)
 		switch {
@@ -84,10 +88,19 @@ func (c *Config) check() error {
 			return c.Fault(at, "needs exactly one of token_env and token_file")
 		}
 	}
+	if s := c.Auth.ForeignSession; s != 0 && s != http.StatusNotFound && s != http.StatusForbidden {
+		return c.Fault("auth.foreign_session", "is %d: write 404 or 403", s)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a := c.Agents[name]
 		if !validName(name) {
 			return c.Fault("agents."+name, "has a name that is not one: use letters, digits, - and _, at most 64")
+		}
+		if a.TokenEnv != "" && a.TokenFile != "" {
+			return c.Fault("agents."+name, "has token_env and token_file: leave one of them out")
+		}
+		if a.MaxFrame == None {
+			return c.Fault("agents."+name+".max_frame", "is none: write a size such as 64MB, for a frame is held in memory")
 		}
 		if a.Policy == nil {
 			continue
@@ -135,8 +148,13 @@ func (c *Config) anchorPaths(dir string) {
 	for i := range c.Auth.Tokens {
 		anchor(&c.Auth.Tokens[i].TokenFile)
 	}
+	if c.Auth.JWT != nil {
+		anchor(&c.Auth.JWT.KeyFile)
+		anchor(&c.Auth.JWT.SecretFile)
+	}
 	for name, a := range c.Agents {
 		anchor(&a.Cwd)
+		anchor(&a.TokenFile)
 		if strings.ContainsRune(a.Command, filepath.Separator) { // else it is looked for in PATH
 			anchor(&a.Command)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/session"
@@ -25,11 +26,13 @@ func (req *chatRequest) continues() (message string, is bool) {
 }
 
 // goOn takes the answers of a message and streams the rest of it.
-func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, o uistream.Options) error {
+func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, wish wish, began time.Time) error {
 	id := r.PathValue("id")
 	if id == "" {
 		id = req.ID
 	}
+	info, _, _, _ := g.Hub.Get(r.Context(), id) // if there is none, the next call says so
+	o := wish.of(info)
 	parts := req.answersOf(message)
 	rest, err := g.Hub.Continue(r.Context(), id, g.continuation(r, req, message, parts))
 	if errors.Is(err, session.ErrUnknownSession) && r.PathValue("id") == "" { // nothing was ever said there
@@ -39,12 +42,13 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 		return g.refuseAnswer(w, message, parts, o, err)
 	}
 	if rest.Waiting {
-		writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
+		writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
 		defer writer.Close()
-		_ = writer.Pause(message, o) // its error says that the client has gone
-		return nil
+		err := writer.Pause(message, o) // it says that the client has gone
+		g.streamed(r, rest.Turn, began, writer.Sent(), err)
+		return nil //nolint:nilerr // as it says
 	}
-	g.serve(w, r, rest.Turn, uistream.Span{From: rest.From, Past: rest.Past, Again: askedAgain(parts, rest.Allowed, o)}, o)
+	g.serve(w, r, rest.Turn, uistream.Span{From: rest.From, Past: rest.Past, Again: askedAgain(parts, rest.Allowed, o)}, o, began)
 	return nil
 }
 
@@ -59,8 +63,8 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []an
 	if passes || !output || !o.Profile.AsksAgain() {
 		return err
 	}
-	g.meter.refused.Add(1) // the status does not tell it
-	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
+	g.Meter.Refused() // the status does not tell it
+	writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
 	defer writer.Close()
 	_ = writer.Refuse(message, code, sentence(err.Error())) // its error says that the client has gone
 	return nil

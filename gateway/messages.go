@@ -16,7 +16,7 @@ const downloadCost = 2
 // before the first byte, and has its status.
 func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	const page, most = 100, 1000
-	options, err := g.profile(r)
+	wish, err := g.wish(r)
 	if err != nil {
 		return err
 	}
@@ -29,6 +29,10 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err := b.hold(downloadCost * session.PageBytes); err != nil { // until it is known what there is
 		return err
 	}
+	info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
 	history, err := g.Hub.History(r.Context(), r.PathValue("id"), r.URL.Query().Get("before"), int(limit)) //nolint:gosec // it is at most 1000
 	if err != nil {
 		return err
@@ -36,7 +40,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err := b.hold(downloadCost * int64(history.Bytes)); err != nil {
 		return err
 	}
-	messages, err := uistream.History(history.Records, options)
+	messages, err := uistream.History(history.Records, wish.of(info))
 	if err != nil {
 		return err
 	}

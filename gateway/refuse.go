@@ -35,6 +35,8 @@ func (g *gateway) handle(h handler) http.Handler {
 func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, code, text := g.told(r, err)
 	switch status {
+	case http.StatusUnauthorized: // by the server of an agent
+		w.Header().Set("WWW-Authenticate", `Bearer realm="tributary"`)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", retryAfter(err))
 	case http.StatusMethodNotAllowed:
@@ -126,6 +128,10 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusTooManyRequests, "too_many_prompts"
 	case errors.Is(err, session.ErrLog):
 		return http.StatusServiceUnavailable, "log_unavailable"
+	case errors.Is(err, ErrNoRunner):
+		return http.StatusServiceUnavailable, "no_runner"
+	case errors.Is(err, ErrRunnerToken):
+		return http.StatusUnauthorized, "token_wrong"
 	case errors.Is(err, session.ErrClosing):
 		return http.StatusServiceUnavailable, "shutting_down"
 	}

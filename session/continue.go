@@ -59,6 +59,9 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 	if err := l.loadBranch(ctx); err != nil {
 		return Rest{}, err
 	}
+	if c.Message, err = l.ours(ctx, c.Message); err != nil {
+		return Rest{}, err
+	}
 	turn, t, ok := l.turnOf(c.Message)
 	if !ok || len(c.Replies) == 0 {
 		return Rest{}, ErrNotWaiting
@@ -101,6 +104,9 @@ func (h *Hub) Settle(ctx context.Context, session string, c Continuation) error 
 	if err := l.loadBranch(ctx); err != nil {
 		return err
 	}
+	if c.Message, err = l.ours(ctx, c.Message); err != nil {
+		return err
+	}
 	_, t, ok := l.turnOf(c.Message)
 	if !ok || t == nil {
 		return nil
@@ -121,7 +127,7 @@ func (l *live) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 	if t := l.turns[m.turn]; t != nil {
 		return t.handle(), t, true
 	}
-	return Turn{Session: l.id, ID: m.turn, MessageID: m.id, After: m.after}, nil, true
+	return Turn{Session: l.id, ID: m.turn, Agent: l.info.Agent, MessageID: m.id, After: m.after}, nil, true
 }
 
 // takeReplies takes those answers that the turn waits for. What it asks next was

@@ -163,7 +163,7 @@ type turn struct {
 	ended    chan struct{}
 	over     bool // ended is closed
 	stepOpen bool
-	stepName string
+	step     Step // what the next one is called, or the open one
 	parts    map[partKey]*part
 	partsN   int              // parts so far, for ids
 	open     []*part          // parts that began, in order; those that ended go now and then

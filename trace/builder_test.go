@@ -129,9 +129,9 @@ func TestFinalOutput(t *testing.T) {
 		{"two parts of a step", func(b *trace.Builder) { b.Message("a", "one"); b.MessageDelta("b", "two") }, "one\n\ntwo"},
 		{"the newest step that has text", func(b *trace.Builder) {
 			b.Message("a", "one")
-			b.StepStart("")
+			b.StepStart(trace.Step{})
 			b.Message("b", "two")
-			b.StepStart("")
+			b.StepStart(trace.Step{})
 			b.ToolCall(trace.ToolCall{ToolCallID: "c"})
 			b.Thought("t", "hm", "")
 		}, "two"},
@@ -205,14 +205,49 @@ func TestAParkClosesPartsForEveryReader(t *testing.T) {
 func TestAnEmptyStepLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	steps, _, _ := written[trace.Step](t, func(b *trace.Builder) {
-		b.StepStart("one")
-		b.StepStart("two")
+		b.StepStart(trace.Step{Name: "one"})
+		b.StepStart(trace.Step{Name: "two"})
 		b.StepEnd()
 		b.Message("a", "x") // in a step of no name
-		b.Under("c").StepStart("sub")
+		b.Under("c").StepStart(trace.Step{Name: "sub"})
 	})
 	if diff := cmp.Diff([]trace.Step{{Phase: trace.PhaseStart}, {Phase: trace.PhaseEnd}}, steps); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestE01_AStepThatTheAgentNamedIsOnRecordThoughEmpty(t *testing.T) {
+	t.Parallel()
+	steps, _, _ := written[trace.Step](t, func(b *trace.Builder) {
+		b.StepStart(trace.Step{NativeID: "one"})
+		b.StepStart(trace.Step{Name: "again", NativeID: "two"})
+		b.Question(trace.Question{}) // whoever follows leaves here
+		b.Message("a", "x")
+		b.Under("c").StepStart(trace.Step{NativeID: "sub"})
+		b.StepStart(trace.Step{Phase: trace.PhaseEnd, NativeID: "three"})
+	})
+	want := []trace.Step{
+		{Phase: trace.PhaseStart, NativeID: "one"},
+		{Phase: trace.PhaseEnd},
+		{Phase: trace.PhaseStart, Name: "again", NativeID: "two"},
+		{Phase: trace.PhaseEnd, Name: "again"},
+		{Phase: trace.PhaseStart},
+		{Phase: trace.PhaseEnd},
+		{Phase: trace.PhaseStart, NativeID: "three"},
+		{Phase: trace.PhaseEnd},
+	}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestD15_ADomainEventOpensNoStep(t *testing.T) {
+	t.Parallel()
+	steps, _, _ := written[trace.Step](t, func(b *trace.Builder) {
+		b.Emit(trace.Data{Name: "git-state", Value: json.RawMessage(`{}`), Domain: true})
+	})
+	if len(steps) > 0 {
+		t.Error(steps)
 	}
 }
 

@@ -43,7 +43,7 @@ func (b *Builder) Emit(p Payload) {
 		b.Answer(p)
 	case Step:
 		if p.Phase == PhaseStart {
-			b.StepStart(p.Name)
+			b.StepStart(p)
 		} else {
 			b.StepEnd()
 		}
@@ -51,7 +51,7 @@ func (b *Builder) Emit(p Payload) {
 		b.End(p)
 	case Data:
 		p.Value = Opaque(p.Value)
-		b.emit(p, !p.Transient)
+		b.emit(p, !p.Transient && !p.Domain)
 	case Source, File:
 		b.emit(p, true)
 	case FileChange:

@@ -3,14 +3,19 @@ package trace
 import "fmt"
 
 // StepStart begins a step, which brackets one model call of the agent. It ends
-// the step before. A step in which nothing happens leaves no trace.
-func (b *Builder) StepStart(name string) {
+// the step before. A step in which nothing happens leaves no trace, unless it has
+// a native id: then the agent itself has said that something begins, and the step
+// is on record at once, also if it stays empty.
+func (b *Builder) StepStart(s Step) {
 	b.do(func(t *turn) {
 		if b.within != "" {
 			return // a sub-agent's steps are its own affair
 		}
 		t.closeStep(false)
-		t.stepName = name
+		t.step = Step{Name: s.Name, NativeID: s.NativeID}
+		if s.NativeID != "" {
+			t.openStep()
+		}
 	})
 }
 
@@ -25,12 +30,15 @@ func (b *Builder) StepEnd() {
 
 // ensureStep opens a step before anything that belongs into one.
 func (t *turn) ensureStep(by voice) {
-	if t.stepOpen || by.subagent() {
-		return
+	if !t.stepOpen && !by.subagent() {
+		t.openStep()
 	}
+}
+
+func (t *turn) openStep() {
 	t.stepOpen = true
 	t.steps++
-	t.put("", Agent, Step{Phase: PhaseStart, Name: t.stepName})
+	t.put("", Agent, Step{Phase: PhaseStart, Name: t.step.Name, NativeID: t.step.NativeID})
 }
 
 // closeStep ends the step and its parts, and those of sub-agents if it is told
@@ -39,9 +47,9 @@ func (t *turn) closeStep(subagents bool) {
 	t.closeParts(subagents, false)
 	if t.stepOpen {
 		t.stepOpen = false
-		t.put("", Agent, Step{Phase: PhaseEnd, Name: t.stepName})
+		t.put("", Agent, Step{Phase: PhaseEnd, Name: t.step.Name})
 	}
-	t.stepName = ""
+	t.step = Step{}
 }
 
 // Finish closes everything that is open and writes the stop, the last record of

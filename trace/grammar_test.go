@@ -135,7 +135,7 @@ func (g *grammar) payload(e trace.Event, p trace.Payload) {
 		}
 		g.inStep, g.step = p.Phase == trace.PhaseStart, p.Name
 	case trace.Data:
-		g.want(sub || p.Transient || g.inStep, "outside a step")
+		g.want(sub || p.Transient || p.Domain || g.inStep, "outside a step")
 	case trace.Source, trace.File:
 		g.want(sub || g.inStep, "outside a step")
 	case trace.ToolCallStart, trace.ToolCallDelta, trace.ToolCall, trace.ToolResultProgress, trace.ToolResult:

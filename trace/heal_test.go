@@ -366,7 +366,7 @@ func TestRetries(t *testing.T) {
 		}, "1+ 1:on 1:e 1:! 1=one!", "one!", trace.Counts{}},
 		{"in a later step", func(s speech) {
 			s.delta("a", long)
-			s.StepStart("again")
+			s.StepStart(trace.Step{Name: "again"})
 			s.repeats("b", "a")
 			s.whole("b", long+"-jumps")
 		}, "1+ 1:" + long + " 1=" + long + " 2+ 2:-jumps 2=-jumps", long + "-jumps", trace.Counts{}},

@@ -29,7 +29,11 @@ func (r ToolResult) normal() ToolResult {
 		otherwise = ToolFailed
 	}
 	r.Status = known(r.Status, otherwise, ToolCompleted, ToolFailed, ToolDenied, ToolCanceled)
-	if r.Status != ToolCompleted && r.Error == "" {
+	switch {
+	case r.Error != "" || r.Status == ToolCompleted:
+	case r.Status == ToolFailed:
+		r.Error = "Tool execution failed"
+	default:
 		r.Error = "The tool call ended as " + string(r.Status) + "."
 	}
 	return r

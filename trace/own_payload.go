@@ -48,7 +48,9 @@ func (s *scan) payload(k Kind) Payload {
 	case KindToolCallDelta:
 		return ToolCallDelta{ToolCallID: s.field(`{"tool_call_id":"`), Delta: s.field(`,"delta":"`)}
 	case KindStep:
-		return Step{Phase: oneOf(s.bytes(`{"phase":"`), PhaseStart, PhaseEnd), Name: s.optional(`,"name":"`)}
+		return Step{
+			Phase: oneOf(s.bytes(`{"phase":"`), PhaseStart, PhaseEnd), Name: s.optional(`,"name":"`), NativeID: s.optional(`,"native_id":"`),
+		}
 	case KindReply:
 		return Reply{
 			MessageID: s.field(`{"message_id":"`), Cause: oneOf(s.bytes(`,"cause":"`), CausePrompt, CauseAnswer, CauseSteer, CauseAgent),

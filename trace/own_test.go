@@ -44,6 +44,8 @@ func own(text string) []string {
 		line("tool_call.start", `{"tool_call_id":"c","raw_name":"r","name":"n","kind":`+string(quoted)+`}`),
 		line("step", `{"phase":"start","name":`+string(quoted)+`}`),
 		line("step", `{"phase":`+string(quoted)+`}`),
+		line("step", `{"phase":"start","native_id":`+string(quoted)+`}`),
+		line("step", `{"phase":"start","name":"n","native_id":`+string(quoted)+`}`),
 		line("reply", `{"message_id":`+string(quoted)+`,"cause":"prompt","resume":`+string(quoted)+`}`),
 		line("reply", `{"message_id":"m","cause":`+string(quoted)+`}`),
 		line("stop", `{"reason":`+string(quoted)+`,"outcome":"failed","error":`+string(quoted)+`,"final_output":`+string(quoted)+`}`),

@@ -223,6 +223,9 @@ type Park struct {
 type Step struct {
 	Phase Phase  `json:"phase"`
 	Name  string `json:"name,omitempty"`
+	// NativeID is the agent's own id of what begins here, such as the id of its
+	// turn. It stands at the start of a step.
+	NativeID string `json:"native_id,omitempty"`
 }
 
 // Usage counts what was used, in the agent's own numbers.
@@ -285,6 +288,10 @@ type Data struct {
 	Value json.RawMessage `json:"value"`
 	// Transient data is provisional: shown while it happens, not kept.
 	Transient bool `json:"transient,omitempty"`
+	// Domain marks an event of the agent's world, such as the state of its
+	// repository, and not of the conversation: it belongs to no step, and a stream
+	// shows it only to whoever wants events of that name.
+	Domain bool `json:"domain,omitempty"`
 }
 
 // Rewind takes back a message and all that followed it. What it took back stays

@@ -252,7 +252,7 @@ func TestManySpeakersAtOnce(t *testing.T) {
 					if id, _, decided := v.PermissionRequest(trace.PermissionRequest{ToolCallID: "c"}); !decided {
 						v.PermissionResponse(trace.PermissionResponse{RequestID: id, By: "ann"})
 					}
-					v.StepStart("s")
+					v.StepStart(trace.Step{Name: "s"})
 					_, _, _ = v.Activity(), v.Counts(), v.Turn()
 					v.MessageEnd("k")
 				}

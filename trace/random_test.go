@@ -101,13 +101,13 @@ func drawStep(t *rapid.T) step {
 		}
 		return func(b *trace.Builder, _ chan string) { b.Release() }
 	case "step":
-		return emit(trace.Step{Phase: trace.PhaseStart, Name: text})
+		return emit(trace.Step{Phase: trace.PhaseStart, Name: text, NativeID: pick("", "theirs")})
 	case "step end":
 		return emit(trace.Step{Phase: trace.PhaseEnd})
 	case "reply":
 		return emit(trace.Reply{MessageID: "m", Cause: trace.CauseSteer})
 	case "data":
-		return emit(trace.Data{Name: "n", Value: value, Transient: pick("", "transient") != ""})
+		return emit(trace.Data{Name: "n", Value: value, Transient: pick("", "transient") != "", Domain: pick("", "domain") != ""})
 	case "file":
 		return emit(trace.File{URL: "u", MediaType: "text/plain"})
 	case "source":

@@ -74,9 +74,9 @@ func (t *turn) remember(e Event) {
 	case Step:
 		if t.stepOpen = p.Phase == PhaseStart; t.stepOpen {
 			t.steps++
-			t.stepName = p.Name
+			t.step = Step{Name: p.Name}
 		} else {
-			t.stepName = ""
+			t.step = Step{}
 		}
 	case Park:
 		t.rememberPark(p)

@@ -26,7 +26,7 @@ func TestReopenFinishesATurnCutAnywhere(t *testing.T) {
 	b.ToolCall(ToolCall{ToolCallID: "c", RawName: "Read", Input: json.RawMessage(`{"path":"x"}`)})
 	b.PermissionRequest(PermissionRequest{RequestID: "p", ToolCallID: "c"})
 	b.Under("c").MessageDelta("s", "sub")
-	b.StepStart("")
+	b.StepStart(Step{NativeID: "theirs"})
 	b.MessageDelta("d", "after")
 	if err := b.Finish(Stop{Reason: "end_turn", Outcome: OutcomeCompleted}); err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func tell(t *rapid.T, b *trace.Builder, key, text string, whole bool) {
 		case "late":
 			b.MessageSnapshot(key, text[:pos])
 		case "step":
-			b.StepStart("")
+			b.StepStart(trace.Step{})
 		case "park":
 			b.Question(trace.Question{})
 		case "whole":

@@ -14,6 +14,32 @@ type Framing struct {
 	// Cursor names the place after a record, for the id line of its last frame.
 	// There are no id lines without it.
 	Cursor func(session string, seq uint64) string
+	// long says that event lines, and comments, have the words of the letter.
+	long bool
+}
+
+// For returns the framing of streams with these options.
+func (f Framing) For(o Options) Framing {
+	f.long = o.Letter
+	return f
+}
+
+// alive is the comment that breaks a silence.
+func (f Framing) alive() string {
+	if f.long {
+		return ": keepalive\n\n"
+	}
+	return ": keep-alive\n\n"
+}
+
+// event is the name in the event line of a chunk.
+func (f Framing) event(c Chunk) string {
+	switch typ := c.Type(); {
+	case f.long && (typ == "start" || typ == "finish"):
+		return "message-" + typ
+	default:
+		return typ
+	}
 }
 
 // done ends a stream. Nothing may follow the text on its line.
@@ -28,7 +54,7 @@ func (f Framing) appendFrame(dst []byte, c Chunk, id string) []byte {
 		if d, ok := c.(Data); ok {
 			dst = append(append(dst, dataPrefix...), dataName(d.Name)...)
 		} else {
-			dst = append(dst, c.Type()...)
+			dst = append(dst, f.event(c)...)
 		}
 		dst = append(dst, '\n')
 	}
@@ -43,8 +69,8 @@ func (f Framing) appendFrame(dst []byte, c Chunk, id string) []byte {
 // AppendTurn appends the streams of a turn, each with its end: one per
 // assistant message. A park does not end a stream here.
 func AppendTurn(dst []byte, records iter.Seq[trace.Record], o Options, f Framing) []byte {
-	p := pipe{translator: NewTranslator(o), framing: f}
-	begun := false
+	p := pipe{translator: NewTranslator(o), framing: f.For(o)}
+	begun, empty := false, len(dst)
 	for r := range records {
 		e := p.next(r)
 		dst = append(dst, e.bytes[:e.tail]...)
@@ -54,7 +80,7 @@ func AppendTurn(dst []byte, records iter.Seq[trace.Record], o Options, f Framing
 		dst = append(dst, e.bytes[e.tail:]...)
 		begun = begun || e.fresh
 	}
-	if begun {
+	if len(dst) > empty {
 		dst = append(dst, done...)
 	}
 	return dst
@@ -66,12 +92,16 @@ type entry struct {
 	offset  int64  // bytes of the turn up to and with this record
 	bytes   []byte // frames
 	message string // the assistant message that it ends in
+	text    string // the part of text that was open before it, where parts outlive a park
 	// fresh says that a message begins here; what stands before tail belongs to
 	// the one before.
 	fresh bool
 	tail  int
 	park  bool
 	end   bool
+	// failed says that an error is among the frames, and lost that it stands for a
+	// turn of which the agent has not told the end.
+	failed, lost bool
 }
 
 // pipe turns the records of a turn into entries.
@@ -84,12 +114,17 @@ type pipe struct {
 
 // next is what the record becomes. Its bytes are good until the next one.
 func (p *pipe) next(r trace.Record) entry {
+	text := p.translator.openTextID()
 	chunks := p.translator.Translate(r)
-	e := entry{seq: r.Seq, park: p.translator.Parked(), end: p.translator.Over(), message: p.translator.MessageID()}
+	e := entry{seq: r.Seq, text: text, park: p.translator.Parked(), end: p.translator.Over(), message: p.translator.MessageID()}
 	p.scratch = p.scratch[:0]
 	for i, c := range chunks {
 		if _, ok := c.(Start); ok {
 			e.fresh, e.tail = true, len(p.scratch)
+		}
+		if _, ok := c.(Error); ok {
+			stop, ended := r.Payload.(trace.Stop)
+			e.failed, e.lost = true, ended && stop.Lost()
 		}
 		id := ""
 		if i == len(chunks)-1 && p.framing.Cursor != nil {

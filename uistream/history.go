@@ -1,6 +1,7 @@
 package uistream
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -106,7 +107,11 @@ func (t *turnHistory) show(r trace.Record) error {
 		return nil
 	}
 	for _, c := range t.translator.Translate(r) {
-		if _, ok := c.(Start); ok || t.current == nil {
+		_, starts := c.(Start)
+		if t.current == nil && !starts {
+			continue // what is said before a message is not kept
+		}
+		if starts {
 			t.save()
 			t.current, t.at = &Reducer{}, len(t.messages)
 			t.messages = append(t.messages, Message{})
@@ -142,18 +147,27 @@ func (t *turnHistory) save() {
 // ended says on the last message how the turn ended, if not well.
 func (t *turnHistory) ended(stop trace.Stop) {
 	m := &t.messages[t.at]
-	switch stop.Outcome {
-	case trace.OutcomeFailed: // its stream has said so
-	case trace.OutcomeCanceled:
-		m.Metadata = mergeMetadata(m.Metadata, outcome(stop))
-		text := stop.Error
-		if text == "" {
-			text = "The turn was stopped."
+	for i, p := range m.Parts {
+		if p.Type == partText && p.State == stateStreaming { // the letter does not end the text of each turn
+			m.Parts[i].State = stateDone
 		}
-		d := errorData(text, stop.Reason)
-		m.Parts = append(m.Parts, Part{Type: d.Type(), Data: d.Value})
+	}
+	switch stop.Outcome {
+	case trace.OutcomeFailed:
+		if t.translator.options.Letter { // else its stream has said so
+			m.add(stop, failed(stop))
+		}
+	case trace.OutcomeCanceled:
+		m.add(stop, cmp.Or(stop.Error, "The turn was stopped."))
 	case trace.OutcomeCompleted:
 	}
+}
+
+// add says on a message how its turn ended.
+func (m *Message) add(stop trace.Stop, text string) {
+	m.Metadata = mergeMetadata(m.Metadata, outcome(stop))
+	d := errorData(text, stop.Reason)
+	m.Parts = append(m.Parts, Part{Type: d.Type(), Data: d.Value})
 }
 
 // rewind takes back the message and all that follows it, but not what the turn

@@ -142,14 +142,14 @@ func TestHistoryOfATurnThatWaits(t *testing.T) {
 	records := write(t, completed(), func(b *trace.Builder) {
 		b.Message("a", "Before.")
 		b.Question(trace.Question{QuestionID: "q", Text: "Which?"})
-		b.StepStart("")
+		b.StepStart(trace.Step{})
 		b.Message("b", "Meanwhile.")
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
 		for _, id := range []string{"p1", "p2"} {
 			b.PermissionRequest(trace.PermissionRequest{RequestID: id, Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}})
 		}
 		b.Answer(trace.Answer{QuestionID: "q", Outcome: trace.Selected, Values: []string{"this"}, By: "me"})
-		b.StepStart("")
+		b.StepStart(trace.Step{})
 		b.Message("d", "Later.")
 		for _, id := range []string{"p2", "p1"} {
 			b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "y", By: "me"})
@@ -193,7 +193,7 @@ func TestHistoryOfATurnThatWaits(t *testing.T) {
 			t.Errorf("up to record %d: %s, want %s", c.last, got, c.want)
 		}
 	}
-	if got := texts(one, uistream.Options{Profile: profile(t, ""), Letter: true}); got != "Before. Meanwhile. Later." {
-		t.Errorf("by the letter, where nobody parks: %s", got)
+	if got := texts(one, uistream.Options{Profile: profile(t, ""), Letter: true}); got != "Before.Meanwhile. Later." {
+		t.Errorf("by the letter, where nobody parks and all is one text: %s", got)
 	}
 }

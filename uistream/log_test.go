@@ -73,6 +73,12 @@ func translate(o uistream.Options, records []trace.Record) []uistream.Chunk {
 // messages splits chunks where a message starts and reduces each.
 func messages(tb interface{ Fatalf(string, ...any) }, chunks []uistream.Chunk) []uistream.Message {
 	var all []uistream.Message
+	for len(chunks) > 0 { // what stands before the first start is in no message
+		if d, ok := chunks[0].(uistream.Data); !ok || !d.Transient {
+			break
+		}
+		chunks = chunks[1:]
+	}
 	for len(chunks) > 0 {
 		n := 1
 		for n < len(chunks) {
@@ -122,7 +128,8 @@ func profile(tb testing.TB, s string) uistream.Profile {
 func drawTurn(t *rapid.T) []trace.Record {
 	outcome := rapid.SampledFrom([]trace.Outcome{trace.OutcomeCompleted, trace.OutcomeCompleted, trace.OutcomeFailed, trace.OutcomeCanceled}).Draw(t, "outcome")
 	n := rapid.IntRange(0, 60).Draw(t, "n")
-	return write(t, trace.Stop{Reason: "drawn", Outcome: outcome}, func(b *trace.Builder) {
+	reason := rapid.SampledFrom([]string{"drawn", "end_turn", "max_tokens"}).Draw(t, "reason")
+	return write(t, trace.Stop{Reason: reason, Outcome: outcome}, func(b *trace.Builder) {
 		d := drawn{t: t, b: b}
 		for range n {
 			d.step()
@@ -194,7 +201,7 @@ func (d *drawn) step() {
 			d.questions = d.questions[1:]
 		}
 	case 19:
-		d.b.StepStart("s")
+		d.b.StepStart(trace.Step{Name: "s", NativeID: rapid.SampledFrom([]string{"", "theirs", "theirs too"}).Draw(t, "native")})
 	case 20:
 		d.b.StepEnd()
 	case 21:
@@ -224,7 +231,7 @@ func (d *drawn) step() {
 			trace.Unknown{UnknownKind: "new", Raw: json.RawMessage("{}")},
 		}).Draw(t, "event"))
 	default:
-		b.Emit(trace.Data{Name: rapid.SampledFrom([]string{"x", "ü ü", ""}).Draw(t, "name"), ID: key, Value: value, Transient: text == "x"})
+		b.Emit(trace.Data{Name: rapid.SampledFrom([]string{"x", "ü ü", "", "title"}).Draw(t, "name"), ID: key, Value: value, Transient: text == "x", Domain: text == "\n"})
 	}
 }
 
@@ -234,9 +241,14 @@ func drawOptions(t *rapid.T) uistream.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
+	domain, err := uistream.ParseDomainEvents(rapid.SampledFrom([][]string{nil, {"title"}, {"question", "approval"}, {"all"}}).Draw(t, "domain"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return uistream.Options{
 		Profile:    p,
-		Letter:     rapid.IntRange(0, 4).Draw(t, "letter") == 0,
+		Letter:     rapid.IntRange(0, 2).Draw(t, "letter") == 0,
+		Domain:     domain,
 		Subagents:  uistream.Subagents(rapid.IntRange(0, 2).Draw(t, "subagents")),
 		Signatures: rapid.Bool().Draw(t, "signatures"),
 	}

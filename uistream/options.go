@@ -5,9 +5,12 @@ type Options struct {
 	// Profile is what the client understands.
 	Profile Profile
 	// Letter follows the letter of the older documents where it and the clients
-	// disagree: the failure of a tool is an error of the stream, no step begins,
-	// a question is a data part.
+	// disagree: the agent's own id of its turn names the message and its one text,
+	// the failure of a tool is an error of the stream, no step begins, a question
+	// is a data part, nobody leaves at a park.
 	Letter bool
+	// Domain says which events of the agent's world are shown.
+	Domain DomainEvents
 	// Subagents says how what sub-agents do is shown.
 	Subagents Subagents
 	// Signatures passes the model provider's proof of a reasoning on to the

@@ -28,6 +28,7 @@ func RequestID(toolCallID string) string {
 type approval struct {
 	asked
 	request trace.PermissionRequest
+	said    permissionData // what the data part says, where there is one
 }
 
 // permission takes a request, which is shown when the turn parks on it.
@@ -43,6 +44,7 @@ func (t *Translator) askPermissions(all []*approval) {
 	if len(all) == 0 {
 		return
 	}
+	t.endText() // whoever answers gets the rest, and knows of no text that is open
 	attached := t.can.approvals && t.attaches(all)
 	if !attached {
 		t.ownStep()
@@ -58,12 +60,16 @@ func (t *Translator) askPermissions(all []*approval) {
 		}
 		t.say("ask-"+a.request.RequestID, permissionSentence(a.request))
 		if !attached {
-			t.complete(a.call, permissionInput(a.request, t.calls[a.request.ToolCallID]))
+			t.complete(a.call, marshal(permissionOf(a.request, t.calls[a.request.ToolCallID])))
 		}
 		a.step, a.call.allowed = t.steps, false
 		if t.can.approvals {
 			a.call.approval = a.request.RequestID
 			t.emit(ToolApprovalRequest{ToolCallID: a.call.id, ApprovalID: a.request.RequestID})
+		}
+		if t.options.Domain.wants("approval") {
+			a.said = permissionOf(a.request, t.calls[a.request.ToolCallID])
+			t.emit(Data{Name: "approval", ID: a.request.RequestID, Value: marshal(a.said)})
 		}
 	}
 }
@@ -82,24 +88,30 @@ func (t *Translator) callOf(a *approval) *call {
 	return c
 }
 
-// permissionInput says what is asked, for whoever draws the buttons: the call that
+// permissionData says what is asked, for whoever draws the buttons: the call that
 // is to be allowed may stand far above, or be a sub-agent's that is not shown.
-func permissionInput(p trace.PermissionRequest, about *call) json.RawMessage {
-	in := struct {
-		RequestID  string                   `json:"request_id"`
-		Title      string                   `json:"title"`
-		Options    []trace.PermissionOption `json:"options"`
-		ToolCallID string                   `json:"tool_call_id,omitempty"`
-		Tool       string                   `json:"tool,omitempty"`
-		Input      json.RawMessage          `json:"input,omitempty"`
-	}{RequestID: p.RequestID, Title: p.Title, Options: p.Options, ToolCallID: p.ToolCallID}
-	if in.Options == nil {
-		in.Options = []trace.PermissionOption{}
+type permissionData struct {
+	RequestID  string                   `json:"request_id"`
+	Title      string                   `json:"title"`
+	Options    []trace.PermissionOption `json:"options"`
+	ToolCallID string                   `json:"tool_call_id,omitempty"`
+	Tool       string                   `json:"tool,omitempty"`
+	Input      json.RawMessage          `json:"input,omitempty"`
+	// Of a data part, once it is answered.
+	Outcome  trace.PermissionOutcome `json:"outcome,omitempty"`
+	Option   string                  `json:"option,omitempty"`
+	Approved *bool                   `json:"approved,omitempty"`
+}
+
+func permissionOf(p trace.PermissionRequest, about *call) permissionData {
+	d := permissionData{RequestID: p.RequestID, Title: p.Title, Options: p.Options, ToolCallID: p.ToolCallID}
+	if d.Options == nil {
+		d.Options = []trace.PermissionOption{}
 	}
 	if about != nil {
-		in.Tool, in.Input = about.name, about.input
+		d.Tool, d.Input = about.name, about.input
 	}
-	return marshal(in)
+	return d
 }
 
 func (t *Translator) permitted(p trace.PermissionResponse) {
@@ -112,6 +124,11 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 		return
 	}
 	a.call.allowed = p.Allowed()
+	if a.said.RequestID != "" {
+		a.said.Outcome, a.said.Option, a.said.Approved = p.Outcome, p.ChosenOption, &a.call.allowed
+		t.emit(Data{Name: "approval", ID: p.RequestID, Value: marshal(a.said)})
+		a.said = permissionData{}
+	}
 	if t.can.approvalResponse && a.call.approval == p.RequestID && a.call.state == callRunning {
 		t.emit(ToolApprovalResponse{ApprovalID: p.RequestID, Approved: p.Allowed(), Reason: p.Reason})
 	}

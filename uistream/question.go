@@ -56,9 +56,7 @@ func (t *Translator) askQuestions(all []*question) {
 func (t *Translator) showQuestion(q *question) {
 	p := q.what
 	if q.shown() { // it stands above, where it cannot be answered any more
-		if !t.options.Letter {
-			t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: "It is asked again below.", Client: true})
-		}
+		t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: "It is asked again below.", Client: true})
 		q.id += questionSuffix
 	} else {
 		q.id = p.QuestionID
@@ -66,8 +64,12 @@ func (t *Translator) showQuestion(q *question) {
 	for t.calls[q.id] != nil {
 		q.id += questionSuffix
 	}
-	t.say("ask-"+p.QuestionID, questionSentence(p))
 	q.step = t.steps
+	if t.options.Letter {
+		t.emit(questionData(p, nil))
+		return
+	}
+	t.say("ask-"+p.QuestionID, questionSentence(p))
 	input := marshal(struct {
 		QuestionID string         `json:"question_id"`
 		Header     string         `json:"header,omitempty"`
@@ -75,11 +77,31 @@ func (t *Translator) showQuestion(q *question) {
 		Choices    []trace.Choice `json:"choices,omitempty"`
 		Multiple   bool           `json:"multiple,omitempty"`
 	}{p.QuestionID, p.Header, p.Text, p.Choices, p.Multiple})
-	if t.options.Letter {
-		t.emit(Data{Name: "question", ID: p.QuestionID, Value: input})
-	} else {
-		t.emit(ToolInputAvailable{ToolCallID: q.id, ToolName: AskUser, Input: input, Client: true})
+	t.emit(ToolInputAvailable{ToolCallID: q.id, ToolName: AskUser, Input: input, Client: true})
+	if t.options.Domain.wants("question") {
+		t.emit(questionData(p, nil))
 	}
+}
+
+// questionData is a question as a data part, with its answer once it has one.
+func questionData(p trace.Question, a *trace.Answer) Data {
+	data := struct {
+		QuestionID string                  `json:"questionId"`
+		Header     string                  `json:"header,omitempty"`
+		Text       string                  `json:"text"`
+		Options    []string                `json:"options,omitempty"`
+		Choices    []trace.Choice          `json:"choices,omitempty"`
+		Multiple   bool                    `json:"multiple,omitempty"`
+		Outcome    trace.PermissionOutcome `json:"outcome,omitempty"`
+		Answer     []string                `json:"answer,omitempty"`
+	}{QuestionID: p.QuestionID, Header: p.Header, Text: p.Text, Choices: p.Choices, Multiple: p.Multiple}
+	for _, c := range p.Choices {
+		data.Options = append(data.Options, c.Label)
+	}
+	if a != nil {
+		data.Outcome, data.Answer = a.Outcome, a.Values
+	}
+	return Data{Name: "question", ID: p.QuestionID, Value: marshal(data)}
 }
 
 func (t *Translator) answer(p trace.Answer) {
@@ -92,6 +114,9 @@ func (t *Translator) answer(p trace.Answer) {
 		t.showQuestion(q)
 	}
 	q.done = true
+	if t.options.Letter || t.options.Domain.wants("question") {
+		t.emit(questionData(q.what, &p))
+	}
 	if t.options.Letter {
 		return
 	}

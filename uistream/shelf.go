@@ -7,6 +7,7 @@ package uistream
 type shelf struct {
 	first   uint64 // the place of its first record
 	message string // the assistant message in which all of them end
+	text    string // as in entry, of all of them
 	frames  []byte // never changed up to its length
 	marks   []mark
 }
@@ -20,6 +21,8 @@ type mark struct {
 	fresh  bool
 	park   bool
 	over   bool
+	failed bool
+	lost   bool
 }
 
 // markCost is what a record costs besides its bytes.
@@ -39,19 +42,19 @@ func newShelf(first uint64, e entry, window int) *shelf {
 	if first == 0 {
 		room = min(leastRoom, room)
 	}
-	s := &shelf{first: first, message: e.message, frames: make([]byte, 0, max(room, len(e.bytes)))}
+	s := &shelf{first: first, message: e.message, text: e.text, frames: make([]byte, 0, max(room, len(e.bytes)))}
 	s.put(e)
 	return s
 }
 
 // put puts the entry beside the others, if there is room for it and it ends in the
-// same message.
+// same message and begins in the same text.
 func (s *shelf) put(e entry) bool {
-	if e.message != s.message || len(e.bytes) > cap(s.frames)-len(s.frames) {
+	if e.message != s.message || e.text != s.text || len(e.bytes) > cap(s.frames)-len(s.frames) {
 		return false
 	}
 	s.frames = append(s.frames, e.bytes...)
-	s.marks = append(s.marks, mark{seq: e.seq, offset: e.offset, end: len(s.frames), tail: e.tail, fresh: e.fresh, park: e.park, over: e.end})
+	s.marks = append(s.marks, mark{seq: e.seq, offset: e.offset, end: len(s.frames), tail: e.tail, fresh: e.fresh, park: e.park, over: e.end, failed: e.failed, lost: e.lost})
 	return true
 }
 
@@ -67,7 +70,7 @@ func (s *shelf) entry(at uint64) entry {
 		from = s.marks[at-s.first-1].end
 	}
 	return entry{
-		seq: m.seq, offset: m.offset, bytes: s.frames[from:m.end:m.end], message: s.message,
-		fresh: m.fresh, tail: m.tail, park: m.park, end: m.over,
+		seq: m.seq, offset: m.offset, bytes: s.frames[from:m.end:m.end], message: s.message, text: s.text,
+		fresh: m.fresh, tail: m.tail, park: m.park, end: m.over, failed: m.failed, lost: m.lost,
 	}
 }

@@ -1,15 +1,22 @@
 package uistream
 
+import "github.com/tributary-dev/tributary/trace"
+
 // A step is a step for the client only where nothing is torn by its border: a
 // call whose input is still being written would become two parts. Such a
 // border is left out.
 
-func (t *Translator) stepStart() {
+// A step that the agent named may stay empty, and is one for the client only with
+// its first part.
+
+func (t *Translator) stepStart(p trace.Step) {
 	if t.step && t.writing > 0 {
 		return
 	}
 	t.closeStep()
-	t.openStep()
+	if p.NativeID == "" {
+		t.openStep()
+	}
 }
 
 func (t *Translator) stepEnd() {
@@ -42,5 +49,7 @@ func (t *Translator) closeStep() {
 	}
 	t.closeParts()
 	t.step = false
-	t.emit(FinishStep{})
+	if !t.options.Letter {
+		t.emit(FinishStep{})
+	}
 }

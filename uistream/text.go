@@ -2,6 +2,7 @@ package uistream
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
@@ -16,6 +17,7 @@ type part struct {
 	foreign bool // not the agent's words
 	sent    int  // bytes of text the client has
 	hash    uint64
+	waits   strings.Builder // text that waits for its turn, where there is one text for all
 }
 
 // wholePart is a message or a thought.
@@ -86,6 +88,10 @@ func (t *Translator) openPart(p *part) {
 	}
 	t.needStep()
 	p.open = true
+	if t.options.Letter && !p.thought {
+		t.line(p)
+		return
+	}
 	t.open = append(t.open, p)
 	if p.thought {
 		t.emit(ReasoningStart{ID: p.id})
@@ -97,9 +103,12 @@ func (t *Translator) openPart(p *part) {
 func (t *Translator) grow(p *part, delta string) {
 	p.sent += len(delta)
 	p.hash = fnv(p.hash, delta)
-	if p.thought {
+	switch {
+	case p.thought:
 		t.emit(ReasoningDelta{ID: p.id, Delta: delta})
-	} else {
+	case t.options.Letter:
+		t.tell(p, delta)
+	default:
 		t.emit(TextDelta{ID: p.id, Delta: delta})
 	}
 }
@@ -109,9 +118,12 @@ func (t *Translator) closePart(p *part, meta json.RawMessage) {
 		return
 	}
 	p.open = false
-	if p.thought {
+	switch {
+	case p.thought:
 		t.emit(ReasoningEnd{ID: p.id, ProviderMetadata: meta})
-	} else {
+	case t.options.Letter:
+		t.nextInLine(false)
+	default:
 		t.emit(TextEnd{ID: p.id})
 	}
 }

@@ -184,15 +184,15 @@ func (t *Translator) callResult(p trace.ToolResult) {
 	}
 	t.surface(c)
 	switch {
+	case t.options.Letter:
+		t.letterResult(c, p)
 	case p.Status == trace.ToolCompleted:
 		t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: Opaque(p.Output)})
-	case p.Status == trace.ToolDenied && c.approval != "" && !c.allowed && t.can.denied && !t.options.Letter:
+	case p.Status == trace.ToolDenied && c.approval != "" && !c.allowed && t.can.denied:
 		if c.preliminary { // the refusal alone would leave that output standing
 			t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p)})
 		}
 		t.emit(ToolOutputDenied{ToolCallID: c.id})
-	case t.options.Letter:
-		t.emit(Error{ErrorText: failure(p)})
 	default:
 		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p)})
 	}
@@ -218,7 +218,7 @@ func (t *Translator) settleCalls(why string, carry bool) {
 			t.complete(c, json.RawMessage("{}"))
 		}
 		if carry {
-			t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Client: c.client})
+			t.fail(c, why)
 			c.carried, c.approval = true, ""
 			t.asked = t.asked || c.client
 		} else {
@@ -234,5 +234,13 @@ func (t *Translator) settleCall(c *call, why string) {
 	}
 	c.state, c.input = callSettled, nil
 	t.asked = t.asked || c.client
-	t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Client: c.client})
+	t.fail(c, why)
+}
+
+// fail says in words of our own why a call gave nothing. The letter has none but an
+// error, which would end the turn for the client.
+func (t *Translator) fail(c *call, why string) {
+	if !t.options.Letter {
+		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Client: c.client})
+	}
 }

@@ -1,6 +1,10 @@
 package uistream
 
-import "github.com/tributary-dev/tributary/trace"
+import (
+	"cmp"
+
+	"github.com/tributary-dev/tributary/trace"
+)
 
 // Translator turns the records of one turn into chunks. It is pure: the same
 // records give the same chunks, and those of a prefix are a prefix. Records
@@ -32,6 +36,7 @@ type Translator struct {
 	questioned []*question // all, but those that were done long ago
 	subs       map[string]*subagent
 	sources    int
+	letter     letter
 }
 
 // NewTranslator returns a Translator for one turn.
@@ -72,8 +77,7 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 	if t.over || r.Payload == nil {
 		return nil
 	}
-	t.out = nil
-	t.parked = false
+	t.out, t.parked = nil, false
 	if sub, ok := r.Actor.SubagentCall(); ok && t.subagent(sub, r) {
 		return t.out
 	}
@@ -84,16 +88,22 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 	case trace.Reply:
 		t.reply(p)
 	case trace.Step:
+		if t.options.Letter && p.Phase == trace.PhaseStart {
+			t.nativeStep(p.NativeID)
+		}
 		t.begin(r.Turn)
 		if p.Phase == trace.PhaseStart {
-			t.stepStart()
+			t.stepStart(p)
 		} else {
 			t.stepEnd()
 		}
 	case trace.Status:
 		t.status(p)
 	case trace.Data:
-		if !p.Transient {
+		if p.Domain && !t.options.Domain.wants(p.Name) {
+			break
+		}
+		if !p.Transient && !t.options.Letter {
 			t.begin(r.Turn)
 		}
 		t.data(p)
@@ -107,9 +117,13 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 		t.unknown++
 	case trace.MessageStart, trace.MessageDelta, trace.Message, trace.ThoughtStart, trace.ThoughtDelta, trace.Thought,
 		trace.ToolCallStart, trace.ToolCallDelta, trace.ToolCall, trace.ToolResultProgress, trace.ToolResult,
-		trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer,
-		trace.Usage, trace.Plan, trace.FileChange, trace.Source, trace.File, trace.Error:
+		trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer, trace.Source, trace.File:
 		t.begin(r.Turn)
+		t.content(r)
+	case trace.Usage, trace.Plan, trace.FileChange, trace.Error:
+		if !t.options.Letter {
+			t.begin(r.Turn)
+		}
 		t.content(r)
 	}
 	return t.out
@@ -172,13 +186,13 @@ func (t *Translator) begin(turn string) {
 	if t.opened {
 		return
 	}
-	if turn == "" {
-		turn = "message"
-	}
-	t.openMessage(turn)
+	t.openMessage(cmp.Or(t.letter.reply, turn, "message"))
 }
 
 func (t *Translator) openMessage(id string) {
 	t.message, t.opened = id, true
 	t.emit(Start{MessageID: id})
+	if t.options.Letter {
+		t.begun()
+	}
 }

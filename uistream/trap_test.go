@@ -176,7 +176,7 @@ func TestTrap10_ReusedIDs(t *testing.T) {
 	t.Parallel()
 	records := write(t, completed(), func(b *trace.Builder) {
 		for range 2 { // the agent names everything alike in each model call
-			b.StepStart("")
+			b.StepStart(trace.Step{})
 			b.Message("0", "same")
 			b.ToolCall(trace.ToolCall{ToolCallID: "c", Input: json.RawMessage(`1`)})
 			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})

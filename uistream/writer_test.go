@@ -15,7 +15,7 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-func TestWriterHeadersAndFrames(t *testing.T) {
+func TestC01_C02_WriterHeadersAndFrames(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	w := uistream.NewWriter(rec, uistream.Framing{}, uistream.Timing{})

@@ -67,7 +67,7 @@ func (c *turn) begin(s *speaker, id string, streamed bool) *reply {
 	s.messages[id] = m
 	if s.main {
 		c.began = true
-		s.b.StepStart("")
+		s.b.StepStart(trace.Step{})
 	}
 	return m
 }

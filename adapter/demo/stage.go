@@ -65,7 +65,7 @@ func (s *stage) in(callID string, play beat) error {
 }
 
 func nextStep(s *stage) error {
-	s.b.StepStart("")
+	s.b.StepStart(trace.Step{})
 	return nil
 }
 

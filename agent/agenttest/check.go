@@ -87,7 +87,7 @@ func (g *grammar) payload(e trace.Event) error {
 		if p.Name == "" {
 			return fmt.Errorf("data has no name")
 		}
-		if p.Transient {
+		if p.Transient || p.Domain {
 			return validJSON("value", p.Value)
 		}
 		return firstError(validJSON("value", p.Value), g.visible(e))

@@ -32,7 +32,7 @@ func goodTurn(t *testing.T) []trace.Event {
 	r.Under("c").MessageDelta("k", "sub")
 	r.Under("c").MessageEnd("k")
 	r.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: json.RawMessage(`"whole"`)})
-	r.StepStart("next")
+	r.StepStart(trace.Step{Name: "next"})
 	question := r.Question(trace.Question{QuestionID: "q", Text: "?"})
 	r.Answer(trace.Answer{QuestionID: question, Outcome: trace.Selected, Values: []string{"x"}, By: "ann"})
 	r.Emit(trace.Data{Name: "d", Value: json.RawMessage(`1`)})
@@ -221,7 +221,7 @@ func (w wild) act(t *rapid.T) {
 		func() { b.PermissionResponse(trace.PermissionResponse{RequestID: id("request"), By: "x"}) },
 		func() { b.Question(trace.Question{QuestionID: id("question")}) },
 		func() { b.Answer(trace.Answer{QuestionID: id("question"), Outcome: trace.Selected}) },
-		func() { b.StepStart("") },
+		func() { b.StepStart(trace.Step{}) },
 		func() { b.StepEnd() },
 		func() {
 			b.Emit(trace.Data{Name: "d", Value: raw("value"), Transient: rapid.Bool().Draw(t, "transient")})

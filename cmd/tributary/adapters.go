@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
@@ -23,7 +24,10 @@ type adapter struct {
 	takes []string
 	// inProcess says that its sessions cost no process.
 	inProcess bool
-	runtime   func(config.Agent) agent.Runtime
+	// remote says that it is nothing without the address of a server, so that there
+	// is no agent of its name unless the configuration makes one.
+	remote  bool
+	runtime func(config.Agent) agent.Runtime
 	// decoder reads recordings; nil where the agent has no protocol of its own.
 	decoder func() agent.Decoder
 }
@@ -32,6 +36,18 @@ type adapter struct {
 func adapters() []adapter {
 	process := []string{"command", "args", "env", "model", "tool_kinds"}
 	return []adapter{
+		{
+			name: "agentops", remote: true, inProcess: true,
+			takes: []string{"url", "token_env", "token_file", "socket", "strict", "connect_timeout", "wake_limit", "max_frame", "model", "tool_kinds"},
+			runtime: func(a config.Agent) agent.Runtime {
+				tools := toolkind.OpenCode().With(a.ToolKinds)
+				return agentops.Runtime{
+					URL: a.URL, Token: agentops.Credential{Env: a.TokenEnv, File: a.TokenFile}, PerTurn: a.Socket == config.SocketRequest,
+					Strict: a.Strict != nil && *a.Strict, ConnectTime: a.ConnectTimeout, WakeTime: a.WakeLimit, MaxFrame: int64(a.MaxFrame), Tools: &tools,
+				}
+			},
+			decoder: func() agent.Decoder { return agentops.NewDecoder(agentops.Options{}) },
+		},
 		{
 			name: "claude", takes: process,
 			runtime: func(a config.Agent) agent.Runtime {
@@ -65,7 +81,7 @@ func findAdapter(name string) (adapter, bool) {
 	return adapter{}, false
 }
 
-// adapterNames lists the adapters; those that read recordings, if asked for.
+// adapterNames lists the adapters that run agents, or those that read recordings.
 func adapterNames(recordings bool) string {
 	var names []string
 	for _, a := range adapters() {
@@ -90,10 +106,15 @@ func adapterOf(c config.Config, name string) (adapter, error) {
 	for key, set := range map[string]bool{
 		"command": a.Command != "", "args": a.Args != nil, "env": a.Env != nil,
 		"model": a.Model != "", "tool_kinds": a.ToolKinds != nil, "pace": a.Pace != nil,
+		"url": a.URL != "", "token_env": a.TokenEnv != "", "token_file": a.TokenFile != "", "socket": a.Socket != "", "strict": a.Strict != nil,
+		"connect_timeout": a.ConnectTimeout != 0, "wake_limit": a.WakeLimit != 0, "max_frame": a.MaxFrame != 0,
 	} {
 		if set && !slices.Contains(kind.takes, key) {
 			return adapter{}, c.Fault(at+"."+key, "means nothing to the adapter %s: remove it", kind.name)
 		}
+	}
+	if kind.remote && a.URL == "" {
+		return adapter{}, c.Fault(at, "has no url: write the base address of its server, such as https://agents.example.com")
 	}
 	return kind, nil
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/natslog"
@@ -37,7 +36,7 @@ func load(file, agent, cwd string) (config.Config, error) {
 		c.Agents = map[string]config.Agent{}
 	}
 	for _, a := range adapters() { // each adapter's own name is an agent, unless the file says otherwise
-		if _, ok := c.Agents[a.name]; !ok {
+		if _, ok := c.Agents[a.name]; !ok && !a.remote {
 			c.Agents[a.name] = config.Agent{Adapter: a.name}
 		}
 	}
@@ -123,25 +122,10 @@ func logOptions(c config.Config, logger *slog.Logger) natslog.Options {
 	return o
 }
 
-// accessConfig says who may do what. The minted token lies in the data directory.
-func accessConfig(c config.Config, listen string) access.Config {
-	o := access.Config{
-		Mode: cmp.Or(c.Auth.Mode, access.ModeToken), Listen: listen,
-		AllowHosts: c.Auth.AllowHosts, AllowOrigins: c.Auth.AllowOrigins,
-		Public: gateway.Public, TurnAway: turnAway, Refuse: gateway.Refuse,
-	}
-	if o.Mode == access.ModeToken {
-		o.TokenFile = filepath.Join(c.Data, "token")
-	}
-	for _, t := range c.Auth.Tokens {
-		o.Tokens = append(o.Tokens, access.Token{Name: t.Name, TokenEnv: t.TokenEnv, TokenFile: t.TokenFile, Role: t.Role})
-	}
-	return o
-}
-
 func streamOptions(s config.Stream) uistream.Options {
-	profile, _ := uistream.ParseProfile(s.Client) // config has checked it
-	o := uistream.Options{Profile: profile, Letter: s.Letter == config.LetterRFC}
+	profile, _ := uistream.ParseProfile(s.Client)           // config has checked it
+	domain, _ := uistream.ParseDomainEvents(s.DomainEvents) // and this
+	o := uistream.Options{Profile: profile, Letter: s.Letter == config.LetterRFC, Domain: domain}
 	switch s.Subagents {
 	case config.SubagentsInline:
 		o.Subagents = uistream.SubagentsInline

@@ -82,17 +82,18 @@ func writeRecord(w io.Writer, r trace.Record) error {
 
 // writeTurns writes the stream of each turn once the turn has stopped.
 func writeTurns(w io.Writer, o uistream.Options) func(trace.Record) error {
-	var turn []trace.Record
+	turns := map[string][]trace.Record{} // several may run at a time
 	return func(r trace.Record) error {
 		if r.Turn == "" {
 			return nil // what belongs to no turn is in no stream
 		}
-		turn = append(turn, r)
+		turn := append(turns[r.Turn], r)
+		turns[r.Turn] = turn
 		if _, last := r.Payload.(trace.Stop); !last {
 			return nil
 		}
+		delete(turns, r.Turn)
 		_, err := w.Write(uistream.AppendTurn(nil, slices.Values(turn), o, uistream.Framing{}))
-		turn = nil
 		if err != nil {
 			return fmt.Errorf("write the stream: %w", err)
 		}

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,21 +20,30 @@ type player struct {
 	clock clock
 	sum   Summary
 
-	b     *trace.Builder
-	held  []trace.Event // notes that came while the turn ran
+	b     *trace.Builder   // the newest
+	older []*trace.Builder // those that run beside it
+	held  []trace.Event    // notes that came while the turn ran
 	notes int
 
 	mu   sync.Mutex // guards what follows: a Builder appends on its own
 	emit func(trace.Record) error
 	seq  uint64
 	err  error
+	// beside holds what turns that run beside each other have written since the last
+	// message, so that it comes in one order; nil while there is only one.
+	beside map[string][]trace.Event
 }
 
 var _ agent.Turns = (*player)(nil)
 
-// Begin implements agent.Turns. It finishes the turn before.
+// Begin implements agent.Turns. It finishes the turn before, unless that goes on.
 func (p *player) Begin(info agent.TurnInfo) *trace.Builder {
-	_ = p.finish() // put keeps the error, and settle returns it
+	if info.Beside && p.b != nil {
+		p.gather()
+		p.older = append(p.older, p.b)
+	} else {
+		_ = p.finish() // put keeps the error, and settle returns it
+	}
 	p.sum.Turns++
 	turn := fmt.Sprintf("turn-%d", p.sum.Turns)
 	p.b = trace.NewBuilder(p.ctx, trace.Config{
@@ -71,28 +81,83 @@ func (p *player) release() {
 	_ = p.put("", held)
 }
 
-// settle finishes a turn that the decoder has ended, and returns what went wrong.
+// settle finishes the turns that the decoder has ended, and returns what went wrong.
 func (p *player) settle() error {
-	if p.b != nil {
-		select {
-		case <-p.b.Ended():
-			return p.finish()
-		default:
-		}
-	}
-	return p.failure()
+	p.scatter()
+	return p.close(ended)
 }
 
-// finish ends the open turn, if there is one.
+// gather begins to hold back what turns write.
+func (p *player) gather() {
+	_ = p.b.Flush() // put keeps the error
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.beside == nil {
+		p.beside = map[string][]trace.Event{}
+	}
+}
+
+// scatter lets go of what the open turns have written, in the order of the turns.
+func (p *player) scatter() {
+	if len(p.older) == 0 {
+		return
+	}
+	for _, b := range append(slices.Clone(p.older), p.b) {
+		_ = b.Flush() // put keeps the error
+		p.handOn(b)
+	}
+}
+
+// handOn lets go of what a turn has written.
+func (p *player) handOn(b *trace.Builder) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.number(b.Turn(), p.beside[b.Turn()]) // failure returns the error
+	delete(p.beside, b.Turn())
+}
+
+// finish ends the turns that are open.
 func (p *player) finish() error {
-	if p.b != nil {
-		stop, ok := p.b.Verdict()
-		if !ok {
-			stop = trace.Stop{Reason: Ended, Outcome: trace.OutcomeCanceled}
+	return p.close(func(*trace.Builder) bool { return true })
+}
+
+func ended(b *trace.Builder) bool {
+	select {
+	case <-b.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+// close ends turns, those that began first before the others.
+func (p *player) close(which func(*trace.Builder) bool) error {
+	if p.b == nil {
+		return p.failure()
+	}
+	var open []*trace.Builder
+	for _, b := range append(p.older, p.b) {
+		switch {
+		case b == nil:
+		case !which(b):
+			open = append(open, b)
+		default:
+			stop, ok := b.Verdict()
+			if !ok {
+				stop = trace.Stop{Reason: Ended, Outcome: trace.OutcomeCanceled}
+			}
+			_ = b.Finish(stop)
+			p.handOn(b)
 		}
-		_ = p.b.Finish(stop)
-		p.b = nil
+	}
+	p.b, p.older = nil, nil
+	if n := len(open); n > 0 {
+		p.b, p.older = open[n-1], open[:n-1]
+	} else {
 		p.release()
+	}
+	if len(p.older) == 0 {
+		p.alone()
 	}
 	return p.failure()
 }
@@ -103,10 +168,29 @@ func (p *player) failure() error {
 	return p.err
 }
 
-// put numbers events and hands them on.
+// alone ends the holding back: one turn is left, or none.
+func (p *player) alone() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.b != nil {
+		_ = p.number(p.b.Turn(), p.beside[p.b.Turn()]) // failure returns the error
+	}
+	p.beside = nil
+}
+
+// put takes what a turn has written.
 func (p *player) put(turn string, events []trace.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.beside != nil && turn != "" {
+		p.beside[turn] = append(p.beside[turn], events...)
+		return p.err
+	}
+	return p.number(turn, events)
+}
+
+// number numbers events and hands them on. The caller holds p.mu.
+func (p *player) number(turn string, events []trace.Event) error {
 	for _, e := range events {
 		if p.err != nil {
 			return p.err

@@ -33,6 +33,9 @@ func Run(ctx context.Context, d agent.Decoder, recording io.Reader, emit func(tr
 	for {
 		m, at, err := source.next()
 		if errors.Is(err, io.EOF) {
+			if e, ok := d.(interface{ AtEnd(t agent.Turns) }); ok {
+				e.AtEnd(p)
+			}
 			break
 		}
 		if err != nil {

@@ -132,6 +132,7 @@ func ours(line []byte) (agent.Message, time.Duration, bool) {
 		Channel string          `json:"channel"`
 		Msg     json.RawMessage `json:"msg"`
 		Text    json.RawMessage `json:"text"`
+		Lost    bool            `json:"lost"` // it was sent, and reached nobody
 	}
 	if json.Unmarshal(line, &l) != nil {
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -148,11 +149,17 @@ func ours(line []byte) (agent.Message, time.Duration, bool) {
 		m.Dir = agent.Dir(l.Dir)
 	case "sse":
 		m.Dir, m.Channel = agent.Out, l.Dir
+	case "s2c", "r2d": // what a session agent says, and a runner
+		m.Dir, m.Channel = agent.Out, l.Dir
+	case "c2s", "d2r":
+		m.Dir, m.Channel = agent.In, l.Dir
+	case "http":
+		m = agent.Message{Dir: agent.Out, Channel: l.Dir, Data: bytes.Clone(line)}
 	case "http-res":
 		m = agent.Message{Dir: agent.Out, Channel: l.Dir, Data: bytes.Clone(line)}
 	case "http-req":
 		m = agent.Message{Dir: agent.In, Channel: l.Dir, Data: bytes.Clone(line)}
 	}
 	at := time.Duration(min(max(l.T, 0), 1e12) * float64(time.Millisecond))
-	return m, at, m.Dir != "" && len(m.Data) > 0
+	return m, at, m.Dir != "" && len(m.Data) > 0 && !l.Lost
 }

@@ -1,0 +1,35 @@
+package access
+
+import (
+	"net/http"
+	"strings"
+)
+
+// subprotocolPrefix begins the subprotocol that holds a token.
+const subprotocolPrefix = "bearer."
+
+// bearerSubprotocol returns the token that a WebSocket's opening request has among
+// its subprotocols, and whether there is one: a page cannot give that request a
+// header of its own. It counts as the header does, where there is none.
+func bearerSubprotocol(r *http.Request) (token string, ok bool) {
+	if !Upgrades(r) {
+		return "", false
+	}
+	for _, value := range r.Header.Values("Sec-WebSocket-Protocol") {
+		for offered := range strings.SplitSeq(value, ",") {
+			t, is := strings.CutPrefix(strings.TrimSpace(offered), subprotocolPrefix)
+			if is && ok {
+				return "", true // which one counts is anybody's guess: none does
+			}
+			if is {
+				token, ok = t, true
+			}
+		}
+	}
+	return token, ok
+}
+
+// Upgrades reports whether r asks to become a WebSocket.
+func Upgrades(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(strings.TrimSpace(r.Header.Get("Upgrade")), "websocket")
+}

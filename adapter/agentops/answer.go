@@ -1,0 +1,119 @@
+package agentops
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// declined is what an agent is told that asked a question which nobody here wants to
+// answer: no frame says so.
+const declined = "The user declined to answer."
+
+// mostStrange bounds how many types of frames are named in the log.
+const mostStrange = 64
+
+// act does what follows from a frame. The caller holds s.mu.
+func (s *session) act(n news) {
+	for _, native := range n.settled {
+		s.withdraw(native)
+	}
+	for _, a := range n.asks {
+		s.put(a)
+	}
+	for _, typ := range n.unknown {
+		s.cfg.Meter.Count(agent.UnknownEvent)
+		if !slices.Contains(s.strange, typ) && len(s.strange) < mostStrange {
+			s.strange = append(s.strange, typ)
+			s.cfg.Logger.Warn("agentops: a frame of a type that is not known here was skipped", "session", s.cfg.SessionID, "type", typ)
+		}
+	}
+}
+
+// withdraw ends the wait for an answer. The caller holds s.mu.
+func (s *session) withdraw(native string) {
+	if cancel, ok := s.asks[native]; ok {
+		cancel()
+		delete(s.asks, native)
+	}
+}
+
+// put has somebody answer what the agent asks. The caller holds s.mu.
+func (s *session) put(a *ask) {
+	if s.shut {
+		return
+	}
+	caller := s.last
+	if s.ours != nil && s.ours.b.Turn() == a.b.Turn() {
+		caller = s.ours.caller
+	}
+	if a.decided {
+		s.goes.Go(func() { s.tell(s.life, caller, a, trace.Answer{}, a.answer) })
+		return
+	}
+	ctx, cancel := context.WithCancel(s.life)
+	s.asks[a.native] = cancel
+	s.goes.Go(func() {
+		defer cancel()
+		s.answer(ctx, caller, a)
+	})
+}
+
+// answer waits for the answer, and tells it. Whoever answers does so in their own
+// name, if it is known, else in that of who prompted.
+func (s *session) answer(ctx context.Context, caller agent.Caller, a *ask) {
+	var said trace.Answer
+	var permit trace.PermissionResponse
+	var err error
+	if a.question {
+		said, err = s.host.Ask(ctx, a.id)
+	} else {
+		permit, err = s.host.Permit(ctx, a.id)
+	}
+	s.mu.Lock()
+	_, waits := s.asks[a.native]
+	delete(s.asks, a.native)
+	caller = s.known.of(cmp.Or(said.By, permit.By), caller)
+	s.mu.Unlock()
+	if !waits || err != nil || ctx.Err() != nil || over(a.b) {
+		return // it was settled there, or nobody waits for it any more
+	}
+	s.tell(ctx, caller, a, said, permit)
+}
+
+// tell tells the session agent an answer.
+func (s *session) tell(ctx context.Context, caller agent.Caller, a *ask, said trace.Answer, permit trace.PermissionResponse) {
+	if a.question {
+		if said.Outcome != trace.Selected {
+			said.Values = []string{declined}
+		}
+		s.send(ctx, caller, a.frame(said, permit))
+		return
+	}
+	err := s.api.decide(ctx, caller, a.native, permit.Allowed(), permit.Reason)
+	switch {
+	case err == nil, ctx.Err() != nil:
+		return
+	case lacksRoute(err):
+		s.send(ctx, caller, a.frame(said, permit))
+		return
+	case statusOf(err) == http.StatusForbidden:
+		err = fmt.Errorf("Agent Ops did not take the answer to %q: only the owner of the session may give it, and it waits for that", a.title()) //nolint:staticcheck,revive // a sentence for people, which begins with a name
+	default:
+		err = fmt.Errorf("Agent Ops did not take the answer to %q: %w", a.title(), err) //nolint:staticcheck,revive // as above
+	}
+	a.b.Emit(trace.Error{Message: err.Error(), Code: "answer_refused"})
+}
+
+// title names what was asked.
+func (a *ask) title() string {
+	if a.call != nil {
+		return a.call.name
+	}
+	return a.native
+}

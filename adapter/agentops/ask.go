@@ -1,0 +1,278 @@
+package agentops
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// ask is a question or an approval that waits for its answer.
+type ask struct {
+	native   string // the upstream's id
+	id       string // ours, for the host
+	question bool
+	run      *run
+	b        *trace.Builder
+	call     *call // the call that an approval is about
+	made     bool  // the call stands only for the approval
+	choices  []wire.AskAction
+
+	// answer is the policy's, if it decided.
+	answer  trace.PermissionResponse
+	decided bool
+}
+
+// asking is what any of the three generations of frames asks.
+type asking struct {
+	native, channel string
+	question        bool
+	title           string
+	choices         []wire.AskAction
+	tool            string
+	params          json.RawMessage
+}
+
+// ask puts a question or an approval. It is told again after each greeting.
+func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
+	q := readAsk(f)
+	if d.asks[q.native] != nil || len(q.native) > longestID || len(d.asks) >= mostAsks {
+		return
+	}
+	r := d.active(q.channel)
+	if f, of := f.(wire.Question); of && r == nil {
+		r = d.runOf(f.MessageID, f.Channel)
+	}
+	if r == nil && q.channel == "" && len(d.runs) > 0 {
+		r = d.runs[len(d.runs)-1]
+	}
+	if r == nil {
+		if r = d.begin(d.next(q.channel, true), q.channel, t); r == nil {
+			return
+		}
+	}
+	if r.abort {
+		return
+	}
+	a := &ask{native: q.native, question: q.question, run: r, b: r.b, choices: q.choices}
+	if r.turn != nil {
+		a.call = r.turn.about(q)
+	}
+	if a.question {
+		a.putQuestion(d, q)
+	} else {
+		a.putApproval(d, q)
+	}
+	if !a.decided {
+		d.asks[a.native] = a
+	}
+	if d.fresh.asks = append(d.fresh.asks, a); len(d.fresh.asks) > mostNews {
+		d.fresh.asks = slices.Delete(d.fresh.asks, 0, 1)
+	}
+}
+
+func readAsk(f wire.Frame) asking {
+	switch f := f.(type) {
+	case wire.Question:
+		q := asking{native: f.QuestionID, channel: channelOf(f.Channel, ""), question: true, title: f.Text}
+		for _, o := range f.Options {
+			q.choices = append(q.choices, wire.AskAction{ID: o, Label: o})
+		}
+		return q
+	case wire.ActionApprovalRequired:
+		return asking{native: f.InvocationID, title: cmp.Or(f.ActionID, f.ToolID), tool: f.ToolID, params: f.Params, choices: approvalChoices()}
+	case wire.InteractivePrompt:
+		p := f.Prompt
+		q := asking{
+			native: p.ID, question: p.Type != wire.AskApproval, title: p.Title, choices: p.Actions,
+			tool: p.Context.ToolID, params: p.Context.Params, channel: channelOf(f.Channel, ""),
+		}
+		if f.Channel == (wire.Channel{}) {
+			q.channel = channelOf(p.Context.Channel, p.Context.ThreadID)
+		}
+		if q.question && p.Body != "" {
+			q.title = strings.TrimSpace(q.title + "\n" + p.Body)
+		}
+		if !q.question {
+			q.title = cmp.Or(p.Body, p.Context.Summary, p.Title)
+			if !slices.ContainsFunc(q.choices, func(c wire.AskAction) bool { return c.ID == wire.ActionApprove }) {
+				q.choices = approvalChoices()
+			}
+		}
+		return q
+	}
+	return asking{}
+}
+
+func approvalChoices() []wire.AskAction {
+	return []wire.AskAction{{ID: wire.ActionApprove, Label: "Approve"}, {ID: wire.ActionDeny, Label: "Deny"}}
+}
+
+// about finds the call that is behind what is asked.
+func (tn *turn) about(q asking) *call {
+	for _, c := range tn.order {
+		if c.done || c.asked {
+			continue
+		}
+		var args struct {
+			ToolID string `json:"tool_id"`
+		}
+		_ = json.Unmarshal(c.args, &args)
+		switch {
+		case q.question && c.name == "question", !q.question && q.tool != "" && (args.ToolID == q.tool || c.name == q.tool):
+			c.asked = true
+			return c
+		}
+	}
+	return nil
+}
+
+func (a *ask) putQuestion(d *Decoder, q asking) {
+	asked := trace.Question{QuestionID: a.native, Text: q.title}
+	for _, c := range q.choices {
+		asked.Choices = append(asked.Choices, trace.Choice{Label: cmp.Or(c.Label, c.ID)})
+	}
+	if a.call != nil {
+		a.run.turn.write(d, a.call)
+		asked.ToolCallID = a.call.key
+	}
+	a.id = a.b.Question(asked)
+}
+
+// putApproval asks for an approval. One without a call of the agent gets a call that
+// stands for it.
+func (a *ask) putApproval(d *Decoder, q asking) {
+	if a.call == nil {
+		a.made = true
+		a.call = &call{id: a.native, key: a.native, name: cmp.Or(q.tool, "approval"), args: q.params}
+		tool := d.tools.Classify(a.call.name, q.params)
+		input := q.params
+		if len(input) == 0 {
+			input = json.RawMessage("{}")
+		}
+		a.b.ToolCall(trace.ToolCall{ToolCallID: a.native, RawName: a.call.name, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input})
+	} else {
+		a.run.turn.write(d, a.call)
+	}
+	request := trace.PermissionRequest{RequestID: a.native, ToolCallID: a.call.key, Title: q.title}
+	for _, c := range q.choices {
+		kind := trace.AllowOnce
+		if c.ID != wire.ActionApprove {
+			kind = trace.RejectOnce
+		}
+		request.Options = append(request.Options, trace.PermissionOption{ID: c.ID, Name: cmp.Or(c.Label, c.ID), OptionKind: kind})
+	}
+	a.id, a.answer, a.decided = a.b.PermissionRequest(request)
+	if a.decided {
+		a.close(a.answer.Allowed())
+	}
+}
+
+// close ends the call that stands for an approval.
+func (a *ask) close(allowed bool) {
+	a.call.denied = !allowed
+	switch {
+	case !a.made:
+	case allowed:
+		a.b.ToolResult(trace.ToolResult{ToolCallID: a.call.key, Status: trace.ToolCompleted, Output: json.RawMessage(`{"approved":true}`)})
+	default:
+		a.b.ToolResult(trace.ToolResult{ToolCallID: a.call.key, Status: trace.ToolDenied, Error: "The action was not approved."})
+	}
+}
+
+// frame is what tells the session agent an answer.
+func (a *ask) frame(answer trace.Answer, r trace.PermissionResponse) wire.Frame {
+	switch {
+	case a.question:
+		return wire.Answer{QuestionID: a.native, Answer: wire.AnswerValue{Text: strings.Join(answer.Values, ", ")}}
+	case r.Allowed():
+		return wire.ApproveAction{InvocationID: a.native}
+	}
+	return wire.DenyAction{InvocationID: a.native, Reason: r.Reason}
+}
+
+// settled takes the answer to what was asked, whoever gave it.
+func (d *Decoder) settled(f wire.Frame) {
+	switch f := f.(type) {
+	case wire.ActionApproved:
+		d.settle1(f.InvocationID, verdict{action: wire.ActionApprove, by: "user"})
+	case wire.ActionDenied:
+		d.settle1(f.InvocationID, verdict{action: wire.ActionDeny, by: "user", reason: f.Reason})
+	case wire.ActionExpired:
+		d.settle1(f.InvocationID, verdict{expired: true})
+	case wire.InteractivePromptResolved:
+		d.settle1(f.PromptID, verdict{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
+	case wire.InteractivePromptExpired:
+		d.settle1(f.PromptID, verdict{expired: true})
+	}
+}
+
+// answered takes an answer on its way to the agent.
+func (d *Decoder) answered(f wire.Answer) {
+	v := verdict{value: f.Answer.String(), by: cmp.Or(d.user, "user")}
+	if v.value == wire.Expired {
+		v = verdict{expired: true}
+	}
+	d.settle1(f.QuestionID, v)
+}
+
+// verdict is an answer.
+type verdict struct {
+	action, value string
+	by, reason    string
+	expired       bool
+}
+
+// settle1 puts an answer on record, unless one is.
+func (d *Decoder) settle1(native string, v verdict) {
+	a := d.asks[native]
+	if a == nil {
+		return
+	}
+	delete(d.asks, native)
+	d.fresh.settle(native)
+	if a.question {
+		a.b.Answer(a.read(d, v))
+		return
+	}
+	r := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Expired}
+	if !v.expired {
+		r = trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, ChosenOption: cmp.Or(v.action, v.value), By: v.by, Reason: v.reason}
+		if r.ChosenOption != wire.ActionApprove {
+			r.OptionKind = trace.RejectOnce
+		} else {
+			r.OptionKind = trace.AllowOnce
+		}
+	}
+	a.b.PermissionResponse(r)
+	a.close(r.Allowed())
+}
+
+// read makes the answer of a verdict. A prompt that was taken for the answer does
+// not run.
+func (a *ask) read(d *Decoder, v verdict) trace.Answer {
+	if v.expired {
+		return trace.Answer{QuestionID: a.id, Outcome: trace.Expired}
+	}
+	value := v.value
+	for _, c := range a.choices {
+		if value == "" && c.ID == v.action {
+			value = cmp.Or(c.Label, c.ID)
+		}
+	}
+	value = cmp.Or(value, v.action)
+	for _, p := range d.prompts {
+		if p.own && p.phase <= queued && p.channel == a.run.channel && p.content == value {
+			d.drop(p)
+			if p.b != nil {
+				p.b.End(trace.Stop{Reason: "answered", Outcome: trace.OutcomeCompleted})
+			}
+			break
+		}
+	}
+	return trace.Answer{QuestionID: a.id, Outcome: trace.Selected, Values: []string{value}, By: v.by}
+}

@@ -1,0 +1,222 @@
+package agentops
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/tributary-dev/tributary/agent"
+	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Options of a Decoder.
+type Options struct {
+	// Tools says what the tools do; toolkind.OpenCode() if nil.
+	Tools *toolkind.Table
+	// User is our own id on the server. If it is "", the first who joins after the
+	// greeting is taken for us.
+	User string
+	// OwnOnly leaves out the turns that others began.
+	OwnOnly bool
+}
+
+// Decoder reads the frames of one session.
+type Decoder struct {
+	tools   toolkind.Table
+	ownOnly bool
+	user    string // our own id, once it is known
+
+	greeted bool     // an init came
+	browser bool     // frames for browsers came: they know more than a runner's
+	era     wire.Era // as far as it is known
+	asleep  bool     // the session is on its way up
+	unseen  bool     // a prompt runs whose beginning we did not see
+
+	prompts  []*prompt // those whose turn is not over, in order
+	lastSeen *prompt   // whose user message came last
+	pending  bool      // the queue's state came after it
+	count    int       // prompts so far, for ids
+
+	runs    []*run           // those that are not over, in order
+	turns   map[string]*turn // the upstream's, by id, and the last that are over
+	past    []string         // turns that are over, and their prompts, oldest first
+	lastErr string           // what the last run failed with, until the next prompt runs
+
+	asks  map[string]*ask // without an answer, by the upstream's id
+	fresh news            // what nobody has taken yet
+}
+
+// What is kept of a stranger's ids and lists.
+const (
+	longestID  = 512
+	mostPast   = 256
+	mostPrompt = 256
+	mostAsks   = 256
+	mostRuns   = 64
+)
+
+// NewDecoder returns a Decoder for one session.
+func NewDecoder(o Options) *Decoder {
+	tools := toolkind.OpenCode()
+	if o.Tools != nil {
+		tools = *o.Tools
+	}
+	return &Decoder{tools: tools, ownOnly: o.OwnOnly, user: o.User, turns: map[string]*turn{}, asks: map[string]*ask{}}
+}
+
+var _ agent.Decoder = (*Decoder)(nil)
+
+// The streams of a recording, see agent.Message. Without one it is the session
+// agent that speaks or is spoken to.
+const (
+	fromSession = "s2c"
+	toSession   = "c2s"
+	fromRunner  = "r2d"
+	toRunner    = "d2r"
+	overREST    = "http"
+)
+
+// Decode implements agent.Decoder.
+func (d *Decoder) Decode(m agent.Message, t agent.Turns) error {
+	switch {
+	case m.Dir == agent.Err:
+		return nil
+	case m.Channel == overREST:
+		return d.rest(m.Data, t)
+	case m.Dir == agent.In:
+		f, err := decode(m, wire.FromBrowser, wire.ToRunner, toRunner)
+		if err != nil {
+			return err
+		}
+		d.told(f, t)
+		return nil
+	}
+	f, err := decode(m, wire.ToBrowser, wire.FromRunner, fromRunner)
+	if err != nil {
+		return err
+	}
+	if m.Channel == fromSession {
+		d.browser = true
+	}
+	d.said(f, said{data: m.Data, runner: m.Channel == fromRunner}, t)
+	return nil
+}
+
+// decode reads a frame of the session agent's side, or else of the runner's: one may
+// stand on either side, and some say that browsers get a runner's frames too.
+func decode(m agent.Message, browser, runner wire.Direction, onlyRunner string) (wire.Frame, error) {
+	first, second := browser, runner
+	if m.Channel == onlyRunner {
+		first, second = runner, browser
+	}
+	f, err := wire.Decode(first, m.Data)
+	if u, unknown := f.(wire.Unknown); unknown {
+		if _, known := wire.Lookup(second, u.Name); known {
+			f, err = wire.Decode(second, m.Data)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("agentops: a frame was skipped: %w", err)
+	}
+	return f, nil
+}
+
+// told takes what was sent to the session agent, or by it to the runner.
+func (d *Decoder) told(f wire.Frame, t agent.Turns) {
+	switch f := f.(type) {
+	case wire.Prompt:
+		d.sent(f, t)
+	case wire.QueueReplace:
+		d.sent(f.Prompt, t)
+	case wire.RunnerPrompt:
+		d.dispatched(f, t)
+	case wire.Answer:
+		d.answered(f)
+	case wire.Abort:
+		d.abort()
+	}
+}
+
+// said is what a frame came with.
+type said struct {
+	data   json.RawMessage
+	runner bool // it came from a runner
+}
+
+// said takes what the session agent sends to browsers, or a runner to it.
+func (d *Decoder) said(f wire.Frame, s said, t agent.Turns) {
+	switch f := f.(type) {
+	case wire.Unknown:
+		d.fresh.strange(f.Name)
+	case wire.Init:
+		d.greeting(f, s.data, t)
+	case wire.MessageAdded:
+		d.message(f.Data, t)
+	case wire.MessageUpdated:
+		d.updated(f.Data, t)
+	case wire.Chunk:
+		d.chunk(f, t)
+	case wire.MessageCreate:
+		d.create(f.TurnID, channelOf(f.Channel, f.ThreadID), t)
+	case wire.TextDelta:
+		d.delta(f, t)
+	case wire.ToolUpdate:
+		d.toolUpdate(f, t)
+	case wire.Finalize:
+		d.finalize(f, t)
+	case wire.Complete:
+		d.complete(f, t)
+	case wire.Aborted:
+		d.aborted(t)
+	case wire.AgentStatus:
+		d.agentStatus(f, s, t)
+	case wire.Status:
+		d.status(f.Data, t)
+		d.domain(f, s, t)
+	case wire.Error:
+		d.failed(f, t)
+	case wire.UsageReport:
+		d.usage(f, t)
+	case wire.Screenshot:
+		if !d.browser {
+			d.screenshot(wire.Part{Type: wire.PartScreenshot, Data: f.Data}, d.runOf(f.MessageID, wire.Channel{}), t)
+		}
+	case wire.QueueState, wire.QueueWithdrawn:
+		d.queue(f)
+		d.domain(f, s, t)
+	case wire.UserJoined:
+		if d.user == "" && d.greeted {
+			d.user = f.UserID
+		}
+		d.domain(f, s, t)
+	case wire.Question, wire.ActionApprovalRequired, wire.InteractivePrompt:
+		d.ask(f, t)
+	case wire.ActionApproved, wire.ActionDenied, wire.ActionExpired, wire.InteractivePromptResolved, wire.InteractivePromptExpired:
+		d.settled(f)
+	default:
+		d.domain(f, s, t)
+	}
+}
+
+// channelOf names the channel of a frame, "type:id"; "" is the default one.
+func channelOf(c wire.Channel, thread string) string {
+	switch {
+	case thread != "":
+		return wire.ThreadChannel + ":" + thread
+	case c.ChannelType == "" && c.ChannelID == "", c.ChannelType == "web" && c.ChannelID == "default":
+		return ""
+	}
+	return cmp.Or(c.ChannelType, "web") + ":" + c.ChannelID
+}
+
+// over reports whether a turn has ended.
+func over(b *trace.Builder) bool {
+	select {
+	case <-b.Ended():
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,207 @@
+package agentops
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	wire "github.com/tributary-dev/tributary/agentops"
+)
+
+// message takes a new message.
+func (d *Decoder) message(m wire.Message, t agent.Turns) {
+	switch m.Role {
+	case wire.RoleUser:
+		d.userMessage(m, t)
+	case wire.RoleAssistant:
+		d.assistant(m, t)
+	default:
+		d.system(m, t)
+	}
+}
+
+// assistant takes the start of a turn, or a message that is whole at once.
+func (d *Decoder) assistant(m wire.Message, t agent.Turns) {
+	channel := channelOf(m.Channel, m.ThreadID)
+	_, known := d.turns[m.ID]
+	if !known && m.Content != "" && len(m.Parts) == 0 {
+		d.announcement(m, channel, t)
+		return
+	}
+	if tn := d.create(m.ID, channel, t); tn != nil && len(m.Parts) > 0 {
+		d.heal(tn, m, false)
+	}
+}
+
+// announcement takes a message that no turn made, such as one that was forwarded.
+func (d *Decoder) announcement(m wire.Message, channel string, t agent.Turns) {
+	r := d.active(channel)
+	if r == nil {
+		if r = d.begin(nil, channel, t); r == nil {
+			return
+		}
+		defer d.end(r, stopOf(endTurn, ""))
+	}
+	r.b.Message(m.ID, string(m.Content))
+}
+
+// updated takes the whole of a message as it now is.
+func (d *Decoder) updated(m wire.Message, t agent.Turns) {
+	_, known := d.turns[m.ID]
+	if !known && m.Role != wire.RoleAssistant { // a user's, whose speech was written down
+		return
+	}
+	if tn := d.unknown(m.ID, channelOf(m.Channel, m.ThreadID), t); tn != nil {
+		d.heal(tn, m, false)
+	}
+}
+
+// heal compares a turn with the whole message, adds what is missing in the order of
+// its parts, and takes its end from it. One from history may be older than what was
+// said since.
+func (d *Decoder) heal(tn *turn, m wire.Message, history bool) {
+	tn.run.b.Touch()
+	parts := m.Parts
+	final := slices.ContainsFunc(parts, func(p wire.Part) bool { return p.Type == wire.PartFinish })
+	if !tn.run.abort {
+		d.healParts(tn, parts, final, history)
+	}
+	if tn.run.verdict != nil {
+		d.lastWord(tn.run)
+		return
+	}
+	if !final || tn.tools == runner {
+		return
+	}
+	reason, text := "", ""
+	for _, p := range parts {
+		switch p.Type {
+		case wire.PartFinish:
+			reason = p.Reason
+		case wire.PartError:
+			text = p.Message
+		}
+	}
+	tn.ends(d, stopOf(reason, text))
+}
+
+func (d *Decoder) healParts(tn *turn, parts wire.Parts, final, history bool) {
+	if tn.tools == 0 {
+		tn.tools = browser
+	}
+	texts := texts(parts)
+	n := 0
+	for _, p := range parts {
+		switch p.Type {
+		case wire.PartText:
+			if p.Text != "" {
+				tn.healText(n, texts, final, d.era)
+				n++
+			}
+		case wire.PartToolCall:
+			if c := tn.calls[p.CallID]; tn.tools == browser && !(history && c != nil && c.done) {
+				d.tool(tn, wire.ToolUpdate{CallID: p.CallID, ToolName: p.ToolName, Status: p.Status, Args: p.Args, Result: p.Result, Error: p.Error})
+			}
+		}
+	}
+}
+
+func texts(parts wire.Parts) []string {
+	var all []string
+	for _, p := range parts {
+		if p.Type == wire.PartText && p.Text != "" {
+			all = append(all, string(p.Text))
+		}
+	}
+	return all
+}
+
+// healText adds what the text of a block has beyond what was streamed of it. What
+// contradicts that is left: nothing is ever taken back.
+func (tn *turn) healText(n int, texts []string, final bool, era wire.Era) {
+	if tn.text == runner || tn.deaf {
+		return
+	}
+	whole, last := texts[n], n == len(texts)-1
+	if era != wire.Head && final && !last && whole == texts[len(texts)-1] {
+		return // February's last snapshot has the text after the last tool everywhere
+	}
+	tn.text = browser
+	have, before := "", ""
+	if n < len(tn.blocks) {
+		have = tn.blocks[n].text
+	}
+	for _, b := range tn.blocks[:min(n, len(tn.blocks))] {
+		before += b.text
+	}
+	rest, ok := strings.CutPrefix(whole, have)
+	if era != wire.Head && before != "" {
+		// Before its end, February's has the text of the whole turn in later parts.
+		if more, all := strings.CutPrefix(whole, before+have); all {
+			rest, ok = more, true
+		}
+	}
+	switch {
+	case !ok:
+		return
+	case n < len(tn.blocks)-1 || n == len(tn.blocks)-1 && tn.tooled:
+		tn.late(n, rest)
+		return
+	case n > len(tn.blocks): // an earlier one is missing: this one must do for both
+		n = len(tn.blocks)
+	}
+	if last {
+		tn.held, tn.away = "", false // the whole has it
+	}
+	if n == len(tn.blocks) && len(tn.blocks) > 0 {
+		tn.endText()
+	}
+	tn.grow(rest)
+}
+
+// late adds to a block that others follow: what it lacked comes after them.
+func (tn *turn) late(n int, rest string) {
+	if rest == "" {
+		return
+	}
+	key := tn.blocks[n].key + "+"
+	tn.run.b.Message(key, rest)
+	tn.blocks[n].text += rest
+	tn.blocks[n].key = key
+	tn.said += len(rest)
+}
+
+// final compares a turn with the text that its end came with, which is that after
+// the last tool.
+func (tn *turn) final(text string) {
+	if text == "" || tn.deaf {
+		return
+	}
+	if len(tn.blocks) == 0 {
+		tn.held = ""
+		tn.grow(text)
+		return
+	}
+	last := tn.blocks[len(tn.blocks)-1].text
+	all := ""
+	for _, b := range tn.blocks {
+		if b.text == text {
+			return
+		}
+		all += b.text
+	}
+	for _, have := range []string{last, all} {
+		if rest, ok := strings.CutPrefix(text, have); ok {
+			tn.held = ""
+			if tn.tooled {
+				tn.late(len(tn.blocks)-1, rest)
+			} else {
+				tn.grow(rest)
+			}
+			return
+		}
+	}
+	if tn.tooled && tn.held == "" && !strings.HasSuffix(all, text) {
+		tn.grow(text) // nothing was streamed after the last tool
+	}
+}

@@ -1,0 +1,115 @@
+package agentops
+
+import (
+	"time"
+
+	wire "github.com/tributary-dev/tributary/agentops"
+
+	"github.com/tributary-dev/tributary/agent"
+)
+
+// lastWordWithin is how long a turn that has ended may wait for a last word.
+const lastWordWithin = 3 * time.Second
+
+// heard takes a frame. The caller holds s.mu.
+func (s *session) heard(data []byte) {
+	defer func() {
+		close(s.news)
+		s.news = make(chan struct{})
+	}()
+	if s.recall(data) {
+		return
+	}
+	s.decode(agent.Out, data)
+	s.locate(data)
+	if s.owed != nil {
+		s.collect()
+	}
+	s.expectLastWord()
+}
+
+// decode hands a frame to the decoder and does what follows from it. The caller
+// holds s.mu.
+func (s *session) decode(dir agent.Dir, data []byte) {
+	err := s.dec.Decode(agent.Message{Dir: dir, Data: data}, turns{s})
+	if err != nil {
+		s.cfg.Meter.Decoded(err)
+		if s.skipped++; s.skipped&(s.skipped-1) == 0 { // a server that only sends such does not fill the log
+			s.cfg.Logger.Warn(err.Error(), "session", s.cfg.SessionID, "skipped", s.skipped)
+		}
+	}
+	s.act(s.dec.take())
+}
+
+// expectLastWord sees to it that a turn which has ended is not held up for good.
+// The caller holds s.mu.
+func (s *session) expectLastWord() {
+	if !s.dec.unsettled() || s.shut {
+		return
+	}
+	if s.settler == nil {
+		s.settler = time.AfterFunc(lastWordWithin, s.settle)
+		return
+	}
+	s.settler.Reset(lastWordWithin)
+}
+
+func (s *session) settle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shut {
+		return
+	}
+	s.dec.settle(turns{s})
+	s.act(s.dec.take())
+}
+
+// locate notes where the newest prompt of ours stands upstream, so that its turn can
+// be found again after a restart. The caller holds s.mu.
+func (s *session) locate(data []byte) {
+	if s.ours == nil {
+		return
+	}
+	p := s.dec.promptOf(s.ours.b)
+	if p == nil || p.id == "" || p.id == s.at.Prompt {
+		return
+	}
+	s.at.Prompt, s.at.Channel, s.at.Since = p.id, p.channel, 0
+	if f, err := wire.Decode(wire.ToBrowser, data); err == nil {
+		if m, ok := f.(wire.MessageAdded); ok {
+			s.at.Since = m.Data.CreatedAt
+		}
+	}
+	token := s.at.token()
+	s.host.Resume(token)
+}
+
+// unsettled reports whether a turn has ended but for a last word.
+func (d *Decoder) unsettled() bool {
+	for _, r := range d.runs {
+		if r.verdict != nil || r.abort || r.gone {
+			return true
+		}
+	}
+	return false
+}
+
+// promptOf finds the prompt that opened a turn, or nil.
+func (d *Decoder) promptOf(b interface{ Turn() string }) *prompt {
+	for _, p := range d.prompts {
+		if p.b != nil && p.b.Turn() == b.Turn() {
+			return p
+		}
+	}
+	return nil
+}
+
+// unsend forgets a prompt that was refused.
+func (d *Decoder) unsend(b interface{ Turn() string }) {
+	for i, p := range d.prompts {
+		if p.b != nil && p.b.Turn() == b.Turn() && p.phase <= queued {
+			d.prompts = append(d.prompts[:i], d.prompts[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package agentops
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// phase says what became of a prompt.
+type phase int
+
+const (
+	sent      phase = iota + 1 // nothing is known of it
+	queued                     // it waits for another, or for the session to wake
+	given                      // the agent has it
+	running                    // and has said something
+	finishing                  // it has ended but for a last word
+	ended
+	withdrawn // it will not run
+)
+
+// prompt is somebody's prompt, from when it is known until its turn is over.
+type prompt struct {
+	id      string // the upstream's; "" until it is known
+	own     bool   // it was sent from here
+	content string
+	channel string
+	author  string
+	parts   []trace.InputPart
+	phase   phase
+	abort   bool           // it was to stop before it had begun
+	b       *trace.Builder // the turn that it opened here, if any
+	number  int
+}
+
+// joiner stands between prompts that the session agent collected.
+const joiner = "\n\n---\n\n"
+
+// sent takes a prompt of ours. Nothing names it until its message comes back.
+func (d *Decoder) sent(f wire.Prompt, t agent.Turns) {
+	p := &prompt{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), phase: sent, b: d.free(t.Current())}
+	p.parts = inputOf(f.Content, nil)
+	for _, a := range f.Attachments {
+		p.parts = append(p.parts, trace.InputPart{Type: trace.InputFile, MediaType: a.MIME, URL: a.URL, Filename: a.Filename})
+	}
+	if e := d.lastSeen; e != nil && !e.own && p.b == nil && d.ours(e) && e.phase <= given && e.is(p) {
+		e.own = true // it was quicker than the word that it was sent
+		return
+	}
+	d.keep(p)
+}
+
+// free returns a turn that no prompt has, or nil.
+func (d *Decoder) free(b *trace.Builder) *trace.Builder {
+	taken := func(p *prompt) bool { return p.b != nil && p.b.Turn() == b.Turn() }
+	if b == nil || over(b) || slices.ContainsFunc(d.prompts, taken) ||
+		slices.ContainsFunc(d.runs, func(r *run) bool { return r.b != nil && r.b.Turn() == b.Turn() }) {
+		return nil
+	}
+	return b
+}
+
+// keep remembers a prompt. Of very many the oldest that never ran goes.
+func (d *Decoder) keep(p *prompt) {
+	if len(d.prompts) >= mostPrompt {
+		d.prompts = slices.Delete(d.prompts, 0, 1)
+	}
+	d.count++
+	p.number = d.count
+	d.prompts = append(d.prompts, p)
+}
+
+// ours reports whether we may be the author of a prompt.
+func (d *Decoder) ours(p *prompt) bool {
+	return p.author == "" || d.user == "" || p.author == d.user
+}
+
+// is reports whether what came back is the prompt that was sent.
+func (p *prompt) is(sent *prompt) bool {
+	return p.channel == sent.channel && (strings.TrimSpace(p.content) == strings.TrimSpace(sent.content) || strings.HasPrefix(p.content, sent.content+joiner))
+}
+
+// userMessage takes a user's message, which the session agent shows when the prompt
+// is given to the agent, and in February also when it has to wait.
+func (d *Decoder) userMessage(m wire.Message, t agent.Turns) {
+	p := d.byID(m.ID)
+	_, past := d.turns[m.ID]
+	switch {
+	case past, len(m.ID) > longestID, p != nil && p.phase >= given:
+		return
+	case p != nil:
+		p.author = m.AuthorID
+	default:
+		p = d.match(&prompt{
+			id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
+			parts: inputOf(string(m.Content), m.Parts),
+		})
+	}
+	if d.era == wire.Head {
+		d.superseded(t)
+	}
+	p.phase = given
+	d.lastSeen, d.pending = p, false
+}
+
+// dispatched takes a prompt that is given to the runner.
+func (d *Decoder) dispatched(f wire.RunnerPrompt, t agent.Turns) {
+	if _, past := d.turns[f.MessageID]; past || len(f.MessageID) > longestID {
+		return
+	}
+	p := d.byID(f.MessageID)
+	if p == nil {
+		p = d.match(&prompt{id: f.MessageID, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), author: f.AuthorID, parts: inputOf(f.Content, nil)})
+	}
+	for _, r := range slices.Clone(d.runs) {
+		if r.prompt != p && r.channel == p.channel {
+			d.cut(r, t)
+		}
+	}
+	if p.phase < given {
+		p.phase = given
+	}
+	d.lastSeen, d.pending = p, false
+}
+
+// match finds the prompt of ours that came back with its id; any other is somebody
+// else's. Of equal ones the first that was sent is meant.
+func (d *Decoder) match(back *prompt) *prompt {
+	if d.ours(back) {
+		for _, p := range d.prompts {
+			if p.own && p.id == "" && p.phase <= queued && back.is(p) {
+				p.id, p.author = back.id, back.author
+				return p
+			}
+		}
+	}
+	d.keep(back)
+	return back
+}
+
+// drop forgets a prompt.
+func (d *Decoder) drop(p *prompt) {
+	d.prompts = slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p })
+	if p.id != "" {
+		d.forget(p.id)
+	}
+}
+
+func (d *Decoder) byID(id string) *prompt {
+	if id == "" {
+		return nil
+	}
+	for _, p := range d.prompts {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// queue takes the state of the queue: which prompt waits, or does so no more.
+func (d *Decoder) queue(f wire.Frame) {
+	d.era = wire.Head
+	switch f := f.(type) {
+	case wire.QueueState:
+		d.pending = true
+		if f.Data.Pending == nil {
+			return
+		}
+		if p := d.waiting(*f.Data.Pending); p != nil && p.phase == sent {
+			p.phase = queued
+		}
+	case wire.QueueWithdrawn:
+		if p := d.waiting(f.Data); p != nil && p.phase <= given {
+			d.withdraw(p)
+		}
+	}
+}
+
+// waiting finds the prompt of ours that waits. Its id is known from now on.
+func (d *Decoder) waiting(f wire.PendingPrompt) *prompt {
+	if p := d.byID(f.MessageID); p != nil || len(f.MessageID) > longestID {
+		return p
+	}
+	for _, p := range d.prompts {
+		if p.own && p.id == "" && p.phase <= queued && strings.TrimSpace(p.content) == strings.TrimSpace(f.Content) {
+			p.id = f.MessageID
+			return p
+		}
+	}
+	return nil
+}
+
+// withdraw ends a prompt that will not run.
+func (d *Decoder) withdraw(p *prompt) {
+	p.phase = withdrawn
+	d.drop(p)
+	if p.b != nil {
+		p.b.End(trace.Stop{Reason: "withdrawn", Outcome: trace.OutcomeCanceled, Error: "The prompt was taken back, or another took its place, before it ran."})
+	}
+}
+
+// info is what a turn begins with.
+func (p *prompt) info() agent.TurnInfo {
+	id := p.id
+	if id == "" {
+		id = fmt.Sprintf("prompt-%d", p.number)
+	}
+	return agent.TurnInfo{Prompt: &trace.Prompt{Message: trace.UserMessage{ID: id, Parts: p.parts}, By: p.author, Channel: p.channel}}
+}
+
+// inputOf makes the parts of a prompt.
+func inputOf(content string, parts wire.Parts) []trace.InputPart {
+	var in []trace.InputPart
+	if content != "" {
+		in = append(in, trace.InputPart{Type: trace.InputText, Text: content})
+	}
+	for _, p := range parts {
+		if p.Data == "" {
+			continue
+		}
+		in = append(in, trace.InputPart{Type: trace.InputFile, MediaType: p.MIMEType, URL: dataURL(p.MIMEType, p.Data), Filename: p.Filename})
+	}
+	return in
+}

@@ -1,0 +1,130 @@
+package agentops
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// session is a session on an Agent Ops server. It is read through one connection,
+// its lead: what is told there is told to everybody, so that one is enough for
+// whoever follows the turns. What is said there is said in the name of its principal.
+type session struct {
+	rt   Runtime
+	api  *api
+	host agent.Host
+	cfg  agent.Config
+
+	life   context.Context //nolint:containedctx // ends with Close
+	end    context.CancelFunc
+	closed sync.Once
+	goes   sync.WaitGroup
+
+	connecting sync.Mutex // held while a line is opened; taken before mu
+
+	mu      sync.Mutex // guards all below, and the decoder
+	dec     *Decoder
+	lead    *line
+	voices  []*line // the lines of others, through which is only spoken
+	mood    mood
+	ours    *ours                         // the prompt that runs, waits or is being sent
+	owed    *ours                         // one that was stopped before it ran: it is aborted when it does
+	asks    map[string]context.CancelFunc // what waits for its answer here, by the upstream's id
+	settler *time.Timer                   // calls a turn over whose last word does not come
+	known   callers
+	users   map[principal]string // who tokens are there
+	last    agent.Caller         // in whose name the newest lead was opened
+	at      mark
+	waiting []string      // what was asked before a restart, and is to be told again
+	skipped int           // frames that could not be read
+	strange []string      // types of frames that nobody knows
+	news    chan struct{} // closed and made anew with each frame
+	shut    bool
+}
+
+// ours is a prompt of ours and its turn.
+type ours struct {
+	b      *trace.Builder
+	caller agent.Caller
+}
+
+// errClosed is what a prompt of a closed session gets.
+var errClosed = errors.New("agentops: the session is closed")
+
+func newSession(r Runtime, a *api, host agent.Host, cfg agent.Config) *session {
+	s := &session{rt: r, api: a, host: host, cfg: cfg, asks: map[string]context.CancelFunc{}, users: map[principal]string{}, news: make(chan struct{}), at: parseMark(cfg.Resume)}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.dec = NewDecoder(Options{Tools: r.Tools})
+	return s
+}
+
+// failedFor ends a turn that could not be had, or not to its end. Why is on record
+// beside it.
+func failedFor(b *trace.Builder, sentence string, why error) {
+	if over(b) {
+		return
+	}
+	if sentence != why.Error() {
+		b.Emit(trace.Error{Message: why.Error(), Code: "agentops_connection"})
+	}
+	b.End(trace.Stop{Reason: "agent_lost", Outcome: trace.OutcomeFailed, Error: sentence})
+}
+
+// Close implements agent.Session. What runs there goes on.
+func (s *session) Close() error {
+	s.closed.Do(func() {
+		s.mu.Lock()
+		s.shut = true
+		s.quiet()
+		if s.settler != nil {
+			s.settler.Stop()
+		}
+		s.mu.Unlock()
+		s.end()
+		s.hangUp()
+		s.goes.Wait()
+		s.api.client.CloseIdleConnections()
+	})
+	return nil
+}
+
+// hangUp closes all lines and waits until nobody reads them any more.
+func (s *session) hangUp() {
+	s.mu.Lock()
+	lines := append([]*line(nil), s.voices...)
+	if s.lead != nil {
+		lines = append(lines, s.lead)
+	}
+	s.voices = nil
+	s.mu.Unlock()
+	for _, l := range lines {
+		l.hangUp()
+		<-l.done
+	}
+}
+
+// quiet withdraws what the agent has asked. The caller holds s.mu.
+func (s *session) quiet() {
+	for id, cancel := range s.asks {
+		cancel()
+		delete(s.asks, id)
+	}
+}
+
+// turns gives the decoder its turns. The session is locked while it decodes.
+type turns struct{ s *session }
+
+func (t turns) Begin(info agent.TurnInfo) *trace.Builder { return t.s.host.Begin(info) }
+
+func (t turns) Current() *trace.Builder {
+	if t.s.ours == nil {
+		return nil
+	}
+	return t.s.ours.b
+}
+
+func (t turns) Note(p trace.Payload) { t.s.host.Note(p) }

@@ -1,0 +1,167 @@
+package agentops_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/agentops"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// stage is a session on a server, with a host that records.
+type stage struct {
+	t       *testing.T
+	server  *server
+	runtime agentops.Runtime
+	host    *agenttest.Host
+	session agent.Session
+	counted atomic.Int64 // connections that could not be opened
+	n       int
+}
+
+// newStage opens a session; change may alter the runtime.
+func newStage(t *testing.T, e era, change ...func(*agentops.Runtime)) *stage {
+	t.Helper()
+	st := &stage{t: t, server: newServer(t, e), host: agenttest.NewHost()}
+	st.runtime = st.server.runtime()
+	for _, c := range change {
+		c(&st.runtime)
+	}
+	st.open("")
+	return st
+}
+
+func strict(r *agentops.Runtime)  { r.Strict = true }
+func perTurn(r *agentops.Runtime) { r.PerTurn = true }
+
+func (st *stage) open(token string) {
+	st.t.Helper()
+	session, err := st.runtime.Open(st.t.Context(), st.host, agent.Config{SessionID: st.server.id, Resume: token, Meter: func(c agent.Count) {
+		if c == agent.OpenFailure {
+			st.counted.Add(1)
+		}
+	}})
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	st.session = session
+	st.t.Cleanup(func() {
+		if err := session.Close(); err != nil {
+			st.t.Error(err)
+		}
+	})
+}
+
+// play is a turn under way.
+type play struct {
+	*agenttest.Recorder
+	st     *stage
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+}
+
+// by is how a prompt is sent.
+type by struct{ who, channel, traceparent string }
+
+// say prompts as Ada.
+func (st *stage) say(text string) *play { return st.sayBy(text, by{who: "ada"}) }
+
+func (st *stage) sayBy(text string, b by, files ...trace.InputPart) *play {
+	st.n++
+	p := agent.Prompt{
+		Message: trace.UserMessage{ID: "user-" + text, Parts: append([]trace.InputPart{{Type: trace.InputText, Text: text}}, files...)},
+		By:      b.who, Channel: b.channel, Caller: agent.Caller{Bearer: "token-" + b.who, Traceparent: b.traceparent},
+	}
+	ctx, cancel := context.WithCancel(st.t.Context())
+	pl := &play{Recorder: st.host.Turn(p), st: st, cancel: cancel, done: make(chan struct{})}
+	session := st.session
+	go func() {
+		defer close(pl.done)
+		pl.err = session.Prompt(ctx, p, pl.Builder)
+	}()
+	return pl
+}
+
+// end waits for the turn's end, and checks that it is well formed.
+func (p *play) end() (trace.Stop, []trace.Event) {
+	t := p.st.t
+	t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(20 * time.Minute): // the bubble's
+		t.Fatal("Prompt did not return")
+	}
+	p.cancel()
+	if p.err != nil {
+		t.Fatalf("Prompt: %v", p.err)
+	}
+	stop, told := p.Verdict()
+	if !told {
+		t.Fatal("Prompt returned and the turn has no end")
+	}
+	return finish(t, p.Recorder, stop)
+}
+
+func finish(t *testing.T, r *agenttest.Recorder, stop trace.Stop) (trace.Stop, []trace.Event) {
+	t.Helper()
+	if err := r.Finish(stop); err != nil {
+		t.Error(err)
+	}
+	events := r.Events()
+	if err := agenttest.CheckTurn(events); err != nil {
+		t.Errorf("the turn is not well formed: %v", err)
+	}
+	return stop, events
+}
+
+// completes plays a turn that must be completed, and returns its texts.
+func (p *play) completes() string {
+	p.st.t.Helper()
+	stop, events := p.end()
+	if stop.Outcome != trace.OutcomeCompleted {
+		p.st.t.Fatalf("the turn ended as %+v, errors %v", stop, agenttest.Each[trace.Error](events))
+	}
+	return said(events)
+}
+
+// said joins the texts of a turn by a stroke.
+func said(events []trace.Event) string {
+	return strings.ReplaceAll(strings.TrimSuffix(agenttest.Said(events), "\n"), "\n", "|")
+}
+
+// streamed joins the deltas of a turn.
+func streamed(events []trace.Event) string {
+	var text strings.Builder
+	for _, d := range agenttest.Each[trace.MessageDelta](events) {
+		text.WriteString(d.Delta)
+	}
+	return text.String()
+}
+
+// sees waits until the turn has streamed a text.
+func (p *play) sees(text string) {
+	p.st.t.Helper()
+	ctx, cancel := context.WithTimeout(p.st.t.Context(), 10*time.Minute)
+	defer cancel()
+	first, all := "", ""
+	if _, err := p.Await(ctx, func(e trace.Event) bool {
+		if first == "" {
+			first = e.ID
+		}
+		if e.ID == first { // it looks at all of them again
+			all = ""
+		}
+		if d, ok := e.Payload.(trace.MessageDelta); ok {
+			all += d.Delta
+		}
+		return strings.Contains(all, text)
+	}); err != nil {
+		p.st.t.Fatalf("the turn never said %q", text)
+	}
+}

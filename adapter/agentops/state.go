@@ -1,0 +1,93 @@
+package agentops
+
+import (
+	"slices"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// news is what came that a running session has to act on.
+type news struct {
+	// asks are to be answered, except those that the policy decided: these are to be
+	// told to the session agent.
+	asks []*ask
+	// settled are asks, by their native ids, that need no answer any more.
+	settled []string
+	// unknown are the types of frames that nobody knows: the protocol has moved on.
+	unknown []string
+	// dropped counts what was too long, or too much, to be kept.
+	dropped int
+}
+
+// mostNews bounds what waits to be taken; nobody takes it from a recording.
+const mostNews = 256
+
+func (n *news) strange(typ string) {
+	if len(n.unknown) < mostNews {
+		n.unknown = append(n.unknown, typ)
+	}
+}
+
+func (n *news) settle(native string) {
+	if n.settled = append(n.settled, native); len(n.settled) > mostNews {
+		n.settled = slices.Delete(n.settled, 0, 1)
+	}
+}
+
+// take returns what came since it was called last.
+func (d *Decoder) take() news {
+	fresh := d.fresh
+	d.fresh = news{}
+	return fresh
+}
+
+// phase says what became of the prompt whose turn b is.
+func (d *Decoder) phase(b *trace.Builder) phase {
+	if over(b) {
+		return ended
+	}
+	for _, p := range d.prompts {
+		if p.b != nil && p.b.Turn() == b.Turn() {
+			return p.phase
+		}
+	}
+	for _, r := range d.runs {
+		if r.b.Turn() == b.Turn() {
+			if r.verdict != nil {
+				return finishing
+			}
+			return running
+		}
+	}
+	return 0
+}
+
+// waking reports whether the session is on its way up.
+func (d *Decoder) waking() bool { return d.asleep }
+
+// open lists what waits for an answer in a turn, by the upstream's ids.
+func (d *Decoder) open(b *trace.Builder) []*ask {
+	var all []*ask
+	for _, a := range d.asks {
+		if a.b.Turn() == b.Turn() {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// AtEnd ends what only waited for a last word, when nothing comes any more.
+func (d *Decoder) AtEnd(t agent.Turns) { d.settle(t) }
+
+// settle ends what only waits for a last word.
+func (d *Decoder) settle(t agent.Turns) {
+	for _, r := range slices.Clone(d.runs) {
+		switch {
+		case r.verdict != nil || r.abort:
+			d.cut(r, t)
+		case r.gone:
+			d.end(r, trace.Stop{Reason: "agent_lost", Outcome: trace.OutcomeFailed, Error: "Stream interrupted"})
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package agentops
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// agentStatus takes what the agent does. That it is idle says nothing about the end
+// of a turn: it is so while it asks, and before it has told its end.
+func (d *Decoder) agentStatus(f wire.AgentStatus, s said, t agent.Turns) {
+	if s.runner && d.browser {
+		return // told again to browsers, with its channel
+	}
+	r := d.runOf(f.MessageID, f.Channel)
+	if r == nil && f.Status != wire.StatusIdle && f.Status != wire.StatusError {
+		p := d.byID(f.MessageID)
+		if p == nil {
+			p = d.next(channelOf(f.Channel, ""), true)
+		}
+		if p != nil && p.phase <= given {
+			r = d.begin(p, p.channel, t)
+		}
+	}
+	if r == nil {
+		return
+	}
+	if f.MessageID == "" { // a browser's
+		r.idle = f.Status == wire.StatusIdle
+		if !r.idle && r.turn != nil && !r.turn.away {
+			r.turn.flush()
+		}
+	}
+	if r.abort {
+		return
+	}
+	r.b.Emit(trace.Status{State: trace.State(f.Status), Detail: f.Detail})
+}
+
+// status takes what has changed about the session.
+func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
+	switch f.Status {
+	case wire.SessionInitializing, wire.SessionHibernating, wire.SessionHibernated, wire.SessionRestoring:
+		d.asleep = true
+	case wire.SessionRunning, wire.SessionIdle:
+		d.asleep = false
+	case wire.SessionTerminated, wire.SessionArchived:
+		d.gone(f.Status, t)
+	case wire.SessionError: // why comes with the next frame
+		for _, r := range d.runs {
+			r.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Error: "The session has failed."}
+		}
+	}
+	if f.QuestionAnswered != "" {
+		d.settle1(f.QuestionAnswered, verdict{value: f.Answer, by: "user"})
+	}
+	if f.QuestionExpired != "" {
+		d.settle1(f.QuestionExpired, verdict{expired: true})
+	}
+	if f.PromptQueued {
+		d.queued(f)
+	}
+	if f.PromptDequeued {
+		d.dequeued(t)
+	}
+	if f.Aborted {
+		d.abort()
+	}
+	if f.RunnerBusy != nil && !*f.RunnerBusy {
+		d.free1(f, t)
+	}
+	if f.QueueCleared || f.Aborted {
+		for _, p := range slices.Clone(d.prompts) {
+			if p.phase == queued {
+				d.withdraw(p)
+			}
+		}
+	}
+}
+
+// gone ends all that runs or waits: the session has ended.
+func (d *Decoder) gone(state string, t agent.Turns) {
+	stop := trace.Stop{Reason: "session_ended", Outcome: trace.OutcomeFailed, Error: fmt.Sprintf("The session has ended (%s).", state)}
+	for _, r := range slices.Clone(d.runs) {
+		if r.verdict != nil {
+			stop := *r.verdict
+			d.end(r, stop)
+			continue
+		}
+		d.end(r, stop)
+	}
+	for _, p := range slices.Clone(d.prompts) {
+		if p.own {
+			d.failPrompt(p, stop, t)
+		}
+	}
+}
+
+// failPrompt ends a prompt that has no run.
+func (d *Decoder) failPrompt(p *prompt, stop trace.Stop, t agent.Turns) {
+	if r := d.begin(p, p.channel, t); r != nil {
+		d.end(r, stop)
+	}
+}
+
+// queued notes that a prompt waits: in February the one whose message came last.
+func (d *Decoder) queued(f wire.StatusData) {
+	if f.QueueReason == wire.QueueWaking {
+		d.asleep = true
+	}
+	if p := d.lastSeen; p != nil && !d.pending && d.era != wire.Head && p.phase == given {
+		p.phase = queued
+		return
+	}
+	for _, p := range slices.Backward(d.prompts) {
+		if p.own && p.phase == sent {
+			p.phase = queued
+			return
+		}
+	}
+}
+
+// dequeued notes that the prompt that waited is given to the agent: what ran before
+// it is over.
+func (d *Decoder) dequeued(t agent.Turns) {
+	d.unseen, d.asleep = false, false
+	for _, r := range slices.Clone(d.runs) {
+		if r.turn != nil || r.idle || r.abort || r.verdict != nil { // else it has only begun
+			d.cut(r, t)
+		}
+	}
+	if slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given }) {
+		return
+	}
+	for _, p := range d.prompts {
+		if p.phase == queued {
+			p.phase = given
+			return
+		}
+	}
+}
+
+// free1 notes that the agent has nothing to do.
+func (d *Decoder) free1(f wire.StatusData, t agent.Turns) {
+	d.superseded(t)
+	for _, p := range slices.Clone(d.prompts) {
+		if p.phase != given {
+			continue
+		}
+		stop := trace.Stop{Reason: endTurn, Outcome: trace.OutcomeCompleted}
+		if f.Aborted || p.abort {
+			stop = halted()
+		}
+		if p.b == nil {
+			p.phase = ended
+			d.drop(p)
+			continue
+		}
+		d.failPrompt(p, stop, t)
+	}
+}
+
+// failed takes an error of the session, in any of its four shapes.
+func (d *Decoder) failed(f wire.Error, t agent.Turns) {
+	text := cmp.Or(f.Text(), turnFailed)
+	promptID := f.MessageID
+	if f.Data != nil {
+		promptID = f.Data.PromptID
+	}
+	r := d.runOf(promptID, f.Channel)
+	if f.Message != "" && strings.HasPrefix(f.Message, unsupported) {
+		d.emit(r, trace.Error{Code: "attachment", Message: f.Message}, t)
+		return
+	}
+	stop := trace.Stop{Reason: wire.ReasonError, Outcome: trace.OutcomeFailed, Error: text}
+	if r != nil && r.abort {
+		stop = halted()
+	}
+	if r != nil {
+		d.end(r, stop)
+		return
+	}
+	p := d.byID(promptID)
+	switch {
+	case p == nil && text == d.lastErr: // a runner's, told to browsers
+		return
+	case p == nil && f.Channel != (wire.Channel{}):
+		p = d.next(channelOf(f.Channel, ""), true)
+	case p == nil:
+		for _, o := range d.prompts {
+			if o.own {
+				p = o
+				break
+			}
+		}
+	}
+	if p == nil {
+		t.Note(trace.Error{Code: "session", Message: text})
+		return
+	}
+	d.failPrompt(p, stop, t)
+}
+
+// unsupported begins the one error after which the prompt runs all the same: without
+// the files that the session agent does not take.
+const unsupported = "Unsupported file type"
+
+// emit writes to a run, else outside of any.
+func (d *Decoder) emit(r *run, p trace.Payload, t agent.Turns) {
+	if r != nil {
+		r.b.Emit(p)
+		return
+	}
+	t.Note(p)
+}

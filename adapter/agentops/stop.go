@@ -1,0 +1,150 @@
+package agentops
+
+import (
+	"context"
+	"time"
+
+	wire "github.com/tributary-dev/tributary/agentops"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// How long telling the other side to stop may take, how long word of what was just
+// sent is waited for, and word that it has stopped.
+const (
+	tellWithin    = 2 * time.Second
+	newsWithin    = 500 * time.Millisecond
+	stoppedWithin = 1500 * time.Millisecond
+)
+
+// stop ends a turn of ours. What stops upstream is always all that runs there: so
+// only a turn that runs itself, and alone, is aborted. One that waits is withdrawn.
+func (s *session) stop(o *ours) {
+	ctx, cancel := context.WithTimeout(s.life, tellWithin)
+	defer cancel()
+	s.awaitNews(ctx, o)
+	s.mu.Lock()
+	what := s.dec.fate(o.b)
+	switch {
+	case what >= given && what < ended:
+		if s.dec.alone(o.b) {
+			s.mu.Unlock()
+			s.abort(ctx, o)
+			s.awaitStop(o)
+			o.b.End(stoppedHere())
+			return
+		}
+		s.cfg.Logger.Warn("agentops: a turn was not aborted, because that would have hit another that runs beside it", "session", s.cfg.SessionID)
+	case what == queued && s.mood.posts():
+		s.mu.Unlock()
+		s.send(ctx, o.caller, wire.QueueWithdraw{})
+		o.b.End(stoppedHere())
+		return
+	case what == sent, what == queued: // it may run later, and is aborted then
+		if !s.rt.PerTurn {
+			s.owed = o
+		}
+	}
+	s.mu.Unlock()
+	o.b.End(stoppedHere())
+}
+
+// abort tells the session agent to stop.
+func (s *session) abort(ctx context.Context, o *ours) {
+	s.mu.Lock()
+	reads := s.lead != nil
+	posts := s.mood.posts() && (!reads || s.lead.who != whoIs(o.caller))
+	if data, err := wire.Encode(wire.Abort{}); err == nil {
+		s.decode(agent.In, data) // first: what comes from now on is late
+	}
+	s.mu.Unlock()
+	if !posts {
+		s.send(ctx, o.caller, wire.Abort{})
+		return
+	}
+	if err := s.api.interrupt(ctx, o.caller, s.cfg.SessionID); err != nil {
+		s.cfg.Logger.Warn("agentops: the turn could not be stopped there: "+err.Error(), "session", s.cfg.SessionID)
+	}
+}
+
+// awaitNews waits a moment for word of a prompt that was only just sent.
+func (s *session) awaitNews(ctx context.Context, o *ours) {
+	s.poll(ctx, newsWithin, func() bool { return s.dec.fate(o.b) != sent })
+}
+
+// awaitStop waits a moment until the session agent has stopped, so that the next
+// prompt finds it free.
+func (s *session) awaitStop(o *ours) {
+	if !s.poll(s.life, stoppedWithin, func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }) {
+		s.settle()
+	}
+}
+
+// poll waits for something that frames bring, for a bounded time, and reports whether
+// it came. Without a line nothing comes.
+func (s *session) poll(ctx context.Context, within time.Duration, holds func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for {
+		s.mu.Lock()
+		done, heard := holds() || s.lead == nil, s.news
+		s.mu.Unlock()
+		if done {
+			return true
+		}
+		select {
+		case <-heard:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// fate says what became of a prompt of ours, also after its turn here has ended.
+func (d *Decoder) fate(b *trace.Builder) phase {
+	if p := d.promptOf(b); p != nil {
+		return p.phase
+	}
+	for _, r := range d.runs {
+		if r.b.Turn() == b.Turn() {
+			return running
+		}
+	}
+	return 0
+}
+
+// collect aborts a prompt that was stopped before it ran, as soon as it does. The
+// caller holds s.mu.
+func (s *session) collect() {
+	o := s.owed
+	p := s.dec.promptOf(o.b)
+	switch {
+	case p != nil && p.phase <= queued:
+		return
+	case p != nil && p.phase <= running:
+		if s.dec.alone(o.b) {
+			s.goes.Go(func() {
+				ctx, cancel := context.WithTimeout(s.life, tellWithin)
+				defer cancel()
+				s.abort(ctx, o)
+			})
+		}
+	}
+	s.owed = nil
+}
+
+// alone reports whether no other turn than that one runs.
+func (d *Decoder) alone(b interface{ Turn() string }) bool {
+	for _, r := range d.runs {
+		if r.b.Turn() != b.Turn() && r.verdict == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// stoppedHere is the end of a turn that was stopped from here.
+func stoppedHere() trace.Stop {
+	return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}
+}

@@ -1,0 +1,42 @@
+package agentops_test
+
+import (
+	"testing"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+)
+
+// The suite that every adapter passes, in both eras and with both kinds of
+// connection. The older server asks for no approvals.
+func TestSuite(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		era     era
+		perTurn bool
+	}{{"feb", feb, false}, {"head", head, false}, {"feb per turn", feb, true}, {"head per turn", head, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("TRIBUTARY_TEST_AGENTOPS", "token-ada")
+			prompts := map[agenttest.Ability]string{
+				agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Question: "question",
+				agenttest.Tell: "tell: the word is rain", agenttest.Recall: "recall",
+			}
+			if c.era == head {
+				prompts[agenttest.Permission] = "permission"
+			}
+			var s *server
+			agenttest.Run(t, agenttest.Suite{
+				Open: func(tb testing.TB) agent.Runtime {
+					if s == nil || tb.Name() != s.t.Name() { // one for each test: what it was told outlives a session
+						s = newServer(tb.(*testing.T), c.era)
+					}
+					r := s.runtime()
+					r.Token.Env, r.PerTurn = "TRIBUTARY_TEST_AGENTOPS", c.perTurn
+					return r
+				},
+				Config:  func(testing.TB) agent.Config { return agent.Config{SessionID: s.id} },
+				Prompts: prompts, Word: "rain", Turns: []string{"tool", "fail", "question"},
+			})
+		})
+	}
+}

@@ -1,0 +1,241 @@
+package agentops
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	wire "github.com/tributary-dev/tributary/agentops"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// restEvery is how often a turn that has to wait says that it is alive.
+const restEvery = 15 * time.Second
+
+// Prompt implements agent.Session.
+func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
+	if ctx.Err() != nil {
+		b.End(stoppedHere())
+		return nil //nolint:nilerr // a stopped turn is no fault: its trace says so
+	}
+	caller, err := s.api.as(p.Caller)
+	if err != nil {
+		failedFor(b, connectionFailed, err)
+		return nil
+	}
+	if s.rt.PerTurn {
+		defer s.hangUp()
+		s.anew()
+	}
+	o := &ours{b: b, caller: caller}
+	alive, err := s.keepAlive(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer alive()
+	if err := s.connect(ctx, caller); err != nil {
+		return s.notHad(ctx, b, connectionFailed, err)
+	}
+	if err := s.say(ctx, o, p); err != nil {
+		s.drop(o)
+		return s.notHad(ctx, b, err.Error(), err)
+	}
+	return s.await(ctx, o)
+}
+
+// notHad ends a turn that could not be begun. That the session is closed is for
+// whoever called to know.
+func (s *session) notHad(ctx context.Context, b *trace.Builder, sentence string, why error) error {
+	switch {
+	case errors.Is(why, errClosed) || s.life.Err() != nil:
+		return errClosed
+	case ctx.Err() != nil:
+		b.End(stoppedHere())
+	default:
+		failedFor(b, sentence, why)
+	}
+	return nil
+}
+
+// anew forgets what earlier turns have taught: nothing is shared between turns that
+// have a connection each.
+func (s *session) anew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dec, s.owed = NewDecoder(Options{Tools: s.rt.Tools, OwnOnly: true}), nil
+}
+
+// drop forgets a prompt that was not taken.
+func (s *session) drop(o *ours) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ours == o {
+		s.ours = nil
+	}
+	s.dec.unsend(o.b)
+}
+
+// await returns when a turn is over, and stops it if it is told to.
+func (s *session) await(ctx context.Context, o *ours) error {
+	select {
+	case <-o.b.Ended():
+	case <-ctx.Done():
+		s.stop(o) //nolint:contextcheck // ctx is over; stopping has a bound of its own
+	case <-s.life.Done(): // it goes on there
+		o.b.End(trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ours == o {
+		s.ours = nil
+	}
+	return nil
+}
+
+// place finds where a prompt is to be put. The newer server shows what the agent
+// asks, and why it failed, only to prompts that have a place.
+func (s *session) place(ctx context.Context, channel string, c agent.Caller) (place, error) {
+	at := parsePlace(channel)
+	s.mu.Lock()
+	if at.named() || s.mood.older {
+		s.mu.Unlock()
+		return at, nil
+	}
+	at.thread = s.at.Thread
+	s.mu.Unlock()
+	if at.thread != "" {
+		return at, nil
+	}
+	thread, err := s.api.thread(ctx, c, s.cfg.SessionID)
+	if err != nil {
+		return at, err
+	}
+	if at.thread = thread; thread == "" {
+		at.channel = wire.Channel{ChannelType: defaultType, ChannelID: "default"}
+		return at, nil
+	}
+	s.mu.Lock()
+	s.at.Thread = thread
+	token := s.at.token()
+	s.mu.Unlock()
+	s.host.Resume(token)
+	return at, nil
+}
+
+// say sends a prompt: by REST where the server has an address for it, which checks
+// the sender's role and takes any size, else through the sender's own line.
+func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
+	at, err := s.place(ctx, p.Channel, o.caller)
+	if err != nil {
+		return err
+	}
+	user, err := s.userOf(ctx, o.caller)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.known.add(p.By, o.caller)
+	posts := s.mood.posts()
+	out, dropped := s.compose(p, at, s.mood.older)
+	s.mu.Unlock()
+	for _, why := range dropped {
+		o.b.Emit(trace.Error{Message: why, Code: "attachment_dropped"})
+	}
+	if out.Content == "" && len(out.Attachments) == 0 {
+		return &failure{sentence: "The prompt holds nothing that Agent Ops can read."}
+	}
+	frame := out
+	frame.Type = wire.Prompt{}.Type()
+	data, err := encode(frame)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.ours = o
+	if user != "" {
+		s.dec.user = user // whoever prompts is us
+	}
+	s.decode(agent.In, data)
+	s.mu.Unlock()
+	ctx, cancel := lingering(ctx, s.life)
+	defer cancel()
+	if posts {
+		err = s.api.call(ctx, o.caller, http.MethodPost, s.api.at("sessions", s.cfg.SessionID, "prompt"), out, nil)
+		if !lacksRoute(err) {
+			return err
+		}
+		s.mu.Lock()
+		s.mood.mute = true
+		s.mu.Unlock()
+	}
+	return s.speak(ctx, o.caller, data)
+}
+
+// lingerFor is how much longer than its turn the sending of a prompt may take. Cut
+// off before its end, nobody would know whether there is something to be stopped.
+const lingerFor = 2 * time.Second
+
+// lingering returns a context that ends a while after the first, or with the other.
+func lingering(ctx, life context.Context) (context.Context, context.CancelFunc) {
+	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var late *time.Timer
+	var mu sync.Mutex
+	ended := context.AfterFunc(ctx, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		late = time.AfterFunc(lingerFor, cancel)
+	})
+	closed := context.AfterFunc(life, cancel)
+	return long, func() {
+		ended()
+		closed()
+		cancel()
+		mu.Lock()
+		defer mu.Unlock()
+		if late != nil {
+			late.Stop()
+		}
+	}
+}
+
+// keepAlive tells the turn's clock that the turn is alive while it waits for what
+// is usual: the session wakes, the prompt is queued, a lost connection is made anew.
+func (s *session) keepAlive(ctx context.Context, o *ours) (stop func(), err error) {
+	ctx, stop = context.WithCancel(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shut {
+		stop()
+		return nil, errClosed
+	}
+	s.goes.Go(func() {
+		for tick := time.NewTicker(restEvery); ; {
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+			if s.rests(o) {
+				o.b.Touch()
+			}
+		}
+	})
+	return stop, nil
+}
+
+func (s *session) rests(o *ours) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.lead == nil: // it is being connected, which has a bound
+		return true
+	case s.ours != o:
+		return false
+	}
+	return s.mood.wakes(s.dec.waking(), time.Now(), s.rt.wakeTime()) || s.dec.phase(o.b) == queued
+}

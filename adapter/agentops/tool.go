@@ -1,0 +1,142 @@
+package agentops
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+
+	"github.com/tributary-dev/tributary/agent"
+	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// call is a tool call of a turn.
+type call struct {
+	id     string // the upstream's
+	key    string // for the Builder
+	name   string
+	args   json.RawMessage
+	begun  bool // its start is written
+	whole  bool // its input is written
+	done   bool
+	asked  bool // it is behind a question or an approval
+	denied bool
+}
+
+// toolUpdate takes the new status of a call from a runner.
+func (d *Decoder) toolUpdate(f wire.ToolUpdate, t agent.Turns) {
+	tn := d.unknown(f.TurnID, "", t)
+	if tn == nil || tn.run.abort {
+		return
+	}
+	if tn.tools == 0 {
+		tn.tools = runner
+	}
+	if tn.tools == runner {
+		tn.run.idle = false
+		d.tool(tn, f)
+		d.lastWord(tn.run)
+	}
+}
+
+// tool brings a call to where its status says that it is. The first word of it may
+// be the last.
+func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
+	c := tn.calls[f.CallID]
+	if c != nil && c.done {
+		if f.Status != wire.ToolPending && f.Status != wire.ToolRunning {
+			return
+		}
+		c = nil // the name of the tool stands for an id, and it is used again
+	}
+	if c == nil {
+		if f.CallID == "" || len(f.CallID) > longestID || len(tn.order) >= mostCalls {
+			d.fresh.dropped++
+			return
+		}
+		tn.endText()
+		c = &call{id: f.CallID, key: tn.run.keyOf(f.CallID, tn), name: cmp.Or(f.ToolName, "tool")}
+		tn.calls[f.CallID] = c
+		tn.order = append(tn.order, c)
+		tn.waiting++
+	}
+	if hasArgs(f.Args) || len(c.args) == 0 {
+		c.args = f.Args
+	}
+	switch f.Status {
+	case wire.ToolCompleted:
+		tn.write(d, c)
+		tn.result(c, trace.ToolResult{Status: trace.ToolCompleted, Output: f.Result})
+	case wire.ToolError:
+		tn.write(d, c)
+		status := trace.ToolFailed
+		if c.denied {
+			status = trace.ToolDenied
+		}
+		tn.result(c, trace.ToolResult{Status: status, Error: cmp.Or(f.Error, toolFailed)})
+	case wire.ToolRunning:
+		if hasArgs(c.args) {
+			tn.write(d, c)
+			return
+		}
+		tn.start(d, c)
+	default:
+		tn.start(d, c)
+	}
+}
+
+// keyOf is the key of a call: turns of one run may use the same id.
+func (r *run) keyOf(id string, tn *turn) string {
+	for owner, taken := r.owners[id]; taken && owner != tn; owner, taken = r.owners[id] {
+		id += "~"
+	}
+	r.owners[id] = tn
+	return id
+}
+
+func (tn *turn) start(d *Decoder, c *call) {
+	if c.begun || c.whole {
+		return
+	}
+	c.begun = true
+	tool := d.tools.Classify(c.name, nil)
+	tn.run.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.key, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind})
+}
+
+func (tn *turn) write(d *Decoder, c *call) {
+	if c.whole {
+		return
+	}
+	c.whole = true
+	tool := d.tools.Classify(c.name, c.args)
+	input := c.args
+	if !hasArgs(input) {
+		input = json.RawMessage("{}")
+	}
+	tn.run.b.ToolCall(trace.ToolCall{
+		ToolCallID: c.key, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input, Locations: tool.Locations,
+	})
+}
+
+func (tn *turn) result(c *call, r trace.ToolResult) {
+	c.done = true
+	tn.waiting--
+	r.ToolCallID = c.key
+	if len(r.Output) == 0 {
+		r.Output = json.RawMessage("null")
+	}
+	tn.run.b.ToolResult(r)
+}
+
+// open reports whether a call of the turn has no result.
+func (tn *turn) open() bool { return tn.waiting > 0 }
+
+// hasArgs reports whether arguments say anything: often they are {} until the call
+// runs.
+func hasArgs(args json.RawMessage) bool {
+	switch string(bytes.TrimSpace(args)) {
+	case "", "null", "{}":
+		return false
+	}
+	return true
+}

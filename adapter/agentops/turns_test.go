@@ -1,0 +1,472 @@
+package agentops_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// turn is a turn of the server's agent, as the runner plays it.
+type turn struct {
+	s      *server
+	p      *prompt
+	ctx    context.Context
+	cancel context.CancelFunc
+	id     string
+	parts  []object
+	text   string // of the open text part
+	all    string
+	last   string // the text after the last tool
+	begun  bool
+	done   bool
+}
+
+func (s *server) next(prefix string) string {
+	s.n++
+	return fmt.Sprintf("%s-%d", prefix, s.n)
+}
+
+// prompt takes a prompt as the session agent does.
+func (s *server) prompt(p *prompt) {
+	s.mu.Lock()
+	p.id = s.next("prompt")
+	if s.running == nil {
+		t := s.begin(p)
+		s.mu.Unlock()
+		s.announce(p)
+		s.play(t)
+		return
+	}
+	var withdrawn *prompt
+	if s.era == head && len(s.queue) > 0 {
+		withdrawn, s.queue = s.queue[0], nil
+	}
+	s.queue = append(s.queue, p)
+	position := len(s.queue)
+	s.mu.Unlock()
+	if s.era == feb {
+		s.announce(p)
+		s.broadcast(object{"type": "status", "data": object{"promptQueued": true, "queuePosition": position}})
+		return
+	}
+	if withdrawn != nil {
+		s.broadcast(object{"type": "queue.withdrawn", "data": object{"messageId": withdrawn.id, "content": withdrawn.content}})
+	}
+	s.broadcast(object{"type": "queue.state", "data": object{"pending": object{"messageId": p.id, "content": p.content, "threadId": orNil(p.thread)}}})
+	s.broadcast(object{"type": "status", "data": object{"promptQueued": true, "queuePosition": 1, "queueReason": "busy"}})
+}
+
+// withdraw takes the one waiting prompt back.
+func (s *server) withdraw() {
+	s.mu.Lock()
+	if s.era == feb || len(s.queue) == 0 {
+		s.mu.Unlock()
+		return
+	}
+	p := s.queue[0]
+	s.queue = nil
+	s.mu.Unlock()
+	s.broadcast(object{"type": "queue.withdrawn", "data": object{"messageId": p.id, "content": p.content}})
+	s.broadcast(object{"type": "queue.state", "data": object{"pending": nil}})
+}
+
+// begin makes the turn of a prompt. The caller holds s.mu.
+func (s *server) begin(p *prompt) *turn {
+	t := &turn{s: s, p: p, id: s.next("turn")}
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	s.running = t
+	return t
+}
+
+// announce shows the user's message.
+func (s *server) announce(p *prompt) {
+	m := object{"id": p.id, "role": "user", "content": p.content, "authorId": p.by.id, "authorName": p.by.name, "createdAt": time.Now().Unix()}
+	p.mark(m)
+	s.mu.Lock()
+	s.history = append(s.history, m)
+	s.mu.Unlock()
+	s.broadcast(object{"type": "message", "data": m})
+}
+
+// mark writes the channel into a frame.
+func (p *prompt) mark(f object) object {
+	if p.chType != "" {
+		f["channelType"], f["channelId"] = p.chType, p.chID
+	}
+	if p.thread != "" {
+		f["threadId"] = p.thread
+	}
+	return f
+}
+
+// play runs the turn's script, then the next prompt.
+func (s *server) play(t *turn) {
+	s.mu.Lock()
+	script := s.script
+	s.mu.Unlock()
+	if script == nil {
+		script = usual
+	}
+	s.plays.Go(func() {
+		t.status("thinking", "")
+		script(t)
+		s.mu.Lock()
+		aborted := t.ctx.Err() != nil
+		s.mu.Unlock()
+		if aborted {
+			t.status("idle", "")
+			if s.era == feb {
+				s.broadcast(object{"type": "status", "data": object{"runnerBusy": false, "aborted": true}})
+			}
+		}
+		t.cancel()
+		s.after(t)
+	})
+}
+
+// after dispatches what waits.
+func (s *server) after(t *turn) {
+	s.mu.Lock()
+	if s.running != t {
+		s.mu.Unlock()
+		return
+	}
+	s.running = nil
+	if len(s.queue) == 0 || s.status != "running" {
+		s.changed.Broadcast()
+		s.mu.Unlock()
+		s.broadcast(object{"type": "status", "data": object{"runnerBusy": false}})
+		if s.era == feb {
+			s.broadcast(object{"type": "agentStatus", "status": "idle"})
+		}
+		return
+	}
+	p := s.queue[0]
+	s.queue = s.queue[1:]
+	next := s.begin(p)
+	left := len(s.queue)
+	s.mu.Unlock()
+	if s.era == head {
+		s.announce(p)
+		s.broadcast(object{"type": "queue.state", "data": object{"pending": nil}})
+	}
+	s.broadcast(object{"type": "status", "data": object{"promptDequeued": true, "remaining": left}})
+	s.play(next)
+}
+
+// abort stops the whole session.
+func (s *server) abort() {
+	s.mu.Lock()
+	t := s.running
+	if s.era == feb {
+		s.queue = nil
+	}
+	for id := range s.asks {
+		delete(s.asks, id)
+	}
+	s.mu.Unlock()
+	if t == nil {
+		s.broadcast(object{"type": "agentStatus", "status": "idle"})
+		return
+	}
+	t.status("idle", "")
+	t.cancel()
+}
+
+func (s *server) stopTurn() {
+	s.mu.Lock()
+	s.queue = nil
+	t := s.running
+	s.mu.Unlock()
+	if t != nil {
+		t.cancel()
+	}
+}
+
+// emits reports whether a frame of that kind reaches anybody: without a channel the
+// newer server throws some away.
+func (t *turn) emits() bool { return t.s.era == feb || t.p.chType != "" || t.p.thread != "" }
+
+func (t *turn) status(status, detail string) {
+	if !t.emits() {
+		return
+	}
+	f := object{"type": "agentStatus", "status": status}
+	if detail != "" {
+		f["detail"] = detail
+	}
+	if t.p.chType != "" {
+		f["channelType"], f["channelId"] = t.p.chType, t.p.chID
+	}
+	t.s.broadcast(f)
+}
+
+// start is the empty assistant message.
+func (t *turn) start() {
+	if t.begun {
+		return
+	}
+	t.begun = true
+	t.status("streaming", "")
+	m := t.p.mark(object{"id": t.id, "role": "assistant", "content": "", "parts": []object{}, "createdAt": time.Now().Unix()})
+	t.s.mu.Lock()
+	t.s.history = append(t.s.history, m)
+	t.s.mu.Unlock()
+	t.s.broadcast(object{"type": "message", "data": m})
+}
+
+// say streams text; nothing of it is said once the turn was aborted.
+func (t *turn) say(pieces ...string) {
+	t.start()
+	for _, piece := range pieces {
+		if t.ctx.Err() != nil {
+			return
+		}
+		t.late(piece)
+	}
+}
+
+// late streams text in any case.
+func (t *turn) late(piece string) {
+	t.text += piece
+	t.all += piece
+	t.last += piece
+	f := object{"type": "chunk", "content": piece, "messageId": t.id}
+	if t.p.chType != "" {
+		f["channelType"], f["channelId"] = t.p.chType, t.p.chID
+	}
+	t.s.broadcast(f)
+}
+
+// close ends the open text part.
+func (t *turn) close() {
+	if t.text == "" {
+		return
+	}
+	text := t.text
+	if t.s.era == feb && len(t.parts) > 0 {
+		text = t.all // its quirk: a later part holds the text of the whole turn
+	}
+	t.parts = append(t.parts, object{"type": "text", "text": text, "streaming": false})
+	t.text = ""
+}
+
+// tool tells of a call.
+func (t *turn) tool(id, name, status string, args any, result any) {
+	t.start()
+	t.close()
+	t.last = ""
+	t.status("tool_calling", name)
+	part := object{"type": "tool-call", "callId": id, "toolName": name, "status": status, "args": args}
+	if result != nil {
+		part["result"] = result
+	}
+	for i, p := range t.parts {
+		if p["callId"] == id {
+			t.parts[i] = part
+			t.updated()
+			return
+		}
+	}
+	t.parts = append(t.parts, part)
+	t.updated()
+}
+
+// message is the whole message so far.
+func (t *turn) message() object {
+	parts := []object{}
+	for _, p := range t.parts {
+		c := object{}
+		for k, v := range p {
+			c[k] = v
+		}
+		parts = append(parts, c)
+	}
+	return t.p.mark(object{"id": t.id, "role": "assistant", "content": t.content(), "parts": parts, "createdAt": time.Now().Unix()})
+}
+
+func (t *turn) content() string {
+	if t.s.era == head && t.last != "" {
+		return t.last
+	}
+	return t.all
+}
+
+// keep puts the message as it is into the history.
+func (t *turn) keep() object {
+	m := t.message()
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	for i, h := range t.s.history {
+		if h["id"] == t.id {
+			m["createdAt"] = h["createdAt"]
+			t.s.history[i] = m
+		}
+	}
+	return m
+}
+
+func (t *turn) updated() { t.s.broadcast(object{"type": "message.updated", "data": t.keep()}) }
+
+// finish ends the turn.
+func (t *turn) finish(reason, failure string) {
+	if t.ctx.Err() != nil || t.done {
+		return
+	}
+	t.done = true
+	t.start()
+	t.close()
+	if t.s.era == feb { // its quirk: every text part becomes the text after the last tool
+		for _, p := range t.parts {
+			if p["type"] == "text" {
+				p["text"] = t.last
+			}
+		}
+	}
+	end := object{"type": "finish", "reason": reason}
+	bad := object{"type": "error", "message": failure}
+	switch {
+	case failure == "":
+		t.parts = append(t.parts, end)
+	case t.s.era == feb:
+		t.parts = append(t.parts, end, bad)
+	default:
+		t.parts = append(t.parts, bad, end)
+	}
+	t.updated()
+}
+
+// fail is the error frame of a runner.
+func (t *turn) fail(text string) {
+	if t.emits() {
+		f := object{"type": "error", "messageId": t.p.id, "error": text}
+		if t.p.chType != "" {
+			f["channelType"], f["channelId"] = t.p.chType, t.p.chID
+		}
+		t.s.broadcast(f)
+	}
+	t.done = true
+}
+
+// ask asks a question and waits for the answer; "" if the turn was aborted.
+func (t *turn) ask(id, text string, options ...string) string {
+	t.start()
+	frame := object{"type": "question", "questionId": id, "text": text, "options": options, "expiresAt": time.Now().Add(5 * time.Minute).Unix()}
+	if t.s.era == head {
+		actions := []object{}
+		for i, o := range options {
+			actions = append(actions, object{"id": fmt.Sprintf("option_%d", i), "label": o})
+		}
+		frame = object{"type": "interactive_prompt", "prompt": object{
+			"id": id, "sessionId": t.s.id, "type": "question", "title": text, "actions": actions, "expiresAt": time.Now().Add(5 * time.Minute).UnixMilli(),
+			"context": t.p.mark(object{}),
+		}}
+	}
+	return t.wait(id, "question", frame)
+}
+
+// approval asks whether a call may run.
+func (t *turn) approval(id, tool, title string, params any) string {
+	return t.wait(id, "approval", object{"type": "interactive_prompt", "prompt": object{
+		"id": id, "sessionId": t.s.id, "type": "approval", "title": "Action requires approval", "body": title,
+		"actions":   []object{{"id": "approve", "label": "Approve", "style": "primary"}, {"id": "deny", "label": "Deny", "style": "danger"}},
+		"expiresAt": time.Now().Add(10 * time.Minute).UnixMilli(),
+		"context":   t.p.mark(object{"toolId": tool, "params": params, "invocationId": id, "riskLevel": "medium"}),
+	}})
+}
+
+func (t *turn) wait(id, kind string, frame object) string {
+	if t.p.chType != "" {
+		frame["channelType"], frame["channelId"] = t.p.chType, t.p.chID
+	}
+	a := &asked{id: id, kind: kind, frame: frame, answer: make(chan string, 1)}
+	t.s.mu.Lock()
+	t.s.asks[id] = a
+	t.s.mu.Unlock()
+	if t.emits() {
+		t.s.broadcast(frame)
+	}
+	select {
+	case answer := <-a.answer:
+		return answer
+	case <-t.ctx.Done():
+		return ""
+	}
+}
+
+// usual is what the agent does with a prompt.
+func usual(t *turn) {
+	text := t.p.content
+	switch {
+	case strings.HasPrefix(text, "slow"):
+		t.say("well")
+		t.pause(30 * time.Second)
+		t.say(", at last")
+	case strings.HasPrefix(text, "permission"):
+		t.say("I would like to mail.")
+		args := object{"tool_id": "gmail:send", "params": object{"to": "ana@example.com"}}
+		t.tool("call-"+t.id, "call_tool", "running", args, nil)
+		answer := t.approval("inv-"+t.id, "gmail:send", "Send the notes", args["params"])
+		switch answer {
+		case "approve":
+			t.tool("call-"+t.id, "call_tool", "completed", args, `{"success":true}`)
+			t.say("Sent.")
+		case "":
+			return
+		default:
+			t.s.deny(t, args)
+			t.say("I did not send it.")
+		}
+	case strings.HasPrefix(text, "question"):
+		t.say("Before I go on:")
+		answer := t.ask("que-"+t.id, "Which colour?", "red", "green")
+		if answer == "" {
+			return
+		}
+		t.say("You chose " + answer + ".")
+	case strings.HasPrefix(text, "tell"):
+		t.s.mu.Lock()
+		t.s.tells = text
+		t.s.mu.Unlock()
+		t.say("I will remember.")
+	case strings.HasPrefix(text, "recall"):
+		t.s.mu.Lock()
+		told := t.s.tells
+		t.s.mu.Unlock()
+		t.say("I was told: ", told)
+	case strings.HasPrefix(text, "tool"):
+		t.say("Let me look.")
+		t.tool("prt-"+t.id, "read", "pending", object{}, nil)
+		t.tool("prt-"+t.id, "read", "running", object{"filePath": "/workspace/a"}, nil)
+		t.tool("prt-"+t.id, "read", "completed", object{"filePath": "/workspace/a"}, "hello")
+		t.say("It says ", "hello.")
+	case strings.HasPrefix(text, "fail"):
+		t.say("Hm.")
+		t.fail("the model is overloaded")
+		return
+	default:
+		t.say("You said: ", text)
+	}
+	t.finish("end_turn", "")
+}
+
+// deny ends a call that may not run.
+func (s *server) deny(t *turn, args any) {
+	for i, p := range t.parts {
+		if p["toolName"] == "call_tool" {
+			t.parts[i] = object{"type": "tool-call", "callId": p["callId"], "toolName": "call_tool", "status": "error", "args": args, "error": "the action was denied"}
+		}
+	}
+	t.updated()
+}
+
+// pause waits, unless the turn is aborted.
+func (t *turn) pause(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-t.ctx.Done():
+	}
+}

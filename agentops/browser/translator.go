@@ -1,0 +1,218 @@
+package browser
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Options say for whom a session is shown.
+type Options struct {
+	Session   string
+	Workspace string
+	Title     string
+	// Era is that of the browser: Feb, March or Head; Head if zero.
+	Era agentops.Era
+	// AskLimit is how long a question or a request waits for its answer.
+	AskLimit time.Duration
+	// MaxMessage bounds what message.updated holds of a message, in bytes; 4 MB if
+	// zero. What a tool was given or gave beyond that is left out, with a mark.
+	MaxMessage int
+}
+
+// Translator makes frames of a session's records, in order. It is not safe for
+// concurrent use.
+type Translator struct {
+	Options
+	turns []*turn  // not over, in the order in which they began
+	known []string // the ids of the last messages, for what takes them back
+	title string
+	away  bool // the runner of the session has left
+	quiet bool // nobody is there yet
+	out   []agentops.Frame
+}
+
+// New returns a Translator for a session of which it has seen nothing.
+func New(o Options) *Translator {
+	if o.Era == 0 {
+		o.Era = agentops.Head
+	}
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = 4 << 20
+	}
+	return &Translator{Options: o, title: o.Title}
+}
+
+// Observe takes a record over that was there before the browser.
+func (t *Translator) Observe(r trace.Record) {
+	t.quiet = true
+	t.Next(r)
+	t.quiet = false
+}
+
+// Next returns what a record adds.
+func (t *Translator) Next(r trace.Record) []agentops.Frame {
+	t.out = nil
+	if d, is := r.Payload.(trace.Data); is {
+		t.data(d)
+	}
+	if r.Turn == "" {
+		return t.out
+	}
+	_, aside := r.Actor.SubagentCall()
+	switch p := r.Payload.(type) {
+	case trace.Prompt:
+		t.prompt(r, p)
+	case trace.Reply:
+		t.reply(r, p)
+	case trace.MessageStart, trace.MessageDelta, trace.Message, trace.ThoughtStart, trace.ThoughtDelta, trace.Thought,
+		trace.ToolCallStart, trace.ToolCall, trace.ToolResult, trace.Status, trace.FileChange, trace.Error:
+		if u := t.find(r.Turn); u != nil && u.message != nil {
+			u.take(t, r, aside)
+		}
+	case trace.PermissionRequest:
+		t.askPermission(r, p)
+	case trace.Question:
+		t.askQuestion(r, p)
+	case trace.PermissionResponse:
+		t.permission(r, p)
+	case trace.Answer:
+		t.answer(r, p)
+	case trace.Rewind:
+		t.rewind(p)
+	case trace.Stop:
+		t.stop(r, p)
+	case trace.Data, trace.ToolCallDelta, trace.ToolResultProgress, trace.Park, trace.Step, trace.Usage, trace.Plan, trace.Source,
+		trace.File, trace.Unknown:
+		// browsers have no frame for it, or have had it
+	}
+	return t.out
+}
+
+func (t *Translator) send(f agentops.Frame) {
+	if !t.quiet {
+		t.out = append(t.out, f)
+	}
+}
+
+// february tells whether the browser is of the time before prompts were interactive.
+func (t *Translator) february() bool { return t.Era != agentops.Head }
+
+func (t *Translator) find(id string) *turn {
+	for _, u := range t.turns {
+		if u.id == id && id != "" {
+			return u
+		}
+	}
+	return nil
+}
+
+// turn finds a turn, or begins it.
+func (t *Translator) turn(id string) *turn {
+	if u := t.find(id); u != nil {
+		return u
+	}
+	u := &turn{id: id, calls: map[string]trace.ToolCall{}}
+	t.turns = append(t.turns, u)
+	return u
+}
+
+// waiting are the turns whose prompt waits.
+func (t *Translator) waiting() []*turn {
+	var all []*turn
+	for _, u := range t.turns {
+		if u.queued {
+			all = append(all, u)
+		}
+	}
+	return all
+}
+
+// busy tells whether the agent is at work.
+func (t *Translator) busy() bool {
+	return slices.ContainsFunc(t.turns, func(u *turn) bool { return u.message != nil })
+}
+
+// rewind takes messages back. Those that this Translator has not seen are known by
+// the first of them alone.
+func (t *Translator) rewind(p trace.Rewind) {
+	ids := []string{p.To}
+	if i := slices.Index(t.known, p.To); i >= 0 {
+		ids = slices.Clone(t.known[i:])
+		t.known = t.known[:i]
+	}
+	t.send(agentops.MessagesRemoved{MessageIDs: ids})
+}
+
+// mostKnown bounds the ids that are kept.
+const mostKnown = 1000
+
+func (t *Translator) know(id string) {
+	if len(t.known) == mostKnown {
+		t.known = slices.Delete(t.known, 0, mostKnown/2)
+	}
+	t.known = append(t.known, id)
+}
+
+// RunnerData names the note that tells whether the session's runner is there.
+const RunnerData = "runner"
+
+func (t *Translator) data(p trace.Data) {
+	switch p.Name {
+	case "title":
+		var title string
+		if json.Unmarshal(p.Value, &title) == nil && title != "" && title != t.title {
+			t.title = title
+			t.send(agentops.Title{Title: title})
+		}
+	case RunnerData:
+		var runner struct {
+			Connected bool `json:"connected"`
+		}
+		if json.Unmarshal(p.Value, &runner) != nil || t.away == !runner.Connected {
+			return
+		}
+		t.away = !runner.Connected
+		d := agentops.StatusData{RunnerConnected: &runner.Connected}
+		if t.away {
+			gone, waiting := true, len(t.waiting())
+			d.RunnerDisconnected, d.QueuedPrompts = &gone, &waiting
+		}
+		t.send(agentops.Status{Data: d})
+	}
+}
+
+// channel is a turn's channel as Agent Ops names it: two words, or none.
+func channel(name string) (c agentops.Channel, thread string) {
+	typ, id, two := strings.Cut(name, ":")
+	switch {
+	case name == "":
+		return c, ""
+	case !two:
+		typ, id = "web", name
+	}
+	if typ == agentops.ThreadChannel {
+		thread = id
+	}
+	return agentops.Channel{ChannelType: typ, ChannelID: id}, thread
+}
+
+// ChannelName is the one word of ours for a channel of Agent Ops.
+func ChannelName(c agentops.Channel, thread string) string {
+	switch {
+	case thread != "":
+		return agentops.ThreadChannel + ":" + thread
+	case c.ChannelType == "" && c.ChannelID == "", c.ChannelType == "web" && c.ChannelID == "default":
+		return ""
+	case c.ChannelType == "" || c.ChannelType == "web":
+		return c.ChannelID
+	}
+	return c.ChannelType + ":" + c.ChannelID
+}
+
+// Entitle sets the title that the session has when somebody comes.
+func (t *Translator) Entitle(title string) { t.title = title }

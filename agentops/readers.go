@@ -1,0 +1,196 @@
+package agentops
+
+import (
+	"bytes"
+)
+
+// readers are the types of frames that have a Go type.
+var readers = map[key]func(string, []byte) (Frame, error){
+	{ToBrowser, "init"}:                        read[Init],
+	{ToBrowser, "models"}:                      read[Models],
+	{ToBrowser, "message"}:                     read[MessageAdded],
+	{ToBrowser, "message.updated"}:             read[MessageUpdated],
+	{ToBrowser, "messages.removed"}:            read[MessagesRemoved],
+	{ToBrowser, "chunk"}:                       read[Chunk],
+	{ToBrowser, "agentStatus"}:                 read[AgentStatus],
+	{ToBrowser, "status"}:                      read[Status],
+	{ToBrowser, "question"}:                    read[Question],
+	{ToBrowser, "action_approval_required"}:    read[ActionApprovalRequired],
+	{ToBrowser, "action_approved"}:             read[ActionApproved],
+	{ToBrowser, "action_denied"}:               read[ActionDenied],
+	{ToBrowser, "action_expired"}:              read[ActionExpired],
+	{ToBrowser, "interactive_prompt"}:          read[InteractivePrompt],
+	{ToBrowser, "interactive_prompt_resolved"}: read[InteractivePromptResolved],
+	{ToBrowser, "interactive_prompt_expired"}:  read[InteractivePromptExpired],
+	{ToBrowser, "queue.state"}:                 read[QueueState],
+	{ToBrowser, "queue.withdrawn"}:             read[QueueWithdrawn],
+	{ToBrowser, "thread.created"}:              read[ThreadCreated],
+	{ToBrowser, "thread.updated"}:              read[ThreadUpdated],
+	{ToBrowser, "error"}:                       read[Error],
+	{ToBrowser, "model-switched"}:              read[ModelSwitched],
+	{ToBrowser, "user.joined"}:                 read[UserJoined],
+	{ToBrowser, "user.left"}:                   read[UserLeft],
+	{ToBrowser, "title"}:                       read[Title],
+	{ToBrowser, "toast"}:                       read[Toast],
+	{ToBrowser, "command-result"}:              read[CommandResult],
+	{ToBrowser, "pong"}:                        read[Pong],
+
+	{FromBrowser, "prompt"}:         read[Prompt],
+	{FromBrowser, "answer"}:         read[Answer],
+	{FromBrowser, "abort"}:          read[Abort],
+	{FromBrowser, "revert"}:         read[Revert],
+	{FromBrowser, "diff"}:           read[Diff],
+	{FromBrowser, "review"}:         read[Review],
+	{FromBrowser, "command"}:        read[Command],
+	{FromBrowser, "ping"}:           read[Ping],
+	{FromBrowser, "approve-action"}: read[ApproveAction],
+	{FromBrowser, "deny-action"}:    read[DenyAction],
+	{FromBrowser, "queue.withdraw"}: read[QueueWithdraw],
+	{FromBrowser, "queue.promote"}:  read[QueuePromote],
+	{FromBrowser, "queue.replace"}:  read[QueueReplace],
+
+	{FromRunner, "message.create"}:           read[MessageCreate],
+	{FromRunner, "message.part.text-delta"}:  read[TextDelta],
+	{FromRunner, "message.part.tool-update"}: read[ToolUpdate],
+	{FromRunner, "message.finalize"}:         read[Finalize],
+	{FromRunner, "complete"}:                 read[Complete],
+	{FromRunner, "agentStatus"}:              read[AgentStatus],
+	{FromRunner, "question"}:                 read[Question],
+	{FromRunner, "error"}:                    read[Error],
+	{FromRunner, "aborted"}:                  read[Aborted],
+	{FromRunner, "reverted"}:                 read[Reverted],
+	{FromRunner, "models"}:                   read[Models],
+	{FromRunner, "title"}:                    read[Title],
+	{FromRunner, "model-switched"}:           read[ModelSwitched],
+	{FromRunner, "screenshot"}:               read[Screenshot],
+	{FromRunner, "thread.created"}:           read[ThreadCreated],
+	{FromRunner, "thread.updated"}:           read[ThreadUpdated],
+	{FromRunner, "usage-report"}:             read[UsageReport],
+	{FromRunner, "command-result"}:           read[CommandResult],
+	{FromRunner, "ping"}:                     read[Ping],
+
+	{ToRunner, "prompt"}:            read[RunnerPrompt],
+	{ToRunner, "answer"}:            read[Answer],
+	{ToRunner, "abort"}:             read[Abort],
+	{ToRunner, "revert"}:            read[Revert],
+	{ToRunner, "diff"}:              read[Diff],
+	{ToRunner, "review"}:            read[Review],
+	{ToRunner, "opencode-command"}:  read[OpencodeCommand],
+	{ToRunner, "new-session"}:       read[NewSession],
+	{ToRunner, "stop"}:              read[Stop],
+	{ToRunner, "pong"}:              read[Pong],
+	{ToRunner, "init"}:              read[RunnerInit],
+	{ToRunner, "opencode-config"}:   read[OpencodeConfig],
+	{ToRunner, "plugin-content"}:    read[PluginContent],
+	{ToRunner, "repo-config"}:       read[RepoConfig],
+	{ToRunner, "call-tool-pending"}: read[CallToolPending],
+}
+
+// Type implements Frame.
+func (Init) Type() string                      { return "init" }
+func (Models) Type() string                    { return "models" }
+func (MessageAdded) Type() string              { return "message" }
+func (MessageUpdated) Type() string            { return "message.updated" }
+func (MessagesRemoved) Type() string           { return "messages.removed" }
+func (Chunk) Type() string                     { return "chunk" }
+func (AgentStatus) Type() string               { return "agentStatus" }
+func (Status) Type() string                    { return "status" }
+func (Question) Type() string                  { return "question" }
+func (ActionApprovalRequired) Type() string    { return "action_approval_required" }
+func (ActionApproved) Type() string            { return "action_approved" }
+func (ActionDenied) Type() string              { return "action_denied" }
+func (ActionExpired) Type() string             { return "action_expired" }
+func (InteractivePrompt) Type() string         { return "interactive_prompt" }
+func (InteractivePromptResolved) Type() string { return "interactive_prompt_resolved" }
+func (InteractivePromptExpired) Type() string  { return "interactive_prompt_expired" }
+func (QueueState) Type() string                { return "queue.state" }
+func (QueueWithdrawn) Type() string            { return "queue.withdrawn" }
+func (ThreadCreated) Type() string             { return "thread.created" }
+func (ThreadUpdated) Type() string             { return "thread.updated" }
+func (Error) Type() string                     { return "error" }
+func (ModelSwitched) Type() string             { return "model-switched" }
+func (UserJoined) Type() string                { return "user.joined" }
+func (UserLeft) Type() string                  { return "user.left" }
+func (Title) Type() string                     { return "title" }
+func (Toast) Type() string                     { return "toast" }
+func (CommandResult) Type() string             { return "command-result" }
+func (Pong) Type() string                      { return "pong" }
+func (Prompt) Type() string                    { return "prompt" }
+func (Answer) Type() string                    { return "answer" }
+func (Abort) Type() string                     { return "abort" }
+func (Revert) Type() string                    { return "revert" }
+func (Diff) Type() string                      { return "diff" }
+func (Review) Type() string                    { return "review" }
+func (Command) Type() string                   { return "command" }
+func (Ping) Type() string                      { return "ping" }
+func (ApproveAction) Type() string             { return "approve-action" }
+func (DenyAction) Type() string                { return "deny-action" }
+func (QueueWithdraw) Type() string             { return "queue.withdraw" }
+func (QueuePromote) Type() string              { return "queue.promote" }
+func (QueueReplace) Type() string              { return "queue.replace" }
+func (MessageCreate) Type() string             { return "message.create" }
+func (TextDelta) Type() string                 { return "message.part.text-delta" }
+func (ToolUpdate) Type() string                { return "message.part.tool-update" }
+func (Finalize) Type() string                  { return "message.finalize" }
+func (Complete) Type() string                  { return "complete" }
+func (Aborted) Type() string                   { return "aborted" }
+func (Reverted) Type() string                  { return "reverted" }
+func (Screenshot) Type() string                { return "screenshot" }
+func (UsageReport) Type() string               { return "usage-report" }
+func (f Request) Type() string                 { return f.Name }
+func (RunnerPrompt) Type() string              { return "prompt" }
+func (RunnerInit) Type() string                { return "init" }
+func (OpencodeConfig) Type() string            { return "opencode-config" }
+func (PluginContent) Type() string             { return "plugin-content" }
+func (RepoConfig) Type() string                { return "repo-config" }
+func (OpencodeCommand) Type() string           { return "opencode-command" }
+func (NewSession) Type() string                { return "new-session" }
+func (Stop) Type() string                      { return "stop" }
+func (CallToolPending) Type() string           { return "call-tool-pending" }
+func (f Result) Type() string                  { return AnswerType(f.Request) }
+
+func (f *Request) named(typ string, data []byte) { f.Name, f.Raw = typ, bytes.Clone(data) }
+
+// wants names the field that a frame cannot do without and does not have.
+
+func (f MessageAdded) wants() string              { return unless(f.Data.ID, "data.id") }
+func (f MessageUpdated) wants() string            { return unless(f.Data.ID, "data.id") }
+func (f Chunk) wants() string                     { return unless(f.MessageID, "messageId") }
+func (f Question) wants() string                  { return unless(f.QuestionID, "questionId") }
+func (f ActionApprovalRequired) wants() string    { return unless(f.InvocationID, "invocationId") }
+func (f ActionApproved) wants() string            { return unless(f.InvocationID, "invocationId") }
+func (f ActionDenied) wants() string              { return unless(f.InvocationID, "invocationId") }
+func (f ActionExpired) wants() string             { return unless(f.InvocationID, "invocationId") }
+func (f InteractivePrompt) wants() string         { return unless(f.Prompt.ID, "prompt.id") }
+func (f InteractivePromptResolved) wants() string { return unless(f.PromptID, "promptId") }
+func (f InteractivePromptExpired) wants() string  { return unless(f.PromptID, "promptId") }
+func (f QueueWithdrawn) wants() string            { return unless(f.Data.MessageID, "data.messageId") }
+func (f Revert) wants() string                    { return unless(f.MessageID, "messageId") }
+func (f Command) wants() string                   { return unless(f.Command, "command") }
+func (f ApproveAction) wants() string             { return unless(f.InvocationID, "invocationId") }
+func (f DenyAction) wants() string                { return unless(f.InvocationID, "invocationId") }
+func (f MessageCreate) wants() string             { return unless(f.TurnID, "turnId") }
+func (f TextDelta) wants() string                 { return unless(f.TurnID, "turnId") }
+func (f RunnerPrompt) wants() string              { return unless(f.MessageID, "messageId") }
+func (f Request) wants() string                   { return unless(f.RequestID, "requestId") }
+
+func (f ToolUpdate) wants() string {
+	if f.TurnID == "" {
+		return "turnId"
+	}
+	return unless(f.CallID, "callId")
+}
+
+func (f Answer) wants() string {
+	if f.QuestionID == "" {
+		return "questionId"
+	}
+	return unless(f.Answer.String(), "answer")
+}
+
+func unless(value, field string) string {
+	if value != "" {
+		return ""
+	}
+	return field
+}

@@ -1,0 +1,225 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/agentops/browser"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// onlooker is a browser that looks at a session by WebSocket. What it sees it reads
+// from the log, as everybody does; it holds nobody up.
+type onlooker struct {
+	g       *gateway
+	r       *http.Request
+	asked   *http.Request // as it came, before anybody's role in the session was known
+	id      string        // the session
+	agent   string        // of the session
+	who     access.Principal
+	socket  *socket
+	screen  *browser.Translator
+	follows map[string]func(cut bool) // by turn: the end of following it
+	present bool                      // others are told of it; guarded by audience.mu
+}
+
+// client lets a browser look at a session and take part in it.
+func (g *gateway) client(w http.ResponseWriter, r, asked *http.Request) error {
+	when, err := era(r)
+	if err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	info, _, _, err := g.Hub.Get(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	goodbye, err := g.limiter.follow(id)
+	if err != nil {
+		return err
+	}
+	defer goodbye()
+	conn, err := accept(w, r)
+	if err != nil {
+		return nil //nolint:nilerr // it has its answer
+	}
+	defer conn.CloseNow() //nolint:errcheck // it is closed by then, or was of no use
+	who, _ := access.From(r.Context())
+	o := &onlooker{
+		g: g, r: r, asked: asked, id: id, agent: info.Agent, who: who, socket: g.newSocket(conn, g.bulk(r, upload)), follows: map[string]func(bool){},
+		screen: browser.New(browser.Options{Session: id, Era: when, AskLimit: g.Hub.AskLimit}),
+	}
+	o.run(context.WithoutCancel(r.Context()))
+	return nil
+}
+
+// farewell is how a socket ends.
+type farewell struct {
+	code   websocket.StatusCode
+	reason string
+}
+
+func (f farewell) Error() string { return f.reason }
+
+// run serves the browser until either side leaves.
+func (o *onlooker) run(ctx context.Context) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var tasks sync.WaitGroup
+	ended := make(chan error, 1)
+	task := func(do func(context.Context) error) {
+		tasks.Go(func() {
+			err := do(ctx)
+			select {
+			case ended <- err:
+			default: // somebody else was first
+			}
+		})
+	}
+	task(o.socket.write)
+	task(o.socket.ping)
+	task(o.show)
+	task(o.listen)
+	var why error
+	select {
+	case why = <-ended:
+	case <-o.g.Hub.Done():
+		why = farewell{websocket.StatusGoingAway, stoppingText}
+	case <-o.r.Context().Done(): // which a WebSocket's does by itself only at its end
+		why = context.Cause(o.r.Context())
+		if expired(o.r.Context()) {
+			_ = o.send(ctx, agentops.Error{Message: uistream.Expired})
+			why = farewell{websocket.StatusPolicyViolation, "the token has expired"}
+		}
+	}
+	if bye, is := errors.AsType[farewell](why); is {
+		o.socket.drained(ctx)
+		_ = o.socket.conn.Close(bye.code, bye.reason) // it waits for the other side, for a moment
+	}
+	if errors.Is(why, errUnread) {
+		o.g.Logger.Warn("socket was cut", "session", o.id, "error", why)
+	}
+	cancel(why)
+	_ = o.socket.conn.CloseNow()
+	tasks.Wait()
+	for turn, leave := range o.follows {
+		if expired(o.r.Context()) { // who has been sent away has not left
+			o.g.Hub.Owe(o.id, turn)
+		}
+		leave(!expired(o.r.Context()))
+	}
+	o.g.audience.leave(o)
+}
+
+// show sends how the session stands, and then all that happens.
+func (o *onlooker) show(ctx context.Context) error {
+	watched, err := o.g.Hub.Watch(ctx, o.id)
+	if err != nil {
+		return o.gone(ctx, err)
+	}
+	o.screen.Workspace = watched.Info.Agent
+	o.screen.Entitle(watched.Info.Title)
+	for r, err := range watched.Past {
+		if err != nil {
+			return o.gone(ctx, err)
+		}
+		o.screen.Observe(r)
+		o.attend(r)
+	}
+	history, err := o.history(ctx)
+	if err != nil {
+		return o.gone(ctx, err)
+	}
+	if err := o.send(ctx, o.screen.Join(o.g.audience.enter(o), history)...); err != nil {
+		return err
+	}
+	o.g.audience.announce(o)
+	for r, err := range watched.Next {
+		if err != nil {
+			return o.gone(ctx, err)
+		}
+		o.attend(r)
+		if err := o.send(ctx, o.screen.Next(r)...); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return o.gone(ctx, session.ErrUnknownSession)
+}
+
+// gone tells why nothing more is to be seen.
+func (o *onlooker) gone(ctx context.Context, err error) error {
+	select {
+	case <-o.g.Hub.Done():
+		return farewell{websocket.StatusGoingAway, stoppingText}
+	default:
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if errors.Is(err, session.ErrUnknownSession) { // it was deleted
+		_ = o.send(ctx, agentops.Status{Data: agentops.StatusData{Status: agentops.SessionTerminated}})
+		return farewell{websocket.StatusNormalClosure, "the session is no more"}
+	}
+	_, _, text := o.g.told(o.r, err)
+	_ = o.send(ctx, agentops.Error{Message: text})
+	return farewell{websocket.StatusInternalError, "the session cannot be read"}
+}
+
+// history is what February's init holds beside the turns that are not over.
+func (o *onlooker) history(ctx context.Context) ([]agentops.Message, error) {
+	const turns, most = 100, 1 << 20
+	if o.screen.Era != agentops.Feb {
+		return nil, nil
+	}
+	page, err := o.g.Hub.History(ctx, o.id, "", turns)
+	if err != nil {
+		return nil, err
+	}
+	load := o.g.bulk(o.r, download)
+	defer load.change(0)
+	if err := load.hold(int64(page.Bytes)); err != nil {
+		return nil, err
+	}
+	return browser.Transcript(page.Records, o.screen.Options, most)
+}
+
+// attend follows a turn as long as it runs: somebody sees it. One's own prompt is
+// followed as soon as it waits.
+func (o *onlooker) attend(r trace.Record) {
+	prompt, isPrompt := r.Payload.(trace.Prompt)
+	_, isReply := r.Payload.(trace.Reply)
+	_, isStop := r.Payload.(trace.Stop)
+	leave, follows := o.follows[r.Turn]
+	switch {
+	case isStop && follows:
+		leave(false)
+		delete(o.follows, r.Turn)
+	case follows || r.Turn == "":
+	case isReply, isPrompt && prompt.By == o.who.ID:
+		o.follows[r.Turn] = o.g.Hub.Attach(o.id, r.Turn)
+	}
+}
+
+// send puts frames, in order.
+func (o *onlooker) send(ctx context.Context, frames ...agentops.Frame) error {
+	for _, f := range frames {
+		data, err := agentops.Encode(f)
+		if err != nil {
+			return err
+		}
+		if err := o.socket.put(ctx, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package gateway
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/agentops/browser"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// listen does what the browser asks for, frame by frame.
+func (o *onlooker) listen(ctx context.Context) error {
+	for {
+		frame, release, err := o.socket.read(ctx)
+		if err != nil {
+			return err
+		}
+		err = o.heed(ctx, frame)
+		release()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// heed does what a frame asks for. Its error ends the socket; what is wrong with the
+// frame is told to its sender.
+func (o *onlooker) heed(ctx context.Context, data []byte) error {
+	o.g.Hub.Touch(o.id)
+	if err := o.g.limiter.request(o.who.ID); err != nil {
+		return o.complain(ctx, err)
+	}
+	f, err := agentops.Decode(agentops.FromBrowser, data)
+	field, lacks := errors.AsType[*agentops.FieldError](err)
+	switch {
+	case lacks && field.Type == (agentops.Answer{}).Type():
+		return o.send(ctx, agentops.Error{Message: "Missing questionId or answer"})
+	case lacks:
+		return o.send(ctx, agentops.Error{Message: "Missing " + field.Field})
+	case err != nil && json.Valid(data): // it has no type, which is one that is not known
+		return nil
+	case err != nil:
+		return o.send(ctx, agentops.Error{Message: "Invalid JSON"})
+	}
+	if err := o.obey(ctx, f); err != nil {
+		return o.complain(ctx, err)
+	}
+	return nil
+}
+
+// complain tells the sender of a frame, and nobody else, why it was not heeded.
+func (o *onlooker) complain(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	_, _, text := o.g.told(o.r, err)
+	return o.send(ctx, agentops.Error{Message: text})
+}
+
+func (o *onlooker) obey(ctx context.Context, f agentops.Frame) error {
+	switch f := f.(type) {
+	case agentops.Ping:
+		return o.send(ctx, agentops.Pong{})
+	case agentops.Prompt:
+		return o.prompt(ctx, f)
+	case agentops.Answer:
+		return o.answer(ctx, f)
+	case agentops.ApproveAction:
+		return o.permit(ctx, f.InvocationID, true, "")
+	case agentops.DenyAction:
+		return o.permit(ctx, f.InvocationID, false, f.Reason)
+	case agentops.Abort:
+		return o.abort(ctx)
+	case agentops.QueueWithdraw:
+		return o.withdraw(ctx)
+	case agentops.QueueReplace:
+		if err := o.withdraw(ctx); err != nil {
+			return err
+		}
+		return o.prompt(ctx, f.Prompt)
+	case agentops.Revert, agentops.Diff, agentops.Review, agentops.Command, agentops.QueuePromote:
+		return &refusal{code: "not_offered", sentence: "This gateway does not offer " + f.Type() + " on its socket."}
+	}
+	return nil // of a type that is not known
+}
+
+// may reports whether the browser's user has the role now, and tells him if not: the
+// session agent does not look at roles here, we do. It may have been taken from him
+// since he came.
+func (o *onlooker) may(need access.Role) error {
+	_, _, err := o.g.admit(o.asked, o.id, need)
+	return err
+}
+
+// prompt asks the agent. Files that cannot be taken are left out, and the sender
+// hears of that.
+func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
+	if err := o.may(access.Collaborator); err != nil {
+		return err
+	}
+	message := trace.UserMessage{}
+	if f.Content != "" {
+		message.Parts = append(message.Parts, trace.InputPart{Type: trace.InputText, Text: f.Content})
+	}
+	files, dropped := attached(f.Attachments)
+	message.Parts = append(message.Parts, files...)
+	if len(message.Parts) == 0 && dropped == "" {
+		return o.send(ctx, agentops.Error{Message: "Missing content or attachments"})
+	}
+	if dropped != "" {
+		if err := o.send(ctx, agentops.Error{Message: dropped}); err != nil || len(message.Parts) == 0 {
+			return err
+		}
+	}
+	if f.QueueMode == agentops.QueueSteer {
+		if err := o.abort(ctx); err != nil {
+			return err
+		}
+	}
+	_, err := o.g.Hub.Prompt(ctx, o.id, session.Prompt{
+		Message: message, By: o.who.ID, Channel: browser.ChannelName(f.Channel, f.ThreadID), MayPermit: o.may(o.g.Permits) == nil,
+		Caller: agent.Caller{Bearer: o.g.bearer(o.asked.Context(), o.agent), Traceparent: traceparent(o.asked.Header)},
+	})
+	return err
+}
+
+// mostAttachments bounds the files of a prompt.
+const mostAttachments = 100
+
+// attached makes parts of attachments: pictures, sounds and PDFs in data URLs. It
+// says what was left out.
+func attached(all []agentops.Attachment) (parts []trace.InputPart, dropped string) {
+	left := 0
+	for i, a := range all {
+		if i >= mostAttachments || !takes(a) {
+			left++
+			continue
+		}
+		parts = append(parts, trace.InputPart{Type: trace.InputFile, MediaType: mediaType(a), URL: a.URL, Filename: a.Filename})
+	}
+	if left > 0 {
+		dropped = "Some attachments were left out: a picture, a sound or a PDF as a base64 data URL can be taken."
+	}
+	return parts, dropped
+}
+
+// mediaType is that of the URL, which is what its reader goes by.
+func mediaType(a agentops.Attachment) string {
+	typ, _, _ := strings.Cut(strings.TrimPrefix(a.URL, "data:"), ";")
+	if typ == "" {
+		return a.MIME
+	}
+	return typ
+}
+
+func takes(a agentops.Attachment) bool {
+	head, data, ok := strings.Cut(a.URL, ",")
+	typ := mediaType(a)
+	known := strings.HasPrefix(typ, "image/") || strings.HasPrefix(typ, "audio/") || typ == "application/pdf"
+	if !ok || !known || !strings.HasPrefix(head, "data:") || !strings.HasSuffix(head, ";base64") {
+		return false
+	}
+	n, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
+	return err == nil && n > 0
+}
+
+// answer answers a question. A button of February's may be a permission's; what has
+// its answer is left alone without a word.
+func (o *onlooker) answer(ctx context.Context, f agentops.Answer) error {
+	if err := o.may(access.Collaborator); err != nil {
+		return err
+	}
+	_, err := o.g.Hub.Answer(ctx, o.id, f.QuestionID, o.who.ID, []string{f.Answer.String()})
+	if errors.Is(err, session.ErrUnknownRequest) && f.Answer.Bool != nil {
+		return o.permit(ctx, f.QuestionID, *f.Answer.Bool, "")
+	}
+	return unlessLate(err)
+}
+
+func (o *onlooker) permit(ctx context.Context, request string, approved bool, reason string) error {
+	if err := o.may(o.g.Permits); err != nil {
+		return err
+	}
+	_, err := o.g.Hub.Permit(ctx, o.id, request, o.who.ID, session.Choice{Approved: &approved, Reason: reason})
+	return unlessLate(err)
+}
+
+// unlessLate drops the error of an answer to what has one, or waits no longer.
+func unlessLate(err error) error {
+	if _, late := errors.AsType[*session.AnsweredError](err); late || errors.Is(err, session.ErrUnknownRequest) {
+		return nil
+	}
+	return err
+}
+
+// abort ends the turn that runs; what waits goes on waiting.
+func (o *onlooker) abort(ctx context.Context) error {
+	if err := o.may(access.Collaborator); err != nil {
+		return err
+	}
+	_, _, err := o.g.Hub.StopTurn(ctx, o.id, "", o.who.ID)
+	return err
+}
+
+func (o *onlooker) withdraw(ctx context.Context) error {
+	if err := o.may(access.Collaborator); err != nil {
+		return err
+	}
+	_, err := o.g.Hub.Withdraw(ctx, o.id, o.who.ID)
+	return err
+}

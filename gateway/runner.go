@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/coder/websocket"
+)
+
+// Runners takes the connections of runners, each of which drives a session from
+// outside.
+type Runners interface {
+	// Admit returns what serves a runner of a session that has shown this token: it
+	// returns when the connection is over, with the reason for the close frame or "".
+	// The error is ErrNoRunner or ErrRunnerToken.
+	Admit(ctx context.Context, session, token string) (serve func(context.Context, RunnerConn) (reason string), err error)
+}
+
+// RunnerConn is a runner's connection, and bounded as every other: in the size of a
+// frame, and in the time for its pieces. Write may be called from any goroutine.
+type RunnerConn interface {
+	Read(ctx context.Context) ([]byte, error)
+	Write(ctx context.Context, frame []byte) error
+}
+
+// What a runner that is not admitted is told.
+var (
+	ErrNoRunner    = errors.New("this session is not driven by a runner, or is not begun yet: begin it with an agent that is, then try again")
+	ErrRunnerToken = errors.New("the runner's token is not valid for this session: check it")
+)
+
+// runner lets a runner drive a session. It shows a token of its own in the URL, and
+// not the token of a person: the guard lets it through to here.
+func (g *gateway) runner(w http.ResponseWriter, r *http.Request) error {
+	if g.Runners == nil {
+		return ErrNoRunner
+	}
+	id := r.PathValue("id")
+	serve, err := g.Runners.Admit(r.Context(), id, r.URL.Query().Get("token"))
+	if err != nil {
+		return err
+	}
+	leave, err := g.limiter.stream(runnerName(id))
+	if err != nil {
+		return err
+	}
+	defer leave()
+	conn, err := accept(w, r)
+	if err != nil {
+		return nil //nolint:nilerr // it has its answer
+	}
+	defer conn.CloseNow() //nolint:errcheck // it is closed by then, or was of no use
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
+	link := runnerConn{g.newSocket(conn, &bulk{limiter: g.limiter, principal: runnerName(id), cargo: upload, within: g.Read})}
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
+	defer cancel()
+	tasks.Go(func() {
+		_ = link.ping(ctx) // its error ends the connection
+		cancel()
+	})
+	tasks.Go(func() {
+		select {
+		case <-g.Hub.Done():
+			_ = conn.Close(websocket.StatusGoingAway, stoppingText)
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	if reason := serve(ctx, link); reason != "" {
+		_ = conn.Close(websocket.StatusNormalClosure, reason)
+	}
+	return nil
+}
+
+func runnerName(session string) string { return "runner of " + session }
+
+type runnerConn struct{ *socket }
+
+// Read implements RunnerConn.
+func (c runnerConn) Read(ctx context.Context) ([]byte, error) {
+	frame, release, err := c.read(ctx)
+	if err == nil {
+		release()
+	}
+	return frame, err
+}
+
+// Write implements RunnerConn.
+func (c runnerConn) Write(ctx context.Context, frame []byte) error { return c.writeOne(ctx, frame) }

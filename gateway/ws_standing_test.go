@@ -1,0 +1,117 @@
+package gateway_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/adapter/demo"
+	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// refusedSocket is the status of a socket that is not opened.
+func (s stand) refusedSocket(path string, header ...string) int {
+	s.t.Helper()
+	o := &websocket.DialOptions{HTTPHeader: http.Header{}}
+	for i := 0; i+1 < len(header); i += 2 {
+		o.HTTPHeader.Set(header[i], header[i+1])
+	}
+	conn, res, err := s.socket(path, o)
+	if err == nil {
+		_ = conn.CloseNow()
+		return http.StatusSwitchingProtocols
+	}
+	if res == nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode
+}
+
+func TestB07_SocketsOfPrivateSessions(t *testing.T) {
+	s := newStandWith(t, privately)
+	const path = "/api/sessions/s/ws?role=client"
+	s.all([]asked{
+		{"ada", "collaborator", "POST", "/api/sessions", `{"id":"s"}`, 201},
+		{"ada", "collaborator", "PUT", "/api/sessions/s/members/carl", `{"role":"collaborator"}`, 200},
+		{"ada", "collaborator", "PUT", "/api/sessions/s/members/vera", `{"role":"viewer"}`, 200},
+	})
+	if status := s.refusedSocket(path, as("bob", "collaborator")...); status != 404 {
+		t.Errorf("a stranger: %d", status)
+	}
+	vera := s.join(path, as("vera", "collaborator")...)
+	vera.prompt("hello")
+	if no := until[agentops.Error](vera, nil); no.Message != "Your role is viewer; this needs collaborator." {
+		t.Errorf("%+v", no)
+	}
+	carl := s.join(path, as("carl", "viewer")...)
+	carl.prompt("hello")
+	until(carl, finished)
+	// Who is put out may not go on by the socket that he has.
+	s.all([]asked{{"ada", "collaborator", "DELETE", "/api/sessions/s/members/carl", "", 200}})
+	for _, frame := range []string{`{"type":"prompt","content":"hello"}`, `{"type":"abort"}`, `{"type":"approve-action","invocationId":"x"}`} {
+		carl.send(frame)
+		if no := until[agentops.Error](carl, nil); no.Message != "There is no such session." {
+			t.Errorf("%s: %+v", frame, no)
+		}
+	}
+}
+
+// A socket ends with the token, and the turn that it followed goes on.
+func TestB05_ExpiryEndsASocket(t *testing.T) {
+	for _, ending := range []session.OnDisconnect{session.Stop, session.Grace} {
+		s := newStandOn(t, memlog.New(), func(o *session.Options) {
+			a := o.Agents["demo"]
+			a.Runtime = demo.Runtime{Pace: 4 * time.Millisecond} // two seconds of talk
+			o.Agents["demo"], o.OnDisconnect = a, ending
+		}, func(o *gateway.Options) {
+			o.Guard = func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					p := access.Principal{ID: "ada", Role: access.Owner}
+					if access.Upgrades(r) {
+						p.Expires = time.Now().Add(time.Second)
+					}
+					next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
+				})
+			}
+		})
+		c := s.look("s")
+		c.prompt("slow")
+		no := until[agentops.Error](c, nil)
+		if !strings.HasPrefix(no.Message, "Your sign-in has expired") {
+			t.Errorf("%+v", no)
+		}
+		if _, err := c.next(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+			t.Errorf("the socket ended with %v", err)
+		}
+		if status, _, body := s.do("GET", "/api/chat/s/stream", ""); status != 200 || !strings.Contains(body, `"type":"finish"`) || strings.Contains(body, `"abort"`) {
+			t.Errorf("%s: %d %s", ending, status, body)
+		}
+	}
+}
+
+func TestB04_GuestsBySocket(t *testing.T) {
+	ops, log := &elsewhere{}, &quiet{}
+	s := newGuestStand(t, ops, log)
+	if status := s.refusedSocket("/api/sessions/none/ws?role=client", "Authorization", "Bearer "+adaToken); status != 404 {
+		t.Errorf("a session that is nowhere: %d", status)
+	}
+	if status := s.refusedSocket("/api/sessions/remote-1/ws?role=client", "Authorization", "Bearer sk_nobody_0123456789"); status != 401 {
+		t.Errorf("somebody who is nobody there: %d", status)
+	}
+	c := s.join("/api/sessions/remote-1/ws?role=client", "Authorization", "Bearer "+adaToken)
+	c.prompt("hello")
+	until(c, finished)
+	if ops.last() != adaToken {
+		t.Errorf("the agent got %q", ops.last())
+	}
+	if strings.Contains(log.text(), adaToken) {
+		t.Errorf("the log says %s", log.text())
+	}
+}

@@ -1,0 +1,660 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// agentopsClient is a client that speaks the frames of an Agent Ops browser.
+type agentopsClient struct {
+	t    *testing.T
+	conn *websocket.Conn
+	seen []agentops.Frame
+	at   int // what of seen was looked at
+}
+
+// within bounds everything that is waited for.
+const within = 20 * time.Second
+
+func (s stand) socket(path string, o *websocket.DialOptions) (*websocket.Conn, *http.Response, error) {
+	ctx, cancel := context.WithTimeout(s.t.Context(), within)
+	defer cancel()
+	return websocket.Dial(ctx, strings.Replace(s.url, "http", "ws", 1)+path, o) //nolint:bodyclose // it is the connection
+}
+
+// open makes a session with the demo agent and connects to it.
+func (s stand) look(id string, header ...string) *agentopsClient {
+	s.t.Helper()
+	if status, _, body := s.do("POST", "/api/sessions", `{"id":"`+id+`"}`); status != 201 {
+		s.t.Fatalf("%d %s", status, body)
+	}
+	return s.join("/api/sessions/"+id+"/ws?role=client", header...)
+}
+
+func (s stand) join(path string, header ...string) *agentopsClient {
+	s.t.Helper()
+	o := &websocket.DialOptions{HTTPHeader: http.Header{}}
+	for i := 0; i+1 < len(header); i += 2 {
+		o.HTTPHeader.Set(header[i], header[i+1])
+	}
+	conn, _, err := s.socket(path, o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	conn.SetReadLimit(64 << 20)
+	s.t.Cleanup(func() { _ = conn.CloseNow() })
+	return &agentopsClient{t: s.t, conn: conn}
+}
+
+func (c *agentopsClient) send(frame string) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), within)
+	defer cancel()
+	if err := c.conn.Write(ctx, websocket.MessageText, []byte(frame)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *agentopsClient) prompt(text string) {
+	c.t.Helper()
+	c.send(`{"type":"prompt","content":"` + text + `"}`)
+}
+
+// next reads a frame, or returns how the socket ended.
+func (c *agentopsClient) next() (agentops.Frame, error) {
+	if c.at < len(c.seen) {
+		c.at++
+		return c.seen[c.at-1], nil
+	}
+	ctx, cancel := context.WithTimeout(c.t.Context(), within)
+	defer cancel()
+	_, data, err := c.conn.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := agentops.Decode(agentops.ToBrowser, data)
+	if err != nil {
+		c.t.Fatalf("%s: %v", data, err)
+	}
+	if u, unknown := f.(agentops.Unknown); unknown {
+		c.t.Errorf("no browser knows %s", u.Raw)
+	}
+	c.seen = append(c.seen, f)
+	c.at = len(c.seen)
+	return f, nil
+}
+
+// until reads up to a frame of a type that fits.
+func until[F agentops.Frame](c *agentopsClient, fits func(F) bool) F {
+	c.t.Helper()
+	for {
+		f, err := c.next()
+		if err != nil {
+			c.t.Fatalf("%v, after %s", err, c.types())
+		}
+		if f, is := f.(F); is && (fits == nil || fits(f)) {
+			return f
+		}
+	}
+}
+
+func (c *agentopsClient) types() string {
+	var all []string
+	for _, f := range c.seen {
+		all = append(all, f.Type())
+	}
+	return strings.Join(all, " ")
+}
+
+func finished(f agentops.MessageUpdated) bool {
+	for _, p := range f.Data.Parts {
+		if p.Type == agentops.PartFinish {
+			return true
+		}
+	}
+	return false
+}
+
+func notBusy(f agentops.Status) bool { return f.Data.RunnerBusy != nil && !*f.Data.RunnerBusy }
+
+func partOf(m agentops.Message, typ string) agentops.Part {
+	for _, p := range m.Parts {
+		if p.Type == typ {
+			return p
+		}
+	}
+	return agentops.Part{}
+}
+
+// chunks is the text of a message as it was streamed.
+func (c *agentopsClient) chunks(id string) string {
+	var text strings.Builder
+	for _, f := range c.seen {
+		if chunk, is := f.(agentops.Chunk); is && chunk.MessageID == id {
+			text.WriteString(string(chunk.Content))
+		}
+	}
+	return text.String()
+}
+
+func texts(m agentops.Message) string {
+	var text strings.Builder
+	for _, p := range m.Parts {
+		text.WriteString(string(p.Text))
+	}
+	return text.String()
+}
+
+func TestA02_ABrowserOfAgentOpsSeesATurn(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	init := until[agentops.Init](c, nil)
+	if init.Session.ID != "w1" || init.Session.Messages != nil || init.Data.RunnerBusy || init.Data.ConnectedClients != 1 {
+		t.Errorf("init %+v", init)
+	}
+	if joined := until[agentops.UserJoined](c, nil); joined.UserID != "ada" {
+		t.Errorf("joined %+v", joined)
+	}
+	c.prompt("tool")
+	user := until(c, func(f agentops.MessageAdded) bool { return f.Data.Role == agentops.RoleUser })
+	if user.Data.Content != "tool" || user.Data.AuthorID != "ada" {
+		t.Errorf("user's message %+v", user)
+	}
+	start := until(c, func(f agentops.MessageAdded) bool { return f.Data.Role == agentops.RoleAssistant })
+	end := until(c, finished)
+	if end.Data.ID != start.Data.ID || partOf(end.Data, agentops.PartFinish).Reason != agentops.ReasonEndTurn {
+		t.Errorf("end %+v", end)
+	}
+	if tool := partOf(end.Data, agentops.PartToolCall); tool.Status != agentops.ToolCompleted || len(tool.Result) == 0 || len(tool.Args) == 0 {
+		t.Errorf("tool %+v", tool)
+	}
+	if got := c.chunks(start.Data.ID); got == "" || got != texts(end.Data) {
+		t.Errorf("chunks %q, whole %q", got, texts(end.Data))
+	}
+	until(c, notBusy)
+}
+
+func TestH22_ManyDeltasByWebSocket(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	c.prompt("long")
+	end := until(c, finished)
+	n := 0
+	for _, f := range c.seen {
+		if _, is := f.(agentops.Chunk); is {
+			n++
+		}
+	}
+	if got := c.chunks(end.Data.ID); n < 1000 || got != texts(end.Data) || len(strings.Fields(got)) < 2000 {
+		t.Errorf("%d chunks, %d words", n, len(strings.Fields(got)))
+	}
+}
+
+func TestD13_ApprovalByWebSocket(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	for _, answer := range []string{"approve-action", "deny-action"} {
+		c.prompt("approve")
+		ask := until[agentops.InteractivePrompt](c, nil)
+		if ask.Prompt.Type != agentops.AskApproval || ask.Prompt.ExpiresAt == 0 || ask.Prompt.Context.ToolID != "shell" || len(ask.Prompt.Context.Params) == 0 {
+			t.Errorf("asked %+v", ask)
+		}
+		viewer := s.join("/api/sessions/w1/ws?role=client", "X-Test-Role", "collaborator", "X-Test-Principal", "bob")
+		again := until[agentops.InteractivePrompt](viewer, nil)
+		if again.Prompt.ID != ask.Prompt.ID {
+			t.Errorf("who comes later is asked %+v", again)
+		}
+		viewer.send(`{"type":"approve-action","invocationId":"` + ask.Prompt.ID + `"}`)
+		if no := until[agentops.Error](viewer, nil); !strings.Contains(no.Message, "owner") {
+			t.Errorf("a collaborator may approve: %+v", no)
+		}
+		c.send(`{"type":"` + answer + `","invocationId":"` + ask.Prompt.ID + `","reason":"so"}`)
+		resolved := until[agentops.InteractivePromptResolved](c, nil)
+		if resolved.PromptID != ask.Prompt.ID || resolved.Resolution.ActionID+"-action" != answer || resolved.Resolution.ResolvedBy != "ada" {
+			t.Errorf("resolved %+v", resolved)
+		}
+		end := until(c, finished)
+		want := map[string]string{"approve-action": agentops.ToolCompleted, "deny-action": agentops.ToolError}[answer]
+		if tool := partOf(end.Data, agentops.PartToolCall); tool.Status != want {
+			t.Errorf("after %s the call is %+v", answer, tool)
+		}
+		// Late answers are left alone without a word.
+		c.send(`{"type":"deny-action","invocationId":"` + ask.Prompt.ID + `"}`)
+		until(c, notBusy)
+		_ = viewer.conn.CloseNow()
+	}
+	for _, f := range c.seen {
+		if e, is := f.(agentops.Error); is {
+			t.Errorf("error %+v", e)
+		}
+	}
+}
+
+func TestD13_QuestionByWebSocket(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	c.prompt("ask")
+	ask := until[agentops.InteractivePrompt](c, nil)
+	if ask.Prompt.Type != agentops.AskQuestion || len(ask.Prompt.Actions) != 3 {
+		t.Errorf("asked %+v", ask)
+	}
+	c.send(`{"type":"answer","questionId":"` + ask.Prompt.ID + `","answer":"` + ask.Prompt.Actions[1].Label + `"}`)
+	if r := until[agentops.InteractivePromptResolved](c, nil); r.Resolution.Value != ask.Prompt.Actions[1].Label {
+		t.Errorf("resolved %+v", r)
+	}
+	if end := until(c, finished); !strings.Contains(texts(end.Data), ask.Prompt.Actions[1].Label) {
+		t.Errorf("end %+v", end)
+	}
+	old := s.join("/api/sessions/w1/ws?role=client&era=feb")
+	old.prompt("ask")
+	q := until[agentops.Question](old, nil)
+	if len(q.Options) != 3 || q.ExpiresAt == 0 {
+		t.Errorf("February asks %+v", q)
+	}
+	old.send(`{"type":"answer","questionId":"` + q.QuestionID + `","answer":true}`)
+	if a := until(old, func(f agentops.Status) bool { return f.Data.QuestionAnswered != "" }); a.Data.QuestionAnswered != q.QuestionID {
+		t.Errorf("answered %+v", a)
+	}
+	until(old, finished)
+}
+
+func TestH18_AbortByWebSocket(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	c.prompt("slow")
+	until[agentops.Chunk](c, nil)
+	c.send(`{"type":"abort"}`)
+	if idle := until[agentops.AgentStatus](c, nil); idle.Status != agentops.StatusIdle {
+		t.Errorf("status %+v", idle)
+	}
+	if end := until(c, finished); partOf(end.Data, agentops.PartFinish).Reason != agentops.ReasonCanceled {
+		t.Errorf("end %+v", end)
+	}
+	until(c, notBusy)
+	if _, _, body := s.do("GET", "/api/sessions/w1", ""); !strings.Contains(body, `"state":"idle"`) {
+		t.Errorf("the turn goes on: %s", body)
+	}
+}
+
+func TestE08_QueueByWebSocket(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	c.prompt("slow")
+	until[agentops.Chunk](c, nil)
+	other := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
+	until[agentops.UserJoined](other, nil)
+	other.send(`{"type":"prompt","content":"hello","threadId":"th1"}`)
+	queued := until(c, func(f agentops.QueueState) bool { return f.Data.Pending != nil })
+	if queued.Data.Pending.Content != "hello" || queued.Data.Pending.ThreadID != "th1" {
+		t.Errorf("queue %+v", queued.Data.Pending)
+	}
+	if st := until(c, func(f agentops.Status) bool { return f.Data.PromptQueued }); *st.Data.QueuePosition != 1 || st.Data.QueueReason != agentops.QueueBusy {
+		t.Errorf("queued %+v", st)
+	}
+	c.prompt("echo me")
+	until(c, func(f agentops.QueueState) bool { return f.Data.Pending != nil && f.Data.Pending.Content == "echo me" })
+	c.send(`{"type":"queue.withdraw"}`) // one's own, not bob's, who was first
+	if w := until[agentops.QueueWithdrawn](c, nil); w.Data.Content != "echo me" {
+		t.Errorf("withdrawn %+v", w)
+	}
+	if next := until[agentops.QueueState](c, nil); next.Data.Pending == nil || next.Data.Pending.Content != "hello" {
+		t.Errorf("queue %+v", next)
+	}
+	c.send(`{"type":"abort"}`)
+	until(c, finished)
+	user := until(c, func(f agentops.MessageAdded) bool { return f.Data.AuthorID == "bob" })
+	if user.Data.ID != queued.Data.Pending.MessageID || user.Data.ThreadID != "th1" || user.Data.ChannelType != "thread" {
+		t.Errorf("the prompt that waited is %+v", user)
+	}
+	if st := until(c, func(f agentops.Status) bool { return f.Data.PromptDequeued }); *st.Data.Remaining != 0 {
+		t.Errorf("dequeued %+v", st)
+	}
+	if end := until(c, finished); end.Data.ThreadID != "th1" {
+		t.Errorf("end %+v", end)
+	}
+}
+
+func TestE07_TwoClientsSeeTheSame(t *testing.T) {
+	s := newStand(t, nil)
+	one := s.look("w1")
+	until[agentops.UserJoined](one, nil)
+	two := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
+	if joined := until(one, func(f agentops.UserJoined) bool { return f.UserID == "bob" }); len(joined.ConnectedUsers) != 2 {
+		t.Errorf("joined %+v", joined)
+	}
+	until[agentops.UserJoined](two, nil)
+	one.prompt("all")
+	a, b := until(one, finished), until(two, finished)
+	if a.Data.ID != b.Data.ID || texts(a.Data) != texts(b.Data) || one.chunks(a.Data.ID) != two.chunks(a.Data.ID) {
+		t.Errorf("one sees %+v, two %+v", a, b)
+	}
+	third := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
+	until[agentops.UserJoined](third, nil)
+	_ = two.conn.Close(websocket.StatusNormalClosure, "")
+	_ = third.conn.Close(websocket.StatusNormalClosure, "")
+	if left := until[agentops.UserLeft](one, nil); left.UserID != "bob" || len(left.ConnectedUsers) != 1 {
+		t.Errorf("left %+v", left)
+	}
+}
+
+func TestE32_WhoeverConnectsInTheMiddleHasTheText(t *testing.T) {
+	s := newStand(t, nil)
+	one := s.look("w1")
+	one.prompt("slow")
+	for range 5 {
+		until[agentops.Chunk](one, nil)
+	}
+	two := s.join("/api/sessions/w1/ws?role=client")
+	so := until[agentops.MessageUpdated](two, nil)
+	if len(so.Data.Parts) != 1 || so.Data.Parts[0].Text == "" {
+		t.Fatalf("so far %+v", so)
+	}
+	one.send(`{"type":"abort"}`)
+	end := until(two, finished)
+	if got := texts(so.Data) + two.chunks(end.Data.ID); got != texts(end.Data) {
+		t.Errorf("had %q and got the rest of %q", got, texts(end.Data))
+	}
+}
+
+func TestB06_RolesByWebSocket(t *testing.T) {
+	s := newStand(t, nil)
+	owner := s.look("w1")
+	owner.prompt("slow")
+	until[agentops.Chunk](owner, nil)
+	viewer := s.join("/api/sessions/w1/ws?role=client", "X-Test-Role", "viewer", "X-Test-Principal", "vic")
+	for _, frame := range []string{
+		`{"type":"prompt","content":"hello"}`, `{"type":"abort"}`, `{"type":"answer","questionId":"q","answer":"x"}`,
+		`{"type":"approve-action","invocationId":"x"}`, `{"type":"deny-action","invocationId":"x"}`,
+		`{"type":"queue.withdraw"}`, `{"type":"queue.replace","content":"x"}`,
+	} {
+		viewer.send(frame)
+		if no := until[agentops.Error](viewer, nil); !strings.Contains(no.Message, "viewer") {
+			t.Errorf("%s: %+v", frame, no)
+		}
+	}
+	viewer.send(`{"type":"ping"}`)
+	until[agentops.Pong](viewer, nil)
+	owner.send(`{"type":"abort"}`)
+	until(viewer, finished)
+}
+
+func TestFramesThatCannotBeMeant(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	for frame, want := range map[string]string{
+		`{"type":"prompt"`:                   "Invalid JSON",
+		`nonsense`:                           "Invalid JSON",
+		"\xff\xfe":                           "Invalid JSON",
+		`{"type":"prompt","content":""}`:     "Missing content or attachments",
+		`{"type":"answer","questionId":"q"}`: "Missing questionId or answer",
+		`{"type":"approve-action"}`:          "Missing invocationId",
+		`{"type":"revert","messageId":"m"}`:  "does not offer revert",
+		`{"type":"prompt","attachments":[{"type":"file","mime":"image/png","url":"https://x.example/a.png"}]}`:    "attachments were left out",
+		`{"type":"prompt","attachments":[{"type":"file","mime":"text/html","url":"data:text/html;base64,PGI+"}]}`: "attachments were left out",
+		`{"type":"prompt","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,%%%"}]}`:  "attachments were left out",
+	} {
+		c.send(`{"type":"of the future"}`)
+		c.send(`{"no":"type"}`)
+		c.send(frame)
+		if e := until[agentops.Error](c, nil); !strings.Contains(e.Message, want) {
+			t.Errorf("%s: %+v", frame, e)
+		}
+	}
+	if n := strings.Count(c.types(), "error"); n != 10 {
+		t.Errorf("%d errors", n)
+	}
+	c.send(`{"type":"prompt","content":"hello","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,iVBORw0KGgo="},{"type":"file","mime":"x/y","url":"data:x/y;base64,AA=="}]}`)
+	until[agentops.Error](c, nil)
+	user := until(c, func(f agentops.MessageAdded) bool { return f.Data.Role == agentops.RoleUser })
+	if len(user.Data.Parts) != 1 || user.Data.Parts[0].MIMEType != "image/png" {
+		t.Errorf("user's message %+v", user)
+	}
+	until(c, finished)
+}
+
+func TestG09_WebSocketsThatAreRefused(t *testing.T) {
+	s := newStand(t, nil)
+	s.do("POST", "/api/sessions", `{"id":"w1"}`)
+	for path, want := range map[string]int{
+		"/api/sessions/w1/ws":                        400,
+		"/api/sessions/w1/ws?role=king":              400,
+		"/api/sessions/w1/ws?role=client&era=may":    400,
+		"/api/sessions/none/ws?role=client":          404,
+		"/api/sessions/w1/ws?role=runner&token=x":    503,
+		"/api/sessions/none/ws?role=runner&token=xy": 503,
+	} {
+		_, res, err := s.socket(path, nil) //nolint:bodyclose // there is none
+		if err == nil || res == nil || res.StatusCode != want {
+			t.Errorf("%s: %v %v, want %d", path, res, err, want)
+		}
+	}
+	if status, header, body := s.do("GET", "/api/sessions/w1/ws?role=client", ""); status != 426 || header.Get("Upgrade") != "websocket" || !strings.Contains(body, "upgrade_required") {
+		t.Errorf("no upgrade: %d %v %s", status, header, body)
+	}
+}
+
+func TestB05_WebSocketsAndTheGuard(t *testing.T) {
+	guard, err := access.New(access.Config{
+		Listen: "127.0.0.1:0", Public: gateway.Public, Refuse: gateway.Refuse, AllowOrigins: []string{"https://app.example"},
+		Tokens: []access.Token{{Name: "vic", Token: "view-0123456789", Role: access.Viewer}, {Name: "ada", Token: "own-0123456789", Role: access.Owner}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Guard = guard.Wrap })
+	if status, _, body := s.do("POST", "/api/sessions", `{"id":"w1"}`, "Authorization", "Bearer own-0123456789"); status != 201 {
+		t.Fatalf("%d %s", status, body)
+	}
+	const path = "/api/sessions/w1/ws?role=client"
+	for _, c := range []struct {
+		name   string
+		header http.Header
+		offers []string
+		status int
+		picked string
+	}{
+		{"no token", nil, []string{"valet"}, 401, ""},
+		{"a wrong one", nil, []string{"valet", "bearer.guess"}, 401, ""},
+		{"by subprotocol", nil, []string{"valet", "bearer.view-0123456789"}, 101, "valet"},
+		{"February", nil, []string{"agent-ops", "bearer.view-0123456789"}, 101, "agent-ops"},
+		{"both", nil, []string{"agent-ops", "valet", "bearer.view-0123456789"}, 101, "valet"},
+		{"by header", http.Header{"Authorization": {"Bearer view-0123456789"}}, nil, 101, ""},
+		{"a page that may", http.Header{"Origin": {"https://app.example"}}, []string{"valet", "bearer.view-0123456789"}, 101, "valet"},
+		{"a page that may not", http.Header{"Origin": {"https://evil.example"}}, []string{"valet", "bearer.view-0123456789"}, 403, ""},
+	} {
+		conn, res, err := s.socket(path, &websocket.DialOptions{HTTPHeader: c.header, Subprotocols: c.offers}) //nolint:bodyclose // it is the connection
+		if res == nil || res.StatusCode != c.status {
+			t.Fatalf("%s: %v %v", c.name, res, err)
+		}
+		if err != nil {
+			continue
+		}
+		if conn.Subprotocol() != c.picked {
+			t.Errorf("%s: subprotocol %q", c.name, conn.Subprotocol())
+		}
+		client := &agentopsClient{t: t, conn: conn}
+		if init := until[agentops.Init](client, nil); (c.picked == "agent-ops") != (init.Session.Messages != nil) {
+			t.Errorf("%s: init %+v", c.name, init)
+		}
+		_ = conn.CloseNow()
+	}
+	if _, res, err := s.socket("/api/sessions/w1/ws?role=runner&token=own-0123456789", nil); err == nil || res.StatusCode != 503 { //nolint:bodyclose // there is none
+		t.Errorf("a runner without an agent for it: %v %v", res, err)
+	}
+}
+
+func TestFebruaryHasTheHistory(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	c.prompt("tool")
+	end := until(c, finished)
+	old := s.join("/api/sessions/w1/ws?role=client&era=feb")
+	init := until[agentops.Init](old, nil)
+	if len(init.Session.Messages) != 2 || init.Session.Messages[0].Content != "tool" || texts(init.Session.Messages[1]) != texts(end.Data) {
+		t.Errorf("history %+v", init.Session.Messages)
+	}
+}
+
+func TestASessionThatIsDeletedEndsItsSockets(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	until[agentops.UserJoined](c, nil)
+	if status, _, body := s.do("DELETE", "/api/sessions/w1", ""); status != 204 {
+		t.Fatal(status, body)
+	}
+	until(c, func(f agentops.Status) bool { return f.Data.Status == agentops.SessionTerminated })
+	if _, err := c.next(); websocket.CloseStatus(err) != websocket.StatusNormalClosure {
+		t.Errorf("the socket ends with %v", err)
+	}
+}
+
+// TestF08_WhoLooksByWebSocketIsAFollower: a turn whose last follower was cut has
+// its grace and then ends; one that somebody still looks at goes on.
+func TestF08_WhoLooksByWebSocketIsAFollower(t *testing.T) {
+	s := newStand(t, func(o *session.Options) { o.GracePeriod, o.GraceLimit = 50*time.Millisecond, 100*time.Millisecond })
+	one := s.look("w1")
+	one.prompt("slow")
+	until[agentops.Chunk](one, nil)
+	two := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
+	until[agentops.Chunk](two, nil)
+	_ = one.conn.CloseNow()
+	for range 20 { // far longer than the grace
+		until[agentops.Chunk](two, nil)
+	}
+	_ = two.conn.CloseNow()
+	for deadline := time.Now().Add(within); ; time.Sleep(10 * time.Millisecond) {
+		// The list is no request for the session, and does not lengthen the grace.
+		if _, _, body := s.do("GET", "/api/sessions", ""); strings.Contains(body, `"state":"idle"`) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the turn goes on though nobody follows it")
+		}
+	}
+	_, _, body := s.do("GET", "/api/sessions/w1/messages", "")
+	if !strings.Contains(body, "nobody was connected") {
+		t.Errorf("history %s", body)
+	}
+}
+
+func TestF03_ASocketThatIsNotReadIsCut(t *testing.T) {
+	s := newStand(t, nil)
+	fast := s.look("w1")
+	until[agentops.UserJoined](fast, nil)
+	slow := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
+	until(fast, func(f agentops.UserJoined) bool { return f.UserID == "bob" })
+	// The network between holds some megabytes; turns of large calls are more.
+	for turn := range 300 {
+		fast.prompt("big")
+		until(fast, finished)
+		until(fast, notBusy)
+		for _, f := range fast.seen {
+			if left, is := f.(agentops.UserLeft); is {
+				t.Logf("%s was cut in turn %d", left.UserID, turn)
+				return
+			}
+		}
+		fast.seen, fast.at = nil, 0
+	}
+	t.Errorf("who does not read is not cut: %v", slow.conn)
+}
+
+func TestE37_FramesHaveABound(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	c.send(`{"type":"prompt","content":"echo ` + strings.Repeat("x", 2<<20) + `"}`)
+	until(c, finished)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	_ = c.conn.Write(ctx, websocket.MessageText, []byte(`{"type":"prompt","content":"`+strings.Repeat("x", 33<<20)+`"}`)) // it is cut in the middle
+	for {
+		_, err := c.next()
+		if err == nil {
+			continue
+		}
+		if status := websocket.CloseStatus(err); status != websocket.StatusMessageTooBig && status != -1 {
+			t.Errorf("the socket ends with %v", err)
+		}
+		break
+	}
+	until[agentops.Init](s.join("/api/sessions/w1/ws?role=client"), nil)
+}
+
+func TestAFrameThatStopsIsGivenUp(t *testing.T) {
+	s := newStand(t, nil) // which waits 300 ms for a piece
+	c := s.look("w1")
+	until[agentops.UserJoined](c, nil)
+	w, err := c.conn.Writer(t.Context(), websocket.MessageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte(strings.Repeat(`{"type":"prompt","content":"`, 1000))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.next(); err == nil {
+		t.Error("a frame that never ends is waited for")
+	}
+}
+
+func TestSocketsEndWithTheGateway(t *testing.T) {
+	handler, closeAll := newHandler(t, memlog.New(), nil, nil)
+	s := serveStand(t, handler, func() {})
+	c := s.look("w1")
+	until[agentops.UserJoined](c, nil)
+	ended := make(chan error, 1)
+	go func() {
+		for {
+			if _, err := c.next(); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	closeAll()
+	if err := <-ended; websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Errorf("the socket ends with %v", err)
+	}
+}
+
+func TestTooManyFrames(t *testing.T) {
+	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Limits = gateway.Limits{Requests: 1, Burst: 10} })
+	c := s.look("w1")
+	for range 20 {
+		c.send(`{"type":"ping"}`)
+	}
+	if e := until[agentops.Error](c, nil); !strings.Contains(e.Message, "too many requests") {
+		t.Errorf("error %+v", e)
+	}
+}
+
+func FuzzClientFrame(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"prompt","content":"hello","attachments":[{"url":"data:image/png;base64,AA=="}],"threadId":"x"}`,
+		`{"type":"answer","questionId":"q","answer":[]}`, `{"type":"queue.replace"}`, `{"type":5}`, `[`, `null`, `{"type":"ping","x":{"type":"prompt"}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		reply, err := gateway.HeedFrame(t.Context(), frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range reply {
+			if !json.Valid(r) {
+				t.Errorf("answer %q", r)
+			}
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Watched is a session as somebody finds it who shows all that happens in it.
+type Watched struct {
+	Info Info
+	// Past yields, up to the last record that there is, those of the turns that are
+	// not over. Some of others may be among them.
+	Past iter.Seq2[trace.Record, error]
+	// Next yields what comes after that, until the session is deleted, the hub closed,
+	// or ctx ended. The session stays in memory as long as it is read.
+	Next iter.Seq2[trace.Record, error]
+}
+
+// Watch returns a session with its records.
+func (h *Hub) Watch(ctx context.Context, session string) (Watched, error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return Watched{}, err
+	}
+	defer release()
+	at, err := h.Log.Last(ctx, session) // before the turns are looked at, as in catchUp
+	if err != nil {
+		return Watched{}, fmt.Errorf("read the log of session %q: %w", session, err)
+	}
+	info, _, _ := l.view()
+	from := at
+	for _, t := range info.Open {
+		from = min(from, t.After)
+	}
+	past := func(yield func(trace.Record, error) bool) {
+		if from == at {
+			return
+		}
+		for r, err := range h.Log.After(ctx, session, from) {
+			if err == nil && r.Seq > at || !yield(r, err) {
+				return
+			}
+		}
+	}
+	return Watched{Info: info, Past: past, Next: h.followRecords(ctx, session, at, true)}, nil
+}
+
+// Withdraw takes back the prompt of a principal that has waited for the shortest
+// time. It reports false if none of his waits.
+func (h *Hub) Withdraw(ctx context.Context, session, by string) (done bool, err error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	l.mu.Lock()
+	var newest *turn
+	for _, t := range l.turns {
+		if !t.began && !t.ending && t.by == by && (newest == nil || t.id > newest.id) {
+			newest = t
+		}
+	}
+	l.mu.Unlock()
+	return newest != nil && newest.finish(stopped("not_run")), nil
+}
+
+// Done is closed when the hub has closed: whoever shows what happens leaves.
+func (h *Hub) Done() <-chan struct{} { return h.ctx.Done() }

@@ -1,0 +1,669 @@
+package uistream_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// The rows of the RFC, from records as a session's adapter writes them: each in the
+// default form and in the letter's. The adapter's own tests begin with frames.
+
+const upstream = "turn-abc123"
+
+// created is what an adapter writes when the upstream says that a turn begins.
+func created(b *trace.Builder) { b.StepStart(trace.Step{NativeID: upstream}) }
+
+// row holds both forms of a turn to their golden files, and their frames to what is
+// said here of them: each by its event line, and [id] where it has one.
+func row(t *testing.T, name string, stop trace.Stop, byDefault, byLetter string, script func(b *trace.Builder)) {
+	t.Helper()
+	t.Parallel()
+	records := write(t, stop, script)
+	for _, form := range []struct {
+		name string
+		want string
+		o    uistream.Options
+	}{
+		{"default", byDefault, uistream.Options{}},
+		{"letter", byLetter, uistream.Options{Letter: true}},
+	} {
+		form.o.Profile = profile(t, "")
+		got := uistream.AppendTurn(nil, slices.Values(records), form.o, uistream.Framing{})
+		compare(t, "rfc/"+name+"."+form.name+".sse", got)
+		if outline := outlineOf(t, got); outline != form.want {
+			t.Errorf("%s, %s:\ngot  %s\nwant %s", name, form.name, outline, form.want)
+		}
+		chunks := translate(form.o, records)
+		for _, c := range chunks {
+			if err := form.o.Profile.Check(uistream.AppendChunk(nil, c)); err != nil {
+				t.Errorf("%s, %s: %v", name, form.name, err)
+			}
+		}
+		shown, err := uistream.History(seq(wholes(records)), form.o)
+		if err != nil || len(shown) != 2 || shown[1].ID != messages(t, chunks)[0].ID {
+			t.Errorf("%s, %s: the history is %s, error %v", name, form.name, asJSON(shown), err)
+		}
+	}
+}
+
+// outlineOf says in a word for each frame what it is, and whose.
+func outlineOf(t *testing.T, stream []byte) string {
+	t.Helper()
+	var all []string
+	for frame := range strings.SplitSeq(strings.TrimSuffix(string(stream), "\n\n"), "\n\n") {
+		if frame == "data: [DONE]" {
+			all = append(all, "[DONE]")
+			continue
+		}
+		event, data, ok := strings.Cut(strings.TrimPrefix(frame, "event: "), "\ndata: ")
+		var c struct{ Type, MessageID, ID, ToolCallID string }
+		if !ok || json.Unmarshal([]byte(data), &c) != nil || c.Type == "" {
+			t.Fatalf("not a frame with both names: %s", frame)
+		}
+		if id := c.MessageID + c.ID + c.ToolCallID; id != "" {
+			event += "(" + id + ")"
+		}
+		all = append(all, event)
+	}
+	return strings.Join(all, " ")
+}
+
+func ended(reason string) trace.Stop {
+	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted}
+}
+
+func raw(s string) json.RawMessage { return json.RawMessage(s) }
+
+const (
+	opens  = "message-start(turn-abc123) text-start(turn-abc123)"
+	closes = "text-end(turn-abc123) finish-step message-finish [DONE]"
+	delta  = "text-delta(turn-abc123)"
+)
+
+func TestD01_H01_ACreatedTurnStartsTheMessageAndItsText(t *testing.T) {
+	row(t, "D01", ended("end_turn"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
+		opens+" "+delta+" "+closes,
+		func(b *trace.Builder) { created(b); b.MessageDelta("a", "Hello") })
+	tr := uistream.NewTranslator(uistream.Options{Letter: true})
+	var at []string
+	for _, r := range write(t, ended("end_turn"), created) {
+		at = append(at, strings.TrimSpace(string(r.Payload.Kind())+": "+lines(tr.Translate(r))))
+	}
+	want := `step: {"type":"start","messageId":"turn-abc123"}` + "\n" + `{"type":"text-start","id":"turn-abc123"}`
+	if at[1] != "reply:" || at[2] != want {
+		t.Errorf("not at create, but %q", at)
+	}
+}
+
+func TestD02_H02_ADeltaIsKeptExactly(t *testing.T) {
+	const said = " \n\t\"quoted\" \\ <b>&amp; \u2028 größer 👩‍🚀 "
+	row(t, "D02", ended("end_turn"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
+		opens+" "+delta+" "+delta+" "+closes,
+		func(b *trace.Builder) { created(b); b.MessageDelta("a", said); b.MessageDelta("a", "end") })
+	for _, letter := range []bool{false, true} {
+		chunks := translate(uistream.Options{Letter: letter}, write(t, ended("end_turn"), func(b *trace.Builder) { created(b); b.MessageDelta("a", said) }))
+		i := slices.IndexFunc(chunks, func(c uistream.Chunk) bool { d, is := c.(uistream.TextDelta); return is && d.Delta == said })
+		if i < 0 {
+			t.Errorf("letter %v: %s", letter, lines(chunks))
+		}
+	}
+}
+
+// A chunk has no position: what comes after a tool belongs to another part.
+func TestD03_H03_AChunkAfterAToolIsABlockOfItsOwn(t *testing.T) {
+	row(t, "D03", ended("end_turn"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) tool-input-available(c) tool-output-available(c) text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
+		opens+" "+delta+" tool-input-available(c) tool-output-available(c) "+delta+" "+closes,
+		func(b *trace.Builder) {
+			created(b)
+			b.MessageDelta("a", "before")
+			b.MessageEnd("a")
+			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "read", Input: raw(`{}`)})
+			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: raw(`"x"`)})
+			b.MessageDelta("b", "after")
+		})
+}
+
+func TestD04_H04_APendingToolBeginsItsInput(t *testing.T) {
+	row(t, "D04", ended("end_turn"),
+		"start(m1) start-step tool-input-start(c) tool-input-available(c) tool-output-available(c) finish-step finish [DONE]",
+		opens+" tool-input-start(c) tool-input-available(c) tool-output-available(c) "+closes,
+		func(b *trace.Builder) {
+			created(b)
+			b.ToolCallStart(trace.ToolCallStart{ToolCallID: "c", RawName: "bash"})
+			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: raw(`{"command":"ls"}`)})
+			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: raw(`"a.go"`)})
+		})
+}
+
+func TestD05_H05_ARunningToolHasItsArguments(t *testing.T) {
+	row(t, "D05", trace.Stop{Reason: "canceled", Outcome: trace.OutcomeCanceled},
+		"start(m1) start-step tool-input-available(c) tool-output-error(c) finish-step abort finish [DONE]",
+		opens+" tool-input-available(c) text-end(turn-abc123) message-finish [DONE]",
+		func(b *trace.Builder) {
+			created(b)
+			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: raw(`{"command":"ls","n":1.50}`)})
+		})
+}
+
+func TestD06_H06_ACompletedToolHasItsResult(t *testing.T) {
+	row(t, "D06", ended("end_turn"),
+		"start(m1) start-step tool-input-available(c) tool-output-available(c) tool-input-available(d) tool-output-available(d) finish-step finish [DONE]",
+		opens+" tool-input-available(c) tool-output-available(c) tool-input-available(d) tool-output-available(d) "+closes,
+		func(b *trace.Builder) {
+			created(b)
+			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: raw(`{}`)})
+			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: raw(`"{\"in\":\"a string\"}"`)})
+			b.ToolResult(trace.ToolResult{ToolCallID: "d", Status: trace.ToolCompleted, Output: raw(`{"first":"seen"}`)})
+		})
+}
+
+func TestD07_H07_AToolErrorIsAToolStateAndByTheLetterAnError(t *testing.T) {
+	row(t, "D07", ended("end_turn"),
+		"start(m1) start-step tool-input-available(c) tool-output-error(c) tool-input-available(d) tool-output-error(d) text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
+		opens+" tool-input-available(c) error tool-input-available(d) error "+delta+" "+closes,
+		func(b *trace.Builder) {
+			created(b)
+			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: raw(`{}`)})
+			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolFailed, Error: "exit status 2:\n  \"no such file\""})
+			b.ToolCall(trace.ToolCall{ToolCallID: "d", RawName: "bash", Input: raw(`{}`)})
+			b.ToolResult(trace.ToolResult{ToolCallID: "d", Status: trace.ToolFailed})
+			b.MessageDelta("a", "It failed.")
+		})
+	silent := trace.Record{Turn: "t", Event: trace.Event{Actor: trace.Agent, Payload: trace.ToolResult{ToolCallID: "c", Status: trace.ToolFailed}}}
+	for letter, want := range map[bool]string{true: `{"type":"error","errorText":"Tool execution failed"}`, false: `"type":"tool-output-error"`} {
+		if got := lines(translate(uistream.Options{Letter: letter}, []trace.Record{silent})); !strings.Contains(got, want) {
+			t.Errorf("letter %v: %s", letter, got)
+		}
+	}
+}
+
+func TestD08_H08_AFinalizedTurnEndsTextStepAndMessage(t *testing.T) {
+	row(t, "D08", ended("end_turn"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
+		opens+" "+delta+" text-end(turn-abc123) finish-step message-finish [DONE]",
+		func(b *trace.Builder) { created(b); b.MessageDelta("a", "Done.") })
+}
+
+func TestD09_H08_AFailedTurnIsAnErrorAndThenTheFinish(t *testing.T) {
+	row(t, "D09", trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "The model is overloaded: \"try again\"."},
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step data-error error finish [DONE]",
+		opens+" "+delta+" error message-finish [DONE]",
+		func(b *trace.Builder) { created(b); b.MessageDelta("a", "I was about") })
+	silent := write(t, trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed}, created)
+	if got := lines(translate(uistream.Options{Letter: true}, silent)); !strings.Contains(got, `{"type":"error","errorText":"Turn failed"}`) {
+		t.Error(got)
+	}
+}
+
+func TestD10_H08_ACanceledTurnHasNoError(t *testing.T) {
+	row(t, "D10", trace.Stop{Reason: "canceled", Outcome: trace.OutcomeCanceled},
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) tool-input-available(c) tool-output-error(c) finish-step abort finish [DONE]",
+		opens+" "+delta+" tool-input-available(c) text-end(turn-abc123) message-finish [DONE]",
+		func(b *trace.Builder) {
+			created(b)
+			b.MessageDelta("a", "I was about")
+			b.MessageEnd("a")
+			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
+		})
+}
+
+func TestD11_H08_AnUnknownReasonIsJustTheFinish(t *testing.T) {
+	row(t, "D11", ended("gave_up"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
+		opens+" "+delta+" message-finish [DONE]",
+		func(b *trace.Builder) { created(b); b.MessageDelta("a", "Well") })
+}
+
+func TestD12_E03_H14_TheAgentsStatusStandsAmongTheText(t *testing.T) {
+	row(t, "D12", ended("end_turn"),
+		"start(m1) data-agent-status start-step text-start(text-1) text-delta(text-1) data-agent-status text-delta(text-1) text-end(text-1) finish-step data-agent-status finish [DONE]",
+		"data-agent-status "+opens+" "+delta+" data-agent-status "+delta+" data-agent-status "+closes,
+		func(b *trace.Builder) {
+			b.Emit(trace.Status{State: trace.StateThinking})
+			created(b)
+			b.MessageDelta("a", "I ")
+			b.Emit(trace.Status{State: trace.StateToolCalling, Detail: "bash"})
+			b.MessageDelta("a", "work.")
+			b.StepEnd()
+			b.Emit(trace.Status{State: trace.StateIdle})
+		})
+	const both = `{"type":"data-agent-status","data":{"status":"tool_calling","detail":"bash"},"transient":true}`
+	for _, letter := range []bool{false, true} {
+		chunks := translate(uistream.Options{Letter: letter}, write(t, ended(""), func(b *trace.Builder) {
+			b.Emit(trace.Status{State: trace.StateToolCalling, Detail: "bash"})
+		}))
+		if got := lines(chunks); !strings.Contains(got, both) {
+			t.Errorf("letter %v: %s", letter, got)
+		}
+	}
+}
+
+func asks(b *trace.Builder) {
+	created(b)
+	b.MessageDelta("a", "One thing: ")
+	id := b.Question(trace.Question{QuestionID: "q-1", Text: "Which colour?", Choices: []trace.Choice{{Label: "red"}, {Label: "blue"}}})
+	b.Answer(trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{"blue"}, By: "ann"})
+	b.MessageDelta("b", "blue it is.")
+}
+
+func TestD13_H15_AQuestionHasItsFullPayload(t *testing.T) {
+	row(t, "D13", ended("end_turn"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step start-step "+
+			"text-start(ask-q-1) text-delta(ask-q-1) text-end(ask-q-1) tool-input-available(q-1) finish-step tool-output-available(q-1) "+
+			"start-step text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
+		opens+" "+delta+" data-question(q-1) data-question(q-1) "+delta+" "+closes, asks)
+	const asked = `{"type":"data-question","id":"q-1","data":{"questionId":"q-1","text":"Which colour?","options":["red","blue"],"choices":[{"label":"red"},{"label":"blue"}]`
+	for name, o := range map[string]uistream.Options{"letter": {Letter: true}, "chosen": {Domain: domain(t, "question")}} {
+		got := lines(translate(o, write(t, ended("end_turn"), asks)))
+		if !strings.Contains(got, asked+"}}\n") || !strings.Contains(got, asked+`,"outcome":"selected","answer":["blue"]}}`+"\n") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func domain(t *testing.T, names ...string) uistream.DomainEvents {
+	t.Helper()
+	d, err := uistream.ParseDomainEvents(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// What an adapter makes of frames that only say what is known already is nothing, or
+// an event of the agent's world.
+func TestD14_D15_D17_H16_HydrationAndTheAgentsWorldAreNotShown(t *testing.T) {
+	script := func(b *trace.Builder) {
+		created(b)
+		b.Emit(trace.Data{Name: "git-state", Value: raw(`{"branch":"main"}`), Domain: true})
+		b.MessageDelta("a", "Hello")
+		b.Emit(trace.Data{Name: "session-status", Value: raw(`{"runnerBusy":true}`), Domain: true, Transient: true})
+		b.Message("a", "Hello") // the whole of a message.updated
+		b.Message("a", "Hello")
+		b.Emit(trace.Data{Name: "custom-thing", Value: raw(`1`), Domain: true})
+	}
+	row(t, "D15", ended("end_turn"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
+		opens+" "+delta+" "+closes, script)
+	const (
+		git    = `{"type":"data-git-state","data":{"branch":"main"}}` + "\n"
+		status = `{"type":"data-session-status","data":{"runnerBusy":true},"transient":true}` + "\n"
+		other  = `{"type":"data-custom-thing","data":1}` + "\n"
+	)
+	for _, letter := range []bool{false, true} {
+		for _, c := range []struct {
+			names []string
+			want  string
+		}{
+			{nil, ""}, {[]string{"git-state"}, git}, {[]string{"title", "session-status"}, status}, {[]string{"all"}, git + status + other},
+		} {
+			got := lines(translate(uistream.Options{Letter: letter, Domain: domain(t, c.names...)}, write(t, ended("end_turn"), script)))
+			if shown := strings.Join(slices.DeleteFunc(strings.SplitAfter(got, "\n"), func(l string) bool { return !strings.Contains(l, `"data-`) }), ""); shown != c.want {
+				t.Errorf("letter %v, %v:\n%s", letter, c.names, shown)
+			}
+		}
+	}
+}
+
+func TestD16_H10_AnUnknownEventIsCountedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	records := write(t, ended("end_turn"), func(b *trace.Builder) { created(b); b.Emit(trace.Unknown{UnknownKind: "novel", Raw: raw(`{}`)}) })
+	for _, letter := range []bool{false, true} {
+		tr := uistream.NewTranslator(uistream.Options{Letter: letter})
+		for _, r := range records {
+			if chunks := tr.Translate(r); r.Payload.Kind() == "novel" && len(chunks) > 0 {
+				t.Error(lines(chunks))
+			}
+		}
+		if tr.Unknown() != 1 {
+			t.Errorf("%d counted", tr.Unknown())
+		}
+	}
+}
+
+func TestE01_H09_AnEmptyTurnIsAValidMessage(t *testing.T) {
+	row(t, "E01", ended("end_turn"),
+		"start(m1) finish [DONE]",
+		opens+" "+closes, created)
+}
+
+func TestE02_ResultsGoOutAsTheyCome(t *testing.T) {
+	row(t, "E02", ended("end_turn"),
+		"start(m1) start-step tool-input-available(c) tool-input-available(d) tool-output-available(d) tool-output-available(c) finish-step finish [DONE]",
+		opens+" tool-input-available(c) tool-input-available(d) tool-output-available(d) tool-output-available(c) "+closes,
+		func(b *trace.Builder) {
+			created(b)
+			for _, id := range []string{"c", "d"} {
+				b.ToolCall(trace.ToolCall{ToolCallID: id, RawName: "read", Input: raw(`{"path":"` + id + `"}`)})
+			}
+			for _, id := range []string{"d", "c"} {
+				b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: raw(`"` + id + `"`)})
+			}
+		})
+}
+
+// Whichever of the two came first, what comes again in the other form is no more text.
+func TestE04_TextThatComesTwiceIsShownOnce(t *testing.T) {
+	row(t, "E04", ended("end_turn"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
+		opens+" "+delta+" "+delta+" "+closes,
+		func(b *trace.Builder) {
+			created(b)
+			b.MessageDelta("a", "Hel")
+			b.MessageSnapshot("a", "Hel")
+			b.MessageSnapshot("a", "Hello")
+			b.Message("a", "Hello")
+		})
+}
+
+func TestE05_H12_EachToolHasAnIDOfItsOwn(t *testing.T) {
+	row(t, "E05", ended("end_turn"),
+		"start(m1) start-step tool-input-available(c) tool-output-available(c) tool-input-available(c~2) tool-output-available(c~2) tool-input-available(d) tool-output-available(d) finish-step finish [DONE]",
+		opens+" tool-input-available(c) tool-output-available(c) tool-input-available(c~2) tool-output-available(c~2) tool-input-available(d) tool-output-available(d) "+closes,
+		func(b *trace.Builder) {
+			created(b)
+			for _, id := range []string{"c", "c", "d"} {
+				b.ToolCall(trace.ToolCall{ToolCallID: id, RawName: "read", Input: raw(`{}`)})
+				b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: raw(`"x"`)})
+			}
+		})
+}
+
+func TestE06_H13_TextAndToolsInterleave(t *testing.T) {
+	row(t, "E06", ended("end_turn"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) tool-input-start(c) text-delta(text-1) tool-input-available(c) text-delta(text-1) tool-output-available(c) text-end(text-1) finish-step finish [DONE]",
+		opens+" "+delta+" tool-input-start(c) "+delta+" tool-input-available(c) "+delta+" tool-output-available(c) "+closes,
+		func(b *trace.Builder) {
+			created(b)
+			b.MessageDelta("a", "I ")
+			b.ToolCallStart(trace.ToolCallStart{ToolCallID: "c", RawName: "read"})
+			b.MessageDelta("a", "am ")
+			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "read", Input: raw(`{}`)})
+			b.MessageDelta("a", "reading.")
+			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: raw(`"x"`)})
+			b.MessageEnd("a")
+		})
+}
+
+// Two upstream turns for one prompt: the message keeps its name, and what the second
+// one says is a text of its own.
+func TestE29_AFailoverIsASecondTextOfTheMessage(t *testing.T) {
+	row(t, "E29", ended("end_turn"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step start-step text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
+		opens+" "+delta+" text-end(turn-abc123) text-start(turn-def456) text-delta(turn-def456) text-end(turn-def456) finish-step message-finish [DONE]",
+		func(b *trace.Builder) {
+			created(b)
+			b.MessageDelta("a", "I was ab")
+			b.StepStart(trace.Step{NativeID: "turn-def456"})
+			b.MessageDelta("b", "Here it is.")
+		})
+}
+
+// calculator is the stream at the end of the RFC.
+func calculator(b *trace.Builder) {
+	created(b)
+	b.MessageDelta("a", "Let me calculate")
+	b.MessageDelta("a", " that for you.")
+	b.MessageEnd("a")
+	b.ToolCallStart(trace.ToolCallStart{ToolCallID: "call-1", RawName: "calculator"})
+	b.ToolCall(trace.ToolCall{ToolCallID: "call-1", RawName: "calculator", Input: raw(`{"expression":"2+2"}`)})
+	b.ToolResult(trace.ToolResult{ToolCallID: "call-1", Status: trace.ToolCompleted, Output: raw(`{"result":4}`)})
+	b.MessageDelta("b", "The answer is 4.")
+}
+
+func TestC03_C06_C07_H11_TheStreamOfTheAppendix(t *testing.T) {
+	row(t, "C06", ended("end_turn"),
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-delta(text-1) text-end(text-1) tool-input-start(call-1) tool-input-available(call-1) tool-output-available(call-1) text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
+		opens+" "+delta+" "+delta+" tool-input-start(call-1) tool-input-available(call-1) tool-output-available(call-1) "+delta+" "+closes, calculator)
+	for _, client := range []string{"5", "5.0.277", "6.0.0", "6.0.323", "7", "7.0.173"} { // C07
+		p := profile(t, client)
+		for _, letter := range []bool{false, true} {
+			for _, c := range translate(uistream.Options{Profile: p, Letter: letter}, write(t, ended("end_turn"), calculator)) {
+				if err := p.Check(uistream.AppendChunk(nil, c)); err != nil {
+					t.Errorf("client %s, letter %v: %v", client, letter, err)
+				}
+			}
+		}
+	}
+}
+
+func TestC04_EveryFrameHasBothNames(t *testing.T) {
+	t.Parallel()
+	records := everything(t, stopped)
+	for letter, long := range map[bool]map[string]string{false: {}, true: {"start": "message-start", "finish": "message-finish"}} {
+		stream := uistream.AppendTurn(nil, slices.Values(records), uistream.Options{Letter: letter}, uistream.Framing{})
+		for frame := range strings.SplitSeq(strings.TrimSuffix(string(stream), "data: [DONE]\n\n"), "\n\n") {
+			if frame == "" {
+				continue
+			}
+			event, data, both := strings.Cut(strings.TrimPrefix(frame, "event: "), "\ndata: ")
+			var c struct{ Type string }
+			if err := json.Unmarshal([]byte(data), &c); err != nil || !both {
+				t.Fatalf("letter %v: %q: %v", letter, frame, err)
+			}
+			want := c.Type
+			if name, ok := long[c.Type]; ok {
+				want = name
+			}
+			if event != want {
+				t.Errorf("letter %v: a %s chunk is called %s", letter, c.Type, event)
+			}
+		}
+	}
+	none := uistream.AppendTurn(nil, slices.Values(records), uistream.Options{Letter: true}, uistream.Framing{NoEvents: true})
+	if strings.Contains(string(none), "event:") {
+		t.Error("event lines that were turned off")
+	}
+}
+
+func TestC05_EachChunkHasItsKeys(t *testing.T) {
+	t.Parallel()
+	keys := map[string][]string{
+		"start": {"messageId"}, "text-start": {"id"}, "text-delta": {"id", "delta"}, "text-end": {"id"},
+		"tool-input-start": {"toolCallId", "toolName"}, "tool-input-delta": {"toolCallId", "inputTextDelta"},
+		"tool-input-available": {"toolCallId", "toolName", "input"}, "tool-output-available": {"toolCallId", "output"}, "error": {"errorText"},
+	}
+	for _, letter := range []bool{false, true} {
+		seen := map[string]bool{}
+		failed := trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "It broke."}
+		for _, c := range translate(uistream.Options{Letter: letter}, everything(t, failed)) {
+			var chunk map[string]any
+			if err := json.Unmarshal(uistream.AppendChunk(nil, c), &chunk); err != nil {
+				t.Fatal(err)
+			}
+			seen[c.Type()] = true
+			for _, k := range keys[c.Type()] {
+				if _, ok := chunk[k]; !ok {
+					t.Errorf("letter %v: a %s chunk lacks %s", letter, c.Type(), k)
+				}
+			}
+		}
+		for typ := range keys {
+			if !seen[typ] {
+				t.Errorf("letter %v: no %s chunk", letter, typ)
+			}
+		}
+	}
+}
+
+func TestC08_G02_AStreamThatWasInterruptedIsAnErrorAndThenTheFinish(t *testing.T) {
+	row(t, "C08", trace.Stop{Reason: "agent_lost", Outcome: trace.OutcomeFailed, Error: "Stream interrupted"},
+		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step data-error error finish [DONE]",
+		opens+" "+delta+" error message-finish [DONE]",
+		func(b *trace.Builder) { created(b); b.MessageDelta("a", "I was about") })
+}
+
+// Each delta has gone out before the agent says the next, in either form; and in a
+// silence there is a comment, in the words of each.
+func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
+	t.Parallel()
+	for letter, alive := range map[bool]string{false: ": keep-alive\n\n", true: ": keepalive\n\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			const n = 50
+			records := story(t, n, "word ")
+			rs := uistream.NewRings(uistream.RingsConfig{})
+			defer rs.Close()
+			f := newFeed(records[:2]...)
+			var r response
+			result := make(chan error)
+			go func() {
+				o := uistream.Options{Letter: letter}
+				result <- rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing().For(o), uistream.Timing{}), uistream.Key{Turn: "t1", Options: o}, f.source, uistream.Span{})
+			}()
+			said := 0
+			for _, next := range records[2:] {
+				if _, is := next.Payload.(trace.MessageDelta); is {
+					said++
+				}
+				f.add(next)
+				synctest.Wait()
+				if got := strings.Count(r.text(), `"delta":"word "`); got != said {
+					t.Errorf("letter %v: %d deltas are out when %d were said", letter, got, said)
+				}
+				if said == 1 && !strings.Contains(r.text(), alive) {
+					time.Sleep(16 * time.Second)
+					synctest.Wait()
+				}
+			}
+			if err := <-result; err != nil || said != n || strings.Count(r.text(), alive) != 1 {
+				t.Errorf("letter %v: %v, %d said\n%s", letter, err, said, r.text())
+			}
+		})
+	}
+}
+
+// A turn much larger than the window goes out in small writes, the first of them long
+// before its end.
+func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
+	t.Parallel()
+	records := story(t, 300, strings.Repeat("x", 10<<10))
+	half := len(records) / 2
+	rs := uistream.NewRings(uistream.RingsConfig{Window: 64 << 10})
+	defer rs.Close()
+	f := newFeed(records[:half]...)
+	var last int
+	var r response
+	r.hook = func(written int) error {
+		if written-last > 33<<10 {
+			t.Errorf("%d bytes in one write", written-last)
+		}
+		last = written
+		if written > 1<<20 { // a third of it, and its end is yet to be said
+			f.mu.Lock()
+			missing := f.records[len(f.records)-1].Payload.Kind() != trace.KindStop
+			f.mu.Unlock()
+			if missing {
+				f.add(records[half:]...)
+			}
+		}
+		return nil
+	}
+	if err := rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing(), uistream.Timing{}), turn, f.source, uistream.Span{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(r.text(), "data: [DONE]\n\n") || r.body.Len() < 300*(10<<10) {
+		t.Errorf("%d bytes, which end with %q", r.body.Len(), r.text()[max(0, r.body.Len()-100):])
+	}
+}
+
+// Whoever gets the rest of a message has never seen its text begin.
+func TestTheRestOfAMessageByTheLetter(t *testing.T) {
+	t.Parallel()
+	permitted := write(t, completed(), func(b *trace.Builder) {
+		created(b)
+		b.MessageDelta("a", "Before.")
+		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
+		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}})
+		b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "y", By: "me"})
+		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})
+		b.Message("b", "After.")
+	})
+	answered := write(t, completed(), asks)
+	o := uistream.Options{Letter: true, Profile: profile(t, "")}
+	for _, c := range []struct {
+		name    string
+		records []trace.Record
+		want    string
+	}{
+		{"after a permission", permitted, "message-start(turn-abc123) tool-output-available(c) text-start(turn-abc123) " + delta + " " + closes},
+		{"after a question", answered, "message-start(turn-abc123) text-start(turn-abc123) data-question(q-1) " + delta + " " + closes},
+	} {
+		for _, window := range []int{0, 1} {
+			rs := uistream.NewRings(uistream.RingsConfig{Window: window})
+			var r response
+			err := rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing().For(o), uistream.Timing{}), uistream.Key{Session: "s", Turn: "t1", Options: o},
+				newFeed(c.records...).source, uistream.Span{From: seqOf(t, c.records, trace.KindPark, 1) + 1, Past: 1 << 60})
+			if got := outlineOf(t, []byte(r.frames())); err != nil || got != c.want {
+				t.Errorf("%s: error %v\ngot  %s\nwant %s", c.name, err, got, c.want)
+			}
+			rs.Close()
+		}
+	}
+	steered := write(t, completed(), func(b *trace.Builder) {
+		created(b)
+		b.MessageDelta("a", "One")
+		b.Emit(trace.Reply{MessageID: "m2", Cause: trace.CauseSteer})
+		created(b)
+		b.MessageDelta("b", "Two")
+	})
+	for from, want := range map[uint64]string{
+		0:                                     opens + " " + delta + " " + closes,
+		seqOf(t, steered, trace.KindReply, 2): "message-start(m2) text-start(m2) text-delta(m2) text-end(m2) finish-step message-finish [DONE]",
+	} {
+		rs := uistream.NewRings(uistream.RingsConfig{})
+		var r response
+		err := rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing().For(o), uistream.Timing{}), uistream.Key{Session: "s", Turn: "t1", Options: o}, newFeed(steered...).source, uistream.Span{From: from})
+		if got := outlineOf(t, []byte(r.frames())); err != nil || got != want {
+			t.Errorf("from %d: error %v\ngot  %s\nwant %s", from, err, got, want)
+		}
+		rs.Close()
+	}
+}
+
+// What comes before the agent has named its turn waits for the name.
+func TestWhatComesBeforeTheNameByTheLetter(t *testing.T) {
+	t.Parallel()
+	early := func(b *trace.Builder) {
+		b.Emit(trace.Error{Code: "not_rewound", Message: "It still remembers."})
+		b.Emit(trace.Status{State: trace.StateThinking})
+		created(b)
+		b.MessageDelta("a", "Hello")
+	}
+	got := outlineOf(t, uistream.AppendTurn(nil, slices.Values(write(t, completed(), early)), uistream.Options{Letter: true}, uistream.Framing{}))
+	if want := "data-agent-status " + opens + " data-notice " + delta + " " + closes; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	unnamed := write(t, completed(), func(b *trace.Builder) { b.Emit(trace.Error{Message: "slow"}) })
+	got = outlineOf(t, uistream.AppendTurn(nil, slices.Values(unnamed), uistream.Options{Letter: true}, uistream.Framing{}))
+	if want := "message-start(m1) text-start(m1) data-notice text-end(m1) finish-step message-finish [DONE]"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestAnApprovalCanBeADataPartToo(t *testing.T) {
+	t.Parallel()
+	records := write(t, completed(), func(b *trace.Builder) {
+		created(b)
+		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: raw(`{"command":"rm x"}`)})
+		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "n", Name: "No", OptionKind: trace.RejectOnce}}})
+		b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "n", By: "me"})
+		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolDenied, Error: "No."})
+	})
+	const asked = `{"type":"data-approval","id":"r","data":{"request_id":"r","title":"Run?","options":[{"id":"n","name":"No","kind":"reject_once"}],"tool_call_id":"c","tool":"bash","input":{"command":"rm x"}`
+	for _, letter := range []bool{false, true} {
+		got := lines(translate(uistream.Options{Letter: letter, Profile: profile(t, ""), Domain: domain(t, "approval")}, records))
+		if !strings.Contains(got, asked+"}}\n") || !strings.Contains(got, asked+`,"outcome":"selected","option":"n","approved":false}}`+"\n") {
+			t.Errorf("letter %v: %s", letter, got)
+		}
+	}
+}
