@@ -80,7 +80,7 @@ agents: need-go need-node ## Install the real agents that tests run, outside the
 
 .PHONY: conformance
 conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent; the app of docs/app.md
-	cd conformance && node --test --test-reporter=spec app.test.mjs && node run.mjs
+	cd conformance && node --test --test-reporter=spec app.test.mjs rfc.test.mjs && node run.mjs
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings

@@ -106,7 +106,8 @@ func TestTimeGrowsWithTheTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"stream": func(records []trace.Record) { translate(uistream.Options{}, records) },
+		"stream":               func(records []trace.Record) { translate(uistream.Options{}, records) },
+		"stream by the letter": func(records []trace.Record) { translate(uistream.Options{Letter: true}, records) },
 	} {
 		for what, script := range turnsThatGrow {
 			measure := func(n int) time.Duration {

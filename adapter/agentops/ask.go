@@ -60,7 +60,6 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	}
 	a := &ask{native: q.native, question: q.question, run: r, b: r.b, choices: q.choices}
 	if r.turn != nil {
-		r.turn.endText()
 		a.call = r.turn.about(q)
 	}
 	if a.question {
@@ -71,7 +70,9 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	if !a.decided {
 		d.asks[a.native] = a
 	}
-	d.fresh.asks = append(d.fresh.asks, a)
+	if d.fresh.asks = append(d.fresh.asks, a); len(d.fresh.asks) > mostNews {
+		d.fresh.asks = slices.Delete(d.fresh.asks, 0, 1)
+	}
 }
 
 func readAsk(f wire.Frame) asking {
@@ -233,7 +234,7 @@ func (d *Decoder) settle1(native string, v verdict) {
 		return
 	}
 	delete(d.asks, native)
-	d.fresh.settled = append(d.fresh.settled, native)
+	d.fresh.settle(native)
 	if a.question {
 		a.b.Answer(a.read(d, v))
 		return

@@ -41,7 +41,7 @@ type Decoder struct {
 
 	runs    []*run           // those that are not over, in order
 	turns   map[string]*turn // the upstream's, by id, and the last that are over
-	past    []string         // turns that are over, oldest first
+	past    []string         // turns that are over, and their prompts, oldest first
 	lastErr string           // what the last run failed with, until the next prompt runs
 
 	asks  map[string]*ask // without an answer, by the upstream's id
@@ -54,6 +54,7 @@ const (
 	mostPast   = 256
 	mostPrompt = 256
 	mostAsks   = 256
+	mostRuns   = 64
 )
 
 // NewDecoder returns a Decoder for one session.

@@ -145,9 +145,6 @@ func (d *Decoder) screenshot(p wire.Part, r *run, t agent.Turns) {
 		media = pictureType(p.Data)
 	}
 	f := trace.File{URL: dataURL(media, p.Data), MediaType: media, Filename: p.Filename}
-	if r != nil && r.turn != nil {
-		r.turn.endText()
-	}
 	d.emit(r, f, t)
 }
 

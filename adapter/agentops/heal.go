@@ -42,9 +42,6 @@ func (d *Decoder) announcement(m wire.Message, channel string, t agent.Turns) {
 		}
 		defer d.end(r, stopOf(endTurn, ""))
 	}
-	if r.turn != nil {
-		r.turn.endText()
-	}
 	r.b.Message(m.ID, string(m.Content))
 }
 

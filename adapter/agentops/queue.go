@@ -87,13 +87,19 @@ func (p *prompt) is(sent *prompt) bool {
 // userMessage takes a user's message, which the session agent shows when the prompt
 // is given to the agent, and in February also when it has to wait.
 func (d *Decoder) userMessage(m wire.Message, t agent.Turns) {
-	if len(m.ID) > longestID || d.byID(m.ID) != nil {
+	p := d.byID(m.ID)
+	_, past := d.turns[m.ID]
+	switch {
+	case past, len(m.ID) > longestID, p != nil && p.phase >= given:
 		return
+	case p != nil:
+		p.author = m.AuthorID
+	default:
+		p = d.match(&prompt{
+			id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
+			parts: inputOf(string(m.Content), m.Parts),
+		})
 	}
-	p := d.match(&prompt{
-		id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
-		parts: inputOf(string(m.Content), m.Parts),
-	})
 	if d.era == wire.Head {
 		d.superseded(t)
 	}
@@ -103,7 +109,7 @@ func (d *Decoder) userMessage(m wire.Message, t agent.Turns) {
 
 // dispatched takes a prompt that is given to the runner.
 func (d *Decoder) dispatched(f wire.RunnerPrompt, t agent.Turns) {
-	if len(f.MessageID) > longestID {
+	if _, past := d.turns[f.MessageID]; past || len(f.MessageID) > longestID {
 		return
 	}
 	p := d.byID(f.MessageID)
@@ -139,6 +145,9 @@ func (d *Decoder) match(back *prompt) *prompt {
 // drop forgets a prompt.
 func (d *Decoder) drop(p *prompt) {
 	d.prompts = slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p })
+	if p.id != "" {
+		d.forget(p.id)
+	}
 }
 
 func (d *Decoder) byID(id string) *prompt {

@@ -78,6 +78,10 @@ func (d *Decoder) next(channel string, seen bool) *prompt {
 // begin opens the turn of a prompt, or of something that nobody asked for as far as
 // we saw. It returns nil when it is to be left out.
 func (d *Decoder) begin(p *prompt, channel string, t agent.Turns) *run {
+	if len(d.runs) >= mostRuns {
+		oldest := max(0, slices.IndexFunc(d.runs, func(r *run) bool { return r.prompt == nil || !r.prompt.own }))
+		d.cut(d.runs[oldest], t)
+	}
 	r := &run{prompt: p, channel: channel, owners: map[string]*turn{}}
 	info := agent.TurnInfo{Reason: "upstream", Beside: len(d.runs) > 0}
 	switch {
@@ -130,7 +134,7 @@ func (d *Decoder) end(r *run, stop trace.Stop) {
 	for id, a := range d.asks {
 		if a.run == r {
 			delete(d.asks, id)
-			d.fresh.settled = append(d.fresh.settled, id)
+			d.fresh.settle(id)
 		}
 	}
 	if stop.Outcome == trace.OutcomeFailed {
@@ -139,8 +143,11 @@ func (d *Decoder) end(r *run, stop trace.Stop) {
 	r.b.End(stop)
 }
 
-// forget keeps of a turn no more than that it is over.
+// forget keeps of a turn, or a prompt, no more than that it is over.
 func (d *Decoder) forget(id string) {
+	if tn, known := d.turns[id]; known && tn == nil {
+		return
+	}
 	d.turns[id] = nil
 	d.past = append(d.past, id)
 	if len(d.past) > mostPast {

@@ -29,6 +29,12 @@ func (n *news) strange(typ string) {
 	}
 }
 
+func (n *news) settle(native string) {
+	if n.settled = append(n.settled, native); len(n.settled) > mostNews {
+		n.settled = slices.Delete(n.settled, 0, 1)
+	}
+}
+
 // take returns what came since it was called last.
 func (d *Decoder) take() news {
 	fresh := d.fresh

@@ -158,7 +158,7 @@ func (d *Decoder) free1(f wire.StatusData, t agent.Turns) {
 		}
 		if p.b == nil {
 			p.phase = ended
-			d.prompts = slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p })
+			d.drop(p)
 			continue
 		}
 		d.failPrompt(p, stop, t)

@@ -140,7 +140,7 @@ func accessConfig(c config.Config, listen string) access.Config {
 }
 
 func streamOptions(s config.Stream) uistream.Options {
-	profile, _ := uistream.ParseProfile(s.Client) // config has checked it
+	profile, _ := uistream.ParseProfile(s.Client)           // config has checked it
 	domain, _ := uistream.ParseDomainEvents(s.DomainEvents) // and this
 	o := uistream.Options{Profile: profile, Letter: s.Letter == config.LetterRFC, Domain: domain}
 	switch s.Subagents {

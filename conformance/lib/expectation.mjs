@@ -1,4 +1,4 @@
-// A recording's own words on what each turn amounts to (testdata/claude/README.md), against what a client made of it.
+// A recording's own words on what each turn amounts to (the README.md beside it), against what a client made of it.
 import fs from 'node:fs';
 import { isTool } from './message.mjs';
 
@@ -6,9 +6,11 @@ import { isTool } from './message.mjs';
 export const expectations = file => fs.readFileSync(file, 'utf8').split('\n').filter(Boolean)
   .map(l => JSON.parse(l)).filter(l => l.dir === 'meta' && l.expect).map(l => l.expect);
 
-const ENDINGS = { completed: 'finish', failed: 'error', canceled: 'abort' };
+// Some recordings say it in an agent's words, others in those of a client.
+const ENDINGS = { completed: 'finish', stop: 'finish', failed: 'error', error: 'error', canceled: 'abort', abort: 'abort' };
 const STATES = { completed: 'output-available', failed: 'output-error', canceled: 'output-error', denied: 'output-denied' };
-const state = (status, profile) => (status === 'denied' && profile === 5 ? 'output-error' : STATES[status]); // 5 knows no denial
+const inWords = status => STATES[status] ?? status;
+const state = (status, profile) => (profile === 5 && inWords(status) === 'output-denied' ? 'output-error' : inWords(status)); // 5 knows no denial
 const isAsk = p => ['tool-AskUser', 'tool-AskPermission'].includes(p.type);
 const show = v => { const s = JSON.stringify(v) ?? 'nothing'; return s.length > 200 ? `${s.slice(0, 200)}…` : s; };
 
@@ -45,6 +47,7 @@ export function differences(wants, { turns, errors }, profile) {
     const got = turns[i], parts = got.parts;
     const say = (what, a, b) => { if (show(a) !== show(b) || JSON.stringify(a) !== JSON.stringify(b)) out.push(`turn ${i + 1}: ${what} is ${show(a)}, want ${show(b)}`); };
     say('the ending', got.ending, ENDINGS[want.outcome]);
+    if (want.errorText !== undefined) say('the error', got.errorText, want.errorText);
     say('the reasoning', got.reasoning, (want.reasoning ?? []).join(''));
     const rest = without(got.text, want.text ?? []), asks = asksIn(parts);
     if (!rest) out.push(`turn ${i + 1}: the text is ${show(got.text)}, want in this order ${show(want.text)}`);
@@ -56,7 +59,7 @@ export function differences(wants, { turns, errors }, profile) {
       say(`the answer to ${id}`, answerTo(parts, id), answer);
     }
     for (const [question, answer] of Object.entries(want.questions ?? {})) {
-      const asked = parts.find(p => p.type === 'tool-AskUser' && p.input?.question === question);
+      const asked = parts.find(p => p.type === 'tool-AskUser' && [p.input?.question, p.input?.question_id].includes(question));
       if (!JSON.stringify(asked?.output ?? null).includes(answer)) out.push(`turn ${i + 1}: ${question} is answered by ${show(asked?.output)}, want ${answer}`);
     }
     for (const p of parts) if (p.type === 'data-subagent') reported.set(p.data.tool_call_id, [...(reported.get(p.data.tool_call_id) ?? []), p.data]);

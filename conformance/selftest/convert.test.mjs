@@ -40,6 +40,11 @@ test('a recording that is what it expects passes', async () => {
   assert.equal(r.code, 0);
 });
 
+test('a recording that says it in the words of a client passes', async () => {
+  const r = await convert([{ ...expected, tools: { c1: 'output-available' }, outcome: 'stop' }], chunks);
+  assert.equal(r.last, '6 passed, 0 failed, 0 skipped', r.out);
+});
+
 const edit = (at, change) => chunks.map((c, i) => (i === at ? { ...c, ...change } : c));
 for (const [fault, expects, stream] of [
   ['another text', [expected], edit(11, { delta: 'Dome.' })],
@@ -52,6 +57,7 @@ for (const [fault, expects, stream] of [
   ['a tool without an output', [expected], chunks.filter(c => c.type !== 'tool-output-available')],
   ['another ending', [{ ...expected, outcome: 'canceled' }], chunks],
   ['no ending', [expected], chunks.slice(0, -1)],
+  ['another error', [{ ...expected, outcome: 'error', errorText: 'No' }], [...chunks.slice(0, -2), { type: 'error', errorText: 'Yes' }, ...chunks.slice(-2)]],
   ['an approval that is not shown', [{ ...expected, approvals: { p1: 'approved' } }], chunks],
   ['a question that is not shown', [{ ...expected, questions: { Why: 'So' } }], chunks],
   ['a sub-agent that is not shown', [{ ...expected, subagents: { c9: { text: ['x'], outcome: 'completed' } } }], chunks],

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +29,9 @@ type player struct {
 	emit func(trace.Record) error
 	seq  uint64
 	err  error
+	// beside holds what turns that run beside each other have written since the last
+	// message, so that it comes in one order; nil while there is only one.
+	beside map[string][]trace.Event
 }
 
 var _ agent.Turns = (*player)(nil)
@@ -35,6 +39,7 @@ var _ agent.Turns = (*player)(nil)
 // Begin implements agent.Turns. It finishes the turn before, unless that goes on.
 func (p *player) Begin(info agent.TurnInfo) *trace.Builder {
 	if info.Beside && p.b != nil {
+		p.gather()
 		p.older = append(p.older, p.b)
 	} else {
 		_ = p.finish() // put keeps the error, and settle returns it
@@ -77,7 +82,39 @@ func (p *player) release() {
 }
 
 // settle finishes the turns that the decoder has ended, and returns what went wrong.
-func (p *player) settle() error { return p.close(ended) }
+func (p *player) settle() error {
+	p.scatter()
+	return p.close(ended)
+}
+
+// gather begins to hold back what turns write.
+func (p *player) gather() {
+	_ = p.b.Flush() // put keeps the error
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.beside == nil {
+		p.beside = map[string][]trace.Event{}
+	}
+}
+
+// scatter lets go of what the open turns have written, in the order of the turns.
+func (p *player) scatter() {
+	if len(p.older) == 0 {
+		return
+	}
+	for _, b := range append(slices.Clone(p.older), p.b) {
+		_ = b.Flush() // put keeps the error
+		p.handOn(b)
+	}
+}
+
+// handOn lets go of what a turn has written.
+func (p *player) handOn(b *trace.Builder) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.number(b.Turn(), p.beside[b.Turn()]) // failure returns the error
+	delete(p.beside, b.Turn())
+}
 
 // finish ends the turns that are open.
 func (p *player) finish() error {
@@ -110,6 +147,7 @@ func (p *player) close(which func(*trace.Builder) bool) error {
 				stop = trace.Stop{Reason: Ended, Outcome: trace.OutcomeCanceled}
 			}
 			_ = b.Finish(stop)
+			p.handOn(b)
 		}
 	}
 	p.b, p.older = nil, nil
@@ -117,6 +155,9 @@ func (p *player) close(which func(*trace.Builder) bool) error {
 		p.b, p.older = open[n-1], open[:n-1]
 	} else {
 		p.release()
+	}
+	if len(p.older) == 0 {
+		p.alone()
 	}
 	return p.failure()
 }
@@ -127,10 +168,29 @@ func (p *player) failure() error {
 	return p.err
 }
 
-// put numbers events and hands them on.
+// alone ends the holding back: one turn is left, or none.
+func (p *player) alone() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.b != nil {
+		_ = p.number(p.b.Turn(), p.beside[p.b.Turn()]) // failure returns the error
+	}
+	p.beside = nil
+}
+
+// put takes what a turn has written.
 func (p *player) put(turn string, events []trace.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.beside != nil && turn != "" {
+		p.beside[turn] = append(p.beside[turn], events...)
+		return p.err
+	}
+	return p.number(turn, events)
+}
+
+// number numbers events and hands them on. The caller holds p.mu.
+func (p *player) number(turn string, events []trace.Event) error {
 	for _, e := range events {
 		if p.err != nil {
 			return p.err

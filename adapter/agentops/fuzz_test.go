@@ -1,0 +1,191 @@
+package agentops_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/adapter/agentops"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// whatever plays any bytes: whatever they are, every turn is well formed and nothing
+// panics.
+func whatever(t testing.TB, recording []byte) {
+	t.Helper()
+	var records []trace.Record
+	_, _ = replay.Run(t.Context(), agentops.NewDecoder(agentops.Options{}), bytes.NewReader(recording), func(r trace.Record) error {
+		records = append(records, r)
+		return nil
+	})
+	for _, turn := range turns(records) {
+		if err := agenttest.CheckTurn(events(turn)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	running := toolPart("a", "running", `,"args":{"x":1}`)
+	for _, seed := range [][]string{
+		lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(wholeFrame("t", textPart("One."), running)), toUs(chunkFrame("t", "Two")), toUs(wholeFrame("t", textPart("Two"), running, textPart("Two"), finishPart("end_turn"))), toUs(notBusy)),
+		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(helloHead), toUs(chunkFrame("t", "!")), toUs(wholeFrame("t", textPart("One?!"), finishPart("error"), `{"type":"error","message":"x"}`))),
+		lines(toRunner(`{"type":"prompt","messageId":"p","content":"Go"}`), ofRunner(createFrame("t")), ofRunner(deltaFrame("t", "x")), ofRunner(toolFrame("t", "a", "running", `,"args":{}`)), ofRunner(finalizeFrame("t", "end_turn", `,"finalText":"xy"`)), ofRunner(toolFrame("t", "a", "completed", "")), ofRunner(`{"type":"complete"}`)),
+		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(`{"type":"question","questionId":"q","text":"?"}`), fromUs(`{"type":"answer","questionId":"q","answer":true}`), toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","context":{"toolId":"x"}}}`), fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunkFrame("t", "late"))),
+		lines(oursBegun(helloHead), fromUs(promptFrame("B")), toUs(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"B"}}}`), toUs(`{"type":"queue.withdrawn","data":{"messageId":"p2","content":"B"}}`), toUs(`{"type":"status","data":{"promptDequeued":true}}`), toUs(`{"type":"error","error":"e"}`), toUs(`{"type":"status","data":{"status":"terminated"}}`)),
+	} {
+		f.Add([]byte(strings.Join(seed, "\n")))
+	}
+	f.Fuzz(func(t *testing.T, recording []byte) { whatever(t, recording) })
+}
+
+// TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
+func TestLinesLostDoubledAndMoved(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recorded(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(15) {
+				random := rand.New(rand.NewPCG(seed, 1))
+				damaged := slices.Clone(recording)
+				for range 1 + random.IntN(20) {
+					at := random.IntN(len(damaged))
+					switch random.IntN(3) {
+					case 0:
+						damaged = slices.Delete(damaged, at, at+1)
+					case 1:
+						damaged = slices.Insert(damaged, at, damaged[random.IntN(len(damaged))])
+					default:
+						other := random.IntN(len(damaged))
+						damaged[at], damaged[other] = damaged[other], damaged[at]
+					}
+				}
+				whatever(t, []byte(strings.Join(damaged, "\n")))
+			}
+		})
+	}
+}
+
+// TestAnyFramesInAnyOrder plays frames of a few turns, calls, prompts and questions in
+// an order that no session agent would send.
+func TestAnyFramesInAnyOrder(t *testing.T) {
+	t.Parallel()
+	pick := func(random *rand.Rand, of ...string) string { return of[random.IntN(len(of))] }
+	for seed := range uint64(400) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		turn := func() string { return pick(random, "t1", "t2", "t3") }
+		word := func() string { return pick(random, "", "a", "ab", "abc", "x", `\ud83d`, `\ude00`) }
+		call := func() string {
+			return toolPart(pick(random, "a", "b"), pick(random, "pending", "running", "completed", "error", "odd"), pick(random, "", `,"args":{}`, `,"args":{"x":1}`, `,"result":"r"`, `,"error":"e"`))
+		}
+		frame := func() string {
+			switch random.IntN(14) {
+			case 0:
+				return toUs(pick(random, helloFeb, helloHead, strings.Replace(helloHead, `"runnerBusy":false`, `"runnerBusy":true`, 1)))
+			case 1:
+				return toUs(pick(random, startFrame(turn()), createFrame(turn())))
+			case 2:
+				return toUs(strings.ReplaceAll(chunkFrame(turn(), word()), `\\u`, `\u`))
+			case 3:
+				return ofRunner(strings.ReplaceAll(deltaFrame(turn(), word()), `\\u`, `\u`))
+			case 4:
+				return ofRunner(toolFrame(turn(), pick(random, "a", "b"), pick(random, "pending", "running", "completed", "error"), pick(random, "", `,"args":{"x":1}`)))
+			case 5:
+				return toUs(wholeFrame(turn(), textPart(word()+word()), call(), textPart(word()), call()))
+			case 6:
+				return toUs(wholeFrame(turn(), textPart(word()), pick(random, finishPart("end_turn"), finishPart("error"), finishPart("canceled"))))
+			case 7:
+				return ofRunner(pick(random, finalizeFrame(turn(), "end_turn", `,"finalText":"abc"`), finalizeFrame(turn(), "error", ""), `{"type":"message.finalize","reason":"error"}`, `{"type":"complete"}`, `{"type":"aborted"}`))
+			case 8:
+				return pick(random, fromUs(promptFrame("Go")), fromUs(promptFrame("No")), fromUs(`{"type":"abort"}`), fromUs(`{"type":"answer","questionId":"q","answer":"Go"}`), toRunner(`{"type":"prompt","messageId":"p3","content":"Go"}`))
+			case 9:
+				return toUs(userFrame(pick(random, "p1", "p2", "p3"), pick(random, "Go", "No"), pick(random, "u1", "u2")))
+			case 10:
+				return toUs(pick(random, idle, thinking, streaming, notBusy, joined, `{"type":"status","data":{"promptQueued":true}}`, `{"type":"status","data":{"promptDequeued":true}}`))
+			case 11:
+				return toUs(pick(random, `{"type":"question","questionId":"q","text":"?"}`, `{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"?","context":{"toolId":"bash"}}}`, `{"type":"status","data":{"questionAnswered":"q","answer":"x"}}`))
+			case 12:
+				return toUs(pick(random, `{"type":"interactive_prompt_resolved","promptId":"i","resolution":{"actionId":"deny"}}`, `{"type":"interactive_prompt_expired","promptId":"q"}`, `{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Go"}}}`, `{"type":"queue.withdrawn","data":{"messageId":"p2","content":"Go"}}`))
+			default:
+				return toUs(pick(random, `{"type":"error","error":"e"}`, `{"type":"status","data":{"status":"error"}}`, `{"type":"status","data":{"status":"terminated"}}`, `{"type":"status","data":{"runnerBusy":false,"aborted":true}}`, `{"type":"screenshot","data":"AA"}`))
+			}
+		}
+		var recording []string
+		for range 80 {
+			recording = append(recording, frame())
+		}
+		if whatever(t, []byte(strings.Join(recording, "\n"))); t.Failed() {
+			t.Fatalf("seed %d:\n%s", seed, strings.Join(recording, "\n"))
+		}
+	}
+}
+
+// TestNothingIsRepeated: frames that come twice say nothing new.
+func TestNothingIsRepeated(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recorded(t) {
+		var doubled []string
+		for _, l := range recording {
+			doubled = append(doubled, l)
+			if strings.Contains(l, `"dir":"s2c"`) && !strings.Contains(l, `"chunk"`) { // pieces of text have no place of their own
+				doubled = append(doubled, l)
+			}
+		}
+		if a, b := sums(playBack(t, recording)), sums(playBack(t, doubled)); fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("%s:\n%v\n%v", name, a, b)
+		}
+	}
+}
+
+// TestAHostileServerCostsBoundedMemory: what is kept of what never ends.
+func TestAHostileServerCostsBoundedMemory(t *testing.T) {
+	t.Parallel()
+	const rounds = 5000
+	for name, frame := range map[string]func(i int) string{
+		"snapshots without end": func(i int) string {
+			return toUs(wholeFrame("t", textPart(strings.Repeat("x", i%7)), toolPart("a", "running", "")))
+		},
+		"types without end":     func(i int) string { return toUs(fmt.Sprintf(`{"type":"new-%d"}`, i)) },
+		"turns without end":     func(i int) string { return toUs(startFrame(fmt.Sprint("t", i))) },
+		"prompts without end":   func(i int) string { return toUs(userFrame(fmt.Sprint("p", i), "x", "u2")) },
+		"ours without end":      func(i int) string { return fromUs(promptFrame(fmt.Sprint(i))) },
+		"questions without end": func(i int) string { return toUs(fmt.Sprintf(`{"type":"question","questionId":"q%d","text":"?"}`, i)) },
+		"calls without end":     func(i int) string { return toUs(wholeFrame("t", toolPart(fmt.Sprint("c", i), "running", ""))) },
+		"channels without end": func(i int) string {
+			return ofRunner(fmt.Sprintf(`{"type":"message.create","turnId":"t%d","channelType":"x","channelId":"%d"}`, i, i))
+		},
+		"ids that are used again": func(i int) string {
+			return ofRunner(toolFrame("t", "a", []string{"running", "completed"}[i%2], `,"args":{"x":1}`))
+		},
+		"ids of great length": func(i int) string { return toUs(startFrame(strings.Repeat("t", 100_000))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			recording := lines(oursBegun(helloHead), toUs(startFrame("t")))
+			n := map[string]int{"ids of great length": 50, "calls without end": 3 * rounds}[name]
+			if n == 0 {
+				n = rounds
+			}
+			for i := range n {
+				recording = append(recording, frame(i))
+			}
+			d := agentops.NewDecoder(agentops.Options{})
+			_, err := replay.Run(t.Context(), d, strings.NewReader(strings.Join(recording, "\n")), func(trace.Record) error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			limit := 3000
+			if strings.HasPrefix(name, "calls") || strings.HasPrefix(name, "ids that") {
+				limit = 31_000 // of a turn all calls are known until it ends, but no more than 10,000
+			}
+			if kept := d.Kept(); kept > limit {
+				t.Errorf("%d things are kept", kept)
+			}
+		})
+	}
+}

@@ -1,0 +1,195 @@
+package agentops
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// decoderStage is the turns of a session that is alive: those of our prompts are opened
+// before they are sent.
+type decoderStage struct {
+	t       *testing.T
+	d       *Decoder
+	current *trace.Builder
+	begun   []agent.TurnInfo
+	said    map[string]*strings.Builder
+	n       int
+}
+
+func newDecoderStage(t *testing.T, o Options) *decoderStage {
+	return &decoderStage{t: t, d: NewDecoder(o), said: map[string]*strings.Builder{}}
+}
+
+func (s *decoderStage) open() *trace.Builder {
+	s.n++
+	name := string(rune('a' + s.n - 1))
+	text := &strings.Builder{}
+	s.said[name] = text
+	b := trace.NewBuilder(s.t.Context(), trace.Config{Turn: name, Append: func(_ context.Context, events []trace.Event) error {
+		for _, e := range events {
+			if m, ok := e.Payload.(trace.Message); ok {
+				text.WriteString(m.Text)
+			}
+		}
+		return nil
+	}})
+	s.t.Cleanup(func() { _ = b.Finish(trace.Stop{}) })
+	return b
+}
+
+func (s *decoderStage) Begin(info agent.TurnInfo) *trace.Builder {
+	s.begun = append(s.begun, info)
+	return s.open()
+}
+func (s *decoderStage) Current() *trace.Builder { return s.current }
+func (s *decoderStage) Note(trace.Payload)      {}
+
+func (s *decoderStage) take(frames ...string) {
+	s.t.Helper()
+	for _, f := range frames {
+		if err := s.d.Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(f)}, s); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// prompt sends a prompt whose turn is open.
+func (s *decoderStage) prompt(text string) *trace.Builder {
+	s.t.Helper()
+	b := s.open()
+	s.current = b
+	if err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"type":"prompt","content":"` + text + `"}`)}, s); err != nil {
+		s.t.Fatal(err)
+	}
+	return b
+}
+
+const (
+	helloFrame = `{"type":"init","session":{"id":"s","status":"running"},"data":{"runnerBusy":false,"pendingPrompt":null}}`
+	echoFrame  = `{"type":"message","data":{"id":"p1","role":"user","content":"Go","authorId":"u1"}}`
+	beginFrame = `{"type":"message","data":{"id":"t1","role":"assistant","content":"","parts":[]}}`
+	sayFrame   = `{"type":"chunk","content":"One","messageId":"t1"}`
+	endFrame   = `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"finish","reason":"end_turn"}]}}`
+	hangFrame  = `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"tool-call","callId":"c","toolName":"bash","status":"running","args":{"x":1}},{"type":"finish","reason":"end_turn"}]}}`
+)
+
+func (s *decoderStage) wants(b *trace.Builder, want phase) {
+	s.t.Helper()
+	if got := s.d.phase(b); got != want {
+		s.t.Errorf("the prompt is in phase %d, want %d", got, want)
+	}
+}
+
+func TestAPromptIsInItsOwnTurn(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	b := s.prompt("Go")
+	s.wants(b, sent)
+	s.take(echoFrame)
+	s.wants(b, given)
+	s.take(beginFrame, sayFrame)
+	s.wants(b, running)
+	s.take(hangFrame)
+	s.wants(b, finishing)
+	s.d.settle(s)
+	s.wants(b, ended)
+	if v, ok := b.Verdict(); !ok || v.Outcome != trace.OutcomeCompleted || len(s.begun) > 0 {
+		t.Errorf("%+v, and %d turns were begun", v, len(s.begun))
+	}
+}
+
+// TestE34_WhatOthersAskIsNotOurs: our prompt waits while another's turn runs, whose
+// beginning nobody here has seen.
+func TestE34_WhatOthersAskIsNotOurs(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1))
+	b := s.prompt("Go")
+	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p1","content":"Go"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
+	s.wants(b, queued)
+	s.take(`{"type":"agentStatus","status":"streaming"}`, `{"type":"chunk","content":"theirs","messageId":"t0"}`)
+	s.wants(b, queued)
+	if len(s.begun) != 1 {
+		t.Fatalf("%d turns were begun for somebody else", len(s.begun))
+	}
+	s.take(`{"type":"message.updated","data":{"id":"t0","role":"assistant","parts":[{"type":"text","text":"It is theirs"},{"type":"finish","reason":"end_turn"}]}}`)
+	s.wants(b, queued)
+	s.take(echoFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true}}`, beginFrame, sayFrame)
+	s.wants(b, running)
+	s.take(endFrame)
+	if err := b.Finish(trace.Stop{}); err != nil || s.said["a"].String() != "One" {
+		t.Errorf("our turn says %q (%v)", s.said["a"], err)
+	}
+}
+
+func TestE34_TurnsOfOthersCanBeLeftOut(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1", OwnOnly: true})
+	s.take(helloFrame, strings.Replace(echoFrame, "u1", "u2", 1), beginFrame, sayFrame, endFrame)
+	if len(s.begun) > 0 {
+		t.Errorf("%d turns were begun", len(s.begun))
+	}
+}
+
+func TestE30_WhoWaitsForAPromptThatIsTakenBackIsTold(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{})
+	s.take(helloFrame)
+	b := s.prompt("Go")
+	s.take(`{"type":"queue.withdrawn","data":{"messageId":"p1","content":"Go"}}`)
+	if v, ok := b.Verdict(); !ok || v.Reason != "withdrawn" || v.Outcome != trace.OutcomeCanceled || v.Error == "" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestE31_ASessionIsOnItsWayUpUntilSomethingRuns(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{})
+	s.take(strings.Replace(helloFrame, `"status":"running"`, `"status":"hibernated"`, 1))
+	if !s.d.waking() {
+		t.Error("a session that sleeps does not wake")
+	}
+	s.prompt("Go")
+	s.take(`{"type":"status","data":{"status":"restoring"}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"waking"}}`)
+	if !s.d.waking() {
+		t.Error("it is awake already")
+	}
+	s.take(echoFrame, beginFrame)
+	if s.d.waking() {
+		t.Error("it still wakes")
+	}
+}
+
+func TestD16_TypesThatNobodyKnowsAreTold(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{})
+	s.take(helloFrame, `{"type":"brand-new"}`, `{"type":"audit_log","entry":{}}`)
+	if fresh := s.d.take(); len(fresh.unknown) != 1 || fresh.unknown[0] != "brand-new" {
+		t.Errorf("%q", fresh.unknown)
+	}
+	if fresh := s.d.take(); len(fresh.unknown) != 0 {
+		t.Error("they are told twice")
+	}
+}
+
+func TestWhatIsAskedAndSettledElsewhereIsTold(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{})
+	s.take(helloFrame)
+	b := s.prompt("Go")
+	s.take(echoFrame, beginFrame, `{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{}}}`)
+	fresh := s.d.take()
+	if len(fresh.asks) != 1 || !fresh.asks[0].question || fresh.asks[0].id != "q" || len(s.d.open(b)) != 1 {
+		t.Fatalf("%+v", fresh.asks)
+	}
+	s.take(`{"type":"interactive_prompt_resolved","promptId":"q","resolution":{"value":"x","resolvedBy":"u2"}}`)
+	if fresh := s.d.take(); len(fresh.settled) != 1 || fresh.settled[0] != "q" || len(s.d.open(b)) != 0 {
+		t.Errorf("%+v", fresh.settled)
+	}
+}

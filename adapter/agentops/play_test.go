@@ -1,0 +1,279 @@
+package agentops_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tributary-dev/tributary/adapter/agentops"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// recordedLine is a line of a recording.
+func recordedLine(dir, frame string) string { return fmt.Sprintf(`{"dir":%q,"msg":%s}`, dir, frame) }
+
+func toUs(frame string) string     { return recordedLine("s2c", frame) } // a browser's frame
+func fromUs(frame string) string   { return recordedLine("c2s", frame) }
+func ofRunner(frame string) string { return recordedLine("r2d", frame) } // a V2 frame
+func toRunner(frame string) string { return recordedLine("d2r", frame) }
+
+// What a session agent says, in short.
+const (
+	helloFeb  = `{"type":"init","session":{"id":"s","status":"running","title":"T","messages":[]},"data":{"runnerBusy":false,"connectedUsers":[{"id":"u1","name":"Dana"}],"auditLog":[]}}`
+	helloHead = `{"type":"init","session":{"id":"s","status":"running","title":"T"},"data":{"runnerBusy":false,"connectedUsers":["u1"],"pendingPrompt":null}}`
+	joined    = `{"type":"user.joined","userId":"u1","userDetails":{"name":"Dana"},"connectedUsers":[{"id":"u1","name":"Dana"}]}`
+	notBusy   = `{"type":"status","data":{"runnerBusy":false}}`
+	idle      = `{"type":"agentStatus","status":"idle"}`
+	thinking  = `{"type":"agentStatus","status":"thinking"}`
+	streaming = `{"type":"agentStatus","status":"streaming"}`
+)
+
+func promptFrame(text string) string { return fmt.Sprintf(`{"type":"prompt","content":%q}`, text) }
+
+func userFrame(id, text, by string) string {
+	return fmt.Sprintf(`{"type":"message","data":{"id":%q,"role":"user","content":%q,"authorId":%q,"createdAt":1}}`, id, text, by)
+}
+
+func startFrame(turn string) string {
+	return fmt.Sprintf(`{"type":"message","data":{"id":%q,"role":"assistant","content":"","parts":[],"createdAt":2}}`, turn)
+}
+
+func chunkFrame(turn, text string) string {
+	return fmt.Sprintf(`{"type":"chunk","content":%q,"messageId":%q}`, text, turn)
+}
+
+func wholeFrame(turn string, parts ...string) string {
+	return fmt.Sprintf(`{"type":"message.updated","data":{"id":%q,"role":"assistant","content":"","parts":[%s]}}`, turn, strings.Join(parts, ","))
+}
+
+func textPart(s string) string { return fmt.Sprintf(`{"type":"text","text":%q,"streaming":false}`, s) }
+
+func toolPart(id, status, rest string) string {
+	return fmt.Sprintf(`{"type":"tool-call","callId":%q,"toolName":"bash","status":%q%s}`, id, status, rest)
+}
+
+func finishPart(reason string) string { return fmt.Sprintf(`{"type":"finish","reason":%q}`, reason) }
+
+func createFrame(turn string) string {
+	return fmt.Sprintf(`{"type":"message.create","turnId":%q}`, turn)
+}
+
+func deltaFrame(turn, text string) string {
+	return fmt.Sprintf(`{"type":"message.part.text-delta","turnId":%q,"delta":%q}`, turn, text)
+}
+
+func toolFrame(turn, id, status, rest string) string {
+	return fmt.Sprintf(`{"type":"message.part.tool-update","turnId":%q,"callId":%q,"toolName":"bash","status":%q%s}`, turn, id, status, rest)
+}
+
+func finalizeFrame(turn, reason, rest string) string {
+	return fmt.Sprintf(`{"type":"message.finalize","turnId":%q,"reason":%q%s}`, turn, reason, rest)
+}
+
+// oursBegun is a prompt of ours that the agent has begun to work on.
+func oursBegun(hello string) []string {
+	return []string{toUs(hello), toUs(joined), fromUs(promptFrame("Go")), toUs(userFrame("p1", "Go", "u1")), toUs(thinking)}
+}
+
+func lines(groups ...any) []string {
+	var all []string
+	for _, g := range groups {
+		switch g := g.(type) {
+		case string:
+			all = append(all, g)
+		case []string:
+			all = append(all, g...)
+		}
+	}
+	return all
+}
+
+// played is what became of a recording.
+type played struct {
+	records []trace.Record
+	turns   [][]trace.Record
+	skipped int
+}
+
+// playBack runs a recording through a new decoder. Every turn must obey the grammar.
+func playBack(t testing.TB, recording []string) played {
+	t.Helper()
+	var p played
+	d := agentops.NewDecoder(agentops.Options{})
+	sum, err := replay.Run(t.Context(), d, strings.NewReader(strings.Join(recording, "\n")), func(r trace.Record) error {
+		p.records = append(p.records, r)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.skipped = sum.Skipped
+	p.turns = turns(p.records)
+	for _, records := range p.turns {
+		if err := agenttest.CheckTurn(events(records)); err != nil {
+			t.Error(err)
+		}
+	}
+	return p
+}
+
+// turns groups the records by turn, in the order of their beginning.
+func turns(records []trace.Record) [][]trace.Record {
+	var order []string
+	all := map[string][]trace.Record{}
+	for _, r := range records {
+		if r.Turn == "" {
+			continue
+		}
+		if all[r.Turn] == nil {
+			order = append(order, r.Turn)
+		}
+		all[r.Turn] = append(all[r.Turn], r)
+	}
+	var grouped [][]trace.Record
+	for _, turn := range order {
+		grouped = append(grouped, all[turn])
+	}
+	return grouped
+}
+
+func events(records []trace.Record) []trace.Event {
+	var all []trace.Event
+	for _, r := range records {
+		all = append(all, r.Event)
+	}
+	return all
+}
+
+// sum is what a turn amounts to.
+type sum struct {
+	Asked   string
+	Text    []string
+	Tools   []string // "id status input output error"
+	Answers []string
+	Steps   []string
+	Files   []string
+	End     string // "outcome: error"
+}
+
+func sums(p played) []sum {
+	var all []sum
+	for _, records := range p.turns {
+		all = append(all, sumOf(records))
+	}
+	return all
+}
+
+func sumOf(records []trace.Record) sum {
+	var s sum
+	calls := map[string]trace.ToolCall{}
+	for _, r := range records {
+		switch p := r.Payload.(type) {
+		case trace.Prompt:
+			for _, part := range p.Message.Parts {
+				s.Asked += part.Text
+			}
+			if p.By != "" {
+				s.Asked += " by " + p.By
+			}
+		case trace.Step:
+			if p.NativeID != "" {
+				s.Steps = append(s.Steps, p.NativeID)
+			}
+		case trace.Message:
+			s.Text = append(s.Text, p.Text)
+		case trace.ToolCall:
+			calls[p.ToolCallID] = p
+		case trace.ToolResult:
+			s.Tools = append(s.Tools, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", p.ToolCallID, p.Status, calls[p.ToolCallID].Input, p.Output, p.Error)))
+		case trace.Answer:
+			s.Answers = append(s.Answers, fmt.Sprintf("%s %s %s", p.QuestionID, p.Outcome, strings.Join(p.Values, ",")))
+		case trace.PermissionResponse:
+			s.Answers = append(s.Answers, fmt.Sprintf("%s %s %s", p.RequestID, p.Outcome, p.ChosenOption))
+		case trace.File:
+			s.Files = append(s.Files, p.MediaType+" "+p.URL)
+		case trace.Stop:
+			s.End = string(p.Outcome)
+			if p.Error != "" {
+				s.End += ": " + p.Error
+			}
+		}
+	}
+	return s
+}
+
+// expect compares what the turns of a recording amount to.
+func expect(t *testing.T, recording []string, want ...sum) played {
+	t.Helper()
+	p := playBack(t, recording)
+	if p.skipped > 0 {
+		t.Errorf("%d frames were not understood", p.skipped)
+	}
+	if d := cmp.Diff(want, sums(p)); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	return p
+}
+
+// streams is the stream of each turn, one after another.
+func streams(p played, o uistream.Options) []byte {
+	var out []byte
+	for _, records := range p.turns {
+		out = uistream.AppendTurn(out, slices.Values(records), o, uistream.Framing{})
+	}
+	return out
+}
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); d != "" {
+		t.Errorf("it differs from %s (-want +got):\n%s", path, d)
+	}
+}
+
+// datas are the events of the agent's world, by name, as their values.
+func datas(records []trace.Record) map[string][]string {
+	all := map[string][]string{}
+	for _, r := range records {
+		if d, ok := r.Payload.(trace.Data); ok && d.Domain {
+			all[d.Name] = append(all[d.Name], string(compact(d.Value)))
+		}
+	}
+	return all
+}
+
+func compact(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
+func names(m map[string][]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,188 @@
+package agentops_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+const recordings = "../../testdata/agentops"
+
+// recorded returns the lines of each recording, by name.
+func recorded(t testing.TB) map[string][]string {
+	files, err := filepath.Glob(recordings + "/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings in %s (%v)", recordings, err)
+	}
+	all := map[string][]string{}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[strings.TrimSuffix(filepath.Base(f), ".jsonl")] = strings.Split(strings.TrimSpace(string(data)), "\n")
+	}
+	return all
+}
+
+// expectation is what a turn amounts to, told by those who made the recording.
+type expectation struct {
+	TurnID    string            `json:"turnId"`
+	Text      []string          `json:"text"`
+	Tools     map[string]string `json:"tools"`
+	Approvals map[string]string `json:"approvals"`
+	Questions map[string]string `json:"questions"`
+	Outcome   string            `json:"outcome"`
+	ErrorText string            `json:"errorText"`
+}
+
+func expectations(t testing.TB, recording []string) (all []expectation) {
+	for _, l := range recording {
+		var in struct {
+			Expect *expectation `json:"expect"`
+		}
+		if err := json.Unmarshal([]byte(l), &in); err != nil {
+			t.Fatal(err)
+		}
+		if in.Expect != nil {
+			all = append(all, *in.Expect)
+		}
+	}
+	return all
+}
+
+// amounts tells what a turn amounts to.
+func amounts(records []trace.Record) expectation {
+	e := expectation{Tools: map[string]string{}, Approvals: map[string]string{}, Questions: map[string]string{}}
+	for _, r := range records {
+		switch p := r.Payload.(type) {
+		case trace.Step:
+			if e.TurnID == "" {
+				e.TurnID = p.NativeID
+			}
+		case trace.Message:
+			e.Text = append(e.Text, p.Text)
+		case trace.ToolResult:
+			e.Tools[p.ToolCallID] = map[trace.ToolStatus]string{
+				trace.ToolCompleted: "output-available", trace.ToolFailed: "output-error", trace.ToolCanceled: "output-error", trace.ToolDenied: "output-denied",
+			}[p.Status]
+		case trace.PermissionResponse:
+			e.Approvals[p.RequestID] = map[bool]string{true: "approved", false: "denied"}[p.Allowed()]
+		case trace.Answer:
+			e.Questions[p.QuestionID] = strings.Join(p.Values, ", ")
+		case trace.Stop:
+			e.Outcome = map[trace.Outcome]string{trace.OutcomeCompleted: "stop", trace.OutcomeFailed: "error", trace.OutcomeCanceled: "abort"}[p.Outcome]
+			if p.Outcome == trace.OutcomeFailed {
+				e.ErrorText = p.Error
+			}
+		}
+	}
+	return e
+}
+
+func (e expectation) normal() expectation {
+	if len(e.Text) == 0 {
+		e.Text = nil
+	}
+	for _, m := range []*map[string]string{&e.Tools, &e.Approvals, &e.Questions} {
+		if *m == nil {
+			*m = map[string]string{}
+		}
+	}
+	return e
+}
+
+func TestRecordingsAmountToWhatTheyExpect(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recorded(t) {
+		want := expectations(t, recording)
+		p := playBack(t, recording)
+		if p.skipped > 0 {
+			t.Errorf("%s: %d frames were not understood", name, p.skipped)
+		}
+		if len(want) == 0 || len(want) != len(p.turns) {
+			t.Errorf("%s has %d turns, want %d", name, len(p.turns), len(want))
+			continue
+		}
+		for i, records := range p.turns {
+			if d := cmp.Diff(want[i].normal(), amounts(records).normal()); d != "" {
+				t.Errorf("%s, turn %d (-want +got):\n%s", name, i+1, d)
+			}
+		}
+	}
+}
+
+// TestE04_EachDialectAlone: a browser's frames and a runner's tell the same, each
+// without the other, but for what only one of them is told.
+func TestE04_EachDialectAlone(t *testing.T) {
+	t.Parallel()
+	only := func(recording []string, dirs ...string) (kept []string) {
+		for _, l := range recording {
+			if slices.ContainsFunc(dirs, func(d string) bool { return strings.Contains(l, `"dir":"`+d+`"`) }) {
+				kept = append(kept, l)
+			}
+		}
+		return kept
+	}
+	for name, recording := range recorded(t) {
+		want := expectations(t, recording)
+		for dialect, half := range map[string][]string{"browser": only(recording, "s2c", "c2s", "http"), "runner": only(recording, "r2d", "d2r")} {
+			if len(half) == 0 {
+				continue
+			}
+			p := playBack(t, half)
+			if len(p.turns) != len(want) {
+				t.Errorf("%s as a %s has %d turns, want %d", name, dialect, len(p.turns), len(want))
+				continue
+			}
+			for i, records := range p.turns {
+				want, got := want[i].normal(), amounts(records).normal()
+				if dialect == "runner" { // people answer in browsers, and only they are told how the session ends
+					want.Approvals, got.Approvals = nil, nil
+					if strings.HasPrefix(want.ErrorText, "The session has ended") {
+						want.Outcome, want.ErrorText = "abort", ""
+					}
+					for id, state := range got.Tools {
+						if state == "output-error" && want.Tools[id] == "output-denied" {
+							got.Tools[id] = "output-denied"
+						}
+					}
+				} else if want.ErrorText == "No provider key is set" {
+					want.ErrorText = "Turn failed" // told to no browser
+				}
+				if d := cmp.Diff(want, got); d != "" {
+					t.Errorf("%s as a %s, turn %d (-want +got):\n%s", name, dialect, i+1, d)
+				}
+			}
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recorded(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := playBack(t, recording)
+			var lines []byte
+			for _, r := range p.records {
+				line, err := r.AppendJSON(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				lines = append(append(lines, line...), '\n')
+			}
+			golden(t, filepath.Join("testdata", "golden", name+".jsonl"), lines)
+			golden(t, filepath.Join("testdata", "golden", name+".sse"), streams(p, uistream.Options{}))
+			golden(t, filepath.Join("testdata", "golden", name+".letter.sse"), streams(p, uistream.Options{Letter: true}))
+		})
+	}
+}
