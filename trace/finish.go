@@ -11,6 +11,9 @@ func (b *Builder) StepStart(s Step) {
 		if b.within != "" {
 			return // a sub-agent's steps are its own affair
 		}
+		if t.stepOpen && s.NativeID != "" && s.NativeID == t.step.NativeID {
+			return // it is said again, by an agent whose turn was taken up again
+		}
 		t.closeStep(false)
 		t.step = Step{Name: s.Name, NativeID: s.NativeID}
 		if s.NativeID != "" {

@@ -74,7 +74,7 @@ func (t *turn) remember(e Event) {
 	case Step:
 		if t.stepOpen = p.Phase == PhaseStart; t.stepOpen {
 			t.steps++
-			t.step = Step{Name: p.Name}
+			t.step = Step{Name: p.Name, NativeID: p.NativeID}
 		} else {
 			t.step = Step{}
 		}

@@ -78,8 +78,8 @@ func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
 			}
 		case wire.RoleAssistant:
 			tn, known := d.turns[m.ID]
-			if !known && mine != nil && mine.channel == channel && mine.phase <= given {
-				mine.phase = given
+			if !known && mine != nil && mine.channel == channel && mine.phase <= running {
+				mine.phase = max(mine.phase, given)
 				tn = d.create(m.ID, channel, t)
 			}
 			if tn != nil {

@@ -213,6 +213,9 @@ func (s *session) again(c agent.Caller) (*line, error) {
 	if s.lift(l, in, filled, nil) != nil {
 		return nil, nil //nolint:nilnil // the session was closed
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dec.missed()
 	return l, nil
 }
 

@@ -156,7 +156,8 @@ func (p *pipes) Close() error { p.once.Do(func() { close(p.done) }); return nil 
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
 func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	near, far := net.Pipe()
+	near, pipe := net.Pipe()
+	far := &frozen{Conn: pipe}
 	select {
 	case p.ready <- far:
 		p.mu.Lock()
@@ -168,6 +169,37 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// freeze lets the connections that are open carry nothing any more, without a word.
+func (p *pipes) freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.all {
+		c.(*frozen).ice.Store(true)
+	}
+}
+
+// frozen is a connection that may stop to carry anything.
+type frozen struct {
+	net.Conn
+	ice atomic.Bool
+}
+
+func (f *frozen) Read(b []byte) (int, error) {
+	for {
+		n, err := f.Conn.Read(b)
+		if err != nil || !f.ice.Load() {
+			return n, err
+		}
+	}
+}
+
+func (f *frozen) Write(b []byte) (int, error) {
+	if f.ice.Load() {
+		return len(b), nil
+	}
+	return f.Conn.Write(b)
 }
 
 func (p *pipes) closeAll() {
@@ -489,7 +521,7 @@ func (s *server) greet(c *client) {
 	session := object{"id": s.id, "status": s.status, "workspace": "acme-web", "title": "Fix the date test"}
 	data := object{"sandboxRunning": true, "runnerConnected": true, "runnerBusy": s.running != nil, "promptsQueued": len(s.queue), "connectedClients": len(s.clients) + 1}
 	if s.era == feb && !s.light {
-		session["messages"] = slices.Clone(s.history)
+		session["messages"] = append([]object{}, s.history...)
 		data["connectedUsers"] = []object{{"id": c.user.id, "name": c.user.name}}
 		data["auditLog"] = []any{}
 	} else {

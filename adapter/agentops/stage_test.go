@@ -32,6 +32,11 @@ func newStage(t *testing.T, e era, change ...func(*agentops.Runtime)) *stage {
 	for _, c := range change {
 		c(&st.runtime)
 	}
+	t.Cleanup(func() {
+		for _, r := range st.host.Begun() { // whoever owns them would
+			_ = r.Finish(trace.Stop{Reason: "shutdown", Outcome: trace.OutcomeCanceled})
+		}
+	})
 	st.open("")
 	return st
 }

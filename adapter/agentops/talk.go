@@ -229,7 +229,9 @@ func (s *session) keepAlive(ctx context.Context, o *ours) (stop func(), err erro
 }
 
 func (s *session) rests(o *ours) bool {
-	s.mu.Lock()
+	if !s.mu.TryLock() {
+		return false // a frame is being taken, which is a sign of life by itself
+	}
 	defer s.mu.Unlock()
 	switch {
 	case s.lead == nil: // it is being connected, which has a bound

@@ -43,6 +43,17 @@ func (h *Host) Turn(p agent.Prompt) *Recorder {
 	return r
 }
 
+// Reopen takes up a turn that another Host has on record, as a session does after a
+// restart for an agent that lives elsewhere. The Recorder has its events, and what
+// comes.
+func (h *Host) Reopen(turn string, events []trace.Event) *Recorder {
+	h.feed.mu.Lock()
+	defer h.feed.mu.Unlock()
+	r := reopenRecorder(h.feed, events, func(c *trace.Config) { c.Turn, c.Judge = turn, h.Judge })
+	h.turns = append(h.turns, r)
+	return r
+}
+
 // Begin implements agent.Host.
 func (h *Host) Begin(info agent.TurnInfo) *trace.Builder {
 	r := h.recorder("b", &h.begun)

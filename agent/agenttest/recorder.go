@@ -13,6 +13,7 @@ import (
 type Recorder struct {
 	*trace.Builder
 	feed   *feed
+	cfg    trace.Config
 	events []trace.Event // guarded by feed.mu
 }
 
@@ -32,7 +33,20 @@ func newRecorder(f *feed, options ...func(*trace.Config)) *Recorder {
 		f.update(func() { r.events = append(r.events, events...) })
 		return nil
 	}
+	r.cfg = cfg
 	r.Builder = trace.NewBuilder(context.Background(), cfg)
+	return r
+}
+
+// reopenRecorder is newRecorder for a turn that has events on record.
+func reopenRecorder(f *feed, events []trace.Event, option func(*trace.Config)) *Recorder {
+	r := newRecorder(f, option)
+	r.events = slices.Clone(events)
+	records := make([]trace.Record, len(events))
+	for i, e := range events {
+		records[i] = trace.Record{Event: e}
+	}
+	r.Builder = trace.Reopen(context.Background(), r.cfg, records)
 	return r
 }
 

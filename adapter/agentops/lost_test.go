@@ -1,0 +1,431 @@
+package agentops_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/adapter/agentops"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// away does what happens while the client is not there, and lets it come back.
+func (s *server) away(do func()) {
+	s.mu.Lock()
+	s.wrap = func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	}
+	s.mu.Unlock()
+	s.drop(websocket.StatusGoingAway)
+	do()
+	s.mu.Lock()
+	s.wrap = nil
+	s.mu.Unlock()
+}
+
+// E32: what was missed while the connection was lost is added from what comes
+// later, wherever the loss was, and nothing is said twice or taken back.
+func TestE32_ALostConnectionIsHealed(t *testing.T) {
+	const first, second = "Let me look at it first.", "It formats in local time 🕛, so the day rolls over."
+	call := func(tn *turn, status string, result any) {
+		tn.tool("prt-1", "bash", status, object{"command": "ls"}, result)
+	}
+	steps := []func(*turn){
+		func(tn *turn) { tn.say("Let me ") },
+		func(tn *turn) { tn.say("look at ") },
+		func(tn *turn) { tn.say("it first.") },
+		func(tn *turn) { call(tn, "running", nil) },
+		func(tn *turn) { call(tn, "completed", "a.go") },
+		func(tn *turn) { tn.say("It formats in ") },
+		func(tn *turn) { tn.say("local time 🕛, ") },
+		func(tn *turn) { tn.say("so the day rolls over.") },
+		func(tn *turn) { tn.finish("end_turn", "") },
+	}
+	for from := 0; from < len(steps); from++ {
+		for to := from; to <= len(steps); to++ {
+			t.Run(fmt.Sprintf("%d-%d", from, to), func(t *testing.T) {
+				inBoth(t, func(t *testing.T, e era) {
+					st := newStage(t, e)
+					st.server.script = func(tn *turn) {
+						play := func(steps []func(*turn)) {
+							for _, step := range steps {
+								step(tn)
+							}
+						}
+						play(steps[:from])
+						synctest.Wait()
+						st.server.away(func() { play(steps[from:to]) })
+						time.Sleep(10 * time.Second) // it is back
+						synctest.Wait()
+						play(steps[to:])
+					}
+					stop, events := st.say("x").end()
+					text := said(events)
+					if stop.Outcome != trace.OutcomeCompleted || text != first+"|"+second && !(e == feb && from < 3 && strings.HasSuffix(text, second)) {
+						t.Errorf("%+v: %q", stop, text)
+					}
+					if strings.Count(text, "Let me ") > 1 || strings.Count(text, "It formats") != 1 {
+						t.Errorf("said twice, or not: %q", text)
+					}
+					results := agenttest.Each[trace.ToolResult](events)
+					if len(results) != 1 || results[0].Status != trace.ToolCompleted {
+						t.Errorf("the call ended as %+v", results)
+					}
+					if n := len(st.host.Begun()); n != 0 {
+						t.Errorf("%d turns of somebody else's", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+// H27: the connection may be lost again and again.
+func TestH27_RecoveryOfATurnThatIsCutManyTimes(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		var want strings.Builder
+		st.server.script = func(tn *turn) {
+			for i := range 20 {
+				piece := fmt.Sprintf("piece %d. ", i)
+				want.WriteString(piece)
+				tn.say(piece)
+				if i%4 == 3 {
+					synctest.Wait()
+					st.server.drop(0)
+					time.Sleep(3 * time.Second)
+					synctest.Wait()
+				}
+			}
+			tn.finish("end_turn", "")
+		}
+		if got := st.say("x").completes(); got != want.String() {
+			t.Errorf("%q\nwant %q", got, want.String())
+		}
+		if st.server.opened != 6 {
+			t.Errorf("%d sockets", st.server.opened)
+		}
+	})
+}
+
+// E33: the older server's last snapshot has the same text in all parts. What was
+// streamed stays.
+func TestE33_TheOlderServersLastWordTakesNothingBack(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		if got := newStage(t, e).say("tool").completes(); got != "Let me look.|It says hello." {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// E37: frames above 1 MB are usual: each snapshot holds the whole message.
+func TestE37_LargeFrames(t *testing.T) {
+	large := strings.Repeat("0123456789abcdef", 5<<16) // 5 MB
+	script := func(tn *turn) {
+		tn.say("Let me look.")
+		tn.tool("prt-1", "bash", "running", object{"command": "cat large"}, nil)
+		tn.tool("prt-1", "bash", "completed", object{"command": "cat large"}, large)
+		tn.say("It is large.")
+		tn.finish("end_turn", "")
+	}
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.server.script = script
+		stop, events := st.say("x").end()
+		results := agenttest.Each[trace.ToolResult](events)
+		var got string
+		if len(results) == 1 {
+			_ = json.Unmarshal(results[0].Output, &got)
+		}
+		if stop.Outcome != trace.OutcomeCompleted || got != large {
+			t.Errorf("%+v, and a result of %d bytes", stop, len(got))
+		}
+	})
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e, func(r *agentops.Runtime) { r.MaxFrame = 4 << 20 })
+		st.server.script = script
+		stop, events := st.say("x").end()
+		errs := agenttest.Each[trace.Error](events)
+		if stop.Error != "Stream interrupted" || len(errs) != 1 || errs[0].Message != "Agent Ops sent a frame of more than 4 MB, so the connection was closed: raise max_frame of this agent." {
+			t.Errorf("%+v %+v", stop, errs)
+		}
+		if st.server.opened != 1 {
+			t.Errorf("%d sockets: it would only come again", st.server.opened)
+		}
+	})
+}
+
+// Frames that nobody takes stay where they are: the reader takes no more than what
+// the turn's log takes.
+func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		piece := strings.Repeat("x", 16<<10)
+		st.server.script = func(tn *turn) {
+			for range 1000 { // 16 MB
+				tn.say(piece)
+			}
+			tn.finish("end_turn", "")
+		}
+		stuck := make(chan struct{})
+		p := agent.Prompt{
+			Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: "x"}}}, By: "ada", Caller: agent.Caller{Bearer: "token-ada"},
+		}
+		b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: func(ctx context.Context, _ []trace.Event) error {
+			select {
+			case <-stuck:
+			case <-ctx.Done():
+			}
+			return nil
+		}})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = st.session.Prompt(t.Context(), p, b)
+		}()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := st.server.taken.Load(); n > 400 {
+			t.Errorf("%d frames were taken though the log takes nothing", n)
+		}
+		close(stuck)
+		<-done
+		if stop, ok := b.Verdict(); !ok || stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("%+v", stop)
+		}
+		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A hostile server costs bounded memory, and what it does has a clear error.
+func TestAHostileServer(t *testing.T) {
+	interrupted := func(t *testing.T, p *play, why string) {
+		t.Helper()
+		stop, events := p.end()
+		errs := agenttest.Each[trace.Error](events)
+		if stop.Error != "Stream interrupted" || len(errs) != 1 || !strings.Contains(errs[0].Message, why) || said(events) != "well" {
+			t.Errorf("%+v %.200v, want %q", stop, errs, why)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		does func(*server)
+		why  string // "": the turn goes on
+	}{
+		{"not UTF-8", func(s *server) { s.raw([]byte("{\"type\":\"chunk\",\"content\":\"\xff\xfe\"}")) }, "not UTF-8"},
+		{"a frame above the limit", func(s *server) { s.raw([]byte(`{"type":"x","x":"` + strings.Repeat("x", 65<<20) + `"}`)) }, "more than 64 MB"},
+		{"a frame of 50 MB", func(s *server) { s.raw([]byte(`{"type":"x","x":"` + strings.Repeat("x", 50<<20) + `"}`)) }, ""},
+		{"50 MB of brackets", func(s *server) { s.raw([]byte(`{"type":"message.updated","data":` + strings.Repeat("[", 50<<20))) }, ""},
+		{"no JSON", func(s *server) { s.raw([]byte("<html>")) }, ""},
+		{"types that nobody knows", func(s *server) {
+			for i := range 3000 {
+				s.raw(fmt.Appendf(nil, `{"type":"new-%d","x":1}`, i))
+			}
+		}, ""},
+		{"lists where there are none", func(s *server) {
+			for _, typ := range []string{"message", "message.updated", "chunk", "status", "question", "interactive_prompt", "queue.state"} {
+				s.raw(fmt.Appendf(nil, `{"type":%q,"data":[],"session":[],"prompt":[],"content":{}}`, typ))
+			}
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStage(t, head)
+				st.server.script = func(tn *turn) {
+					tn.say("well")
+					synctest.Wait()
+					c.does(st.server)
+					tn.pause(time.Minute)
+					tn.say(", at last")
+					tn.finish("end_turn", "")
+				}
+				p := st.say("x")
+				if c.why != "" {
+					interrupted(t, p, c.why)
+					return
+				}
+				if got := p.completes(); got != "well, at last" {
+					t.Errorf("%q", got)
+				}
+			})
+		})
+	}
+}
+
+// Snapshots without end are no text, and cost no memory that grows.
+func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		heap := func() uint64 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		var before, after uint64
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			tn.close()
+			tn.parts = append(tn.parts, object{"type": "tool-call", "callId": "c", "toolName": "bash", "status": "running", "args": object{"command": strings.Repeat("x", 10<<10)}})
+			for i := range 3000 {
+				tn.updated()
+				if i%1000 == 999 {
+					synctest.Wait()
+				}
+				if i == 999 {
+					before = heap()
+				}
+			}
+			synctest.Wait()
+			after = heap()
+			tn.finish("end_turn", "")
+		}
+		stop, events := st.say("x").end()
+		if stop.Outcome != trace.OutcomeCompleted || said(events) != "well" || len(events) > 30 {
+			t.Errorf("%+v: %d events", stop, len(events))
+		}
+		if after > before+8<<20 {
+			t.Errorf("the heap grew from %d to %d over 2000 snapshots", before, after)
+		}
+	})
+}
+
+// A peer that is gone without a word is noticed by pings, and the turn goes on with
+// another connection.
+func TestAPeerThatIsGoneWithoutAWordIsNoticed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		p := st.say("x")
+		st.server.script = nil
+		_ = p
+		p.cancel()
+		<-p.done
+		_ = p.Finish(trace.Stop{Outcome: trace.OutcomeCanceled})
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			synctest.Wait()
+			st.server.conn.freeze()
+			time.Sleep(10 * time.Minute)
+			tn.say(", at last")
+			tn.finish("end_turn", "")
+		}
+		if got := st.say("y").completes(); got != "well, at last" {
+			t.Errorf("%q", got)
+		}
+		if st.server.opened < 2 {
+			t.Error("nobody noticed")
+		}
+	})
+}
+
+// A turn goes on over a restart of the gateway: what was said meanwhile is added,
+// what was on record is not said again, and what was asked can be answered.
+func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		script     func(st *stage, tn *turn)
+		until      string // what has been said when the gateway stops
+		answers    bool
+	}{
+		{"in the middle of a text", "Let me look at it.|Done.", func(_ *stage, tn *turn) {
+			tn.say("Let me ")
+			tn.pause(time.Minute)
+			tn.say("look at it.")
+			tn.pause(time.Minute)
+			tn.tool("prt-1", "bash", "running", object{"command": "ls"}, nil)
+			tn.tool("prt-1", "bash", "completed", object{"command": "ls"}, "a.go")
+			tn.say("Done.")
+			tn.finish("end_turn", "")
+		}, "Let me ", false},
+		{"after a call", "Let me look.|It says hello.", func(_ *stage, tn *turn) {
+			tn.say("Let me look.")
+			tn.tool("prt-1", "read", "running", object{"filePath": "a"}, nil)
+			tn.tool("prt-1", "read", "completed", object{"filePath": "a"}, "hello")
+			tn.say("It says ")
+			tn.pause(3 * time.Minute)
+			tn.say("hello.")
+			tn.finish("end_turn", "")
+		}, "It says ", false},
+		{"ended meanwhile", "Let me look.", func(_ *stage, tn *turn) {
+			tn.say("Let me ")
+			tn.pause(30 * time.Second)
+			tn.say("look.")
+			tn.finish("end_turn", "")
+		}, "Let me ", false},
+		{"while it asks", "Before I go on:|You chose red.", func(_ *stage, tn *turn) { usual(tn) }, "Before I go on:", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBoth(t, func(t *testing.T, e era) {
+				st := newStage(t, e)
+				file := t.TempDir() + "/token"
+				if err := os.WriteFile(file, []byte("token-ada\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				st.runtime.Token.File = file
+				st.server.script = func(tn *turn) { c.script(st, tn) }
+				st.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
+					<-ctx.Done()
+					return trace.Answer{}
+				}
+				p := st.say("question")
+				p.sees(c.until)
+				synctest.Wait()
+				var waiting []string
+				for _, q := range agenttest.Each[trace.Question](p.Events()) {
+					waiting = append(waiting, q.QuestionID)
+				}
+				if err := p.Flush(); err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Abandon(); err != nil {
+					t.Fatal(err)
+				}
+				if err := st.session.Close(); err != nil {
+					t.Fatal(err)
+				}
+				<-p.done
+				time.Sleep(time.Minute)
+
+				again := agenttest.NewHost()
+				if c.answers {
+					again.OnAsk = func(context.Context, trace.Question) trace.Answer {
+						return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
+					}
+				}
+				r := again.Reopen(p.Turn(), p.Events())
+				session, err := st.runtime.Open(t.Context(), again, agent.Config{SessionID: st.server.id, Resume: st.host.Token()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = session.Close() }()
+				if err := st.runtime.Reattach(t.Context(), session, waiting, r.Builder); err != nil {
+					t.Fatal(err)
+				}
+				stop, ok := r.Verdict()
+				if !ok || stop.Outcome != trace.OutcomeCompleted {
+					t.Errorf("%+v", stop)
+				}
+				_, events := finish(t, r, stop)
+				if got := said(events); got != c.want {
+					t.Errorf("%q, want %q", got, c.want)
+				}
+				if n := len(again.Begun()); n != 0 {
+					t.Errorf("%d turns of somebody else's", n)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,695 @@
+package agentops_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/adapter/agentops"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// inBoth runs a test in a bubble, in both eras.
+func inBoth(t *testing.T, test func(t *testing.T, e era)) {
+	t.Helper()
+	eras(t, func(t *testing.T, e era) { synctest.Test(t, func(t *testing.T) { test(t, e) }) })
+}
+
+func TestF01_OneSocketForEachTurn(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e, perTurn)
+		for i := range 2 {
+			if got := st.say("hello").completes(); got != "You said: hello" {
+				t.Errorf("it said %q", got)
+			}
+			synctest.Wait()
+			if st.server.opened != i+1 || len(st.server.clients) != 0 {
+				t.Errorf("after turn %d %d sockets were opened and %d are open", i+1, st.server.opened, len(st.server.clients))
+			}
+		}
+	})
+}
+
+// Each principal prompts in its own name; and however many turns there are, the
+// session is read once.
+func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		for _, who := range []string{"ada", "bob", "ada", "bob"} {
+			if got := st.sayBy("hello from "+who, by{who: who}).completes(); got != "You said: hello from "+who {
+				t.Errorf("%s got %q", who, got)
+			}
+		}
+		var authors []string
+		for _, m := range st.server.history {
+			if m["role"] == "user" {
+				authors = append(authors, m["authorId"].(string))
+			}
+		}
+		if !slices.Equal(authors, []string{"u_ada", "u_bob", "u_ada", "u_bob"}) {
+			t.Errorf("the prompts are by %q", authors)
+		}
+		want := map[era]int{feb: 2, head: 1}[e] // the newer one takes prompts without a socket
+		if st.server.opened != want {
+			t.Errorf("%d sockets were opened, want %d", st.server.opened, want)
+		}
+		if n := len(st.host.Begun()); n != 0 {
+			t.Errorf("%d turns were taken for somebody else's", n)
+		}
+	})
+}
+
+// A stop reaches the session before the socket closes, and the turn there is over.
+func TestF09_AbortThenClose(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e, perTurn)
+		p := st.say("slow")
+		p.sees("well")
+		p.cancel()
+		stop, events := p.end()
+		if stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+		synctest.Wait()
+		var order []string
+		for _, f := range st.server.got {
+			if f["type"] == "abort" || f["type"] == "(closed)" {
+				order = append(order, f["type"].(string))
+			}
+		}
+		if !slices.Equal(order, []string{"abort", "(closed)"}) {
+			t.Errorf("the server saw %q", order)
+		}
+	})
+}
+
+func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		p := st.say("slow")
+		p.sees("well")
+		began := time.Now()
+		p.cancel()
+		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
+			t.Errorf("%+v", stop)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it took %s", took)
+		}
+		synctest.Wait()
+		if st.server.running != nil || len(st.server.frames("abort")) != 1 {
+			t.Errorf("the turn runs on; %d aborts", len(st.server.frames("abort")))
+		}
+		if got := st.say("hello").completes(); got != "You said: hello" {
+			t.Errorf("the next turn said %q", got)
+		}
+	})
+}
+
+// A client that goes away stops the turn in the same way.
+func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		p := st.say("slow")
+		p.sees("well")
+		if err := p.Finish(trace.Stop{Reason: "disconnected", Outcome: trace.OutcomeCanceled}); err != nil {
+			t.Fatal(err)
+		}
+		p.cancel()
+		<-p.done
+		synctest.Wait()
+		if p.err != nil || st.server.running != nil || len(st.server.frames("abort")) != 1 {
+			t.Errorf("%v; the turn runs on, or %d aborts", p.err, len(st.server.frames("abort")))
+		}
+	})
+}
+
+// In strict mode nothing is tried again.
+func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e, strict)
+		p := st.say("slow")
+		p.sees("well")
+		st.server.drop(0)
+		stop, events := p.end()
+		if stop.Outcome != trace.OutcomeFailed || stop.Error != "Stream interrupted" || said(events) != "well" {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+		time.Sleep(time.Hour)
+		if st.server.opened != 1 {
+			t.Errorf("%d sockets were opened", st.server.opened)
+		}
+		st.server.stopTurn()
+		synctest.Wait()
+		if got := st.say("hello").completes(); got != "You said: hello" {
+			t.Errorf("the next prompt is the client's to send, and got %q", got)
+		}
+	})
+}
+
+// However a connection cannot be opened, the stop says so to the letter, an error
+// beside it says why, and it is tried once.
+func TestG01_ConnectionFailed(t *testing.T) {
+	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	status := func(code int, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			_, _ = w.Write([]byte(body))
+		}
+	}
+	upgraded := func(frame string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			conn, err := websocket.Accept(w, r, nil)
+			if err != nil {
+				return
+			}
+			for range 20 {
+				if frame == "" || conn.Write(r.Context(), websocket.MessageText, []byte(frame)) != nil {
+					break
+				}
+			}
+			_, _, _ = conn.Read(r.Context())
+			_ = conn.CloseNow()
+		}
+	}
+	for _, c := range []struct {
+		name, why string
+		handler   http.HandlerFunc
+		change    func(*agentops.Runtime)
+	}{
+		{"refused", "cannot be reached: connection refused", nil, func(r *agentops.Runtime) { r.Dial = newClosedPipes().dial }},
+		{"slow loris", "did not open the connection within 30s", silent, nil},
+		{"no token", "does not accept the token (401)", status(401, `{"error":"Missing or invalid authentication","code":"UNAUTHORIZED"}`), nil},
+		{"no session", "no such session", status(404, `{"error":"Session with id 'x' not found","code":"NOT_FOUND"}`), nil},
+		{"never started", "refused (503): Runner not started", status(503, "Runner not started"), nil},
+		{"no socket", "refused with status 200", status(200, "<html>"), nil},
+		{"opened and silent", "opened the connection and then said nothing", upgraded(""), nil},
+		{"opened and talks of something else", "did not say how the session stands", upgraded(`{"type":"pong"}`), nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStage(t, head, func(r *agentops.Runtime) {
+					if c.change != nil {
+						c.change(r)
+					}
+				})
+				if c.handler != nil {
+					st.server.wrap = func(http.Handler) http.Handler { return c.handler }
+				}
+				stop, events := st.say("hello").end()
+				if stop.Outcome != trace.OutcomeFailed || stop.Error != "Connection failed" {
+					t.Errorf("%+v", stop)
+				}
+				errs := agenttest.Each[trace.Error](events)
+				if len(errs) != 1 || !strings.Contains(errs[0].Message, c.why) {
+					t.Errorf("%+v, want %q", errs, c.why)
+				}
+				if n := len(st.server.calls); c.handler != nil && n != 1 {
+					t.Errorf("it was tried %d times", n)
+				}
+				if st.counted.Load() != 1 {
+					t.Errorf("%d failures were counted", st.counted.Load())
+				}
+			})
+		})
+	}
+}
+
+// A turn that loses its connection for good says so to the letter, keeps what was
+// said, and an error beside it says why.
+func TestG02_StreamInterrupted(t *testing.T) {
+	for code, why := range map[websocket.StatusCode]string{
+		websocket.StatusNormalClosure: "1000 normal end", websocket.StatusGoingAway: "1001 it goes away", websocket.StatusInternalError: "1011 internal error",
+		websocket.StatusServiceRestart: "1012 it restarts", websocket.StatusPolicyViolation: "1008 it does not allow this", 4401: "4401 a code of its own", 0: "broke",
+	} {
+		t.Run(fmt.Sprint(int(code)), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStage(t, head, strict)
+				p := st.say("slow")
+				p.sees("well")
+				st.server.drop(code)
+				stop, events := p.end()
+				if stop.Outcome != trace.OutcomeFailed || stop.Error != "Stream interrupted" || said(events) != "well" {
+					t.Errorf("%+v %q", stop, said(events))
+				}
+				if errs := agenttest.Each[trace.Error](events); len(errs) != 1 || !strings.Contains(errs[0].Message, why) {
+					t.Errorf("%+v, want %q", errs, why)
+				}
+			})
+		})
+	}
+}
+
+// A connection that cannot be made anew ends the turn after a bounded time.
+func TestG02_InterruptedWhenItCannotBeMadeAnew(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		p := st.say("slow")
+		p.sees("well")
+		st.server.wrap = func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
+		}
+		began := time.Now()
+		st.server.drop(websocket.StatusGoingAway)
+		stop, _ := p.end()
+		if stop.Error != "Stream interrupted" {
+			t.Errorf("%+v", stop)
+		}
+		if took := time.Since(began); took < time.Minute || took > 5*time.Minute || st.counted.Load() != 10 {
+			t.Errorf("after %s and %d tries", took, st.counted.Load())
+		}
+	})
+}
+
+// What the session says of its failure is the turn's, as it was said.
+func TestG03_TheSessionsErrorIsKeptAsItWas(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		stop, events := st.say("fail").end()
+		if stop.Outcome != trace.OutcomeFailed || stop.Error != "the model is overloaded" || said(events) != "Hm." {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+	})
+}
+
+func TestG04_ATurnThatEndsInAnErrorFails(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		for text, want := range map[string]string{"out of tokens": "out of tokens", "": "Turn failed"} {
+			st.server.script = func(tn *turn) {
+				tn.say("Hm.")
+				tn.parts = append(tn.parts, object{"type": "text", "text": "Hm."})
+				tn.text = ""
+				if text == "" {
+					tn.finish("error", "")
+					return
+				}
+				tn.finish("error", text)
+			}
+			stop, _ := st.say("x").end()
+			if stop.Outcome != trace.OutcomeFailed || stop.Error != want {
+				t.Errorf("%+v, want %q", stop, want)
+			}
+		}
+	})
+}
+
+// H21: the error arrives with its text, and the next turn is a turn like any other.
+func TestH21_AfterAnErrorTheSessionGoesOn(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		if stop, _ := st.say("fail").end(); stop.Error != "the model is overloaded" {
+			t.Errorf("%+v", stop)
+		}
+		if got := st.say("hello").completes(); got != "You said: hello" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestH22_ThousandsOfDeltas(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		var want strings.Builder
+		st.server.script = func(tn *turn) {
+			for i := range 3000 {
+				piece := fmt.Sprintf("%d 🕛 ", i)
+				want.WriteString(piece)
+				tn.say(piece)
+			}
+			tn.finish("end_turn", "")
+		}
+		stop, events := st.say("x").end()
+		if stop.Outcome != trace.OutcomeCompleted || streamed(events) != want.String() || said(events) != want.String() {
+			t.Errorf("%+v: %d bytes streamed, %d said, want %d", stop, len(streamed(events)), len(said(events)), want.Len())
+		}
+	})
+}
+
+// Prompts one after the other, as fast as they can be sent, do not mix.
+func TestE07_RapidPromptsDoNotMix(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		for i := range 25 {
+			text := fmt.Sprintf("tool %d", i)
+			if got := st.say(text).completes(); got != "Let me look.|It says hello." {
+				t.Fatalf("%d: %q", i, got)
+			}
+		}
+		if n := len(st.host.Begun()); n != 0 {
+			t.Errorf("%d turns of somebody else's", n)
+		}
+	})
+}
+
+// other is somebody at the server's own page.
+func (s *server) other(text, channel string) {
+	kind, id, _ := strings.Cut(channel, ":")
+	p := &prompt{content: text, chType: kind, chID: id, by: user{"u_bob", "Bob", "collaborator"}}
+	if kind == "thread" {
+		p.thread = id
+	}
+	s.prompt(p)
+}
+
+// A prompt that comes while another's turn runs waits there, and then has its own
+// text; the other's turn is told as the other's.
+func TestE08_APromptWaitsForAnothersTurn(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.say("hello").completes()
+		st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+		synctest.Wait()
+		p := st.say("tool")
+		if got := p.completes(); got != "Let me look.|It says hello." {
+			t.Errorf("ours said %q", got)
+		}
+		begun := st.host.Begun()
+		if len(begun) != 1 {
+			t.Fatalf("%d turns were begun", len(begun))
+		}
+		stop, ok := begun[0].Verdict()
+		if !ok {
+			t.Fatal("the other's turn has no end")
+		}
+		_, events := finish(t, begun[0], stop)
+		if said(events) != "well, at last" || agenttest.Each[trace.Prompt](events)[0].By != "u_bob" {
+			t.Errorf("the other's turn is %q, asked by %+v", said(events), agenttest.Each[trace.Prompt](events))
+		}
+	})
+}
+
+// E34: what others do in channels of their own is theirs, also while ours runs.
+func TestE34_OtherChannelsAreKeptApart(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.server.script = func(tn *turn) {
+			tn.say("one ")
+			tn.s.broadcast(object{"type": "message", "data": object{"id": "foreign", "role": "assistant", "content": "", "parts": []any{}, "channelType": "slack", "channelId": "C1"}})
+			tn.s.broadcast(object{"type": "chunk", "content": "foreign", "messageId": "foreign", "channelType": "slack", "channelId": "C1"})
+			tn.say("two")
+			tn.s.broadcast(object{"type": "message.updated", "data": object{
+				"id": "foreign", "role": "assistant", "content": "foreign", "channelType": "slack", "channelId": "C1",
+				"parts": []object{{"type": "text", "text": "foreign"}, {"type": "finish", "reason": "end_turn"}},
+			}})
+			tn.finish("end_turn", "")
+		}
+		if got := st.say("x").completes(); got != "one two" {
+			t.Errorf("ours said %q", got)
+		}
+		if n := len(st.host.Begun()); n != 1 {
+			t.Errorf("%d turns were begun", n)
+		}
+	})
+}
+
+// E38: of two equal prompts at the same time each has its own turn.
+func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.say("hello").completes()
+		n := 0
+		st.server.script = func(tn *turn) {
+			n++
+			tn.pause(time.Second)
+			tn.say(fmt.Sprintf("%s's turn", tn.p.by.name))
+			tn.finish("end_turn", "")
+		}
+		st.server.other("same", map[era]string{head: "thread:thread-active"}[e])
+		if got := st.say("same").completes(); got != "Ada's turn" {
+			t.Errorf("ours said %q", got)
+		}
+		begun := st.host.Begun()
+		if len(begun) != 1 || n != 2 {
+			t.Fatalf("%d turns were begun, %d ran", len(begun), n)
+		}
+		stop, _ := begun[0].Verdict()
+		if _, events := finish(t, begun[0], stop); said(events) != "Bob's turn" {
+			t.Errorf("the other's said %q", said(events))
+		}
+	})
+}
+
+// E27, E28: an abort brings no end, and what was under way comes after it.
+func TestE28_LateChunksAfterAnAbortAreDropped(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.server.script = func(tn *turn) {
+			if tn.p.content != "slow" {
+				usual(tn)
+				return
+			}
+			tn.say("well")
+			<-tn.ctx.Done()
+			tn.late("late")
+			time.Sleep(100 * time.Millisecond)
+			tn.late("later")
+		}
+		p := st.say("slow")
+		p.sees("well")
+		p.cancel()
+		stop, events := p.end()
+		if stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+		if got := st.say("hello").completes(); got != "You said: hello" {
+			t.Errorf("the next turn said %q", got)
+		}
+	})
+}
+
+// Somebody else's abort ends our turn without an end, too.
+func TestE27_AnAbortBySomebodyElse(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		p := st.say("slow")
+		p.sees("well")
+		st.server.abort()
+		if stop, events := p.end(); stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+	})
+}
+
+// E29: another model takes over, and says what it says in a turn of its own there.
+func TestE29_AFailoverIsOneTurnHere(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.server.script = func(tn *turn) {
+			tn.say("I beg")
+			tn.s.broadcast(object{"type": "model-switched", "messageId": tn.p.id, "fromModel": "a", "toModel": "b", "reason": "overloaded"})
+			second := &turn{s: tn.s, p: tn.p, ctx: tn.ctx, cancel: tn.cancel, id: tn.id + "-b"}
+			second.say("I begin anew.")
+			second.finish("end_turn", "")
+		}
+		if got := st.say("x").completes(); got != "I beg|I begin anew." {
+			t.Errorf("%q", got)
+		}
+		if n := len(st.host.Begun()); n != 0 {
+			t.Errorf("%d turns were begun", n)
+		}
+	})
+}
+
+// E30: the one place of the queue is taken by somebody else.
+func TestE30_AWithdrawnPromptIsNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.say("hello").completes()
+		st.server.other("slow", "thread:thread-active")
+		p := st.say("mine")
+		synctest.Wait()
+		st.server.other("theirs", "thread:thread-active")
+		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "withdrawn" {
+			t.Errorf("%+v", stop)
+		}
+	})
+}
+
+// An abort never hits another's turn: what waits is taken back, or aborted when it
+// runs where it cannot be taken back.
+func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.say("hello").completes()
+		st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+		synctest.Wait()
+		p := st.say("slow too")
+		synctest.Wait()
+		p.cancel()
+		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
+			t.Errorf("%+v", stop)
+		}
+		synctest.Wait()
+		if n := len(st.server.frames("abort")); n != 0 || st.server.running == nil || st.server.running.p.content != "slow" {
+			t.Fatalf("%d aborts hit the other's turn", n)
+		}
+		time.Sleep(29 * time.Second)
+		if n := len(st.server.frames("abort")); n != 0 {
+			t.Fatalf("%d aborts hit the other's turn", n)
+		}
+		time.Sleep(10 * time.Second)
+		aborts, taken := len(st.server.frames("abort")), len(st.server.frames("queue.withdraw"))
+		if e == feb && aborts != 1 || e == head && (aborts != 0 || taken != 1) || st.server.running != nil {
+			t.Errorf("%d aborts, %d taken back, running %v", aborts, taken, st.server.running != nil)
+		}
+		begun := st.host.Begun()
+		if len(begun) != 1 {
+			t.Fatalf("%d turns", len(begun))
+		}
+		stop, _ := begun[0].Verdict()
+		if _, events := finish(t, begun[0], stop); said(events) != "well, at last" {
+			t.Errorf("the other's said %q", said(events))
+		}
+	})
+}
+
+// E36: the session ends in the middle of a turn.
+func TestE36_TheSessionEndsInMidTurn(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		p := st.say("slow")
+		p.sees("well")
+		st.server.broadcast(object{"type": "status", "data": object{"status": "terminated"}})
+		if stop, _ := p.end(); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "terminated") {
+			t.Errorf("%+v", stop)
+		}
+	})
+}
+
+// A prompt to a session that has ended is refused, and the refusal says why.
+func TestAPromptToAnEndedSessionIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.server.status = "terminated"
+		if stop, _ := st.say("hello").end(); stop.Outcome != trace.OutcomeFailed || stop.Error != "Agent Ops refused (409): Session is terminated" {
+			t.Errorf("%+v", stop)
+		}
+	})
+}
+
+// Who may only look cannot prompt, though the socket would let them.
+func TestB06_AViewersPromptIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		stop, _ := st.sayBy("hello", by{who: "vic", channel: "thread:t1"}).end()
+		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "(404)") || len(st.server.frames("prompt")) != 0 || len(st.server.history) != 0 {
+			t.Errorf("%+v", stop)
+		}
+	})
+}
+
+// What a request brings along goes on: the channel, the trace, the token, and the
+// subprotocols in either of their names.
+func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		const traced = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+		st := newStage(t, e)
+		st.sayBy("hello", by{who: "ada", channel: "slack:C1", traceparent: traced}).completes()
+		up := st.server.upgrades[0]
+		if up.Get("Traceparent") != traced || up.Get("Authorization") != "Bearer token-ada" || up.Get("Sec-Websocket-Protocol") != "valet,agent-ops" {
+			t.Errorf("the upgrade had %v", up)
+		}
+		m := st.server.history[0]
+		if m["channelType"] != "slack" || m["channelId"] != "C1" {
+			t.Errorf("the prompt came as %v", m)
+		}
+		how := map[era]string{feb: "socket", head: "rest"}[e]
+		var found object
+		for _, f := range st.server.got {
+			if f["content"] == "hello" {
+				found = f
+			}
+		}
+		if found["how"] != how || e == head && found["traceparent"] != traced || e == feb && found["traceparent"] != nil {
+			t.Errorf("the prompt was sent as %v", found)
+		}
+	})
+}
+
+// Without a place the newer server would lose questions and errors.
+func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.say("hello").completes()
+		st.say("hello").completes()
+		if m := st.server.history[0]; m["threadId"] != "thread-active" {
+			t.Errorf("the prompt came as %v", m)
+		}
+		asked := 0
+		for _, c := range st.server.calls {
+			if strings.HasSuffix(c, "/threads/active") {
+				asked++
+			}
+		}
+		if asked != 1 || !strings.Contains(st.host.Token(), "thread-active") {
+			t.Errorf("the thread was asked for %d times, and the token is %s", asked, st.host.Token())
+		}
+	})
+}
+
+// A server may answer with a subprotocol that was not asked for, or with none; and
+// a newer server may be too old for prompts by REST.
+func TestServersThatAnswerInTheirOwnWay(t *testing.T) {
+	for _, protocol := range []string{"", "agent-ops", "valet", "something-new"} {
+		synctest.Test(t, func(t *testing.T) {
+			st := newStage(t, feb)
+			st.server.protocol, st.server.light = protocol, true
+			if got := st.say("hello").completes(); got != "You said: hello" {
+				t.Errorf("%q: %q", protocol, got)
+			}
+			if got := st.say("tool").completes(); got != "Let me look.|It says hello." {
+				t.Errorf("%q: %q", protocol, got)
+			}
+		})
+	}
+}
+
+// What the server would drop without a word is told to its sender.
+func TestADroppedAttachmentIsTold(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		p := st.sayBy("hello", by{who: "ada"},
+			trace.InputPart{Type: trace.InputFile, Filename: "a.zip", MediaType: "application/zip", URL: "data:application/zip;base64,AA=="},
+			trace.InputPart{Type: trace.InputFile, Filename: "a.png", MediaType: "image/png", URL: "data:image/png;base64,AA=="})
+		stop, events := p.end()
+		errs := agenttest.Each[trace.Error](events)
+		if stop.Outcome != trace.OutcomeCompleted || len(errs) != 1 || !strings.Contains(errs[0].Message, "a.zip was not sent") {
+			t.Errorf("%+v %+v", stop, errs)
+		}
+		files := 0
+		for _, f := range st.server.got {
+			if all, ok := f["attachments"].([]any); ok {
+				files += len(all)
+			}
+		}
+		if files != 1 {
+			t.Errorf("%d files were sent", files)
+		}
+	})
+}
+
+// Without a token nobody is asked.
+func TestWithoutATokenNobodyIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		p := agent.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: "x"}}}, By: "ada"}
+		r := st.host.Turn(p)
+		if err := st.session.Prompt(t.Context(), p, r.Builder); err != nil {
+			t.Fatal(err)
+		}
+		stop, _ := r.Verdict()
+		_, events := finish(t, r, stop)
+		if errs := agenttest.Each[trace.Error](events); stop.Error != "Connection failed" || len(errs) != 1 || !strings.Contains(errs[0].Message, "needs a token") || len(st.server.calls) != 0 {
+			t.Errorf("%+v %+v %v", stop, errs, st.server.calls)
+		}
+	})
+}
