@@ -40,6 +40,12 @@ func (f figures) growth(what, of string) (float64, bool) {
 	return both.ratio(what, of)
 }
 
+// excess is how much more one of the gateway's figures is than another, in the same way.
+func (f figures) excess(what, than string) (float64, bool) {
+	both := figures{what: {gateway: f[what][gateway], than: f[than][gateway]}}
+	return both.difference(what, gateway, than)
+}
+
 func (f figures) pair(what, one, other string, compare func(a, b float64) float64) (float64, bool) {
 	a, b := f[what][one], f[what][other]
 	if len(a) == 0 || len(a) != len(b) {

@@ -23,7 +23,7 @@ func (b *bencher) measureFollowers(ctx context.Context) error {
 	for round := range b.scale.rounds {
 		for _, s := range servers {
 			fmt.Fprintf(os.Stderr, "  round %d, %s\n", round+1, s.name)
-			r, err := crowd(ctx, s, b.scale.followers, b.scale.window)
+			r, err := crowd(ctx, s, newSession(), b.scale.followers, load{window: b.scale.window})
 			if err != nil {
 				return errors.Join(err, s.alive())
 			}
@@ -34,12 +34,11 @@ func (b *bencher) measureFollowers(ctx context.Context) error {
 	return nil
 }
 
-// crowd is one who asks and many who follow.
-func crowd(ctx context.Context, s *server, followers int, window time.Duration) (loudness, error) {
+// crowd is one who asks and many who follow, watched as the load says.
+func crowd(ctx context.Context, s *server, session string, followers int, l load) (loudness, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	session := newSession()
-	words := int((time.Duration(followers)*apart+2*settle+window+settle)/followPace) + 5
+	words := int((time.Duration(followers)*apart+2*settle+l.window+settle)/followPace) + 5
 	all := make([]heard, followers)
 	var wait sync.WaitGroup
 	listen := func(i int, hear func() (heard, error)) {
@@ -59,7 +58,7 @@ func crowd(ctx context.Context, s *server, followers int, window time.Duration) 
 		_ = rest(ctx, apart)
 	}
 	var result loudness
-	from, to, err := load{window: window}.watch(ctx, s, &result)
+	from, to, err := l.watch(ctx, s, &result)
 	wait.Wait()
 	if err = errors.Join(context.Cause(ctx), err); err != nil {
 		return loudness{}, err

@@ -44,6 +44,7 @@ func parts() []part {
 		{"stuck", (*bencher).measureStuck},
 		{"idle", (*bencher).measureIdle},
 		{"history", (*bencher).measureHistory},
+		{"relay", (*bencher).measureRelay},
 	}
 }
 

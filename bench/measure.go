@@ -17,6 +17,14 @@ const (
 	historyFirst  = "page of 100 turns, the first of its session (ms)"
 	historyLater  = "page of 100 turns, later (ms)"
 	historyReady  = "start on the full store (ms)"
+
+	relayLatency50  = "latency p50 of an agent on another server, 100 streams of one session (ms)"
+	relayLatency99  = "latency p99, the same (ms)"
+	directLatency50 = "latency p50 on that server's own WebSocket (ms)"
+	directLatency99 = "latency p99, the same WebSocket (ms)"
+	relayHeap       = "growth of the heap in 1,000 requests in a row (MB)"
+	relayRate       = "highest rate with first byte p99 < 200 ms, agent on another server (requests/s)"
+	relayFirst      = "first byte p99 at that rate (ms)"
 )
 
 func latency50(streams int) string { return latency(streams, 50) }
@@ -71,5 +79,6 @@ func measures() []string {
 	for _, n := range []int{1, 100} {
 		all = append(all, cpuFull(n), framesPerSecond(n))
 	}
-	return append(all, cpuFollower, followLatency, idleStream, idleTurn, historyFirst, historyLater, historyReady)
+	all = append(all, cpuFollower, followLatency, idleStream, idleTurn, historyFirst, historyLater, historyReady)
+	return append(all, relayLatency50, relayLatency99, directLatency50, directLatency99, relayHeap, relayRate, relayFirst)
 }

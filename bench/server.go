@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/internal/launch"
@@ -26,6 +29,7 @@ type server struct {
 	*launch.Server
 
 	name   string
+	agent  string // that every session is with; "": one at the pace that is asked for
 	client *http.Client
 }
 
@@ -131,6 +135,21 @@ func (s *server) alive() error {
 	default:
 		return nil
 	}
+}
+
+// metric is one of the gateway's own figures.
+func (s *server) metric(ctx context.Context, name string) (float64, error) {
+	res, err := s.request(ctx, http.MethodGet, "/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			return strconv.ParseFloat(value, 64)
+		}
+	}
+	return 0, fmt.Errorf("%s has no metric %s", s.name, name)
 }
 
 func (s *server) cpu() (time.Duration, error) { return processorTime(s.PID) }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -65,7 +67,7 @@ func (s *server) chat(ctx context.Context, a ask) (heard, error) {
 	if err != nil {
 		return heard{}, err
 	}
-	path := "/api/chat?agent=" + agentFor(a.pace)
+	path := "/api/chat?agent=" + cmp.Or(s.agent, agentFor(a.pace))
 	if a.shared && s.name == raw {
 		path += "&shared=1"
 	}
@@ -109,7 +111,7 @@ func (s *server) request(ctx context.Context, method, path string, body []byte) 
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", s.name, err)
 	}
-	if res.StatusCode != http.StatusOK {
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusCreated {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 		_ = res.Body.Close()
 		return nil, fmt.Errorf("%s answers %s: %s", s.name, res.Status, text)
@@ -164,11 +166,19 @@ func spoken(line []byte) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	digits, _, ok := bytes.Cut(rest, []byte(" "))
+	return clock(string(rest[:min(len(rest), longestClock)]))
+}
+
+// longestClock is how long a word is at most that says the time.
+const longestClock = 24
+
+// clock reads the time that a word says.
+func clock(text string) (time.Time, bool) {
+	digits, _, ok := strings.Cut(text, " ")
 	if !ok {
 		return time.Time{}, false
 	}
-	n, err := strconv.ParseInt(string(digits), 10, 64)
+	n, err := strconv.ParseInt(digits, 10, 64)
 	return time.Unix(0, n), err == nil
 }
 

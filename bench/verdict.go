@@ -65,6 +65,18 @@ func goals() []goal {
 			what: "page of 100 turns in the full store, later", floor: "–", aim: "≤ 50 ms", atMost: 50, unit: " ms",
 			figure: func(f figures) (float64, bool) { return f.median(historyLater, gateway) },
 		},
+		{
+			what: "added latency p99 of a frame over the other server's WebSocket, 100 streams of one session", floor: "< 5 ms, 100 streams", aim: "≤ 1 ms", atMost: 1, unit: " ms",
+			figure: func(f figures) (float64, bool) { return f.excess(relayLatency99, directLatency99) },
+		},
+		{
+			what: "growth of the heap in 1,000 requests in a row to an agent on another server", floor: "none", aim: "≤ 4 MB", atMost: 4, unit: " MB",
+			figure: func(f figures) (float64, bool) { return f.median(relayHeap, gateway) },
+		},
+		{
+			what: "first byte p99 at the highest steady rate to an agent on another server", floor: "< 200 ms", aim: "–", atMost: 200, unit: " ms",
+			figure: func(f figures) (float64, bool) { return f.median(relayFirst, gateway) },
+		},
 	}
 }
 

@@ -16,11 +16,12 @@ import { table } from './lib/table.mjs';
 import { Trial } from './lib/trial.mjs';
 
 const USAGE = `usage: node run.mjs [options]
-  --agent A         demo (default), or claude: a real Claude Code with a scripted model, which needs Go and npm
+  --agent A         demo (default); agentops: two gateways, one as the agent of the other; claude: a real Claude Code with a
+                    scripted model, which needs Go and npm
   --binary F        the gateway to start (default ../bin/tributary)
   --url U --token T a gateway that runs already, instead of --binary; only with the demo agent
   --claude F        with --agent claude: this command instead of the pinned Claude Code
-  --full            with --agent claude: every way and profile, not each case × client once
+  --full            with --agent claude or agentops: every way and profile, not each case × client once
   --case C          only these cases, repeatable (default all of the agent's)
   --client C        only these clients: 5.0.0 … 7.0.173, or a major; repeatable
   --way W           only chat (the Chat class) or hook (useChat); repeatable
@@ -54,7 +55,7 @@ async function main() {
     if (o.help) { console.log(USAGE); return 0; }
     agent = AGENTS[o.agent ?? 'demo'];
     if (!agent) throw new Error(`no agent ${o.agent}: choose from ${Object.keys(AGENTS).join(', ')}`);
-    if (o.url && o.agent === 'claude') throw new Error('--agent claude starts the gateway itself: leave --url out');
+    if (o.url && agent !== AGENTS.demo) throw new Error(`--agent ${o.agent} starts the gateway itself: leave --url out`);
     for (const [flag, values, known] of [['way', o.way, WAYS], ['profile', o.profile, PROFILES]]) {
       const unknown = (values ?? []).filter(v => !known.includes(v));
       if (unknown.length) throw new Error(`no ${flag} ${unknown.join(', ')}: choose from ${known.join(', ')}`);
@@ -82,7 +83,7 @@ async function main() {
     const sparse = agent.inTurn && !o.full;
     const plan = (sparse ? inTurn : full)(cases, all, ways, profiles);
     const another = options => (o.url ? Promise.reject(new Error('--url has one gateway only: leave this case out')) : agent.start(binary, { command: o.claude, ...options }));
-    const site = { ...http(server), work: server.work, said: server.said, another };
+    const site = { ...http(server), work: server.work, said: server.said, far: server.far, another };
     const results = await runAll(plan, { site, known, later: o.later || o.case?.length > 0, jobs: Number(o.jobs ?? agent.jobs), alive: server.alive });
     return report(results, { known, clients, ways, sparse, whole: !o.case && !o.client && !o.way && !o.profile && !sparse, server, said });
   } finally {

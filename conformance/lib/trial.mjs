@@ -83,7 +83,7 @@ export class Trial {
     return this.#own;
   }
 
-  #goTo(server) { this.site = { ...this.site, ...http(server), work: server.work, said: server.said }; }
+  #goTo(server) { this.site = { ...this.site, ...http(server), work: server.work, said: server.said, far: server.far }; }
 
   /** What stands in the trace of the chat, of one type. */
   async trace(type, id = this.id) {

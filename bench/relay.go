@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/internal/launch"
+)
+
+// What is measured of an agent on another server.
+const (
+	relayStreams = 100
+	relayRow     = 1000 // requests, one after the other
+	relayWarm    = 200  // requests before the heap is first read
+	relayPool    = 200  // sessions that take requests in turn
+	relayStep    = 3 * time.Second
+	// relayRest is longer than a gateway at rest takes to collect its garbage.
+	relayRest = 25 * time.Second
+	// quickFirst is what the p99 of the first byte may be at a rate that holds.
+	quickFirst = 200 * time.Millisecond
+)
+
+// relay is two gateways: near, whose agent is a session of far. They talk as an
+// Agent Ops session agent and its browser do.
+type relay struct{ near, far *server }
+
+// relaySettings is the configuration of near.
+const relaySettings = `default_agent: far
+limits: {prompts: none, requests: none, streams: none, clients: none}
+agents:
+  far: {adapter: agentops, url: %s, token_env: FAR_TOKEN}
+`
+
+func (s starter) relay(ctx context.Context) (relay, error) {
+	far, err := s.server(ctx, gateway, "")
+	if err != nil {
+		return relay{}, err
+	}
+	near, err := s.near(ctx, far)
+	if err != nil {
+		far.end()
+		return relay{}, err
+	}
+	return relay{near, far}, nil
+}
+
+func (s starter) near(ctx context.Context, far *server) (*server, error) {
+	file := filepath.Join(s.dir, "relay.yaml")
+	err := os.WriteFile(file, fmt.Appendf(nil, relaySettings, far.Base()), 0o600)
+	var data string
+	if err == nil {
+		data, err = os.MkdirTemp(s.dir, "near")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("prepare a gateway: %w", err)
+	}
+	cmd := exec.Command(s.binary, "serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", s.dir, "--log-level", "warn") //nolint:noctx // it outlives the context of its start
+	cmd.Env = append(os.Environ(), "FAR_TOKEN="+far.Token())
+	running, err := launch.Start(ctx, cmd)
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: filesNeeded, DisableCompression: true}
+	return &server{Server: running, name: gateway, agent: "far", client: &http.Client{Transport: transport}}, nil
+}
+
+func (r relay) end() {
+	r.near.end()
+	r.far.end()
+}
+
+// session makes a session of far, where it must be before near can talk to it.
+func (r relay) session(ctx context.Context, pace time.Duration) (string, error) {
+	id := newSession()
+	body, err := json.Marshal(map[string]string{"id": id, "agent": agentFor(pace)})
+	if err != nil {
+		return "", err
+	}
+	res, err := r.far.request(ctx, http.MethodPost, "/api/sessions", body)
+	if err != nil {
+		return "", err
+	}
+	return id, res.Body.Close()
+}
+
+// measureRelay is what a session on another server costs: added latency over a
+// client that is on that server's WebSocket itself, many streams on one session,
+// many requests in a row, and the rate at which first bytes still come soon.
+func (b *bencher) measureRelay(ctx context.Context) error {
+	r, err := b.start.relay(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.end()
+	for round := range b.scale.rounds {
+		fmt.Fprintf(os.Stderr, "  %d streams, round %d\n", relayStreams, round+1)
+		if err := b.relayed(ctx, r); err != nil {
+			return errors.Join(err, r.near.alive(), r.far.alive())
+		}
+	}
+	fmt.Fprintf(os.Stderr, "  %d requests in a row\n", relayRow)
+	if err := b.inARow(ctx, r); err != nil {
+		return errors.Join(err, r.near.alive(), r.far.alive())
+	}
+	return errors.Join(b.steady(ctx, r), r.near.alive(), r.far.alive())
+}
+
+// relayed lets many streams of near follow one session, beside one client that is on
+// far's WebSocket.
+func (b *bencher) relayed(ctx context.Context, r relay) error {
+	session, err := r.session(ctx, followPace)
+	if err != nil {
+		return err
+	}
+	direct, err := r.watch(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer direct.close()
+	through, err := crowd(ctx, r.near, session, relayStreams, load{window: b.scale.window, beside: direct.listen})
+	if err != nil {
+		return err
+	}
+	if len(direct.late) == 0 {
+		return errors.New("the client on the WebSocket heard nothing")
+	}
+	b.figures.add(relayLatency50, gateway, milliseconds(percentile(through.late, 50)))
+	b.figures.add(relayLatency99, gateway, milliseconds(percentile(through.late, 99)))
+	b.figures.add(directLatency50, gateway, milliseconds(percentile(direct.late, 50)))
+	b.figures.add(directLatency99, gateway, milliseconds(percentile(direct.late, 99)))
+	return nil
+}
+
+// watcher is a client on far's WebSocket.
+type watcher struct {
+	conn *websocket.Conn
+	late []time.Duration
+}
+
+func (r relay) watch(ctx context.Context, session string) (*watcher, error) {
+	url := strings.Replace(r.far.Base(), "http", "ws", 1) + "/api/sessions/" + session + "/ws?role=client"
+	conn, res, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + r.far.Token()}}})
+	if err != nil {
+		return nil, fmt.Errorf("connect to the WebSocket: %w", err)
+	}
+	if res.Body != nil {
+		_ = res.Body.Close()
+	}
+	conn.SetReadLimit(-1)
+	return &watcher{conn: conn}, nil
+}
+
+func (w *watcher) close() { _ = w.conn.CloseNow() }
+
+// listen hears the words that come while the context lasts, and those that came
+// before are thrown away.
+func (w *watcher) listen(ctx context.Context, _ *server) error {
+	began := time.Now()
+	for {
+		_, data, err := w.conn.Read(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return fmt.Errorf("read the WebSocket: %w", err)
+		}
+		now := time.Now()
+		frame, err := agentops.Decode(agentops.ToBrowser, data)
+		if err != nil {
+			return fmt.Errorf("read the WebSocket: %w", err)
+		}
+		chunk, ok := frame.(agentops.Chunk)
+		if !ok {
+			continue
+		}
+		if said, ok := clock(string(chunk.Content)); ok && said.After(began) {
+			w.late = append(w.late, now.Sub(said))
+		}
+	}
+}
+
+// inARow sends one request after the other and sees what becomes of the heap.
+func (b *bencher) inARow(ctx context.Context, r relay) error {
+	session, err := r.session(ctx, 0)
+	if err != nil {
+		return err
+	}
+	heap := func(requests int) (float64, error) {
+		for range requests {
+			if _, err := r.near.chat(ctx, ask{session: session, words: 3}); err != nil {
+				return 0, err
+			}
+		}
+		if err := rest(ctx, relayRest); err != nil {
+			return 0, err
+		}
+		return r.near.metric(ctx, "tributary_heap_live_bytes")
+	}
+	before, err := heap(relayWarm)
+	if err != nil {
+		return err
+	}
+	after, err := heap(relayRow)
+	b.figures.add(relayHeap, gateway, (after-before)/(1<<20))
+	return err
+}
+
+// steady looks for the highest rate of requests whose first bytes still come soon.
+func (b *bencher) steady(ctx context.Context, r relay) error {
+	var pool []string
+	for range relayPool {
+		session, err := r.session(ctx, 0)
+		if err != nil {
+			return err
+		}
+		pool = append(pool, session)
+		if _, err := r.near.chat(ctx, ask{session: session, words: 1}); err != nil { // it is connected from here on
+			return err
+		}
+	}
+	for rate := 50; rate <= 1600; rate *= 2 {
+		fmt.Fprintf(os.Stderr, "  %d requests a second\n", rate)
+		firsts, err := r.at(ctx, rate, pool)
+		if err != nil {
+			return err
+		}
+		p99 := percentile(firsts, 99)
+		if p99 >= quickFirst {
+			break
+		}
+		b.figures[relayRate] = map[string][]float64{gateway: {float64(rate)}}
+		b.figures[relayFirst] = map[string][]float64{gateway: {milliseconds(p99)}}
+	}
+	return nil
+}
+
+// at sends requests at a fixed rate, however long each takes.
+func (r relay) at(ctx context.Context, rate int, pool []string) ([]time.Duration, error) {
+	count := int(relayStep.Seconds() * float64(rate))
+	firsts, faults := make([]time.Duration, count), make([]error, count)
+	var wait sync.WaitGroup
+	began := time.Now()
+	for i := range count {
+		if err := rest(ctx, time.Until(began.Add(time.Duration(i)*time.Second/time.Duration(rate)))); err != nil {
+			break
+		}
+		wait.Go(func() {
+			var h heard
+			h, faults[i] = r.near.chat(ctx, ask{session: pool[i%len(pool)], words: 1})
+			firsts[i] = h.first
+		})
+	}
+	wait.Wait()
+	return firsts, errors.Join(errors.Join(faults...), ctx.Err())
+}
