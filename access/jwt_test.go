@@ -420,12 +420,12 @@ func FuzzBearer(f *testing.F) {
 		f.Add(token)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		ctx, no := g.bearing(t.Context(), token)
+		who, no := g.bearing(t.Context(), token)
 		if no != (refusal{}) {
 			return
 		}
-		p, ok := From(ctx)
-		guest, isGuest := GuestOf(ctx)
+		p, ok := From(who.in(t.Context()))
+		guest, isGuest := GuestOf(who.in(t.Context()))
 		switch {
 		case !ok || !validID(p.ID):
 			t.Fatalf("%q lets %+v in", token, p)

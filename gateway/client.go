@@ -9,6 +9,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/agentops/browser"
 	"github.com/tributary-dev/tributary/session"
@@ -23,7 +24,7 @@ type onlooker struct {
 	r       *http.Request
 	asked   *http.Request // as it came, before anybody's role in the session was known
 	id      string        // the session
-	agent   string        // of the session
+	caller  agent.Caller  // what goes with its prompts
 	who     access.Principal
 	socket  *socket
 	screen  *browser.Translator
@@ -54,10 +55,11 @@ func (g *gateway) client(w http.ResponseWriter, r, asked *http.Request) error {
 	defer conn.CloseNow() //nolint:errcheck // it is closed by then, or was of no use
 	who, _ := access.From(r.Context())
 	o := &onlooker{
-		g: g, r: r, asked: asked, id: id, agent: info.Agent, who: who, socket: g.newSocket(conn, g.bulk(r, upload)), follows: map[string]func(bool){},
+		g: g, r: r, asked: asked, id: id, who: who, socket: g.newSocket(conn, g.bulk(r, upload)), follows: map[string]func(bool){},
 		screen: browser.New(browser.Options{Session: id, Era: when, AskLimit: g.Hub.AskLimit}),
 	}
-	o.run(context.WithoutCancel(r.Context()))
+	o.caller = agent.Caller{Bearer: g.bearer(r.Context(), info.Agent), Traceparent: traceparent(r.Header)}
+	o.run(context.WithoutCancel(r.Context()), r.Context())
 	return nil
 }
 
@@ -69,8 +71,9 @@ type farewell struct {
 
 func (f farewell) Error() string { return f.reason }
 
-// run serves the browser until either side leaves.
-func (o *onlooker) run(ctx context.Context) {
+// run serves the browser until either side leaves, or sender ends: as long as its token
+// counts.
+func (o *onlooker) run(ctx, sender context.Context) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var tasks sync.WaitGroup
 	ended := make(chan error, 1)
@@ -92,9 +95,9 @@ func (o *onlooker) run(ctx context.Context) {
 	case why = <-ended:
 	case <-o.g.Hub.Done():
 		why = farewell{websocket.StatusGoingAway, stoppingText}
-	case <-o.r.Context().Done(): // which a WebSocket's does by itself only at its end
-		why = context.Cause(o.r.Context())
-		if expired(o.r.Context()) {
+	case <-sender.Done(): // which a WebSocket's does by itself only at its end
+		why = context.Cause(sender)
+		if expired(sender) {
 			_ = o.send(ctx, agentops.Error{Message: uistream.Expired})
 			why = farewell{websocket.StatusPolicyViolation, "the token has expired"}
 		}
@@ -110,10 +113,10 @@ func (o *onlooker) run(ctx context.Context) {
 	_ = o.socket.conn.CloseNow()
 	tasks.Wait()
 	for turn, leave := range o.follows {
-		if expired(o.r.Context()) { // who has been sent away has not left
+		if expired(sender) { // who has been sent away has not left
 			o.g.Hub.Owe(o.id, turn)
 		}
-		leave(!expired(o.r.Context()))
+		leave(!expired(sender))
 	}
 	o.g.audience.leave(o)
 }

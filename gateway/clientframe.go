@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/access"
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/agentops/browser"
 	"github.com/tributary-dev/tributary/session"
@@ -127,7 +126,7 @@ func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
 	}
 	_, err := o.g.Hub.Prompt(ctx, o.id, session.Prompt{
 		Message: message, By: o.who.ID, Channel: browser.ChannelName(f.Channel, f.ThreadID), MayPermit: o.may(o.g.Permits) == nil,
-		Caller: agent.Caller{Bearer: o.g.bearer(o.asked.Context(), o.agent), Traceparent: traceparent(o.asked.Header)},
+		Caller: o.caller,
 	})
 	return err
 }

@@ -31,7 +31,7 @@ func HeedFrame(ctx context.Context, frame []byte) (replies [][]byte, err error) 
 	r := httptest.NewRequestWithContext(access.With(ctx, ada), "GET", "/api/sessions/s/ws", nil)
 	s := &socket{wake: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
 	o := &onlooker{
-		g: g, r: r, asked: r, id: "s", agent: "echo", who: ada,
+		g: g, r: r, asked: r, id: "s", who: ada,
 		socket: s, screen: browser.New(browser.Options{Session: "s"}),
 	}
 	err = o.heed(ctx, frame)
