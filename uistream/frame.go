@@ -91,10 +91,10 @@ func (p *pipe) next(r trace.Record) entry {
 	e := entry{seq: r.Seq, park: p.translator.Parked(), end: p.translator.Over(), message: p.translator.MessageID()}
 	p.scratch = p.scratch[:0]
 	for i, c := range chunks {
-		switch c.(type) {
-		case Start:
+		if _, ok := c.(Start); ok {
 			e.fresh, e.tail = true, len(p.scratch)
-		case Error:
+		}
+		if _, ok := c.(Error); ok {
 			stop, ended := r.Payload.(trace.Stop)
 			e.failed, e.lost = true, ended && stop.Lost()
 		}
