@@ -13,16 +13,17 @@ import (
 // outside.
 type Runners interface {
 	// Admit returns what serves a runner of a session that has shown this token: it
-	// returns when the connection is over, with the reason for the close frame or "".
-	// The error is ErrNoRunner or ErrRunnerToken.
-	Admit(ctx context.Context, session, token string) (serve func(context.Context, RunnerConn) (reason string), err error)
+	// returns when the connection is over. The error is ErrNoRunner or ErrRunnerToken.
+	Admit(ctx context.Context, session, token string) (serve func(context.Context, RunnerConn), err error)
 }
 
 // RunnerConn is a runner's connection, and bounded as every other: in the size of a
-// frame, and in the time for its pieces. Write may be called from any goroutine.
+// frame, and in the time for its pieces. Write and Close may be called from any
+// goroutine; Close ends Read.
 type RunnerConn interface {
 	Read(ctx context.Context) ([]byte, error)
 	Write(ctx context.Context, frame []byte) error
+	Close(reason string) error
 }
 
 // What a runner that is not admitted is told.
@@ -70,9 +71,7 @@ func (g *gateway) runner(w http.ResponseWriter, r *http.Request) error {
 		case <-ctx.Done():
 		}
 	})
-	if reason := serve(ctx, link); reason != "" {
-		_ = conn.Close(websocket.StatusNormalClosure, reason)
-	}
+	serve(ctx, link)
 	return nil
 }
 
@@ -91,3 +90,8 @@ func (c runnerConn) Read(ctx context.Context) ([]byte, error) {
 
 // Write implements RunnerConn.
 func (c runnerConn) Write(ctx context.Context, frame []byte) error { return c.writeOne(ctx, frame) }
+
+// Close implements RunnerConn.
+func (c runnerConn) Close(reason string) error {
+	return c.conn.Close(websocket.StatusNormalClosure, reason)
+}
