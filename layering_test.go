@@ -42,7 +42,7 @@ func rooms() []room {
 		{packages: "trace", ours: "internal/quote"},
 		{packages: "workspace"},
 		{packages: "web"},
-		{packages: "access"},
+		{packages: "access", others: "github.com/go-jose/go-jose"},
 		{packages: "internal/sse"},
 		{packages: "internal/jsonrpc"},
 		{packages: "internal/procio"},
@@ -74,7 +74,8 @@ func rooms() []room {
 
 		// The hub, and what is above it.
 		{packages: "session", ours: "trace agent eventlog permission workspace"},
-		{packages: "gateway", ours: "access agentops agentops/browser session trace uistream", others: "github.com/coder/websocket golang.org/x/time/rate"},
+		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
+		{packages: "gateway", ours: "access agent agentops agentops/browser metrics session trace uistream", others: "github.com/coder/websocket golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
 

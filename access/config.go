@@ -2,6 +2,7 @@ package access
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -16,7 +17,14 @@ const (
 	// ModeNone asks for nothing: everybody who can reach the port is the owner.
 	// It needs a loopback listen address and serves its own pages only.
 	ModeNone Mode = "none"
+	// ModeJWT takes JSON Web Tokens beside the tokens of ModeToken.
+	ModeJWT Mode = "jwt"
 )
+
+// NullOrigin is the entry of Config.AllowOrigins that stands for pages without an
+// origin, as apps on phones show them from their own files. Pages in a sandbox have it
+// too: they need the token as everybody does.
+const NullOrigin = "null"
 
 // LoopbackOrigins is the entry of Config.AllowOrigins that stands for http and
 // https pages on any loopback address and port.
@@ -33,6 +41,12 @@ type Config struct {
 	TokenFile string
 	// Tokens are further tokens, each with a name and a role of its own.
 	Tokens []Token
+	// JWT is how JSON Web Tokens are judged in ModeJWT.
+	JWT JWT
+	// PassThrough names the side that is to judge bearer tokens that nobody here knows:
+	// who sends one is let through as a Guest, who may do nothing by that alone. "":
+	// such tokens are refused.
+	PassThrough string
 	// AllowHosts adds to the names the gateway answers to: loopback and the host
 	// of Listen, on any port. An entry is "name" (any port) or "name:port".
 	AllowHosts []string
@@ -47,6 +61,8 @@ type Config struct {
 	// once Host and Origin are known to be good, so that the page that sent the
 	// request reads the answer, and before anybody asks who sent it. Nil: it never does.
 	TurnAway func(w http.ResponseWriter, r *http.Request) bool
+	// Logger hears of keys that cannot be read. Nil: nobody does.
+	Logger *slog.Logger
 	// Refuse writes a refusal: one sentence for the user and a code for
 	// programs. Headers that belong to it are already set. Nil: RefuseJSON.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
@@ -80,6 +96,9 @@ func (c Config) checkNone() error {
 	}
 	if len(c.Tokens) > 0 {
 		return fmt.Errorf("access mode none reads no tokens; remove them or use mode token")
+	}
+	if c.PassThrough != "" {
+		return fmt.Errorf("access mode none reads no tokens, so none can be passed through; remove pass_through or use mode token")
 	}
 	return nil
 }

@@ -33,11 +33,11 @@ func TestConfigErrors(t *testing.T) {
 		part   string
 		config Config
 	}{
-		{`access mode "jwt" is unknown`, Config{Mode: "jwt", Listen: "127.0.0.1:1"}},
+		{`access mode "oauth" is unknown`, Config{Mode: "oauth", Listen: "127.0.0.1:1"}},
 		{"has no token", Config{Listen: "127.0.0.1:1"}},
 		{"remove allow_origins", Config{Mode: ModeNone, Listen: "127.0.0.1:1", AllowOrigins: []string{LoopbackOrigins}}},
 		{"reads no tokens", Config{Mode: ModeNone, Listen: "127.0.0.1:1", Tokens: []Token{{Name: "a", Token: "x", Role: Owner}}}},
-		{`allow_origins entry "null"`, Config{AllowOrigins: []string{"null"}}},
+		{`allow_origins entry "Null"`, Config{AllowOrigins: []string{"Null"}}},
 		{`allow_origins entry "*"`, Config{AllowOrigins: []string{"*"}}},
 		{`allow_origins entry "https://*.example.com"`, Config{AllowOrigins: []string{"https://*.example.com"}}},
 		{`allow_origins entry "https://a.example/"`, Config{AllowOrigins: []string{"https://a.example/"}}},

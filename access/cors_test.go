@@ -84,3 +84,41 @@ func TestSharedResponse(t *testing.T) {
 		t.Errorf("without Origin: %v", h)
 	}
 }
+
+// Widgets on other sites, and apps on phones: with no origin, with one of a scheme of
+// their own, or with none to tell.
+func TestA03_OriginsOfWidgetsAndApps(t *testing.T) {
+	t.Parallel()
+	g := newGuard(t, func(c *Config) {
+		c.AllowOrigins = []string{"https://shop.example", "capacitor://localhost", "app-7://chat", NullOrigin}
+	})
+	runGuardCases(t, g, []guardCase{
+		{"app without an origin", "POST /api/chat", []string{"Authorization: Bearer " + workToken}, "ci collaborator"},
+		{"widget", "POST /api/chat", []string{"Origin: https://shop.example", "Authorization: Bearer " + workToken}, "ci collaborator"},
+		{"another port", "POST /api/chat", []string{"Origin: https://shop.example:8443", "Authorization: Bearer " + workToken}, "origin_not_allowed"},
+		{"scheme of its own", "POST /api/chat", []string{"Origin: capacitor://localhost", "Authorization: Bearer " + workToken}, "ci collaborator"},
+		{"another one", "POST /api/chat", []string{"Origin: ionic://localhost", "Authorization: Bearer " + workToken}, "origin_not_allowed"},
+		{"null", "POST /api/chat", []string{"Origin: null", "Authorization: Bearer " + workToken}, "ci collaborator"},
+		{"null without a token", "POST /api/chat", []string{"Origin: null"}, "token_missing"},
+		{"null with a cookie", "POST /api/chat", []string{"Origin: null", "Cookie: " + cookieName + "=" + cookieValue(workToken)}, "cookie_cross_origin"},
+		{"null twice", "POST /api/chat", []string{"Origin: null", "Origin: null", "Authorization: Bearer " + workToken}, "origin_not_allowed"},
+		{"loopback is not in the list", "POST /api/chat", []string{"Origin: http://localhost:3000", "Authorization: Bearer " + workToken}, "origin_not_allowed"},
+	})
+	for _, origin := range []string{"https://shop.example", "capacitor://localhost", "null"} {
+		w := ask(g, "OPTIONS /api/sessions/s/members/ada", "Origin: "+origin, "Access-Control-Request-Method: PUT", "Access-Control-Request-Headers: authorization,content-type")
+		if w.Code != http.StatusNoContent || w.Header().Get("Access-Control-Allow-Origin") != origin || !strings.Contains(w.Header().Get("Access-Control-Allow-Methods"), "PUT") {
+			t.Errorf("preflight of %s: %d %v", origin, w.Code, w.Header())
+		}
+		for _, headers := range [][]string{{"Authorization: Bearer " + workToken}, nil} { // a refusal is read too
+			h := ask(g, "POST /api/chat", append(headers, "Origin: "+origin)...).Header()
+			for _, name := range []string{"Retry-After", "Link", "x-vercel-ai-ui-message-stream"} {
+				if !strings.Contains(h.Get("Access-Control-Expose-Headers"), name) {
+					t.Errorf("%s cannot be read from %s", name, origin)
+				}
+			}
+			if h.Get("Access-Control-Allow-Credentials") != "" || h.Get("Access-Control-Allow-Origin") != origin {
+				t.Errorf("%s: %v", origin, h)
+			}
+		}
+	}
+}

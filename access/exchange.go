@@ -11,7 +11,7 @@ const tokenParam = "token"
 // wantsExchange reports whether r is the printed URL, opened in a browser: a
 // page asked for with ?token=. Elsewhere a token in the URL counts for nothing here.
 func (g *Guard) wantsExchange(r *http.Request) bool {
-	return g.mode == ModeToken && r.Method == http.MethodGet && !Upgrades(r) &&
+	return g.mode != ModeNone && r.Method == http.MethodGet && !Upgrades(r) &&
 		(r.URL.Path == "/" || g.public(r)) && r.URL.Query().Has(tokenParam)
 }
 

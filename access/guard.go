@@ -1,8 +1,12 @@
 package access
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +16,8 @@ type Guard struct {
 	hosts    hostList
 	origins  originList
 	keys     keyring
+	jwt      *verifier // nil: JSON Web Tokens are unknown here
+	side     string    // that judges unknown tokens; "": nobody does
 	minted   string
 	public   func(*http.Request) bool
 	turnAway func(w http.ResponseWriter, r *http.Request) bool
@@ -21,7 +27,7 @@ type Guard struct {
 // New makes a Guard. In token mode it reads the owner's token, or mints it when
 // the file does not exist. Its errors say what to change.
 func New(c Config) (*Guard, error) {
-	g := &Guard{mode: c.Mode, public: c.Public, turnAway: c.TurnAway, refuse: c.Refuse}
+	g := &Guard{mode: c.Mode, side: c.PassThrough, public: c.Public, turnAway: c.TurnAway, refuse: c.Refuse}
 	if g.mode == "" {
 		g.mode = ModeToken
 	}
@@ -46,8 +52,13 @@ func New(c Config) (*Guard, error) {
 		err = c.checkNone()
 	case ModeToken:
 		err = g.readTokens(c)
+	case ModeJWT:
+		err = g.readTokens(c)
+		if err == nil {
+			g.jwt, err = newVerifier(c.JWT, g.taken, cmp.Or(c.Logger, slog.New(slog.DiscardHandler)))
+		}
 	default:
-		err = fmt.Errorf("access mode %q is unknown; use token or none", c.Mode)
+		err = fmt.Errorf("access mode %q is unknown; use token, jwt or none", c.Mode)
 	}
 	if err != nil {
 		return nil, err
@@ -56,7 +67,7 @@ func New(c Config) (*Guard, error) {
 }
 
 func (g *Guard) readTokens(c Config) error {
-	if c.TokenFile == "" && len(c.Tokens) == 0 {
+	if c.TokenFile == "" && len(c.Tokens) == 0 && g.mode == ModeToken {
 		return fmt.Errorf("access mode token has no token; give a token file or configure one")
 	}
 	if c.TokenFile != "" {
@@ -120,10 +131,10 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			g.exchange(w, r)
 			return
 		}
-		p, no := g.identify(r, from, site)
+		ctx, no := g.identify(r, from, site)
 		switch {
 		case no == refusal{}:
-			r = r.WithContext(With(r.Context(), p))
+			r = r.WithContext(ctx)
 		case changesState(r) || r.Method == http.MethodOptions || !g.public(r):
 			g.refuseWith(w, r, no)
 			return
@@ -132,35 +143,58 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// identify says who sent r, or why that counts for nothing. What a browser adds
-// by itself (the cookie; in mode none, being on this machine) is believed only
-// in a request of our own page.
-func (g *Guard) identify(r *http.Request, from source, site string) (Principal, refusal) {
+// identify says who sent r, by the context that carries it, or why that counts for
+// nothing. What a browser adds by itself (the cookie; in mode none, being on this
+// machine) is believed only in a request of our own page.
+func (g *Guard) identify(r *http.Request, from source, site string) (context.Context, refusal) {
+	ctx := r.Context()
 	if g.mode == ModeNone {
 		// Programs send neither header, and are welcome here.
 		if from == own || from == unsaid && (site == "" || ourSite(site)) {
-			return owner(), refusal{}
+			return With(ctx, owner()), refusal{}
 		}
-		return Principal{}, crossSite()
+		return nil, crossSite()
 	}
 	if token, ok := bearer(r); ok {
-		if c, ok := g.keys.byToken(token); ok {
-			return c.principal, refusal{}
-		}
-		return Principal{}, tokenWrong()
+		return g.bearing(ctx, token)
 	}
 	cookies := r.CookiesNamed(cookieName)
 	if len(cookies) == 0 {
-		return Principal{}, tokenMissing()
+		return nil, tokenMissing(g.mode)
 	}
 	if from != own && !(from == unsaid && ourSite(site)) {
-		return Principal{}, cookieElsewhere()
+		return nil, cookieElsewhere()
 	}
 	// Another port of this host may have planted one of the same name.
 	for _, cookie := range cookies {
 		if c, ok := g.keys.byCookie(cookie.Value); ok {
-			return c.principal, refusal{}
+			return With(ctx, c.principal), refusal{}
 		}
 	}
-	return Principal{}, tokenWrong()
+	return nil, tokenWrong()
+}
+
+// bearing says whose a bearer token is. What has the shape of a JSON Web Token is one
+// where those are known here: one that counts no more is nobody's, not a guest's.
+func (g *Guard) bearing(ctx context.Context, token string) (context.Context, refusal) {
+	if c, ok := g.keys.byToken(token); ok {
+		return With(ctx, c.principal), refusal{}
+	}
+	if g.jwt != nil && isJWT(token) {
+		p, no := g.jwt.principal(ctx, token)
+		return With(ctx, p), no
+	}
+	if g.side == "" || !validToken(token) {
+		return nil, tokenWrong()
+	}
+	guest := NewGuest(token)
+	return WithGuest(With(ctx, guest.Known(g.side, "", 0)), guest), refusal{}
+}
+
+// taken reports whether a name is that of a token of ours, or of the other side.
+func (g *Guard) taken(id string) bool {
+	if id == ownerID || g.side != "" && strings.HasPrefix(id, GuestID(g.side, "")) {
+		return true
+	}
+	return slices.ContainsFunc(g.keys, func(c credential) bool { return c.principal.ID == id })
 }

@@ -65,6 +65,7 @@ const (
 // originList is the set of other origins that may talk to the gateway.
 type originList struct {
 	loopback bool
+	null     bool
 	exact    map[origin]bool
 }
 
@@ -75,8 +76,12 @@ func newOriginList(mode Mode, entries []string) (originList, error) {
 		return list, nil
 	}
 	for _, entry := range entries {
-		if entry == LoopbackOrigins {
+		switch entry {
+		case LoopbackOrigins:
 			list.loopback = true
+			continue
+		case NullOrigin:
+			list.null = true
 			continue
 		}
 		o, ok := parseOrigin(entry)
@@ -92,6 +97,9 @@ func (l originList) judge(r *http.Request, host authority) source {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {
 		return unsaid
+	}
+	if l.null && len(values) == 1 && values[0] == NullOrigin {
+		return allowed
 	}
 	o, ok := parseOrigin(values[0])
 	switch {

@@ -1,6 +1,12 @@
 package access
 
-import "context"
+import (
+	"context"
+	"slices"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Principal is who sent a request. ID is stable over restarts and unique among
 // the principals of one gateway; Name is for people.
@@ -8,12 +14,40 @@ type Principal struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Role Role   `json:"role"`
+	// Expires is when the token that showed it counts no more; zero: never.
+	Expires time.Time `json:"expires,omitzero"`
+	// Bound are the sessions that the token is good for; nil: all.
+	Bound *Bound `json:"-"`
+}
+
+// Bound is a list of sessions.
+type Bound struct{ sessions []string }
+
+// May reports whether the principal's token is good for a session.
+func (p Principal) May(session string) bool {
+	return p.Bound == nil || slices.Contains(p.Bound.sessions, session)
 }
 
 // ownerID names the holder of the minted token, and everybody in mode none.
 const ownerID = "owner"
 
+// maxID is the longest id of a principal, in bytes.
+const maxID = 200
+
 func owner() Principal { return Principal{ID: ownerID, Name: ownerID, Role: Owner} }
+
+// validID reports whether others' word for somebody can be ours.
+func validID(id string) bool {
+	if id == "" || len(id) > maxID || !utf8.ValidString(id) {
+		return false
+	}
+	for _, r := range id {
+		if !unicode.IsPrint(r) {
+			return false
+		}
+	}
+	return true
+}
 
 type principalKey struct{}
 

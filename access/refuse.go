@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 )
 
 // refusal is why a request goes no further.
@@ -34,8 +35,11 @@ func RefuseJSON(w http.ResponseWriter, _ *http.Request, status int, code, senten
 func (g *Guard) refuseWith(w http.ResponseWriter, r *http.Request, no refusal) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	if no.status == http.StatusUnauthorized {
+	switch no.status {
+	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", `Bearer realm="tributary"`)
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", strconv.Itoa(int(keysBetween.Seconds())))
 	}
 	g.refuse(w, r, no.status, no.code, no.sentence)
 }
@@ -81,16 +85,32 @@ func cookieElsewhere() refusal {
 	}
 }
 
-func tokenMissing() refusal {
-	return refusal{
-		http.StatusUnauthorized, "token_missing",
-		"A token is needed: open the URL that was printed at start, or send the header Authorization: Bearer with the token.",
+func tokenMissing(mode Mode) refusal {
+	how := "A token is needed: open the URL that was printed at start, or send the header Authorization: Bearer with the token."
+	if mode == ModeJWT { // its users have not seen that URL
+		how = "A token is needed: sign in and send the header Authorization: Bearer with the token."
 	}
+	return refusal{http.StatusUnauthorized, "token_missing", how}
 }
 
 func tokenWrong() refusal {
 	return refusal{
 		http.StatusUnauthorized, "token_wrong",
 		"The token is not valid here: open the URL that was printed at start, or check the header Authorization.",
+	}
+}
+
+func jwtWrong(why string) refusal {
+	return refusal{http.StatusUnauthorized, "token_wrong", "The token is not valid here, for " + why + ": get a new one."}
+}
+
+func tokenExpired() refusal {
+	return refusal{http.StatusUnauthorized, "token_expired", "The token has expired: get a new one."}
+}
+
+func keysAway() refusal {
+	return refusal{
+		http.StatusServiceUnavailable, "keys_unavailable",
+		"The keys by which tokens are checked cannot be read now: try again in a moment.",
 	}
 }

@@ -61,6 +61,9 @@ type Config struct {
 	// StateDir is a directory of the gateway's for what must outlive a crash, or "".
 	StateDir string
 	Logger   *slog.Logger
+	// Meter counts what no record tells: connections that could not be opened, and
+	// messages of unknown types.
+	Meter Meter
 }
 
 // Prompt is what a user asked.

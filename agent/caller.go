@@ -7,12 +7,23 @@ import (
 )
 
 // Caller is what the sender of a prompt brings along for agents that live
-// elsewhere. It is handed on, never put on record and never logged.
+// elsewhere. It is handed on and never put on record; but for the id of its trace it
+// is never logged either.
 type Caller struct {
 	// Bearer is the sender's own token, where the other side checks it itself.
 	Bearer string
-	// Traceparent is the W3C Trace Context header of the request, or "".
+	// Traceparent is the W3C Trace Context header of the request, or "". What is
+	// there is well-formed and of version 00, so that it can be handed on as it is.
 	Traceparent string
+}
+
+// TraceID is the id of the trace that the request is part of, or "".
+func (c Caller) TraceID() string {
+	const from, to = len("00-"), len("00-") + 32
+	if len(c.Traceparent) < to {
+		return ""
+	}
+	return c.Traceparent[from:to]
 }
 
 // String keeps the token out of what is printed.

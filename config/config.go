@@ -34,10 +34,17 @@ type Config struct {
 
 // Auth says who may use the gateway.
 type Auth struct {
-	Mode         access.Mode `yaml:"mode"`
-	Tokens       []Token     `yaml:"tokens"`
-	AllowHosts   []string    `yaml:"allow_hosts"`
-	AllowOrigins []string    `yaml:"allow_origins"`
+	Mode   access.Mode `yaml:"mode"`
+	JWT    *JWT        `yaml:"jwt"`
+	Tokens []Token     `yaml:"tokens"`
+	// PassThrough names the agent whose server judges tokens that nobody here knows.
+	PassThrough string `yaml:"pass_through"`
+	// Sessions says whose the sessions are: everybody's, or who made them.
+	Sessions Sharing `yaml:"sessions"`
+	// ForeignSession is the status for a session of somebody else's.
+	ForeignSession int      `yaml:"foreign_session"`
+	AllowHosts     []string `yaml:"allow_hosts"`
+	AllowOrigins   []string `yaml:"allow_origins"`
 	// Approver is the role that may answer permission requests.
 	Approver access.Role `yaml:"approver"`
 }
@@ -50,6 +57,43 @@ type Token struct {
 	TokenFile string      `yaml:"token_file"`
 	Role      access.Role `yaml:"role"`
 }
+
+// JWT is access.JWT.
+type JWT struct {
+	KeyFile      string                 `yaml:"key_file"`
+	KeyEnv       string                 `yaml:"key_env"`
+	SecretFile   string                 `yaml:"secret_file"`
+	SecretEnv    string                 `yaml:"secret_env"`
+	JWKSURL      string                 `yaml:"jwks_url"`
+	Issuer       string                 `yaml:"issuer"`
+	Audience     []string               `yaml:"audience"`
+	Algorithms   []string               `yaml:"algorithms"`
+	Leeway       time.Duration          `yaml:"leeway"`
+	IDClaim      string                 `yaml:"id_claim"`
+	NameClaim    string                 `yaml:"name_claim"`
+	RoleClaim    string                 `yaml:"role_claim"`
+	Roles        map[string]access.Role `yaml:"roles"`
+	DefaultRole  access.Role            `yaml:"default_role"`
+	SessionClaim string                 `yaml:"session_claim"`
+}
+
+// Sharing says whose the sessions are.
+type Sharing string
+
+// The ways to share sessions.
+const (
+	Shared  Sharing = "shared"  // everybody's, by the role of each in the gateway
+	Private Sharing = "private" // who made them, and whom he invites
+)
+
+// ToolOutput says what becomes of outputs of tools that clients say they have run.
+type ToolOutput string
+
+// What becomes of them.
+const (
+	IgnoreToolOutput ToolOutput = "ignore"
+	RejectToolOutput ToolOutput = "reject"
+)
 
 // Sessions are the rules of session.Options.
 type Sessions struct {
@@ -67,6 +111,8 @@ type Sessions struct {
 	MaxAgents    int                  `yaml:"max_agents"`
 	MaxQueue     int                  `yaml:"max_queue"`
 	Replay       time.Duration        `yaml:"replay"`
+	// ClientToolOutput is for outputs of tools that the client says it has run.
+	ClientToolOutput ToolOutput `yaml:"client_tool_output"`
 }
 
 // Stream says how streams are written.

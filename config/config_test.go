@@ -22,7 +22,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
 		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, data, nats, fsync, default_agent, cwd, log_level, auth, sessions, limits, stream, agents"},
-		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, tokens, allow_hosts, allow_origins, approver"},
+		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, tokens, pass_through, sessions, foreign_session, allow_hosts, allow_origins, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
 		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, command, args, env, model, cwd, policy, pace, tool_kinds"},
 		{"no value", "listen:", "t.yaml:1: listen has no value: give it one, or remove the key"},
@@ -46,7 +46,11 @@ func TestFaults(t *testing.T) {
 		{"wrong approval", "sessions: {approval: wait}", `t.yaml:1: sessions.approval is "wait": write park or hold`},
 		{"wrong approver", "auth: {approver: me}", `t.yaml:1: auth.approver cannot be read: role "me" is unknown; use viewer, collaborator or owner`},
 		{"wrong level", "log_level: 3", "t.yaml:1: log_level is 3: write debug, info, warn or error"},
-		{"wrong mode", "auth: {mode: jwt}", `t.yaml:1: auth.mode is "jwt": write token or none`},
+		{"wrong mode", "auth: {mode: oauth}", `t.yaml:1: auth.mode is "oauth": write token, jwt or none`},
+		{"wrong sharing", "auth: {sessions: mine}", `t.yaml:1: auth.sessions is "mine": write shared or private`},
+		{"wrong status", "auth: {foreign_session: 401}", `t.yaml:1: auth.foreign_session is 401: write 404 or 403`},
+		{"wrong role of a claim", "auth:\n  jwt:\n    roles:\n      admin: root", `t.yaml:4: auth.jwt.roles.admin cannot be read: role "root" is unknown; use viewer, collaborator or owner`},
+		{"wrong tool output", "sessions: {client_tool_output: take}", `t.yaml:1: sessions.client_tool_output is "take": write ignore or reject`},
 		{"wrong letter", "stream: {letter: strict}", `t.yaml:1: stream.letter is "strict": write rfc`},
 		{"wrong subagents", "stream: {subagents: show}", `t.yaml:1: stream.subagents is "show": write part, inline or hidden`},
 		{"wrong client", "stream:\n  client: \"4\"", `t.yaml:2: stream.client is "4": write 5, 6, 7 or a full version such as 7.0.173`},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,6 +85,9 @@ func (c *Config) check() error {
 			return c.Fault(at, "needs exactly one of token_env and token_file")
 		}
 	}
+	if s := c.Auth.ForeignSession; s != 0 && s != http.StatusNotFound && s != http.StatusForbidden {
+		return c.Fault("auth.foreign_session", "is %d: write 404 or 403", s)
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a := c.Agents[name]
 		if !validName(name) {
@@ -134,6 +138,10 @@ func (c *Config) anchorPaths(dir string) {
 	anchor(&c.Cwd)
 	for i := range c.Auth.Tokens {
 		anchor(&c.Auth.Tokens[i].TokenFile)
+	}
+	if c.Auth.JWT != nil {
+		anchor(&c.Auth.JWT.KeyFile)
+		anchor(&c.Auth.JWT.SecretFile)
 	}
 	for name, a := range c.Agents {
 		anchor(&a.Cwd)

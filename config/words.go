@@ -20,7 +20,11 @@ func words(t reflect.Type) []string {
 	case reflect.TypeFor[session.Approval]():
 		return list(session.Park, session.Hold)
 	case reflect.TypeFor[access.Mode]():
-		return list(access.ModeToken, access.ModeNone)
+		return list(access.ModeToken, access.ModeJWT, access.ModeNone)
+	case reflect.TypeFor[Sharing]():
+		return list(Shared, Private)
+	case reflect.TypeFor[ToolOutput]():
+		return list(IgnoreToolOutput, RejectToolOutput)
 	case reflect.TypeFor[permission.Verdict]():
 		return list(permission.Allow, permission.Deny, permission.Ask)
 	case reflect.TypeFor[trace.ToolKind]():

@@ -30,7 +30,7 @@ type answeredMessage struct {
 // keepAnswers takes over what a posted assistant message answers.
 func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
 	parts, _ := m["parts"].([]any)
-	req.LastAssistant, req.Shown = id, shown(parts)
+	req.LastAssistant, req.Shown, req.ran = id, shown(parts), slices.ContainsFunc(parts, ranByClient)
 	a := answeredMessage{id: id}
 	last := map[string]int{}
 	for i, p := range parts {
@@ -61,6 +61,21 @@ func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
 		req.answers = req.answers[1:]
 	}
 	return nil
+}
+
+// ranTools reports whether a POST goes on with a message for no other reason than that
+// the client has run tools of it.
+func (req *chatRequest) ranTools(message string) bool {
+	return req.ran && message == req.LastAssistant && len(req.answersOf(message)) == 0
+}
+
+// ranByClient reports whether a part is a call that the client says it has run itself.
+// The gateway's own are marked, but for those that ask its user.
+func ranByClient(part any) bool {
+	p, _ := part.(map[string]any)
+	_, isTool := toolOf(p)
+	state := textIn(p, "state")
+	return isTool && askedIn(p) == "" && p["providerExecuted"] != true && (state == "output-available" || state == "output-error")
 }
 
 // shown lists what a message asks, answered or not.

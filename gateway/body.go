@@ -50,6 +50,9 @@ type chatRequest struct {
 	Shown       []string
 	answers     []answeredMessage
 	answersSize int
+	// ran says that the last assistant message holds outputs of tools that its client
+	// has run.
+	ran bool
 	// Option, Input and Interrupt go with the answer to a permission request, if
 	// the POST answers just one that waits.
 	Option    string

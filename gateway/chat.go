@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
+	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -20,18 +22,31 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if message, is := req.continues(); is {
-		return g.goOn(w, r, req, message, options)
+	began := time.Now() // a slow sender is not measured
+	var info session.Info
+	if r.PathValue("id") == "" {
+		if r, info, err = g.arrive(r, req.ID); err != nil {
+			return err
+		}
+	}
+	message, is := req.continues()
+	if is && g.RejectToolOutputs && req.ranTools(message) {
+		return &refusal{http.StatusBadRequest, "client_tool_output", "All tools run on the server: this session takes no outputs of tools from a client."}
+	}
+	if is {
+		return g.goOn(w, r, req, message, options, began)
 	}
 	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
 	if err != nil {
 		return err
 	}
 	prompt.MayPermit = g.mayPermit(r)
-	id, err := g.enter(r, req) // last, so that a bad request makes no session
-	if err != nil {
+	prompt.Caller.Traceparent = traceparent(r.Header)
+	if info, err = g.enter(r, req); err != nil { // last, so that a bad request makes no session
 		return err
 	}
+	id := info.ID
+	prompt.Caller.Bearer = g.bearer(r.Context(), info.Agent)
 	if parts := req.answersOf(req.LastAssistant); len(parts) > 0 && !prompt.Regenerate {
 		// Buttons that were pressed in an app that does not send them by itself: they
 		// decide, and the message is what comes next.
@@ -44,29 +59,30 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options)
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options, began)
 	return nil
 }
 
 // enter finds the session that a POST is for. The AI SDK's own route makes it on
 // first use; a route that names a session does not.
-func (g *gateway) enter(r *http.Request, req chatRequest) (string, error) {
+func (g *gateway) enter(r *http.Request, req chatRequest) (session.Info, error) {
 	if id := r.PathValue("id"); id != "" {
-		_, _, _, err := g.Hub.Get(r.Context(), id)
-		return id, err
+		info, _, _, err := g.Hub.Get(r.Context(), id)
+		return info, err
 	}
 	agent := r.URL.Query().Get("agent")
 	if agent == "" {
 		agent = req.Agent
 	}
 	info, err := g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r)})
-	if err != nil {
-		return "", err
+	p, _ := access.From(r.Context())
+	if _, guest := access.GuestOf(r.Context()); err == nil && !guest && !g.roleIn(p, info.ID, info.People()).Allows(access.Collaborator) {
+		err = errForeign // somebody else has made it just now
 	}
-	if agent != "" && agent != info.Agent {
-		return "", &refusal{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
+	if err == nil && agent != "" && agent != info.Agent {
+		err = &refusal{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
 	}
-	return info.ID, nil
+	return info, err
 }
 
 // prompt says what a POST wishes. The role of its last message tells the kinds
@@ -113,7 +129,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options)
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, options, time.Time{})
 	return nil
 }
 
@@ -131,8 +147,7 @@ func (g *gateway) resumeBehindQuery(w http.ResponseWriter, r *http.Request) erro
 	r = r.Clone(r.Context())
 	r.URL.RawQuery = query
 	r.SetPathValue("id", id)
-	g.Hub.Touch(id)
-	return g.resume(w, r)
+	return g.member(access.Viewer, g.resume, noStream)(w, r)
 }
 
 // profile reads for which client a stream is to be written.
@@ -146,29 +161,4 @@ func (g *gateway) profile(r *http.Request) (uistream.Options, error) {
 		o.Profile = p
 	}
 	return o, nil
-}
-
-// stop ends the turn named, or the running one, for everybody.
-func (g *gateway) stop(w http.ResponseWriter, r *http.Request) error {
-	var body struct {
-		Turn string `json:"turn"`
-	}
-	if err := readJSON(w, r, &body); err != nil {
-		return err
-	}
-	id, stopped, err := g.Hub.StopTurn(r.Context(), r.PathValue("id"), body.Turn, caller(r))
-	if errors.Is(err, session.ErrUnknownSession) {
-		id, stopped, err = "", false, nil // nothing runs there: that is what was asked for
-	}
-	if err != nil {
-		return err
-	}
-	answer := struct {
-		Turn    *string `json:"turn"`
-		Stopped bool    `json:"stopped"`
-	}{nil, stopped}
-	if id != "" {
-		answer.Turn = &id
-	}
-	return writeJSON(w, http.StatusOK, answer)
 }

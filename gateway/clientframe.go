@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/agentops/browser"
 	"github.com/tributary-dev/tributary/session"
@@ -91,13 +92,11 @@ func (o *onlooker) obey(ctx context.Context, f agentops.Frame) error {
 	return nil // of a type that is not known
 }
 
-// may reports whether the browser's user has the role, and tells him if not: the
-// session agent does not look at roles here, we do.
+// may returns why the browser's user may not do what needs the role, or nil. It asks
+// anew each time, for a socket lives long; the session agent does not look at all.
 func (o *onlooker) may(need access.Role) error {
-	if o.who.Role.Allows(need) {
-		return nil
-	}
-	return &refusal{code: "forbidden", sentence: "Your role is " + o.who.Role.String() + "; this needs " + need.String() + "."}
+	_, _, err := o.g.admit(o.r, o.id, need)
+	return err
 }
 
 // prompt asks the agent. Files that cannot be taken are left out, and the sender
@@ -126,7 +125,8 @@ func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
 		}
 	}
 	_, err := o.g.Hub.Prompt(ctx, o.id, session.Prompt{
-		Message: message, By: o.who.ID, Channel: browser.ChannelName(f.Channel, f.ThreadID), MayPermit: o.who.Role.Allows(o.g.Permits),
+		Message: message, By: o.who.ID, Channel: browser.ChannelName(f.Channel, f.ThreadID), MayPermit: o.may(o.g.Permits) == nil,
+		Caller: agent.Caller{Bearer: o.g.bearer(o.r.Context(), o.agent)},
 	})
 	return err
 }

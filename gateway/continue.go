@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/session"
@@ -25,7 +26,7 @@ func (req *chatRequest) continues() (message string, is bool) {
 }
 
 // goOn takes the answers of a message and streams the rest of it.
-func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, o uistream.Options) error {
+func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, o uistream.Options, began time.Time) error {
 	id := r.PathValue("id")
 	if id == "" {
 		id = req.ID
@@ -41,10 +42,11 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 	if rest.Waiting {
 		writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
 		defer writer.Close()
-		_ = writer.Pause(message, o) // its error says that the client has gone
-		return nil
+		err := writer.Pause(message, o) // it says that the client has gone
+		g.streamed(r, rest.Turn, began, writer.Sent(), err)
+		return nil //nolint:nilerr // as it says
 	}
-	g.serve(w, r, rest.Turn, uistream.Span{From: rest.From, Past: rest.Past, Again: askedAgain(parts, rest.Allowed, o)}, o)
+	g.serve(w, r, rest.Turn, uistream.Span{From: rest.From, Past: rest.Past, Again: askedAgain(parts, rest.Allowed, o)}, o, began)
 	return nil
 }
 
@@ -59,7 +61,7 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []an
 	if passes || !output || !o.Profile.AsksAgain() {
 		return err
 	}
-	g.meter.refused.Add(1) // the status does not tell it
+	g.Meter.Refused() // the status does not tell it
 	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
 	defer writer.Close()
 	_ = writer.Refuse(message, code, sentence(err.Error())) // its error says that the client has gone

@@ -45,6 +45,10 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 	})
 	for {
 		it, more, err := uistream.Next(ctx, writer, items)
+		if expired(ctx) {
+			tellExpired(writer)
+			return nil
+		}
 		if err != nil {
 			return nil //nolint:nilerr // the client has gone
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/metrics"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -21,6 +22,19 @@ type Options struct {
 	Timing uistream.Timing
 	// Permits is the role that may answer permission requests; the owner's if empty.
 	Permits access.Role
+	// Private says that a session is for who made it and for its members; else the
+	// role of each principal counts in all of them.
+	Private bool
+	// ForeignSession is the status for a session that is somebody else's: 404, as if
+	// there were none, if zero; or 403.
+	ForeignSession int
+	// PassThrough names the agent whose server judges the tokens of guests.
+	PassThrough string
+	// RejectToolOutputs refuses outputs of tools that clients say they have run; else
+	// nobody reads them.
+	RejectToolOutputs bool
+	// NoSessionChat leaves out the route of the RFC, and its resume.
+	NoSessionChat bool
 	// Read is how long the sender of a body may let a piece of it wait; 30 s if zero.
 	Read time.Duration
 	// Limits bound what one principal may have.
@@ -35,14 +49,17 @@ type Options struct {
 	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
 	Ready  func() error
 	Logger *slog.Logger
+	// Meter measures, for /metrics: this gateway only. One of its own if nil, which
+	// knows no agent by name.
+	Meter *metrics.Meter
 	// Started is when the process began, for /metrics.
 	Started time.Time
 }
 
 type gateway struct {
 	Options
-	meter    *meter
 	limiter  *limiter
+	findings *findings
 	audience *audience
 }
 
@@ -51,6 +68,9 @@ type gateway struct {
 func New(o Options) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Meter == nil {
+		o.Meter = metrics.New()
 	}
 	if !o.Permits.Allows(access.Viewer) {
 		o.Permits = access.Owner
@@ -61,33 +81,10 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, meter: &meter{}, limiter: newLimiter(o.Limits), audience: &audience{of: map[string][]*onlooker{}}}
+	g := &gateway{Options: o, limiter: newLimiter(o.Limits), findings: newFindings(), audience: &audience{of: map[string][]*onlooker{}}}
+	g.measureAll()
 	mux := http.NewServeMux()
-	route := func(pattern string, need access.Role, h handler) {
-		mux.Handle(pattern, g.handle(g.within(g.allow(need, h))))
-	}
-	route("POST /api/chat", access.Collaborator, sized(g.streaming(g.chat)))
-	route("POST /api/sessions/{id}/chat", access.Collaborator, sized(g.streaming(g.chat)))
-	route("GET /api/chat/{id}/stream", access.Viewer, g.streaming(g.resume))
-	route("GET /api/chat", access.Viewer, g.streaming(g.resumeBehindQuery))
-	route("GET /api/sessions/{id}/chat/stream", access.Viewer, g.streaming(g.resume))
-	route("GET /api/sessions/{id}/chat/{chat}/stream", access.Viewer, g.streaming(g.resume))
-	route("POST /api/chat/{id}/stop", access.Collaborator, g.stop)
-	route("POST /api/sessions/{id}/stop", access.Collaborator, g.stop)
-	route("GET /api/sessions", access.Viewer, g.list)
-	route("POST /api/sessions", access.Collaborator, g.create)
-	route("GET /api/sessions/{id}", access.Viewer, g.get)
-	route("DELETE /api/sessions/{id}", access.Owner, g.remove)
-	route("GET /api/sessions/{id}/messages", access.Viewer, g.messages)
-	route("POST /api/sessions/{id}/permissions/{request}", o.Permits, g.permit)
-	route("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.answer)
-	route("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.trace))
-	route("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.events))
-	route("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
-	route("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
-	mux.Handle("GET /api/sessions/{id}/ws", g.handle(g.within(g.ws)))
-	route("GET /api/agents", access.Viewer, g.agents)
-	route("GET /metrics", access.Viewer, g.metrics)
+	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.within(h))) })
 	mux.Handle("GET /healthz", g.handle(g.healthy))
 	mux.Handle("GET /readyz", g.handle(g.ready))
 	for _, rest := range []string{"/api/", "/metrics", "/healthz", "/readyz"} {
@@ -100,7 +97,7 @@ func New(o Options) http.Handler {
 	if o.Guard != nil {
 		guarded = o.Guard(mux)
 	}
-	return g.meter.count(g.paced(unkept(guarded)))
+	return g.count(g.paced(unkept(guarded)))
 }
 
 // Public tells which requests need no token of a person: for the page's own files and
@@ -124,10 +121,7 @@ func (g *gateway) allow(need access.Role, h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		p, ok := access.From(r.Context())
 		if !ok || !p.Role.Allows(need) {
-			return &refusal{http.StatusForbidden, "forbidden", "Your role is " + p.Role.String() + "; this needs " + need.String() + "."}
-		}
-		if id := r.PathValue("id"); id != "" {
-			g.Hub.Touch(id)
+			return roleTooSmall(p.Role, need)
 		}
 		return h(w, r)
 	}

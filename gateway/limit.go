@@ -185,6 +185,8 @@ func (g *gateway) streaming(h handler) handler {
 			return err
 		}
 		defer leave()
+		r, cancel := expiring(r)
+		defer cancel()
 		return h(w, r)
 	}
 }

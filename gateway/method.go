@@ -15,14 +15,19 @@ func (g *gateway) elsewhere(mux *http.ServeMux) handler {
 				"This address does not take " + r.Method + ": send " + strings.Join(allowed, " or ") + ".",
 			}
 		}
-		return &refusal{http.StatusNotFound, "not_found", "There is no " + r.Method + " " + r.URL.Path + " here: see the documentation for the routes."}
+		return nowhere(r)
 	}
+}
+
+// nowhere says that no route takes a request.
+func nowhere(r *http.Request) error {
+	return &refusal{http.StatusNotFound, "not_found", "There is no " + r.Method + " " + r.URL.Path + " here: see the documentation for the routes."}
 }
 
 // methods lists what a path takes.
 func methods(mux *http.ServeMux, r *http.Request) []string {
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		_, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host})
 		takes, _, named := strings.Cut(pattern, " ")
 		if named && (takes == method || takes == http.MethodGet && method == http.MethodHead) {

@@ -35,6 +35,8 @@ func (g *gateway) handle(h handler) http.Handler {
 func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, code, text := g.told(r, err)
 	switch status {
+	case http.StatusUnauthorized: // by the server of an agent
+		w.Header().Set("WWW-Authenticate", `Bearer realm="tributary"`)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", retryAfter(err))
 	case http.StatusMethodNotAllowed:

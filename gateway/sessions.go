@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/session"
-	"github.com/tributary-dev/tributary/trace"
 )
 
 // sessionView is a session in JSON.
@@ -20,14 +20,30 @@ type sessionView struct {
 	State     session.State `json:"state"`
 	// Turn is the turn that runs, or null.
 	Turn *string `json:"turn"`
+	// Owner made the session, Role is what who asks may do in it.
+	Owner string       `json:"owner,omitempty"`
+	Role  access.Role  `json:"role"`
+	Kind  session.Kind `json:"kind,omitempty"`
+	// Members are told to owners.
+	Members map[string]string `json:"members,omitempty"`
+	// AISDK is false where AI SDK clients may not use the session's own route.
+	AISDK bool `json:"ai_sdk"`
 	// Damaged says what the log has lost, if it has.
 	Damaged string `json:"damaged,omitempty"`
 }
 
-func view(info session.Info, state session.State, turn string) sessionView {
+func (g *gateway) view(r *http.Request, info session.Info, state session.State, turn string) sessionView {
+	p, _ := access.From(r.Context())
 	v := sessionView{
 		ID: info.ID, Agent: info.Agent, Title: info.Title, CreatedAt: info.CreatedAt.UTC(), UpdatedAt: info.UpdatedAt.UTC(),
-		State: state, Damaged: info.Damaged,
+		State: state, Damaged: info.Damaged, Owner: info.CreatedBy, Kind: info.Kind, AISDK: !info.NoChat,
+		Role: g.roleIn(p, info.ID, info.People()),
+	}
+	if _, guest := access.GuestOf(r.Context()); guest { // whose role is told elsewhere
+		v.Role = p.Role
+	}
+	if v.Role == access.Owner {
+		v.Members = info.Members
 	}
 	if turn != "" {
 		v.Turn = &turn
@@ -46,13 +62,13 @@ func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sessions, next, err := g.Hub.List(r.Context(), int64(before), int(limit)) //nolint:gosec // both are in range
+	sessions, next, err := g.Hub.ListOf(r.Context(), int64(before), int(limit), g.visible(r.Context())) //nolint:gosec // both are in range
 	if err != nil {
 		return err
 	}
 	views := make([]sessionView, 0, len(sessions))
 	for _, s := range sessions {
-		views = append(views, view(s.Info, s.State, s.Turn))
+		views = append(views, g.view(r, s.Info, s.State, s.Turn))
 	}
 	if next != 0 {
 		link(w, r, "next", strconv.FormatInt(next, 10))
@@ -62,18 +78,25 @@ func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
 
 func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
-		ID    string `json:"id"`
-		Agent string `json:"agent"`
-		Title string `json:"title"`
+		ID    string       `json:"id"`
+		Agent string       `json:"agent"`
+		Title string       `json:"title"`
+		Kind  session.Kind `json:"kind"`
+		AISDK *bool        `json:"ai_sdk"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	info, err := g.Hub.Create(r.Context(), session.Spec{ID: body.ID, Agent: body.Agent, Title: body.Title, By: caller(r)})
+	if p, _ := access.From(r.Context()); !p.May(body.ID) {
+		return errBound
+	}
+	info, err := g.Hub.Create(r.Context(), session.Spec{
+		ID: body.ID, Agent: body.Agent, Title: body.Title, By: caller(r), Kind: body.Kind, NoChat: body.AISDK != nil && !*body.AISDK,
+	})
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusCreated, view(info, session.Idle, ""))
+	return writeJSON(w, http.StatusCreated, g.view(r, info, session.Idle, ""))
 }
 
 func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
@@ -81,7 +104,7 @@ func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, view(info, state, turn))
+	return writeJSON(w, http.StatusOK, g.view(r, info, state, turn))
 }
 
 func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {
@@ -102,58 +125,6 @@ func (g *gateway) agents(w http.ResponseWriter, _ *http.Request) error {
 		views = append(views, agentView{name, name == g.Hub.Default})
 	}
 	return writeJSON(w, http.StatusOK, map[string]any{"agents": views})
-}
-
-// channels lists where a session's prompts came from. Only agents with several
-// channels have more than the one.
-func (g *gateway) channels(w http.ResponseWriter, r *http.Request) error {
-	seen := map[string]bool{}
-	channels := []map[string]any{}
-	records, err := g.Hub.Records(r.Context(), r.PathValue("id"), 0, false, false)
-	if err != nil {
-		return err
-	}
-	for rec, err := range records {
-		if err != nil {
-			return err
-		}
-		if p, ok := rec.Payload.(trace.Prompt); ok && !seen[p.Channel] {
-			seen[p.Channel] = true
-			channels = append(channels, map[string]any{"id": p.Channel, "default": p.Channel == ""})
-		}
-	}
-	return writeJSON(w, http.StatusOK, map[string]any{"channels": channels})
-}
-
-// tools lists the tools that a session's agent has called so far.
-func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
-	type toolView struct {
-		Name    string         `json:"name"`
-		RawName string         `json:"raw_name"`
-		Kind    trace.ToolKind `json:"kind"`
-		Calls   int            `json:"calls"`
-	}
-	byName := map[string]*toolView{}
-	tools := []*toolView{}
-	records, err := g.Hub.Records(r.Context(), r.PathValue("id"), 0, false, false)
-	if err != nil {
-		return err
-	}
-	for rec, err := range records {
-		if err != nil {
-			return err
-		}
-		c, ok := rec.Payload.(trace.ToolCall)
-		if !ok {
-			continue
-		}
-		if byName[c.RawName] == nil {
-			byName[c.RawName] = &toolView{Name: c.Name, RawName: c.RawName, Kind: c.ToolKind}
-			tools = append(tools, byName[c.RawName])
-		}
-		byName[c.RawName].Calls++
-	}
-	return writeJSON(w, http.StatusOK, map[string]any{"tools": tools})
 }
 
 // link leads to the page on the other side of a mark.

@@ -2,9 +2,12 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/http"
+	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
@@ -12,10 +15,10 @@ import (
 
 // serve streams a part of a turn to one client. The client counts as a
 // follower of the turn until it leaves; whether it had the end by then decides
-// what its leaving means.
-func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Turn, span uistream.Span, o uistream.Options) {
-	g.meter.streams.Add(1)
-	defer g.meter.streams.Add(-1)
+// what its leaving means. A chat request is measured from when it began; began is
+// zero for a resume, which shows a turn once more and is none.
+func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Turn, span uistream.Span, o uistream.Options, began time.Time) {
+	defer g.Meter.Follow()()
 	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
 	defer writer.Close()
 	if r.Method == http.MethodHead { // who only asks whether there is a stream follows none
@@ -35,10 +38,22 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 	leave, back := g.Hub.Attach(turn.Session, turn.ID), g.Hub.Return(turn.Session, caller(r))
 	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
 	err := g.Rings.Serve(r.Context(), writer, key, g.source(turn), span)
-	leave(err != nil)
-	back(err != nil)
-	if err != nil && r.Context().Err() == nil {
-		g.Logger.Warn("stream was cut", "session", turn.Session, "turn", turn.ID, "error", err)
+	cut := err != nil
+	if errors.Is(err, uistream.ErrExpired) { // who has been sent away has not left
+		g.Hub.Owe(turn.Session, turn.ID)
+		cut = false
+	}
+	leave(cut)
+	back(cut)
+	if !began.IsZero() {
+		g.streamed(r, turn, began, writer.Sent(), err)
+	}
+	if wasCut(r, writer.Sent(), err) {
+		logger := g.Logger.With("session", turn.Session, "turn", turn.ID, "agent", turn.Agent, "by", turn.By, "follower", caller(r))
+		if id := (agent.Caller{Traceparent: traceparent(r.Header)}).TraceID(); id != "" {
+			logger = logger.With("trace_id", id)
+		}
+		logger.Warn("stream was cut", "error", err)
 	}
 }
 

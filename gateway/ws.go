@@ -31,7 +31,7 @@ func (g *gateway) ws(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Upgrade", "websocket")
 		return &refusal{http.StatusUpgradeRequired, "upgrade_required", "This address takes WebSockets only: connect with one."}
 	case role == roleClient:
-		return g.allow(access.Viewer, g.streaming(g.client))(w, r)
+		return g.client(w, r)
 	case role == roleRunner:
 		return g.runner(w, r)
 	}

@@ -108,7 +108,7 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 		// asks and answers nothing
 	}
 	if err != nil {
-		l.hub.Logger.Warn("request or answer not taken", "session", l.id, "turn", t.id, "kind", p.Kind(), "error", err)
+		t.logger.Warn("request or answer not taken", "kind", p.Kind(), "error", err)
 	}
 }
 

@@ -22,6 +22,7 @@ type entry struct {
 	// changed is when, in nanoseconds since 1970. No two are equal, so that it marks
 	// a place between pages.
 	changed int64
+	people  People
 }
 
 func newCatalog() *catalog { return &catalog{order: list.New(), known: map[string]*list.Element{}} }
@@ -30,15 +31,15 @@ func newCatalog() *catalog { return &catalog{order: list.New(), known: map[strin
 func (c *catalog) load(sessions []Info) {
 	slices.SortFunc(sessions, func(a, b Info) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
 	for _, s := range sessions {
-		c.note(s.ID, s.UpdatedAt)
+		c.note(s.ID, s.UpdatedAt, s.People())
 	}
 }
 
 // note puts a session in front: it was changed just now.
-func (c *catalog) note(id string, at time.Time) {
+func (c *catalog) note(id string, at time.Time, people People) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := entry{id: id, changed: max(0, at.UnixNano())}
+	e := entry{id: id, changed: max(0, at.UnixNano()), people: people}
 	if front := c.order.Front(); front != nil {
 		e.changed = max(e.changed, front.Value.(entry).changed+1)
 	}
@@ -64,15 +65,15 @@ func (c *catalog) count() int {
 	return len(c.known)
 }
 
-// page lists the sessions that were changed before a mark (0: all), the newest
-// first, and the mark of the next page, or 0.
-func (c *catalog) page(before int64, limit int) (ids []string, next int64) {
+// page lists the sessions that were changed before a mark (0: all) and that show is
+// true of (nil: all), the newest first, and the mark of the next page, or 0.
+func (c *catalog) page(before int64, limit int, show func(id string, p People) bool) (ids []string, next int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for e := c.order.Front(); e != nil; e = e.Next() {
 		s := e.Value.(entry)
 		switch {
-		case before != 0 && s.changed >= before:
+		case before != 0 && s.changed >= before, show != nil && !show(s.id, s.people):
 		case len(ids) == limit:
 			return ids, next
 		default:

@@ -121,7 +121,7 @@ func (l *live) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 	if t := l.turns[m.turn]; t != nil {
 		return t.handle(), t, true
 	}
-	return Turn{Session: l.id, ID: m.turn, MessageID: m.id, After: m.after}, nil, true
+	return Turn{Session: l.id, ID: m.turn, Agent: l.info.Agent, MessageID: m.id, After: m.after}, nil, true
 }
 
 // takeReplies takes those answers that the turn waits for. What it asks next was

@@ -156,6 +156,7 @@ func (l *live) openAgent(ctx context.Context, full func(atMost int)) (*opened, e
 	began, err := a.Runtime.Open(opening, host{l}, agent.Config{
 		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: a.Model,
 		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", info.Agent),
+		Meter: func(c agent.Count) { l.hub.Meter(info.Agent, c) },
 	})
 	if err != nil {
 		if ctx.Err() == nil && opening.Err() != nil {

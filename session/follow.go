@@ -149,6 +149,28 @@ func (l *live) left(t *turn, cut bool) {
 	}
 }
 
+// Owe tells that a client was sent away before it had the end of a turn, through no
+// wish of its own: the rest is kept for it as for one whose connection was cut, and
+// the turn goes on without anybody who follows.
+func (h *Hub) Owe(session, turn string) {
+	l, t, release := h.lookup(session, turn)
+	defer release()
+	if t == nil {
+		return
+	}
+	l.mu.Lock()
+	remember := t.ending && l.last == t && !t.cut
+	t.cut = true
+	if remember {
+		ref := t.ref()
+		l.info.Last = &ref
+	}
+	l.mu.Unlock()
+	if remember {
+		l.saveLate()
+	}
+}
+
 // startGrace begins to count down for a turn that nobody follows any more.
 func (l *live) startGrace(t *turn) {
 	wait := l.hub.GracePeriod
@@ -237,7 +259,7 @@ func (l *live) resumable() (Turn, bool) {
 	if last == nil || !last.Cut && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
 		return Turn{}, false
 	}
-	return Turn{Session: l.id, ID: last.ID, MessageID: last.MessageID, After: last.After}, true
+	return Turn{Session: l.id, ID: last.ID, Agent: l.info.Agent, MessageID: last.MessageID, After: last.After}, true
 }
 
 // current is the turn that runs, or the first that waits.
@@ -270,7 +292,7 @@ func (l *live) named(ctx context.Context, id string) (Turn, bool, error) {
 	}
 	for _, m := range l.branch.messages {
 		if m.turn == id && !m.user {
-			return Turn{Session: l.id, ID: id, MessageID: m.id, After: m.after}, true, nil
+			return Turn{Session: l.id, ID: id, Agent: l.info.Agent, MessageID: m.id, After: m.after}, true, nil
 		}
 	}
 	return Turn{}, false, nil

@@ -55,6 +55,9 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	}
 	l.mu.Lock()
 	t := l.newTurn(agent.Prompt{}, after)
+	if info.Prompt != nil {
+		t.logger = l.loggerOf(t.id, info.Prompt.By, agent.Caller{})
+	}
 	t.began = true
 	l.enter(t)
 	l.keepAgent()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -142,6 +143,9 @@ type Spec struct {
 	Agent string
 	Title string
 	By    string
+	Kind  Kind
+	// NoChat is as in Info.
+	NoChat bool
 }
 
 // Create makes a session. An empty id gets one, an empty agent the default.
@@ -151,6 +155,9 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	}
 	if err := CheckID(s.ID); err != nil {
 		return Info{}, err
+	}
+	if s.Kind != "" && !s.Kind.Personal() {
+		return Info{}, &ChoiceError{fmt.Sprintf("the kind %q is unknown: send %s, %s or none", s.Kind, Orchestrator, Workflow)}
 	}
 	if s.Agent == "" {
 		s.Agent = h.Default
@@ -163,7 +170,10 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		return Info{}, fmt.Errorf("read the log of session %q: %w", s.ID, err)
 	}
 	now := h.Now()
-	l := h.newLive(Info{ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, CreatedAt: now, UpdatedAt: now, Since: since})
+	l := h.newLive(Info{
+		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, NoChat: s.NoChat,
+		CreatedAt: now, UpdatedAt: now, Since: since,
+	})
 	l.branched = true
 	// Others may use the session before this returns: whoever began it may go.
 	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {
@@ -320,6 +330,12 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 // Damaged lists the sessions of which the log has lost records, with a sentence
 // each.
 func (h *Hub) Damaged() map[string]string { return h.Log.Damaged() }
+
+// Directory is an agent's own list of sessions elsewhere, if it has one.
+func (h *Hub) Directory(name string) (agent.Directory, bool) {
+	d, ok := h.Agents[name].Runtime.(agent.Directory)
+	return d, ok
+}
 
 // AgentNames lists the configured agents.
 func (h *Hub) AgentNames() []string {

@@ -16,10 +16,15 @@ import (
 // Info is what is known of a session without reading its log. It is the
 // document that the registry keeps.
 type Info struct {
-	ID        string    `json:"id"`
-	Agent     string    `json:"agent"`
-	Title     string    `json:"title,omitempty"`
-	CreatedBy string    `json:"created_by,omitempty"`
+	ID        string `json:"id"`
+	Agent     string `json:"agent"`
+	Title     string `json:"title,omitempty"`
+	CreatedBy string `json:"created_by,omitempty"`
+	Kind      Kind   `json:"kind,omitempty"`
+	// Members have roles in this session, by their names. The map is never changed.
+	Members map[string]string `json:"members,omitempty"`
+	// NoChat says that the session is not open to AI SDK clients by its own route.
+	NoChat    bool      `json:"no_chat,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	// Resume is the agent's own name of the conversation.

@@ -17,7 +17,13 @@ type Summary struct {
 // after it, 0 if there is none. A session that changes goes to the front, so that
 // who pages on may miss it there but sees none twice.
 func (h *Hub) List(ctx context.Context, before int64, limit int) (sessions []Summary, next int64, err error) {
-	ids, next := h.catalog.page(before, limit)
+	return h.ListOf(ctx, before, limit, nil)
+}
+
+// ListOf is List of the sessions that show is true of. It must not block: it is asked
+// of sessions one after another, and reads nothing of them.
+func (h *Hub) ListOf(ctx context.Context, before int64, limit int, show func(id string, p People) bool) (sessions []Summary, next int64, err error) {
+	ids, next := h.catalog.page(before, limit, show)
 	damaged := h.Log.Damaged()
 	for _, id := range ids {
 		s, err := h.summary(ctx, id)

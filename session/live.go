@@ -67,7 +67,7 @@ func (l *live) save(ctx context.Context) error {
 	defer l.saving.Unlock()
 	l.mu.Lock()
 	l.info.UpdatedAt = l.hub.Now()
-	updated := l.info.UpdatedAt
+	updated, people := l.info.UpdatedAt, l.info.People()
 	gone := l.deleted || l.forgotten
 	doc, err := json.Marshal(l.info)
 	l.mu.Unlock()
@@ -78,7 +78,7 @@ func (l *live) save(ctx context.Context) error {
 		err = l.hub.Log.Put(ctx, l.id, doc)
 	}
 	if err == nil {
-		l.hub.catalog.note(l.id, updated)
+		l.hub.catalog.note(l.id, updated, people)
 	}
 	l.mu.Lock()
 	l.stale = err != nil
@@ -107,7 +107,7 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 		t.live.noticeAsk(t, e.Payload)
 	}
 	if over := t.budget.spend(events, t.live.hub.Options); over != "" {
-		t.live.hub.goes.Go(func() { t.finish(failed("too_much", over)) }) // it waits for this append
+		t.live.hub.goes.Go(func() { t.finish(failed(trace.ReasonTooMuch, over)) }) // it waits for this append
 	}
 	return t.live.append(ctx, t.id, events)
 }

@@ -98,6 +98,8 @@ type Options struct {
 	// StateDir is handed to the agents for what must outlive a crash.
 	StateDir string
 	Logger   *slog.Logger
+	// Meter takes what the agents count, by the name of the agent; nil: nobody does.
+	Meter func(name string, c agent.Count)
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 }
@@ -122,6 +124,9 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.Replay, 60*time.Second)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Meter == nil {
+		o.Meter = func(string, agent.Count) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

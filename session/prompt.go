@@ -39,7 +39,7 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, err
 	}
 	defer release()
-	if err := l.mend(ctx, failed("log", "The gateway could not write its log, so the turn was ended.")); err != nil {
+	if err := l.mend(ctx, failed(trace.ReasonLog, "The gateway could not write its log, so the turn was ended.")); err != nil {
 		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
 		return Turn{}, ErrLog
 	}
@@ -96,13 +96,13 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 
 // refuse takes back a turn that could not be put on record.
 func (l *live) refuse(t *turn, err error) error {
-	t.finish(failed("log", "The gateway could not write its log, so the prompt was not run."))
+	t.finish(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
 	l.arrive(t)
 	l.mu.Lock()
 	l.branched = false // what is on record is to be read again
 	l.stay(t.back)
 	l.mu.Unlock()
-	l.hub.Logger.Error("prompt not taken", "session", l.id, "turn", t.id, "error", err)
+	t.logger.Error("prompt not taken", "error", err)
 	return ErrLog
 }
 
@@ -251,7 +251,7 @@ func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID s
 	}
 	l.mu.Unlock()
 	done = t.finish(stop)
-	h.Logger.Info("turn stopped", "session", session, "turn", t.id, "by", by)
+	t.logger.Info("turn stopped", "stopped_by", by)
 	return t.id, done, nil
 }
 

@@ -37,7 +37,7 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 			t.work(func(s agent.Session) error { return r.Reattach(t.ctx, s, waiting, t.builder) })
 			l.rest(t)
 		})
-		h.Logger.Info("a turn goes on", "session", l.id, "turn", t.id)
+		t.logger.Info("a turn goes on")
 	}
 	return settled, nil
 }
@@ -62,6 +62,7 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 			t.messageID = p.MessageID
 		}
 	}
+	t.logger = l.loggerOf(t.id, t.by, agent.Caller{})
 	l.mu.Lock()
 	l.turns[t.id] = t
 	if prompted && l.running == nil {
@@ -105,7 +106,7 @@ func (t *turn) abandon() {
 		stopTimer(&t.grace)
 		l.mu.Unlock()
 		if err := t.builder.Abandon(); err != nil {
-			l.hub.Logger.Error("turn not wholly recorded", "session", l.id, "turn", t.id, "error", err)
+			t.logger.Error("turn not wholly recorded", "error", err)
 		}
 		l.mu.Lock()
 		t.stopWaiting() // now that nothing more is asked

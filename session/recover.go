@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -34,7 +35,7 @@ func (h *Hub) recover(ctx context.Context) error {
 		l := h.newLive(info)
 		settled, err := h.reattach(ctx, l)
 		if err == nil {
-			err = l.mend(ctx, failed("restart", "The gateway was restarted while this turn ran, so it was not finished."))
+			err = l.mend(ctx, failed(trace.ReasonRestart, "The gateway was restarted while this turn ran, so it was not finished."))
 		}
 		if !settled { // else it is in memory, with what goes on
 			l.end()
@@ -69,7 +70,6 @@ func (l *live) mend(ctx context.Context, stop trace.Stop) error {
 		if err := l.closeLeft(ctx, ref, stop); err != nil {
 			return err
 		}
-		l.hub.Logger.Info("closed a turn that was cut off", "session", l.id, "turn", ref.ID)
 	}
 	return l.save(ctx)
 }
@@ -111,6 +111,7 @@ func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) erro
 			return err
 		}
 	}
+	l.loggerOf(ref.ID, askerOf(records), agent.Caller{}).Info("closed a turn that was cut off")
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == ref.ID })
@@ -120,6 +121,16 @@ func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) erro
 		l.info.Last = &ref
 	}
 	return nil
+}
+
+// askerOf is who asked for a turn.
+func askerOf(records []trace.Record) string {
+	for _, r := range records {
+		if p, ok := r.Payload.(trace.Prompt); ok {
+			return p.By
+		}
+	}
+	return ""
 }
 
 // replied reports whether the turn had begun to run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -15,12 +16,17 @@ import (
 type Turn struct {
 	Session string
 	ID      string
+	// Agent names the agent, and By who asked; "" if that is not known any more, or
+	// the agent began by itself.
+	Agent, By string
 	// MessageID is the id of the assistant message.
 	MessageID string
 	// After is where to read from: the turn's records have greater numbers.
 	After uint64
 	// Running is false for a turn whose stop is on record.
 	Running bool
+	// Queued says that it waits for another turn's end.
+	Queued bool
 	// From is the number of the first record that the caller gets, if it is not to
 	// have the turn from its start, and Past that of the last park that is to be
 	// passed over, because what it waited for has its answer.
@@ -41,6 +47,7 @@ type turn struct {
 	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
 	cancel    context.CancelCauseFunc
 	budget    budget
+	logger    *slog.Logger // says which turn it is
 	finishing sync.Once
 	ended     chan struct{} // the stop is on record
 
@@ -61,6 +68,7 @@ type turn struct {
 func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 	id := newID(l.hub.Now())
 	t := &turn{live: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after, ended: make(chan struct{})}
+	t.logger = l.loggerOf(t.id, p.By, p.Caller)
 	t.ctx, t.cancel = context.WithCancelCause(l.hub.ctx)
 	t.builder = trace.NewBuilder(l.hub.ctx, t.writes())
 	return t
@@ -80,7 +88,10 @@ func (t *turn) ref() TurnRef {
 }
 
 func (t *turn) handle() Turn {
-	return Turn{Session: t.live.id, ID: t.id, MessageID: t.messageID, After: t.after, Running: !t.ending}
+	return Turn{
+		Session: t.live.id, ID: t.id, Agent: t.live.info.Agent, By: t.by, MessageID: t.messageID, After: t.after,
+		Running: !t.ending, Queued: !t.began && !t.ending,
+	}
 }
 
 // reply opens the assistant message. It reports false if the turn was ended
@@ -121,8 +132,9 @@ func (t *turn) finishAfter(last func(), s trace.Stop) (mine bool) {
 		last()
 		err := t.builder.Finish(s)
 		if err != nil {
-			l.hub.Logger.Error("turn not wholly recorded", "session", l.id, "turn", t.id, "error", err)
+			t.logger.Error("turn not wholly recorded", "error", err)
 		}
+		t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 		l.mu.Lock()
 		t.endedAt = l.hub.Now()
 		t.stopWaiting()
@@ -168,6 +180,7 @@ func (t *turn) run() {
 	if !t.reply(trace.CausePrompt) || !t.goBack() {
 		return
 	}
+	t.logger.Debug("turn began")
 	t.work(func(s agent.Session) error { return s.Prompt(t.ctx, t.prompt, t.builder) })
 }
 
@@ -178,7 +191,7 @@ func (t *turn) work(do func(agent.Session) error) {
 		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: fmt.Sprintf("Waiting: %d agents are at work, which is the most that may be.", atMost)})
 	})
 	if err != nil {
-		t.finish(failed("agent_unavailable", err.Error()))
+		t.finish(failed(trace.ReasonUnavailable, err.Error()))
 		return
 	}
 	released := make(chan struct{})
@@ -200,7 +213,7 @@ func (t *turn) verdict(err error) trace.Stop {
 	case err != nil && t.ctx.Err() != nil:
 		return stopped("stopped")
 	case err != nil:
-		return failed("agent_lost", err.Error())
+		return failed(trace.ReasonLost, err.Error())
 	}
 	return trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}
 }
@@ -216,7 +229,7 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 		case <-released:
 			return
 		case <-t.builder.Failed():
-			t.finish(failed("log", "The gateway could not write its log, so the turn was ended."))
+			t.finish(failed(trace.ReasonLog, "The gateway could not write its log, so the turn was ended."))
 		case <-silence.C:
 			a := t.builder.Activity()
 			rest := a.Last.Add(h.IdleLimit).Sub(h.Now())
@@ -224,7 +237,7 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 				rest = h.IdleLimit
 			}
 			if rest <= 0 {
-				t.finish(failed("idle", fmt.Sprintf("The agent said nothing for %s, so the turn was ended.", h.IdleLimit)))
+				t.finish(failed(trace.ReasonIdle, fmt.Sprintf("The agent said nothing for %s, so the turn was ended.", h.IdleLimit)))
 			}
 			silence.Reset(max(rest, time.Millisecond))
 			continue
@@ -236,7 +249,7 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 		select {
 		case <-released:
 		case <-patience.C:
-			h.Logger.Warn("agent did not stop and is ended", "session", t.live.id, "turn", t.id)
+			t.logger.Warn("agent did not stop and is ended")
 			t.live.forgetAgent(session) // first: its Prompt returns as it closes, and the next turn must not get it
 			_ = session.Close()
 		}

@@ -30,7 +30,8 @@ const tooSlow = time.Second
 // it is over, the turn stops, or it parks. Then it
 // returns nil. Otherwise the client did not get the end: it has gone (the error
 // of ctx, or of a write), or it was told that something else went wrong
-// ([ErrTooSlow], [ErrClosed], or an error of the source). The handler must not
+// ([ErrTooSlow], [ErrClosed], [ErrExpired] where that is the cause of ctx, or an error
+// of the source). The handler must not
 // write afterwards, and defers [Writer.Close].
 func (rs *Rings) Serve(ctx context.Context, w *Writer, key Key, source Source, span Span) error {
 	r, err := rs.acquire(key, source) //nolint:contextcheck // a ring is for all who follow and outlives the first of them
@@ -67,6 +68,8 @@ func (f *follower) run(ctx context.Context, source Source, framing Framing) erro
 	switch {
 	case err == nil:
 		return nil
+	case f.w.err == nil && errors.Is(context.Cause(ctx), ErrExpired):
+		return f.w.give(ErrExpired, Expired)
 	case f.w.err != nil, ctx.Err() != nil:
 		return err
 	case errors.Is(err, ErrTooSlow):
@@ -149,7 +152,7 @@ func (f *follower) take(e entry) (over bool, err error) {
 		if err = f.begin(e.message); err == nil {
 			err = f.w.Frames(e.bytes)
 		}
-	case f.begun && e.fresh:
+	case f.begun && e.fresh: // an error would stand behind the start, in the next message
 		if err := f.w.Frames(e.bytes[:e.tail]); err != nil {
 			return false, err
 		}
@@ -157,6 +160,7 @@ func (f *follower) take(e entry) (over bool, err error) {
 	default:
 		err = f.w.Frames(e.bytes)
 	}
+	f.w.sent.Failed, f.w.sent.Lost = f.w.sent.Failed || e.failed, f.w.sent.Lost || e.lost
 	switch {
 	case err != nil:
 		return false, err

@@ -72,6 +72,9 @@ type entry struct {
 	tail  int
 	park  bool
 	end   bool
+	// failed says that an error is among the frames, and lost that it stands for a
+	// turn of which the agent has not told the end.
+	failed, lost bool
 }
 
 // pipe turns the records of a turn into entries.
@@ -88,8 +91,12 @@ func (p *pipe) next(r trace.Record) entry {
 	e := entry{seq: r.Seq, park: p.translator.Parked(), end: p.translator.Over(), message: p.translator.MessageID()}
 	p.scratch = p.scratch[:0]
 	for i, c := range chunks {
-		if _, ok := c.(Start); ok {
+		switch c.(type) {
+		case Start:
 			e.fresh, e.tail = true, len(p.scratch)
+		case Error:
+			stop, ended := r.Payload.(trace.Stop)
+			e.failed, e.lost = true, ended && stop.Lost()
 		}
 		id := ""
 		if i == len(chunks)-1 && p.framing.Cursor != nil {

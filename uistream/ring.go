@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"time"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -46,7 +47,7 @@ func newRing(key Key, window int, cancel context.CancelFunc) *ring {
 }
 
 // run reads the turn once, for all.
-func (r *ring) run(ctx context.Context, source Source, f Framing) {
+func (r *ring) run(ctx context.Context, source Source, f Framing, c *cost) {
 	p := pipe{translator: NewTranslator(r.key.Options), framing: f}
 	for record, err := range source(ctx, 0) {
 		if err != nil {
@@ -56,7 +57,9 @@ func (r *ring) run(ctx context.Context, source Source, f Framing) {
 			r.finish(err)
 			return
 		}
+		began := time.Now()
 		e := p.next(record)
+		c.spend(time.Since(began))
 		r.add(e)
 		if e.end {
 			r.finish(nil)

@@ -13,6 +13,13 @@ var ErrClosed = errors.New("the gateway is stopping")
 // ErrTooSlow says that a client was cut because it did not keep up.
 var ErrTooSlow = errors.New("the client was too slow to follow the turn")
 
+// ErrExpired is the cause of a context that ends a stream because its client's token
+// counts no more.
+var ErrExpired = errors.New("the client's token has expired")
+
+// Expired is what a client is told whose token has expired.
+const Expired = "Your sign-in has expired: sign in again to see the rest of the answer."
+
 // Key names one turn as one kind of client sees it.
 type Key struct {
 	Session, Turn string
@@ -37,6 +44,7 @@ type Rings struct {
 	ctx    context.Context //nolint:containedctx // the life of the Rings
 	cancel context.CancelCauseFunc
 	tasks  sync.WaitGroup
+	cost   cost
 
 	mu     sync.Mutex
 	rings  map[Key]*ring
@@ -85,7 +93,7 @@ func (rs *Rings) acquire(key Key, source Source) (*ring, error) {
 		rs.rings[key] = r
 		rs.tasks.Go(func() {
 			defer cancel()
-			r.run(ctx, source, rs.config.Framing)
+			r.run(ctx, source, rs.config.Framing, &rs.cost)
 		})
 	}
 	r.users++

@@ -20,6 +20,8 @@ type mark struct {
 	fresh  bool
 	park   bool
 	over   bool
+	failed bool
+	lost   bool
 }
 
 // markCost is what a record costs besides its bytes.
@@ -51,7 +53,7 @@ func (s *shelf) put(e entry) bool {
 		return false
 	}
 	s.frames = append(s.frames, e.bytes...)
-	s.marks = append(s.marks, mark{seq: e.seq, offset: e.offset, end: len(s.frames), tail: e.tail, fresh: e.fresh, park: e.park, over: e.end})
+	s.marks = append(s.marks, mark{seq: e.seq, offset: e.offset, end: len(s.frames), tail: e.tail, fresh: e.fresh, park: e.park, over: e.end, failed: e.failed, lost: e.lost})
 	return true
 }
 
@@ -68,6 +70,6 @@ func (s *shelf) entry(at uint64) entry {
 	}
 	return entry{
 		seq: m.seq, offset: m.offset, bytes: s.frames[from:m.end:m.end], message: s.message,
-		fresh: m.fresh, tail: m.tail, park: m.park, end: m.over,
+		fresh: m.fresh, tail: m.tail, park: m.park, end: m.over, failed: m.failed, lost: m.lost,
 	}
 }

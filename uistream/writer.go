@@ -37,8 +37,29 @@ type Writer struct {
 	silence *time.Timer   // when a keepalive may be due; made by the first Wait
 	slowest time.Duration // the longest that it has let a write wait
 	begun   bool
+	framed  bool // it was given a frame
 	ended   bool
+	sent    Sent
 	err     error
+}
+
+// Sent is how a stream went, for who measures it.
+type Sent struct {
+	// First is when the first chunk had been written; zero if none was.
+	First time.Time
+	// Failed says that an error was among the chunks, and Lost that it stands for a
+	// turn of which the agent has not told the end.
+	Failed, Lost bool
+	// Whole says that all of it was handed over, and Broken that the client could not
+	// be written to any more. Who leaves on seeing the end makes both true.
+	Whole, Broken bool
+}
+
+// Sent tells how the stream went so far.
+func (w *Writer) Sent() Sent {
+	s := w.sent
+	s.Whole, s.Broken = w.ended, w.err != nil
+	return s
 }
 
 // NewWriter returns a Writer for the response.
@@ -74,7 +95,12 @@ func (w *Writer) Begin() error {
 func (w *Writer) Begun() bool { return w.begun }
 
 // Chunk writes a chunk, which goes out with the next Flush.
-func (w *Writer) Chunk(c Chunk) error { return w.Frames(w.framing.AppendFrame(nil, c)) }
+func (w *Writer) Chunk(c Chunk) error {
+	if _, is := c.(Error); is {
+		w.sent.Failed = true
+	}
+	return w.Frames(w.framing.AppendFrame(nil, c))
+}
 
 // Frames writes whole frames. What gathers is sent in pieces of 32 KB at most,
 // so that a slow client has the full time for each, but for a thirty-second part of it.
@@ -82,6 +108,7 @@ func (w *Writer) Frames(frames []byte) error {
 	if err := w.Begin(); err != nil {
 		return err
 	}
+	w.framed = w.framed || len(frames) > 0
 	for len(frames) > 0 && w.err == nil {
 		n := min(len(frames), flushAt-len(w.buffer))
 		w.buffer = append(w.buffer, frames[:n]...)
@@ -107,7 +134,11 @@ func (w *Writer) Flush() error {
 	} else if err := w.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		w.err = fmt.Errorf("write to the client: %w", err)
 	}
-	w.slowest = max(w.slowest, time.Since(w.last))
+	took := time.Since(w.last)
+	w.slowest = max(w.slowest, took)
+	if w.framed && w.err == nil && w.sent.First.IsZero() {
+		w.sent.First = w.last.Add(took)
+	}
 	w.buffer = w.buffer[:0]
 	return w.err
 }

@@ -315,5 +315,5 @@ func (s *session) death(why string) trace.Stop {
 	if s.life.Err() != nil {
 		return trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled}
 	}
-	return trace.Stop{Reason: "agent_died", Outcome: trace.OutcomeFailed, Error: "Claude Code ended in the middle of the turn: " + why + "." + advice(why)}
+	return trace.Stop{Reason: trace.ReasonDied, Outcome: trace.OutcomeFailed, Error: "Claude Code ended in the middle of the turn: " + why + "." + advice(why)}
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/natslog"
@@ -119,22 +118,6 @@ func logOptions(c config.Config, logger *slog.Logger) natslog.Options {
 	o := natslog.Options{Dir: c.Data, Fsync: time.Duration(c.Fsync), Logger: logger}
 	if c.NATS != "" {
 		o.Dir, o.URL = "", c.NATS
-	}
-	return o
-}
-
-// accessConfig says who may do what. The minted token lies in the data directory.
-func accessConfig(c config.Config, listen string) access.Config {
-	o := access.Config{
-		Mode: cmp.Or(c.Auth.Mode, access.ModeToken), Listen: listen,
-		AllowHosts: c.Auth.AllowHosts, AllowOrigins: c.Auth.AllowOrigins,
-		Public: gateway.Public, TurnAway: turnAway, Refuse: gateway.Refuse,
-	}
-	if o.Mode == access.ModeToken {
-		o.TokenFile = filepath.Join(c.Data, "token")
-	}
-	for _, t := range c.Auth.Tokens {
-		o.Tokens = append(o.Tokens, access.Token{Name: t.Name, TokenEnv: t.TokenEnv, TokenFile: t.TokenFile, Role: t.Role})
 	}
 	return o
 }

@@ -20,7 +20,7 @@ type serveCommand struct {
 	Cwd      string `placeholder:"DIR" help:"The directory that agents work in (default the current one)."`
 	Agent    string `placeholder:"NAME" help:"The agent of sessions that name none (default demo)."`
 	NATS     string `name:"nats" placeholder:"URL" help:"An external NATS server for the log, instead of the embedded one."`
-	Auth     string `placeholder:"MODE" help:"token (default), or none: on a loopback address only."`
+	Auth     string `placeholder:"MODE" help:"token (default), jwt, or none: on a loopback address only."`
 	Fsync    string `placeholder:"DURATION" help:"How often the log is synced to disk (default 100ms), or always."`
 	LogLevel string `placeholder:"LEVEL" help:"debug, info (default), warn or error."`
 }
@@ -62,9 +62,9 @@ func (s *serveCommand) settings() (config.Config, error) {
 		return c, err
 	}
 	switch access.Mode(s.Auth) {
-	case "", access.ModeNone, access.ModeToken:
+	case "", access.ModeNone, access.ModeToken, access.ModeJWT:
 	default:
-		return c, usage("--auth %s is unknown: use token or none", s.Auth)
+		return c, usage("--auth %s is unknown: use token, jwt or none", s.Auth)
 	}
 	c.Listen = cmp.Or(s.Listen, c.Listen, defaultListen)
 	c.NATS = cmp.Or(s.NATS, c.NATS)

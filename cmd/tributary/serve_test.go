@@ -220,7 +220,7 @@ func TestServeFaults(t *testing.T) {
 		"empty token":         {exitUsage, "is empty; remove it and a new one is made", []string{"--data", badToken}},
 		"wrong listen":        {exitUsage, `--listen is "8787": write host:port, such as 127.0.0.1:8787`, []string{"--listen", "8787"}},
 		"wrong fsync":         {exitUsage, `--fsync "never" is not one: write always, or a duration such as 100ms`, []string{"--fsync", "never"}},
-		"wrong auth":          {exitUsage, "--auth jwt is unknown: use token or none", []string{"--auth", "jwt"}},
+		"wrong auth":          {exitUsage, "--auth oauth is unknown: use token, jwt or none", []string{"--auth", "oauth"}},
 		"wrong level":         {exitUsage, "--log-level loud is no level: use debug, info, warn or error", []string{"--log-level", "loud"}},
 		"wrong agent":         {exitUsage, `there is no agent "gpt": there are claude, demo, echo`, []string{"--agent", "gpt"}},
 		"wrong cwd":           {exitUsage, "--cwd: " + plain + " is not a directory: name one that exists", []string{"--cwd", plain}},
@@ -234,6 +234,10 @@ func TestServeFaults(t *testing.T) {
 		"wrong agent cwd":     {exitUsage, "agents.demo.cwd: /no/such/dir is not a directory", []string{"--config", conf("agents: {demo: {cwd: /no/such/dir}}")}},
 		"wrong default agent": {exitUsage, `tributary.yaml:1: default_agent is "x", which is no agent: there are claude, demo, echo`, []string{"--config", conf("default_agent: x")}},
 		"unset token":         {exitUsage, `token "ci": the environment variable TRIBUTARY_TEST_UNSET is not set`, []string{"--config", conf("auth: {tokens: [{name: ci, role: viewer, token_env: TRIBUTARY_TEST_UNSET}]}")}},
+		"no keys":             {exitUsage, "access mode jwt has no keys", []string{"--auth", "jwt"}},
+		"jwt without a use":   {exitUsage, "tributary.yaml:1: auth.jwt means something in mode jwt only: set auth.mode to jwt, or remove it", []string{"--config", conf("auth: {jwt: {key_file: k}}")}},
+		"no agent to judge":   {exitUsage, `tributary.yaml:1: auth.pass_through is "ops", which is no agent: there are claude, demo, echo`, []string{"--config", conf("auth: {pass_through: ops}")}},
+		"agent cannot judge":  {exitUsage, `tributary.yaml:1: auth.pass_through is "demo", and that agent has no server that could judge tokens`, []string{"--config", conf("auth: {pass_through: demo}")}},
 		"wrong origin":        {exitUsage, "allow_origins", []string{"--config", conf("auth: {allow_origins: [example.org/x]}")}},
 	} {
 		t.Run(name, func(t *testing.T) {

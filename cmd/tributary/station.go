@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -19,6 +21,7 @@ import (
 	"github.com/tributary-dev/tributary/eventlog/natslog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/metrics"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 	"github.com/tributary-dev/tributary/web"
@@ -56,6 +59,13 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	if err != nil {
 		return err
 	}
+	if err := checkAuth(c, options.Agents); err != nil {
+		return err
+	}
+	noSessionChat, err := adapterOff()
+	if err != nil {
+		return err
+	}
 	listener, err := listen(ctx, c.Listen)
 	if err != nil {
 		return err
@@ -79,18 +89,21 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	defer func() { err = errors.Join(err, s.closeLog()) }()
 	endAgents(c.Data, logger)
 
-	guard, err := access.New(accessConfig(c, c.Listen))
+	guard, err := access.New(accessConfig(c, c.Listen, logger))
 	if err != nil {
 		return faultOfAccess(err)
 	}
-	options.Log, options.StateDir = s.log, c.Data
+	meter := metrics.New(slices.Collect(maps.Keys(options.Agents))...)
+	options.Log, options.StateDir, options.Meter = s.log, c.Data, meter.Count
 	if s.hub, err = session.New(ctx, options); err != nil {
 		return err
 	}
 	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
 	s.server = s.newServer(gateway.New(gateway.Options{
 		Hub: s.hub, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
-		Permits: c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Started: time.Now(),
+		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
+		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
+		Permits:           c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
 	}))
 	resting, wake := context.WithCancel(ctx)
 	var tidy sync.WaitGroup

@@ -1,0 +1,78 @@
+package access
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+const opaque = "sk_0123456789abcdef0123456789abcdef"
+
+func TestB04_UnknownTokensPassThrough(t *testing.T) {
+	t.Parallel()
+	through := func(c *Config) { c.PassThrough = "ops" }
+	if got := bring(newGuard(t, nil), opaque); got != "token_wrong" {
+		t.Errorf("by default: %s", got)
+	}
+	g := newGuard(t, through)
+	if got := bring(g, viewToken); got != "wall viewer" {
+		t.Errorf("a token of ours: %s", got)
+	}
+	got := bring(g, opaque)
+	if !strings.HasPrefix(got, "ops:token-") || !strings.HasSuffix(got, " none") || strings.Contains(got, opaque) {
+		t.Errorf("a guest: %s", got)
+	}
+	if again := bring(g, opaque); again != got {
+		t.Errorf("the same token is %s, then %s", got, again)
+	}
+	for _, bad := range []string{"", "two words", "a\x00b", strings.Repeat("a", maxTokenFile+1)} {
+		if got := bring(g, bad); got != "token_wrong" {
+			t.Errorf("%.20q: %s", bad, got)
+		}
+	}
+	s := signer{"", jose.EdDSA, newEdKey(t)}
+	both := newGuard(t, func(c *Config) {
+		jwtMode(JWT{KeyFile: s.pem(t)})(c)
+		through(c)
+	})
+	if got := bring(both, s.token(t, claims{"exp": 1})); got != "token_expired" {
+		t.Errorf("a token that counts no more is no guest's: %s", got)
+	}
+	if got := bring(both, s.token(t, claims{"sub": "ops:ada"})); got != "token_wrong" {
+		t.Errorf("a name of the other side: %s", got)
+	}
+	if got := bring(both, opaque); !strings.HasSuffix(got, " none") {
+		t.Errorf("a guest beside JWT: %s", got)
+	}
+	if _, err := New(Config{Mode: ModeNone, Listen: "127.0.0.1:1", PassThrough: "ops"}); err == nil {
+		t.Error("mode none passes tokens on")
+	}
+}
+
+func TestGuestKeepsItsToken(t *testing.T) {
+	t.Parallel()
+	var guest Guest
+	g := newGuard(t, func(c *Config) { c.PassThrough = "ops" })
+	r := httptest.NewRequest("GET", "/api/sessions", nil)
+	r.Host = "127.0.0.1:8787"
+	r.Header.Set("Authorization", "Bearer "+opaque)
+	g.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { guest, _ = GuestOf(r.Context()) })).ServeHTTP(httptest.NewRecorder(), r)
+	if guest.Bearer() != opaque {
+		t.Fatalf("the token is %q", guest.Bearer())
+	}
+	for _, text := range []string{fmt.Sprint(guest), fmt.Sprintf("%+v %#v", guest, guest), guest.Known("ops", "", Viewer).ID} {
+		if strings.Contains(text, opaque) {
+			t.Errorf("%s", text)
+		}
+	}
+	if p := guest.Known("ops", "ada", Collaborator); p.ID != "ops:ada" || p.Role != Collaborator {
+		t.Errorf("%+v", p)
+	}
+	if p := guest.Known("ops", "a\nb", Viewer); !strings.HasPrefix(p.ID, "ops:token-") {
+		t.Errorf("%+v", p)
+	}
+}

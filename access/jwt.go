@@ -1,0 +1,232 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// JWT says which JSON Web Tokens let their bearers in, and as whom.
+//
+// The keys come from one place: KeyFile or KeyEnv (public keys, as PEM, JWK or JWK
+// set), SecretFile or SecretEnv (a secret that both sides know), JWKSURL, or else
+// OIDC discovery at the Issuer.
+type JWT struct {
+	KeyFile, KeyEnv       string
+	SecretFile, SecretEnv string
+	JWKSURL               string
+	// Issuer is what iss must be; "" where any will do.
+	Issuer string
+	// Audience lists the words of which aud must hold one. Keys that others publish
+	// sign tokens for others too, so there it is required.
+	Audience []string
+	// Algorithms restricts what the keys allow; nil does not.
+	Algorithms []string
+	// Leeway is how far clocks may be apart; 30 s if zero.
+	Leeway time.Duration
+	// IDClaim names who it is ("sub"), NameClaim how people call him ("name").
+	IDClaim, NameClaim string
+	// RoleClaim names the claim that Roles maps to roles: a text, words with spaces
+	// between, or a list; "" for none. The greatest role counts. Without Roles the
+	// words are the names of roles themselves.
+	RoleClaim string
+	Roles     map[string]Role
+	// DefaultRole is the role of those whose claim gives none; Viewer if zero.
+	DefaultRole Role
+	// SessionClaim names a claim that binds a token to a session, or a list of them.
+	SessionClaim string
+}
+
+const (
+	// maxJWT bounds what the parser is given.
+	maxJWT = 16 << 10
+	// defaultLeeway is how far clocks may be apart.
+	defaultLeeway = 30 * time.Second
+	// mostTried bounds the keys that a token without a key id is tried with.
+	mostTried = 16
+)
+
+// keySource finds the keys that may have signed a token.
+type keySource interface {
+	// find returns the keys for a key id ("" if the token names none) and an
+	// algorithm. Its error says that there are no keys at all now.
+	find(ctx context.Context, id string, alg jose.SignatureAlgorithm) ([]key, error)
+}
+
+// verifier tells whose a JSON Web Token is.
+type verifier struct {
+	JWT
+	keys keySource
+	algs []jose.SignatureAlgorithm
+	// taken reports whether an id is somebody else's, whom no claim can make one.
+	taken func(id string) bool
+}
+
+func newVerifier(c JWT, taken func(id string) bool, logger *slog.Logger) (*verifier, error) {
+	v := &verifier{JWT: c, taken: taken}
+	v.Leeway = cmp.Or(c.Leeway, defaultLeeway)
+	v.IDClaim, v.NameClaim = cmp.Or(c.IDClaim, "sub"), cmp.Or(c.NameClaim, "name")
+	v.DefaultRole = cmp.Or(c.DefaultRole, Viewer)
+	if v.Leeway < 0 || v.Leeway > 5*time.Minute {
+		return nil, fmt.Errorf("jwt leeway %s is not from 0 to 5 minutes", v.Leeway)
+	}
+	for _, name := range c.Algorithms {
+		alg := jose.SignatureAlgorithm(name)
+		if !slices.Contains(algorithms(), alg) {
+			return nil, fmt.Errorf("jwt algorithm %q is unknown; use %s", name, words(algorithms()))
+		}
+		v.algs = append(v.algs, alg)
+	}
+	if v.algs == nil {
+		v.algs = algorithms()
+	}
+	var err error
+	v.keys, err = newKeySource(c, v.algs, logger)
+	return v, err
+}
+
+func newKeySource(c JWT, algs []jose.SignatureAlgorithm, logger *slog.Logger) (keySource, error) {
+	named := 0
+	for _, place := range []string{c.KeyFile, c.KeyEnv, c.SecretFile, c.SecretEnv, c.JWKSURL} {
+		if place != "" {
+			named++
+		}
+	}
+	switch {
+	case named > 1:
+		return nil, errors.New("jwt names several places of keys; use one of key_file, key_env, secret_file, secret_env and jwks_url")
+	case named == 0 && c.Issuer == "":
+		return nil, errors.New("access mode jwt has no keys; give a key, a secret, a jwks_url, or an issuer that publishes them")
+	case c.KeyFile != "" || c.KeyEnv != "" || c.SecretFile != "" || c.SecretEnv != "":
+		return loadKeys(c, algs)
+	case len(c.Audience) == 0:
+		return nil, errors.New("jwt has no audience; name it, since who publishes keys signs tokens for other programs too")
+	case c.JWKSURL != "":
+		return newRemoteKeys(c.JWKSURL, "", algs, logger)
+	}
+	return newRemoteKeys("", c.Issuer, algs, logger)
+}
+
+// isJWT reports whether a token has the shape of one. No other token of ours has.
+func isJWT(token string) bool {
+	return strings.Count(token, ".") == 2 && strings.HasPrefix(token, "eyJ")
+}
+
+// principal verifies a token and says whose it is.
+func (v *verifier) principal(ctx context.Context, token string) (Principal, refusal) {
+	if len(token) > maxJWT {
+		return Principal{}, jwtWrong("it is too long")
+	}
+	parsed, err := jwt.ParseSigned(token, v.algs) // the algorithm none is never among them
+	if err != nil || len(parsed.Headers) != 1 {
+		return Principal{}, jwtWrong("it cannot be read, or its algorithm is not allowed")
+	}
+	head := parsed.Headers[0]
+	found, err := v.keys.find(ctx, head.KeyID, jose.SignatureAlgorithm(head.Algorithm))
+	if err != nil {
+		return Principal{}, keysAway()
+	}
+	for _, k := range found[:min(len(found), mostTried)] {
+		var standard jwt.Claims
+		claims := map[string]any{}
+		if parsed.Claims(k.verifies, &standard, &claims) == nil {
+			return v.claimed(standard, claims)
+		}
+	}
+	return Principal{}, jwtWrong("no key that this gateway knows has signed it")
+}
+
+// claimed checks the claims of a token whose signature is good.
+func (v *verifier) claimed(standard jwt.Claims, claims map[string]any) (Principal, refusal) {
+	err := standard.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, AnyAudience: v.Audience, Time: time.Now()}, v.Leeway)
+	switch {
+	case standard.Expiry == nil:
+		return Principal{}, jwtWrong("it does not say when it expires")
+	case errors.Is(err, jwt.ErrExpired):
+		return Principal{}, tokenExpired()
+	case errors.Is(err, jwt.ErrNotValidYet), errors.Is(err, jwt.ErrIssuedInTheFuture):
+		return Principal{}, jwtWrong("it is not valid yet: are the clocks right?")
+	case errors.Is(err, jwt.ErrInvalidIssuer):
+		return Principal{}, jwtWrong("it is of another issuer")
+	case errors.Is(err, jwt.ErrInvalidAudience):
+		return Principal{}, jwtWrong("it is meant for another audience")
+	case err != nil:
+		return Principal{}, jwtWrong("its claims do not hold")
+	}
+	p := Principal{Expires: standard.Expiry.Time().Add(v.Leeway)}
+	if p.ID, _ = claim(claims, v.IDClaim).(string); !validID(p.ID) {
+		return Principal{}, jwtWrong("it does not say whose it is")
+	}
+	if v.taken(p.ID) {
+		return Principal{}, jwtWrong("the name in it belongs to another token of this gateway")
+	}
+	if p.Name, _ = claim(claims, v.NameClaim).(string); p.Name == "" {
+		p.Name = p.ID
+	}
+	p.Role = v.role(claims)
+	if v.SessionClaim != "" {
+		if bound := claim(claims, v.SessionClaim); bound != nil {
+			p.Bound = &Bound{list(bound)}
+		}
+	}
+	return p, refusal{}
+}
+
+// role is the greatest that the claims give.
+func (v *verifier) role(claims map[string]any) Role {
+	var greatest Role
+	if v.RoleClaim == "" {
+		return v.DefaultRole
+	}
+	given := claim(claims, v.RoleClaim)
+	names := list(given)
+	if text, ok := given.(string); ok { // one word, or several as in scope
+		names = append(names, strings.Fields(text)...)
+	}
+	for _, name := range names {
+		role := v.Roles[name]
+		if v.Roles == nil {
+			role, _ = ParseRole(name)
+		}
+		greatest = max(greatest, role)
+	}
+	return cmp.Or(greatest, v.DefaultRole)
+}
+
+// claim finds a claim by its name, or by a path with dots where none has that name.
+func claim(claims map[string]any, name string) any {
+	if v, ok := claims[name]; ok || name == "" {
+		return v
+	}
+	first, rest, nested := strings.Cut(name, ".")
+	below, ok := claims[first].(map[string]any)
+	if !nested || !ok {
+		return nil
+	}
+	return claim(below, rest)
+}
+
+// list reads a text, or a list of them.
+func list(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		all := make([]string, 0, len(v))
+		for _, item := range v {
+			if text, ok := item.(string); ok {
+				all = append(all, text)
+			}
+		}
+		return all
+	}
+	return []string{}
+}

@@ -1,0 +1,36 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// expiring ends the context of a request when the token counts no more that it was sent
+// with. What goes on without the sender, as his turn does, does not hang on it.
+func expiring(r *http.Request) (*http.Request, context.CancelFunc) {
+	p, _ := access.From(r.Context())
+	if p.Expires.IsZero() {
+		return r, func() {}
+	}
+	ctx, cancel := context.WithDeadlineCause(r.Context(), p.Expires, uistream.ErrExpired)
+	return r.WithContext(ctx), cancel
+}
+
+// expired reports whether a request has gone on for longer than its token counts.
+func expired(ctx context.Context) bool { return errors.Is(context.Cause(ctx), uistream.ErrExpired) }
+
+// tellExpired is the last event of a stream of records or events.
+func tellExpired(w *uistream.Writer) {
+	data, err := json.Marshal(struct {
+		Error string `json:"error"`
+		Code  string `json:"code"`
+	}{uistream.Expired, "token_expired"})
+	if err == nil && w.Frames([]byte("data: "+string(data)+"\n\n")) == nil {
+		_ = w.Flush() // its error says that the client has gone
+	}
+}

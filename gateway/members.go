@@ -1,0 +1,54 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// invite gives somebody a role in a session.
+func (g *gateway) invite(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Role string `json:"role"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	role, err := access.ParseRole(body.Role)
+	if err != nil {
+		return malformed("`role` must be viewer, collaborator or owner.")
+	}
+	return g.setMember(w, r, role.String())
+}
+
+// expel takes it away.
+func (g *gateway) expel(w http.ResponseWriter, r *http.Request) error { return g.setMember(w, r, "") }
+
+func (g *gateway) setMember(w http.ResponseWriter, r *http.Request, role string) error {
+	info, err := g.Hub.SetMember(r.Context(), r.PathValue("id"), r.PathValue("principal"), role)
+	if err != nil {
+		return err
+	}
+	members := info.Members
+	if members == nil {
+		members = map[string]string{}
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"members": members})
+}
+
+// change changes what a session is called, and whether AI SDK clients may use it by its
+// own route.
+func (g *gateway) change(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Title *string `json:"title"`
+		AISDK *bool   `json:"ai_sdk"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if _, err := g.Hub.Change(r.Context(), r.PathValue("id"), session.Change{Title: body.Title, Chat: body.AISDK}); err != nil {
+		return err
+	}
+	return g.get(w, r)
+}

@@ -1,0 +1,100 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"runtime"
+	rtmetrics "runtime/metrics"
+	"time"
+
+	"github.com/tributary-dev/tributary/metrics"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// count counts requests and the statuses of their answers.
+func (g *gateway) count(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		g.Meter.Request()
+		next.ServeHTTP(&counted{ResponseWriter: w, meter: g.Meter}, r)
+	})
+}
+
+// counted notices the status of a response.
+type counted struct {
+	http.ResponseWriter
+	meter *metrics.Meter
+	told  bool
+}
+
+func (c *counted) WriteHeader(status int) {
+	if !c.told {
+		c.told = true
+		c.meter.Answered(status)
+	}
+	c.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// metrics shows what was measured.
+func (g *gateway) metrics(w http.ResponseWriter, r *http.Request) error {
+	g.Meter.Handler().ServeHTTP(w, r)
+	return nil
+}
+
+// measureAll has the Meter show what others know.
+func (g *gateway) measureAll() {
+	m := g.Meter
+	m.Gauge("tributary_sessions", "Sessions in the registry.", func() float64 {
+		sessions, _ := g.Hub.Count()
+		return float64(sessions)
+	})
+	m.Gauge("tributary_sessions_running", "Sessions with a running turn.", func() float64 {
+		_, running := g.Hub.Count()
+		return float64(running)
+	})
+	m.Gauge("tributary_sessions_damaged", "Sessions of which the log has lost records.", func() float64 { return float64(len(g.Hub.Damaged())) })
+	m.Gauge("tributary_goroutines", "Goroutines of the process.", func() float64 { return float64(runtime.NumGoroutine()) })
+	m.Gauge("tributary_heap_live_bytes", "Bytes of the heap that were in use at the last garbage collection.", liveHeap)
+	m.Gauge("tributary_uptime_seconds", "Seconds since the start.", func() float64 { return float64(int64(time.Since(g.Started).Seconds())) })
+	m.Counter("tributary_translated_records_total", "Records that were translated and encoded for those who follow.", func() float64 {
+		return float64(g.Rings.Cost().Records)
+	})
+	m.Counter("tributary_translation_seconds_total", "Seconds that this took.", func() float64 { return g.Rings.Cost().Time.Seconds() })
+}
+
+// liveHeap is what the last garbage collection found in use. Unlike what is
+// allocated it holds no garbage, so that it shows growth and nothing else.
+func liveHeap() float64 {
+	sample := []rtmetrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	rtmetrics.Read(sample)
+	if sample[0].Value.Kind() != rtmetrics.KindUint64 {
+		return 0
+	}
+	return float64(sample[0].Value.Uint64())
+}
+
+// streamed measures a chat request whose stream is over, with what its serving
+// returned.
+func (g *gateway) streamed(r *http.Request, turn session.Turn, began time.Time, sent uistream.Sent, err error) {
+	cut := wasCut(r, sent, err)
+	g.Meter.Streamed(metrics.Stream{
+		Agent: turn.Agent, Queued: turn.Queued, Began: began, First: sent.First, Ended: time.Now(),
+		Failed: sent.Failed, Left: err != nil && !cut && !sent.Whole, Cut: cut || err == nil && sent.Lost,
+	})
+}
+
+// wasCut tells whether a stream that did not come to its end was cut here, or by the
+// client.
+func wasCut(r *http.Request, sent uistream.Sent, err error) bool {
+	switch {
+	case err == nil:
+		return false
+	case errors.Is(err, uistream.ErrTooSlow), errors.Is(err, uistream.ErrExpired), errors.Is(err, os.ErrDeadlineExceeded):
+		return true // which ends the context of its request too
+	}
+	return r.Context().Err() == nil && !sent.Broken
+}

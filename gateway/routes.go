@@ -1,0 +1,50 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/tributary-dev/tributary/access"
+)
+
+// routes names the routes that need a principal. Those with an id are for who has the
+// role in that session, the others for who has it in the gateway.
+func (g *gateway) routes(route func(pattern string, h handler)) {
+	in := func(pattern string, need access.Role, h handler) { route(pattern, g.member(need, h, nil)) }
+	all := func(pattern string, need access.Role, h handler) { route(pattern, g.allow(need, h)) }
+
+	route("POST /api/chat", g.mayArrive(sized(g.streaming(g.chat))))
+	all("GET /api/chat", access.Viewer, g.streaming(g.resumeBehindQuery))
+	route("GET /api/chat/{id}/stream", g.member(access.Viewer, g.streaming(g.resume), noStream))
+	route("POST /api/chat/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
+	route("POST /api/sessions/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
+	if !g.NoSessionChat {
+		route("POST /api/sessions/{id}/chat", g.adapter(access.Collaborator, sized(g.streaming(g.chat)), nil))
+		route("GET /api/sessions/{id}/chat/stream", g.adapter(access.Viewer, g.streaming(g.resume), noStream))
+		route("GET /api/sessions/{id}/chat/{chat}/stream", g.adapter(access.Viewer, g.streaming(g.resume), noStream))
+	}
+
+	all("GET /api/sessions", access.Viewer, g.list)
+	all("POST /api/sessions", access.Collaborator, g.create)
+	in("GET /api/sessions/{id}", access.Viewer, g.get)
+	in("PATCH /api/sessions/{id}", access.Collaborator, g.change)
+	in("DELETE /api/sessions/{id}", access.Owner, g.remove)
+	in("PUT /api/sessions/{id}/members/{principal}", access.Owner, g.invite)
+	in("DELETE /api/sessions/{id}/members/{principal}", access.Owner, g.expel)
+	in("GET /api/sessions/{id}/messages", access.Viewer, g.messages)
+	in("POST /api/sessions/{id}/permissions/{request}", g.Permits, g.permit)
+	in("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.answer)
+	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.trace))
+	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.events))
+	in("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
+	in("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
+	route("GET /api/sessions/{id}/ws", g.ws)
+
+	all("GET /api/agents", access.Viewer, g.agents)
+	all("GET /metrics", access.Viewer, g.metrics)
+}
+
+// noStream answers where nothing was ever said, and nothing can be resumed.
+func noStream(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,150 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// errForeign says that a session is not for the sender. It is told as if there were no
+// such session, unless a setting says otherwise.
+var errForeign = fmt.Errorf("%w", session.ErrUnknownSession)
+
+// roleIn is what somebody may do in a session of these people, by the rules that
+// docs/security.md states. The zero Role may not even know of it.
+func (g *gateway) roleIn(p access.Principal, id string, people session.People) access.Role {
+	if !p.May(id) || people.Kind.Personal() && p.ID != people.Owner {
+		return 0
+	}
+	member, _ := access.ParseRole(people.Members[p.ID]) // no role, if there is none
+	switch {
+	case !g.Private:
+		return max(p.Role, member)
+	case p.ID == people.Owner, p.Role == access.Owner:
+		return access.Owner
+	}
+	return member
+}
+
+// admit lets the sender of a request into a session, if there is one and his role there
+// is enough. In the request that it returns he has that role.
+func (g *gateway) admit(r *http.Request, id string, need access.Role) (*http.Request, session.Info, error) {
+	p, _ := access.From(r.Context())
+	if guest, is := access.GuestOf(r.Context()); is {
+		known, info, err := g.visit(r.Context(), guest, id)
+		if err != nil {
+			return r, info, err
+		}
+		return g.standing(r, known, known.Role, need, info)
+	}
+	info, _, _, err := g.Hub.Get(r.Context(), id)
+	if err == nil {
+		if role := g.roleIn(p, id, info.People()); role != 0 {
+			return g.standing(r, p, role, need, info)
+		}
+		err = errForeign
+	}
+	switch {
+	case !errors.Is(err, session.ErrUnknownSession):
+	case !p.Role.Allows(need) && !g.Private: // so it was before anybody looked for the session
+		err = roleTooSmall(p.Role, need)
+	case errors.Is(err, errForeign) && g.ForeignSession == http.StatusForbidden:
+		err = &refusal{http.StatusForbidden, "foreign_session", "This session belongs to somebody else."}
+	}
+	return r, session.Info{}, err
+}
+
+// standing is the end of admit for somebody who may know of the session.
+func (g *gateway) standing(r *http.Request, p access.Principal, role, need access.Role, info session.Info) (*http.Request, session.Info, error) {
+	if !role.Allows(need) {
+		return r, info, roleTooSmall(role, need)
+	}
+	g.Hub.Touch(info.ID)
+	p.Role = role
+	return r.WithContext(access.With(r.Context(), p)), info, nil
+}
+
+func roleTooSmall(have, need access.Role) error {
+	return &refusal{http.StatusForbidden, "forbidden", "Your role is " + have.String() + "; this needs " + need.String() + "."}
+}
+
+// member lets a request through whose sender has the role in the session that its path
+// names. unseen answers where there is no such session for him; nil: the status does.
+func (g *gateway) member(need access.Role, h, unseen handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		admitted, _, err := g.admit(r, r.PathValue("id"), need)
+		if unseen != nil && errors.Is(err, session.ErrUnknownSession) {
+			return unseen(w, r)
+		}
+		if err != nil {
+			return err
+		}
+		return h(w, admitted)
+	}
+}
+
+// adapter is member for the RFC's route: whose role is too small hears that there is no
+// such session, and a session may keep AI SDK clients out.
+func (g *gateway) adapter(need access.Role, h, unseen handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		admitted, info, err := g.admit(r, r.PathValue("id"), need)
+		small, is := errors.AsType[*refusal](err)
+		switch {
+		case is && small.code == "forbidden" && g.ForeignSession != http.StatusForbidden:
+			return session.ErrUnknownSession
+		case unseen != nil && errors.Is(err, session.ErrUnknownSession):
+			return unseen(w, r)
+		case err != nil:
+			return err
+		case info.NoChat:
+			return nowhere(r)
+		}
+		return h(w, admitted)
+	}
+}
+
+// arrive is admit for a route whose body names the session, which it may have made.
+// Then info is empty.
+func (g *gateway) arrive(r *http.Request, id string) (*http.Request, session.Info, error) {
+	p, _ := access.From(r.Context())
+	admitted, info, err := r, session.Info{}, error(session.ErrUnknownSession)
+	if session.CheckID(id) == nil { // else whoever makes the session says what is wrong, after all else
+		admitted, info, err = g.admit(r, id, access.Collaborator)
+	}
+	if errors.Is(err, session.ErrUnknownSession) && !errors.Is(err, errForeign) {
+		switch {
+		case !p.Role.Allows(access.Collaborator):
+			err = roleTooSmall(p.Role, access.Collaborator)
+		case !p.May(id):
+			err = errBound
+		default:
+			err = nil
+		}
+	}
+	return admitted, info, err
+}
+
+var errBound = &refusal{http.StatusForbidden, "forbidden", "Your token is good for other sessions only."} //nolint:gochecknoglobals // a constant in all but name
+
+// mayArrive lets a request through whose sender could have the role in some session.
+func (g *gateway) mayArrive(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		p, ok := access.From(r.Context())
+		_, guest := access.GuestOf(r.Context())
+		if !ok || !guest && !g.Private && p.Role == 0 {
+			return roleTooSmall(p.Role, access.Collaborator)
+		}
+		return h(w, r)
+	}
+}
+
+// visible tells which sessions the sender of a request finds in a list. Guests find
+// none: nobody here knows which are theirs.
+func (g *gateway) visible(ctx context.Context) func(id string, people session.People) bool {
+	p, _ := access.From(ctx)
+	return func(id string, people session.People) bool { return g.roleIn(p, id, people) != 0 }
+}

@@ -1,0 +1,110 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"maps"
+)
+
+// Kind says what a session is for. The zero Kind is a conversation like any other.
+type Kind string
+
+// The kinds that nobody but the owner may enter.
+const (
+	Orchestrator Kind = "orchestrator"
+	Workflow     Kind = "workflow"
+)
+
+// Personal reports whether nobody but the session's owner may enter it.
+func (k Kind) Personal() bool { return k == Orchestrator || k == Workflow }
+
+const (
+	// maxMembers bounds the members of a session.
+	maxMembers = 1000
+	// maxMember is the longest name of one, in bytes.
+	maxMember = 200
+)
+
+// People are those who have to do with a session. Members maps them to their roles, in
+// whatever words whoever asks understands; it is never changed, only replaced.
+type People struct {
+	Owner   string
+	Kind    Kind
+	Members map[string]string
+}
+
+// People are those who have to do with the session.
+func (i Info) People() People { return People{i.CreatedBy, i.Kind, i.Members} }
+
+// SetMember gives somebody a role in a session; "" takes it away.
+func (h *Hub) SetMember(ctx context.Context, session, who, role string) (Info, error) {
+	if who == "" || len(who) > maxMember {
+		return Info{}, &ChoiceError{fmt.Sprintf("a member needs a name of at most %d bytes", maxMember)}
+	}
+	return h.change(ctx, session, func(i *Info) error {
+		if i.Kind.Personal() && role != "" {
+			return &ChoiceError{fmt.Sprintf("a session of the kind %s is its owner's alone: it takes no members", i.Kind)}
+		}
+		if who == i.CreatedBy {
+			return &ChoiceError{"the owner of a session is not one of its members: nothing can be given to him, or taken away"}
+		}
+		members := maps.Clone(i.Members)
+		if members == nil {
+			members = map[string]string{}
+		}
+		delete(members, who)
+		if role != "" {
+			if len(members) >= maxMembers {
+				return &ChoiceError{fmt.Sprintf("a session has %d members at most: take one away first", maxMembers)}
+			}
+			members[who] = role
+		}
+		i.Members = members
+		return nil
+	})
+}
+
+// Change is what may become otherwise of a session; nil stays as it is.
+type Change struct {
+	Title *string
+	// Chat is false where the session is not open to AI SDK clients by its own route.
+	Chat *bool
+}
+
+// Change changes a session.
+func (h *Hub) Change(ctx context.Context, session string, c Change) (Info, error) {
+	return h.change(ctx, session, func(i *Info) error {
+		if c.Title != nil {
+			i.Title = title(*c.Title)
+		}
+		if c.Chat != nil {
+			i.NoChat = !*c.Chat
+		}
+		return nil
+	})
+}
+
+// change writes a session's document anew. Where it cannot be written nothing has
+// changed.
+func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) (Info, error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return Info{}, err
+	}
+	defer release()
+	l.mu.Lock()
+	was := l.info
+	err = do(&l.info)
+	l.mu.Unlock()
+	if err != nil {
+		return Info{}, err
+	}
+	if err := l.save(context.WithoutCancel(ctx)); err != nil {
+		l.mu.Lock()
+		l.info.Members, l.info.NoChat, l.info.Title = was.Members, was.NoChat, was.Title
+		l.mu.Unlock()
+		return Info{}, err
+	}
+	info, _, _ := l.view()
+	return info, nil
+}
