@@ -48,6 +48,7 @@ func (g *gateway) client(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		defer goodbye()
+		defer g.Sockets.enter()()
 		conn, err := accept(w, r)
 		if err != nil {
 			return nil //nolint:nilerr // it has its answer

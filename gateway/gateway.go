@@ -42,6 +42,9 @@ type Options struct {
 	// Guard lets requests through to the routes, with their Principal: the Wrap of
 	// an access.Guard. Without one nobody has a role.
 	Guard func(http.Handler) http.Handler
+	// Sockets are the WebSockets that are open, for whoever waits for their end. Those
+	// of this gateway only, if nil.
+	Sockets *Sockets
 	// Runners takes runners that drive sessions; nil: none.
 	Runners Runners
 	// Page serves the web page at /; nil: none.
@@ -71,6 +74,9 @@ func New(o Options) http.Handler {
 	}
 	if o.Meter == nil {
 		o.Meter = metrics.New()
+	}
+	if o.Sockets == nil {
+		o.Sockets = &Sockets{}
 	}
 	if !o.Permits.Allows(access.Viewer) {
 		o.Permits = access.Owner

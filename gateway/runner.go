@@ -5,8 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/session"
 )
 
 // Runners takes the connections of runners, each of which drives a session from
@@ -48,6 +51,7 @@ func (g *gateway) runner(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer leave()
+	defer g.Sockets.enter()()
 	conn, err := accept(w, r)
 	if err != nil {
 		return nil //nolint:nilerr // it has its answer
@@ -63,16 +67,31 @@ func (g *gateway) runner(w http.ResponseWriter, r *http.Request) error {
 		_ = link.ping(ctx) // its error ends the connection
 		cancel()
 	})
-	tasks.Go(func() {
+	tasks.Go(func() { g.dismiss(ctx, id, conn, cancel) })
+	serve(ctx, link)
+	return nil
+}
+
+// dismiss ends a runner's connection when the gateway stops, or the session is no more.
+func (g *gateway) dismiss(ctx context.Context, id string, conn *websocket.Conn, cancel context.CancelFunc) {
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
 		select {
+		case <-ctx.Done():
+			return
 		case <-g.Hub.Done():
 			_ = conn.Close(websocket.StatusGoingAway, stoppingText)
 			cancel()
-		case <-ctx.Done():
+			return
+		case <-tick.C:
 		}
-	})
-	serve(ctx, link)
-	return nil
+		if _, _, _, err := g.Hub.Get(ctx, id); errors.Is(err, session.ErrUnknownSession) {
+			_ = conn.Close(websocket.StatusNormalClosure, "the session is no more")
+			cancel()
+			return
+		}
+	}
 }
 
 func runnerName(session string) string { return "runner of " + session }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -31,6 +32,7 @@ type post struct {
 	line    *line         // the runner's connection, or nil
 	lost    time.Time     // when the last one was lost
 	host    agent.Host    // nil while no session is open
+	logger  *slog.Logger
 	turn    *turn         // the one that runs, or nil
 	past    []string      // turns of the runner that are over, and may still be spoken of
 	aborts  int           // that the runner has not confirmed
@@ -153,6 +155,13 @@ func (p *post) tell(ctx context.Context, f agentops.Frame) error {
 	return l.send(ctx, f)
 }
 
+func (p *post) log(what string, args ...any) {
+	p.mu.Lock()
+	logger := p.logger
+	p.mu.Unlock()
+	logger.Debug(what, append(args, "session", p.session)...)
+}
+
 // notOffered is the answer to all that only an Agent Ops server has.
 const notOffered = "This gateway does not offer it: it is no Agent Ops server."
 
@@ -163,7 +172,7 @@ func (p *post) take(ctx context.Context, l *line, data []byte) error {
 		if errors.Is(err, agentops.ErrNotJSON) {
 			return l.send(ctx, agentops.Error{Message: "Invalid JSON"})
 		}
-		p.runtime.Logger.Debug("frame of a runner not understood", "session", p.session, "error", err)
+		p.log("frame of a runner not understood", "error", err)
 		return nil
 	}
 	switch f := f.(type) {
@@ -173,7 +182,7 @@ func (p *post) take(ctx context.Context, l *line, data []byte) error {
 		return l.send(ctx, agentops.Result{Request: f.Name, RequestID: f.RequestID, Error: notOffered})
 	case agentops.Unknown:
 		if f.RequestID == "" {
-			p.runtime.Logger.Debug("frame of a runner of an unknown type", "session", p.session, "type", f.Name)
+			p.log("frame of a runner of an unknown type", "type", f.Name)
 			return nil
 		}
 		return l.send(ctx, agentops.Result{Request: f.Name, RequestID: f.RequestID, Error: notOffered})

@@ -89,6 +89,9 @@ func (r *Runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (ag
 	s := &session{runtime: r, post: p, host: host, model: cfg.Model, life: life, end: end}
 	p.mu.Lock()
 	p.host = host
+	if cfg.Logger != nil {
+		p.logger = cfg.Logger
+	}
 	p.mu.Unlock()
 	return s, nil
 }
@@ -137,7 +140,7 @@ func (r *Runtime) enter(session string) *post {
 	defer r.mu.Unlock()
 	p := r.posts[session]
 	if p == nil {
-		p = &post{runtime: r, session: session, changed: make(chan struct{})}
+		p = &post{runtime: r, session: session, changed: make(chan struct{}), logger: r.Logger}
 		r.posts[session] = p
 	}
 	p.users++

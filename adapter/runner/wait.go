@@ -70,7 +70,7 @@ func (w *wait) step(ctx context.Context) (again bool, err error) {
 		t.send(l)
 		w.told = ""
 		if err := l.send(ctx, t.prompt); err != nil { // it is gone, which its reader notices
-			r.Logger.Debug("prompt not sent", "session", p.session, "error", err)
+			p.log("prompt not sent", "error", err)
 		}
 		return true, nil
 	case !sent:
