@@ -658,3 +658,65 @@ func FuzzClientFrame(f *testing.F) {
 		}
 	})
 }
+
+func TestB05_ASocketEndsWithItsToken(t *testing.T) {
+	var until time.Time
+	s := newStandOn(t, memlog.New(), slowly, func(o *gateway.Options) {
+		o.Guard = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				p := access.Principal{ID: "ada", Role: access.Owner}
+				if access.Upgrades(r) {
+					p.Expires = until
+				}
+				next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
+			})
+		}
+	})
+	until = time.Now().Add(time.Second)
+	c := s.look("w1")
+	c.prompt("slow")
+	frame[agentops.Chunk](c, nil)
+	if e := frame[agentops.Error](c, nil); !strings.Contains(e.Message, "sign-in has expired") {
+		t.Errorf("error %+v", e)
+	}
+	for {
+		if _, err := c.next(); err != nil {
+			if websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+				t.Errorf("the socket ends with %v", err)
+			}
+			break
+		}
+	}
+	if _, _, body := s.do("GET", "/api/sessions/w1", ""); !strings.Contains(body, `"state":"running"`) {
+		t.Errorf("the turn has ended with the token: %s", body)
+	}
+	s.do("POST", "/api/sessions/w1/stop", "")
+}
+
+func TestB07_ASessionOfOthersByWebSocket(t *testing.T) {
+	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Private = true })
+	s.do("POST", "/api/sessions", `{"id":"w1"}`)
+	const path = "/api/sessions/w1/ws?role=client"
+	bob := []string{"X-Test-Role", "collaborator", "X-Test-Principal", "bob"}
+	header := http.Header{"X-Test-Role": {"collaborator"}, "X-Test-Principal": {"bob"}}
+	if _, res, err := s.socket(path, &websocket.DialOptions{HTTPHeader: header}); err == nil || res.StatusCode != 404 { //nolint:bodyclose // there is none
+		t.Fatalf("a stranger: %v %v", res, err)
+	}
+	if status, _, body := s.do("PUT", "/api/sessions/w1/members/bob", `{"role":"viewer"}`); status >= 300 {
+		t.Fatalf("%d %s", status, body)
+	}
+	c := s.join(path, bob...)
+	frame[agentops.UserJoined](c, nil)
+	c.prompt("hello")
+	if e := frame[agentops.Error](c, nil); !strings.Contains(e.Message, "viewer") {
+		t.Errorf("a viewer prompts: %+v", e)
+	}
+	s.do("PUT", "/api/sessions/w1/members/bob", `{"role":"collaborator"}`)
+	c.prompt("hello")
+	frame(c, finished)
+	s.do("DELETE", "/api/sessions/w1/members/bob", "")
+	c.prompt("hello")
+	if e := frame[agentops.Error](c, nil); !strings.Contains(e.Message, "no such session") {
+		t.Errorf("who is no member any more prompts: %+v", e)
+	}
+}
