@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -718,5 +719,31 @@ func TestB07_ASessionOfOthersByWebSocket(t *testing.T) {
 	c.prompt("hello")
 	if e := frame[agentops.Error](c, nil); !strings.Contains(e.Message, "no such session") {
 		t.Errorf("who is no member any more prompts: %+v", e)
+	}
+}
+
+func TestF05_ASocketThatAnswersNoPingIsCut(t *testing.T) {
+	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Timing.Keepalive, o.Timing.Write = 50*time.Millisecond, time.Second })
+	c := s.look("w1")
+	frame[agentops.UserJoined](c, nil)
+	s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob") // who reads nothing answers no ping
+	frame(c, func(f agentops.UserLeft) bool { return f.UserID == "bob" })
+}
+
+func TestUsersThatAreNamedHaveABound(t *testing.T) {
+	s := newStand(t, nil)
+	first := s.look("w1")
+	frame[agentops.UserJoined](first, nil)
+	const all = 105
+	for i := 1; i < all; i++ {
+		s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", fmt.Sprint("user", i))
+	}
+	for range all - 1 {
+		if now := frame[agentops.UserJoined](first, nil); len(now.ConnectedUsers) > 100 {
+			t.Errorf("%d users are named", len(now.ConnectedUsers))
+		}
+	}
+	if init := frame[agentops.Init](s.join("/api/sessions/w1/ws?role=client"), nil); init.Data.ConnectedClients != all+1 || len(init.Data.ConnectedUsers) != 100 {
+		t.Errorf("%d clients, %d users", init.Data.ConnectedClients, len(init.Data.ConnectedUsers))
 	}
 }

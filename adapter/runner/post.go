@@ -33,9 +33,9 @@ type post struct {
 	lost    time.Time     // when the last one was lost
 	host    agent.Host    // nil while no session is open
 	logger  *slog.Logger
-	turn    *turn         // the one that runs, or nil
-	past    []string      // turns of the runner that are over, and may still be spoken of
-	aborts  int           // that the runner has not confirmed
+	turn    *turn    // the one that runs, or nil
+	past    []string // turns of the runner that are over, and may still be spoken of
+	aborts  int      // that the runner has not confirmed
 }
 
 // line is one connection of a runner.

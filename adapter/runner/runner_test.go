@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -538,6 +539,28 @@ func FuzzRunnerFrame(f *testing.F) {
 			p.raw(strings.ReplaceAll(line, "%p", "user-hello"))
 		}
 		p.say(agentops.Complete{})
+		b.end(a)
+	})
+}
+
+func TestQuestionsOfARunnerHaveABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host := agenttest.NewHost()
+		host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
+			<-ctx.Done() // nobody answers
+			return trace.Answer{Outcome: trace.Canceled}
+		}
+		b := newBench(t, host)
+		p := ready(t, b.runtime)
+		a := b.ask("hello")
+		id := p.prompt().MessageID
+		for i := range 33 {
+			p.say(agentops.Question{QuestionID: fmt.Sprint("q", i), Text: "Again?", MessageID: id})
+		}
+		if answer, is := p.hear().(agentops.Answer); !is || answer.QuestionID != "q32" || answer.Answer.Text != agentops.Expired {
+			t.Errorf("answer %+v", answer)
+		}
+		p.say(agentops.Complete{MessageID: id})
 		b.end(a)
 	})
 }
