@@ -49,7 +49,7 @@ func (g *gateway) client(w http.ResponseWriter, r *http.Request) error {
 		}
 		defer goodbye()
 		defer g.Sockets.enter()()
-		conn, err := accept(w, r)
+		conn, err := accept(w, r) //nolint:contextcheck // the request as it came, for what its sender may is asked again
 		if err != nil {
 			return nil //nolint:nilerr // it has its answer
 		}
@@ -60,7 +60,7 @@ func (g *gateway) client(w http.ResponseWriter, r *http.Request) error {
 			socket: g.newSocket(conn, g.bulk(admitted, upload)), follows: map[string]func(bool){},
 			screen: browser.New(browser.Options{Session: id, Workspace: info.Agent, Era: when, AskLimit: g.Hub.AskLimit}),
 		}
-		o.run()
+		o.run() //nolint:contextcheck // it outlives the request's own context
 		return nil
 	})(w, admitted)
 }

@@ -126,7 +126,7 @@ func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
 	}
 	_, err := o.g.Hub.Prompt(ctx, o.id, session.Prompt{
 		Message: message, By: o.who.ID, Channel: browser.ChannelName(f.Channel, f.ThreadID), MayPermit: o.may(o.g.Permits) == nil,
-		Caller: agent.Caller{Bearer: o.g.bearer(o.r.Context(), o.agent)},
+		Caller: agent.Caller{Bearer: o.g.bearer(o.r.Context(), o.agent)}, //nolint:contextcheck // the sender's own
 	})
 	return err
 }

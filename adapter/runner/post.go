@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -215,7 +216,7 @@ func (p *post) hand(l *line, f agentops.Frame) {
 		l.ready = true // it is ready for what comes next, whatever it has said before
 		p.change()
 	}
-	if id := turnOf(f); id != "" && p.isPast(id) {
+	if id := turnOf(f); id != "" && slices.Contains(p.past, id) {
 		t = nil
 	}
 	p.mu.Unlock()
@@ -254,15 +255,6 @@ func turnOf(f agentops.Frame) string {
 
 // mostPast bounds the turns that are remembered after their end.
 const mostPast = 64
-
-func (p *post) isPast(id string) bool {
-	for _, past := range p.past {
-		if past == id {
-			return true
-		}
-	}
-	return false
-}
 
 // usageOf sums a report up by model.
 func usageOf(f agentops.UsageReport) []trace.Usage {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -112,12 +113,7 @@ func (t *turn) take(l *line, f agentops.Frame) {
 
 // belongs notes a turn of the runner's, to know what is late once it is over.
 func (t *turn) belongs(id string) {
-	for _, known := range t.names {
-		if known == id {
-			return
-		}
-	}
-	if len(t.names) < mostPast {
+	if len(t.names) < mostPast && !slices.Contains(t.names, id) {
 		t.names = append(t.names, id)
 	}
 }

@@ -41,14 +41,12 @@ func (t *Translator) prompt(r trace.Record, p trace.Prompt) {
 	if !t.february() {
 		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: u.pending()}})
 	}
-	d := agentops.StatusData{PromptQueued: true, QueuePosition: count(len(t.waiting()))}
+	d := agentops.StatusData{PromptQueued: true, QueuePosition: new(len(t.waiting()))}
 	if !t.february() {
 		d.QueueReason = agentops.QueueBusy
 	}
 	t.send(agentops.Status{Data: d})
 }
-
-func count(n int) *int { return &n }
 
 func (t *Translator) show(u *turn) {
 	t.know(u.prompt.ID)
@@ -105,7 +103,7 @@ func (t *Translator) reply(r trace.Record, p trace.Reply) {
 			t.show(u)
 			t.send(agentops.QueueState{Data: agentops.QueueData{Pending: t.next()}})
 		}
-		t.send(agentops.Status{Data: agentops.StatusData{PromptDequeued: true, Remaining: count(len(t.waiting()))}})
+		t.send(agentops.Status{Data: agentops.StatusData{PromptDequeued: true, Remaining: new(len(t.waiting()))}})
 	}
 	t.tell(u, agentops.StatusThinking, "")
 	t.know(p.MessageID)
@@ -232,7 +230,7 @@ func (t *Translator) unrun(u *turn, p trace.Stop) {
 	}
 	switch {
 	case u.queued && t.february():
-		t.send(agentops.Status{Data: agentops.StatusData{QueueCleared: true, Cleared: count(1)}})
+		t.send(agentops.Status{Data: agentops.StatusData{QueueCleared: true, Cleared: new(1)}})
 	case u.queued:
 		t.send(agentops.QueueWithdrawn{Data: *u.pending()})
 		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: t.next()}})
