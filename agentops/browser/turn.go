@@ -29,6 +29,10 @@ type turn struct {
 // answer in words: that belongs to the turn which it answers.
 func (t *Translator) prompt(r trace.Record, p trace.Prompt) {
 	u := t.turn(r.Turn)
+	if u.message != nil { // its answer stands above these words, and is over
+		u.message.finish(agentops.ReasonEndTurn, "", t.february())
+		t.update(u)
+	}
 	u.channel, u.thread = channel(p.Channel)
 	u.prompt, u.files = said(r, p)
 	u.prompt.Channel, u.prompt.ThreadID = u.channel, u.thread
@@ -88,13 +92,9 @@ func (t *Translator) next() *agentops.PendingPrompt {
 }
 
 // reply begins an assistant's message. A second one of a turn stands below an answer
-// in words; the one before it is over.
+// in words.
 func (t *Translator) reply(r trace.Record, p trace.Reply) {
 	u := t.turn(r.Turn)
-	if u.message != nil {
-		u.message.finish(agentops.ReasonEndTurn, "", t.february())
-		t.update(u)
-	}
 	dequeued := u.queued
 	u.queued = false
 	u.message = newMessage(p.MessageID, agentops.Stamp(r.Time.Unix()), t.MaxMessage)
