@@ -57,6 +57,7 @@ func rooms() []room {
 		{packages: "agent", ours: "trace workspace"},
 		{packages: "agent/agenttest", ours: "agent trace workspace", others: "go.uber.org/goleak"},
 		{packages: "adapter/agentops", ours: "agent agentops trace " + substrate},
+		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
 

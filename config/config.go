@@ -129,15 +129,17 @@ type Stream struct {
 // Agent is one configured agent.
 type Agent struct {
 	// Adapter names the adapter; without it the agent's own name does.
-	Adapter   string                    `yaml:"adapter"`
-	Command   string                    `yaml:"command"`
-	Args      []string                  `yaml:"args"`
-	Env       map[string]string         `yaml:"env"`
-	Model     string                    `yaml:"model"`
-	Cwd       string                    `yaml:"cwd"`
-	Policy    *permission.Policy        `yaml:"policy"`
-	Pace      *time.Duration            `yaml:"pace"`
-	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
+	Adapter string             `yaml:"adapter"`
+	Command string             `yaml:"command"`
+	Args    []string           `yaml:"args"`
+	Env     map[string]string  `yaml:"env"`
+	Model   string             `yaml:"model"`
+	Cwd     string             `yaml:"cwd"`
+	Policy  *permission.Policy `yaml:"policy"`
+	Pace    *time.Duration     `yaml:"pace"`
+	// RunnerTokenEnv names the environment variable with the token that runners show.
+	RunnerTokenEnv string                    `yaml:"runner_token_env"`
+	ToolKinds      map[string]trace.ToolKind `yaml:"tool_kinds"`
 }
 
 // Letter chooses whose letter streams follow.
