@@ -57,6 +57,7 @@ func rooms() []room {
 		{packages: "agent", ours: "trace workspace"},
 		{packages: "agent/agenttest", ours: "agent trace workspace", others: "go.uber.org/goleak"},
 		{packages: "adapter/agentops", ours: "agent agentops trace " + substrate, others: "github.com/coder/websocket"},
+		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
 
@@ -88,7 +89,7 @@ func rooms() []room {
 		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
 		{packages: "internal/launch"},
 		{packages: "endurance", ours: "internal/launch", others: "github.com/nats-io/nats-server"}, // it sees the gateway from outside
-		{packages: "bench", ours: "*"},
+		{packages: "bench", ours: "*", others: "github.com/coder/websocket"},
 	}
 }
 

@@ -131,10 +131,10 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			g.exchange(w, r)
 			return
 		}
-		ctx, no := g.identify(r, from, site)
+		who, no := g.identify(r, from, site)
 		switch {
 		case no == refusal{}:
-			r = r.WithContext(ctx)
+			r = r.WithContext(who.in(r.Context()))
 		case changesState(r) || r.Method == http.MethodOptions || !g.public(r):
 			g.refuseWith(w, r, no)
 			return
@@ -143,52 +143,65 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// identify says who sent r, by the context that carries it, or why that counts for
-// nothing. What a browser adds by itself (the cookie; in mode none, being on this
-// machine) is believed only in a request of our own page.
-func (g *Guard) identify(r *http.Request, from source, site string) (context.Context, refusal) {
-	ctx := r.Context()
+// sender is who sent a request.
+type sender struct {
+	principal Principal
+	guest     Guest // if isGuest
+	isGuest   bool
+}
+
+func (s sender) in(ctx context.Context) context.Context {
+	if s.isGuest {
+		ctx = WithGuest(ctx, s.guest)
+	}
+	return With(ctx, s.principal)
+}
+
+// identify says who sent r, or why that counts for nothing. What a browser adds by
+// itself (the cookie; in mode none, being on this machine) is believed only in a
+// request of our own page.
+func (g *Guard) identify(r *http.Request, from source, site string) (sender, refusal) {
 	if g.mode == ModeNone {
 		// Programs send neither header, and are welcome here.
 		if from == own || from == unsaid && (site == "" || ourSite(site)) {
-			return With(ctx, owner()), refusal{}
+			return sender{principal: owner()}, refusal{}
 		}
-		return nil, crossSite()
+		return sender{}, crossSite()
 	}
 	if token, ok := bearer(r); ok {
-		return g.bearing(ctx, token)
+		return g.bearing(r.Context(), token)
 	}
 	cookies := r.CookiesNamed(cookieName)
 	if len(cookies) == 0 {
-		return nil, tokenMissing(g.mode)
+		return sender{}, tokenMissing(g.mode)
 	}
 	if from != own && !(from == unsaid && ourSite(site)) {
-		return nil, cookieElsewhere()
+		return sender{}, cookieElsewhere()
 	}
 	// Another port of this host may have planted one of the same name.
 	for _, cookie := range cookies {
 		if c, ok := g.keys.byCookie(cookie.Value); ok {
-			return With(ctx, c.principal), refusal{}
+			return sender{principal: c.principal}, refusal{}
 		}
 	}
-	return nil, tokenWrong()
+	return sender{}, tokenWrong()
 }
 
 // bearing says whose a bearer token is. What has the shape of a JSON Web Token is one
 // where those are known here: one that counts no more is nobody's, not a guest's.
-func (g *Guard) bearing(ctx context.Context, token string) (context.Context, refusal) {
+func (g *Guard) bearing(ctx context.Context, token string) (sender, refusal) {
 	if c, ok := g.keys.byToken(token); ok {
-		return With(ctx, c.principal), refusal{}
+		return sender{principal: c.principal}, refusal{}
 	}
 	if g.jwt != nil && isJWT(token) {
 		p, no := g.jwt.principal(ctx, token)
-		return With(ctx, p), no
+		return sender{principal: p}, no
 	}
 	if g.side == "" || !validToken(token) {
-		return nil, tokenWrong()
+		return sender{}, tokenWrong()
 	}
 	guest := NewGuest(token)
-	return WithGuest(With(ctx, guest.Known(g.side, "", 0)), guest), refusal{}
+	return sender{guest.Known(g.side, "", 0), guest, true}, refusal{}
 }
 
 // taken reports whether a name is that of a token of ours, or of the other side.

@@ -252,6 +252,14 @@ func TestG08_AlgorithmIsTheKeys(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+	// A JSON Web Key may name the one algorithm that it is for.
+	ps := newGuard(t, jwtMode(JWT{KeyFile: write(t, strings.Replace(string(public.jwk(t)), `"use"`, `"alg":"PS256","use"`, 1))}))
+	if got := bring(ps, public.token(t, nil)); got != "token_wrong" {
+		t.Errorf("another algorithm than the key's: %s", got)
+	}
+	if got := bring(ps, signer{"k", jose.PS256, rsaKey()}.token(t, nil)); got != "ada viewer" {
+		t.Errorf("the key's: %s", got)
+	}
 	restricted := newGuard(t, jwtMode(JWT{KeyFile: file, Algorithms: []string{"PS256"}}))
 	if got := bring(restricted, public.token(t, nil)); got != "token_wrong" {
 		t.Errorf("an algorithm that is not configured: %s", got)
@@ -420,12 +428,12 @@ func FuzzBearer(f *testing.F) {
 		f.Add(token)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		ctx, no := g.bearing(t.Context(), token)
+		who, no := g.bearing(t.Context(), token)
 		if no != (refusal{}) {
 			return
 		}
-		p, ok := From(ctx)
-		guest, isGuest := GuestOf(ctx)
+		p, ok := From(who.in(t.Context()))
+		guest, isGuest := GuestOf(who.in(t.Context()))
 		switch {
 		case !ok || !validID(p.ID):
 			t.Fatalf("%q lets %+v in", token, p)

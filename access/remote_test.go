@@ -222,6 +222,9 @@ func TestSlowPublisher(t *testing.T) {
 		hangs, asked := true, 0
 		r.client.Transport = network(func(req *http.Request) (*http.Response, error) {
 			asked++
+			if err := req.Context().Err(); err != nil {
+				return nil, err
+			}
 			if hangs {
 				<-req.Context().Done()
 				return nil, req.Context().Err()

@@ -141,6 +141,9 @@ type Agent struct {
 	Pace      *time.Duration            `yaml:"pace"`
 	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
 
+	// RunnerTokenEnv names the environment variable with the token that runners show.
+	RunnerTokenEnv string `yaml:"runner_token_env"`
+
 	// URL is where an agent lives that is no process of ours, and TokenEnv and
 	// TokenFile say where the token for it stands.
 	URL       string `yaml:"url"`

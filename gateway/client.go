@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -20,10 +21,9 @@ import (
 // from the log, as everybody does; it holds nobody up.
 type onlooker struct {
 	g       *gateway
-	r       *http.Request
-	asked   *http.Request // as it came, before anybody's role in the session was known
+	r       *http.Request // as it came, to ask again what its sender may
 	id      string        // the session
-	agent   string        // of the session
+	agent   string
 	who     access.Principal
 	socket  *socket
 	screen  *browser.Translator
@@ -32,33 +32,37 @@ type onlooker struct {
 }
 
 // client lets a browser look at a session and take part in it.
-func (g *gateway) client(w http.ResponseWriter, r, asked *http.Request) error {
+func (g *gateway) client(w http.ResponseWriter, r *http.Request) error {
 	when, err := era(r)
 	if err != nil {
 		return err
 	}
 	id := r.PathValue("id")
-	info, _, _, err := g.Hub.Get(r.Context(), id)
+	admitted, info, err := g.admit(r, id, access.Viewer)
 	if err != nil {
 		return err
 	}
-	goodbye, err := g.limiter.follow(id)
-	if err != nil {
-		return err
-	}
-	defer goodbye()
-	conn, err := accept(w, r)
-	if err != nil {
-		return nil //nolint:nilerr // it has its answer
-	}
-	defer conn.CloseNow() //nolint:errcheck // it is closed by then, or was of no use
-	who, _ := access.From(r.Context())
-	o := &onlooker{
-		g: g, r: r, asked: asked, id: id, agent: info.Agent, who: who, socket: g.newSocket(conn, g.bulk(r, upload)), follows: map[string]func(bool){},
-		screen: browser.New(browser.Options{Session: id, Era: when, AskLimit: g.Hub.AskLimit}),
-	}
-	o.run(context.WithoutCancel(r.Context()))
-	return nil
+	return g.streaming(func(w http.ResponseWriter, admitted *http.Request) error {
+		goodbye, err := g.limiter.follow(id)
+		if err != nil {
+			return err
+		}
+		defer goodbye()
+		defer g.Sockets.enter()()
+		conn, err := accept(w, r) //nolint:contextcheck // the request as it came, for what its sender may is asked again
+		if err != nil {
+			return nil //nolint:nilerr // it has its answer
+		}
+		defer conn.CloseNow() //nolint:errcheck // it is closed by then, or was of no use
+		who, _ := access.From(admitted.Context())
+		o := &onlooker{
+			g: g, r: r.WithContext(context.WithoutCancel(r.Context())), id: id, agent: info.Agent, who: who,
+			socket: g.newSocket(conn, g.bulk(admitted, upload)), follows: map[string]func(bool){},
+			screen: browser.New(browser.Options{Session: id, Workspace: info.Agent, Era: when, AskLimit: g.Hub.AskLimit}),
+		}
+		o.run() //nolint:contextcheck // it outlives the request's own context
+		return nil
+	})(w, admitted)
 }
 
 // farewell is how a socket ends.
@@ -70,8 +74,10 @@ type farewell struct {
 func (f farewell) Error() string { return f.reason }
 
 // run serves the browser until either side leaves.
-func (o *onlooker) run(ctx context.Context) {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (o *onlooker) run() {
+	ctx, cancel := context.WithCancelCause(o.r.Context())
+	expiry, stop := expiring(o.r)
+	defer stop()
 	var tasks sync.WaitGroup
 	ended := make(chan error, 1)
 	task := func(do func(context.Context) error) {
@@ -87,17 +93,15 @@ func (o *onlooker) run(ctx context.Context) {
 	task(o.socket.ping)
 	task(o.show)
 	task(o.listen)
+	task(o.stay)
 	var why error
 	select {
 	case why = <-ended:
 	case <-o.g.Hub.Done():
 		why = farewell{websocket.StatusGoingAway, stoppingText}
-	case <-o.r.Context().Done(): // which a WebSocket's does by itself only at its end
-		why = context.Cause(o.r.Context())
-		if expired(o.r.Context()) {
-			_ = o.send(ctx, agentops.Error{Message: uistream.Expired})
-			why = farewell{websocket.StatusPolicyViolation, "the token has expired"}
-		}
+	case <-expiry.Context().Done():
+		_ = o.send(ctx, agentops.Error{Message: uistream.Expired})
+		why = farewell{websocket.StatusPolicyViolation, "the token has expired"}
 	}
 	if bye, is := errors.AsType[farewell](why); is {
 		o.socket.drained(ctx)
@@ -110,12 +114,43 @@ func (o *onlooker) run(ctx context.Context) {
 	_ = o.socket.conn.CloseNow()
 	tasks.Wait()
 	for turn, leave := range o.follows {
-		if expired(o.r.Context()) { // who has been sent away has not left
+		if expired(expiry.Context()) { // who has been sent away has not left
 			o.g.Hub.Owe(o.id, turn)
 		}
-		leave(!expired(o.r.Context()))
+		leave(!expired(expiry.Context()))
 	}
 	o.g.audience.leave(o)
+}
+
+// checkEvery is how often it is asked whether somebody may still look.
+const checkEvery = 30 * time.Second
+
+// stay asks now and then whether the browser's user may still look: a member may be one
+// no more. A question that cannot be answered now is asked again.
+func (o *onlooker) stay(ctx context.Context) error {
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		if err := o.may(access.Viewer); sentAway(err) {
+			_ = o.complain(ctx, err)
+			return farewell{websocket.StatusPolicyViolation, "this session is not yours any more"}
+		}
+	}
+}
+
+// sentAway reports whether an error says that somebody may do something no more.
+func sentAway(err error) bool {
+	switch status, _ := statusOf(err); {
+	case err == nil:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
+		return true
+	}
+	return false
 }
 
 // show sends how the session stands, and then all that happens.
@@ -124,7 +159,6 @@ func (o *onlooker) show(ctx context.Context) error {
 	if err != nil {
 		return o.gone(ctx, err)
 	}
-	o.screen.Workspace = watched.Info.Agent
 	o.screen.Entitle(watched.Info.Title)
 	for r, err := range watched.Past {
 		if err != nil {

@@ -92,11 +92,10 @@ func (o *onlooker) obey(ctx context.Context, f agentops.Frame) error {
 	return nil // of a type that is not known
 }
 
-// may reports whether the browser's user has the role now, and tells him if not: the
-// session agent does not look at roles here, we do. It may have been taken from him
-// since he came.
+// may returns why the browser's user may not do what needs the role, or nil. It asks
+// anew each time, for a socket lives long; the session agent does not look at all.
 func (o *onlooker) may(need access.Role) error {
-	_, _, err := o.g.admit(o.asked, o.id, need)
+	_, _, err := o.g.admit(o.r, o.id, need)
 	return err
 }
 
@@ -127,7 +126,7 @@ func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
 	}
 	_, err := o.g.Hub.Prompt(ctx, o.id, session.Prompt{
 		Message: message, By: o.who.ID, Channel: browser.ChannelName(f.Channel, f.ThreadID), MayPermit: o.may(o.g.Permits) == nil,
-		Caller: agent.Caller{Bearer: o.g.bearer(o.asked.Context(), o.agent), Traceparent: traceparent(o.asked.Header)},
+		Caller: agent.Caller{Bearer: o.g.bearer(o.r.Context(), o.agent), Traceparent: traceparent(o.r.Header)}, //nolint:contextcheck // the sender's own
 	})
 	return err
 }

@@ -27,11 +27,10 @@ func HeedFrame(ctx context.Context, frame []byte) (replies [][]byte, err error) 
 		return nil, err
 	}
 	g := &gateway{Options: Options{Hub: hub, Permits: access.Owner, Logger: slog.New(slog.DiscardHandler)}, limiter: newLimiter(Limits{})}
-	ada := access.Principal{ID: "ada", Role: access.Owner}
-	r := httptest.NewRequestWithContext(access.With(ctx, ada), "GET", "/api/sessions/s/ws", nil)
 	s := &socket{wake: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
+	ada := access.Principal{ID: "ada", Role: access.Owner}
 	o := &onlooker{
-		g: g, r: r, asked: r, id: "s", agent: "echo", who: ada,
+		g: g, r: httptest.NewRequestWithContext(access.With(ctx, ada), "GET", "/api/sessions/s/ws", nil), id: "s", who: ada,
 		socket: s, screen: browser.New(browser.Options{Session: "s"}),
 	}
 	err = o.heed(ctx, frame)

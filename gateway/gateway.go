@@ -42,6 +42,9 @@ type Options struct {
 	// Guard lets requests through to the routes, with their Principal: the Wrap of
 	// an access.Guard. Without one nobody has a role.
 	Guard func(http.Handler) http.Handler
+	// Sockets are the WebSockets that are open, for whoever waits for their end. Those
+	// of this gateway only, if nil.
+	Sockets *Sockets
 	// Runners takes runners that drive sessions; nil: none.
 	Runners Runners
 	// Page serves the web page at /; nil: none.
@@ -59,8 +62,8 @@ type Options struct {
 type gateway struct {
 	Options
 	limiter  *limiter
-	audience *audience
 	findings *findings
+	audience *audience
 }
 
 // New returns the routes behind their guard. Who is refused by the guard is counted
@@ -72,6 +75,9 @@ func New(o Options) http.Handler {
 	if o.Meter == nil {
 		o.Meter = metrics.New()
 	}
+	if o.Sockets == nil {
+		o.Sockets = &Sockets{}
+	}
 	if !o.Permits.Allows(access.Viewer) {
 		o.Permits = access.Owner
 	}
@@ -81,7 +87,7 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, limiter: newLimiter(o.Limits), audience: &audience{of: map[string][]*onlooker{}}, findings: newFindings()}
+	g := &gateway{Options: o, limiter: newLimiter(o.Limits), findings: newFindings(), audience: &audience{of: map[string][]*onlooker{}}}
 	g.measureAll()
 	mux := http.NewServeMux()
 	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.within(h))) })

@@ -84,7 +84,8 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := gateway.Options{Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now()}
+	var sockets gateway.Sockets
+	g := gateway.Options{Sockets: &sockets, Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now()}
 	if configure != nil {
 		configure(&g)
 	}
@@ -95,6 +96,7 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_ = hub.Close(ctx)
+		_ = sockets.Wait(context.Background())
 		rings.Close()
 		_ = log.Close()
 	}

@@ -37,7 +37,6 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.events))
 	in("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	in("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
-
 	route("GET /api/sessions/{id}/ws", g.ws)
 
 	all("GET /api/agents", access.Viewer, g.agents)

@@ -5,24 +5,28 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/session"
 )
 
 // Runners takes the connections of runners, each of which drives a session from
 // outside.
 type Runners interface {
 	// Admit returns what serves a runner of a session that has shown this token: it
-	// returns when the connection is over, with the reason for the close frame or "".
-	// The error is ErrNoRunner or ErrRunnerToken.
-	Admit(ctx context.Context, session, token string) (serve func(context.Context, RunnerConn) (reason string), err error)
+	// returns when the connection is over. The error is ErrNoRunner or ErrRunnerToken.
+	Admit(ctx context.Context, session, token string) (serve func(context.Context, RunnerConn), err error)
 }
 
 // RunnerConn is a runner's connection, and bounded as every other: in the size of a
-// frame, and in the time for its pieces. Write may be called from any goroutine.
+// frame, and in the time for its pieces. Write and Close may be called from any
+// goroutine; Close ends Read.
 type RunnerConn interface {
 	Read(ctx context.Context) ([]byte, error)
 	Write(ctx context.Context, frame []byte) error
+	Close(reason string) error
 }
 
 // What a runner that is not admitted is told.
@@ -47,6 +51,7 @@ func (g *gateway) runner(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer leave()
+	defer g.Sockets.enter()()
 	conn, err := accept(w, r)
 	if err != nil {
 		return nil //nolint:nilerr // it has its answer
@@ -62,18 +67,31 @@ func (g *gateway) runner(w http.ResponseWriter, r *http.Request) error {
 		_ = link.ping(ctx) // its error ends the connection
 		cancel()
 	})
-	tasks.Go(func() {
+	tasks.Go(func() { g.dismiss(ctx, id, conn, cancel) })
+	serve(ctx, link)
+	return nil
+}
+
+// dismiss ends a runner's connection when the gateway stops, or the session is no more.
+func (g *gateway) dismiss(ctx context.Context, id string, conn *websocket.Conn, cancel context.CancelFunc) {
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
 		select {
+		case <-ctx.Done():
+			return
 		case <-g.Hub.Done():
 			_ = conn.Close(websocket.StatusGoingAway, stoppingText)
 			cancel()
-		case <-ctx.Done():
+			return
+		case <-tick.C:
 		}
-	})
-	if reason := serve(ctx, link); reason != "" {
-		_ = conn.Close(websocket.StatusNormalClosure, reason)
+		if _, _, _, err := g.Hub.Get(ctx, id); errors.Is(err, session.ErrUnknownSession) {
+			_ = conn.Close(websocket.StatusNormalClosure, "the session is no more")
+			cancel()
+			return
+		}
 	}
-	return nil
 }
 
 func runnerName(session string) string { return "runner of " + session }
@@ -91,3 +109,8 @@ func (c runnerConn) Read(ctx context.Context) ([]byte, error) {
 
 // Write implements RunnerConn.
 func (c runnerConn) Write(ctx context.Context, frame []byte) error { return c.writeOne(ctx, frame) }
+
+// Close implements RunnerConn.
+func (c runnerConn) Close(reason string) error {
+	return c.conn.Close(websocket.StatusNormalClosure, reason)
+}

@@ -49,8 +49,13 @@ func TestB07_PrivateSessionsAreTheirOwners(t *testing.T) {
 		name, role string
 		is         string
 	}{
-		{"ada", "collaborator", "owner"}, {"ada", "viewer", "owner"}, {"root", "owner", "owner"},
-		{"carl", "viewer", "collaborator"}, {"vera", "collaborator", "viewer"}, {"bob", "collaborator", ""}, {"bob", "viewer", ""},
+		{"ada", "collaborator", "owner"},
+		{"ada", "viewer", "owner"},
+		{"root", "owner", "owner"},
+		{"carl", "viewer", "collaborator"},
+		{"vera", "collaborator", "viewer"},
+		{"bob", "collaborator", ""},
+		{"bob", "viewer", ""},
 	} {
 		read, prompt, own := 200, 200, 200
 		switch who.is {

@@ -31,9 +31,7 @@ func (g *gateway) ws(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Upgrade", "websocket")
 		return &refusal{http.StatusUpgradeRequired, "upgrade_required", "This address takes WebSockets only: connect with one."}
 	case role == roleClient:
-		return g.member(access.Viewer, g.streaming(func(w http.ResponseWriter, admitted *http.Request) error {
-			return g.client(w, admitted, r)
-		}), nil)(w, r)
+		return g.client(w, r)
 	case role == roleRunner:
 		return g.runner(w, r)
 	}

@@ -47,52 +47,50 @@ func TestB07_SocketsOfPrivateSessions(t *testing.T) {
 	}
 	vera := s.join(path, as("vera", "collaborator")...)
 	vera.prompt("hello")
-	if no := until[agentops.Error](vera, nil); no.Message != "Your role is viewer; this needs collaborator." {
+	if no := frame[agentops.Error](vera, nil); no.Message != "Your role is viewer; this needs collaborator." {
 		t.Errorf("%+v", no)
 	}
 	carl := s.join(path, as("carl", "viewer")...)
 	carl.prompt("hello")
-	until(carl, finished)
+	frame(carl, finished)
 	// Who is put out may not go on by the socket that he has.
 	s.all([]asked{{"ada", "collaborator", "DELETE", "/api/sessions/s/members/carl", "", 200}})
-	for _, frame := range []string{`{"type":"prompt","content":"hello"}`, `{"type":"abort"}`, `{"type":"approve-action","invocationId":"x"}`} {
-		carl.send(frame)
-		if no := until[agentops.Error](carl, nil); no.Message != "There is no such session." {
-			t.Errorf("%s: %+v", frame, no)
+	for _, text := range []string{`{"type":"prompt","content":"hello"}`, `{"type":"abort"}`, `{"type":"approve-action","invocationId":"x"}`} {
+		carl.send(text)
+		if no := frame[agentops.Error](carl, nil); no.Message != "There is no such session." {
+			t.Errorf("%s: %+v", text, no)
 		}
 	}
 }
 
-// A socket ends with the token, and the turn that it followed goes on.
-func TestB05_ExpiryEndsASocket(t *testing.T) {
-	for _, ending := range []session.OnDisconnect{session.Stop, session.Grace} {
-		s := newStandOn(t, memlog.New(), func(o *session.Options) {
-			a := o.Agents["demo"]
-			a.Runtime = demo.Runtime{Pace: 4 * time.Millisecond} // two seconds of talk
-			o.Agents["demo"], o.OnDisconnect = a, ending
-		}, func(o *gateway.Options) {
-			o.Guard = func(next http.Handler) http.Handler {
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					p := access.Principal{ID: "ada", Role: access.Owner}
-					if access.Upgrades(r) {
-						p.Expires = time.Now().Add(time.Second)
-					}
-					next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
-				})
-			}
-		})
-		c := s.look("s")
-		c.prompt("slow")
-		no := until[agentops.Error](c, nil)
-		if !strings.HasPrefix(no.Message, "Your sign-in has expired") {
-			t.Errorf("%+v", no)
+// A socket that ends with its token stops nothing, even where a disconnect does at once.
+func TestB05_ExpiryOfASocketStopsNoTurn(t *testing.T) {
+	s := newStandOn(t, memlog.New(), func(o *session.Options) {
+		a := o.Agents["demo"]
+		a.Runtime = demo.Runtime{Pace: 4 * time.Millisecond} // two seconds of talk
+		o.Agents["demo"], o.OnDisconnect = a, session.Stop
+	}, func(o *gateway.Options) {
+		o.Guard = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				p := access.Principal{ID: "ada", Role: access.Owner}
+				if access.Upgrades(r) {
+					p.Expires = time.Now().Add(time.Second)
+				}
+				next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
+			})
 		}
-		if _, err := c.next(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
-			t.Errorf("the socket ended with %v", err)
-		}
-		if status, _, body := s.do("GET", "/api/chat/s/stream", ""); status != 200 || !strings.Contains(body, `"type":"finish"`) || strings.Contains(body, `"abort"`) {
-			t.Errorf("%s: %d %s", ending, status, body)
-		}
+	})
+	c := s.look("s")
+	c.prompt("slow")
+	no := frame[agentops.Error](c, nil)
+	if !strings.HasPrefix(no.Message, "Your sign-in has expired") {
+		t.Errorf("%+v", no)
+	}
+	if _, err := c.next(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("the socket ended with %v", err)
+	}
+	if status, _, body := s.do("GET", "/api/chat/s/stream", ""); status != 200 || !strings.Contains(body, `"type":"finish"`) || strings.Contains(body, `"abort"`) {
+		t.Errorf("%d %s", status, body)
 	}
 }
 
@@ -107,7 +105,7 @@ func TestB04_GuestsBySocket(t *testing.T) {
 	}
 	c := s.join("/api/sessions/remote-1/ws?role=client", "Authorization", "Bearer "+adaToken)
 	c.prompt("hello")
-	until(c, finished)
+	frame(c, finished)
 	if ops.last() != adaToken {
 		t.Errorf("the agent got %q", ops.last())
 	}

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -96,8 +97,8 @@ func (c *agentopsClient) next() (agentops.Frame, error) {
 	return f, nil
 }
 
-// until reads up to a frame of a type that fits.
-func until[F agentops.Frame](c *agentopsClient, fits func(F) bool) F {
+// frame reads up to a frame of a type that fits.
+func frame[F agentops.Frame](c *agentopsClient, fits func(F) bool) F {
 	c.t.Helper()
 	for {
 		f, err := c.next()
@@ -160,20 +161,20 @@ func texts(m agentops.Message) string {
 func TestA02_ABrowserOfAgentOpsSeesATurn(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
-	init := until[agentops.Init](c, nil)
+	init := frame[agentops.Init](c, nil)
 	if init.Session.ID != "w1" || init.Session.Messages != nil || init.Data.RunnerBusy || init.Data.ConnectedClients != 1 {
 		t.Errorf("init %+v", init)
 	}
-	if joined := until[agentops.UserJoined](c, nil); joined.UserID != "ada" {
+	if joined := frame[agentops.UserJoined](c, nil); joined.UserID != "ada" {
 		t.Errorf("joined %+v", joined)
 	}
 	c.prompt("tool")
-	user := until(c, func(f agentops.MessageAdded) bool { return f.Data.Role == agentops.RoleUser })
+	user := frame(c, func(f agentops.MessageAdded) bool { return f.Data.Role == agentops.RoleUser })
 	if user.Data.Content != "tool" || user.Data.AuthorID != "ada" {
 		t.Errorf("user's message %+v", user)
 	}
-	start := until(c, func(f agentops.MessageAdded) bool { return f.Data.Role == agentops.RoleAssistant })
-	end := until(c, finished)
+	start := frame(c, func(f agentops.MessageAdded) bool { return f.Data.Role == agentops.RoleAssistant })
+	end := frame(c, finished)
 	if end.Data.ID != start.Data.ID || partOf(end.Data, agentops.PartFinish).Reason != agentops.ReasonEndTurn {
 		t.Errorf("end %+v", end)
 	}
@@ -183,14 +184,14 @@ func TestA02_ABrowserOfAgentOpsSeesATurn(t *testing.T) {
 	if got := c.chunks(start.Data.ID); got == "" || got != texts(end.Data) {
 		t.Errorf("chunks %q, whole %q", got, texts(end.Data))
 	}
-	until(c, notBusy)
+	frame(c, notBusy)
 }
 
 func TestH22_ManyDeltasByWebSocket(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
 	c.prompt("long")
-	end := until(c, finished)
+	end := frame(c, finished)
 	n := 0
 	for _, f := range c.seen {
 		if _, is := f.(agentops.Chunk); is {
@@ -207,32 +208,32 @@ func TestD13_ApprovalByWebSocket(t *testing.T) {
 	c := s.look("w1")
 	for _, answer := range []string{"approve-action", "deny-action"} {
 		c.prompt("approve")
-		ask := until[agentops.InteractivePrompt](c, nil)
+		ask := frame[agentops.InteractivePrompt](c, nil)
 		if ask.Prompt.Type != agentops.AskApproval || ask.Prompt.ExpiresAt == 0 || ask.Prompt.Context.ToolID != "shell" || len(ask.Prompt.Context.Params) == 0 {
 			t.Errorf("asked %+v", ask)
 		}
 		viewer := s.join("/api/sessions/w1/ws?role=client", "X-Test-Role", "collaborator", "X-Test-Principal", "bob")
-		again := until[agentops.InteractivePrompt](viewer, nil)
+		again := frame[agentops.InteractivePrompt](viewer, nil)
 		if again.Prompt.ID != ask.Prompt.ID {
 			t.Errorf("who comes later is asked %+v", again)
 		}
 		viewer.send(`{"type":"approve-action","invocationId":"` + ask.Prompt.ID + `"}`)
-		if no := until[agentops.Error](viewer, nil); !strings.Contains(no.Message, "owner") {
+		if no := frame[agentops.Error](viewer, nil); !strings.Contains(no.Message, "owner") {
 			t.Errorf("a collaborator may approve: %+v", no)
 		}
 		c.send(`{"type":"` + answer + `","invocationId":"` + ask.Prompt.ID + `","reason":"so"}`)
-		resolved := until[agentops.InteractivePromptResolved](c, nil)
+		resolved := frame[agentops.InteractivePromptResolved](c, nil)
 		if resolved.PromptID != ask.Prompt.ID || resolved.Resolution.ActionID+"-action" != answer || resolved.Resolution.ResolvedBy != "ada" {
 			t.Errorf("resolved %+v", resolved)
 		}
-		end := until(c, finished)
+		end := frame(c, finished)
 		want := map[string]string{"approve-action": agentops.ToolCompleted, "deny-action": agentops.ToolError}[answer]
 		if tool := partOf(end.Data, agentops.PartToolCall); tool.Status != want {
 			t.Errorf("after %s the call is %+v", answer, tool)
 		}
 		// Late answers are left alone without a word.
 		c.send(`{"type":"deny-action","invocationId":"` + ask.Prompt.ID + `"}`)
-		until(c, notBusy)
+		frame(c, notBusy)
 		_ = viewer.conn.CloseNow()
 	}
 	for _, f := range c.seen {
@@ -246,43 +247,43 @@ func TestD13_QuestionByWebSocket(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
 	c.prompt("ask")
-	ask := until[agentops.InteractivePrompt](c, nil)
+	ask := frame[agentops.InteractivePrompt](c, nil)
 	if ask.Prompt.Type != agentops.AskQuestion || len(ask.Prompt.Actions) != 3 {
 		t.Errorf("asked %+v", ask)
 	}
 	c.send(`{"type":"answer","questionId":"` + ask.Prompt.ID + `","answer":"` + ask.Prompt.Actions[1].Label + `"}`)
-	if r := until[agentops.InteractivePromptResolved](c, nil); r.Resolution.Value != ask.Prompt.Actions[1].Label {
+	if r := frame[agentops.InteractivePromptResolved](c, nil); r.Resolution.Value != ask.Prompt.Actions[1].Label {
 		t.Errorf("resolved %+v", r)
 	}
-	if end := until(c, finished); !strings.Contains(texts(end.Data), ask.Prompt.Actions[1].Label) {
+	if end := frame(c, finished); !strings.Contains(texts(end.Data), ask.Prompt.Actions[1].Label) {
 		t.Errorf("end %+v", end)
 	}
 	old := s.join("/api/sessions/w1/ws?role=client&era=feb")
 	old.prompt("ask")
-	q := until[agentops.Question](old, nil)
+	q := frame[agentops.Question](old, nil)
 	if len(q.Options) != 3 || q.ExpiresAt == 0 {
 		t.Errorf("February asks %+v", q)
 	}
 	old.send(`{"type":"answer","questionId":"` + q.QuestionID + `","answer":true}`)
-	if a := until(old, func(f agentops.Status) bool { return f.Data.QuestionAnswered != "" }); a.Data.QuestionAnswered != q.QuestionID {
+	if a := frame(old, func(f agentops.Status) bool { return f.Data.QuestionAnswered != "" }); a.Data.QuestionAnswered != q.QuestionID {
 		t.Errorf("answered %+v", a)
 	}
-	until(old, finished)
+	frame(old, finished)
 }
 
 func TestH18_AbortByWebSocket(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
 	c.prompt("slow")
-	until[agentops.Chunk](c, nil)
+	frame[agentops.Chunk](c, nil)
 	c.send(`{"type":"abort"}`)
-	if idle := until[agentops.AgentStatus](c, nil); idle.Status != agentops.StatusIdle {
+	if idle := frame[agentops.AgentStatus](c, nil); idle.Status != agentops.StatusIdle {
 		t.Errorf("status %+v", idle)
 	}
-	if end := until(c, finished); partOf(end.Data, agentops.PartFinish).Reason != agentops.ReasonCanceled {
+	if end := frame(c, finished); partOf(end.Data, agentops.PartFinish).Reason != agentops.ReasonCanceled {
 		t.Errorf("end %+v", end)
 	}
-	until(c, notBusy)
+	frame(c, notBusy)
 	if _, _, body := s.do("GET", "/api/sessions/w1", ""); !strings.Contains(body, `"state":"idle"`) {
 		t.Errorf("the turn goes on: %s", body)
 	}
@@ -292,36 +293,36 @@ func TestE08_QueueByWebSocket(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
 	c.prompt("slow")
-	until[agentops.Chunk](c, nil)
+	frame[agentops.Chunk](c, nil)
 	other := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
-	until[agentops.UserJoined](other, nil)
+	frame[agentops.UserJoined](other, nil)
 	other.send(`{"type":"prompt","content":"hello","threadId":"th1"}`)
-	queued := until(c, func(f agentops.QueueState) bool { return f.Data.Pending != nil })
+	queued := frame(c, func(f agentops.QueueState) bool { return f.Data.Pending != nil })
 	if queued.Data.Pending.Content != "hello" || queued.Data.Pending.ThreadID != "th1" {
 		t.Errorf("queue %+v", queued.Data.Pending)
 	}
-	if st := until(c, func(f agentops.Status) bool { return f.Data.PromptQueued }); *st.Data.QueuePosition != 1 || st.Data.QueueReason != agentops.QueueBusy {
+	if st := frame(c, func(f agentops.Status) bool { return f.Data.PromptQueued }); *st.Data.QueuePosition != 1 || st.Data.QueueReason != agentops.QueueBusy {
 		t.Errorf("queued %+v", st)
 	}
 	c.prompt("echo me")
-	until(c, func(f agentops.QueueState) bool { return f.Data.Pending != nil && f.Data.Pending.Content == "echo me" })
+	frame(c, func(f agentops.QueueState) bool { return f.Data.Pending != nil && f.Data.Pending.Content == "echo me" })
 	c.send(`{"type":"queue.withdraw"}`) // one's own, not bob's, who was first
-	if w := until[agentops.QueueWithdrawn](c, nil); w.Data.Content != "echo me" {
+	if w := frame[agentops.QueueWithdrawn](c, nil); w.Data.Content != "echo me" {
 		t.Errorf("withdrawn %+v", w)
 	}
-	if next := until[agentops.QueueState](c, nil); next.Data.Pending == nil || next.Data.Pending.Content != "hello" {
+	if next := frame[agentops.QueueState](c, nil); next.Data.Pending == nil || next.Data.Pending.Content != "hello" {
 		t.Errorf("queue %+v", next)
 	}
 	c.send(`{"type":"abort"}`)
-	until(c, finished)
-	user := until(c, func(f agentops.MessageAdded) bool { return f.Data.AuthorID == "bob" })
+	frame(c, finished)
+	user := frame(c, func(f agentops.MessageAdded) bool { return f.Data.AuthorID == "bob" })
 	if user.Data.ID != queued.Data.Pending.MessageID || user.Data.ThreadID != "th1" || user.Data.ChannelType != "thread" {
 		t.Errorf("the prompt that waited is %+v", user)
 	}
-	if st := until(c, func(f agentops.Status) bool { return f.Data.PromptDequeued }); *st.Data.Remaining != 0 {
+	if st := frame(c, func(f agentops.Status) bool { return f.Data.PromptDequeued }); *st.Data.Remaining != 0 {
 		t.Errorf("dequeued %+v", st)
 	}
-	if end := until(c, finished); end.Data.ThreadID != "th1" {
+	if end := frame(c, finished); end.Data.ThreadID != "th1" {
 		t.Errorf("end %+v", end)
 	}
 }
@@ -329,22 +330,22 @@ func TestE08_QueueByWebSocket(t *testing.T) {
 func TestE07_TwoClientsSeeTheSame(t *testing.T) {
 	s := newStand(t, nil)
 	one := s.look("w1")
-	until[agentops.UserJoined](one, nil)
+	frame[agentops.UserJoined](one, nil)
 	two := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
-	if joined := until(one, func(f agentops.UserJoined) bool { return f.UserID == "bob" }); len(joined.ConnectedUsers) != 2 {
+	if joined := frame(one, func(f agentops.UserJoined) bool { return f.UserID == "bob" }); len(joined.ConnectedUsers) != 2 {
 		t.Errorf("joined %+v", joined)
 	}
-	until[agentops.UserJoined](two, nil)
+	frame[agentops.UserJoined](two, nil)
 	one.prompt("all")
-	a, b := until(one, finished), until(two, finished)
+	a, b := frame(one, finished), frame(two, finished)
 	if a.Data.ID != b.Data.ID || texts(a.Data) != texts(b.Data) || one.chunks(a.Data.ID) != two.chunks(a.Data.ID) {
 		t.Errorf("one sees %+v, two %+v", a, b)
 	}
 	third := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
-	until[agentops.UserJoined](third, nil)
+	frame[agentops.UserJoined](third, nil)
 	_ = two.conn.Close(websocket.StatusNormalClosure, "")
 	_ = third.conn.Close(websocket.StatusNormalClosure, "")
-	if left := until[agentops.UserLeft](one, nil); left.UserID != "bob" || len(left.ConnectedUsers) != 1 {
+	if left := frame[agentops.UserLeft](one, nil); left.UserID != "bob" || len(left.ConnectedUsers) != 1 {
 		t.Errorf("left %+v", left)
 	}
 }
@@ -354,15 +355,15 @@ func TestE32_WhoeverConnectsInTheMiddleHasTheText(t *testing.T) {
 	one := s.look("w1")
 	one.prompt("slow")
 	for range 5 {
-		until[agentops.Chunk](one, nil)
+		frame[agentops.Chunk](one, nil)
 	}
 	two := s.join("/api/sessions/w1/ws?role=client")
-	so := until[agentops.MessageUpdated](two, nil)
+	so := frame[agentops.MessageUpdated](two, nil)
 	if len(so.Data.Parts) != 1 || so.Data.Parts[0].Text == "" {
 		t.Fatalf("so far %+v", so)
 	}
 	one.send(`{"type":"abort"}`)
-	end := until(two, finished)
+	end := frame(two, finished)
 	if got := texts(so.Data) + two.chunks(end.Data.ID); got != texts(end.Data) {
 		t.Errorf("had %q and got the rest of %q", got, texts(end.Data))
 	}
@@ -372,28 +373,28 @@ func TestB06_RolesByWebSocket(t *testing.T) {
 	s := newStand(t, nil)
 	owner := s.look("w1")
 	owner.prompt("slow")
-	until[agentops.Chunk](owner, nil)
+	frame[agentops.Chunk](owner, nil)
 	viewer := s.join("/api/sessions/w1/ws?role=client", "X-Test-Role", "viewer", "X-Test-Principal", "vic")
-	for _, frame := range []string{
+	for _, said := range []string{
 		`{"type":"prompt","content":"hello"}`, `{"type":"abort"}`, `{"type":"answer","questionId":"q","answer":"x"}`,
 		`{"type":"approve-action","invocationId":"x"}`, `{"type":"deny-action","invocationId":"x"}`,
 		`{"type":"queue.withdraw"}`, `{"type":"queue.replace","content":"x"}`,
 	} {
-		viewer.send(frame)
-		if no := until[agentops.Error](viewer, nil); !strings.Contains(no.Message, "viewer") {
-			t.Errorf("%s: %+v", frame, no)
+		viewer.send(said)
+		if no := frame[agentops.Error](viewer, nil); !strings.Contains(no.Message, "viewer") {
+			t.Errorf("%s: %+v", said, no)
 		}
 	}
 	viewer.send(`{"type":"ping"}`)
-	until[agentops.Pong](viewer, nil)
+	frame[agentops.Pong](viewer, nil)
 	owner.send(`{"type":"abort"}`)
-	until(viewer, finished)
+	frame(viewer, finished)
 }
 
 func TestFramesThatCannotBeMeant(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
-	for frame, want := range map[string]string{
+	for said, want := range map[string]string{
 		`{"type":"prompt"`:                   "Invalid JSON",
 		`nonsense`:                           "Invalid JSON",
 		"\xff\xfe":                           "Invalid JSON",
@@ -407,21 +408,21 @@ func TestFramesThatCannotBeMeant(t *testing.T) {
 	} {
 		c.send(`{"type":"of the future"}`)
 		c.send(`{"no":"type"}`)
-		c.send(frame)
-		if e := until[agentops.Error](c, nil); !strings.Contains(e.Message, want) {
-			t.Errorf("%s: %+v", frame, e)
+		c.send(said)
+		if e := frame[agentops.Error](c, nil); !strings.Contains(e.Message, want) {
+			t.Errorf("%s: %+v", said, e)
 		}
 	}
 	if n := strings.Count(c.types(), "error"); n != 10 {
 		t.Errorf("%d errors", n)
 	}
 	c.send(`{"type":"prompt","content":"hello","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,iVBORw0KGgo="},{"type":"file","mime":"x/y","url":"data:x/y;base64,AA=="}]}`)
-	until[agentops.Error](c, nil)
-	user := until(c, func(f agentops.MessageAdded) bool { return f.Data.Role == agentops.RoleUser })
+	frame[agentops.Error](c, nil)
+	user := frame(c, func(f agentops.MessageAdded) bool { return f.Data.Role == agentops.RoleUser })
 	if len(user.Data.Parts) != 1 || user.Data.Parts[0].MIMEType != "image/png" {
 		t.Errorf("user's message %+v", user)
 	}
-	until(c, finished)
+	frame(c, finished)
 }
 
 func TestG09_WebSocketsThatAreRefused(t *testing.T) {
@@ -485,7 +486,7 @@ func TestB05_WebSocketsAndTheGuard(t *testing.T) {
 			t.Errorf("%s: subprotocol %q", c.name, conn.Subprotocol())
 		}
 		client := &agentopsClient{t: t, conn: conn}
-		if init := until[agentops.Init](client, nil); (c.picked == "agent-ops") != (init.Session.Messages != nil) {
+		if init := frame[agentops.Init](client, nil); (c.picked == "agent-ops") != (init.Session.Messages != nil) {
 			t.Errorf("%s: init %+v", c.name, init)
 		}
 		_ = conn.CloseNow()
@@ -499,9 +500,9 @@ func TestFebruaryHasTheHistory(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
 	c.prompt("tool")
-	end := until(c, finished)
+	end := frame(c, finished)
 	old := s.join("/api/sessions/w1/ws?role=client&era=feb")
-	init := until[agentops.Init](old, nil)
+	init := frame[agentops.Init](old, nil)
 	if len(init.Session.Messages) != 2 || init.Session.Messages[0].Content != "tool" || texts(init.Session.Messages[1]) != texts(end.Data) {
 		t.Errorf("history %+v", init.Session.Messages)
 	}
@@ -510,11 +511,11 @@ func TestFebruaryHasTheHistory(t *testing.T) {
 func TestASessionThatIsDeletedEndsItsSockets(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
-	until[agentops.UserJoined](c, nil)
+	frame[agentops.UserJoined](c, nil)
 	if status, _, body := s.do("DELETE", "/api/sessions/w1", ""); status != 204 {
 		t.Fatal(status, body)
 	}
-	until(c, func(f agentops.Status) bool { return f.Data.Status == agentops.SessionTerminated })
+	frame(c, func(f agentops.Status) bool { return f.Data.Status == agentops.SessionTerminated })
 	if _, err := c.next(); websocket.CloseStatus(err) != websocket.StatusNormalClosure {
 		t.Errorf("the socket ends with %v", err)
 	}
@@ -526,12 +527,12 @@ func TestF08_WhoLooksByWebSocketIsAFollower(t *testing.T) {
 	s := newStand(t, func(o *session.Options) { o.GracePeriod, o.GraceLimit = 50*time.Millisecond, 100*time.Millisecond })
 	one := s.look("w1")
 	one.prompt("slow")
-	until[agentops.Chunk](one, nil)
+	frame[agentops.Chunk](one, nil)
 	two := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
-	until[agentops.Chunk](two, nil)
+	frame[agentops.Chunk](two, nil)
 	_ = one.conn.CloseNow()
 	for range 20 { // far longer than the grace
-		until[agentops.Chunk](two, nil)
+		frame[agentops.Chunk](two, nil)
 	}
 	_ = two.conn.CloseNow()
 	for deadline := time.Now().Add(within); ; time.Sleep(10 * time.Millisecond) {
@@ -552,14 +553,14 @@ func TestF08_WhoLooksByWebSocketIsAFollower(t *testing.T) {
 func TestF03_ASocketThatIsNotReadIsCut(t *testing.T) {
 	s := newStand(t, nil)
 	fast := s.look("w1")
-	until[agentops.UserJoined](fast, nil)
+	frame[agentops.UserJoined](fast, nil)
 	slow := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob")
-	until(fast, func(f agentops.UserJoined) bool { return f.UserID == "bob" })
+	frame(fast, func(f agentops.UserJoined) bool { return f.UserID == "bob" })
 	// The network between holds some megabytes; turns of large calls are more.
 	for turn := range 300 {
 		fast.prompt("big")
-		until(fast, finished)
-		until(fast, notBusy)
+		frame(fast, finished)
+		frame(fast, notBusy)
 		for _, f := range fast.seen {
 			if left, is := f.(agentops.UserLeft); is {
 				t.Logf("%s was cut in turn %d", left.UserID, turn)
@@ -575,7 +576,7 @@ func TestE37_FramesHaveABound(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
 	c.send(`{"type":"prompt","content":"echo ` + strings.Repeat("x", 2<<20) + `"}`)
-	until(c, finished)
+	frame(c, finished)
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	_ = c.conn.Write(ctx, websocket.MessageText, []byte(`{"type":"prompt","content":"`+strings.Repeat("x", 33<<20)+`"}`)) // it is cut in the middle
@@ -589,13 +590,13 @@ func TestE37_FramesHaveABound(t *testing.T) {
 		}
 		break
 	}
-	until[agentops.Init](s.join("/api/sessions/w1/ws?role=client"), nil)
+	frame[agentops.Init](s.join("/api/sessions/w1/ws?role=client"), nil)
 }
 
 func TestAFrameThatStopsIsGivenUp(t *testing.T) {
 	s := newStand(t, nil) // which waits 300 ms for a piece
 	c := s.look("w1")
-	until[agentops.UserJoined](c, nil)
+	frame[agentops.UserJoined](c, nil)
 	w, err := c.conn.Writer(t.Context(), websocket.MessageText)
 	if err != nil {
 		t.Fatal(err)
@@ -612,7 +613,7 @@ func TestSocketsEndWithTheGateway(t *testing.T) {
 	handler, closeAll := newHandler(t, memlog.New(), nil, nil)
 	s := serveStand(t, handler, func() {})
 	c := s.look("w1")
-	until[agentops.UserJoined](c, nil)
+	frame[agentops.UserJoined](c, nil)
 	ended := make(chan error, 1)
 	go func() {
 		for {
@@ -634,7 +635,7 @@ func TestTooManyFrames(t *testing.T) {
 	for range 20 {
 		c.send(`{"type":"ping"}`)
 	}
-	if e := until[agentops.Error](c, nil); !strings.Contains(e.Message, "too many requests") {
+	if e := frame[agentops.Error](c, nil); !strings.Contains(e.Message, "too many requests") {
 		t.Errorf("error %+v", e)
 	}
 }
@@ -657,4 +658,92 @@ func FuzzClientFrame(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestB05_ASocketEndsWithItsToken(t *testing.T) {
+	var until time.Time
+	s := newStandOn(t, memlog.New(), slowly, func(o *gateway.Options) {
+		o.Guard = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				p := access.Principal{ID: "ada", Role: access.Owner}
+				if access.Upgrades(r) {
+					p.Expires = until
+				}
+				next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
+			})
+		}
+	})
+	until = time.Now().Add(time.Second)
+	c := s.look("w1")
+	c.prompt("slow")
+	frame[agentops.Chunk](c, nil)
+	if e := frame[agentops.Error](c, nil); !strings.Contains(e.Message, "sign-in has expired") {
+		t.Errorf("error %+v", e)
+	}
+	for {
+		if _, err := c.next(); err != nil {
+			if websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+				t.Errorf("the socket ends with %v", err)
+			}
+			break
+		}
+	}
+	if _, _, body := s.do("GET", "/api/sessions/w1", ""); !strings.Contains(body, `"state":"running"`) {
+		t.Errorf("the turn has ended with the token: %s", body)
+	}
+	s.do("POST", "/api/sessions/w1/stop", "")
+}
+
+func TestB07_ASessionOfOthersByWebSocket(t *testing.T) {
+	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Private = true })
+	s.do("POST", "/api/sessions", `{"id":"w1"}`)
+	const path = "/api/sessions/w1/ws?role=client"
+	bob := []string{"X-Test-Role", "collaborator", "X-Test-Principal", "bob"}
+	header := http.Header{"X-Test-Role": {"collaborator"}, "X-Test-Principal": {"bob"}}
+	if _, res, err := s.socket(path, &websocket.DialOptions{HTTPHeader: header}); err == nil || res.StatusCode != 404 { //nolint:bodyclose // there is none
+		t.Fatalf("a stranger: %v %v", res, err)
+	}
+	if status, _, body := s.do("PUT", "/api/sessions/w1/members/bob", `{"role":"viewer"}`); status >= 300 {
+		t.Fatalf("%d %s", status, body)
+	}
+	c := s.join(path, bob...)
+	frame[agentops.UserJoined](c, nil)
+	c.prompt("hello")
+	if e := frame[agentops.Error](c, nil); !strings.Contains(e.Message, "viewer") {
+		t.Errorf("a viewer prompts: %+v", e)
+	}
+	s.do("PUT", "/api/sessions/w1/members/bob", `{"role":"collaborator"}`)
+	c.prompt("hello")
+	frame(c, finished)
+	s.do("DELETE", "/api/sessions/w1/members/bob", "")
+	c.prompt("hello")
+	if e := frame[agentops.Error](c, nil); !strings.Contains(e.Message, "no such session") {
+		t.Errorf("who is no member any more prompts: %+v", e)
+	}
+}
+
+func TestF05_ASocketThatAnswersNoPingIsCut(t *testing.T) {
+	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Timing.Keepalive, o.Timing.Write = 50*time.Millisecond, time.Second })
+	c := s.look("w1")
+	frame[agentops.UserJoined](c, nil)
+	s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob") // who reads nothing answers no ping
+	frame(c, func(f agentops.UserLeft) bool { return f.UserID == "bob" })
+}
+
+func TestUsersThatAreNamedHaveABound(t *testing.T) {
+	s := newStand(t, nil)
+	first := s.look("w1")
+	frame[agentops.UserJoined](first, nil)
+	const all = 105
+	for i := 1; i < all; i++ {
+		s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", fmt.Sprint("user", i))
+	}
+	for range all - 1 {
+		if now := frame[agentops.UserJoined](first, nil); len(now.ConnectedUsers) > 100 {
+			t.Errorf("%d users are named", len(now.ConnectedUsers))
+		}
+	}
+	if init := frame[agentops.Init](s.join("/api/sessions/w1/ws?role=client"), nil); init.Data.ConnectedClients != all+1 || len(init.Data.ConnectedUsers) != 100 {
+		t.Errorf("%d clients, %d users", init.Data.ConnectedClients, len(init.Data.ConnectedUsers))
+	}
 }

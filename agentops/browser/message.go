@@ -85,7 +85,7 @@ func (m *message) settle() {
 }
 
 // call shows a tool call, or what is new of it.
-func (m *message) call(id, name, status string, args json.RawMessage) *agentops.Part {
+func (m *message) call(id, name, status string, args json.RawMessage) {
 	i, known := m.calls[id]
 	if !known {
 		m.settle()
@@ -97,7 +97,6 @@ func (m *message) call(id, name, status string, args json.RawMessage) *agentops.
 	p.ToolName, p.Status = name, status
 	m.size -= len(p.Args)
 	p.Args = m.room(args)
-	return p
 }
 
 // result ends a tool call.

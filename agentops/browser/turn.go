@@ -29,6 +29,10 @@ type turn struct {
 // answer in words: that belongs to the turn which it answers.
 func (t *Translator) prompt(r trace.Record, p trace.Prompt) {
 	u := t.turn(r.Turn)
+	if u.message != nil { // its answer stands above these words, and is over
+		u.message.finish(agentops.ReasonEndTurn, "", t.february())
+		t.update(u)
+	}
 	u.channel, u.thread = channel(p.Channel)
 	u.prompt, u.files = said(r, p)
 	u.prompt.Channel, u.prompt.ThreadID = u.channel, u.thread
@@ -41,14 +45,12 @@ func (t *Translator) prompt(r trace.Record, p trace.Prompt) {
 	if !t.february() {
 		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: u.pending()}})
 	}
-	d := agentops.StatusData{PromptQueued: true, QueuePosition: count(len(t.waiting()))}
+	d := agentops.StatusData{PromptQueued: true, QueuePosition: new(len(t.waiting()))}
 	if !t.february() {
 		d.QueueReason = agentops.QueueBusy
 	}
 	t.send(agentops.Status{Data: d})
 }
-
-func count(n int) *int { return &n }
 
 func (t *Translator) show(u *turn) {
 	t.know(u.prompt.ID)
@@ -90,13 +92,9 @@ func (t *Translator) next() *agentops.PendingPrompt {
 }
 
 // reply begins an assistant's message. A second one of a turn stands below an answer
-// in words; the one before it is over.
+// in words.
 func (t *Translator) reply(r trace.Record, p trace.Reply) {
 	u := t.turn(r.Turn)
-	if u.message != nil {
-		u.message.finish(agentops.ReasonEndTurn, "", t.february())
-		t.update(u)
-	}
 	dequeued := u.queued
 	u.queued = false
 	u.message = newMessage(p.MessageID, agentops.Stamp(r.Time.Unix()), t.MaxMessage)
@@ -105,7 +103,7 @@ func (t *Translator) reply(r trace.Record, p trace.Reply) {
 			t.show(u)
 			t.send(agentops.QueueState{Data: agentops.QueueData{Pending: t.next()}})
 		}
-		t.send(agentops.Status{Data: agentops.StatusData{PromptDequeued: true, Remaining: count(len(t.waiting()))}})
+		t.send(agentops.Status{Data: agentops.StatusData{PromptDequeued: true, Remaining: new(len(t.waiting()))}})
 	}
 	t.tell(u, agentops.StatusThinking, "")
 	t.know(p.MessageID)
@@ -232,7 +230,7 @@ func (t *Translator) unrun(u *turn, p trace.Stop) {
 	}
 	switch {
 	case u.queued && t.february():
-		t.send(agentops.Status{Data: agentops.StatusData{QueueCleared: true, Cleared: count(1)}})
+		t.send(agentops.Status{Data: agentops.StatusData{QueueCleared: true, Cleared: new(1)}})
 	case u.queued:
 		t.send(agentops.QueueWithdrawn{Data: *u.pending()})
 		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: t.next()}})

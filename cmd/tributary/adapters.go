@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/toolkind"
@@ -69,6 +71,13 @@ func adapters() []adapter {
 			name: "echo", inProcess: true,
 			runtime: func(config.Agent) agent.Runtime { return echo.Runtime{} },
 		},
+		{
+			name: "runner", takes: []string{"runner_token_env", "model", "tool_kinds"}, inProcess: true,
+			runtime: func(a config.Agent) agent.Runtime {
+				tools := toolkind.OpenCode().With(a.ToolKinds)
+				return runner.New(runner.Options{Token: os.Getenv(a.RunnerTokenEnv), Tools: &tools})
+			},
+		},
 	}
 }
 
@@ -105,7 +114,7 @@ func adapterOf(c config.Config, name string) (adapter, error) {
 	}
 	for key, set := range map[string]bool{
 		"command": a.Command != "", "args": a.Args != nil, "env": a.Env != nil,
-		"model": a.Model != "", "tool_kinds": a.ToolKinds != nil, "pace": a.Pace != nil,
+		"model": a.Model != "", "tool_kinds": a.ToolKinds != nil, "pace": a.Pace != nil, "runner_token_env": a.RunnerTokenEnv != "",
 		"url": a.URL != "", "token_env": a.TokenEnv != "", "token_file": a.TokenFile != "", "socket": a.Socket != "", "strict": a.Strict != nil,
 		"connect_timeout": a.ConnectTimeout != 0, "wake_limit": a.WakeLimit != 0, "max_frame": a.MaxFrame != 0,
 	} {
@@ -116,8 +125,14 @@ func adapterOf(c config.Config, name string) (adapter, error) {
 	if kind.remote && a.URL == "" {
 		return adapter{}, c.Fault(at, "has no url: write the base address of its server, such as https://agents.example.com")
 	}
+	if name := a.RunnerTokenEnv; name != "" && len(os.Getenv(name)) < leastRunnerToken {
+		return adapter{}, c.Fault(at+".runner_token_env", "names %s, which is to hold a token of at least %d characters and does not", name, leastRunnerToken)
+	}
 	return kind, nil
 }
+
+// leastRunnerToken is how long a token for runners is at least: anybody may try.
+const leastRunnerToken = 16
 
 func environ(vars map[string]string) []string {
 	env := make([]string, 0, len(vars))

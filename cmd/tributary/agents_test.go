@@ -37,6 +37,7 @@ agents:
 		{Name: "claude", Adapter: "claude", Problem: "why"},
 		{Name: "demo", Adapter: "demo", Version: "built in", Ready: true},
 		{Name: "echo", Adapter: "echo", Version: "built in", Ready: true},
+		{Name: "runner", Adapter: "runner", Problem: "why"},
 		{Name: "works", Adapter: "claude", Version: "9.8.7", Ready: true, Default: true},
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -46,8 +47,8 @@ agents:
 	table := command(t, "", "agents", "--config", conf)
 	table.want(t, exitOK, "")
 	lines := strings.Split(table.out, "\n")
-	if len(lines) != 7 || !strings.HasPrefix(lines[0], "NAME    ADAPTER  VERSION   STATUS") ||
-		!strings.Contains(lines[2], "/no/such/claude was not found") || !strings.HasSuffix(lines[5], "9.8.7     ready (default)") {
+	if len(lines) != 8 || !strings.HasPrefix(lines[0], "NAME    ADAPTER  VERSION   STATUS") ||
+		!strings.Contains(lines[2], "/no/such/claude was not found") || !strings.HasSuffix(lines[6], "9.8.7     ready (default)") {
 		t.Errorf("the table:\n%s", table.out)
 	}
 	command(t, "", "agents", "--config", file(t, "t.yaml", "agents: {x: {}}")).want(t, exitUsage, "agents.x has no adapter")

@@ -44,12 +44,13 @@ const (
 
 // station is a running gateway.
 type station struct {
-	logger *slog.Logger
-	log    *eventlog.Log
-	hub    *session.Hub
-	rings  *uistream.Rings
-	server *http.Server
-	ending atomic.Bool
+	logger  *slog.Logger
+	log     *eventlog.Log
+	hub     *session.Hub
+	rings   *uistream.Rings
+	sockets gateway.Sockets
+	server  *http.Server
+	ending  atomic.Bool
 }
 
 // serve runs a gateway until ctx ends. It calls ready with the URL to open once
@@ -100,7 +101,7 @@ func serve(ctx context.Context, c config.Config, logger *slog.Logger, ready func
 	}
 	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
 	s.server = s.newServer(gateway.New(gateway.Options{
-		Hub: s.hub, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
+		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
 		Permits:           c.Auth.Approver, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
@@ -153,6 +154,9 @@ func (s *station) end(ctx context.Context) {
 	// The last bytes of the turns that ended just now are still on their way.
 	if err := s.server.Shutdown(ctx); err != nil {
 		s.logger.Debug("connections that were still open are cut", "error", err)
+	}
+	if err := s.sockets.Wait(ctx); err != nil {
+		s.logger.Debug("sockets that were still open are cut", "error", err)
 	}
 	_ = s.bounded("streams", leaveWithin, func() error {
 		s.rings.Close()

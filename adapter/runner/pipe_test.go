@@ -1,0 +1,221 @@
+package runner_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/runner"
+	"github.com/tributary-dev/tributary/agentops"
+)
+
+// pipe is a connection without a network. It stands in for a WebSocket, whose own
+// tests are the gateway's.
+type pipe struct {
+	in, out chan []byte // as the gateway sees it
+	once    sync.Once
+	closed  chan struct{}
+	reason  string
+}
+
+func newPipe() *pipe {
+	return &pipe{in: make(chan []byte), out: make(chan []byte, 1000), closed: make(chan struct{})}
+}
+
+var errOver = errors.New("the connection is over")
+
+func (p *pipe) Read(ctx context.Context) ([]byte, error) {
+	select {
+	case data := <-p.in:
+		return data, nil
+	case <-p.closed:
+		return nil, errOver
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *pipe) Write(_ context.Context, frame []byte) error {
+	select {
+	case p.out <- frame:
+		return nil
+	case <-p.closed:
+		return errOver
+	}
+}
+
+func (p *pipe) Close(reason string) error {
+	p.once.Do(func() {
+		p.reason = reason
+		close(p.closed)
+	})
+	return nil
+}
+
+// program is a runner in the test's hands.
+type program struct {
+	t *testing.T
+	*pipe
+	served chan struct{} // closed when the runtime has let it go
+}
+
+const token = "runner-0123456789"
+
+// connect makes a runner of the session that is there.
+func connect(t *testing.T, r *runner.Runtime) *program {
+	t.Helper()
+	serve, err := r.Admit("session", token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{t: t, pipe: newPipe(), served: make(chan struct{})}
+	go func() {
+		defer close(p.served)
+		serve(context.Background(), p.pipe)
+	}()
+	t.Cleanup(func() {
+		_ = p.Close("")
+		<-p.served
+	})
+	return p
+}
+
+// ready is a runner that has had what it starts with and says that it is idle.
+func ready(t *testing.T, r *runner.Runtime) *program {
+	t.Helper()
+	p := connect(t, r)
+	for range 4 {
+		p.hear()
+	}
+	p.say(agentops.AgentStatus{Status: agentops.StatusIdle})
+	return p
+}
+
+func (p *program) say(frames ...agentops.Frame) {
+	p.t.Helper()
+	for _, f := range frames {
+		data, err := agentops.Encode(f)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.raw(string(data))
+	}
+}
+
+func (p *program) raw(data string) {
+	select {
+	case p.in <- []byte(data):
+	case <-p.served:
+	}
+}
+
+// hear returns the next frame that the runner gets, or nil once it gets none.
+func (p *program) hear() agentops.Frame {
+	p.t.Helper()
+	select {
+	case data := <-p.out:
+		f, err := agentops.Decode(agentops.ToRunner, data)
+		if err != nil {
+			p.t.Errorf("%s: %v", data, err)
+		}
+		return f
+	case <-p.closed:
+		return nil
+	case <-time.After(10 * time.Minute): // of a bubble's own time, mostly
+		return nil
+	}
+}
+
+// prompt is the prompt that the runner gets next.
+func (p *program) prompt() agentops.RunnerPrompt {
+	p.t.Helper()
+	f := p.hear()
+	prompt, is := f.(agentops.RunnerPrompt)
+	if !is {
+		p.t.Fatalf("the runner got %T %+v and no prompt", f, f)
+	}
+	return prompt
+}
+
+// tells says a whole turn.
+func (p *program) tells(prompt, turn string, deltas ...string) {
+	p.t.Helper()
+	p.say(agentops.MessageCreate{TurnID: turn})
+	for _, d := range deltas {
+		p.say(delta(turn, d))
+	}
+	p.say(agentops.Finalize{TurnID: turn, Reason: agentops.ReasonEndTurn, FinalText: delta("", strings.Join(deltas, "")).Delta})
+	p.say(agentops.Complete{MessageID: prompt}, agentops.AgentStatus{Status: agentops.StatusIdle})
+}
+
+func delta(turn, text string) agentops.TextDelta {
+	d := agentops.TextDelta{TurnID: turn}
+	quoted, _ := json.Marshal(text)
+	_ = json.Unmarshal(quoted, &d.Delta)
+	return d
+}
+
+// plays is a runner that does what its prompts say, until it is closed.
+func (p *program) plays() {
+	stop := make(chan struct{}) // closed to abort what it plays
+	answers := make(chan string, 1)
+	var playing sync.WaitGroup
+	defer func() {
+		close(stop)
+		playing.Wait()
+	}()
+	for turn := 1; ; {
+		switch f := p.hear().(type) {
+		case nil:
+			return
+		case agentops.RunnerPrompt:
+			id := fmt.Sprint("turn-", turn)
+			turn++
+			mine := stop
+			playing.Go(func() { p.play(f, id, mine, answers) })
+		case agentops.Answer:
+			select {
+			case answers <- f.Answer.String():
+			default:
+			}
+		case agentops.Abort:
+			close(stop)
+			playing.Wait()
+			stop = make(chan struct{})
+			p.say(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+		}
+	}
+}
+
+func (p *program) play(f agentops.RunnerPrompt, id string, stop <-chan struct{}, answers <-chan string) {
+	switch {
+	case strings.Contains(f.Content, "slow"):
+		p.say(agentops.MessageCreate{TurnID: id})
+		for i := range 200 {
+			select {
+			case <-stop:
+				return
+			case <-time.After(10 * time.Millisecond):
+				p.say(delta(id, fmt.Sprint("word ", i, " ")))
+			}
+		}
+		p.tells(f.MessageID, id)
+	case strings.Contains(f.Content, "ask"):
+		p.say(agentops.MessageCreate{TurnID: id}, agentops.Question{QuestionID: "q-" + id, Text: "Which?", Options: []string{"red", "blue"}, MessageID: f.MessageID})
+		select {
+		case a := <-answers:
+			p.tells(f.MessageID, id, "You said "+a+".")
+		case <-stop:
+		}
+	case strings.Contains(f.Content, "tool"):
+		p.say(agentops.ToolUpdate{TurnID: id, CallID: "c1", ToolName: "read", Status: agentops.ToolCompleted, Args: json.RawMessage(`{"filePath":"a"}`), Result: json.RawMessage(`"x"`)})
+		p.tells(f.MessageID, id, "Read.")
+	default:
+		p.tells(f.MessageID, id, "Hello, ", "this is the runner.")
+	}
+}

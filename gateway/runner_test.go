@@ -1,0 +1,223 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/adapter/runner"
+	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session"
+)
+
+const runnerToken = "runner-0123456789"
+
+// admitting wires a runtime for runners, as the program does.
+type admitting struct{ runtime *runner.Runtime }
+
+func (a admitting) Admit(_ context.Context, id, token string) (func(context.Context, gateway.RunnerConn), error) {
+	if !strings.HasPrefix(id, "r") {
+		return nil, gateway.ErrNoRunner
+	}
+	serve, err := a.runtime.Admit(id, token)
+	if errors.Is(err, runner.ErrToken) {
+		return nil, gateway.ErrRunnerToken
+	}
+	return func(ctx context.Context, c gateway.RunnerConn) { serve(ctx, c) }, err
+}
+
+// runnerStand is a gateway with sessions that runners drive.
+func runnerStand(t *testing.T) stand {
+	t.Helper()
+	runtime := runner.New(runner.Options{Token: runnerToken})
+	s := newStandOn(t, memlog.New(), func(o *session.Options) {
+		o.Agents["runner"] = session.Agent{Runtime: runtime, Cwd: t.TempDir(), Policy: permission.Default(), InProcess: true}
+	}, func(o *gateway.Options) { o.Runners = admitting{runtime} })
+	if status, _, body := s.do("POST", "/api/sessions", `{"id":"r1","agent":"runner"}`); status != 201 {
+		t.Fatalf("%d %s", status, body)
+	}
+	return s
+}
+
+// runnerClient is a program that speaks the frames of an Agent Ops runner. It stands
+// in for the real one, which needs a sandbox with OpenCode.
+type runnerClient struct {
+	t    *testing.T
+	conn *websocket.Conn
+}
+
+func (s stand) runner(t *testing.T) runnerClient {
+	t.Helper()
+	conn, _, err := s.socket("/api/sessions/r1/ws?role=runner&token="+runnerToken, nil) //nolint:bodyclose // it is the connection
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	r := runnerClient{t, conn}
+	for _, want := range []string{"init", "opencode-config", "plugin-content", "repo-config"} {
+		if f := r.next(); f.Type() != want {
+			t.Errorf("the runner gets %+v, want %s", f, want)
+		}
+	}
+	return r
+}
+
+func (r runnerClient) say(frames ...agentops.Frame) {
+	r.t.Helper()
+	for _, f := range frames {
+		data, err := agentops.Encode(f)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.raw(string(data))
+	}
+}
+
+func (r runnerClient) raw(data string) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), within)
+	defer cancel()
+	if err := r.conn.Write(ctx, websocket.MessageText, []byte(data)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r runnerClient) next() agentops.Frame {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), within)
+	defer cancel()
+	_, data, err := r.conn.Read(ctx)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	f, err := agentops.Decode(agentops.ToRunner, data)
+	if err != nil {
+		r.t.Fatalf("%s: %v", data, err)
+	}
+	return f
+}
+
+func TestARunnerDrivesASession(t *testing.T) {
+	s := runnerStand(t)
+	c := s.join("/api/sessions/r1/ws?role=client")
+	c.prompt("hello") // before there is a runner
+	if st := frame(c, func(f agentops.AgentStatus) bool { return f.Detail != "" }); !strings.Contains(st.Detail, "Waiting") {
+		t.Errorf("status %+v", st)
+	}
+	r := s.runner(t)
+	r.say(agentops.AgentStatus{Status: agentops.StatusIdle})
+	prompt, is := r.next().(agentops.RunnerPrompt)
+	if !is || prompt.Content != "hello" || prompt.AuthorID != "ada" {
+		t.Fatalf("prompt %+v", prompt)
+	}
+	r.say(agentops.MessageCreate{TurnID: "t1"})
+	const deltas = 1500
+	var said strings.Builder
+	for i := range deltas {
+		r.raw(fmt.Sprintf(`{"type":"message.part.text-delta","turnId":"t1","delta":"word %d "}`, i))
+		fmt.Fprintf(&said, "word %d ", i)
+	}
+	r.raw(`{"type":"message.part.tool-update","turnId":"t1","callId":"c1","toolName":"bash","status":"running","args":{"command":"make"}}`)
+	r.raw(`{"type":"list-personas","requestId":"q1"}`)
+	if answer, is := r.next().(agentops.Other); !is || answer.Name != "list-personas-result" || !strings.Contains(string(answer.Raw), `"error"`) {
+		t.Errorf("answer %+v", answer)
+	}
+	r.raw(`{"type":"question","questionId":"que_1","text":"Which?","options":["red","blue"],"messageId":"` + prompt.MessageID + `"}`)
+	ask := frame[agentops.InteractivePrompt](c, nil)
+	c.send(`{"type":"answer","questionId":"` + ask.Prompt.ID + `","answer":"blue"}`)
+	if answer, is := r.next().(agentops.Answer); !is || answer.QuestionID != "que_1" || answer.Answer.Text != "blue" {
+		t.Errorf("answer %+v", answer)
+	}
+	r.raw(`{"type":"message.part.tool-update","turnId":"t1","callId":"c1","toolName":"bash","status":"completed","args":{"command":"make"},"result":"ok"}`)
+	r.say(agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn}, agentops.Complete{MessageID: prompt.MessageID})
+	end := frame(c, finished)
+	if c.chunks(end.Data.ID) != said.String() || texts(end.Data) != said.String() {
+		t.Error("text was lost between the runner and the browser")
+	}
+	if tool := partOf(end.Data, agentops.PartToolCall); tool.Status != agentops.ToolCompleted || string(tool.Result) != `"ok"` {
+		t.Errorf("tool %+v", tool)
+	}
+	if _, _, body := s.do("GET", "/api/sessions/r1/messages", ""); !strings.Contains(body, "word 1499") || !strings.Contains(body, "output-available") {
+		t.Errorf("history %s", body)
+	}
+}
+
+func TestH18_AbortReachesTheRunner(t *testing.T) {
+	s := runnerStand(t)
+	c := s.join("/api/sessions/r1/ws?role=client")
+	r := s.runner(t)
+	r.say(agentops.AgentStatus{Status: agentops.StatusIdle})
+	c.prompt("hello")
+	r.next()
+	r.raw(`{"type":"message.part.text-delta","turnId":"t1","delta":"Half"}`)
+	frame[agentops.Chunk](c, nil)
+	c.send(`{"type":"abort"}`)
+	if _, is := r.next().(agentops.Abort); !is {
+		t.Error("the runner is not told to abort")
+	}
+	r.raw(`{"type":"message.part.text-delta","turnId":"t1","delta":" and more"}`)
+	r.say(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+	if end := frame(c, finished); texts(end.Data) != "Half" {
+		t.Errorf("end %+v", end)
+	}
+	c.prompt("again")
+	prompt, is := r.next().(agentops.RunnerPrompt)
+	if !is || prompt.Content != "again" {
+		t.Fatalf("prompt %+v", prompt)
+	}
+	r.say(agentops.Complete{MessageID: prompt.MessageID})
+	frame(c, finished)
+}
+
+func TestRunnersAtTheDoor(t *testing.T) {
+	s := runnerStand(t)
+	for path, want := range map[string]int{
+		"/api/sessions/r1/ws?role=runner":                                                      401,
+		"/api/sessions/r1/ws?role=runner&token=guess":                                          401,
+		"/api/sessions/r1/ws?role=runner&token=" + runner.SessionToken(runnerToken, "another"): 401,
+		"/api/sessions/none/ws?role=runner&token=" + runnerToken:                               503,
+	} {
+		if _, res, err := s.socket(path, nil); err == nil || res == nil || res.StatusCode != want { //nolint:bodyclose // there is none
+			t.Errorf("%s: %v %v, want %d", path, res, err, want)
+		}
+	}
+	one := s.runner(t)
+	two := s.runner(t)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	_, _, err := one.conn.Read(ctx)
+	var closed websocket.CloseError
+	if !errors.As(err, &closed) || closed.Code != websocket.StatusNormalClosure || closed.Reason != "Replaced by new runner connection" {
+		t.Errorf("the first runner's connection ends with %v", err)
+	}
+	two.say(agentops.Ping{})
+	if _, is := two.next().(agentops.Pong); !is {
+		t.Error("the second runner is not heard")
+	}
+}
+
+func TestRunnersEndWithTheGateway(t *testing.T) {
+	runtime := runner.New(runner.Options{Token: runnerToken})
+	handler, closeAll := newHandler(t, memlog.New(), func(o *session.Options) {
+		o.Agents["runner"] = session.Agent{Runtime: runtime, Cwd: t.TempDir(), InProcess: true}
+	}, func(o *gateway.Options) { o.Runners = admitting{runtime} })
+	s := serveStand(t, handler, func() {})
+	s.do("POST", "/api/sessions", `{"id":"r1","agent":"runner"}`)
+	r := s.runner(t)
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := r.conn.Read(context.Background())
+		ended <- err
+	}()
+	closeAll()
+	if err := <-ended; websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Errorf("the runner's connection ends with %v", err)
+	}
+}

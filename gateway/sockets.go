@@ -1,0 +1,50 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+)
+
+// Sockets are the WebSockets that are open. The server lets go of their connections, so
+// that its own end does not wait for them: whoever ends the gateway does. They end by
+// themselves when the hub has closed. The zero value is good.
+type Sockets struct {
+	mu   sync.Mutex
+	open int
+	none chan struct{} // closed when none is open; nil if nobody waits
+}
+
+// enter counts a socket until leave is called.
+func (s *Sockets) enter() (leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open--; s.open == 0 && s.none != nil {
+			close(s.none)
+			s.none = nil
+		}
+	}
+}
+
+// Wait returns when no socket is open, or ctx ends.
+func (s *Sockets) Wait(ctx context.Context) error {
+	s.mu.Lock()
+	if s.open == 0 {
+		s.mu.Unlock()
+		return nil
+	}
+	if s.none == nil {
+		s.none = make(chan struct{})
+	}
+	none := s.none
+	s.mu.Unlock()
+	select {
+	case <-none:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
