@@ -21,6 +21,7 @@ type failure struct {
 	sentence string
 	status   int  // of the HTTP answer, if there was one
 	final    bool // trying again changes nothing
+	foreign  bool // the answer is not of its JSON
 }
 
 func (f *failure) Error() string { return f.sentence }
@@ -70,6 +71,12 @@ const (
 func lacksRoute(err error) bool {
 	f, ok := errors.AsType[*failure](err)
 	return ok && (f.status == http.StatusNotFound && f.sentence == noRoute || f.status == http.StatusMethodNotAllowed || f.status == http.StatusNotImplemented)
+}
+
+// isElsewhere reports whether an address holds something else there, or nothing.
+func isElsewhere(err error) bool {
+	f, ok := errors.AsType[*failure](err)
+	return ok && f.foreign || lacksRoute(err)
 }
 
 // saidIn reads the sentence of an error's body, and its code. Some stand in JSON

@@ -37,7 +37,7 @@ var errHungUp = errors.New("agentops: the connection was closed from here")
 // open connects and waits for the first frame, which says how things stand there.
 // Whoever opens a line reads it to its end.
 func (s *session) open(ctx context.Context, c agent.Caller) (*line, wire.Init, []byte, error) {
-	sock, err := s.api.dial(ctx, s.cfg.SessionID, c)
+	sock, err := s.api.dial(ctx, s.cfg.SessionID, c, subprotocols()...)
 	if err == nil {
 		var in wire.Init
 		var data []byte

@@ -151,6 +151,9 @@ func (s *session) filled(ctx context.Context, c agent.Caller, in wire.Init, data
 	}
 	s.mu.Unlock()
 	raw, err := s.api.messages(ctx, c, s.cfg.SessionID, since)
+	if isElsewhere(err) {
+		raw, err = s.greeted(ctx, c)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -171,6 +174,29 @@ func (s *session) filled(ctx context.Context, c agent.Caller, in wire.Init, data
 	}
 	whole, _ := f.(wire.Init)
 	return data, whole.Session.Messages, nil
+}
+
+// greeted reads the history of a server that has no address for it: whoever asks by
+// the older name of the protocol has it in the first frame.
+func (s *session) greeted(ctx context.Context, c agent.Caller) ([]json.RawMessage, error) {
+	sock, err := s.api.dial(ctx, s.cfg.SessionID, c, olderProtocol)
+	if err != nil {
+		return nil, err
+	}
+	defer sock.close()
+	_, data, err := s.greeting(ctx, sock)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Session struct {
+			Messages []json.RawMessage `json:"messages"`
+		} `json:"session"`
+	}
+	if json.Unmarshal(data, &in) != nil || in.Session.Messages == nil {
+		return nil, &failure{sentence: "Agent Ops does not tell what was said in the session, so the turn cannot be followed any more.", final: true}
+	}
+	return in.Session.Messages, nil
 }
 
 func withMessages(greeting []byte, messages []wire.Message) ([]byte, error) {

@@ -145,7 +145,7 @@ func (a *api) call(ctx context.Context, c agent.Caller, method, address string, 
 		return nil
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return &failure{sentence: fmt.Sprintf("Agent Ops at %s answered with something else than its JSON: is the url right?", a.base.Host), final: true}
+		return &failure{sentence: fmt.Sprintf("Agent Ops at %s answered with something else than its JSON: is the url right?", a.base.Host), final: true, foreign: true}
 	}
 	return nil
 }

@@ -24,7 +24,10 @@ const (
 
 // subprotocols are the names that the protocol has had. Some servers answer with
 // one of them, some with none, and the newer ones with theirs whatever was asked.
-func subprotocols() []string { return []string{"valet", "agent-ops"} }
+func subprotocols() []string { return []string{"valet", olderProtocol} }
+
+// olderProtocol is the name that the protocol had in February.
+const olderProtocol = "agent-ops"
 
 // socket is a connection to a session agent, in the name of one principal. Who
 // opens it reads it until it fails, and closes it.
@@ -37,13 +40,13 @@ type socket struct {
 
 // dial connects to the session agent, and gives up after the time for it, however
 // slowly the other side answers.
-func (a *api) dial(ctx context.Context, session string, c agent.Caller) (*socket, error) {
+func (a *api) dial(ctx context.Context, session string, c agent.Caller, protocols ...string) (*socket, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.patience)
 	defer cancel()
 	client := *a.client
 	client.Transport = offered{client.Transport}
 	conn, response, err := websocket.Dial(ctx, a.at("sessions", session, "ws")+"?role=client", &websocket.DialOptions{ //nolint:bodyclose // its documentation: never needed
-		HTTPClient: &client, HTTPHeader: a.header(c), Subprotocols: subprotocols(),
+		HTTPClient: &client, HTTPHeader: a.header(c), Subprotocols: protocols,
 	})
 	switch {
 	case err == nil:
