@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -161,8 +162,13 @@ type Steerer interface {
 	Steer(ctx context.Context, p Prompt) error
 }
 
+// ErrLeft is the cause with which the context of a turn ends that is left to its
+// agent: the gateway stops, and the turn goes on where the agent lives. Only turns of
+// a Reattacher are left. Their agent is not to be stopped.
+var ErrLeft = errors.New("the gateway is stopping: the turn goes on where its agent lives")
+
 // Reattacher is implemented by a Runtime whose agents live elsewhere: their turns
-// outlive the gateway.
+// outlive the gateway. See [ErrLeft].
 type Reattacher interface {
 	// Reattach is Prompt for a turn that an earlier process of the gateway began: it
 	// brings on record what happened since, and returns when the turn is over. The

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -87,8 +86,6 @@ func (t *turn) waiting() []string {
 	return ids
 }
 
-var errLeft = errors.New("the gateway is stopping: the turn goes on where its agent lives")
-
 // outlives reports whether the turn goes on when the gateway has ended.
 func (t *turn) outlives() bool {
 	_, ok := t.live.hub.Agents[t.live.info.Agent].Runtime.(agent.Reattacher)
@@ -110,7 +107,7 @@ func (t *turn) abandon() {
 		l.mu.Lock()
 		t.stopWaiting() // now that nothing more is asked
 		l.mu.Unlock()
-		t.cancel(errLeft)
+		t.cancel(agent.ErrLeft)
 		l.saveLate()
 		close(t.ended)
 	})

@@ -80,8 +80,9 @@ func (s *session) answer(ctx context.Context, caller agent.Caller, a *ask) {
 	delete(s.asks, a.native)
 	caller = s.known.of(cmp.Or(said.By, permit.By), caller)
 	s.mu.Unlock()
-	if !waits || err != nil || ctx.Err() != nil || over(a.b) {
-		return // it was settled there, or nobody waits for it any more
+	nobody := said.Outcome == trace.Canceled && said.By == "" || permit.Outcome == trace.Canceled && permit.By == ""
+	if !waits || err != nil || ctx.Err() != nil || over(a.b) || nobody {
+		return // it was settled there, or the turn is over, or the gateway stops
 	}
 	s.tell(ctx, caller, a, said, permit)
 }

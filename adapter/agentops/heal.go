@@ -129,10 +129,10 @@ func (tn *turn) healText(n int, texts []string, final bool, era wire.Era) {
 	tn.text = browser
 	have, before := "", ""
 	if n < len(tn.blocks) {
-		have = tn.blocks[n].text
+		have = string(tn.blocks[n].text)
 	}
 	for _, b := range tn.blocks[:min(n, len(tn.blocks))] {
-		before += b.text
+		before += string(b.text)
 	}
 	rest, ok := strings.CutPrefix(whole, have)
 	if era != wire.Head && before != "" {
@@ -166,7 +166,7 @@ func (tn *turn) late(n int, rest string) {
 	}
 	key := tn.blocks[n].key + "+"
 	tn.run.b.Message(key, rest)
-	tn.blocks[n].text += rest
+	tn.blocks[n].text = append(tn.blocks[n].text, rest...)
 	tn.blocks[n].key = key
 	tn.said += len(rest)
 }
@@ -182,13 +182,13 @@ func (tn *turn) final(text string) {
 		tn.grow(text)
 		return
 	}
-	last := tn.blocks[len(tn.blocks)-1].text
+	last := string(tn.blocks[len(tn.blocks)-1].text)
 	var texts strings.Builder
 	for _, b := range tn.blocks {
-		if b.text == text {
+		if string(b.text) == text {
 			return
 		}
-		texts.WriteString(b.text)
+		texts.Write(b.text)
 	}
 	all := texts.String()
 	for _, have := range []string{last, all} {

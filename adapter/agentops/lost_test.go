@@ -173,7 +173,7 @@ func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
 		st := newStage(t, head)
 		piece := strings.Repeat("x", 16<<10)
 		st.server.script = func(tn *turn) {
-			for range 1000 { // 16 MB
+			for range 600 { // 9 MB
 				tn.say(piece)
 			}
 			tn.finish("end_turn", "")

@@ -118,7 +118,7 @@ func (d *Decoder) end(r *run, stop trace.Stop) {
 	if r.turn != nil {
 		r.turn.flush()
 		if n := len(r.turn.blocks); n > 0 && !r.turn.deaf {
-			stop.FinalOutput = r.turn.blocks[n-1].text
+			stop.FinalOutput = string(r.turn.blocks[n-1].text)
 		}
 	}
 	d.runs = slices.DeleteFunc(d.runs, func(o *run) bool { return o == r })

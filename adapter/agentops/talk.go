@@ -84,6 +84,10 @@ func (s *session) await(ctx context.Context, o *ours) error {
 	select {
 	case <-o.b.Ended():
 	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), agent.ErrLeft) {
+			o.b.End(trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled})
+			break
+		}
 		s.stop(o) //nolint:contextcheck // ctx is over; stopping has a bound of its own
 	case <-s.life.Done(): // it goes on there
 		o.b.End(trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled})

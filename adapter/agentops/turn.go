@@ -41,7 +41,8 @@ type turn struct {
 
 // block is a text between tools.
 type block struct {
-	key, text string
+	key  string
+	text []byte // it grows by very many small pieces
 }
 
 const (
@@ -165,7 +166,7 @@ func (tn *turn) grow(text string) {
 		tn.deaf = true
 	}
 	if !tn.deaf {
-		b.text = join(b.text, text)
+		b.text = add(b.text, text)
 	}
 }
 
@@ -249,11 +250,13 @@ func (d *Decoder) complete(f wire.Complete, t agent.Turns) {
 
 // join adds text to text. Half a character at the end of the one and the other half
 // at the beginning of the next become one, as in a snapshot of the whole.
-func join(a, b string) string {
+func join(a, b string) string { return string(add([]byte(a), b)) }
+
+func add(a []byte, b string) []byte {
 	if len(a) >= 3 && len(b) >= 3 && a[len(a)-3] == 0xED && a[len(a)-2]&0xF0 == 0xA0 && b[0] == 0xED && b[1]&0xF0 == 0xB0 {
 		hi := rune(a[len(a)-2]&0x0F)<<6 | rune(a[len(a)-1]&0x3F)
 		lo := rune(b[1]&0x0F)<<6 | rune(b[2]&0x3F)
-		return string(utf8.AppendRune([]byte(a[:len(a)-3]), hi<<10+lo+0x10000)) + b[3:]
+		return append(utf8.AppendRune(a[:len(a)-3], hi<<10+lo+0x10000), b[3:]...)
 	}
-	return a + b
+	return append(a, b...)
 }

@@ -1,0 +1,186 @@
+package agentops_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// allow answers every request with yes, as somebody.
+func allow(who string) func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+	return func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "approve", OptionKind: trace.AllowOnce, By: who}
+	}
+}
+
+// An answer is given in the name of who gives it, if that is somebody who has
+// prompted here, else of who prompted.
+func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
+	for _, c := range []struct {
+		name, prompts, answers, by string
+		refused                    bool
+	}{
+		{"the owner's own", "ada", "ada", "u_ada", false},
+		{"the owner for a collaborator", "bob", "ada", "u_ada", false},
+		{"somebody unknown for the owner", "ada", "zoe", "u_ada", false},
+		{"a collaborator", "bob", "bob", "", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStage(t, head)
+				st.sayBy("hello", by{who: "ada"}).completes() // she is known from now on
+				st.host.OnPermit = allow(c.answers)
+				p := st.sayBy("permission", by{who: c.prompts})
+				if c.refused {
+					time.Sleep(time.Second)
+					synctest.Wait()
+					if n := len(st.server.frames("approve")); n != 0 || len(st.server.asks) != 1 {
+						t.Errorf("%d approvals got through", n)
+					}
+					st.server.resolve("inv-"+st.server.running.id, "deny", user{id: "u_ada"})
+				}
+				stop, events := p.end()
+				errs := agenttest.Each[trace.Error](events)
+				if c.refused {
+					if stop.Outcome != trace.OutcomeCompleted || len(errs) != 1 || !strings.Contains(errs[0].Message, "only the owner") {
+						t.Errorf("%+v %+v", stop, errs)
+					}
+					return
+				}
+				got := st.server.frames("approve")
+				if stop.Outcome != trace.OutcomeCompleted || len(errs) != 0 || len(got) != 1 || got[0]["who"] != c.by {
+					t.Errorf("%+v %+v, approved by %v", stop, errs, got)
+				}
+			})
+		})
+	}
+}
+
+// What runs out of time there, or is answered there, is settled here, and its answer
+// is not sent.
+func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
+	for _, c := range []struct {
+		name, prompt string
+		settle       func(*server, string)
+		want         trace.PermissionOutcome
+		eras         []era
+	}{
+		{"approval expired", "permission", func(s *server, id string) { s.expire(id) }, trace.Expired, []era{head}},
+		{"approval given", "permission", func(s *server, id string) { s.resolve(id, "approve", user{id: "u_ada"}) }, trace.Selected, []era{head}},
+		{"question expired", "question", func(s *server, id string) { s.expire(id) }, trace.Expired, []era{feb, head}},
+		{"question answered", "question", func(s *server, id string) { s.resolve(id, "red", user{id: "u_ada"}) }, trace.Selected, []era{feb, head}},
+	} {
+		for _, e := range c.eras {
+			t.Run(c.name+" "+string(e), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					st := newStage(t, e)
+					waits := func(ctx context.Context) { <-ctx.Done() }
+					st.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+						waits(ctx)
+						return trace.PermissionResponse{}
+					}
+					st.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
+						waits(ctx)
+						return trace.Answer{}
+					}
+					p := st.say(c.prompt)
+					time.Sleep(time.Second)
+					synctest.Wait()
+					for id := range st.server.asks {
+						c.settle(st.server, id)
+						break
+					}
+					stop, events := p.end()
+					outcomes := []trace.PermissionOutcome{}
+					for _, r := range agenttest.Each[trace.PermissionResponse](events) {
+						outcomes = append(outcomes, r.Outcome)
+					}
+					for _, a := range agenttest.Each[trace.Answer](events) {
+						outcomes = append(outcomes, a.Outcome)
+					}
+					if stop.Outcome != trace.OutcomeCompleted || len(outcomes) != 1 || outcomes[0] != c.want {
+						t.Errorf("%+v: %v", stop, outcomes)
+					}
+					for _, typ := range []string{"answer", "approve", "deny", "approve-action", "deny-action"} {
+						if n := len(st.server.frames(typ)); n != 0 {
+							t.Errorf("%d times %s was sent", n, typ)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// What the policy decides is told at once, and nobody is asked.
+func TestWhatThePolicyDecidesIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.host.Judge = func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
+			return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "deny", OptionKind: trace.RejectOnce, Reason: "no mail"}, true
+		}
+		if got := st.say("permission").completes(); got != "I would like to mail.|I did not send it." {
+			t.Errorf("%q", got)
+		}
+		if got := st.server.frames("deny"); len(got) != 1 || got[0]["reason"] != "no mail" {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// An answer by somebody who has prompted goes through a socket of their own.
+func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.sayBy("hello", by{who: "ada"}).completes()
+		st.sayBy("hello", by{who: "bob"}).completes()
+		st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+			return trace.Answer{Outcome: trace.Selected, Values: []string{"green"}, By: "bob"}
+		}
+		if got := st.say("question").completes(); got != "Before I go on:|You chose green." {
+			t.Errorf("%q", got)
+		}
+		if got := st.server.frames("answer"); len(got) != 1 || got[0]["who"] != "u_bob" {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// E35: a prompt of somebody else that waits behind a question does not keep it from
+// being answered.
+func TestE35_AQuestionCanBeAnsweredWhileAPromptWaits(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		asked, answers := make(chan struct{}), make(chan struct{})
+		st.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
+			close(asked)
+			select {
+			case <-answers:
+			case <-ctx.Done():
+			}
+			return trace.Answer{Outcome: trace.Selected, Values: []string{"green"}, By: "ada"}
+		}
+		p := st.say("question")
+		<-asked
+		st.server.other("hello", map[era]string{head: "thread:thread-active"}[e])
+		time.Sleep(time.Minute)
+		close(answers)
+		if got := p.completes(); got != "Before I go on:|You chose green." {
+			t.Errorf("%q", got)
+		}
+		time.Sleep(time.Minute)
+		begun := st.host.Begun()
+		if len(begun) != 1 {
+			t.Fatalf("%d turns", len(begun))
+		}
+		stop, _ := begun[0].Verdict()
+		if _, events := finish(t, begun[0], stop); said(events) != "You said: hello" {
+			t.Errorf("the other's said %q", said(events))
+		}
+	})
+}
