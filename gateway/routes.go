@@ -44,6 +44,8 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	} {
 		in(pattern, access.Viewer, notOffered)
 	}
+	all("POST /api/action-invocations/{invocation}/approve", access.Viewer, notOffered)
+	all("POST /api/action-invocations/{invocation}/deny", access.Viewer, notOffered)
 
 	all("GET /api/agents", access.Viewer, g.agents)
 	all("GET /metrics", access.Viewer, g.metrics)

@@ -457,6 +457,11 @@ func TestWhatAgentOpsHasBesideItsSocket(t *testing.T) {
 			}
 		}
 	}
+	for _, end := range []string{"approve", "deny"} {
+		if status, _, body := s.do("POST", "/api/action-invocations/x/"+end, ""); status != 501 {
+			t.Errorf("%s: %d %s", end, status, body)
+		}
+	}
 }
 
 func TestB05_WebSocketsAndTheGuard(t *testing.T) {
