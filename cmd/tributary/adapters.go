@@ -81,7 +81,7 @@ func findAdapter(name string) (adapter, bool) {
 	return adapter{}, false
 }
 
-// adapterNames lists the adapters that run agents, or those that read recordings.
+// adapterNames lists the adapters; those that read recordings, if asked for.
 func adapterNames(recordings bool) string {
 	var names []string
 	for _, a := range adapters() {
