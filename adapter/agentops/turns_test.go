@@ -134,7 +134,6 @@ func (s *server) after(t *turn) {
 	}
 	s.running = nil
 	if len(s.queue) == 0 || s.status != "running" {
-		s.changed.Broadcast()
 		s.mu.Unlock()
 		s.broadcast(object{"type": "status", "data": object{"runnerBusy": false}})
 		if s.era == feb {
