@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -115,6 +116,9 @@ func adapterOf(c config.Config, name string) (adapter, error) {
 	}
 	if kind.remote && a.URL == "" {
 		return adapter{}, c.Fault(at, "has no url: write the base address of its server, such as https://agents.example.com")
+	}
+	if a.TokenEnv != "" && os.Getenv(a.TokenEnv) == "" {
+		return adapter{}, c.Fault(at+".token_env", "names %s, and there is no such environment variable: set it", a.TokenEnv)
 	}
 	return kind, nil
 }

@@ -234,6 +234,8 @@ func TestServeFaults(t *testing.T) {
 		"wrong agent cwd":     {exitUsage, "agents.demo.cwd: /no/such/dir is not a directory", []string{"--config", conf("agents: {demo: {cwd: /no/such/dir}}")}},
 		"wrong default agent": {exitUsage, `tributary.yaml:1: default_agent is "x", which is no agent: there are claude, demo, echo`, []string{"--config", conf("default_agent: x")}},
 		"unset token":         {exitUsage, `token "ci": the environment variable TRIBUTARY_TEST_UNSET is not set`, []string{"--config", conf("auth: {tokens: [{name: ci, role: viewer, token_env: TRIBUTARY_TEST_UNSET}]}")}},
+		"no server":           {exitUsage, "tributary.yaml:2: agents.far has no url: write the base address of its server", []string{"--config", conf("agents:\n  far: {adapter: agentops}")}},
+		"unset server token":  {exitUsage, "tributary.yaml:2: agents.far.token_env names TRIBUTARY_TEST_UNSET, and there is no such environment variable", []string{"--config", conf("agents:\n  far: {adapter: agentops, url: \"http://127.0.0.1:1\", token_env: TRIBUTARY_TEST_UNSET}")}},
 		"wrong origin":        {exitUsage, "allow_origins", []string{"--config", conf("auth: {allow_origins: [example.org/x]}")}},
 	} {
 		t.Run(name, func(t *testing.T) {
