@@ -340,10 +340,7 @@ func (s *server) messages(w http.ResponseWriter, r *http.Request) {
 	all := []object{}
 	for _, m := range s.history {
 		if at := m["createdAt"].(int64); at > after {
-			c := object{}
-			for k, v := range m {
-				c[k] = v
-			}
+			c := maps.Clone(m)
 			c["createdAt"] = time.Unix(at, 0).UTC().Format(time.RFC3339)
 			all = append(all, c)
 		}
@@ -396,9 +393,7 @@ func (s *server) note(body object, who user, how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := object{"who": who.id, "how": how}
-	for k, v := range body {
-		c[k] = v
-	}
+	maps.Copy(c, body)
 	s.got = append(s.got, c)
 }
 
@@ -647,10 +642,14 @@ func under[T any](s *server, read func() T) T {
 }
 
 // What tests look at.
-func (s *server) runs() *turn      { return under(s, func() *turn { return s.running }) }
+func (s *server) runs() *turn { return under(s, func() *turn { return s.running }) }
+
 func (s *server) called() []string { return under(s, func() []string { return slices.Clone(s.calls) }) }
-func (s *server) heard() []object  { return under(s, func() []object { return slices.Clone(s.got) }) }
-func (s *server) said() []object   { return under(s, func() []object { return slices.Clone(s.history) }) }
+
+func (s *server) heard() []object { return under(s, func() []object { return slices.Clone(s.got) }) }
+
+func (s *server) said() []object { return under(s, func() []object { return slices.Clone(s.history) }) }
+
 func (s *server) upgraded() []http.Header {
 	return under(s, func() []http.Header { return slices.Clone(s.upgrades) })
 }

@@ -3,6 +3,7 @@ package agentops_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -276,11 +277,7 @@ func (t *turn) tool(id, name, status string, args any, result any) {
 func (t *turn) message() object {
 	parts := []object{}
 	for _, p := range t.parts {
-		c := object{}
-		for k, v := range p {
-			c[k] = v
-		}
-		parts = append(parts, c)
+		parts = append(parts, maps.Clone(p))
 	}
 	return t.p.mark(object{"id": t.id, "role": "assistant", "content": t.content(), "parts": parts, "createdAt": time.Now().Unix()})
 }
