@@ -368,3 +368,12 @@ func TestAPromptMayComeBackOtherwise(t *testing.T) {
 	}
 	expect(t, lines(toUs(helloHead), toUs(joined), fromUs(promptFrame("Go")), toUs(threaded.Replace(userFrame("p1", "Go", "u1"))), ends), want)
 }
+
+// TestE33_TheLastTextBeginsAsTheFirst: it is not what the first one lacked.
+func TestE33_TheLastTextBeginsAsTheFirst(t *testing.T) {
+	t.Parallel()
+	call := toolPart("a", "completed", `,"args":{"x":1},"result":"A"`)
+	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "It")), toUs(wholeFrame("t", textPart("It"), call)), toUs(chunkFrame("t", "Item two.")),
+		toUs(wholeFrame("t", textPart("Item two."), call, textPart("Item two."), finishPart("end_turn")))),
+		sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"It", "Item two."}, Tools: []string{`a completed {"x":1} "A"`}, End: done})
+}
