@@ -41,10 +41,9 @@ type starter struct {
 }
 
 // settings is the gateway's configuration: the demo agent at every pace that is
-// asked for, no limit on how many prompts one client may have, for it stands for
-// all of them, and else the defaults.
-const settings = `default_agent: at-20ms
-limits: {prompts: none}
+// asked for, no limit on what one client may have, for it stands for all of them, and
+// else the defaults.
+const settings = unlimited + `default_agent: at-20ms
 agents:
   at-0ms: {adapter: demo, pace: 0s}
   at-20ms: {adapter: demo, pace: 20ms}
