@@ -241,6 +241,24 @@ func TestE01_AStepThatTheAgentNamedIsOnRecordThoughEmpty(t *testing.T) {
 	}
 }
 
+func TestH27_AStepThatIsSaidAgainGoesOn(t *testing.T) {
+	t.Parallel()
+	steps, _, _ := written[trace.Step](t, func(b *trace.Builder) {
+		b.StepStart(trace.Step{NativeID: "one"})
+		b.MessageDelta("a", "x")
+		b.StepStart(trace.Step{NativeID: "one"}) // a turn that is taken up again says so
+		b.MessageDelta("a", "y")
+		b.StepStart(trace.Step{NativeID: "two"})
+	})
+	want := []trace.Step{
+		{Phase: trace.PhaseStart, NativeID: "one"}, {Phase: trace.PhaseEnd},
+		{Phase: trace.PhaseStart, NativeID: "two"}, {Phase: trace.PhaseEnd},
+	}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestD15_ADomainEventOpensNoStep(t *testing.T) {
 	t.Parallel()
 	steps, _, _ := written[trace.Step](t, func(b *trace.Builder) {
