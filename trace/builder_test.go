@@ -251,8 +251,10 @@ func TestH27_AStepThatIsSaidAgainGoesOn(t *testing.T) {
 		b.StepStart(trace.Step{NativeID: "two"})
 	})
 	want := []trace.Step{
-		{Phase: trace.PhaseStart, NativeID: "one"}, {Phase: trace.PhaseEnd},
-		{Phase: trace.PhaseStart, NativeID: "two"}, {Phase: trace.PhaseEnd},
+		{Phase: trace.PhaseStart, NativeID: "one"},
+		{Phase: trace.PhaseEnd},
+		{Phase: trace.PhaseStart, NativeID: "two"},
+		{Phase: trace.PhaseEnd},
 	}
 	if diff := cmp.Diff(want, steps); diff != "" {
 		t.Error(diff)
