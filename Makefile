@@ -84,8 +84,8 @@ agents: need-go need-node ## Install the real agents that tests run, outside the
 	$(GO) run ./internal/realagent/install
 
 .PHONY: conformance
-conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent; the app of docs/app.md
-	cd conformance && node --test --test-reporter=spec app.test.mjs rfc.test.mjs && node run.mjs
+conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent and with a second gateway as its agent; the apps of docs/
+	cd conformance && node --test --test-reporter=spec app.test.mjs rfc.test.mjs && node run.mjs && node run.mjs --agent agentops
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
