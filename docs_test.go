@@ -234,8 +234,17 @@ func TestI18_EveryRowOfTheRFCIsHeld(t *testing.T) {
 		group       string
 		first, last int
 	}{
-		{"A", 1, 13}, {"B", 1, 17}, {"C", 1, 10}, {"D", 1, 18}, {"E", 1, 8}, {"E", 20, 38},
-		{"F", 1, 13}, {"G", 1, 10}, {"H", 1, 30}, {"I", 1, 18}, {"J", 1, 6},
+		{"A", 1, 13},
+		{"B", 1, 17},
+		{"C", 1, 10},
+		{"D", 1, 18},
+		{"E", 1, 8},
+		{"E", 20, 38},
+		{"F", 1, 13},
+		{"G", 1, 10},
+		{"H", 1, 30},
+		{"I", 1, 18},
+		{"J", 1, 6},
 	} {
 		for n := span.first; n <= span.last; n++ {
 			want = append(want, fmt.Sprintf("%s%02d", span.group, n))
