@@ -62,6 +62,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) ops
 	@$(MAKE) binary
 	@$(MAKE) conformance
+	@$(MAKE) conformance-agentops
 	@$(MAKE) conformance-claude
 	@$(MAKE) cuts
 	@$(MAKE) endurance-quick
@@ -84,8 +85,12 @@ agents: need-go need-node ## Install the real agents that tests run, outside the
 	$(GO) run ./internal/realagent/install
 
 .PHONY: conformance
-conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent and with a second gateway as its agent; the apps of docs/
-	cd conformance && node --test --test-reporter=spec app.test.mjs rfc.test.mjs && node run.mjs && node run.mjs --agent agentops
+conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent; the apps of docs/
+	cd conformance && node --test --test-reporter=spec app.test.mjs rfc.test.mjs && node run.mjs
+
+.PHONY: conformance-agentops
+conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other
+	cd conformance && node run.mjs --agent agentops
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings

@@ -140,13 +140,12 @@ func (s *Stamp) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var text string
-	if json.Unmarshal(data, &text) != nil {
-		return nil
-	}
-	for _, layout := range []string{time.RFC3339, time.DateTime} {
-		if t, err := time.Parse(layout, text); err == nil {
-			*s = Stamp(t.Unix())
-			return nil
+	if json.Unmarshal(data, &text) == nil {
+		for _, layout := range []string{time.RFC3339, time.DateTime} {
+			if t, err := time.Parse(layout, text); err == nil {
+				*s = Stamp(t.Unix())
+				break
+			}
 		}
 	}
 	return nil

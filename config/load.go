@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,6 +96,9 @@ func (c *Config) check() error {
 		a := c.Agents[name]
 		if !validName(name) {
 			return c.Fault("agents."+name, "has a name that is not one: use letters, digits, - and _, at most 64")
+		}
+		if u, err := url.Parse(a.URL); a.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+			return c.Fault("agents."+name+".url", "is %q: write the base address of a server, such as https://agents.example.com", a.URL)
 		}
 		if a.TokenEnv != "" && a.TokenFile != "" {
 			return c.Fault("agents."+name, "has token_env and token_file: leave one of them out")

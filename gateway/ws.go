@@ -82,3 +82,9 @@ func accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 		CompressionMode:    websocket.CompressionDisabled,
 	})
 }
+
+// notOffered answers the addresses that an Agent Ops server has beside its socket: by a
+// status that tells its clients to use that instead, as they do with an old server.
+func notOffered(http.ResponseWriter, *http.Request) error {
+	return &refusal{http.StatusNotImplemented, "not_offered", "This gateway has no such address of Agent Ops: use the socket of the session."}
+}

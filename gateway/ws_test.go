@@ -446,6 +446,24 @@ func TestG09_WebSocketsThatAreRefused(t *testing.T) {
 	}
 }
 
+func TestWhatAgentOpsHasBesideItsSocket(t *testing.T) {
+	s := newStand(t, nil)
+	s.do("POST", "/api/sessions", `{"id":"w1"}`)
+	for _, path := range []string{"POST /prompt", "GET /participants", "GET /threads", "POST /threads", "GET /threads/active"} {
+		method, rest, _ := strings.Cut(path, " ")
+		for id, want := range map[string]int{"w1": 501, "none": 404} {
+			if status, _, body := s.do(method, "/api/sessions/"+id+rest, `{"content":"hello"}`); status != want {
+				t.Errorf("%s of %s: %d %s", path, id, status, body)
+			}
+		}
+	}
+	for _, end := range []string{"approve", "deny"} {
+		if status, _, body := s.do("POST", "/api/action-invocations/x/"+end, ""); status != 501 {
+			t.Errorf("%s: %d %s", end, status, body)
+		}
+	}
+}
+
 func TestB05_WebSocketsAndTheGuard(t *testing.T) {
 	guard, err := access.New(access.Config{
 		Listen: "127.0.0.1:0", Public: gateway.Public, Refuse: gateway.Refuse, AllowOrigins: []string{"https://app.example"},

@@ -44,6 +44,8 @@ func (s *session) withdraw(native string) {
 }
 
 // put has somebody answer what the agent asks. The caller holds s.mu.
+//
+//nolint:contextcheck // what waits outlives the call: it ends with its answer, or with Close
 func (s *session) put(a *ask) {
 	if s.shut {
 		return

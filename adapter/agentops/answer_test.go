@@ -39,10 +39,10 @@ func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 				if c.refused {
 					time.Sleep(time.Second)
 					synctest.Wait()
-					if n := len(st.server.frames("approve")); n != 0 || len(st.server.asks) != 1 {
+					if n := len(st.server.frames("approve")); n != 0 || len(st.server.waits()) != 1 {
 						t.Errorf("%d approvals got through", n)
 					}
-					st.server.resolve("inv-"+st.server.running.id, "deny", user{id: "u_ada"})
+					st.server.resolve("inv-"+st.server.runs().id, "deny", user{id: "u_ada"})
 				}
 				stop, events := p.end()
 				errs := agenttest.Each[trace.Error](events)
@@ -91,7 +91,7 @@ func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
 					p := st.say(c.prompt)
 					time.Sleep(time.Second)
 					synctest.Wait()
-					for id := range st.server.asks {
+					for id := range st.server.waits() {
 						c.settle(st.server, id)
 						break
 					}

@@ -51,8 +51,8 @@ func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
 				if !errors.Is(err, c.fails) || got != c.want {
 					t.Errorf("%+v %v, want %+v %v", got, err, c.want, c.fails)
 				}
-				if n := len(s.frames("prompt")); n != 0 || s.opened != 0 {
-					t.Errorf("finding out prompted %d times and opened %d sockets", n, s.opened)
+				if opened, _ := s.sockets(); len(s.said()) != 0 || opened != 0 {
+					t.Errorf("finding out prompted %d times and opened %d sockets", len(s.said()), opened)
 				}
 			})
 		})

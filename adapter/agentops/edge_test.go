@@ -352,3 +352,28 @@ func TestHealingAfterAnApproval(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestAPromptMayComeBackOtherwise: it was sent by REST, and shown before that was
+// told; or it was sent to no channel, and was given a thread.
+func TestAPromptMayComeBackOtherwise(t *testing.T) {
+	t.Parallel()
+	rest := `{"dir":"http","method":"POST","path":"/api/sessions/s/prompt","status":200,"request":{"content":"Go"},"response":{"success":true}}`
+	ends := []string{toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(wholeFrame("t", textPart("One"), finishPart("end_turn"))), toUs(notBusy)}
+	want := sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One"}, End: done}
+	expect(t, lines(toUs(helloHead), toUs(joined), rest, toUs(userFrame("p1", "Go", "u1")), toUs(thinking), ends), want)
+	expect(t, lines(toUs(helloHead), toUs(joined), toUs(userFrame("p1", "Go", "u1")), toUs(thinking), rest, ends), want)
+	threaded := strings.NewReplacer(`"createdAt"`, `"threadId":"T","channelType":"thread","channelId":"T","createdAt"`, `"role":"assistant",`, `"role":"assistant","threadId":"T",`)
+	for i, e := range ends {
+		ends[i] = threaded.Replace(e)
+	}
+	expect(t, lines(toUs(helloHead), toUs(joined), fromUs(promptFrame("Go")), toUs(threaded.Replace(userFrame("p1", "Go", "u1"))), ends), want)
+}
+
+// TestE33_TheLastTextBeginsAsTheFirst: it is not what the first one lacked.
+func TestE33_TheLastTextBeginsAsTheFirst(t *testing.T) {
+	t.Parallel()
+	call := toolPart("a", "completed", `,"args":{"x":1},"result":"A"`)
+	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "It")), toUs(wholeFrame("t", textPart("It"), call)), toUs(chunkFrame("t", "Item two.")),
+		toUs(wholeFrame("t", textPart("Item two."), call, textPart("Item two."), finishPart("end_turn")))),
+		sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"It", "Item two."}, Tools: []string{`a completed {"x":1} "A"`}, End: done})
+}

@@ -183,13 +183,14 @@ func (tn *turn) final(text string) {
 		return
 	}
 	last := string(tn.blocks[len(tn.blocks)-1].text)
-	all := ""
+	var texts strings.Builder
 	for _, b := range tn.blocks {
 		if string(b.text) == text {
 			return
 		}
-		all += string(b.text)
+		texts.Write(b.text)
 	}
+	all := texts.String()
 	for _, have := range []string{last, all} {
 		if rest, ok := strings.CutPrefix(text, have); ok {
 			tn.held = ""

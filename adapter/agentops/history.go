@@ -97,7 +97,7 @@ func (d *Decoder) own(m wire.Message) *prompt {
 	if d.ours(back) && len(m.ID) <= longestID {
 		for _, p := range d.prompts {
 			if p.own && p.id == "" && p.phase <= queued && back.is(p) {
-				p.id, p.author = back.id, back.author
+				p.id, p.author, p.channel = back.id, back.author, back.channel
 				return p
 			}
 		}
@@ -126,14 +126,14 @@ func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
 			wire.Prompt
 			Interrupt bool `json:"interrupt"`
 		}
+		if err := json.Unmarshal(call.Request, &in); err != nil {
+			return fmt.Errorf("agentops: a prompt by REST was skipped: %w", err)
+		}
 		switch {
-		case json.Unmarshal(call.Request, &in) != nil:
-		case in.Content == "" && len(in.Attachments) == 0:
-			if in.Interrupt {
-				d.abort()
-			}
-		default:
+		case in.Content != "" || len(in.Attachments) > 0:
 			d.sent(in.Prompt, t)
+		case in.Interrupt:
+			d.abort()
 		}
 	case call.Method == "GET" && strings.HasSuffix(path, "/messages") && len(d.runs)+len(d.prompts) > 0:
 		var out struct {

@@ -120,8 +120,8 @@ func TestG06_SilenceEndsATurn(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		time.Sleep(5 * time.Second)
-		if len(s.frames("abort")) != 1 || s.running != nil {
-			t.Errorf("%d aborts; it runs on: %v", len(s.frames("abort")), s.running != nil)
+		if len(s.frames("abort")) != 1 || s.runs() != nil {
+			t.Errorf("%d aborts; it runs on: %v", len(s.frames("abort")), s.runs() != nil)
 		}
 		s.script = nil
 		if stop, events := g.wait(g.say("hello")); stop.Outcome != trace.OutcomeCompleted || said(events) != "You said: hello" {
@@ -238,7 +238,7 @@ func TestH27_AQuestionIsAnsweredAfterARestart(t *testing.T) {
 		if err != nil || state != session.Parked || id != turn.ID {
 			t.Fatalf("after the restart %s %s %v", state, id, err)
 		}
-		if _, err := second.hub.Answer(t.Context(), s.id, "que-"+s.running.id+"-"+turn.ID[len(turn.ID)-6:], "ada", []string{"green"}); err != nil {
+		if _, err := second.hub.Answer(t.Context(), s.id, "que-"+s.runs().id+"-"+turn.ID[len(turn.ID)-6:], "ada", []string{"green"}); err != nil {
 			t.Fatal(err)
 		}
 		stop, events := second.wait(turn)

@@ -47,7 +47,7 @@ func (d *Decoder) sent(f wire.Prompt, t agent.Turns) {
 	for _, a := range f.Attachments {
 		p.parts = append(p.parts, trace.InputPart{Type: trace.InputFile, MediaType: a.MIME, URL: a.URL, Filename: a.Filename})
 	}
-	if e := d.lastSeen; e != nil && !e.own && p.b == nil && d.ours(e) && e.phase <= given && e.is(p) {
+	if e := d.lastSeen; e != nil && !e.own && p.b == nil && d.ours(e) && e.phase <= running && e.is(p) {
 		e.own = true // it was quicker than the word that it was sent
 		return
 	}
@@ -79,9 +79,10 @@ func (d *Decoder) ours(p *prompt) bool {
 	return p.author == "" || d.user == "" || p.author == d.user
 }
 
-// is reports whether what came back is the prompt that was sent.
+// is reports whether what came back is the prompt that was sent. One that was sent
+// to no channel may have been given one.
 func (p *prompt) is(sent *prompt) bool {
-	return p.channel == sent.channel && (strings.TrimSpace(p.content) == strings.TrimSpace(sent.content) || strings.HasPrefix(p.content, sent.content+joiner))
+	return (p.channel == sent.channel || sent.channel == "") && (strings.TrimSpace(p.content) == strings.TrimSpace(sent.content) || strings.HasPrefix(p.content, sent.content+joiner))
 }
 
 // userMessage takes a user's message, which the session agent shows when the prompt
@@ -133,7 +134,7 @@ func (d *Decoder) match(back *prompt) *prompt {
 	if d.ours(back) {
 		for _, p := range d.prompts {
 			if p.own && p.id == "" && p.phase <= queued && back.is(p) {
-				p.id, p.author = back.id, back.author
+				p.id, p.author, p.channel = back.id, back.author, back.channel
 				return p
 			}
 		}

@@ -83,11 +83,11 @@ func (a *api) as(c agent.Caller) (agent.Caller, error) {
 
 // at makes the address of an endpoint.
 func (a *api) at(segments ...string) string {
-	address := strings.TrimSuffix(a.base.String(), "/") + "/api"
+	address := []string{strings.TrimSuffix(a.base.String(), "/"), "api"}
 	for _, s := range segments {
-		address += "/" + url.PathEscape(s)
+		address = append(address, url.PathEscape(s))
 	}
-	return address
+	return strings.Join(address, "/")
 }
 
 // addressable reports whether an id can stand in an address: a dot or two would

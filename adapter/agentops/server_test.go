@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -53,7 +54,6 @@ type server struct {
 	conn *pipes
 
 	mu         sync.Mutex
-	changed    *sync.Cond
 	id         string
 	owner      string
 	purpose    string
@@ -68,7 +68,6 @@ type server struct {
 	asks       map[string]*asked
 	tells      string // what it was told to remember
 	n          int
-	pieces     int // how often something was sent
 	calls      []string
 	got        []object // frames of clients, with "who"
 	upgrades   []http.Header
@@ -113,7 +112,6 @@ func newServer(t *testing.T, e era) *server {
 		members: map[string]string{"u_bob": "collaborator", "u_vic": "viewer"},
 		asks:    map[string]*asked{},
 	}
-	s.changed = sync.NewCond(&s.mu)
 	if e == head {
 		s.protocol = "valet"
 	}
@@ -342,10 +340,7 @@ func (s *server) messages(w http.ResponseWriter, r *http.Request) {
 	all := []object{}
 	for _, m := range s.history {
 		if at := m["createdAt"].(int64); at > after {
-			c := object{}
-			for k, v := range m {
-				c[k] = v
-			}
+			c := maps.Clone(m)
 			c["createdAt"] = time.Unix(at, 0).UTC().Format(time.RFC3339)
 			all = append(all, c)
 		}
@@ -398,11 +393,8 @@ func (s *server) note(body object, who user, how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := object{"who": who.id, "how": how}
-	for k, v := range body {
-		c[k] = v
-	}
+	maps.Copy(c, body)
 	s.got = append(s.got, c)
-	s.changed.Broadcast()
 }
 
 // decide answers an approval by REST: only the owner may.
@@ -481,7 +473,6 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, who user) {
 	s.upgrades = append(s.upgrades, r.Header.Clone())
 	s.greet(c)
 	s.clients = append(s.clients, c)
-	s.changed.Broadcast()
 	s.mu.Unlock()
 	s.broadcast(object{"type": "user.joined", "userId": who.id, "connectedUsers": []any{}})
 	ctx, cancel := context.WithCancel(r.Context())
@@ -512,7 +503,6 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, who user) {
 	s.note(object{"type": "(closed)"}, who, "socket")
 	s.mu.Lock()
 	s.clients = slices.DeleteFunc(s.clients, func(o *client) bool { return o == c })
-	s.changed.Broadcast()
 	s.mu.Unlock()
 }
 
@@ -579,11 +569,9 @@ func encodeFrame(t *testing.T, frame object) []byte {
 func (s *server) broadcast(frame object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pieces++
 	for _, c := range s.clients {
 		s.to(c, frame)
 	}
-	s.changed.Broadcast()
 }
 
 // raw sends bytes that need not be JSON.
@@ -646,33 +634,40 @@ func (s *server) take(c *client, data []byte) {
 	}
 }
 
-// until waits for a state of the server.
-func (s *server) until(what string, holds func() bool) {
-	s.t.Helper()
-	stop := context.AfterFunc(s.t.Context(), func() {})
-	defer stop()
-	deadline := time.AfterFunc(20*time.Second, func() { s.changed.Broadcast() })
-	defer deadline.Stop()
-	began := time.Now()
+// under reads something of the server's state.
+func under[T any](s *server, read func() T) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for !holds() {
-		if time.Since(began) >= 20*time.Second {
-			s.t.Fatalf("the server never saw %s", what)
-		}
-		s.changed.Wait()
-	}
+	return read()
+}
+
+// What tests look at.
+func (s *server) runs() *turn { return under(s, func() *turn { return s.running }) }
+
+func (s *server) called() []string { return under(s, func() []string { return slices.Clone(s.calls) }) }
+
+func (s *server) heard() []object { return under(s, func() []object { return slices.Clone(s.got) }) }
+
+func (s *server) said() []object { return under(s, func() []object { return slices.Clone(s.history) }) }
+
+func (s *server) upgraded() []http.Header {
+	return under(s, func() []http.Header { return slices.Clone(s.upgrades) })
+}
+
+func (s *server) waits() map[string]*asked {
+	return under(s, func() map[string]*asked { return maps.Clone(s.asks) })
+}
+
+// sockets tells how many were opened, and how many are open.
+func (s *server) sockets() (opened, open int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened, len(s.clients)
 }
 
 // frames lists what clients sent of a type.
-func (s *server) frames(typ string) []object {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.framesLocked(typ)
-}
-
-func (s *server) framesLocked(typ string) (all []object) {
-	for _, f := range s.got {
+func (s *server) frames(typ string) (all []object) {
+	for _, f := range s.heard() {
 		if f["type"] == typ {
 			all = append(all, f)
 		}

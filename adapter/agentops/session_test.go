@@ -31,8 +31,8 @@ func TestF01_OneSocketForEachTurn(t *testing.T) {
 				t.Errorf("it said %q", got)
 			}
 			synctest.Wait()
-			if st.server.opened != i+1 || len(st.server.clients) != 0 {
-				t.Errorf("after turn %d %d sockets were opened and %d are open", i+1, st.server.opened, len(st.server.clients))
+			if opened, open := st.server.sockets(); opened != i+1 || open != 0 {
+				t.Errorf("after turn %d %d sockets were opened and %d are open", i+1, opened, open)
 			}
 		}
 	})
@@ -49,7 +49,7 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 			}
 		}
 		var authors []string
-		for _, m := range st.server.history {
+		for _, m := range st.server.said() {
 			if m["role"] == "user" {
 				authors = append(authors, m["authorId"].(string))
 			}
@@ -58,8 +58,8 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 			t.Errorf("the prompts are by %q", authors)
 		}
 		want := map[era]int{feb: 2, head: 1}[e] // the newer one takes prompts without a socket
-		if st.server.opened != want {
-			t.Errorf("%d sockets were opened, want %d", st.server.opened, want)
+		if opened, _ := st.server.sockets(); opened != want {
+			t.Errorf("%d sockets were opened, want %d", opened, want)
 		}
 		if n := len(st.host.Begun()); n != 0 {
 			t.Errorf("%d turns were taken for somebody else's", n)
@@ -80,7 +80,7 @@ func TestF09_AbortThenClose(t *testing.T) {
 		}
 		synctest.Wait()
 		var order []string
-		for _, f := range st.server.got {
+		for _, f := range st.server.heard() {
 			if f["type"] == "abort" || f["type"] == "(closed)" {
 				order = append(order, f["type"].(string))
 			}
@@ -105,7 +105,7 @@ func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		synctest.Wait()
-		if st.server.running != nil || len(st.server.frames("abort")) != 1 {
+		if st.server.runs() != nil || len(st.server.frames("abort")) != 1 {
 			t.Errorf("the turn runs on; %d aborts", len(st.server.frames("abort")))
 		}
 		if got := st.say("hello").completes(); got != "You said: hello" {
@@ -126,7 +126,7 @@ func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
 		p.cancel()
 		<-p.done
 		synctest.Wait()
-		if p.err != nil || st.server.running != nil || len(st.server.frames("abort")) != 1 {
+		if p.err != nil || st.server.runs() != nil || len(st.server.frames("abort")) != 1 {
 			t.Errorf("%v; the turn runs on, or %d aborts", p.err, len(st.server.frames("abort")))
 		}
 	})
@@ -144,8 +144,8 @@ func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
 			t.Errorf("%+v %q", stop, said(events))
 		}
 		time.Sleep(time.Hour)
-		if st.server.opened != 1 {
-			t.Errorf("%d sockets were opened", st.server.opened)
+		if opened, _ := st.server.sockets(); opened != 1 {
+			t.Errorf("%d sockets were opened", opened)
 		}
 		st.server.stopTurn()
 		synctest.Wait()
@@ -212,7 +212,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 				if len(errs) != 1 || !strings.Contains(errs[0].Message, c.why) {
 					t.Errorf("%+v, want %q", errs, c.why)
 				}
-				if n := len(st.server.calls); c.handler != nil && n != 1 {
+				if n := len(st.server.called()); c.handler != nil && n != 1 {
 					t.Errorf("it was tried %d times", n)
 				}
 				if st.counted.Load() != 1 {
@@ -529,7 +529,7 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 			t.Errorf("%+v", stop)
 		}
 		synctest.Wait()
-		if n := len(st.server.frames("abort")); n != 0 || st.server.running == nil || st.server.running.p.content != "slow" {
+		if n := len(st.server.frames("abort")); n != 0 || st.server.runs() == nil || st.server.runs().p.content != "slow" {
 			t.Fatalf("%d aborts hit the other's turn", n)
 		}
 		time.Sleep(29 * time.Second)
@@ -538,8 +538,8 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		aborts, taken := len(st.server.frames("abort")), len(st.server.frames("queue.withdraw"))
-		if e == feb && aborts != 1 || e == head && (aborts != 0 || taken != 1) || st.server.running != nil {
-			t.Errorf("%d aborts, %d taken back, running %v", aborts, taken, st.server.running != nil)
+		if e == feb && aborts != 1 || e == head && (aborts != 0 || taken != 1) || st.server.runs() != nil {
+			t.Errorf("%d aborts, %d taken back, running %v", aborts, taken, st.server.runs() != nil)
 		}
 		begun := st.host.Begun()
 		if len(begun) != 1 {
@@ -581,7 +581,7 @@ func TestB06_AViewersPromptIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
 		stop, _ := st.sayBy("hello", by{who: "vic", channel: "thread:t1"}).end()
-		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "(404)") || len(st.server.frames("prompt")) != 0 || len(st.server.history) != 0 {
+		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "(404)") || len(st.server.frames("prompt")) != 0 || len(st.server.said()) != 0 {
 			t.Errorf("%+v", stop)
 		}
 	})
@@ -594,17 +594,17 @@ func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
 		const traced = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 		st := newStage(t, e)
 		st.sayBy("hello", by{who: "ada", channel: "slack:C1", traceparent: traced}).completes()
-		up := st.server.upgrades[0]
+		up := st.server.upgraded()[0]
 		if up.Get("Traceparent") != traced || up.Get("Authorization") != "Bearer token-ada" || up.Get("Sec-Websocket-Protocol") != "valet,agent-ops" {
 			t.Errorf("the upgrade had %v", up)
 		}
-		m := st.server.history[0]
+		m := st.server.said()[0]
 		if m["channelType"] != "slack" || m["channelId"] != "C1" {
 			t.Errorf("the prompt came as %v", m)
 		}
 		how := map[era]string{feb: "socket", head: "rest"}[e]
 		var found object
-		for _, f := range st.server.got {
+		for _, f := range st.server.heard() {
 			if f["content"] == "hello" {
 				found = f
 			}
@@ -621,11 +621,11 @@ func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 		st := newStage(t, head)
 		st.say("hello").completes()
 		st.say("hello").completes()
-		if m := st.server.history[0]; m["threadId"] != "thread-active" {
+		if m := st.server.said()[0]; m["threadId"] != "thread-active" {
 			t.Errorf("the prompt came as %v", m)
 		}
 		asked := 0
-		for _, c := range st.server.calls {
+		for _, c := range st.server.called() {
 			if strings.HasSuffix(c, "/threads/active") {
 				asked++
 			}
@@ -666,7 +666,7 @@ func TestADroppedAttachmentIsTold(t *testing.T) {
 			t.Errorf("%+v %+v", stop, errs)
 		}
 		files := 0
-		for _, f := range st.server.got {
+		for _, f := range st.server.heard() {
 			if all, ok := f["attachments"].([]any); ok {
 				files += len(all)
 			}
@@ -688,8 +688,8 @@ func TestWithoutATokenNobodyIsAsked(t *testing.T) {
 		}
 		stop, _ := r.Verdict()
 		_, events := finish(t, r, stop)
-		if errs := agenttest.Each[trace.Error](events); stop.Error != "Connection failed" || len(errs) != 1 || !strings.Contains(errs[0].Message, "needs a token") || len(st.server.calls) != 0 {
-			t.Errorf("%+v %+v %v", stop, errs, st.server.calls)
+		if errs := agenttest.Each[trace.Error](events); stop.Error != "Connection failed" || len(errs) != 1 || !strings.Contains(errs[0].Message, "needs a token") || len(st.server.called()) != 0 {
+			t.Errorf("%+v %+v %v", stop, errs, st.server.called())
 		}
 	})
 }

@@ -21,6 +21,7 @@ type stage struct {
 	host    *agenttest.Host
 	session agent.Session
 	counted atomic.Int64 // connections that could not be opened
+	strange atomic.Int64 // frames of a type that nobody knows
 	n       int
 }
 
@@ -47,8 +48,11 @@ func perTurn(r *agentops.Runtime) { r.PerTurn = true }
 func (st *stage) open(token string) {
 	st.t.Helper()
 	session, err := st.runtime.Open(st.t.Context(), st.host, agent.Config{SessionID: st.server.id, Resume: token, Meter: func(c agent.Count) {
-		if c == agent.OpenFailure {
+		switch c {
+		case agent.OpenFailure:
 			st.counted.Add(1)
+		case agent.UnknownEvent:
+			st.strange.Add(1)
 		}
 	}})
 	if err != nil {

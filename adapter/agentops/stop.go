@@ -116,6 +116,8 @@ func (d *Decoder) fate(b *trace.Builder) phase {
 
 // collect aborts a prompt that was stopped before it ran, as soon as it does. The
 // caller holds s.mu.
+//
+//nolint:contextcheck // telling the other side outlives the frame that brought it about
 func (s *session) collect() {
 	o := s.owed
 	p := s.dec.promptOf(o.b)

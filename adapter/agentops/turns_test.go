@@ -3,6 +3,7 @@ package agentops_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -134,7 +135,6 @@ func (s *server) after(t *turn) {
 	}
 	s.running = nil
 	if len(s.queue) == 0 || s.status != "running" {
-		s.changed.Broadcast()
 		s.mu.Unlock()
 		s.broadcast(object{"type": "status", "data": object{"runnerBusy": false}})
 		if s.era == feb {
@@ -277,11 +277,7 @@ func (t *turn) tool(id, name, status string, args any, result any) {
 func (t *turn) message() object {
 	parts := []object{}
 	for _, p := range t.parts {
-		c := object{}
-		for k, v := range p {
-			c[k] = v
-		}
-		parts = append(parts, c)
+		parts = append(parts, maps.Clone(p))
 	}
 	return t.p.mark(object{"id": t.id, "role": "assistant", "content": t.content(), "parts": parts, "createdAt": time.Now().Unix()})
 }

@@ -220,11 +220,18 @@ func (p *post) hand(l *line, f agentops.Frame) {
 		t = nil
 	}
 	p.mu.Unlock()
-	if t != nil {
+	data, worldly := world(f)
+	switch {
+	case t != nil && worldly && t.emit(data):
+		return
+	case t != nil:
 		t.take(l, f)
 	}
 	if host == nil {
 		return
+	}
+	if worldly {
+		host.Note(data)
 	}
 	switch f := f.(type) {
 	case agentops.Title:

@@ -505,7 +505,10 @@ func TestNotes(t *testing.T) {
 	p := ready(t, b.runtime)
 	p.say(agentops.Title{Title: "A title"}, agentops.UsageReport{TurnID: "t1", Entries: []agentops.UsageEntry{
 		{Model: "m", InputTokens: 1, OutputTokens: 2}, {Model: "m", InputTokens: 10, OutputTokens: 20},
-	}}, agentops.Ping{})
+	}})
+	p.raw(`{"type":"files-changed","files":[]}`)
+	p.raw(`{"type":"tunnels","tunnels":[]}`)
+	p.say(agentops.Ping{})
 	p.hear()
 	var got []string
 	for _, n := range b.host.Notes() {
@@ -518,6 +521,7 @@ func TestNotes(t *testing.T) {
 	want := []string{
 		`{"name":"runner","value":{"connected":true},"transient":true,"domain":true}`, `{"name":"title","value":"A title"}`,
 		`{"scope":"turn","input_tokens":11,"output_tokens":22,"model":"m"}`,
+		`{"name":"files-changed","id":"files-changed","value":{"files":[]},"domain":true}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

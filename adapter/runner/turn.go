@@ -111,6 +111,18 @@ func (t *turn) take(l *line, f agentops.Frame) {
 	}
 }
 
+// emit writes what belongs to the turn only by its time. It reports false if the turn is
+// not under way.
+func (t *turn) emit(d trace.Data) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done || t.try == 0 {
+		return false
+	}
+	t.b.Emit(d)
+	return true
+}
+
 // belongs notes a turn of the runner's, to know what is late once it is over.
 func (t *turn) belongs(id string) {
 	if len(t.names) < mostPast && !slices.Contains(t.names, id) {

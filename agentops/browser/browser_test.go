@@ -177,6 +177,10 @@ func stories() map[string]func(*tape) {
 			l.note(trace.Data{Name: "title", Value: json.RawMessage(`"A title"`)})
 			l.note(trace.Data{Name: browser.RunnerData, Value: json.RawMessage(`{"connected":false}`)})
 			l.note(trace.Data{Name: browser.RunnerData, Value: json.RawMessage(`{"connected":true}`)})
+			l.note(trace.Data{Name: "git-state", Value: json.RawMessage(`{"branch":"main"}`), Domain: true})
+			l.note(trace.Data{Name: "child-session", Value: json.RawMessage(`{"childSessionId":"s2"}`), Domain: true})
+			l.note(trace.Data{Name: "child-session", Value: json.RawMessage(`{"of":"the conversation"}`)})
+			l.note(trace.Data{Name: "diff", Value: json.RawMessage(`"no object"`), Domain: true})
 		},
 		"taken-back": func(l *tape) {
 			one := l.turn("t1", "ada", "", "First")

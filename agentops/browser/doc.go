@@ -21,6 +21,7 @@
 //	status                    agentStatus
 //	error                     toast: the frame error would end the turn
 //	file_change               files-changed, after the end
+//	data of the agent's world git-state, pr-created, child-session and their like
 //	rewind                    messages.removed
 //	stop                      message.updated with a part finish, agentStatus idle, and
 //	                          status with runnerBusy false, unless another prompt waits

@@ -183,6 +183,10 @@ func (t *Translator) data(p trace.Data) {
 			d.RunnerDisconnected, d.QueuedPrompts = &gone, &waiting
 		}
 		t.send(agentops.Status{Data: d})
+	default:
+		if f, told := world(p); told {
+			t.send(f)
+		}
 	}
 }
 

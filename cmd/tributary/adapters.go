@@ -128,6 +128,9 @@ func adapterOf(c config.Config, name string) (adapter, error) {
 	if name := a.RunnerTokenEnv; name != "" && len(os.Getenv(name)) < leastRunnerToken {
 		return adapter{}, c.Fault(at+".runner_token_env", "names %s, which is to hold a token of at least %d characters and does not", name, leastRunnerToken)
 	}
+	if a.TokenEnv != "" && os.Getenv(a.TokenEnv) == "" {
+		return adapter{}, c.Fault(at+".token_env", "names %s, and there is no such environment variable: set it", a.TokenEnv)
+	}
 	return kind, nil
 }
 
