@@ -172,7 +172,7 @@ func (w *watcher) listen(ctx context.Context, _ *server) error {
 		_, data, err := w.conn.Read(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was to listen for so long
 		case err != nil:
 			return fmt.Errorf("read the WebSocket: %w", err)
 		}
