@@ -89,8 +89,8 @@ conformance: binary conformance/node_modules/.package-lock.json ## The real AI S
 	cd conformance && node --test --test-reporter=spec app.test.mjs rfc.test.mjs && node run.mjs
 
 .PHONY: conformance-agentops
-conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other
-	cd conformance && node run.mjs --agent agentops
+conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops
+	cd conformance && node run.mjs --agent agentops && node convert.mjs --from agentops
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
