@@ -85,12 +85,12 @@ agents: need-go need-node ## Install the real agents that tests run, outside the
 	$(GO) run ./internal/realagent/install
 
 .PHONY: conformance
-conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent; the app of docs/app.md
+conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent; the apps of docs/
 	cd conformance && node --test --test-reporter=spec app.test.mjs rfc.test.mjs && node run.mjs
 
 .PHONY: conformance-agentops
-conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other
-	cd conformance && node run.mjs --agent agentops
+conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops
+	cd conformance && node run.mjs --agent agentops && node convert.mjs --from agentops
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings

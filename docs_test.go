@@ -1,6 +1,7 @@
 package tributary_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/tributary-dev/tributary/agentops"
 )
 
 // pages are the texts of the documentation, by path.
@@ -190,4 +193,102 @@ func anchors(page string) (names []string) {
 		names = append(names, name.String())
 	}
 	return names
+}
+
+// TestI15_I18_TheAgentOpsPageHasItsPoints: what the RFC wants of its design document
+// is there, each point under a heading of its own.
+func TestI15_I18_TheAgentOpsPageHasItsPoints(t *testing.T) {
+	t.Parallel()
+	page := text(t, "docs/agent-ops.md")
+	for _, point := range []string{
+		"Recommendation", "Alternatives rejected", "Mapping", "State model", "Access and roles", "Errors", "Risks",
+		"Rollout", "Observability", "Files", "Test plan", "Follow-ups", "Decisions", "Non-goals", "Limits", "Surfaces", "The client",
+	} {
+		_, section, ok := strings.Cut(page, "\n## "+point+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		if !ok || len(section) < 100 {
+			t.Errorf("docs/agent-ops.md says nothing under %s", point)
+		}
+	}
+}
+
+// TestF13_AgentOpsPageNamesEveryFrame: whatever browsers and session agents are
+// told stands on the page, so that nothing is left out in silence.
+func TestF13_AgentOpsPageNamesEveryFrame(t *testing.T) {
+	t.Parallel()
+	_, mapping, _ := strings.Cut(text(t, "docs/agent-ops.md"), "\n## Mapping\n")
+	mapping, _, _ = strings.Cut(mapping, "\n## ")
+	for _, e := range agentops.Events() {
+		if (e.Direction == agentops.ToBrowser || e.Direction == agentops.FromRunner) && !strings.Contains(mapping, "`"+e.Type+"`") {
+			t.Errorf("the mapping of docs/agent-ops.md does not name %s (%s)", e.Type, e.Direction)
+		}
+	}
+}
+
+// TestI18_EveryRowOfTheRFCIsHeld: no demand of the RFC is missing from its page, and
+// each has a test, a case, a target or a section there, or is said to be open.
+func TestI18_EveryRowOfTheRFCIsHeld(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for _, span := range []struct {
+		group       string
+		first, last int
+	}{
+		{"A", 1, 13},
+		{"B", 1, 17},
+		{"C", 1, 10},
+		{"D", 1, 18},
+		{"E", 1, 8},
+		{"E", 20, 38},
+		{"F", 1, 13},
+		{"G", 1, 10},
+		{"H", 1, 30},
+		{"I", 1, 18},
+		{"J", 1, 6},
+	} {
+		for n := span.first; n <= span.last; n++ {
+			want = append(want, fmt.Sprintf("%s%02d", span.group, n))
+		}
+	}
+	quoted := regexp.MustCompile("`([^`]+)`")
+	shows := regexp.MustCompile("`(Test|Fuzz|Benchmark)\\w+`|cases? `|`make |`conformance/|\\]\\(agent-ops\\.md#|^open: ")
+	var got []string
+	for line := range strings.Lines(text(t, "docs/agent-ops-rows.md")) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		if len(cells) != 3 || !regexp.MustCompile(`^[A-J]\d\d$`).MatchString(cells[0]) {
+			continue
+		}
+		got = append(got, cells[0])
+		if !shows.MatchString(cells[2]) {
+			t.Errorf("nothing holds the row %s", cells[0])
+		}
+		for _, m := range quoted.FindAllStringSubmatch(cells[2], -1) {
+			if regexp.MustCompile(`^[a-z-]+(/[a-z-]+)?$`).MatchString(m[1]) && !there("conformance/cases/"+m[1]+".mjs") {
+				t.Errorf("the row %s names the case %s, and there is none", cells[0], m[1])
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the rows are %v, want %v", got, want)
+	}
+}
+
+// TestA09_NoJavaScriptServesChats: the server is Go alone. JavaScript is in the page,
+// and in what tests and compares.
+func TestA09_NoJavaScriptServesChats(t *testing.T) {
+	t.Parallel()
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
+			return fs.SkipDir
+		case d.Name() == "package.json" && !slices.Contains([]string{"web", "conformance", "bench/peer"}, path.Dir(name)):
+			t.Errorf("%s: the server is to need no package of npm", name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -62,7 +62,8 @@ type Config struct {
 	Model string
 	// StateDir is a directory of the gateway's for what must outlive a crash, or "".
 	StateDir string
-	Logger   *slog.Logger
+	// Logger names the session and the agent in each line.
+	Logger *slog.Logger
 	// Meter counts what no record tells: connections that could not be opened, and
 	// messages of unknown types.
 	Meter Meter

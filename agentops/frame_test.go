@@ -234,3 +234,28 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestF13_AllThatASessionAgentTellsBrowsersIsKnown: in every era that is more than
+// twenty types, and none of them counts as unknown.
+func TestF13_AllThatASessionAgentTellsBrowsersIsKnown(t *testing.T) {
+	for era, name := range map[agentops.Era]string{agentops.Feb: "February", agentops.March: "March", agentops.Head: "today"} {
+		n := 0
+		for _, e := range agentops.Events() {
+			if e.Direction != agentops.ToBrowser || e.Eras&era == 0 {
+				continue
+			}
+			n++
+			f, err := agentops.Decode(agentops.ToBrowser, []byte(`{"type":"`+e.Type+`"}`))
+			if _, unknown := f.(agentops.Unknown); unknown {
+				t.Errorf("%s: %s is not known", name, e.Type)
+			}
+			var missing *agentops.FieldError
+			if err != nil && !errors.As(err, &missing) {
+				t.Errorf("%s: %s: %v", name, e.Type, err)
+			}
+		}
+		if n <= 20 {
+			t.Errorf("%s: only %d types", name, n)
+		}
+	}
+}

@@ -1,4 +1,5 @@
-// Runs the app that docs/app.md shows, as it stands there, with real clients against the real gateway, and presses its buttons.
+// Runs the app that docs/app.md shows, as it stands there, with real clients against the real gateway, and presses its buttons; and the
+// one of docs/agent-ops.md, with a second gateway in the place of the session agent.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -7,6 +8,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createElement } from 'react';
 import { createRoot } from 'react-dom/client';
+import { startAgentOps } from './lib/agentops.mjs';
 import { drop, openWindow, requests, visit } from './lib/browser.mjs';
 import { CLIENTS } from './lib/clients.mjs';
 import { load } from './lib/page.mjs';
@@ -58,6 +60,7 @@ function mount(Page, id, more) {
       form.dispatchEvent(new window.Event('submit', { bubbles: true, cancelable: true }));
     },
     articles: () => [...place.querySelectorAll('article')],
+    input: () => place.querySelector('input'),
     alert: () => place.querySelector('[role=alert]')?.textContent,
     /** The page is gone, without a word. */
     leave() { drop(id); root.unmount(); place.remove(); },
@@ -347,4 +350,70 @@ describe('the app where streams are held open', () => {
     await over(id, 'completed', 1);
     assert.deepEqual(resumes(id), [], 'nothing was resumed');
   });
+});
+
+describe('the client of the RFC, as docs/agent-ops.md has it', () => {
+  before(async () => {
+    const { far, stop, ...near } = await startAgentOps(BINARY, { yaml: 'sessions:\n  on_disconnect: stop\n' });
+    await visit(near.base); // without a cookie: the client brings its token
+    site.now = { ...http(near), far, stop };
+  });
+  after(end);
+
+  for (const client of CLIENTS) {
+    describe(`with ai ${client.name}`, { concurrency: true }, () => {
+      let Session;
+      before(async () => { ({ Session } = await load('agent-ops.md', 'session.jsx', client, built)); });
+      /** A page on a session that is there on both sides. */
+      const open = async (token = site.now.token) => {
+        const id = randomUUID();
+        for (const [side, body] of [[site.now.far, { id, agent: 'demo' }], [site.now, { id }]]) assert.equal((await side.post('/api/sessions', body)).status, 201);
+        return Object.assign(mount(Session, id, { token }), { id });
+      };
+      const sent = id => requests(id).filter(r => r.method === 'POST' && r.path.endsWith('/chat')).map(r => r.path);
+      const stops = async (id, side = site.now) => (await side.get(`/api/sessions/${id}/trace`)).text.split('\n').filter(Boolean).map(l => JSON.parse(l)).filter(l => l.type === 'stop').map(l => l.payload);
+
+      test('B17_H17: text and tools are shown, and the next prompt is of the same session', async () => {
+        const page = await open();
+        await page.say('tool');
+        await page.shows('read_file: output-available "Hello from the demo.\\n"');
+        await page.shows('The file says: Hello from the demo.');
+        await until('it may be typed again', () => !page.input().disabled);
+        await page.say('remember');
+        await page.shows('Before this you said:');
+        await until('both are over', async () => (await stops(page.id)).length === 2);
+        assert.deepEqual(sent(page.id), Array(2).fill(`/api/sessions/${page.id}/chat`));
+        assert.equal(page.alert(), undefined);
+      });
+
+      test('B17_G05_H18: nothing can be typed while it streams, and stop() stops the turn there', async () => {
+        const page = await open();
+        await page.say('long');
+        await until('words come', () => page.articles()[1]?.textContent.length > 40);
+        assert.ok(page.input().disabled);
+        await page.press('Stop');
+        await until('it may be typed again', () => !page.input().disabled);
+        await until('the turn is canceled there', async () => (await stops(page.id, site.now.far))[0]?.outcome === 'canceled');
+        assert.equal(page.alert(), undefined);
+      });
+
+      test('A10_H21: a failure is shown, and tried again', async () => {
+        const page = await open();
+        await page.say('error');
+        await until('there is an alert', () => page.alert());
+        const [failed] = await until('it has failed', async () => { const all = await stops(page.id); return all.length === 1 && all; });
+        assert.ok(page.alert().startsWith(failed.error), page.alert());
+        await page.press('Retry');
+        await until('it was tried again', async () => (await stops(page.id)).length === 2);
+      });
+
+      test('B05_H19: who is not let in reads why', async () => {
+        const page = await open('wrong');
+        await page.say('hello');
+        await until('there is an alert', () => page.alert());
+        assert.match(page.alert(), /^The token is not valid here/);
+        assert.deepEqual(await stops(page.id), []);
+      });
+    });
+  }
 });

@@ -31,7 +31,7 @@ func (patient) Close() error { return nil }
 
 // A turn outlasts what platforms allow a stream, a quarter of an hour, and no proxy
 // ever waits more than 15 s for a byte of it.
-func TestI13_ALongTurnIsNotCut(t *testing.T) {
+func TestI13_F06_F07_ALongTurnIsNotCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := measured(t, func(o *session.Options) {
 			o.Agents["demo"] = session.Agent{Runtime: patient{}, Cwd: t.TempDir()}

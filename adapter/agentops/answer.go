@@ -30,7 +30,7 @@ func (s *session) act(n news) {
 		s.cfg.Meter.Count(agent.UnknownEvent)
 		if !slices.Contains(s.strange, typ) && len(s.strange) < mostStrange {
 			s.strange = append(s.strange, typ)
-			s.cfg.Logger.Warn("agentops: a frame of a type that is not known here was skipped", "session", s.cfg.SessionID, "type", typ)
+			s.cfg.Logger.Warn("agentops: a frame of a type that is not known here was skipped", "type", typ)
 		}
 	}
 }

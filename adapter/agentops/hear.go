@@ -35,7 +35,7 @@ func (s *session) decode(dir agent.Dir, data []byte) {
 	if err != nil {
 		s.cfg.Meter.Decoded(err)
 		if s.skipped++; s.skipped&(s.skipped-1) == 0 { // a server that only sends such does not fill the log
-			s.cfg.Logger.Warn(err.Error(), "session", s.cfg.SessionID, "skipped", s.skipped)
+			s.cfg.Logger.Warn(err.Error(), "skipped", s.skipped)
 		}
 	}
 	s.act(s.dec.take())

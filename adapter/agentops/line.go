@@ -128,7 +128,7 @@ func (s *session) follow(l *line) {
 		if errors.Is(err, errHungUp) {
 			return
 		}
-		s.cfg.Logger.Warn("agentops: "+err.Error(), "session", s.cfg.SessionID)
+		s.cfg.Logger.Warn("agentops: " + err.Error())
 		l = s.replace(err)
 	}
 }

@@ -35,7 +35,7 @@ func (s *session) stop(o *ours) {
 			o.b.End(stoppedHere())
 			return
 		}
-		s.cfg.Logger.Warn("agentops: a turn was not aborted, because that would have hit another that runs beside it", "session", s.cfg.SessionID)
+		s.cfg.Logger.Warn("agentops: a turn was not aborted, because that would have hit another that runs beside it")
 	case what == queued && s.mood.posts():
 		s.mu.Unlock()
 		s.send(ctx, o.caller, wire.QueueWithdraw{})
@@ -64,7 +64,7 @@ func (s *session) abort(ctx context.Context, o *ours) {
 		return
 	}
 	if err := s.api.interrupt(ctx, o.caller, s.cfg.SessionID); err != nil {
-		s.cfg.Logger.Warn("agentops: the turn could not be stopped there: "+err.Error(), "session", s.cfg.SessionID)
+		s.cfg.Logger.Warn("agentops: the turn could not be stopped there: " + err.Error())
 	}
 }
 

@@ -20,7 +20,7 @@ func (s *session) send(ctx context.Context, c agent.Caller, f wire.Frame) {
 		err = s.speak(ctx, c, data)
 	}
 	if err != nil {
-		s.cfg.Logger.Warn("agentops: "+f.Type()+" could not be sent: "+err.Error(), "session", s.cfg.SessionID)
+		s.cfg.Logger.Warn("agentops: " + f.Type() + " could not be sent: " + err.Error())
 	}
 }
 

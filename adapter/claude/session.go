@@ -262,10 +262,10 @@ func (s *session) read(proc *process) {
 		case err == nil:
 			s.take(proc, line)
 		case errors.As(err, &long):
-			s.cfg.Logger.Warn("claude: "+long.Error(), "session", s.cfg.SessionID)
+			s.cfg.Logger.Warn("claude: " + long.Error())
 		default:
 			if errors.Is(err, io.ErrUnexpectedEOF) {
-				s.cfg.Logger.Warn("claude: its output ended within a line", "session", s.cfg.SessionID, "bytes", len(line))
+				s.cfg.Logger.Warn("claude: its output ended within a line", "bytes", len(line))
 			}
 			s.died(proc)
 			_ = proc.Close()
@@ -289,7 +289,7 @@ func (s *session) take(proc *process, line []byte) {
 	}
 	s.mu.Unlock()
 	if err != nil {
-		s.cfg.Logger.Warn(err.Error(), "session", s.cfg.SessionID)
+		s.cfg.Logger.Warn(err.Error())
 	}
 	if learned != "" {
 		s.host.Resume(learned)

@@ -48,7 +48,7 @@ func (s *session) start(ctx context.Context, at place) error {
 	if !ok || s.life.Err() != nil {
 		return err
 	}
-	s.cfg.Logger.Warn("claude: it does not find its place any more", "session", s.cfg.SessionID, "place", at.token(), "next", next.token())
+	s.cfg.Logger.Warn("claude: it does not find its place any more", "place", at.token(), "next", next.token())
 	if err := s.start(ctx, next); err != nil {
 		return err
 	}
