@@ -193,3 +193,65 @@ func TestWhatIsAskedAndSettledElsewhereIsTold(t *testing.T) {
 		t.Errorf("%+v", fresh.settled)
 	}
 }
+
+// What is wrong with a frame is told to its sender alone, and is no end of what runs
+// for somebody else.
+func TestD18_WhatIsWrongWithAPromptEndsNobodyElsesTurn(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame, strings.Replace(echoFrame, "u1", "u2", 1), beginFrame, sayFrame)
+	const wrong = `{"type":"error","message":"Missing content or attachments"}`
+	s.take(wrong)
+	if len(s.d.runs) != 1 {
+		t.Fatal("the other's turn has ended")
+	}
+	b := s.prompt("Mine")
+	s.take(wrong)
+	if v, ok := b.Verdict(); !ok || v.Outcome != trace.OutcomeFailed || v.Error != "Missing content or attachments" || len(s.d.runs) != 1 {
+		t.Errorf("%+v, and %d turns run", v, len(s.d.runs))
+	}
+}
+
+// A prompt keeps its sender, whoever prompts next.
+func TestE38_APromptIsThatOfWhoSentIt(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1", Told: true})
+	s.take(helloFrame)
+	first := s.prompt("Go")
+	s.d.user = "u2"
+	second := s.prompt("Other")
+	s.take(echoFrame, beginFrame, sayFrame)
+	s.wants(first, running)
+	s.wants(second, sent)
+	s.take(`{"type":"user.joined","userId":"u3"}`, `{"type":"message","data":{"id":"p2","role":"user","content":"Other","authorId":"u2"}}`)
+	s.wants(second, given)
+}
+
+// Another's prompt that waits is not ours that waits.
+func TestE08_AnothersPromptThatWaitsIsNotOurs(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	b := s.prompt("Mine")
+	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p9","content":"Theirs"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
+	s.wants(b, sent)
+	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p1","content":"Mine"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
+	s.wants(b, queued)
+}
+
+// What others began is left out, and does not stand in the way of what is ours.
+func TestE34_WhatIsLeftOutDoesNotTakeOurPlace(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1", OwnOnly: true})
+	s.take(strings.Replace(helloFrame, `,"pendingPrompt":null`, "", 1), strings.Replace(echoFrame, "u1", "u2", 1), `{"type":"agentStatus","status":"thinking"}`)
+	b := s.prompt("Mine")
+	s.take(`{"type":"message","data":{"id":"p2","role":"user","content":"Mine","authorId":"u1"}}`, `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`)
+	s.wants(b, queued)
+	s.take(`{"type":"message","data":{"id":"t0","role":"assistant","content":"","parts":[]}}`, `{"type":"chunk","content":"theirs","messageId":"t0"}`)
+	s.wants(b, queued)
+	s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, `{"type":"agentStatus","status":"thinking"}`, beginFrame, sayFrame)
+	s.wants(b, running)
+	if len(s.begun) > 0 {
+		t.Errorf("%d turns were begun", len(s.begun))
+	}
+}

@@ -1,6 +1,7 @@
 package agentops
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ type prompt struct {
 	content string
 	channel string
 	author  string
+	sender  string // of one that was sent from here: who we were
 	parts   []trace.InputPart
 	phase   phase
 	abort   bool           // it was to stop before it had begun
@@ -42,12 +44,12 @@ const joiner = "\n\n---\n\n"
 
 // sent takes a prompt of ours. Nothing names it until its message comes back.
 func (d *Decoder) sent(f wire.Prompt, t agent.Turns) {
-	p := &prompt{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), phase: sent, b: d.free(t.Current())}
+	p := &prompt{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), sender: d.user, phase: sent, b: d.free(t.Current())}
 	p.parts = inputOf(f.Content, nil)
 	for _, a := range f.Attachments {
 		p.parts = append(p.parts, trace.InputPart{Type: trace.InputFile, MediaType: a.MIME, URL: a.URL, Filename: a.Filename})
 	}
-	if e := d.lastSeen; e != nil && !e.own && p.b == nil && d.ours(e) && e.phase <= given && e.is(p) {
+	if e := d.lastSeen; e != nil && !e.own && p.b == nil && d.sentBy(p, e) && e.phase <= given && e.is(p) {
 		e.own = true // it was quicker than the word that it was sent
 		return
 	}
@@ -74,9 +76,10 @@ func (d *Decoder) keep(p *prompt) {
 	d.prompts = append(d.prompts, p)
 }
 
-// ours reports whether we may be the author of a prompt.
-func (d *Decoder) ours(p *prompt) bool {
-	return p.author == "" || d.user == "" || p.author == d.user
+// sentBy reports whether who sent a prompt may be the author of what came back.
+func (d *Decoder) sentBy(mine, back *prompt) bool {
+	who := cmp.Or(mine.sender, d.user)
+	return back.author == "" || who == "" || back.author == who
 }
 
 // is reports whether what came back is the prompt that was sent.
@@ -130,16 +133,22 @@ func (d *Decoder) dispatched(f wire.RunnerPrompt, t agent.Turns) {
 // match finds the prompt of ours that came back with its id; any other is somebody
 // else's. Of equal ones the first that was sent is meant.
 func (d *Decoder) match(back *prompt) *prompt {
-	if d.ours(back) {
-		for _, p := range d.prompts {
-			if p.own && p.id == "" && p.phase <= queued && back.is(p) {
-				p.id, p.author = back.id, back.author
-				return p
-			}
-		}
+	if p := d.mine(back); p != nil {
+		return p
 	}
 	d.keep(back)
 	return back
+}
+
+// mine finds the prompt of ours that came back, and has its id from now on.
+func (d *Decoder) mine(back *prompt) *prompt {
+	for _, p := range d.prompts {
+		if p.own && p.id == "" && p.phase <= queued && back.is(p) && d.sentBy(p, back) {
+			p.id, p.author = back.id, back.author
+			return p
+		}
+	}
+	return nil
 }
 
 // drop forgets a prompt.
@@ -167,11 +176,12 @@ func (d *Decoder) queue(f wire.Frame) {
 	d.era = wire.Head
 	switch f := f.(type) {
 	case wire.QueueState:
-		d.pending = true
+		d.pending, d.theirs = true, false
 		if f.Data.Pending == nil {
 			return
 		}
-		if p := d.waiting(*f.Data.Pending); p != nil && p.phase == sent {
+		p := d.waiting(*f.Data.Pending)
+		if d.theirs = p == nil || !p.own; !d.theirs && p.phase == sent {
 			p.phase = queued
 		}
 	case wire.QueueWithdrawn:

@@ -1,0 +1,422 @@
+package agentops_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// A server that takes every connection and hangs up at once is not asked for ever.
+func TestAServerThatHangsUpAtOnceIsNotAskedForEver(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			tn.pause(3 * time.Hour)
+		}
+		p := st.say("x")
+		p.sees("well")
+		go func() {
+			for range 10_000 {
+				st.server.drop(0)
+				time.Sleep(500 * time.Millisecond)
+			}
+		}()
+		stop, events := p.end()
+		if stop.Error != "Stream interrupted" || said(events) != "well" {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+		if n := st.server.opened; n > 12 {
+			t.Errorf("%d sockets were opened", n)
+		}
+		st.server.stopTurn()
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+// Without a turn nobody is connected. What began there meanwhile is somebody else's,
+// and not the beginning of what is asked next.
+func TestE34_WhatBeganWhileNobodyLookedIsNotOurs(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.say("hello").completes()
+		st.server.drop(0)
+		time.Sleep(time.Minute)
+		st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+		synctest.Wait()
+		if got := st.say("tool").completes(); got != "Let me look.|It says hello." {
+			t.Errorf("it said %q", got)
+		}
+		synctest.Wait()
+	})
+}
+
+// A stop that comes before the word that the prompt waits hits nobody else's turn, and
+// the prompt does not run.
+func TestE08_AStopThatIsQuickerThanTheEchoHitsNobodyElse(t *testing.T) {
+	for name, c := range map[string]struct {
+		first   bool // the other's turn is older than our connection
+		perTurn bool
+	}{"seen": {}, "unseen": {first: true}, "per turn": {first: true, perTurn: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStage(t, feb)
+				if c.perTurn {
+					st.runtime.PerTurn = true
+					st.open("")
+				}
+				if !c.first {
+					st.say("hello").completes()
+				}
+				st.server.other("slow", "")
+				synctest.Wait()
+				st.server.lag = 200 * time.Millisecond
+				p := st.say("slow too")
+				time.Sleep(100 * time.Millisecond)
+				p.cancel()
+				p.end()
+				time.Sleep(20 * time.Second)
+				if n := len(st.server.frames("abort")); n != 0 || st.server.running == nil || st.server.running.p.content != "slow" {
+					t.Fatalf("%d aborts hit the other's turn", n)
+				}
+				time.Sleep(20 * time.Second)
+				if n := len(st.server.frames("abort")); !c.perTurn && (n != 1 || st.server.running != nil) {
+					t.Errorf("%d aborts; what was stopped runs: %v", n, st.server.running != nil)
+				}
+				st.server.stopTurn()
+			})
+		})
+	}
+}
+
+// Of several prompts that were stopped while they waited none runs.
+func TestE08_AllThatWasStoppedIsAborted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, feb)
+		st.say("hello").completes()
+		st.server.other("slow", "")
+		synctest.Wait()
+		for _, text := range []string{"slow one", "slow two"} {
+			p := st.say(text)
+			synctest.Wait()
+			p.cancel()
+			p.end()
+		}
+		time.Sleep(40 * time.Second)
+		if st.server.running != nil {
+			t.Errorf("%q runs", st.server.running.p.content)
+		}
+		st.server.stopTurn()
+	})
+}
+
+// A server that does not say now who somebody is does not make the prompt that of
+// who prompted before, and is asked again.
+func TestWhoSomebodyIsIsAskedAgain(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.say("hello").completes()
+		st.server.wrap = func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/auth/me") {
+					w.WriteHeader(http.StatusInternalServerError)
+					return
+				}
+				h.ServeHTTP(w, r)
+			})
+		}
+		if got := st.sayBy("hello from bob", by{who: "bob"}).completes(); got != "You said: hello from bob" {
+			t.Errorf("%q", got)
+		}
+		st.server.wrap = nil
+		if got := st.sayBy("hello again", by{who: "bob"}).completes(); got != "You said: hello again" {
+			t.Errorf("%q", got)
+		}
+		asked := 0
+		for _, c := range st.server.calls {
+			if c == "GET /api/auth/me" {
+				asked++
+			}
+		}
+		if asked != 3 {
+			t.Errorf("it was asked %d times", asked)
+		}
+	})
+}
+
+// A last word that does not come is not waited for as long as anything else comes.
+func TestE23_ALastWordIsNotWaitedForAsLongAsAnythingComes(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		var ended time.Time
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			tn.tool("prt-1", "bash", "running", object{"command": "ls"}, nil)
+			tn.finish("end_turn", "")
+			ended = time.Now()
+			for range 300 {
+				tn.pause(time.Second)
+				st.server.broadcast(object{"type": "audit_log", "entry": object{"eventType": "x", "summary": "x"}})
+			}
+		}
+		p := st.say("x")
+		stop, _ := p.end()
+		if took := time.Since(ended); stop.Outcome != trace.OutcomeCompleted || took > 10*time.Second {
+			t.Errorf("%+v after %s", stop, took)
+		}
+		st.server.stopTurn()
+	})
+}
+
+// E31: a prompt that waits until the session is awake waits no longer than that may take.
+func TestE31_APromptThatWaitsForASessionThatNeverWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, head)
+		g := newGateway(t, s, memlog.New())
+		defer g.close()
+		g.wait(g.say("hello"))
+		s.running = &turn{s: s, p: &prompt{}, cancel: func() {}} // whatever takes a prompt now queues it
+		began := time.Now()
+		turn := g.say("x")
+		synctest.Wait()
+		s.broadcast(object{"type": "status", "data": object{"status": "restoring"}})
+		s.broadcast(object{"type": "status", "data": object{"promptQueued": true, "queuePosition": 1, "queueReason": "waking"}})
+		ended := make(chan trace.Stop)
+		go func() {
+			stop, _ := g.wait(turn)
+			ended <- stop
+		}()
+		select {
+		case stop := <-ended:
+			if stop.Outcome != trace.OutcomeFailed {
+				t.Errorf("%+v", stop)
+			}
+		case <-time.After(20 * time.Minute):
+			t.Errorf("after %s it still waits", time.Since(began))
+			if _, _, err := g.hub.StopTurn(t.Context(), s.id, turn.ID, "ada"); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+		}
+		s.mu.Lock()
+		s.running, s.queue = nil, nil
+		s.mu.Unlock()
+	})
+}
+
+// A prompt that was taken from the queue while the connection was lost has an end.
+func TestE30_WithdrawnWhileTheConnectionWasLost(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		s := newServer(t, e)
+		g := newGateway(t, s, memlog.New())
+		defer g.close()
+		g.wait(g.say("hello"))
+		s.script = func(tn *turn) {
+			if tn.p.by.id == "u_bob" {
+				tn.say("long")
+				tn.pause(time.Hour)
+			}
+		}
+		s.other("long", map[era]string{head: "thread:thread-active"}[e])
+		synctest.Wait()
+		turn := g.say("x")
+		synctest.Wait()
+		s.away(func() {
+			s.mu.Lock()
+			s.queue = nil
+			s.mu.Unlock()
+			s.stopTurn()
+			time.Sleep(time.Second)
+		})
+		ended := make(chan trace.Stop)
+		go func() {
+			stop, _ := g.wait(turn)
+			ended <- stop
+		}()
+		select {
+		case stop := <-ended:
+			if stop.Outcome != trace.OutcomeCanceled || stop.Error == "" {
+				t.Errorf("%+v", stop)
+			}
+		case <-time.After(10 * time.Minute):
+			t.Error("it still waits")
+			if _, _, err := g.hub.StopTurn(t.Context(), s.id, turn.ID, "ada"); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+		}
+	})
+}
+
+// What is answered while the connection is lost reaches the agent when it is back.
+func TestH27_AnAnswerThatIsGivenWhileTheConnectionIsLost(t *testing.T) {
+	for _, what := range []string{"question", "permission"} {
+		t.Run(what, func(t *testing.T) {
+			inBoth(t, func(t *testing.T, e era) {
+				if what == "permission" && e == feb {
+					return
+				}
+				st := newStage(t, e)
+				away := func() {
+					go st.server.away(func() { time.Sleep(5 * time.Second) })
+					time.Sleep(time.Second)
+				}
+				st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+					away()
+					return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
+				}
+				st.host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+					away()
+					return allow("ada")(ctx, r)
+				}
+				p := st.say(what)
+				go func() {
+					time.Sleep(4 * time.Minute)
+					st.server.stopTurn()
+				}()
+				stop, events := p.end()
+				if stop.Outcome != trace.OutcomeCompleted || what == "question" && said(events) != "Before I go on:|You chose red." {
+					t.Errorf("%+v %q", stop, said(events))
+				}
+				time.Sleep(5 * time.Minute)
+			})
+		})
+	}
+}
+
+// A prompt that the server has taken is not failed because its receipt is late.
+func TestAReceiptThatIsLateFailsNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.server.wrap = func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodPost {
+					h.ServeHTTP(w, r)
+					return
+				}
+				h.ServeHTTP(httptest.NewRecorder(), r)
+				select {
+				case <-r.Context().Done():
+				case <-time.After(45 * time.Second):
+				}
+				w.WriteHeader(http.StatusOK)
+			})
+		}
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			tn.pause(time.Minute)
+			tn.say(", at last")
+			tn.finish("end_turn", "")
+		}
+		if got := st.say("x").completes(); got != "well, at last" {
+			t.Errorf("%q", got)
+		}
+		if n := len(st.host.Begun()); n != 0 {
+			t.Errorf("%d turns of somebody else's", n)
+		}
+	})
+}
+
+// Close waits for no server that does not answer, and neither does who stops.
+func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
+	hangs := func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // else nobody notices that the client has left
+			<-r.Context().Done()
+		})
+	}
+	t.Run("close", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			st := newStage(t, head)
+			st.server.wrap = hangs
+			p := st.say("x")
+			time.Sleep(time.Second)
+			began := time.Now()
+			if err := st.session.Close(); err != nil {
+				t.Error(err)
+			}
+			<-p.done
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("it took %s", took)
+			}
+			_ = p.Finish(trace.Stop{Outcome: trace.OutcomeCanceled})
+		})
+	})
+	t.Run("stop", func(t *testing.T) {
+		inBoth(t, func(t *testing.T, e era) {
+			st := newStage(t, e)
+			p := st.say("slow")
+			p.sees("well")
+			st.server.mu.Lock()
+			st.server.wrap = hangs
+			st.server.mu.Unlock()
+			st.server.drop(0)
+			time.Sleep(5 * time.Second) // it is being connected anew
+			began := time.Now()
+			p.cancel()
+			p.end()
+			if took := time.Since(began); took > 4*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	})
+}
+
+// Two turns are open at a restart: each goes on as itself, through one connection.
+func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		s := newServer(t, e)
+		store := keeping{memlog.New()}
+		first := newGateway(t, s, store)
+		first.wait(first.say("hello"))
+		s.script = func(tn *turn) {
+			if tn.p.by.id != "u_bob" {
+				usual(tn)
+				return
+			}
+			for range 8 {
+				tn.say("more ")
+				tn.pause(10 * time.Second)
+			}
+			tn.finish("end_turn", "")
+		}
+		s.other("long", map[era]string{head: "thread:thread-active"}[e])
+		time.Sleep(time.Second)
+		turn := first.say("tool")
+		time.Sleep(time.Second)
+		first.close()
+		time.Sleep(15 * time.Second)
+
+		second := newGateway(t, s, store)
+		defer second.close()
+		stop, events := second.wait(turn)
+		if stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+		if n := len(s.clients); n != 1 {
+			t.Errorf("%d connections", n)
+		}
+		var all strings.Builder
+		for r, err := range second.log.After(t.Context(), s.id, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, ok := r.Payload.(trace.MessageDelta); ok {
+				all.WriteString(d.Delta)
+			}
+		}
+		if n := strings.Count(all.String(), "Let me look."); n != 1 {
+			t.Errorf("it was said %d times", n)
+		}
+		_ = agenttest.Said
+	})
+}
