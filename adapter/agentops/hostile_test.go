@@ -5,11 +5,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/trace"
@@ -418,5 +420,60 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 			t.Errorf("it was said %d times", n)
 		}
 		_ = agenttest.Said
+	})
+}
+
+// After a restart a question whose id only begins like that of one that waits is
+// another question.
+func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		file := t.TempDir() + "/token"
+		if err := os.WriteFile(file, []byte("token-ada\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		st.runtime.Token.File = file
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			tn.pause(time.Minute)
+			tn.ask("que-1", "Which colour?", "red")
+			tn.finish("end_turn", "")
+		}
+		p := st.say("x")
+		p.sees("well")
+		if err := p.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Abandon(); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.session.Close(); err != nil {
+			t.Fatal(err)
+		}
+		<-p.done
+		again := agenttest.NewHost()
+		again.OnAsk = func(context.Context, trace.Question) trace.Answer {
+			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
+		}
+		r := again.Reopen(p.Turn(), p.Events())
+		session, err := st.runtime.Open(t.Context(), again, agent.Config{SessionID: st.server.id, Resume: st.host.Token()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = session.Close() }()
+		go func() {
+			time.Sleep(10 * time.Minute)
+			st.server.stopTurn()
+		}()
+		if err := st.runtime.Reattach(t.Context(), session, []string{"que-10-abcdef"}, r.Builder); err != nil {
+			t.Fatal(err)
+		}
+		stop, _ := r.Verdict()
+		_, events := finish(t, r, stop)
+		asked := agenttest.Each[trace.Question](events)
+		if len(asked) != 1 || asked[0].QuestionID != "que-1" || stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("%+v, and what was asked is %+v", stop, asked)
+		}
+		time.Sleep(10 * time.Minute)
 	})
 }

@@ -3,6 +3,8 @@ package agentops
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -253,5 +255,27 @@ func TestE34_WhatIsLeftOutDoesNotTakeOurPlace(t *testing.T) {
 	s.wants(b, running)
 	if len(s.begun) > 0 {
 		t.Errorf("%d turns were begun", len(s.begun))
+	}
+}
+
+// A whole of very many parts costs no more than in proportion to its size.
+func TestAWholeOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
+	s.prompt("Go")
+	s.take(echoFrame, beginFrame)
+	const n = 19_000
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = fmt.Sprintf(`{"type":"text","text":"%d %s"}`, i, strings.Repeat("x", 800))
+	}
+	whole := `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[` + strings.Join(parts, ",") + `]}}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s.take(whole, whole)
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 2<<30 {
+		t.Errorf("two frames of %d bytes cost %d", len(whole), grown)
 	}
 }

@@ -249,6 +249,13 @@ func with(greeting, messages []byte) ([]byte, error) {
 	return encode(frame)
 }
 
+// asks reports whether a request or question of a turn is that of the upstream's id:
+// the gateway's ends with a word of its own.
+func asks(id, native string) bool {
+	rest, ok := strings.CutPrefix(id, native)
+	return ok && native != "" && (rest == "" || rest[0] == '-' && !strings.Contains(rest[1:], "-"))
+}
+
 // recall takes a question or an approval that is told again, and is on record since
 // before a restart. It reports false for any other frame. The caller holds s.mu.
 func (s *session) recall(data []byte) bool {
@@ -260,7 +267,7 @@ func (s *session) recall(data []byte) bool {
 		return false
 	}
 	q := readAsk(f)
-	i := slices.IndexFunc(s.waiting, func(id string) bool { return q.native != "" && strings.HasPrefix(id, q.native) })
+	i := slices.IndexFunc(s.waiting, func(id string) bool { return asks(id, q.native) })
 	if i < 0 || s.ours == nil || s.dec.asks[q.native] != nil {
 		return false
 	}
