@@ -2,7 +2,9 @@ package agentops_test
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -475,5 +477,105 @@ func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
 			t.Errorf("%+v, and what was asked is %+v", stop, asked)
 		}
 		time.Sleep(10 * time.Minute)
+	})
+}
+
+// I11: what no version of the server has ever sent is counted, each once, however often
+// the session is read; and what is known and passed over is not. I08: a connection that
+// breaks is none that could not be opened.
+func TestI11_I08_WhatIsCountedOfARealSession(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.sayBy("hello", by{who: "bob"}).completes()
+		st.say("hello").completes() // both are connected now, at least to the older one
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			for i := range 3 {
+				st.server.broadcast(object{"type": fmt.Sprintf("brand-new-%d", i%2), "turnId": tn.id})
+			}
+			st.server.broadcast(object{"type": "stream"})
+			st.server.broadcast(object{"type": "review-result", "requestId": "r"})
+			st.server.raw([]byte("nonsense"))
+			synctest.Wait()
+			st.server.drop(0)
+			time.Sleep(10 * time.Second)
+			tn.finish("end_turn", "")
+		}
+		st.say("x").completes()
+		if n := st.unknown.Load(); n != 3 {
+			t.Errorf("%d unknown frames were counted, want 3", n)
+		}
+		if n := st.counted.Load(); n != 0 {
+			t.Errorf("%d failures were counted", n)
+		}
+		st.server.script = nil
+		st.server.drop(0)
+		synctest.Wait()
+		st.server.wrap = func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+		}
+		st.say("y").end()
+		if n := st.counted.Load(); n != 1 {
+			t.Errorf("%d failures were counted, want 1", n)
+		}
+	})
+}
+
+// A server that has no address for prompts gets the trace with the frame.
+func TestB11_TheTraceGoesAlongInAPromptsFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const traced = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+		st := newStage(t, head)
+		st.server.wrap = func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost {
+					reply(w, http.StatusNotFound, object{"error": "Not found", "code": "NOT_FOUND"})
+					return
+				}
+				h.ServeHTTP(w, r)
+			})
+		}
+		st.sayBy("hello", by{who: "ada", traceparent: traced}).completes()
+		got := st.server.frames("prompt")
+		if len(got) != 1 || got[0]["how"] != "socket" || got[0]["traceparent"] != traced {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A token goes to no other host, whatever the server says: not after a redirection,
+// and not by an id that is an address.
+func TestATokenGoesNowhereElse(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.server.wrap = func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "http://elsewhere.test"+r.URL.Path, http.StatusTemporaryRedirect)
+			})
+		}
+		var hosts []string
+		dial := st.runtime.Dial
+		st.runtime.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			hosts = append(hosts, address)
+			return dial(ctx, network, address)
+		}
+		st.open("")
+		st.say("x").end()
+		if _, err := st.runtime.Find(t.Context(), "../../elsewhere.test/x?y#z", agent.Caller{Bearer: "token-ada"}); err == nil {
+			t.Error("it was found")
+		}
+		if _, err := st.runtime.Probe(t.Context()); err == nil {
+			t.Error("it is there")
+		}
+		for _, h := range hosts {
+			if !strings.HasPrefix(h, "agents.test:") {
+				t.Errorf("it called %s", h)
+			}
+		}
+		for _, c := range st.server.calls {
+			if strings.Contains(c, "..") && !strings.HasPrefix(c, "GET /api/sessions/") {
+				t.Errorf("it called %s", c)
+			}
+		}
 	})
 }

@@ -21,6 +21,7 @@ type stage struct {
 	host    *agenttest.Host
 	session agent.Session
 	counted atomic.Int64 // connections that could not be opened
+	unknown atomic.Int64 // frames of types that nobody knows
 	n       int
 }
 
@@ -49,6 +50,9 @@ func (st *stage) open(token string) {
 	session, err := st.runtime.Open(st.t.Context(), st.host, agent.Config{SessionID: st.server.id, Resume: token, Meter: func(c agent.Count) {
 		if c == agent.OpenFailure {
 			st.counted.Add(1)
+		}
+		if c == agent.UnknownEvent {
+			st.unknown.Add(1)
 		}
 	}})
 	if err != nil {
