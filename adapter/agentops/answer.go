@@ -55,10 +55,14 @@ func (s *session) put(a *ask) {
 		return
 	}
 	caller := s.last
-	if s.ours != nil && s.ours.b.Turn() == a.b.Turn() {
+	mine := s.ours != nil && s.ours.b.Turn() == a.b.Turn()
+	if mine {
 		caller = s.ours.caller
 	}
 	if a.decided {
+		if !mine && s.rt.Token == (Credential{}) {
+			return // it was asked of somebody else, and whose token is here has no part in it
+		}
 		s.goes.Go(func() { s.tell(s.life, caller, a, trace.Answer{}, a.answer) })
 		return
 	}

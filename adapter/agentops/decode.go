@@ -58,6 +58,7 @@ const (
 	longestID  = 512
 	mostPast   = 256
 	mostPrompt = 256
+	mostWords  = 16 << 20 // of prompts
 	mostAsks   = 256
 	mostRuns   = 64
 )

@@ -579,3 +579,50 @@ func TestATokenGoesNowhereElse(t *testing.T) {
 		}
 	})
 }
+
+// What the policy decides of another's turn, which was begun there, is not told in the
+// name of who happens to be connected.
+func TestE34_ThePolicyAnswersNobodyElsesAgentInOurName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.host.Judge = func(r trace.PermissionRequest, _ trace.ToolCall) (trace.PermissionResponse, bool) {
+			return trace.PermissionResponse{RequestID: r.RequestID, Outcome: trace.Selected, ChosenOption: "approve", OptionKind: trace.AllowOnce, By: "policy"}, true
+		}
+		st.say("hello").completes()
+		st.server.other("permission", "thread:thread-active")
+		time.Sleep(10 * time.Second)
+		if n := len(st.server.frames("approve")) + len(st.server.frames("approve-action")); n != 0 || len(st.server.asks) != 1 {
+			t.Errorf("%d approvals in the name of somebody who has nothing to do with it", n)
+		}
+		st.server.resolve("inv-"+st.server.running.id, "approve", user{id: "u_ada"})
+		time.Sleep(10 * time.Second)
+	})
+}
+
+// A session that fails while a prompt waits is its end.
+func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		for _, why := range []string{"", "The sandbox could not be started."} {
+			st := newStage(t, e)
+			st.say("hello").completes()
+			st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+			synctest.Wait()
+			p := st.say("x")
+			synctest.Wait()
+			st.server.broadcast(object{"type": "status", "data": object{"status": "error"}})
+			if why != "" {
+				st.server.broadcast(object{"type": "error", "error": why})
+			}
+			select {
+			case <-p.done:
+			case <-time.After(20 * time.Second):
+				t.Error("it still waits")
+				p.cancel()
+			}
+			if stop, _ := p.end(); stop.Outcome != trace.OutcomeFailed {
+				t.Errorf("%+v", stop)
+			}
+			st.server.stopTurn()
+		}
+	})
+}

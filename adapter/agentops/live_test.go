@@ -279,3 +279,26 @@ func TestAWholeOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
 		t.Errorf("two frames of %d bytes cost %d", len(whole), grown)
 	}
 }
+
+// Prompts of others that are large and never run cost bounded memory.
+func TestLargePromptsOfOthersAreBounded(t *testing.T) {
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	content := strings.Repeat("x", 1<<20)
+	for i := range 70 {
+		s.take(fmt.Sprintf(`{"type":"message","data":{"id":"p%d","role":"user","content":%q,"authorId":"u2"}}`, i, content))
+	}
+	if after := heap(); after > before+40<<20 {
+		t.Errorf("70 prompts of 1 MB keep %d MB", (after-before)>>20)
+	}
+	b := s.prompt("Go")
+	s.take(`{"type":"message","data":{"id":"mine","role":"user","content":"Go","authorId":"u1"}}`)
+	s.wants(b, given)
+}

@@ -66,14 +66,39 @@ func (d *Decoder) free(b *trace.Builder) *trace.Builder {
 	return b
 }
 
-// keep remembers a prompt. Of very many the oldest that never ran goes.
+// keep remembers a prompt. Of very many the oldest goes that never ran, and of others'
+// that are very large: the newest of them may be what runs.
 func (d *Decoder) keep(p *prompt) {
+	waits := func(o *prompt) bool { return !o.own && o.phase <= given }
 	if len(d.prompts) >= mostPrompt {
-		d.prompts = slices.Delete(d.prompts, 0, 1)
+		i := max(0, slices.IndexFunc(d.prompts, waits))
+		d.prompts = slices.Delete(d.prompts, i, i+1)
+	}
+	for size := d.words(p); !p.own && size > mostWords; size = d.words(p) {
+		i := slices.IndexFunc(d.prompts, waits)
+		if i < 0 {
+			break
+		}
+		d.prompts = slices.Delete(d.prompts, i, i+1)
 	}
 	d.count++
 	p.number = d.count
 	d.prompts = append(d.prompts, p)
+}
+
+// words is about what the prompts of others take up, with one more.
+func (d *Decoder) words(more *prompt) int {
+	n := 0
+	for _, p := range append([]*prompt{more}, d.prompts...) {
+		if p.own {
+			continue
+		}
+		n += len(p.content)
+		for _, part := range p.parts {
+			n += len(part.URL)
+		}
+	}
+	return n
 }
 
 // sentBy reports whether who sent a prompt may be the author of what came back.

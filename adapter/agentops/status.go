@@ -52,6 +52,11 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 	case wire.SessionTerminated, wire.SessionArchived:
 		d.gone(f.Status, t)
 	case wire.SessionError: // why comes with the next frame
+		for _, p := range slices.Clone(d.prompts) {
+			if p.own && p.phase <= given {
+				d.begin(p, p.channel, t)
+			}
+		}
 		for _, r := range d.runs {
 			r.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Error: "The session has failed."}
 		}
