@@ -25,44 +25,68 @@ func frames() []struct {
 		wire  string
 		frame agentops.Frame
 	}{
-		{agentops.ToBrowser, `{"type":"message","data":{"id":"m","role":"assistant","content":"","parts":[],"createdAt":1772150401}}`,
-			agentops.MessageAdded{Data: agentops.Message{ID: "m", Role: agentops.RoleAssistant, Parts: agentops.Parts{}, CreatedAt: 1772150401}}},
-		{agentops.ToBrowser, `{"type":"chunk","content":"Hi <b>","messageId":"m","channelType":"thread","channelId":"t1"}`,
-			agentops.Chunk{Content: "Hi <b>", MessageID: "m", Channel: thread}},
-		{agentops.ToBrowser, `{"type":"message.updated","data":{"id":"m","role":"assistant","content":"x","parts":[{"type":"text","text":"x"},{"type":"tool-call","callId":"c","toolName":"bash","status":"pending","args":{}},{"type":"finish","reason":"end_turn"}]}}`,
+		{
+			agentops.ToBrowser, `{"type":"message","data":{"id":"m","role":"assistant","content":"","parts":[],"createdAt":1772150401}}`,
+			agentops.MessageAdded{Data: agentops.Message{ID: "m", Role: agentops.RoleAssistant, Parts: agentops.Parts{}, CreatedAt: 1772150401}},
+		},
+		{
+			agentops.ToBrowser, `{"type":"chunk","content":"Hi <b>","messageId":"m","channelType":"thread","channelId":"t1"}`,
+			agentops.Chunk{Content: "Hi <b>", MessageID: "m", Channel: thread},
+		},
+		{
+			agentops.ToBrowser, `{"type":"message.updated","data":{"id":"m","role":"assistant","content":"x","parts":[{"type":"text","text":"x"},{"type":"tool-call","callId":"c","toolName":"bash","status":"pending","args":{}},{"type":"finish","reason":"end_turn"}]}}`,
 			agentops.MessageUpdated{Data: agentops.Message{ID: "m", Role: "assistant", Content: "x", Parts: agentops.Parts{
 				{Type: "text", Text: "x"},
 				{Type: "tool-call", CallID: "c", ToolName: "bash", Status: "pending", Args: json.RawMessage(`{}`)},
 				{Type: "finish", Reason: "end_turn"},
-			}}}},
-		{agentops.ToBrowser, `{"type":"agentStatus","status":"tool_calling","detail":"bash"}`,
-			agentops.AgentStatus{Status: agentops.StatusToolCalling, Detail: "bash"}},
-		{agentops.ToBrowser, `{"type":"status","data":{"runnerBusy":true}}`,
-			agentops.Status{Data: agentops.StatusData{RunnerBusy: yes()}}},
+			}}},
+		},
+		{
+			agentops.ToBrowser, `{"type":"agentStatus","status":"tool_calling","detail":"bash"}`,
+			agentops.AgentStatus{Status: agentops.StatusToolCalling, Detail: "bash"},
+		},
+		{
+			agentops.ToBrowser, `{"type":"status","data":{"runnerBusy":true}}`,
+			agentops.Status{Data: agentops.StatusData{RunnerBusy: yes()}},
+		},
 		{agentops.ToBrowser, `{"type":"queue.state","data":{"pending":null}}`, agentops.QueueState{}},
 		{agentops.ToBrowser, `{"type":"error","message":"Invalid JSON"}`, agentops.Error{Message: "Invalid JSON"}},
-		{agentops.ToBrowser, `{"type":"user.left","userId":"u","connectedUsers":[{"id":"v"}]}`,
-			agentops.UserLeft{Presence: agentops.Presence{UserID: "u", ConnectedUsers: []agentops.User{{ID: "v"}}}}},
+		{
+			agentops.ToBrowser, `{"type":"user.left","userId":"u","connectedUsers":[{"id":"v"}]}`,
+			agentops.UserLeft{Presence: agentops.Presence{UserID: "u", ConnectedUsers: []agentops.User{{ID: "v"}}}},
+		},
 		{agentops.ToBrowser, `{"type":"pong"}`, agentops.Pong{}},
-		{agentops.ToBrowser, `{"type":"interactive_prompt_resolved","promptId":"p","promptType":"question","resolution":{"value":"v","resolvedBy":"u"}}`,
-			agentops.InteractivePromptResolved{PromptID: "p", PromptType: "question", Resolution: agentops.Resolution{Value: "v", ResolvedBy: "u"}}},
-		{agentops.FromBrowser, `{"type":"prompt","content":"Go","queueMode":"steer","channelType":"thread","channelId":"t1","threadId":"t1"}`,
-			agentops.Prompt{Content: "Go", QueueMode: agentops.QueueSteer, Channel: thread, ThreadID: "t1"}},
-		{agentops.FromBrowser, `{"type":"answer","questionId":"q","answer":true}`,
-			agentops.Answer{QuestionID: "q", Answer: agentops.AnswerValue{Bool: yes()}}},
-		{agentops.FromBrowser, `{"type":"answer","questionId":"q","answer":"blue"}`,
-			agentops.Answer{QuestionID: "q", Answer: agentops.AnswerValue{Text: "blue"}}},
+		{
+			agentops.ToBrowser, `{"type":"interactive_prompt_resolved","promptId":"p","promptType":"question","resolution":{"value":"v","resolvedBy":"u"}}`,
+			agentops.InteractivePromptResolved{PromptID: "p", PromptType: "question", Resolution: agentops.Resolution{Value: "v", ResolvedBy: "u"}},
+		},
+		{
+			agentops.FromBrowser, `{"type":"prompt","content":"Go","queueMode":"steer","channelType":"thread","channelId":"t1","threadId":"t1"}`,
+			agentops.Prompt{Content: "Go", QueueMode: agentops.QueueSteer, Channel: thread, ThreadID: "t1"},
+		},
+		{
+			agentops.FromBrowser, `{"type":"answer","questionId":"q","answer":true}`,
+			agentops.Answer{QuestionID: "q", Answer: agentops.AnswerValue{Bool: yes()}},
+		},
+		{
+			agentops.FromBrowser, `{"type":"answer","questionId":"q","answer":"blue"}`,
+			agentops.Answer{QuestionID: "q", Answer: agentops.AnswerValue{Text: "blue"}},
+		},
 		{agentops.FromBrowser, `{"type":"abort"}`, agentops.Abort{}},
 		{agentops.FromBrowser, `{"type":"queue.replace","content":"Go"}`, agentops.QueueReplace{Prompt: agentops.Prompt{Content: "Go"}}},
 		{agentops.FromRunner, `{"type":"message.create","turnId":"t"}`, agentops.MessageCreate{TurnID: "t"}},
 		{agentops.FromRunner, `{"type":"message.part.text-delta","turnId":"t","delta":"d"}`, agentops.TextDelta{TurnID: "t", Delta: "d"}},
-		{agentops.FromRunner, `{"type":"message.part.tool-update","turnId":"t","callId":"c","toolName":"read","status":"completed","result":"x"}`,
-			agentops.ToolUpdate{TurnID: "t", CallID: "c", ToolName: "read", Status: "completed", Result: json.RawMessage(`"x"`)}},
+		{
+			agentops.FromRunner, `{"type":"message.part.tool-update","turnId":"t","callId":"c","toolName":"read","status":"completed","result":"x"}`,
+			agentops.ToolUpdate{TurnID: "t", CallID: "c", ToolName: "read", Status: "completed", Result: json.RawMessage(`"x"`)},
+		},
 		{agentops.FromRunner, `{"type":"message.finalize","reason":"error","error":"no"}`, agentops.Finalize{Reason: "error", Error: "no"}},
 		{agentops.ToRunner, `{"type":"init"}`, agentops.RunnerInit{}},
 		{agentops.ToRunner, `{"type":"opencode-config","config":{"isOrchestrator":false}}`, agentops.OpencodeConfig{}},
-		{agentops.ToRunner, `{"type":"prompt","messageId":"m","content":"Go","traceparent":"00-1-2-01"}`,
-			agentops.RunnerPrompt{MessageID: "m", Content: "Go", Traceparent: "00-1-2-01"}},
+		{
+			agentops.ToRunner, `{"type":"prompt","messageId":"m","content":"Go","traceparent":"00-1-2-01"}`,
+			agentops.RunnerPrompt{MessageID: "m", Content: "Go", Traceparent: "00-1-2-01"},
+		},
 	}
 }
 

@@ -34,7 +34,7 @@ type lenient struct{ lost string }
 
 // decode reports whether anything fitted. data is valid JSON.
 func (l *lenient) decode(data []byte, v reflect.Value) bool {
-	_, own := v.Addr().Interface().(json.Unmarshaler)
+	_, own := reflect.TypeAssert[json.Unmarshaler](v.Addr())
 	switch {
 	case v.Kind() == reflect.Struct && !own:
 		var fields map[string]json.RawMessage

@@ -139,9 +139,7 @@ func (s *Stamp) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var text string
-	if json.Unmarshal(data, &text) != nil {
-		return nil
-	}
+	_ = json.Unmarshal(data, &text) // a time of another shape is none
 	for _, layout := range []string{time.RFC3339, time.DateTime} {
 		if t, err := time.Parse(layout, text); err == nil {
 			*s = Stamp(t.Unix())

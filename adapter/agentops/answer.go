@@ -50,6 +50,8 @@ func (s *session) withdraw(native string) {
 }
 
 // put has somebody answer what the agent asks. The caller holds s.mu.
+//
+//nolint:contextcheck // whoever answers may do so after the frame that asked, and its reader
 func (s *session) put(a *ask) {
 	if s.shut {
 		return

@@ -34,10 +34,14 @@ func TestQuestionsOfAllGenerations(t *testing.T) {
 	for name, c := range map[string]struct{ ask, answer, want string }{
 		"february":          {`{"type":"question","questionId":"q","text":"Which?",` + choices + `,"expiresAt":1772150713}`, toUs(`{"type":"status","data":{"questionAnswered":"q","answer":"Blue"}}`), "q selected Blue"},
 		"february, expired": {`{"type":"question","questionId":"q","text":"Which?",` + choices + `}`, toUs(`{"type":"status","data":{"questionExpired":"q"}}`), "q expired "},
-		"since, by a choice": {`{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?",` + actions + `,"context":{}}}`,
-			toUs(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"actionId":"option_1","resolvedBy":"u2"}}`), "q selected Blue"},
-		"since, by words": {`{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?",` + actions + `,"context":{}}}`,
-			toUs(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Green","resolvedBy":"u2"}}`), "q selected Green"},
+		"since, by a choice": {
+			`{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?",` + actions + `,"context":{}}}`,
+			toUs(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"actionId":"option_1","resolvedBy":"u2"}}`), "q selected Blue",
+		},
+		"since, by words": {
+			`{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?",` + actions + `,"context":{}}}`,
+			toUs(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Green","resolvedBy":"u2"}}`), "q selected Green",
+		},
 		"since, expired":   {`{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?",` + actions + `,"context":{}}}`, toUs(`{"type":"interactive_prompt_expired","promptId":"q","promptType":"question"}`), "q expired "},
 		"answered by us":   {`{"type":"question","questionId":"q","text":"Which?",` + choices + `}`, fromUs(`{"type":"answer","questionId":"q","answer":"Red"}`), "q selected Red"},
 		"a yes":            {`{"type":"question","questionId":"q","text":"Which?",` + choices + `}`, toRunner(`{"type":"answer","questionId":"q","answer":true}`), "q selected true"},

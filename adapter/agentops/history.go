@@ -158,14 +158,8 @@ func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
 			wire.Prompt
 			Interrupt bool `json:"interrupt"`
 		}
-		switch {
-		case json.Unmarshal(call.Request, &in) != nil:
-		case in.Content == "" && len(in.Attachments) == 0:
-			if in.Interrupt {
-				d.abort()
-			}
-		default:
-			d.sent(in.Prompt, t)
+		if json.Unmarshal(call.Request, &in) == nil {
+			d.posted(in.Prompt, in.Interrupt, t)
 		}
 	case call.Method == "GET" && strings.HasSuffix(path, "/messages") && len(d.runs)+len(d.prompts) > 0:
 		var out struct {
@@ -176,4 +170,15 @@ func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
 		}
 	}
 	return nil
+}
+
+// posted takes a prompt that was sent by REST. One that holds nothing may be a wish to
+// stop.
+func (d *Decoder) posted(f wire.Prompt, interrupt bool, t agent.Turns) {
+	switch {
+	case f.Content != "" || len(f.Attachments) > 0:
+		d.sent(f, t)
+	case interrupt:
+		d.abort()
+	}
 }

@@ -19,6 +19,26 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// runs is the prompt that runs, or "".
+func (s *server) runs() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		return ""
+	}
+	return s.running.p.content
+}
+
+// waiting is the id of what waits for its answer, or "".
+func (s *server) waiting() (id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id = range s.asks {
+		break
+	}
+	return id
+}
+
 // A server that takes every connection and hangs up at once is not asked for ever.
 func TestAServerThatHangsUpAtOnceIsNotAskedForEver(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
@@ -39,6 +59,7 @@ func TestAServerThatHangsUpAtOnceIsNotAskedForEver(t *testing.T) {
 		if stop.Error != "Stream interrupted" || said(events) != "well" {
 			t.Errorf("%+v %q", stop, said(events))
 		}
+		synctest.Wait()
 		if n := st.server.opened; n > 12 {
 			t.Errorf("%d sockets were opened", n)
 		}
@@ -89,12 +110,14 @@ func TestE08_AStopThatIsQuickerThanTheEchoHitsNobodyElse(t *testing.T) {
 				p.cancel()
 				p.end()
 				time.Sleep(20 * time.Second)
-				if n := len(st.server.frames("abort")); n != 0 || st.server.running == nil || st.server.running.p.content != "slow" {
+				synctest.Wait()
+				if n := len(st.server.frames("abort")); n != 0 || st.server.runs() != "slow" {
 					t.Fatalf("%d aborts hit the other's turn", n)
 				}
 				time.Sleep(20 * time.Second)
-				if n := len(st.server.frames("abort")); !c.perTurn && (n != 1 || st.server.running != nil) {
-					t.Errorf("%d aborts; what was stopped runs: %v", n, st.server.running != nil)
+				synctest.Wait()
+				if n := len(st.server.frames("abort")); !c.perTurn && (n != 1 || st.server.runs() != "") {
+					t.Errorf("%d aborts; what was stopped runs: %v", n, st.server.runs() != "")
 				}
 				st.server.stopTurn()
 			})
@@ -116,8 +139,9 @@ func TestE08_AllThatWasStoppedIsAborted(t *testing.T) {
 			p.end()
 		}
 		time.Sleep(40 * time.Second)
-		if st.server.running != nil {
-			t.Errorf("%q runs", st.server.running.p.content)
+		synctest.Wait()
+		if what := st.server.runs(); what != "" {
+			t.Errorf("%q runs", what)
 		}
 		st.server.stopTurn()
 	})
@@ -129,6 +153,7 @@ func TestWhoSomebodyIsIsAskedAgain(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
 		st.say("hello").completes()
+		synctest.Wait()
 		st.server.wrap = func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if strings.HasSuffix(r.URL.Path, "/auth/me") {
@@ -141,11 +166,13 @@ func TestWhoSomebodyIsIsAskedAgain(t *testing.T) {
 		if got := st.sayBy("hello from bob", by{who: "bob"}).completes(); got != "You said: hello from bob" {
 			t.Errorf("%q", got)
 		}
+		synctest.Wait()
 		st.server.wrap = nil
 		if got := st.sayBy("hello again", by{who: "bob"}).completes(); got != "You said: hello again" {
 			t.Errorf("%q", got)
 		}
 		asked := 0
+		synctest.Wait()
 		for _, c := range st.server.calls {
 			if c == "GET /api/auth/me" {
 				asked++
@@ -188,7 +215,9 @@ func TestE31_APromptThatWaitsForASessionThatNeverWakes(t *testing.T) {
 		g := newGateway(t, s, memlog.New())
 		defer g.close()
 		g.wait(g.say("hello"))
+		s.mu.Lock()
 		s.running = &turn{s: s, p: &prompt{}, cancel: func() {}} // whatever takes a prompt now queues it
+		s.mu.Unlock()
 		began := time.Now()
 		turn := g.say("x")
 		synctest.Wait()
@@ -406,6 +435,7 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 		if stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
 			t.Errorf("%+v %q", stop, said(events))
 		}
+		synctest.Wait()
 		if n := len(s.clients); n != 1 {
 			t.Errorf("%d connections", n)
 		}
@@ -508,8 +538,10 @@ func TestI11_I08_WhatIsCountedOfARealSession(t *testing.T) {
 		if n := st.counted.Load(); n != 0 {
 			t.Errorf("%d failures were counted", n)
 		}
+		synctest.Wait()
 		st.server.script = nil
 		st.server.drop(0)
+		synctest.Wait()
 		synctest.Wait()
 		st.server.wrap = func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
@@ -572,6 +604,7 @@ func TestATokenGoesNowhereElse(t *testing.T) {
 				t.Errorf("it called %s", h)
 			}
 		}
+		synctest.Wait()
 		for _, c := range st.server.calls {
 			if strings.Contains(c, "..") && !strings.HasPrefix(c, "GET /api/sessions/") {
 				t.Errorf("it called %s", c)
@@ -591,10 +624,11 @@ func TestE34_ThePolicyAnswersNobodyElsesAgentInOurName(t *testing.T) {
 		st.say("hello").completes()
 		st.server.other("permission", "thread:thread-active")
 		time.Sleep(10 * time.Second)
-		if n := len(st.server.frames("approve")) + len(st.server.frames("approve-action")); n != 0 || len(st.server.asks) != 1 {
+		synctest.Wait()
+		if n := len(st.server.frames("approve")) + len(st.server.frames("approve-action")); n != 0 || st.server.waiting() == "" {
 			t.Errorf("%d approvals in the name of somebody who has nothing to do with it", n)
 		}
-		st.server.resolve("inv-"+st.server.running.id, "approve", user{id: "u_ada"})
+		st.server.resolve(st.server.waiting(), "approve", user{id: "u_ada"})
 		time.Sleep(10 * time.Second)
 	})
 }

@@ -52,7 +52,7 @@ func TestE32_ALostConnectionIsHealed(t *testing.T) {
 		func(tn *turn) { tn.say("so the day rolls over.") },
 		func(tn *turn) { tn.finish("end_turn", "") },
 	}
-	for from := 0; from < len(steps); from++ {
+	for from := range steps {
 		for to := from; to <= len(steps); to++ {
 			t.Run(fmt.Sprintf("%d-%d", from, to), func(t *testing.T) {
 				inBoth(t, func(t *testing.T, e era) {

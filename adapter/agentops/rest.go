@@ -83,11 +83,12 @@ func (a *api) as(c agent.Caller) (agent.Caller, error) {
 
 // at makes the address of an endpoint.
 func (a *api) at(segments ...string) string {
-	address := strings.TrimSuffix(a.base.String(), "/") + "/api"
+	var address strings.Builder
+	address.WriteString(strings.TrimSuffix(a.base.String(), "/") + "/api")
 	for _, s := range segments {
-		address += "/" + url.PathEscape(s)
+		address.WriteString("/" + url.PathEscape(s))
 	}
-	return address
+	return address.String()
 }
 
 // addressable reports whether an id can stand in an address: a dot or two would

@@ -90,8 +90,10 @@ func TestD07_H07_AToolThatFails(t *testing.T) {
 	t.Parallel()
 	row(t, "D07", told(
 		[]string{createFrame("t1"), toolFrame("t1", "a", "error", `,"args":{"command":"ls"},"error":"No such <file>"`), toolFrame("t1", "b", "error", ""), deltaFrame("t1", "Well."), finalizeFrame("t1", "end_turn", "")},
-		[]string{startFrame("t1"), wholeFrame("t1", toolPart("a", "error", `,"args":{"command":"ls"},"error":"No such <file>"`)), wholeFrame("t1", toolPart("a", "error", `,"args":{"command":"ls"},"error":"No such <file>"`), toolPart("b", "error", "")), chunkFrame("t1", "Well."),
-			wholeFrame("t1", toolPart("a", "error", `,"args":{"command":"ls"},"error":"No such <file>"`), toolPart("b", "error", ""), textPart("Well."), finishPart("end_turn"))},
+		[]string{
+			startFrame("t1"), wholeFrame("t1", toolPart("a", "error", `,"args":{"command":"ls"},"error":"No such <file>"`)), wholeFrame("t1", toolPart("a", "error", `,"args":{"command":"ls"},"error":"No such <file>"`), toolPart("b", "error", "")), chunkFrame("t1", "Well."),
+			wholeFrame("t1", toolPart("a", "error", `,"args":{"command":"ls"},"error":"No such <file>"`), toolPart("b", "error", ""), textPart("Well."), finishPart("end_turn")),
+		},
 	)...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -344,9 +345,7 @@ func (s *server) messages(w http.ResponseWriter, r *http.Request) {
 	for _, m := range s.history {
 		if at := m["createdAt"].(int64); at > after {
 			c := object{}
-			for k, v := range m {
-				c[k] = v
-			}
+			maps.Copy(c, m)
 			c["createdAt"] = time.Unix(at, 0).UTC().Format(time.RFC3339)
 			all = append(all, c)
 		}
@@ -399,9 +398,7 @@ func (s *server) note(body object, who user, how string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := object{"who": who.id, "how": how}
-	for k, v := range body {
-		c[k] = v
-	}
+	maps.Copy(c, body)
 	s.got = append(s.got, c)
 	s.changed.Broadcast()
 }
@@ -645,24 +642,6 @@ func (s *server) take(c *client, data []byte) {
 		s.mu.Lock()
 		s.to(c, object{"type": "pong"})
 		s.mu.Unlock()
-	}
-}
-
-// until waits for a state of the server.
-func (s *server) until(what string, holds func() bool) {
-	s.t.Helper()
-	stop := context.AfterFunc(s.t.Context(), func() {})
-	defer stop()
-	deadline := time.AfterFunc(20*time.Second, func() { s.changed.Broadcast() })
-	defer deadline.Stop()
-	began := time.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for !holds() {
-		if time.Since(began) >= 20*time.Second {
-			s.t.Fatalf("the server never saw %s", what)
-		}
-		s.changed.Wait()
 	}
 }
 

@@ -116,32 +116,28 @@ func (d *Decoder) fate(b interface{ Turn() string }) phase {
 
 // collect aborts prompts that were stopped before they ran, as soon as they do. The
 // caller holds s.mu.
+//
+//nolint:contextcheck // the abort outlives the frame that it follows from
 func (s *session) collect() {
 	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
-		switch fate := s.dec.fate(o.b); {
-		case s.dec.mayAbort(o.b):
-			s.goes.Go(func() {
-				ctx, cancel := context.WithTimeout(s.life, tellWithin)
-				defer cancel()
-				s.abort(ctx, o)
-			})
-			return true
-		default:
+		if !s.dec.mayAbort(o.b) {
+			fate := s.dec.fate(o.b)
 			return fate == 0 || fate > running
 		}
+		s.goes.Go(func() {
+			ctx, cancel := context.WithTimeout(s.life, tellWithin)
+			defer cancel()
+			s.abort(ctx, o)
+		})
+		return true
 	})
 }
 
 // mayAbort reports whether an abort would stop that turn and no other. What is given to
 // the agent may still have to wait there: for a turn of which nothing was seen yet.
 func (d *Decoder) mayAbort(b interface{ Turn() string }) bool {
-	switch d.fate(b) {
-	case given:
-		return d.alone(b) && !d.unseen
-	case running:
-		return d.alone(b)
-	}
-	return false
+	fate := d.fate(b)
+	return d.alone(b) && (fate == running || fate == given && !d.unseen)
 }
 
 // alone reports whether no other turn than that one runs.

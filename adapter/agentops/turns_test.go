@@ -3,6 +3,7 @@ package agentops_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -278,9 +279,7 @@ func (t *turn) message() object {
 	parts := []object{}
 	for _, p := range t.parts {
 		c := object{}
-		for k, v := range p {
-			c[k] = v
-		}
+		maps.Copy(c, p)
 		parts = append(parts, c)
 	}
 	return t.p.mark(object{"id": t.id, "role": "assistant", "content": t.content(), "parts": parts, "createdAt": time.Now().Unix()})
