@@ -7,10 +7,10 @@ import "encoding/json"
 // Question asks the user something. A runner sends it at all times, browsers got it
 // until 12 March 2026. It is repeated after Init, then without ExpiresAt.
 type Question struct {
-	QuestionID string   `json:"questionId"`
-	Text       string   `json:"text"`
-	Options    []string `json:"options,omitempty"`
-	ExpiresAt  int64    `json:"expiresAt,omitempty"` // seconds since 1970
+	QuestionID string       `json:"questionId"`
+	Text       string       `json:"text"`
+	Options    List[string] `json:"options,omitempty"`
+	ExpiresAt  int64        `json:"expiresAt,omitempty"` // seconds since 1970
 	// MessageID is the prompt, in a runner's frame.
 	MessageID string `json:"messageId,omitempty"`
 	Channel
@@ -60,14 +60,14 @@ const (
 
 // Ask is what an InteractivePrompt asks.
 type Ask struct {
-	ID        string      `json:"id"`
-	SessionID string      `json:"sessionId"`
-	Type      string      `json:"type"`
-	Title     string      `json:"title"`
-	Body      string      `json:"body,omitempty"`
-	Actions   []AskAction `json:"actions"`
-	ExpiresAt int64       `json:"expiresAt,omitempty"` // milliseconds since 1970
-	Context   AskContext  `json:"context"`
+	ID        string          `json:"id"`
+	SessionID string          `json:"sessionId"`
+	Type      string          `json:"type"`
+	Title     string          `json:"title"`
+	Body      string          `json:"body,omitempty"`
+	Actions   List[AskAction] `json:"actions"`
+	ExpiresAt int64           `json:"expiresAt,omitempty"` // milliseconds since 1970
+	Context   AskContext      `json:"context"`
 }
 
 // AskAction is one of the answers offered. Those of an approval are approve and deny.

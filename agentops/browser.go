@@ -16,11 +16,11 @@ type Init struct {
 
 // SessionInfo describes the session in Init. Messages came with it in February.
 type SessionInfo struct {
-	ID        string    `json:"id"`
-	Status    string    `json:"status"`
-	Workspace string    `json:"workspace"`
-	Title     string    `json:"title"`
-	Messages  []Message `json:"messages,omitzero"`
+	ID        string        `json:"id"`
+	Status    string        `json:"status"`
+	Workspace string        `json:"workspace"`
+	Title     string        `json:"title"`
+	Messages  List[Message] `json:"messages,omitzero"`
 }
 
 // InitData is the state of the session in Init.
@@ -30,7 +30,7 @@ type InitData struct {
 	RunnerBusy       bool            `json:"runnerBusy"`
 	PromptsQueued    int             `json:"promptsQueued"`
 	ConnectedClients int             `json:"connectedClients"`
-	ConnectedUsers   []User          `json:"connectedUsers"`
+	ConnectedUsers   List[User]      `json:"connectedUsers"`
 	PendingPrompt    *PendingPrompt  `json:"pendingPrompt"`
 	AvailableModels  json.RawMessage `json:"availableModels,omitempty"`
 	AuditLog         json.RawMessage `json:"auditLog,omitempty"`
@@ -38,10 +38,10 @@ type InitData struct {
 
 // PendingPrompt is the prompt that waits.
 type PendingPrompt struct {
-	MessageID   string       `json:"messageId"`
-	Content     string       `json:"content"`
-	Attachments []Attachment `json:"attachments,omitempty"`
-	ThreadID    string       `json:"threadId,omitempty"`
+	MessageID   string           `json:"messageId"`
+	Content     string           `json:"content"`
+	Attachments List[Attachment] `json:"attachments,omitempty"`
+	ThreadID    string           `json:"threadId,omitempty"`
 }
 
 // MessageAdded ("message") is a new message: a user's prompt, a note of the
@@ -57,7 +57,7 @@ type MessageUpdated struct {
 
 // MessagesRemoved ("messages.removed") takes messages back.
 type MessagesRemoved struct {
-	MessageIDs []string `json:"messageIds"`
+	MessageIDs List[string] `json:"messageIds"`
 }
 
 // Chunk is more text of a turn.
@@ -188,9 +188,9 @@ type UserLeft struct{ Presence }
 
 // Presence is who came or went, and who is there now.
 type Presence struct {
-	UserID         string `json:"userId"`
-	UserDetails    *User  `json:"userDetails,omitempty"`
-	ConnectedUsers []User `json:"connectedUsers"`
+	UserID         string     `json:"userId"`
+	UserDetails    *User      `json:"userDetails,omitempty"`
+	ConnectedUsers List[User] `json:"connectedUsers"`
 }
 
 // Title is the session's new title.

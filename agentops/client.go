@@ -4,9 +4,9 @@ package agentops
 
 // Prompt asks the agent.
 type Prompt struct {
-	Content     string       `json:"content"`
-	Model       string       `json:"model,omitempty"`
-	Attachments []Attachment `json:"attachments,omitempty"`
+	Content     string           `json:"content"`
+	Model       string           `json:"model,omitempty"`
+	Attachments List[Attachment] `json:"attachments,omitempty"`
 	// QueueMode is followup, collect or steer.
 	QueueMode string `json:"queueMode,omitempty"`
 	Channel

@@ -51,7 +51,7 @@ func (l *lenient) decode(data []byte, v reflect.Value) bool {
 		return true
 	case v.Kind() == reflect.Slice && !own && v.Type().Elem().Kind() != reflect.Uint8:
 		var elements []json.RawMessage
-		if json.Unmarshal(data, &elements) != nil {
+		if json.Unmarshal(first(data, mostElements), &elements) != nil {
 			return false
 		}
 		for _, e := range elements {

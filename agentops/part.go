@@ -56,11 +56,10 @@ func (p *Parts) UnmarshalJSON(data []byte) error {
 		}
 		return nil
 	}
-	var many []Part
-	if _, err := unmarshal(data, &many); err == nil {
-		*p = many
-	}
-	return nil
+	var many List[Part]
+	err := many.UnmarshalJSON(data)
+	*p = Parts(many)
+	return err
 }
 
 // Part is a part of a message. Which fields it has depends on its type.

@@ -5,7 +5,7 @@ import (
 )
 
 // readers are the types of frames that have a Go type.
-var readers = map[key]func(string, []byte) (Frame, error){ //nolint:gochecknoglobals // a table, never written
+var readers = map[key]func(string, []byte) (Frame, error){ //nolint:gochecknoglobals // never written
 	{ToBrowser, "init"}:                        read[Init],
 	{ToBrowser, "models"}:                      read[Models],
 	{ToBrowser, "message"}:                     read[MessageAdded],

@@ -53,7 +53,7 @@ type Aborted struct{}
 
 // Reverted says which messages are gone.
 type Reverted struct {
-	MessageIDs []string `json:"messageIds"`
+	MessageIDs List[string] `json:"messageIds"`
 }
 
 // Screenshot is a picture that the agent took, in base64 or as a data URL.
@@ -65,8 +65,8 @@ type Screenshot struct {
 
 // UsageReport tells what a turn used, after its end.
 type UsageReport struct {
-	TurnID  string       `json:"turnId"`
-	Entries []UsageEntry `json:"entries"`
+	TurnID  string           `json:"turnId"`
+	Entries List[UsageEntry] `json:"entries"`
 }
 
 // UsageEntry is the usage of one message of the model.
@@ -107,11 +107,11 @@ func (f Request) MarshalJSON() ([]byte, error) {
 
 // RunnerPrompt hands a user's prompt on.
 type RunnerPrompt struct {
-	MessageID        string       `json:"messageId"`
-	Content          string       `json:"content"`
-	Model            string       `json:"model,omitempty"`
-	Attachments      []Attachment `json:"attachments,omitempty"`
-	ModelPreferences []string     `json:"modelPreferences,omitempty"`
+	MessageID        string           `json:"messageId"`
+	Content          string           `json:"content"`
+	Model            string           `json:"model,omitempty"`
+	Attachments      List[Attachment] `json:"attachments,omitempty"`
+	ModelPreferences []string         `json:"modelPreferences,omitempty"`
 	Channel
 	ThreadID            string `json:"threadId,omitempty"`
 	ReplyChannelType    string `json:"replyChannelType,omitempty"`

@@ -23,6 +23,11 @@ func (s *session) act(n news) {
 	for _, native := range n.settled {
 		s.withdraw(native)
 	}
+	for _, native := range n.again {
+		if tell := s.told[native]; tell != nil {
+			tell()
+		}
+	}
 	for _, a := range n.asks {
 		s.put(a)
 	}
@@ -37,6 +42,7 @@ func (s *session) act(n news) {
 
 // withdraw ends the wait for an answer. The caller holds s.mu.
 func (s *session) withdraw(native string) {
+	delete(s.told, native)
 	if cancel, ok := s.asks[native]; ok {
 		cancel()
 		delete(s.asks, native)
@@ -51,10 +57,14 @@ func (s *session) put(a *ask) {
 		return
 	}
 	caller := s.last
-	if s.ours != nil && s.ours.b.Turn() == a.b.Turn() {
+	mine := s.ours != nil && s.ours.b.Turn() == a.b.Turn()
+	if mine {
 		caller = s.ours.caller
 	}
 	if a.decided {
+		if !mine && s.rt.Token == (Credential{}) {
+			return // it was asked of somebody else, and whose token is here has no part in it
+		}
 		s.goes.Go(func() { s.tell(s.life, caller, a, trace.Answer{}, a.answer) })
 		return
 	}
@@ -86,6 +96,15 @@ func (s *session) answer(ctx context.Context, caller agent.Caller, a *ask) {
 	if !waits || err != nil || ctx.Err() != nil || over(a.b) || nobody {
 		return // it was settled there, or the turn is over, or the gateway stops
 	}
+	s.mu.Lock()
+	if s.dec.asks[a.native] == a { // it is asked again if the answer is lost on its way
+		s.told[a.native] = func() {
+			if !s.shut {
+				s.goes.Go(func() { s.tell(s.life, caller, a, said, permit) })
+			}
+		}
+	}
+	s.mu.Unlock()
 	s.tell(ctx, caller, a, said, permit)
 }
 

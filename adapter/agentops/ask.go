@@ -40,6 +40,9 @@ type asking struct {
 // ask puts a question or an approval. It is told again after each greeting.
 func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	q := readAsk(f)
+	if d.asks[q.native] != nil && len(d.fresh.again) < mostAsks {
+		d.fresh.again = append(d.fresh.again, q.native)
+	}
 	if d.asks[q.native] != nil || len(q.native) > longestID || len(d.asks) >= mostAsks {
 		return
 	}

@@ -20,6 +20,8 @@ type Options struct {
 	User string
 	// OwnOnly leaves out the turns that others began.
 	OwnOnly bool
+	// Told says that who prompts is told before each prompt: nobody is taken for us.
+	Told bool
 }
 
 // Decoder reads the frames of one session.
@@ -27,6 +29,7 @@ type Decoder struct {
 	tools   toolkind.Table
 	ownOnly bool
 	user    string // our own id, once it is known
+	guesses bool   // it is taken from who joins
 
 	greeted bool     // an init came
 	browser bool     // frames for browsers came: they know more than a runner's
@@ -37,11 +40,13 @@ type Decoder struct {
 	prompts  []*prompt // those whose turn is not over, in order
 	lastSeen *prompt   // whose user message came last
 	pending  bool      // the queue's state came after it
+	theirs   bool      // what waits is somebody else's
 	count    int       // prompts so far, for ids
 
 	runs    []*run           // those that are not over, in order
 	turns   map[string]*turn // the upstream's, by id, and the last that are over
 	past    []string         // turns that are over, and their prompts, oldest first
+	moves   int              // what has happened to them so far
 	lastErr string           // what the last run failed with, until the next prompt runs
 
 	asks  map[string]*ask // without an answer, by the upstream's id
@@ -53,6 +58,7 @@ const (
 	longestID  = 512
 	mostPast   = 256
 	mostPrompt = 256
+	mostWords  = 16 << 20 // of prompts
 	mostAsks   = 256
 	mostRuns   = 64
 )
@@ -63,7 +69,7 @@ func NewDecoder(o Options) *Decoder {
 	if o.Tools != nil {
 		tools = *o.Tools
 	}
-	return &Decoder{tools: tools, ownOnly: o.OwnOnly, user: o.User, turns: map[string]*turn{}, asks: map[string]*ask{}}
+	return &Decoder{tools: tools, ownOnly: o.OwnOnly, user: o.User, guesses: !o.Told, turns: map[string]*turn{}, asks: map[string]*ask{}}
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -187,7 +193,7 @@ func (d *Decoder) said(f wire.Frame, s said, t agent.Turns) {
 		d.queue(f)
 		d.domain(f, s, t)
 	case wire.UserJoined:
-		if d.user == "" && d.greeted {
+		if d.user == "" && d.greeted && d.guesses {
 			d.user = f.UserID
 		}
 		d.domain(f, s, t)

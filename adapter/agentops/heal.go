@@ -127,17 +127,14 @@ func (tn *turn) healText(n int, texts []string, final bool, era wire.Era) {
 		return // February's last snapshot has the text after the last tool everywhere
 	}
 	tn.text = browser
-	have, before := "", ""
+	have := ""
 	if n < len(tn.blocks) {
 		have = string(tn.blocks[n].text)
 	}
-	for _, b := range tn.blocks[:min(n, len(tn.blocks))] {
-		before += string(b.text)
-	}
 	rest, ok := strings.CutPrefix(whole, have)
-	if era != wire.Head && before != "" {
+	if era != wire.Head && n > 0 && len(tn.blocks) > 0 {
 		// Before its end, February's has the text of the whole turn in later parts.
-		if more, all := strings.CutPrefix(whole, before+have); all {
+		if more, all := cutBlocks(whole, tn.blocks[:min(n+1, len(tn.blocks))]); all {
 			rest, ok = more, true
 		}
 	}
@@ -157,6 +154,16 @@ func (tn *turn) healText(n int, texts []string, final bool, era wire.Era) {
 		tn.endText()
 	}
 	tn.grow(rest)
+}
+
+// cutBlocks returns what a text has beyond that of blocks that follow each other.
+func cutBlocks(text string, blocks []block) (rest string, ok bool) {
+	for _, b := range blocks {
+		if text, ok = strings.CutPrefix(text, string(b.text)); !ok {
+			return "", false
+		}
+	}
+	return text, true
 }
 
 // late adds to a block that others follow: what it lacked comes after them.

@@ -22,9 +22,7 @@ func (s *session) heard(data []byte) {
 	}
 	s.decode(agent.Out, data)
 	s.locate(data)
-	if s.owed != nil {
-		s.collect()
-	}
+	s.collect()
 	s.expectLastWord()
 }
 
@@ -45,8 +43,16 @@ func (s *session) decode(dir agent.Dir, data []byte) {
 // The caller holds s.mu.
 func (s *session) expectLastWord() {
 	if !s.dec.unsettled() || s.shut {
+		s.settles = false
+		if s.settler != nil {
+			s.settler.Stop()
+		}
 		return
 	}
+	if s.settles { // whatever else comes does not put it off
+		return
+	}
+	s.settles = true
 	if s.settler == nil {
 		s.settler = time.AfterFunc(lastWordWithin, s.settle)
 		return
@@ -57,6 +63,7 @@ func (s *session) expectLastWord() {
 func (s *session) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.settles = false
 	if s.shut {
 		return
 	}
@@ -74,7 +81,7 @@ func (s *session) locate(data []byte) {
 	if p == nil || p.id == "" || p.id == s.at.Prompt {
 		return
 	}
-	s.at.Prompt, s.at.Channel, s.at.Since = p.id, p.channel, 0
+	s.at.Turn, s.at.Prompt, s.at.Channel, s.at.Since = s.ours.b.Turn(), p.id, p.channel, 0
 	if f, err := wire.Decode(wire.ToBrowser, data); err == nil {
 		if m, ok := f.(wire.MessageAdded); ok {
 			s.at.Since = m.Data.CreatedAt

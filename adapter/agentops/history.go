@@ -8,6 +8,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // greeting takes the first frame of a socket. If it is not the first socket, some of
@@ -37,10 +38,10 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 		}
 	}
 	d.history(f.Session.Messages, t)
+	d.standing(f, t)
 	if f.Data.RunnerBusy {
 		return
 	}
-	d.unseen = false
 	for _, r := range slices.Clone(d.runs) {
 		if len(f.Session.Messages) > 0 {
 			d.cut(r, t)
@@ -93,16 +94,47 @@ func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
 
 // own finds the prompt of ours whose message was missed.
 func (d *Decoder) own(m wire.Message) *prompt {
-	back := &prompt{id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID}
-	if d.ours(back) && len(m.ID) <= longestID {
-		for _, p := range d.prompts {
-			if p.own && p.id == "" && p.phase <= queued && back.is(p) {
-				p.id, p.author, p.channel = back.id, back.author, back.channel
-				return p
+	if len(m.ID) > longestID {
+		return nil
+	}
+	return d.mine(&prompt{id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID})
+}
+
+// standing says what became of the prompts that have not begun, by how the session
+// stands when it is heard of again.
+func (d *Decoder) standing(f wire.Init, t agent.Turns) {
+	busy := f.Data.RunnerBusy
+	for _, p := range slices.Clone(d.prompts) {
+		waits := f.Data.PendingPrompt != nil && f.Data.PendingPrompt.MessageID == p.id || d.era != wire.Head && f.Data.PromptsQueued > 0
+		shown := p.id != "" && slices.ContainsFunc(f.Session.Messages, func(m wire.Message) bool { return m.ID == p.id })
+		switch {
+		case p.phase > given:
+		case !p.own:
+			if p.phase == given || !busy {
+				d.drop(p)
 			}
+		case waits, f.Session.Messages == nil:
+		case !shown:
+			if p.phase == queued {
+				d.withdraw(p)
+			}
+		case busy && d.era == wire.Head:
+			d.superseded(t)
+			p.phase = given
+		case busy && len(d.runs) == 0:
+			p.phase = given
+		case !busy && p.phase == queued && d.era != wire.Head: // February shows them when they are sent
+			d.withdraw(p)
+		case !busy:
+			d.failPrompt(p, interruptedStop(), t)
 		}
 	}
-	return nil
+	d.unseen = busy && len(d.runs) == 0 && !slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
+}
+
+// interruptedStop is the end of a turn whose end nobody saw.
+func interruptedStop() trace.Stop {
+	return trace.Stop{Reason: "agent_lost", Outcome: trace.OutcomeFailed, Error: streamInterrupted}
 }
 
 // rest takes a REST call of a recording: prompts are sent that way too, and what was
@@ -129,12 +161,7 @@ func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
 		if err := json.Unmarshal(call.Request, &in); err != nil {
 			return fmt.Errorf("agentops: a prompt by REST was skipped: %w", err)
 		}
-		switch {
-		case in.Content != "" || len(in.Attachments) > 0:
-			d.sent(in.Prompt, t)
-		case in.Interrupt:
-			d.abort()
-		}
+		d.posted(in.Prompt, in.Interrupt, t)
 	case call.Method == "GET" && strings.HasSuffix(path, "/messages") && len(d.runs)+len(d.prompts) > 0:
 		var out struct {
 			Messages []wire.Message `json:"messages"`
@@ -144,4 +171,15 @@ func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
 		}
 	}
 	return nil
+}
+
+// posted takes a prompt that was sent by REST. One that holds nothing may be a wish to
+// stop.
+func (d *Decoder) posted(f wire.Prompt, interrupt bool, t agent.Turns) {
+	switch {
+	case f.Content != "" || len(f.Attachments) > 0:
+		d.sent(f, t)
+	case interrupt:
+		d.abort()
+	}
 }

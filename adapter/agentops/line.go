@@ -75,8 +75,10 @@ func (s *session) greeting(ctx context.Context, sock *socket) (wire.Init, []byte
 // connect makes sure that the session is read: in the caller's name, if nobody reads
 // it yet.
 func (s *session) connect(ctx context.Context, c agent.Caller) error {
-	s.connecting.Lock()
-	defer s.connecting.Unlock()
+	if err := s.connecting.enter(ctx); err != nil {
+		return err
+	}
+	defer s.connecting.leave()
 	s.mu.Lock()
 	reads := s.lead != nil
 	s.mu.Unlock()
@@ -100,6 +102,9 @@ func (s *session) lift(l *line, in wire.Init, data []byte, read func()) error {
 		close(l.done)
 		return errClosed
 	}
+	if s.lead != nil { // one is enough, and two would tell everything twice
+		s.lead.hangUp()
+	}
 	s.lead, s.last = l, l.caller
 	s.mood.greeted(in)
 	s.heard(data)
@@ -112,8 +117,13 @@ func (s *session) lift(l *line, in wire.Init, data []byte, read func()) error {
 
 // follow reads a line to its end, and those that come in its place.
 func (s *session) follow(l *line) {
+	tries := patience{}
 	for l != nil {
+		began, before := time.Now(), s.moves()
 		err := s.listen(l)
+		if s.moves() != before || time.Since(began) >= steady {
+			tries = patience{} // it was good for something
+		}
 		if l.ctx.Err() != nil {
 			err = errHungUp
 		}
@@ -129,7 +139,7 @@ func (s *session) follow(l *line) {
 			return
 		}
 		s.cfg.Logger.Warn("agentops: " + err.Error())
-		l = s.replace(err)
+		l = s.replace(err, &tries)
 	}
 }
 
@@ -146,23 +156,41 @@ func (s *session) listen(l *line) error {
 	}
 }
 
+// steady is how long a line lives that is as good as any, also if nothing came.
+const steady = time.Minute
+
+// patience is how often a line was made anew in vain, and how long the next try waits.
+type patience struct {
+	tries int
+	pause time.Duration
+}
+
+// moves counts what has happened to turns.
+func (s *session) moves() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dec.moves
+}
+
 // replace finds another line for one that has failed, as long as a turn needs it.
-func (s *session) replace(why error) *line {
-	pause := againFirst
-	for range againTimes {
+// One that fails as well before anything has come of it counts as a try: else who
+// takes connections only to hang up would be asked for ever.
+func (s *session) replace(why error, p *patience) *line {
+	for ; p.tries < againTimes; p.tries++ {
 		if s.rt.Strict || isFinal(why) {
 			break
 		}
-		if _, needed := s.needs(); !needed || !s.rest(jitter(pause)) {
+		p.pause = min(max(2*p.pause, againFirst), againAtMost)
+		if _, needed := s.needs(); !needed || !s.rest(jitter(p.pause)) {
 			return nil // the next prompt connects
 		}
-		pause = min(2*pause, againAtMost)
 		c, needed := s.needs()
 		if !needed {
 			return nil
 		}
 		next, err := s.again(c)
 		if err == nil {
+			p.tries++
 			return next
 		}
 		why = err
@@ -191,8 +219,10 @@ func (s *session) rest(d time.Duration) bool {
 // again opens a line in the place of one that was lost, and brings what was missed.
 // There is none if a prompt that came meanwhile has opened one.
 func (s *session) again(c agent.Caller) (*line, error) {
-	s.connecting.Lock()
-	defer s.connecting.Unlock()
+	if err := s.connecting.enter(s.life); err != nil {
+		return nil, nil //nolint:nilerr,nilnil // the session was closed
+	}
+	defer s.connecting.leave()
 	s.mu.Lock()
 	taken := s.lead != nil
 	s.mu.Unlock()
@@ -228,8 +258,8 @@ func (s *session) needs() (agent.Caller, bool) {
 		return agent.Caller{}, false
 	case s.ours != nil && !over(s.ours.b):
 		return s.ours.caller, true
-	case s.owed != nil:
-		return s.owed.caller, true
+	case len(s.owed) > 0:
+		return s.owed[0].caller, true
 	}
 	return s.last, len(s.dec.runs) > 0
 }
@@ -246,5 +276,5 @@ func (s *session) interrupted(why error) {
 	}
 	s.quiet()
 	s.owed = nil
-	s.dec = NewDecoder(Options{Tools: s.rt.Tools, OwnOnly: s.rt.PerTurn})
+	s.dec = s.newDecoder()
 }

@@ -3,6 +3,8 @@ package agentops
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -192,4 +194,111 @@ func TestWhatIsAskedAndSettledElsewhereIsTold(t *testing.T) {
 	if fresh := s.d.take(); len(fresh.settled) != 1 || fresh.settled[0] != "q" || len(s.d.open(b)) != 0 {
 		t.Errorf("%+v", fresh.settled)
 	}
+}
+
+// What is wrong with a frame is told to its sender alone, and is no end of what runs
+// for somebody else.
+func TestD18_WhatIsWrongWithAPromptEndsNobodyElsesTurn(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame, strings.Replace(echoFrame, "u1", "u2", 1), beginFrame, sayFrame)
+	const wrong = `{"type":"error","message":"Missing content or attachments"}`
+	s.take(wrong)
+	if len(s.d.runs) != 1 {
+		t.Fatal("the other's turn has ended")
+	}
+	b := s.prompt("Mine")
+	s.take(wrong)
+	if v, ok := b.Verdict(); !ok || v.Outcome != trace.OutcomeFailed || v.Error != "Missing content or attachments" || len(s.d.runs) != 1 {
+		t.Errorf("%+v, and %d turns run", v, len(s.d.runs))
+	}
+}
+
+// A prompt keeps its sender, whoever prompts next.
+func TestE38_APromptIsThatOfWhoSentIt(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1", Told: true})
+	s.take(helloFrame)
+	first := s.prompt("Go")
+	s.d.user = "u2"
+	second := s.prompt("Other")
+	s.take(echoFrame, beginFrame, sayFrame)
+	s.wants(first, running)
+	s.wants(second, sent)
+	s.take(`{"type":"user.joined","userId":"u3"}`, `{"type":"message","data":{"id":"p2","role":"user","content":"Other","authorId":"u2"}}`)
+	s.wants(second, given)
+}
+
+// Another's prompt that waits is not ours that waits.
+func TestE08_AnothersPromptThatWaitsIsNotOurs(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	b := s.prompt("Mine")
+	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p9","content":"Theirs"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
+	s.wants(b, sent)
+	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p1","content":"Mine"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
+	s.wants(b, queued)
+}
+
+// What others began is left out, and does not stand in the way of what is ours.
+func TestE34_WhatIsLeftOutDoesNotTakeOurPlace(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1", OwnOnly: true})
+	s.take(strings.Replace(helloFrame, `,"pendingPrompt":null`, "", 1), strings.Replace(echoFrame, "u1", "u2", 1), `{"type":"agentStatus","status":"thinking"}`)
+	b := s.prompt("Mine")
+	s.take(`{"type":"message","data":{"id":"p2","role":"user","content":"Mine","authorId":"u1"}}`, `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`)
+	s.wants(b, queued)
+	s.take(`{"type":"message","data":{"id":"t0","role":"assistant","content":"","parts":[]}}`, `{"type":"chunk","content":"theirs","messageId":"t0"}`)
+	s.wants(b, queued)
+	s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, `{"type":"agentStatus","status":"thinking"}`, beginFrame, sayFrame)
+	s.wants(b, running)
+	if len(s.begun) > 0 {
+		t.Errorf("%d turns were begun", len(s.begun))
+	}
+}
+
+// A whole of very many parts costs no more than in proportion to its size.
+func TestAWholeOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
+	s.prompt("Go")
+	s.take(echoFrame, beginFrame)
+	const n = 19_000
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = fmt.Sprintf(`{"type":"text","text":"%d %s"}`, i, strings.Repeat("x", 800))
+	}
+	whole := `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[` + strings.Join(parts, ",") + `]}}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s.take(whole, whole)
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 2<<30 {
+		t.Errorf("two frames of %d bytes cost %d", len(whole), grown)
+	}
+}
+
+// Prompts of others that are large and never run cost bounded memory.
+func TestLargePromptsOfOthersAreBounded(t *testing.T) {
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	content := strings.Repeat("x", 1<<20)
+	for i := range 70 {
+		s.take(fmt.Sprintf(`{"type":"message","data":{"id":"p%d","role":"user","content":%q,"authorId":"u2"}}`, i, content))
+	}
+	if after := heap(); after > before+40<<20 {
+		t.Errorf("70 prompts of 1 MB keep %d MB", (after-before)>>20)
+	}
+	b := s.prompt("Go")
+	s.take(`{"type":"message","data":{"id":"mine","role":"user","content":"Go","authorId":"u1"}}`)
+	s.wants(b, given)
 }

@@ -260,7 +260,7 @@ func TestAHostileServer(t *testing.T) {
 				if got := p.completes(); got != "well, at last" {
 					t.Errorf("%q", got)
 				}
-				if n := st.strange.Load(); strings.HasPrefix(c.name, "types") && n != 3000 {
+				if n := st.unknown.Load(); strings.HasPrefix(c.name, "types") && n != 3000 {
 					t.Errorf("%d of 3000 unknown frames were counted", n)
 				}
 			})

@@ -6,6 +6,7 @@ import (
 	wire "github.com/tributary-dev/tributary/agentops"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // mark is where a conversation stands upstream: what the resume token holds.
@@ -14,7 +15,9 @@ type mark struct {
 	Thread string `json:"thread,omitempty"`
 	// Prompt is the upstream's id of the newest prompt of ours, and Channel where it
 	// was put.
-	Prompt  string `json:"prompt,omitempty"`
+	Prompt string `json:"prompt,omitempty"`
+	// Turn is its turn here.
+	Turn    string `json:"turn,omitempty"`
 	Channel string `json:"channel,omitempty"`
 	// Since is when it was said there, in seconds.
 	Since wire.Stamp `json:"since,omitempty"`
@@ -26,6 +29,16 @@ func parseMark(token string) mark {
 		return mark{}
 	}
 	return m
+}
+
+// waits is the message of the prompt, of which no more is there than that it waits.
+func (m mark) waits(p wire.PendingPrompt) wire.Message {
+	at := parsePlace(m.Channel)
+	thread := p.ThreadID
+	if thread == "" {
+		thread = at.thread
+	}
+	return wire.Message{ID: p.MessageID, Role: wire.RoleUser, Content: trace.JSONText(p.Content), Channel: at.channel, ThreadID: thread}
 }
 
 func (m mark) token() string {

@@ -1,6 +1,7 @@
 package agentops
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ type prompt struct {
 	content string
 	channel string
 	author  string
+	sender  string // of one that was sent from here: who we were
 	parts   []trace.InputPart
 	phase   phase
 	abort   bool           // it was to stop before it had begun
@@ -42,12 +44,12 @@ const joiner = "\n\n---\n\n"
 
 // sent takes a prompt of ours. Nothing names it until its message comes back.
 func (d *Decoder) sent(f wire.Prompt, t agent.Turns) {
-	p := &prompt{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), phase: sent, b: d.free(t.Current())}
+	p := &prompt{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), sender: d.user, phase: sent, b: d.free(t.Current())}
 	p.parts = inputOf(f.Content, nil)
 	for _, a := range f.Attachments {
 		p.parts = append(p.parts, trace.InputPart{Type: trace.InputFile, MediaType: a.MIME, URL: a.URL, Filename: a.Filename})
 	}
-	if e := d.lastSeen; e != nil && !e.own && p.b == nil && d.ours(e) && e.phase <= running && e.is(p) {
+	if e := d.lastSeen; e != nil && !e.own && p.b == nil && d.sentBy(p, e) && e.phase <= running && e.is(p) {
 		e.own = true // it was quicker than the word that it was sent
 		return
 	}
@@ -64,19 +66,45 @@ func (d *Decoder) free(b *trace.Builder) *trace.Builder {
 	return b
 }
 
-// keep remembers a prompt. Of very many the oldest that never ran goes.
+// keep remembers a prompt. Of very many the oldest goes that never ran, and of others'
+// that are very large: the newest of them may be what runs.
 func (d *Decoder) keep(p *prompt) {
+	waits := func(o *prompt) bool { return !o.own && o.phase <= given }
 	if len(d.prompts) >= mostPrompt {
-		d.prompts = slices.Delete(d.prompts, 0, 1)
+		i := max(0, slices.IndexFunc(d.prompts, waits))
+		d.prompts = slices.Delete(d.prompts, i, i+1)
+	}
+	for size := d.words(p); !p.own && size > mostWords; size = d.words(p) {
+		i := slices.IndexFunc(d.prompts, waits)
+		if i < 0 {
+			break
+		}
+		d.prompts = slices.Delete(d.prompts, i, i+1)
 	}
 	d.count++
 	p.number = d.count
 	d.prompts = append(d.prompts, p)
 }
 
-// ours reports whether we may be the author of a prompt.
-func (d *Decoder) ours(p *prompt) bool {
-	return p.author == "" || d.user == "" || p.author == d.user
+// words is about what the prompts of others take up, with one more.
+func (d *Decoder) words(more *prompt) int {
+	n := 0
+	for _, p := range append([]*prompt{more}, d.prompts...) {
+		if p.own {
+			continue
+		}
+		n += len(p.content)
+		for _, part := range p.parts {
+			n += len(part.URL)
+		}
+	}
+	return n
+}
+
+// sentBy reports whether who sent a prompt may be the author of what came back.
+func (d *Decoder) sentBy(mine, back *prompt) bool {
+	who := cmp.Or(mine.sender, d.user)
+	return back.author == "" || who == "" || back.author == who
 }
 
 // is reports whether what came back is the prompt that was sent. One that was sent
@@ -131,16 +159,22 @@ func (d *Decoder) dispatched(f wire.RunnerPrompt, t agent.Turns) {
 // match finds the prompt of ours that came back with its id; any other is somebody
 // else's. Of equal ones the first that was sent is meant.
 func (d *Decoder) match(back *prompt) *prompt {
-	if d.ours(back) {
-		for _, p := range d.prompts {
-			if p.own && p.id == "" && p.phase <= queued && back.is(p) {
-				p.id, p.author, p.channel = back.id, back.author, back.channel
-				return p
-			}
-		}
+	if p := d.mine(back); p != nil {
+		return p
 	}
 	d.keep(back)
 	return back
+}
+
+// mine finds the prompt of ours that came back, and has its id from now on.
+func (d *Decoder) mine(back *prompt) *prompt {
+	for _, p := range d.prompts {
+		if p.own && p.id == "" && p.phase <= queued && back.is(p) && d.sentBy(p, back) {
+			p.id, p.author, p.channel = back.id, back.author, back.channel
+			return p
+		}
+	}
+	return nil
 }
 
 // drop forgets a prompt.
@@ -168,11 +202,12 @@ func (d *Decoder) queue(f wire.Frame) {
 	d.era = wire.Head
 	switch f := f.(type) {
 	case wire.QueueState:
-		d.pending = true
+		d.pending, d.theirs = true, false
 		if f.Data.Pending == nil {
 			return
 		}
-		if p := d.waiting(*f.Data.Pending); p != nil && p.phase == sent {
+		p := d.waiting(*f.Data.Pending)
+		if d.theirs = p == nil || !p.own; !d.theirs && p.phase == sent {
 			p.phase = queued
 		}
 	case wire.QueueWithdrawn:

@@ -31,16 +31,30 @@ func (r Runtime) Reattach(ctx context.Context, opened agent.Session, waiting []s
 		notFound(b, "The gateway was restarted while this turn ran. It follows turns over a restart only with a service token; the turn goes on in Agent Ops.")
 		return nil //nolint:nilerr // the turn says so
 	}
+	if s.another(b) {
+		notFound(b, "The gateway was restarted while this turn ran, which somebody began in Agent Ops: it goes on there.")
+		return nil
+	}
 	o := &ours{b: b, caller: caller}
 	alive, err := s.keepAlive(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer alive()
-	if err := s.resume(ctx, o, waiting); err != nil {
+	open, leave := s.whileOpen(ctx)
+	defer leave()
+	if err := s.resume(open, o, waiting); err != nil {
 		return s.notHad(ctx, b, connectionFailed, err)
 	}
 	return s.await(ctx, o)
+}
+
+// another reports whether a turn is not that of the newest prompt of ours, which is
+// the one that can be found again.
+func (s *session) another(b *trace.Builder) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at.Turn != "" && s.at.Turn != b.Turn()
 }
 
 // notFound ends a turn that cannot be followed any more.
@@ -68,8 +82,10 @@ func (s *session) resume(ctx context.Context, o *ours, waiting []string) error {
 }
 
 func (s *session) retake(ctx context.Context, o *ours, waiting []string) error {
-	s.connecting.Lock()
-	defer s.connecting.Unlock()
+	if err := s.connecting.enter(ctx); err != nil {
+		return err
+	}
+	defer s.connecting.leave()
 	l, in, data, err := s.open(ctx, o.caller)
 	if err != nil {
 		return err
@@ -84,7 +100,13 @@ func (s *session) retake(ctx context.Context, o *ours, waiting []string) error {
 	if err != nil {
 		return fail(err)
 	}
-	at := slices.IndexFunc(messages, func(m wire.Message) bool { return m.ID == s.at.Prompt && m.Role == wire.RoleUser })
+	s.mu.Lock()
+	mine := s.at
+	s.mu.Unlock()
+	at := slices.IndexFunc(messages, func(m wire.Message) bool { return m.ID == mine.Prompt && m.Role == wire.RoleUser })
+	if p := in.Data.PendingPrompt; at < 0 && p != nil && p.MessageID == mine.Prompt { // it still waits, and is in no history
+		messages, at = []wire.Message{mine.waits(*p)}, 0
+	}
 	if at < 0 {
 		notFound(o.b, "The gateway was restarted while this turn ran, and Agent Ops does not know its prompt: send it again if it still matters.")
 		return fail(nil)
@@ -227,6 +249,13 @@ func with(greeting, messages []byte) ([]byte, error) {
 	return encode(frame)
 }
 
+// asks reports whether a request or question of a turn is that of the upstream's id:
+// the gateway's ends with a word of its own.
+func asks(id, native string) bool {
+	rest, ok := strings.CutPrefix(id, native)
+	return ok && native != "" && (rest == "" || rest[0] == '-' && !strings.Contains(rest[1:], "-"))
+}
+
 // recall takes a question or an approval that is told again, and is on record since
 // before a restart. It reports false for any other frame. The caller holds s.mu.
 func (s *session) recall(data []byte) bool {
@@ -238,7 +267,7 @@ func (s *session) recall(data []byte) bool {
 		return false
 	}
 	q := readAsk(f)
-	i := slices.IndexFunc(s.waiting, func(id string) bool { return q.native != "" && strings.HasPrefix(id, q.native) })
+	i := slices.IndexFunc(s.waiting, func(id string) bool { return asks(id, q.native) })
 	if i < 0 || s.ours == nil || s.dec.asks[q.native] != nil {
 		return false
 	}

@@ -96,6 +96,10 @@ func (d *Decoder) begin(p *prompt, channel string, t agent.Turns) *run {
 	}
 	if r.b == nil {
 		if d.ownOnly && (p == nil || !p.own) {
+			if p != nil {
+				d.drop(p)
+			}
+			d.unseen = true
 			return nil
 		}
 		if p != nil {
@@ -110,11 +114,13 @@ func (d *Decoder) begin(p *prompt, channel string, t agent.Turns) *run {
 	}
 	d.asleep, d.lastErr = false, ""
 	d.runs = append(d.runs, r)
+	d.moves++
 	return r
 }
 
 // end ends a run.
 func (d *Decoder) end(r *run, stop trace.Stop) {
+	d.moves++
 	if r.turn != nil {
 		r.turn.flush()
 		if n := len(r.turn.blocks); n > 0 && !r.turn.deaf {

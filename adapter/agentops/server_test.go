@@ -72,9 +72,10 @@ type server struct {
 	got        []object // frames of clients, with "who"
 	upgrades   []http.Header
 	opened     int
-	script     func(*turn) // what turns do, if not the usual
-	light      bool        // init without history, whatever the era
-	protocol   string      // the subprotocol to answer with
+	script     func(*turn)   // what turns do, if not the usual
+	light      bool          // init without history, whatever the era
+	protocol   string        // the subprotocol to answer with
+	lag        time.Duration // before a prompt that came by socket is taken
 	wrap       func(http.Handler) http.Handler
 	plays      sync.WaitGroup
 	taken      atomic.Int64 // frames that clients have taken
@@ -617,6 +618,7 @@ func (s *server) take(c *client, data []byte) {
 			s.mu.Unlock()
 			return
 		}
+		time.Sleep(s.lag)
 		s.prompt(p)
 	case "answer":
 		s.resolve(word("questionId"), fmt.Sprint(f["answer"]), c.user)

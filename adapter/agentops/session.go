@@ -24,7 +24,7 @@ type session struct {
 	closed sync.Once
 	goes   sync.WaitGroup
 
-	connecting sync.Mutex // held while a line is opened; taken before mu
+	connecting turnstile // held while a line is opened; taken before mu
 
 	mu      sync.Mutex // guards all below, and the decoder
 	dec     *Decoder
@@ -32,9 +32,11 @@ type session struct {
 	voices  []*line // the lines of others, through which is only spoken
 	mood    mood
 	ours    *ours                         // the prompt that runs, waits or is being sent
-	owed    *ours                         // one that was stopped before it ran: it is aborted when it does
+	owed    []*ours                       // those that were stopped before they ran: they are aborted when they do
 	asks    map[string]context.CancelFunc // what waits for its answer here, by the upstream's id
+	told    map[string]func()             // what was answered here and is not settled there: tells it again
 	settler *time.Timer                   // calls a turn over whose last word does not come
+	settles bool                          // and is about to
 	known   callers
 	users   map[principal]string // who tokens are there
 	last    agent.Caller         // in whose name the newest lead was opened
@@ -56,10 +58,15 @@ type ours struct {
 var errClosed = errors.New("agentops: the session is closed")
 
 func newSession(r Runtime, a *api, host agent.Host, cfg agent.Config) *session {
-	s := &session{rt: r, api: a, host: host, cfg: cfg, asks: map[string]context.CancelFunc{}, users: map[principal]string{}, news: make(chan struct{}), at: parseMark(cfg.Resume)}
+	s := &session{rt: r, api: a, host: host, cfg: cfg, asks: map[string]context.CancelFunc{}, told: map[string]func(){}, connecting: newTurnstile(), users: map[principal]string{}, news: make(chan struct{}), at: parseMark(cfg.Resume)}
 	s.life, s.end = context.WithCancel(context.Background())
-	s.dec = NewDecoder(Options{Tools: r.Tools})
+	s.dec = s.newDecoder()
 	return s
+}
+
+// newDecoder returns a Decoder that knows nothing yet.
+func (s *session) newDecoder() *Decoder {
+	return NewDecoder(Options{Tools: s.rt.Tools, OwnOnly: s.rt.PerTurn, Told: true})
 }
 
 // failedFor ends a turn that could not be had, or not to its end. Why is on record
@@ -113,6 +120,7 @@ func (s *session) quiet() {
 		cancel()
 		delete(s.asks, id)
 	}
+	clear(s.told)
 }
 
 // turns gives the decoder its turns. The session is locked while it decodes.

@@ -212,6 +212,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 				if len(errs) != 1 || !strings.Contains(errs[0].Message, c.why) {
 					t.Errorf("%+v, want %q", errs, c.why)
 				}
+				synctest.Wait()
 				if n := len(st.server.called()); c.handler != nil && n != 1 {
 					t.Errorf("it was tried %d times", n)
 				}

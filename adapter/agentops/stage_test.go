@@ -21,7 +21,7 @@ type stage struct {
 	host    *agenttest.Host
 	session agent.Session
 	counted atomic.Int64 // connections that could not be opened
-	strange atomic.Int64 // frames of a type that nobody knows
+	unknown atomic.Int64 // frames of types that nobody knows
 	n       int
 }
 
@@ -52,7 +52,7 @@ func (st *stage) open(token string) {
 		case agent.OpenFailure:
 			st.counted.Add(1)
 		case agent.UnknownEvent:
-			st.strange.Add(1)
+			st.unknown.Add(1)
 		}
 	}})
 	if err != nil {

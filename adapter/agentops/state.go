@@ -14,6 +14,9 @@ type news struct {
 	asks []*ask
 	// settled are asks, by their native ids, that need no answer any more.
 	settled []string
+	// again are asks, by their native ids, that were told once more: whatever was
+	// answered did not arrive.
+	again []string
 	// unknown are the types of frames that nobody knows: the protocol has moved on.
 	unknown []string
 	// dropped counts what was too long, or too much, to be kept.
@@ -87,7 +90,7 @@ func (d *Decoder) settle(t agent.Turns) {
 		case r.verdict != nil || r.abort:
 			d.cut(r, t)
 		case r.gone:
-			d.end(r, trace.Stop{Reason: "agent_lost", Outcome: trace.OutcomeFailed, Error: "Stream interrupted"})
+			d.end(r, interruptedStop())
 		}
 	}
 }

@@ -52,6 +52,11 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 	case wire.SessionTerminated, wire.SessionArchived:
 		d.gone(f.Status, t)
 	case wire.SessionError: // why comes with the next frame
+		for _, p := range slices.Clone(d.prompts) {
+			if p.own && p.phase <= given {
+				d.begin(p, p.channel, t)
+			}
+		}
 		for _, r := range d.runs {
 			r.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Error: "The session has failed."}
 		}
@@ -117,6 +122,9 @@ func (d *Decoder) queued(f wire.StatusData) {
 		p.phase = queued
 		return
 	}
+	if d.theirs {
+		return
+	}
 	for _, p := range slices.Backward(d.prompts) {
 		if p.own && p.phase == sent {
 			p.phase = queued
@@ -178,6 +186,11 @@ func (d *Decoder) failed(f wire.Error, t agent.Turns) {
 		return
 	}
 	stop := trace.Stop{Reason: wire.ReasonError, Outcome: trace.OutcomeFailed, Error: text}
+	if f.Message != "" && promptID == "" {
+		if r = d.rejected(stop, t); r == nil {
+			return
+		}
+	}
 	if r != nil && r.abort {
 		stop = halted()
 	}
@@ -204,6 +217,27 @@ func (d *Decoder) failed(f wire.Error, t agent.Turns) {
 		return
 	}
 	d.failPrompt(p, stop, t)
+}
+
+// rejected takes what is wrong with a frame, which only its sender is told: it ends the
+// prompt that was sent last, or else what runs for one of ours, and nobody else's turn.
+// It returns the run that is to end.
+func (d *Decoder) rejected(stop trace.Stop, t agent.Turns) *run {
+	for _, p := range slices.Backward(d.prompts) {
+		if p.own && p.phase == sent {
+			d.failPrompt(p, stop, t)
+			return nil
+		}
+	}
+	for _, r := range slices.Backward(d.runs) {
+		if r.prompt == nil || r.prompt.own {
+			return r
+		}
+	}
+	if stop.Error != d.lastErr {
+		t.Note(trace.Error{Code: "session", Message: stop.Error})
+	}
+	return nil
 }
 
 // unsupported begins the one error after which the prompt runs all the same: without

@@ -2,6 +2,7 @@ package agentops
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -27,23 +28,22 @@ func (s *session) stop(o *ours) {
 	s.mu.Lock()
 	what := s.dec.fate(o.b)
 	switch {
-	case what >= given && what < ended:
-		if s.dec.alone(o.b) {
-			s.mu.Unlock()
-			s.abort(ctx, o)
-			s.awaitStop(o)
-			o.b.End(stoppedHere())
-			return
-		}
+	case s.dec.mayAbort(o.b):
+		s.mu.Unlock()
+		s.abort(ctx, o)
+		s.awaitStop(o)
+		o.b.End(stoppedHere())
+		return
+	case what == running:
 		s.cfg.Logger.Warn("agentops: a turn was not aborted, because that would have hit another that runs beside it")
 	case what == queued && s.mood.posts():
 		s.mu.Unlock()
 		s.send(ctx, o.caller, wire.QueueWithdraw{})
 		o.b.End(stoppedHere())
 		return
-	case what == sent, what == queued: // it may run later, and is aborted then
-		if !s.rt.PerTurn {
-			s.owed = o
+	case what == sent, what == queued, what == given: // it may run later, and is aborted then
+		if !s.rt.PerTurn && len(s.owed) < mostPrompt {
+			s.owed = append(s.owed, o)
 		}
 	}
 	s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *session) poll(ctx context.Context, within time.Duration, holds func() b
 }
 
 // fate says what became of a prompt of ours, also after its turn here has ended.
-func (d *Decoder) fate(b *trace.Builder) phase {
+func (d *Decoder) fate(b interface{ Turn() string }) phase {
 	if p := d.promptOf(b); p != nil {
 		return p.phase
 	}
@@ -114,26 +114,30 @@ func (d *Decoder) fate(b *trace.Builder) phase {
 	return 0
 }
 
-// collect aborts a prompt that was stopped before it ran, as soon as it does. The
+// collect aborts prompts that were stopped before they ran, as soon as they do. The
 // caller holds s.mu.
 //
 //nolint:contextcheck // telling the other side outlives the frame that brought it about
 func (s *session) collect() {
-	o := s.owed
-	p := s.dec.promptOf(o.b)
-	switch {
-	case p != nil && p.phase <= queued:
-		return
-	case p != nil && p.phase <= running:
-		if s.dec.alone(o.b) {
-			s.goes.Go(func() {
-				ctx, cancel := context.WithTimeout(s.life, tellWithin)
-				defer cancel()
-				s.abort(ctx, o)
-			})
+	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
+		if !s.dec.mayAbort(o.b) {
+			fate := s.dec.fate(o.b)
+			return fate == 0 || fate > running
 		}
-	}
-	s.owed = nil
+		s.goes.Go(func() {
+			ctx, cancel := context.WithTimeout(s.life, tellWithin)
+			defer cancel()
+			s.abort(ctx, o)
+		})
+		return true
+	})
+}
+
+// mayAbort reports whether an abort would stop that turn and no other. What is given to
+// the agent may still have to wait there: for a turn of which nothing was seen yet.
+func (d *Decoder) mayAbort(b interface{ Turn() string }) bool {
+	fate := d.fate(b)
+	return d.alone(b) && (fate == running || fate == given && !d.unseen)
 }
 
 // alone reports whether no other turn than that one runs.

@@ -37,14 +37,38 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		return err
 	}
 	defer alive()
-	if err := s.connect(ctx, caller); err != nil {
+	open, leave := s.whileOpen(ctx)
+	defer leave()
+	if err := s.connect(open, caller); err != nil {
 		return s.notHad(ctx, b, connectionFailed, err)
 	}
-	if err := s.say(ctx, o, p); err != nil {
+	if err := s.say(open, o, p); err != nil && !s.taken(ctx, o, err) {
 		s.drop(o)
 		return s.notHad(ctx, b, err.Error(), err)
 	}
 	return s.await(ctx, o)
+}
+
+// whileOpen returns a context that ends with the first, or with the session.
+func (s *session) whileOpen(ctx context.Context) (context.Context, context.CancelFunc) {
+	open, cancel := context.WithCancelCause(ctx)
+	closed := context.AfterFunc(s.life, func() { cancel(errClosed) })
+	return open, func() {
+		closed()
+		cancel(nil)
+	}
+}
+
+// taken reports whether a prompt is there, or may be, although its receipt did not
+// come: the frames know better, and what was stopped meanwhile is to stop there too.
+func (s *session) taken(ctx context.Context, o *ours, why error) bool {
+	if statusOf(why) != 0 || s.life.Err() != nil {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fate := s.dec.fate(o.b)
+	return fate > sent || fate == sent && ctx.Err() != nil
 }
 
 // notHad ends a turn that could not be begun. That the session is closed is for
@@ -66,7 +90,7 @@ func (s *session) notHad(ctx context.Context, b *trace.Builder, sentence string,
 func (s *session) anew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dec, s.owed = NewDecoder(Options{Tools: s.rt.Tools, OwnOnly: true}), nil
+	s.dec, s.owed = s.newDecoder(), nil
 }
 
 // drop forgets a prompt that was not taken.
@@ -160,9 +184,7 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	}
 	s.mu.Lock()
 	s.ours = o
-	if user != "" {
-		s.dec.user = user // whoever prompts is us
-	}
+	s.dec.user = user // whoever prompts is us
 	s.decode(agent.In, data)
 	s.mu.Unlock()
 	ctx, cancel := lingering(ctx, s.life)
@@ -243,5 +265,6 @@ func (s *session) rests(o *ours) bool {
 	case s.ours != o:
 		return false
 	}
-	return s.mood.wakes(s.dec.waking(), time.Now(), s.rt.wakeTime()) || s.dec.phase(o.b) == queued
+	wakes := s.mood.wakes(s.dec.waking(), time.Now(), s.rt.wakeTime())
+	return wakes || !s.dec.waking() && s.dec.phase(o.b) == queued
 }

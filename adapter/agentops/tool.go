@@ -54,6 +54,7 @@ func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
 			d.fresh.dropped++
 			return
 		}
+		d.moves++
 		tn.endText()
 		c = &call{id: f.CallID, key: tn.run.keyOf(f.CallID, tn), name: cmp.Or(f.ToolName, "tool")}
 		tn.calls[f.CallID] = c
@@ -65,9 +66,11 @@ func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
 	}
 	switch f.Status {
 	case wire.ToolCompleted:
+		d.moves++
 		tn.write(d, c)
 		tn.result(c, trace.ToolResult{Status: trace.ToolCompleted, Output: f.Result})
 	case wire.ToolError:
+		d.moves++
 		tn.write(d, c)
 		status := trace.ToolFailed
 		if c.denied {

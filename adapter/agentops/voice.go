@@ -42,8 +42,10 @@ func (s *session) speak(ctx context.Context, c agent.Caller, data []byte) error 
 
 // voice finds the caller's line, or opens one.
 func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
-	s.connecting.Lock()
-	defer s.connecting.Unlock()
+	if err := s.connecting.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.connecting.leave()
 	s.mu.Lock()
 	for _, v := range s.voices {
 		if v.who == whoIs(c) && v.ctx.Err() == nil {
@@ -117,8 +119,12 @@ func (s *session) userOf(ctx context.Context, c agent.Caller) (string, error) {
 		} `json:"user"`
 	}
 	err := s.api.call(ctx, c, http.MethodGet, s.api.at("auth", "me"), nil, &me)
-	if err != nil && (statusOf(err) == 0 || statusOf(err) == http.StatusUnauthorized) {
+	switch {
+	case err == nil, statusOf(err) == http.StatusNotFound, lacksRoute(err):
+	case statusOf(err) == 0, statusOf(err) == http.StatusUnauthorized:
 		return "", err
+	default:
+		return "", nil //nolint:nilerr // it does not say now: it is asked again for the next prompt
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -34,6 +34,8 @@ type post struct {
 	lost    time.Time     // when the last one was lost
 	host    agent.Host    // nil while no session is open
 	logger  *slog.Logger
+	meter   agent.Meter
+	strange int      // frames of unknown types that nobody has counted yet
 	turn    *turn    // the one that runs, or nil
 	past    []string // turns of the runner that are over, and may still be spoken of
 	aborts  int      // that the runner has not confirmed
@@ -182,6 +184,7 @@ func (p *post) take(ctx context.Context, l *line, data []byte) error {
 	case agentops.Request:
 		return l.send(ctx, agentops.Result{Request: f.Name, RequestID: f.RequestID, Error: notOffered})
 	case agentops.Unknown:
+		p.count()
 		if f.RequestID == "" {
 			p.log("frame of a runner of an unknown type", "type", f.Name)
 			return nil
@@ -190,6 +193,17 @@ func (p *post) take(ctx context.Context, l *line, data []byte) error {
 	}
 	p.hand(l, f)
 	return nil
+}
+
+// count counts a frame of an unknown type, when there is a session to count it for.
+func (p *post) count() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.host == nil {
+		p.strange = min(p.strange+1, 1<<16)
+		return
+	}
+	p.meter.Count(agent.UnknownEvent)
 }
 
 // hand gives a frame to the turn that it belongs to.

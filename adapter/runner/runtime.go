@@ -88,7 +88,10 @@ func (r *Runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (ag
 	life, end := context.WithCancelCause(context.Background())
 	s := &session{runtime: r, post: p, host: host, model: cfg.Model, life: life, end: end}
 	p.mu.Lock()
-	p.host = host
+	p.host, p.meter = host, cfg.Meter
+	for ; p.strange > 0; p.strange-- {
+		p.meter.Count(agent.UnknownEvent)
+	}
 	if cfg.Logger != nil {
 		p.logger = cfg.Logger
 	}

@@ -29,9 +29,11 @@ type turn struct {
 	line    *line              // the one that has the prompt, or goes on with it
 	names   []string           // the runner's turns that belong to it
 	try     int                // how often the prompt was sent
+	began   bool               // something was heard of this try
 	part    int                // parts of text in this try: text after a tool is another
 	written bool               // the part has text
 	said    []*strings.Builder // the parts of text so far, to know a last word that repeats one
+	kept    int                // bytes in said
 	calls   map[string]*call
 	verdict *trace.Stop
 }
@@ -68,6 +70,9 @@ func (t *turn) take(l *line, f agentops.Frame) {
 	select {
 	case t.heard <- struct{}{}:
 	default:
+	}
+	if t.echo(f) {
+		return
 	}
 	switch f := f.(type) {
 	case agentops.MessageCreate:
@@ -123,6 +128,22 @@ func (t *turn) emit(d trace.Data) bool {
 	return true
 }
 
+// echo reports whether a frame only repeats the end of the prompt before: a runner may
+// say complete twice, and some do not say of what. Whatever they work on they begin by
+// saying so.
+func (t *turn) echo(f agentops.Frame) bool {
+	switch f := f.(type) {
+	case agentops.AgentStatus:
+		t.began = t.began || f.Status != agentops.StatusIdle && t.concerns(f.MessageID)
+	case agentops.Complete:
+		return !t.began && f.MessageID == ""
+	case agentops.Aborted:
+	default:
+		t.began = true
+	}
+	return false
+}
+
 // belongs notes a turn of the runner's, to know what is late once it is over.
 func (t *turn) belongs(id string) {
 	if len(t.names) < mostPast && !slices.Contains(t.names, id) {
@@ -150,7 +171,7 @@ func (t *turn) send(l *line) {
 		t.calls = map[string]*call{}
 	}
 	t.try++
-	t.line, t.part, t.written, t.verdict = l, 0, false, nil
+	t.line, t.part, t.written, t.verdict, t.began = l, 0, false, nil, false
 }
 
 // lose ends a call whose runner is gone.
@@ -161,15 +182,21 @@ func (t *turn) lose(c *call) {
 	}
 }
 
-// holder is the line that has the prompt, and whether that was ever sent.
-func (t *turn) holder() (*line, bool) {
+// holder is the line that has the prompt, and how often that was sent.
+func (t *turn) holder() (l *line, tries int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.line, t.try > 0
+	return t.line, t.try
 }
 
-// longText is how much of a part is kept to know it again.
-const longText = 1 << 20
+// What is kept of a turn: how much text to know it again, in how many parts, and how
+// many calls there may be.
+const (
+	longText  = 1 << 20
+	mostText  = 16 << 20
+	mostParts = 10_000
+	mostCalls = 10_000
+)
 
 func (t *turn) key(try, part int) string { return fmt.Sprintf("%d.%d", try, part) }
 
@@ -184,13 +211,23 @@ func (t *turn) text(delta string) {
 			t.b.MessageRepeats(key, t.key(t.try-1, t.part))
 		}
 	}
+	t.keep(delta)
+	t.b.MessageDelta(key, delta)
+}
+
+// keep keeps a text as long as there is room for it.
+func (t *turn) keep(text string) {
+	if t.part >= mostParts || t.kept >= mostText {
+		t.kept = mostText
+		return
+	}
 	for len(t.said) <= t.part {
 		t.said = append(t.said, &strings.Builder{})
 	}
 	if said := t.said[t.part]; said.Len() < longText {
-		said.WriteString(delta)
+		said.WriteString(text)
+		t.kept += len(text)
 	}
-	t.b.MessageDelta(key, delta)
 }
 
 func (t *turn) endText() {
@@ -205,7 +242,7 @@ func (t *turn) endText() {
 func (t *turn) finalize(f agentops.Finalize) {
 	text := string(f.FinalText)
 	key := t.key(t.try, t.part)
-	known := false
+	known := t.kept >= mostText
 	for _, said := range t.said {
 		known = known || said.Len() >= longText || strings.Contains(said.String(), text)
 	}
@@ -251,6 +288,9 @@ func (t *turn) stop() trace.Stop {
 func (t *turn) tool(f agentops.ToolUpdate) {
 	c := t.calls[f.CallID]
 	if c == nil {
+		if len(t.calls) >= mostCalls {
+			return
+		}
 		c = &call{id: f.CallID}
 		if t.try > 1 {
 			c.id = fmt.Sprintf("%s#%d", f.CallID, t.try)

@@ -10,10 +10,14 @@ import (
 
 // Why a turn failed whose runner did not do its part.
 const (
-	neverCame  = "No runner has connected to this session: start one, then send the message again."
-	notReady   = "The runner of this session does not become ready: see in its log why, then send the message again."
-	stayedAway = "The runner of this session is gone: start it again, then send the message again."
+	neverCame   = "No runner has connected to this session: start one, then send the message again."
+	notReady    = "The runner of this session does not become ready: see in its log why, then send the message again."
+	keepsEnding = "The runner of this session was lost each time it had this message: see in its log why."
+	stayedAway  = "The runner of this session is gone: start it again, then send the message again."
 )
+
+// mostTries is how often a prompt is sent: it may be what ends the runner.
+const mostTries = 5
 
 // What the user sees meanwhile.
 const (
@@ -48,7 +52,8 @@ func (w *wait) step(ctx context.Context) (again bool, err error) {
 	p.mu.Lock()
 	l, ready, lost, changed := p.line, p.line != nil && p.line.ready, p.lost, p.changed
 	p.mu.Unlock()
-	holder, sent := t.holder()
+	holder, tries := t.holder()
+	sent := tries > 0
 	select {
 	case <-t.over:
 		t.b.End(t.stop())
@@ -66,6 +71,9 @@ func (w *wait) step(ctx context.Context) (again bool, err error) {
 	case l == nil:
 		w.say(repeated)
 		return w.until(ctx, changed, lost.Add(r.Gone), stayedAway)
+	case ready && holder != l && tries >= mostTries:
+		t.b.End(trace.Stop{Reason: "agent_lost", Outcome: trace.OutcomeFailed, Error: keepsEnding})
+		return false, nil
 	case ready && (!sent || holder != l):
 		t.send(l)
 		w.told = ""

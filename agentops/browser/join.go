@@ -2,6 +2,7 @@ package browser
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
@@ -86,6 +87,7 @@ func Transcript(records iter.Seq2[trace.Record, error], o Options, most int) ([]
 	t := New(o)
 	var all []agentops.Message
 	at := map[string]int{}
+	size := 0 // of what came since the last look at what is too old
 	for r, err := range records {
 		if err != nil {
 			return nil, err
@@ -95,20 +97,36 @@ func Transcript(records iter.Seq2[trace.Record, error], o Options, most int) ([]
 			case agentops.MessageAdded:
 				at[f.Data.ID] = len(all)
 				all = append(all, f.Data)
+				size += weight(f.Data)
 			case agentops.MessageUpdated:
 				if i, ok := at[f.Data.ID]; ok {
 					all[i].Content, all[i].Parts = f.Data.Content, f.Data.Parts
+					size += weight(f.Data)
 				}
 			}
 		}
+		if size > most {
+			all = newest(all, most)
+			clear(at)
+			for i, m := range all {
+				at[m.ID] = i
+			}
+			size = 0
+		}
 	}
+	return newest(all, most), nil
+}
+
+// newest are the newest messages that take up no more than most bytes, in a list of
+// their own.
+func newest(all []agentops.Message, most int) []agentops.Message {
 	first := len(all)
 	for room := most; first > 0; first-- {
 		if room -= weight(all[first-1]); room < 0 {
 			break
 		}
 	}
-	return all[first:], nil
+	return slices.Clone(all[first:])
 }
 
 // weight is about what a message takes up in a frame.

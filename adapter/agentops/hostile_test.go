@@ -1,0 +1,692 @@
+package agentops_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// atWork is the prompt that runs, or "".
+func (s *server) atWork() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		return ""
+	}
+	return s.running.p.content
+}
+
+// waiting is the id of what waits for its answer, or "".
+func (s *server) waiting() (id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id = range s.asks {
+		break
+	}
+	return id
+}
+
+// A server that takes every connection and hangs up at once is not asked for ever.
+func TestAServerThatHangsUpAtOnceIsNotAskedForEver(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			tn.pause(3 * time.Hour)
+		}
+		p := st.say("x")
+		p.sees("well")
+		go func() {
+			for range 10_000 {
+				st.server.drop(0)
+				time.Sleep(500 * time.Millisecond)
+			}
+		}()
+		stop, events := p.end()
+		if stop.Error != "Stream interrupted" || said(events) != "well" {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+		synctest.Wait()
+		if n := st.server.opened; n > 12 {
+			t.Errorf("%d sockets were opened", n)
+		}
+		st.server.stopTurn()
+		time.Sleep(2 * time.Hour)
+	})
+}
+
+// Without a turn nobody is connected. What began there meanwhile is somebody else's,
+// and not the beginning of what is asked next.
+func TestE34_WhatBeganWhileNobodyLookedIsNotOurs(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.say("hello").completes()
+		st.server.drop(0)
+		time.Sleep(time.Minute)
+		st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+		synctest.Wait()
+		if got := st.say("tool").completes(); got != "Let me look.|It says hello." {
+			t.Errorf("it said %q", got)
+		}
+		synctest.Wait()
+	})
+}
+
+// A stop that comes before the word that the prompt waits hits nobody else's turn, and
+// the prompt does not run.
+func TestE08_AStopThatIsQuickerThanTheEchoHitsNobodyElse(t *testing.T) {
+	for name, c := range map[string]struct {
+		first   bool // the other's turn is older than our connection
+		perTurn bool
+	}{"seen": {}, "unseen": {first: true}, "per turn": {first: true, perTurn: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st := newStage(t, feb)
+				if c.perTurn {
+					st.runtime.PerTurn = true
+					st.open("")
+				}
+				if !c.first {
+					st.say("hello").completes()
+				}
+				st.server.other("slow", "")
+				synctest.Wait()
+				st.server.lag = 200 * time.Millisecond
+				p := st.say("slow too")
+				time.Sleep(100 * time.Millisecond)
+				p.cancel()
+				p.end()
+				time.Sleep(20 * time.Second)
+				synctest.Wait()
+				if n := len(st.server.frames("abort")); n != 0 || st.server.atWork() != "slow" {
+					t.Fatalf("%d aborts hit the other's turn", n)
+				}
+				time.Sleep(20 * time.Second)
+				synctest.Wait()
+				if n := len(st.server.frames("abort")); !c.perTurn && (n != 1 || st.server.atWork() != "") {
+					t.Errorf("%d aborts; what was stopped runs: %v", n, st.server.atWork() != "")
+				}
+				st.server.stopTurn()
+			})
+		})
+	}
+}
+
+// Of several prompts that were stopped while they waited none runs.
+func TestE08_AllThatWasStoppedIsAborted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, feb)
+		st.say("hello").completes()
+		st.server.other("slow", "")
+		synctest.Wait()
+		for _, text := range []string{"slow one", "slow two"} {
+			p := st.say(text)
+			synctest.Wait()
+			p.cancel()
+			p.end()
+		}
+		time.Sleep(40 * time.Second)
+		synctest.Wait()
+		if what := st.server.atWork(); what != "" {
+			t.Errorf("%q runs", what)
+		}
+		st.server.stopTurn()
+	})
+}
+
+// A server that does not say now who somebody is does not make the prompt that of
+// who prompted before, and is asked again.
+func TestWhoSomebodyIsIsAskedAgain(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.say("hello").completes()
+		synctest.Wait()
+		st.server.wrap = func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/auth/me") {
+					w.WriteHeader(http.StatusInternalServerError)
+					return
+				}
+				h.ServeHTTP(w, r)
+			})
+		}
+		if got := st.sayBy("hello from bob", by{who: "bob"}).completes(); got != "You said: hello from bob" {
+			t.Errorf("%q", got)
+		}
+		synctest.Wait()
+		st.server.wrap = nil
+		if got := st.sayBy("hello again", by{who: "bob"}).completes(); got != "You said: hello again" {
+			t.Errorf("%q", got)
+		}
+		asked := 0
+		synctest.Wait()
+		for _, c := range st.server.called() {
+			if c == "GET /api/auth/me" {
+				asked++
+			}
+		}
+		if asked != 3 {
+			t.Errorf("it was asked %d times", asked)
+		}
+	})
+}
+
+// A last word that does not come is not waited for as long as anything else comes.
+func TestE23_ALastWordIsNotWaitedForAsLongAsAnythingComes(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		var ended time.Time
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			tn.tool("prt-1", "bash", "running", object{"command": "ls"}, nil)
+			tn.finish("end_turn", "")
+			ended = time.Now()
+			for range 300 {
+				tn.pause(time.Second)
+				st.server.broadcast(object{"type": "audit_log", "entry": object{"eventType": "x", "summary": "x"}})
+			}
+		}
+		p := st.say("x")
+		stop, _ := p.end()
+		if took := time.Since(ended); stop.Outcome != trace.OutcomeCompleted || took > 10*time.Second {
+			t.Errorf("%+v after %s", stop, took)
+		}
+		st.server.stopTurn()
+	})
+}
+
+// E31: a prompt that waits until the session is awake waits no longer than that may take.
+func TestE31_APromptThatWaitsForASessionThatNeverWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t, head)
+		g := newGateway(t, s, memlog.New())
+		defer g.close()
+		g.wait(g.say("hello"))
+		s.mu.Lock()
+		s.running = &turn{s: s, p: &prompt{}, cancel: func() {}} // whatever takes a prompt now queues it
+		s.mu.Unlock()
+		began := time.Now()
+		turn := g.say("x")
+		synctest.Wait()
+		s.broadcast(object{"type": "status", "data": object{"status": "restoring"}})
+		s.broadcast(object{"type": "status", "data": object{"promptQueued": true, "queuePosition": 1, "queueReason": "waking"}})
+		ended := make(chan trace.Stop)
+		go func() {
+			stop, _ := g.wait(turn)
+			ended <- stop
+		}()
+		select {
+		case stop := <-ended:
+			if stop.Outcome != trace.OutcomeFailed {
+				t.Errorf("%+v", stop)
+			}
+		case <-time.After(20 * time.Minute):
+			t.Errorf("after %s it still waits", time.Since(began))
+			if _, _, err := g.hub.StopTurn(t.Context(), s.id, turn.ID, "ada"); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+		}
+		s.mu.Lock()
+		s.running, s.queue = nil, nil
+		s.mu.Unlock()
+	})
+}
+
+// A prompt that was taken from the queue while the connection was lost has an end.
+func TestE30_WithdrawnWhileTheConnectionWasLost(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		s := newServer(t, e)
+		g := newGateway(t, s, memlog.New())
+		defer g.close()
+		g.wait(g.say("hello"))
+		s.script = func(tn *turn) {
+			if tn.p.by.id == "u_bob" {
+				tn.say("long")
+				tn.pause(time.Hour)
+			}
+		}
+		s.other("long", map[era]string{head: "thread:thread-active"}[e])
+		synctest.Wait()
+		turn := g.say("x")
+		synctest.Wait()
+		s.away(func() {
+			s.mu.Lock()
+			s.queue = nil
+			s.mu.Unlock()
+			s.stopTurn()
+			time.Sleep(time.Second)
+		})
+		ended := make(chan trace.Stop)
+		go func() {
+			stop, _ := g.wait(turn)
+			ended <- stop
+		}()
+		select {
+		case stop := <-ended:
+			if stop.Outcome != trace.OutcomeCanceled || stop.Error == "" {
+				t.Errorf("%+v", stop)
+			}
+		case <-time.After(10 * time.Minute):
+			t.Error("it still waits")
+			if _, _, err := g.hub.StopTurn(t.Context(), s.id, turn.ID, "ada"); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+		}
+	})
+}
+
+// What is answered while the connection is lost reaches the agent when it is back.
+func TestH27_AnAnswerThatIsGivenWhileTheConnectionIsLost(t *testing.T) {
+	for _, what := range []string{"question", "permission"} {
+		t.Run(what, func(t *testing.T) {
+			inBoth(t, func(t *testing.T, e era) {
+				if what == "permission" && e == feb {
+					return
+				}
+				st := newStage(t, e)
+				away := func() {
+					go st.server.away(func() { time.Sleep(5 * time.Second) })
+					time.Sleep(time.Second)
+				}
+				st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+					away()
+					return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
+				}
+				st.host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+					away()
+					return allow("ada")(ctx, r)
+				}
+				p := st.say(what)
+				go func() {
+					time.Sleep(4 * time.Minute)
+					st.server.stopTurn()
+				}()
+				stop, events := p.end()
+				if stop.Outcome != trace.OutcomeCompleted || what == "question" && said(events) != "Before I go on:|You chose red." {
+					t.Errorf("%+v %q", stop, said(events))
+				}
+				time.Sleep(5 * time.Minute)
+			})
+		})
+	}
+}
+
+// A prompt that the server has taken is not failed because its receipt is late.
+func TestAReceiptThatIsLateFailsNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.server.wrap = func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method != http.MethodPost {
+					h.ServeHTTP(w, r)
+					return
+				}
+				h.ServeHTTP(httptest.NewRecorder(), r)
+				select {
+				case <-r.Context().Done():
+				case <-time.After(45 * time.Second):
+				}
+				w.WriteHeader(http.StatusOK)
+			})
+		}
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			tn.pause(time.Minute)
+			tn.say(", at last")
+			tn.finish("end_turn", "")
+		}
+		if got := st.say("x").completes(); got != "well, at last" {
+			t.Errorf("%q", got)
+		}
+		if n := len(st.host.Begun()); n != 0 {
+			t.Errorf("%d turns of somebody else's", n)
+		}
+	})
+}
+
+// Close waits for no server that does not answer, and neither does who stops.
+func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
+	hangs := func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // else nobody notices that the client has left
+			<-r.Context().Done()
+		})
+	}
+	t.Run("close", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			st := newStage(t, head)
+			st.server.wrap = hangs
+			p := st.say("x")
+			time.Sleep(time.Second)
+			began := time.Now()
+			if err := st.session.Close(); err != nil {
+				t.Error(err)
+			}
+			<-p.done
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("it took %s", took)
+			}
+			_ = p.Finish(trace.Stop{Outcome: trace.OutcomeCanceled})
+		})
+	})
+	t.Run("stop", func(t *testing.T) {
+		inBoth(t, func(t *testing.T, e era) {
+			st := newStage(t, e)
+			p := st.say("slow")
+			p.sees("well")
+			st.server.mu.Lock()
+			st.server.wrap = hangs
+			st.server.mu.Unlock()
+			st.server.drop(0)
+			time.Sleep(5 * time.Second) // it is being connected anew
+			began := time.Now()
+			p.cancel()
+			p.end()
+			if took := time.Since(began); took > 4*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	})
+}
+
+// Two turns are open at a restart: each goes on as itself, through one connection.
+func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		s := newServer(t, e)
+		store := keeping{memlog.New()}
+		first := newGateway(t, s, store)
+		first.wait(first.say("hello"))
+		s.script = func(tn *turn) {
+			if tn.p.by.id != "u_bob" {
+				usual(tn)
+				return
+			}
+			for range 8 {
+				tn.say("more ")
+				tn.pause(10 * time.Second)
+			}
+			tn.finish("end_turn", "")
+		}
+		s.other("long", map[era]string{head: "thread:thread-active"}[e])
+		time.Sleep(time.Second)
+		turn := first.say("tool")
+		time.Sleep(time.Second)
+		first.close()
+		time.Sleep(15 * time.Second)
+
+		second := newGateway(t, s, store)
+		defer second.close()
+		stop, events := second.wait(turn)
+		if stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+		synctest.Wait()
+		if n := len(s.clients); n != 1 {
+			t.Errorf("%d connections", n)
+		}
+		var all strings.Builder
+		for r, err := range second.log.After(t.Context(), s.id, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, ok := r.Payload.(trace.MessageDelta); ok {
+				all.WriteString(d.Delta)
+			}
+		}
+		if n := strings.Count(all.String(), "Let me look."); n != 1 {
+			t.Errorf("it was said %d times", n)
+		}
+		_ = agenttest.Said
+	})
+}
+
+// After a restart a question whose id only begins like that of one that waits is
+// another question.
+func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		file := t.TempDir() + "/token"
+		if err := os.WriteFile(file, []byte("token-ada\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		st.runtime.Token.File = file
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			tn.pause(time.Minute)
+			tn.ask("que-1", "Which colour?", "red")
+			tn.finish("end_turn", "")
+		}
+		p := st.say("x")
+		p.sees("well")
+		if err := p.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Abandon(); err != nil {
+			t.Fatal(err)
+		}
+		if err := st.session.Close(); err != nil {
+			t.Fatal(err)
+		}
+		<-p.done
+		again := agenttest.NewHost()
+		again.OnAsk = func(context.Context, trace.Question) trace.Answer {
+			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
+		}
+		r := again.Reopen(p.Turn(), p.Events())
+		session, err := st.runtime.Open(t.Context(), again, agent.Config{SessionID: st.server.id, Resume: st.host.Token()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = session.Close() }()
+		go func() {
+			time.Sleep(10 * time.Minute)
+			st.server.stopTurn()
+		}()
+		if err := st.runtime.Reattach(t.Context(), session, []string{"que-10-abcdef"}, r.Builder); err != nil {
+			t.Fatal(err)
+		}
+		stop, _ := r.Verdict()
+		_, events := finish(t, r, stop)
+		asked := agenttest.Each[trace.Question](events)
+		if len(asked) != 1 || asked[0].QuestionID != "que-1" || stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("%+v, and what was asked is %+v", stop, asked)
+		}
+		time.Sleep(10 * time.Minute)
+	})
+}
+
+// I11: what no version of the server has ever sent is counted, each once, however often
+// the session is read; and what is known and passed over is not. I08: a connection that
+// breaks is none that could not be opened.
+func TestI11_I08_WhatIsCountedOfARealSession(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.sayBy("hello", by{who: "bob"}).completes()
+		st.say("hello").completes() // both are connected now, at least to the older one
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			for i := range 3 {
+				st.server.broadcast(object{"type": fmt.Sprintf("brand-new-%d", i%2), "turnId": tn.id})
+			}
+			st.server.broadcast(object{"type": "stream"})
+			st.server.broadcast(object{"type": "review-result", "requestId": "r"})
+			st.server.raw([]byte("nonsense"))
+			synctest.Wait()
+			st.server.drop(0)
+			time.Sleep(10 * time.Second)
+			tn.finish("end_turn", "")
+		}
+		st.say("x").completes()
+		if n := st.unknown.Load(); n != 3 {
+			t.Errorf("%d unknown frames were counted, want 3", n)
+		}
+		if n := st.counted.Load(); n != 0 {
+			t.Errorf("%d failures were counted", n)
+		}
+		synctest.Wait()
+		st.server.script = nil
+		st.server.drop(0)
+		synctest.Wait()
+		synctest.Wait()
+		st.server.wrap = func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+		}
+		st.say("y").end()
+		if n := st.counted.Load(); n != 1 {
+			t.Errorf("%d failures were counted, want 1", n)
+		}
+	})
+}
+
+// A server that has no address for prompts gets the trace with the frame.
+func TestB11_TheTraceGoesAlongInAPromptsFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const traced = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+		st := newStage(t, head)
+		st.server.wrap = func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost {
+					reply(w, http.StatusNotFound, object{"error": "Not found", "code": "NOT_FOUND"})
+					return
+				}
+				h.ServeHTTP(w, r)
+			})
+		}
+		st.sayBy("hello", by{who: "ada", traceparent: traced}).completes()
+		got := st.server.frames("prompt")
+		if len(got) != 1 || got[0]["how"] != "socket" || got[0]["traceparent"] != traced {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// A token goes to no other host, whatever the server says: not after a redirection,
+// and not by an id that is an address.
+func TestATokenGoesNowhereElse(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.server.wrap = func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				http.Redirect(w, r, "http://elsewhere.test"+r.URL.Path, http.StatusTemporaryRedirect)
+			})
+		}
+		var hosts []string
+		dial := st.runtime.Dial
+		st.runtime.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			hosts = append(hosts, address)
+			return dial(ctx, network, address)
+		}
+		st.open("")
+		st.say("x").end()
+		if _, err := st.runtime.Find(t.Context(), "../../elsewhere.test/x?y#z", agent.Caller{Bearer: "token-ada"}); err == nil {
+			t.Error("it was found")
+		}
+		if _, err := st.runtime.Probe(t.Context()); err == nil {
+			t.Error("it is there")
+		}
+		for _, h := range hosts {
+			if !strings.HasPrefix(h, "agents.test:") {
+				t.Errorf("it called %s", h)
+			}
+		}
+		synctest.Wait()
+		for _, c := range st.server.called() {
+			if strings.Contains(c, "..") && !strings.HasPrefix(c, "GET /api/sessions/") {
+				t.Errorf("it called %s", c)
+			}
+		}
+	})
+}
+
+// What the policy decides of another's turn, which was begun there, is not told in the
+// name of who happens to be connected.
+func TestE34_ThePolicyAnswersNobodyElsesAgentInOurName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.host.Judge = func(r trace.PermissionRequest, _ trace.ToolCall) (trace.PermissionResponse, bool) {
+			return trace.PermissionResponse{RequestID: r.RequestID, Outcome: trace.Selected, ChosenOption: "approve", OptionKind: trace.AllowOnce, By: "policy"}, true
+		}
+		st.say("hello").completes()
+		st.server.other("permission", "thread:thread-active")
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := len(st.server.frames("approve")) + len(st.server.frames("approve-action")); n != 0 || st.server.waiting() == "" {
+			t.Errorf("%d approvals in the name of somebody who has nothing to do with it", n)
+		}
+		st.server.resolve(st.server.waiting(), "approve", user{id: "u_ada"})
+		time.Sleep(10 * time.Second)
+	})
+}
+
+// A session that fails while a prompt waits is its end.
+func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		for _, why := range []string{"", "The sandbox could not be started."} {
+			st := newStage(t, e)
+			st.say("hello").completes()
+			st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+			synctest.Wait()
+			p := st.say("x")
+			synctest.Wait()
+			st.server.broadcast(object{"type": "status", "data": object{"status": "error"}})
+			if why != "" {
+				st.server.broadcast(object{"type": "error", "error": why})
+			}
+			select {
+			case <-p.done:
+			case <-time.After(20 * time.Second):
+				t.Error("it still waits")
+				p.cancel()
+			}
+			if stop, _ := p.end(); stop.Outcome != trace.OutcomeFailed {
+				t.Errorf("%+v", stop)
+			}
+			st.server.stopTurn()
+		}
+	})
+}
+
+// Two users on one session: each one's question is answered, and each one's turn is
+// stopped, in their own name.
+func TestE34_TwoUsersStopAndAnswerInTheirOwnNames(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "bob"}
+		}
+		st.sayBy("hello", by{who: "ada"}).completes()
+		st.sayBy("question", by{who: "bob"}).completes()
+		p := st.sayBy("slow", by{who: "bob"})
+		p.sees("well")
+		p.cancel()
+		p.end()
+		synctest.Wait()
+		for _, typ := range []string{"answer", "abort"} {
+			got := st.server.frames(typ)
+			if e == head && typ == "abort" { // by REST, which the server notes by its call alone
+				continue
+			}
+			if len(got) != 1 || got[0]["who"] != "u_bob" {
+				t.Errorf("%s: %+v", typ, got)
+			}
+		}
+		if what := st.server.atWork(); what != "" {
+			t.Errorf("%q runs", what)
+		}
+	})
+}

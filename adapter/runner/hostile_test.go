@@ -1,0 +1,124 @@
+package runner_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/runner"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// E24: a runner may say complete twice, and February's does not say of which prompt.
+func TestE24_ASecondCompleteEndsNotTheNextPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, agenttest.NewHost())
+		p := ready(t, b.runtime)
+		first := b.ask("one")
+		p.prompt()
+		p.say(agentops.AgentStatus{Status: agentops.StatusThinking}, agentops.MessageCreate{TurnID: "t1"}, delta("t1", "One"),
+			agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn}, agentops.Complete{})
+		b.end(first)
+		second := b.ask("two")
+		p.prompt()
+		p.say(agentops.Complete{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+		synctest.Wait()
+		p.say(agentops.AgentStatus{Status: agentops.StatusThinking}, agentops.MessageCreate{TurnID: "t2"}, delta("t2", "Two"),
+			agentops.Finalize{TurnID: "t2", Reason: agentops.ReasonEndTurn}, agentops.Complete{})
+		events, stop := b.end(second)
+		if got := agenttest.Said(events); got != "Two\n" || stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("%q %+v", got, stop)
+		}
+	})
+}
+
+// A prompt that ends its runner each time is not sent for ever.
+func TestAPromptThatEndsItsRunnerIsNotSentForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, agenttest.NewHost())
+		var sent atomic.Int64
+		over := make(chan struct{})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range 200 {
+				select {
+				case <-over:
+					return
+				case <-time.After(10 * time.Second):
+				}
+				p := ready(t, b.runtime)
+				select {
+				case <-p.out:
+					sent.Add(1)
+				case <-time.After(time.Second):
+				}
+				_ = p.Close("")
+				<-p.served
+			}
+		}()
+		a := b.ask("poison")
+		_, stop := b.end(a)
+		close(over)
+		<-done
+		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "runner") || sent.Load() > 5 {
+			t.Errorf("%+v after %d times", stop, sent.Load())
+		}
+	})
+}
+
+// I11: what no runner has ever said is counted, each once.
+func TestI11_UnknownFramesOfARunnerAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var unknown atomic.Int64
+		r := runner.New(runner.Options{Token: token})
+		s, err := r.Open(t.Context(), agenttest.NewHost(), agent.Config{SessionID: "session", Meter: func(c agent.Count) {
+			if c == agent.UnknownEvent {
+				unknown.Add(1)
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := ready(t, r)
+		p.raw(`{"type":"brand-new"}`)
+		p.raw(`{"type":"brand-new-request","requestId":"r"}`)
+		p.raw(`{"type":"git-state","data":{}}`)
+		p.raw(`{"type":"mem-read","requestId":"r"}`)
+		p.raw(`{"type":"message.create"}`)
+		p.raw(`nonsense`)
+		p.say(agentops.Ping{})
+		synctest.Wait()
+		if n := unknown.Load(); n != 2 {
+			t.Errorf("%d were counted", n)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A runner that makes calls without end costs bounded memory.
+func TestCallsOfARunnerHaveABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, agenttest.NewHost())
+		p := ready(t, b.runtime)
+		a := b.ask("go")
+		prompt := p.prompt()
+		p.say(agentops.MessageCreate{TurnID: "t1"})
+		for i := range 12_000 {
+			p.raw(fmt.Sprintf(`{"type":"message.part.tool-update","turnId":"t1","callId":"c%d","toolName":"bash","status":"completed","args":{"x":1},"result":"y"}`, i))
+		}
+		p.say(delta("t1", "Done"), agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn}, agentops.Complete{MessageID: prompt.MessageID})
+		events, stop := b.end(a)
+		if n := len(agenttest.Each[trace.ToolCall](events)); n != 10_000 || agenttest.Said(events) != "Done\n" || stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("%d calls, %q, %+v", n, agenttest.Said(events), stop)
+		}
+	})
+}
