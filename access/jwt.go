@@ -174,7 +174,7 @@ func (v *verifier) claimed(standard jwt.Claims, claims map[string]any) (Principa
 	p.Role = v.role(claims)
 	if v.SessionClaim != "" {
 		if bound := claim(claims, v.SessionClaim); bound != nil {
-			p.Bound = &Bound{list(bound)}
+			p.Bound = NewBound(list(bound)...)
 		}
 	}
 	return p, refusal{}

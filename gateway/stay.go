@@ -1,0 +1,97 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// cameAs is the key of who sent a request, in the role that he had before he was
+// admitted to a session.
+type cameAs struct{}
+
+// asItCame is an admitted request as it was before: its sender may have another role in
+// the session by now, or none.
+func asItCame(r *http.Request) *http.Request {
+	p, ok := r.Context().Value(cameAs{}).(access.Principal)
+	if !ok {
+		return r
+	}
+	return r.WithContext(access.With(r.Context(), p))
+}
+
+// staying ends the context of an admitted request when its sender may look at the
+// session no more: he is no member any more, or the server that judges his token says
+// so. Where the role in the gateway counts nobody is ever put out. The function that it
+// returns ends the asking.
+func (g *gateway) staying(r *http.Request, id string) (staying *http.Request, leave func()) {
+	if _, guest := access.GuestOf(r.Context()); !g.Private && !guest {
+		return r, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	s := &stay{ask: func() error {
+		_, _, err := g.judge(asItCame(r.WithContext(ctx)), id, access.Viewer)
+		return err
+	}, end: cancel}
+	s.mu.Lock()
+	s.timer = time.AfterFunc(checkEvery, s.check)
+	s.mu.Unlock()
+	return r.WithContext(ctx), func() {
+		s.mu.Lock()
+		s.over = true
+		s.timer.Stop()
+		s.mu.Unlock()
+		cancel(nil)
+		s.asking.Wait()
+	}
+}
+
+// attended is for handlers that may go on for ever.
+func (g *gateway) attended(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		r, leave := g.staying(r, r.PathValue("id"))
+		defer leave()
+		return h(w, r)
+	}
+}
+
+// stay asks now and then whether somebody may stay. It has a goroutine only while it asks.
+type stay struct {
+	ask    func() error
+	end    context.CancelCauseFunc
+	asking sync.WaitGroup
+
+	mu    sync.Mutex
+	timer *time.Timer
+	over  bool
+}
+
+// begin reports whether there is still somebody to ask for.
+func (s *stay) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over {
+		s.asking.Add(1)
+	}
+	return !s.over
+}
+
+func (s *stay) check() {
+	if !s.begin() {
+		return
+	}
+	defer s.asking.Done()
+	if sentAway(s.ask()) {
+		s.end(uistream.ErrPutOut)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.over {
+		s.timer.Reset(checkEvery)
+	}
+}
