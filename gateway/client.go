@@ -56,7 +56,7 @@ func (g *gateway) client(w http.ResponseWriter, r *http.Request) error {
 		defer conn.CloseNow() //nolint:errcheck // it is closed by then, or was of no use
 		who, _ := access.From(admitted.Context())
 		o := &onlooker{
-			g: g, r: r.WithContext(context.WithoutCancel(r.Context())), id: id, agent: info.Agent, who: who,
+			g: g, r: r.WithContext(context.WithoutCancel(r.Context())), id: id, agent: info.Agent, who: who, //nolint:contextcheck // it outlives the request's own context
 			socket: g.newSocket(conn, g.bulk(admitted, upload)), follows: map[string]func(bool){},
 			screen: browser.New(browser.Options{Session: id, Workspace: info.Agent, Era: when, AskLimit: g.Hub.AskLimit}),
 		}

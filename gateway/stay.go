@@ -24,15 +24,15 @@ func asItCame(r *http.Request) *http.Request {
 	return r.WithContext(access.With(r.Context(), p))
 }
 
-// staying ends the context of an admitted request when its sender may look at the
-// session no more: he is no member any more, or the server that judges his token says
-// so. Where the role in the gateway counts nobody is ever put out. The function that it
-// returns ends the asking.
-func (g *gateway) staying(r *http.Request, id string) (staying *http.Request, leave func()) {
-	if _, guest := access.GuestOf(r.Context()); !g.Private && !guest {
-		return r, func() {}
+// staying is the context of an admitted request, which ends when its sender may look at
+// the session no more: he is no member any more, or the server that judges his token
+// says so. Where the role in the gateway counts nobody is ever put out. The function
+// that it returns ends the asking.
+func (g *gateway) staying(ctx context.Context, r *http.Request, id string) (_ context.Context, leave func()) {
+	if _, guest := access.GuestOf(ctx); !g.Private && !guest {
+		return ctx, func() {}
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
+	ctx, cancel := context.WithCancelCause(ctx)
 	s := &stay{ask: func() error {
 		_, _, err := g.judge(asItCame(r.WithContext(ctx)), id, access.Viewer)
 		return err
@@ -40,7 +40,7 @@ func (g *gateway) staying(r *http.Request, id string) (staying *http.Request, le
 	s.mu.Lock()
 	s.timer = time.AfterFunc(checkEvery, s.check)
 	s.mu.Unlock()
-	return r.WithContext(ctx), func() {
+	return ctx, func() {
 		s.mu.Lock()
 		s.over = true
 		s.timer.Stop()
@@ -53,9 +53,9 @@ func (g *gateway) staying(r *http.Request, id string) (staying *http.Request, le
 // attended is for handlers that may go on for ever.
 func (g *gateway) attended(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		r, leave := g.staying(r, r.PathValue("id"))
+		ctx, leave := g.staying(r.Context(), r, r.PathValue("id"))
 		defer leave()
-		return h(w, r)
+		return h(w, r.WithContext(ctx))
 	}
 }
 

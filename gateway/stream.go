@@ -37,9 +37,9 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 	}
 	leave, back := g.Hub.Attach(turn.Session, turn.ID), g.Hub.Return(turn.Session, caller(r))
 	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
-	r, gone := g.staying(r, turn.Session)
+	ctx, gone := g.staying(r.Context(), r, turn.Session)
 	defer gone()
-	err := g.Rings.Serve(r.Context(), writer, key, g.source(turn), span)
+	err := g.Rings.Serve(ctx, writer, key, g.source(turn), span)
 	away, dismissed := errors.AsType[*uistream.Dismissal](err)
 	if dismissed && away == uistream.ErrExpired { // he may come back
 		g.Hub.Owe(turn.Session, turn.ID)
