@@ -76,7 +76,7 @@ func standing(r *http.Request, p access.Principal, role, need access.Role, info 
 	ctx := r.Context()
 	before, _ := access.From(ctx)
 	p.Role = role
-	return r.WithContext(access.With(context.WithValue(ctx, cameAs{}, before), p)), info, nil
+	return r.WithContext(access.With(context.WithValue(ctx, admission{}, admission{before, need}), p)), info, nil
 }
 
 func roleTooSmall(have, need access.Role) error {

@@ -10,18 +10,35 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// cameAs is the key of who sent a request, in the role that he had before he was
-// admitted to a session.
-type cameAs struct{}
+// admission is how somebody was admitted to a session: who he was before, and for what
+// role. A context keeps it under a key of its own type.
+type admission struct {
+	sender access.Principal
+	need   access.Role
+}
 
 // asItCame is an admitted request as it was before: its sender may have another role in
 // the session by now, or none.
 func asItCame(r *http.Request) *http.Request {
-	p, ok := r.Context().Value(cameAs{}).(access.Principal)
+	a, ok := r.Context().Value(admission{}).(admission)
 	if !ok {
 		return r
 	}
-	return r.WithContext(access.With(r.Context(), p))
+	return r.WithContext(access.With(r.Context(), a.sender))
+}
+
+// take is readJSON for what is to be done in a session. The sender was admitted before
+// his body was here, and that may have taken its time: it is asked again.
+func (g *gateway) take(w http.ResponseWriter, r *http.Request, v any) error {
+	if err := readJSON(w, r, v); err != nil {
+		return err
+	}
+	a, ok := r.Context().Value(admission{}).(admission)
+	if !ok {
+		return nil
+	}
+	_, _, err := g.judge(asItCame(r), r.PathValue("id"), a.need)
+	return err
 }
 
 // staying is the context of an admitted request, which ends when its sender may look at
