@@ -223,7 +223,7 @@ func (o *onlooker) history(ctx context.Context) ([]agentops.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	load := o.g.bulk(o.r.WithContext(access.With(o.r.Context(), o.who)), download)
+	load := &bulk{limiter: o.g.limiter, principal: o.who.ID, cargo: download, within: o.g.Read}
 	defer load.change(0)
 	if err := load.hold(int64(page.Bytes)); err != nil {
 		return nil, err
