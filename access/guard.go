@@ -84,6 +84,9 @@ func (g *Guard) readTokens(c Config) error {
 		if strings.TrimSpace(t.Name) == "" {
 			return fmt.Errorf("a configured token has no name; give it one")
 		}
+		if c.PassThrough != "" && strings.HasPrefix(t.Name, GuestID(c.PassThrough, "")) {
+			return fmt.Errorf("a token is named %q, as those are who come through %s; give it another name", t.Name, c.PassThrough)
+		}
 		if !t.Role.known() {
 			return fmt.Errorf("token %q has no role; use viewer, collaborator or owner", t.Name)
 		}

@@ -168,13 +168,13 @@ func (v *verifier) claimed(standard jwt.Claims, claims map[string]any) (Principa
 	if v.taken(p.ID) {
 		return Principal{}, jwtWrong("the name in it belongs to another token of this gateway")
 	}
-	if p.Name, _ = claim(claims, v.NameClaim).(string); p.Name == "" {
+	if p.Name, _ = claim(claims, v.NameClaim).(string); !validID(p.Name) { // it is shown to others
 		p.Name = p.ID
 	}
 	p.Role = v.role(claims)
 	if v.SessionClaim != "" {
 		if bound := claim(claims, v.SessionClaim); bound != nil {
-			p.Bound = &Bound{list(bound)}
+			p.Bound = NewBound(list(bound)...)
 		}
 	}
 	return p, refusal{}

@@ -371,6 +371,27 @@ func TestBoundTokens(t *testing.T) {
 	}
 }
 
+// A name is shown to others, each time that somebody comes.
+func TestNamesHaveABound(t *testing.T) {
+	t.Parallel()
+	s := signer{"", jose.EdDSA, newEdKey(t)}
+	g := newGuard(t, jwtMode(JWT{KeyFile: s.pem(t)}))
+	for name, want := range map[string]string{"Ada L.": "Ada L.", "": "ada", strings.Repeat("x", 201): "ada", "Ada\u202e\n": "ada"} {
+		if p, no := g.jwt.principal(t.Context(), s.token(t, claims{"name": name})); no != (refusal{}) || p.Name != want {
+			t.Errorf("%.20q is shown as %.20q", name, p.Name)
+		}
+	}
+}
+
+// No token of ours has the name of somebody whom the other side knows.
+func TestNamesOfTheOtherSideAreItsOwn(t *testing.T) {
+	t.Parallel()
+	_, err := New(Config{Listen: "127.0.0.1:1", PassThrough: "ops", Tokens: []Token{{Name: "ops:ada", Token: "abc", Role: Viewer}}})
+	if err == nil || !strings.Contains(err.Error(), `"ops:ada"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestJWTSettingsThatCannotBeMeant(t *testing.T) {
 	t.Parallel()
 	s := signer{"", jose.RS256, rsaKey()}

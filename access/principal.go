@@ -23,6 +23,9 @@ type Principal struct {
 // Bound is a list of sessions.
 type Bound struct{ sessions []string }
 
+// NewBound lists sessions.
+func NewBound(sessions ...string) *Bound { return &Bound{sessions} }
+
 // May reports whether the principal's token is good for a session.
 func (p Principal) May(session string) bool {
 	return p.Bound == nil || slices.Contains(p.Bound.sessions, session)

@@ -16,7 +16,7 @@ func (g *gateway) permit(w http.ResponseWriter, r *http.Request) error {
 		Input     json.RawMessage `json:"updated_input"`
 		Interrupt bool            `json:"interrupt"`
 	}
-	if err := readJSON(w, r, &body); err != nil {
+	if err := g.take(w, r, &body); err != nil {
 		return err
 	}
 	if body.Option != "" && body.Approved != nil { // they may say the opposite of each other
@@ -36,7 +36,7 @@ func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Value json.RawMessage `json:"value"`
 	}
-	if err := readJSON(w, r, &body); err != nil {
+	if err := g.take(w, r, &body); err != nil {
 		return err
 	}
 	values, err := readValues(body.Value)

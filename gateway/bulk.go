@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/tributary-dev/tributary/access"
 )
 
 // Reading a chat costs what it holds: the last user message, the one that is read,
@@ -52,9 +54,17 @@ type line struct {
 	room chan struct{} // closed when one of them holds less; nil if nobody waits
 }
 
+// unjudged is whose share guests have as long as nobody has judged their tokens:
+// anybody can make up many. It is no name that a person can have.
+const unjudged = "\x00guests"
+
 // bulk begins to count what a request has in memory.
 func (g *gateway) bulk(r *http.Request, c cargo) *bulk {
-	return &bulk{limiter: g.limiter, principal: caller(r), cargo: c, within: g.Read}
+	p, _ := access.From(r.Context())
+	if _, guest := access.GuestOf(r.Context()); guest && p.Role == 0 {
+		p.ID = unjudged
+	}
+	return &bulk{limiter: g.limiter, principal: p.ID, cargo: c, within: g.Read}
 }
 
 // read reads a chat within what large bodies may hold.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http/httptest"
 	"runtime"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/tributary-dev/tributary/access"
 )
 
 const mb = 1 << 20
@@ -167,6 +170,29 @@ func TestLargeHistoriesHaveABound(t *testing.T) {
 		}
 		if err := hold(upload, 64*mb); err != nil {
 			t.Errorf("an upload gets %v", err)
+		}
+	})
+}
+
+// Tokens that nobody has judged yet are one sender: whoever makes them up has no more
+// memory with many of them than with one.
+func TestLargeBodiesOfMadeUpTokensHaveABound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := stage()
+		g := &gateway{Options: Options{Read: time.Second}, limiter: l}
+		hold := func(token string, role access.Role) error {
+			guest := access.NewGuest(token)
+			ctx := access.WithGuest(access.With(t.Context(), guest.Known("ops", "", role)), guest)
+			return g.bulk(httptest.NewRequestWithContext(ctx, "POST", "/api/chat", nil), upload).hold(8 * mb)
+		}
+		for i, fits := range []bool{true, true, false} { // the oldest, one beside it, and no more
+			if err := hold(fmt.Sprint("sk_", i), 0); (err == nil) != fits {
+				t.Errorf("token %d gets %v", i, err)
+			}
+		}
+		if err := hold("sk_0", access.Collaborator); err != nil {
+			t.Errorf("who is known gets %v", err)
 		}
 	})
 }

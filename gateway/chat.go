@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -23,11 +24,9 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	began := time.Now() // a slow sender is not measured
-	var info session.Info
-	if r.PathValue("id") == "" {
-		if r, info, err = g.arrive(r, req.ID); err != nil {
-			return err
-		}
+	r, info, err := g.comeIn(r, req)
+	if err != nil {
+		return err
 	}
 	message, is := req.continues()
 	if is && g.RejectToolOutputs && req.ranTools(message) {
@@ -42,7 +41,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	}
 	prompt.MayPermit = g.mayPermit(r)
 	prompt.Caller.Traceparent = traceparent(r.Header)
-	if info, err = g.enter(r, req); err != nil { // last, so that a bad request makes no session
+	if info, err = g.enter(r, req, info); err != nil { // last, so that a bad request makes no session
 		return err
 	}
 	id := info.ID
@@ -63,21 +62,32 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// comeIn admits the sender of a POST whose body is here. Where the path names the
+// session he was admitted before it was read, and that may have taken its time.
+func (g *gateway) comeIn(r *http.Request, req chatRequest) (*http.Request, session.Info, error) {
+	if r.PathValue("id") == "" {
+		return g.arrive(r, req.ID)
+	}
+	return g.adapt(asItCame(r), access.Collaborator)
+}
+
 // enter finds the session that a POST is for. The AI SDK's own route makes it on
-// first use; a route that names a session does not.
-func (g *gateway) enter(r *http.Request, req chatRequest) (session.Info, error) {
-	if id := r.PathValue("id"); id != "" {
-		info, _, _, err := g.Hub.Get(r.Context(), id)
-		return info, err
+// first use; a route that names a session does not, and a session into which the
+// sender came has been there.
+func (g *gateway) enter(r *http.Request, req chatRequest, info session.Info) (_ session.Info, err error) {
+	if r.PathValue("id") != "" {
+		return info, nil
 	}
-	agent := r.URL.Query().Get("agent")
-	if agent == "" {
-		agent = req.Agent
-	}
-	info, err := g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r)})
-	p, _ := access.From(r.Context())
-	if _, guest := access.GuestOf(r.Context()); err == nil && !guest && !g.roleIn(p, info.ID, info.People()).Allows(access.Collaborator) {
-		err = errForeign // somebody else has made it just now
+	agent := cmp.Or(r.URL.Query().Get("agent"), req.Agent)
+	if info.ID == "" {
+		if err := g.mayMake(r, agent); err != nil {
+			return info, err
+		}
+		info, err = g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r)})
+		p, _ := access.From(r.Context())
+		if err == nil && !g.roleIn(p, info.ID, info.People()).Allows(access.Collaborator) {
+			err = errForeign // somebody else has made it just now
+		}
 	}
 	if err == nil && agent != "" && agent != info.Agent {
 		err = &refusal{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
@@ -151,5 +161,5 @@ func (g *gateway) resumeBehindQuery(w http.ResponseWriter, r *http.Request) erro
 	r = r.Clone(r.Context())
 	r.URL.RawQuery = query
 	r.SetPathValue("id", id)
-	return g.member(access.Viewer, g.resume, noStream)(w, r)
+	return g.member(access.Viewer, g.streaming(g.resume), noStream)(w, r)
 }

@@ -73,6 +73,9 @@ type farewell struct {
 
 func (f farewell) Error() string { return f.reason }
 
+// errPutOut is the farewell of who may look no more.
+var errPutOut = farewell{websocket.StatusPolicyViolation, "this session is not yours any more"}
+
 // run serves the browser until either side leaves.
 func (o *onlooker) run() {
 	ctx, cancel := context.WithCancelCause(o.r.Context())
@@ -100,7 +103,7 @@ func (o *onlooker) run() {
 	case <-o.g.Hub.Done():
 		why = farewell{websocket.StatusGoingAway, stoppingText}
 	case <-expiry.Context().Done():
-		_ = o.send(ctx, agentops.Error{Message: uistream.Expired})
+		_ = o.send(ctx, agentops.Error{Message: uistream.ErrExpired.Sentence})
 		why = farewell{websocket.StatusPolicyViolation, "the token has expired"}
 	}
 	if bye, is := errors.AsType[farewell](why); is {
@@ -108,16 +111,17 @@ func (o *onlooker) run() {
 		_ = o.socket.conn.Close(bye.code, bye.reason) // it waits for the other side, for a moment
 	}
 	if errors.Is(why, errUnread) {
-		o.g.Logger.Warn("socket was cut", "session", o.id, "error", why)
+		o.g.Logger.Warn("socket was cut", "session", o.id, "agent", o.agent, "follower", o.who.ID, "error", why)
 	}
 	cancel(why)
 	_ = o.socket.conn.CloseNow()
 	tasks.Wait()
+	_, expired := uistream.Dismissed(expiry.Context())
 	for turn, leave := range o.follows {
-		if expired(expiry.Context()) { // who has been sent away has not left
+		if expired {
 			o.g.Hub.Owe(o.id, turn)
 		}
-		leave(!expired(expiry.Context()))
+		leave(!expired && !errors.Is(why, errPutOut)) // who has been sent away has not left
 	}
 	o.g.audience.leave(o)
 }
@@ -138,7 +142,7 @@ func (o *onlooker) stay(ctx context.Context) error {
 		}
 		if err := o.may(access.Viewer); sentAway(err) {
 			_ = o.complain(ctx, err)
-			return farewell{websocket.StatusPolicyViolation, "this session is not yours any more"}
+			return errPutOut
 		}
 	}
 }
@@ -219,7 +223,7 @@ func (o *onlooker) history(ctx context.Context) ([]agentops.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	load := o.g.bulk(o.r, download)
+	load := &bulk{limiter: o.g.limiter, principal: o.who.ID, cargo: download, within: o.g.Read}
 	defer load.change(0)
 	if err := load.hold(int64(page.Bytes)); err != nil {
 		return nil, err

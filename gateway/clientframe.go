@@ -95,7 +95,7 @@ func (o *onlooker) obey(ctx context.Context, f agentops.Frame) error {
 // may returns why the browser's user may not do what needs the role, or nil. It asks
 // anew each time, for a socket lives long; the session agent does not look at all.
 func (o *onlooker) may(need access.Role) error {
-	_, _, err := o.g.admit(o.r, o.id, need)
+	_, _, err := o.g.judge(o.r, o.id, need)
 	return err
 }
 

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 
 	"github.com/tributary-dev/tributary/access"
@@ -21,15 +20,12 @@ func expiring(r *http.Request) (*http.Request, context.CancelFunc) {
 	return r.WithContext(ctx), cancel
 }
 
-// expired reports whether a request has gone on for longer than its token counts.
-func expired(ctx context.Context) bool { return errors.Is(context.Cause(ctx), uistream.ErrExpired) }
-
-// tellExpired is the last event of a stream of records or events.
-func tellExpired(w *uistream.Writer) {
+// tellDismissed is the last event of a stream of records or events.
+func tellDismissed(w *uistream.Writer, away *uistream.Dismissal) {
 	data, err := json.Marshal(struct {
 		Error string `json:"error"`
 		Code  string `json:"code"`
-	}{uistream.Expired, "token_expired"})
+	}{away.Sentence, away.Code})
 	if err == nil && w.Frames([]byte("data: "+string(data)+"\n\n")) == nil {
 		_ = w.Flush() // its error says that the client has gone
 	}

@@ -45,8 +45,8 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 	})
 	for {
 		it, more, err := uistream.Next(ctx, writer, items)
-		if expired(ctx) {
-			tellExpired(writer)
+		if away, is := uistream.Dismissed(ctx); is {
+			tellDismissed(writer, away)
 			return nil
 		}
 		if err != nil {

@@ -65,7 +65,7 @@ func serveStand(t *testing.T, handler http.Handler, closeAll func()) stand {
 }
 
 // newHandler makes a gateway whose callers are who X-Test-Principal says (ada), in
-// the role that X-Test-Role says (owner).
+// the role that X-Test-Role says (owner), with a token for X-Test-Bound (all sessions).
 func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options), configure func(*gateway.Options)) (handler http.Handler, closeAll func()) {
 	t.Helper()
 	log := eventlog.New(store, eventlog.Options{})
@@ -113,7 +113,11 @@ func believing(t *testing.T, next http.Handler) http.Handler {
 			}
 		}
 		who := cmp.Or(r.Header.Get("X-Test-Principal"), "ada")
-		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Principal{ID: who, Role: role})))
+		p := access.Principal{ID: who, Role: role}
+		if only := r.Header.Get("X-Test-Bound"); only != "" {
+			p.Bound = access.NewBound(only)
+		}
+		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
 	})
 }
 

@@ -125,12 +125,15 @@ func (g *gateway) visit(ctx context.Context, guest access.Guest, id string) (acc
 	switch {
 	case err != nil && !unknown:
 		return access.Principal{}, info, err
-	case !is || err == nil && info.Agent != g.PassThrough:
+	case !is:
 		return access.Principal{}, info, errNoSessionThere
 	}
 	found, err := g.findings.find(ctx, directory, guest, id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return access.Principal{}, info, g.notFound(ctx, guest, id, err)
+	case !unknown && info.Agent != g.PassThrough: // asked all the same: nobody is to learn that it is here
+		return access.Principal{}, info, errNoSessionThere
 	}
 	role, err := access.ParseRole(found.Role)
 	if err != nil {

@@ -12,7 +12,7 @@ func (g *gateway) invite(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Role string `json:"role"`
 	}
-	if err := readJSON(w, r, &body); err != nil {
+	if err := g.take(w, r, &body); err != nil {
 		return err
 	}
 	role, err := access.ParseRole(body.Role)
@@ -44,7 +44,7 @@ func (g *gateway) change(w http.ResponseWriter, r *http.Request) error {
 		Title *string `json:"title"`
 		AISDK *bool   `json:"ai_sdk"`
 	}
-	if err := readJSON(w, r, &body); err != nil {
+	if err := g.take(w, r, &body); err != nil {
 		return err
 	}
 	if _, err := g.Hub.Change(r.Context(), r.PathValue("id"), session.Change{Title: body.Title, Chat: body.AISDK}); err != nil {

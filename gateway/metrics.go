@@ -90,10 +90,11 @@ func (g *gateway) streamed(r *http.Request, turn session.Turn, began time.Time, 
 // wasCut tells whether a stream that did not come to its end was cut here, or by the
 // client.
 func wasCut(r *http.Request, sent uistream.Sent, err error) bool {
+	_, dismissed := errors.AsType[*uistream.Dismissal](err)
 	switch {
 	case err == nil:
 		return false
-	case errors.Is(err, uistream.ErrTooSlow), errors.Is(err, uistream.ErrExpired), errors.Is(err, os.ErrDeadlineExceeded):
+	case dismissed, errors.Is(err, uistream.ErrTooSlow), errors.Is(err, os.ErrDeadlineExceeded):
 		return true // which ends the context of its request too
 	}
 	return r.Context().Err() == nil && !sent.Broken

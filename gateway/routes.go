@@ -13,7 +13,7 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	all := func(pattern string, need access.Role, h handler) { route(pattern, g.allow(need, h)) }
 
 	route("POST /api/chat", g.mayArrive(sized(g.streaming(g.chat))))
-	all("GET /api/chat", access.Viewer, g.streaming(g.resumeBehindQuery))
+	route("GET /api/chat", g.resumeBehindQuery)
 	route("GET /api/chat/{id}/stream", g.member(access.Viewer, g.streaming(g.resume), noStream))
 	route("POST /api/chat/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
 	route("POST /api/sessions/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
@@ -33,8 +33,8 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("GET /api/sessions/{id}/messages", access.Viewer, g.messages)
 	in("POST /api/sessions/{id}/permissions/{request}", g.Permits, g.permit)
 	in("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.answer)
-	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.trace))
-	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.events))
+	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.attended(g.trace)))
+	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.attended(g.events)))
 	in("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	in("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
 	route("GET /api/sessions/{id}/ws", g.ws)

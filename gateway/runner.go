@@ -94,7 +94,9 @@ func (g *gateway) dismiss(ctx context.Context, id string, conn *websocket.Conn, 
 	}
 }
 
-func runnerName(session string) string { return "runner of " + session }
+// runnerName is whose share of the gateway a runner has. It is no name that a person can
+// have.
+func runnerName(session string) string { return "\x00runner of " + session }
 
 type runnerConn struct{ *socket }
 

@@ -34,12 +34,12 @@ func (a admitting) Admit(_ context.Context, id, token string) (func(context.Cont
 }
 
 // runnerStand is a gateway with sessions that runners drive.
-func runnerStand(t *testing.T) stand {
+func runnerStand(t *testing.T, adapt ...func(*gateway.Options)) stand {
 	t.Helper()
 	runtime := runner.New(runner.Options{Token: runnerToken})
 	s := newStandOn(t, memlog.New(), func(o *session.Options) {
 		o.Agents["runner"] = session.Agent{Runtime: runtime, Cwd: t.TempDir(), Policy: permission.Default(), InProcess: true}
-	}, func(o *gateway.Options) { o.Runners = admitting{runtime} })
+	}, append(adapt, func(o *gateway.Options) { o.Runners = admitting{runtime} })...)
 	if status, _, body := s.do("POST", "/api/sessions", `{"id":"r1","agent":"runner"}`); status != 201 {
 		t.Fatalf("%d %s", status, body)
 	}
@@ -220,4 +220,12 @@ func TestRunnersEndWithTheGateway(t *testing.T) {
 	if err := <-ended; websocket.CloseStatus(err) != websocket.StatusGoingAway {
 		t.Errorf("the runner's connection ends with %v", err)
 	}
+}
+
+// What a runner may have is nobody else's, whatever somebody is called.
+func TestARunnersShareIsItsOwn(t *testing.T) {
+	s := runnerStand(t, func(o *gateway.Options) { o.Limits.Streams = 1 })
+	events := s.listen("/api/sessions/r1/events", "X-Test-Principal", "runner of r1")
+	events.until("data:")
+	s.runner(t)
 }

@@ -97,6 +97,9 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 	if p, _ := access.From(r.Context()); !p.May(body.ID) {
 		return errBound
 	}
+	if err := g.mayMake(r, body.Agent); err != nil {
+		return err
+	}
 	info, err := g.Hub.Create(r.Context(), session.Spec{
 		ID: body.ID, Agent: body.Agent, Title: body.Title, By: caller(r), Kind: body.Kind, Letter: body.Letter, NoChat: body.AISDK != nil && !*body.AISDK,
 	})

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ var errForeign = fmt.Errorf("%w", session.ErrUnknownSession)
 // roleIn is what somebody may do in a session of these people, by the rules that
 // docs/security.md states. The zero Role may not even know of it.
 func (g *gateway) roleIn(p access.Principal, id string, people session.People) access.Role {
-	if !p.May(id) || people.Kind.Personal() && p.ID != people.Owner {
+	if p.ID == "" || !p.May(id) || people.Kind.Personal() && p.ID != people.Owner {
 		return 0
 	}
 	member, _ := access.ParseRole(people.Members[p.ID]) // no role, if there is none
@@ -33,18 +34,27 @@ func (g *gateway) roleIn(p access.Principal, id string, people session.People) a
 // admit lets the sender of a request into a session, if there is one and his role there
 // is enough. In the request that it returns he has that role.
 func (g *gateway) admit(r *http.Request, id string, need access.Role) (*http.Request, session.Info, error) {
+	r, info, err := g.judge(r, id, need)
+	if err == nil {
+		g.Hub.Touch(info.ID)
+	}
+	return r, info, err
+}
+
+// judge is admit for who is there already, and has not said anything just now.
+func (g *gateway) judge(r *http.Request, id string, need access.Role) (*http.Request, session.Info, error) {
 	p, _ := access.From(r.Context())
 	if guest, is := access.GuestOf(r.Context()); is {
 		known, info, err := g.visit(r.Context(), guest, id)
 		if err != nil {
 			return r, info, err
 		}
-		return g.standing(r, known, known.Role, need, info)
+		return standing(r, known, known.Role, need, info)
 	}
 	info, _, _, err := g.Hub.Get(r.Context(), id)
 	if err == nil {
 		if role := g.roleIn(p, id, info.People()); role != 0 {
-			return g.standing(r, p, role, need, info)
+			return standing(r, p, role, need, info)
 		}
 		err = errForeign
 	}
@@ -58,14 +68,15 @@ func (g *gateway) admit(r *http.Request, id string, need access.Role) (*http.Req
 	return r, session.Info{}, err
 }
 
-// standing is the end of admit for somebody who may know of the session.
-func (g *gateway) standing(r *http.Request, p access.Principal, role, need access.Role, info session.Info) (*http.Request, session.Info, error) {
+// standing is the end of judge for somebody who may know of the session.
+func standing(r *http.Request, p access.Principal, role, need access.Role, info session.Info) (*http.Request, session.Info, error) {
 	if !role.Allows(need) {
 		return r, info, roleTooSmall(role, need)
 	}
-	g.Hub.Touch(info.ID)
+	ctx := r.Context()
+	before, _ := access.From(ctx)
 	p.Role = role
-	return r.WithContext(access.With(r.Context(), p)), info, nil
+	return r.WithContext(access.With(context.WithValue(ctx, admission{}, admission{before, need}), p)), info, nil
 }
 
 func roleTooSmall(have, need access.Role) error {
@@ -91,41 +102,65 @@ func (g *gateway) member(need access.Role, h, unseen handler) handler {
 // such session, and a session may keep AI SDK clients out.
 func (g *gateway) adapter(need access.Role, h, unseen handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		admitted, info, err := g.admit(r, r.PathValue("id"), need)
-		small, is := errors.AsType[*refusal](err)
+		admitted, _, err := g.adapt(r, need)
 		switch {
-		case is && small.code == "forbidden" && g.ForeignSession != http.StatusForbidden:
-			return session.ErrUnknownSession
+		case errors.Is(err, errTooSmall):
+			return err
 		case unseen != nil && errors.Is(err, session.ErrUnknownSession):
 			return unseen(w, r)
 		case err != nil:
 			return err
-		case info.NoChat:
-			return nowhere(r)
 		}
 		return h(w, admitted)
 	}
 }
 
+// errTooSmall says in the words of errForeign that a role is too small.
+var errTooSmall = fmt.Errorf("%w", session.ErrUnknownSession)
+
+// adapt is admit by the rules of the RFC's route.
+func (g *gateway) adapt(r *http.Request, need access.Role) (*http.Request, session.Info, error) {
+	admitted, info, err := g.admit(r, r.PathValue("id"), need)
+	small, is := errors.AsType[*refusal](err)
+	switch {
+	case is && small.code == "forbidden" && g.ForeignSession != http.StatusForbidden:
+		return r, info, errTooSmall
+	case err == nil && info.NoChat:
+		return r, info, nowhere(r)
+	}
+	return admitted, info, err
+}
+
 // arrive is admit for a route whose body names the session, which it may have made.
-// Then info is empty.
+// Then info is empty. Who could not make it hears the same of one that is somebody
+// else's and of one that is nowhere.
 func (g *gateway) arrive(r *http.Request, id string) (*http.Request, session.Info, error) {
 	p, _ := access.From(r.Context())
 	admitted, info, err := r, session.Info{}, error(session.ErrUnknownSession)
 	if session.CheckID(id) == nil { // else whoever makes the session says what is wrong, after all else
 		admitted, info, err = g.admit(r, id, access.Collaborator)
 	}
-	if errors.Is(err, session.ErrUnknownSession) && !errors.Is(err, errForeign) {
-		switch {
-		case !p.Role.Allows(access.Collaborator):
-			err = roleTooSmall(p.Role, access.Collaborator)
-		case !p.May(id):
-			err = errBound
-		default:
-			err = nil
-		}
+	switch {
+	case !errors.Is(err, session.ErrUnknownSession):
+	case !p.Role.Allows(access.Collaborator):
+		err = roleTooSmall(p.Role, access.Collaborator)
+	case !p.May(id):
+		err = errBound
+	case !errors.Is(err, errForeign):
+		err = nil
 	}
 	return admitted, info, err
+}
+
+// mayMake returns why the sender of a request may not make a session with an agent, or
+// nil. Those of the agent that judges tokens are whose its server says they are: nobody
+// else takes the id of one before he comes, to read then what he says.
+func (g *gateway) mayMake(r *http.Request, agent string) error {
+	p, _ := access.From(r.Context())
+	if !g.Private || g.PassThrough == "" || cmp.Or(agent, g.Hub.Default) != g.PassThrough || p.Role.Allows(access.Owner) {
+		return nil
+	}
+	return &refusal{http.StatusForbidden, "forbidden", "Sessions with the agent " + g.PassThrough + " are made elsewhere: come with a token of its server."}
 }
 
 var errBound = &refusal{http.StatusForbidden, "forbidden", "Your token is good for other sessions only."} //nolint:gochecknoglobals // a constant in all but name

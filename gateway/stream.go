@@ -37,12 +37,14 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 	}
 	leave, back := g.Hub.Attach(turn.Session, turn.ID), g.Hub.Return(turn.Session, caller(r))
 	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
-	err := g.Rings.Serve(r.Context(), writer, key, g.source(turn), span)
-	cut := err != nil
-	if errors.Is(err, uistream.ErrExpired) { // who has been sent away has not left
+	ctx, gone := g.staying(r.Context(), r, turn.Session)
+	defer gone()
+	err := g.Rings.Serve(ctx, writer, key, g.source(turn), span)
+	away, dismissed := errors.AsType[*uistream.Dismissal](err)
+	if dismissed && away == uistream.ErrExpired { // he may come back
 		g.Hub.Owe(turn.Session, turn.ID)
-		cut = false
 	}
+	cut := err != nil && !dismissed // who has been sent away has not left
 	leave(cut)
 	back(cut)
 	if !began.IsZero() {

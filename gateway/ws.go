@@ -38,10 +38,12 @@ func (g *gateway) ws(w http.ResponseWriter, r *http.Request) error {
 	return malformed("Say `role=client` or `role=runner`.")
 }
 
-// isRunner tells whether a request is a runner's, which has a token of its own kind.
+// isRunner tells whether a request is a runner's, which has a token of its own kind. A
+// session whose own name ends as the address does is not meant.
 func isRunner(r *http.Request) bool {
-	return access.Upgrades(r) && strings.HasPrefix(r.URL.Path, "/api/sessions/") && strings.HasSuffix(r.URL.Path, "/ws") &&
-		r.URL.Query().Get("role") == roleRunner
+	rest, of := strings.CutPrefix(r.URL.EscapedPath(), "/api/sessions/")
+	id, is := strings.CutSuffix(rest, "/ws")
+	return access.Upgrades(r) && of && is && !strings.Contains(id, "/") && r.URL.Query().Get("role") == roleRunner
 }
 
 // era is the time that a browser lives in, by what it says.

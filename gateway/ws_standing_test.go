@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -11,7 +12,6 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/agentops"
-	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -65,33 +65,65 @@ func TestB07_SocketsOfPrivateSessions(t *testing.T) {
 
 // A socket that ends with its token stops nothing, even where a disconnect does at once.
 func TestB05_ExpiryOfASocketStopsNoTurn(t *testing.T) {
-	s := newStandOn(t, memlog.New(), func(o *session.Options) {
-		a := o.Agents["demo"]
-		a.Runtime = demo.Runtime{Pace: 4 * time.Millisecond} // two seconds of talk
-		o.Agents["demo"], o.OnDisconnect = a, session.Stop
-	}, func(o *gateway.Options) {
-		o.Guard = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				p := access.Principal{ID: "ada", Role: access.Owner}
-				if access.Upgrades(r) {
-					p.Expires = time.Now().Add(time.Second)
-				}
-				next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
-			})
+	synctest.Test(t, func(t *testing.T) {
+		p, end := newPipes(t, func(o *session.Options) {
+			a := o.Agents["demo"]
+			a.Runtime = demo.Runtime{Pace: 4 * time.Millisecond} // two seconds of talk
+			o.Agents["demo"], o.OnDisconnect = a, session.Stop
+		}, func(o *gateway.Options) {
+			o.Guard = func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					p := access.Principal{ID: "ada", Role: access.Owner}
+					if access.Upgrades(r) {
+						p.Expires = time.Now().Add(time.Second)
+					}
+					next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
+				})
+			}
+		})
+		defer end()
+		p.ask(post("/api/sessions", `{"id":"s"}`))
+		from := time.Now()
+		c := p.join("/api/sessions/s/ws?role=client")
+		c.prompt("slow")
+		no := frame[agentops.Error](c, nil)
+		if past := time.Since(from); past != time.Second || !strings.HasPrefix(no.Message, "Your sign-in has expired") {
+			t.Errorf("after %s %+v", past, no)
+		}
+		c.sentAway()
+		synctest.Wait()
+		if status, body := p.ask("GET /api/chat/s/stream HTTP/1.1\r\nHost: x\r\n\r\n"); status != 200 || !strings.Contains(body, `"type":"finish"`) || strings.Contains(body, `"abort"`) {
+			t.Errorf("%d %s", status, body)
 		}
 	})
-	c := s.look("s")
-	c.prompt("slow")
-	no := frame[agentops.Error](c, nil)
-	if !strings.HasPrefix(no.Message, "Your sign-in has expired") {
-		t.Errorf("%+v", no)
-	}
-	if _, err := c.next(); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
-		t.Errorf("the socket ended with %v", err)
-	}
-	if status, _, body := s.do("GET", "/api/chat/s/stream", ""); status != 200 || !strings.Contains(body, `"type":"finish"`) || strings.Contains(body, `"abort"`) {
-		t.Errorf("%d %s", status, body)
-	}
+}
+
+// Nor does the socket of who may look no more.
+func TestB07_WhoIsPutOutStopsNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, end := newPipes(t, func(o *session.Options) {
+			a := o.Agents["demo"]
+			a.Runtime = demo.Runtime{Pace: 200 * time.Millisecond} // more than a minute of talk
+			o.Agents["demo"], o.OnDisconnect = a, session.Stop
+		}, privately)
+		defer end()
+		p.ask(post("/api/sessions", `{"id":"s"}`))
+		const bob = "/api/sessions/s/members/bob HTTP/1.1\r\nHost: x\r\n"
+		p.ask("PUT " + bob + "Content-Length: 23\r\n\r\n" + `{"role":"collaborator"}`)
+		from := time.Now()
+		c := p.join("/api/sessions/s/ws?role=client", as("bob", "viewer")...)
+		c.prompt("slow")
+		frame[agentops.Chunk](c, nil)
+		p.ask("DELETE " + bob + "\r\n")
+		if no := frame[agentops.Error](c, nil); no.Message != "There is no such session." || time.Since(from) != 30*time.Second {
+			t.Errorf("after %s %+v", time.Since(from), no)
+		}
+		c.sentAway()
+		synctest.Wait()
+		if status, body := p.ask("GET /api/chat/s/stream HTTP/1.1\r\nHost: x\r\n\r\n"); status != 200 || !strings.Contains(body, `"type":"finish"`) || strings.Contains(body, `"abort"`) {
+			t.Errorf("%d %s", status, body)
+		}
+	})
 }
 
 func TestB04_GuestsBySocket(t *testing.T) {
@@ -111,5 +143,18 @@ func TestB04_GuestsBySocket(t *testing.T) {
 	}
 	if strings.Contains(log.text(), adaToken) {
 		t.Errorf("the log says %s", log.text())
+	}
+}
+
+// sentAway reads to the end of a socket: what was on its way comes first.
+func (c *agentopsClient) sentAway() {
+	c.t.Helper()
+	for {
+		if _, err := c.next(); err != nil {
+			if websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+				c.t.Errorf("the socket ended with %v", err)
+			}
+			return
+		}
 	}
 }

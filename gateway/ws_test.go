@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -590,25 +592,59 @@ func TestF03_ASocketThatIsNotReadIsCut(t *testing.T) {
 	t.Errorf("who does not read is not cut: %v", slow.conn)
 }
 
+// The time is the test's own, for the pieces of a frame have theirs.
 func TestE37_FramesHaveABound(t *testing.T) {
-	s := newStand(t, nil)
-	c := s.look("w1")
-	c.send(`{"type":"prompt","content":"echo ` + strings.Repeat("x", 2<<20) + `"}`)
-	frame(c, finished)
-	ctx, cancel := context.WithTimeout(t.Context(), within)
-	defer cancel()
-	_ = c.conn.Write(ctx, websocket.MessageText, []byte(`{"type":"prompt","content":"`+strings.Repeat("x", 33<<20)+`"}`)) // it is cut in the middle
-	for {
-		_, err := c.next()
-		if err == nil {
-			continue
+	synctest.Test(t, func(t *testing.T) {
+		p, end := newPipes(t, nil, func(o *gateway.Options) { o.Read = 300 * time.Millisecond })
+		defer end()
+		if status, body := p.ask(post("/api/sessions", `{"id":"w1"}`)); status != 201 {
+			t.Fatalf("%d %s", status, body)
 		}
-		if status := websocket.CloseStatus(err); status != websocket.StatusMessageTooBig && status != -1 {
-			t.Errorf("the socket ends with %v", err)
+		c := p.join("/api/sessions/w1/ws?role=client")
+		c.send(`{"type":"prompt","content":"echo ` + strings.Repeat("x", 2<<20) + `"}`)
+		frame(c, finished)
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		defer cancel()
+		if err := c.conn.Write(ctx, websocket.MessageText, []byte(`{"type":"prompt","content":"`+strings.Repeat("x", 33<<20)+`"}`)); err == nil {
+			t.Error("it is not cut in the middle")
 		}
-		break
+		for {
+			_, err := c.next()
+			if err == nil {
+				continue
+			}
+			if status := websocket.CloseStatus(err); status != websocket.StatusMessageTooBig && status != -1 {
+				t.Errorf("the socket ends with %v", err)
+			}
+			break
+		}
+		again := p.join("/api/sessions/w1/ws?role=client")
+		frame[agentops.Init](again, nil)
+		_ = again.conn.CloseNow()
+	})
+}
+
+// join connects by a pipe, whose time is the test's.
+func (p *pipes) join(path string, header ...string) *agentopsClient {
+	p.t.Helper()
+	o := &websocket.DialOptions{HTTPHeader: http.Header{}, HTTPClient: &http.Client{Transport: &http.Transport{
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			client, server := net.Pipe()
+			p.conns <- server
+			return client, nil
+		},
+	}}}
+	for i := 0; i+1 < len(header); i += 2 {
+		o.HTTPHeader.Set(header[i], header[i+1])
 	}
-	frame[agentops.Init](s.join("/api/sessions/w1/ws?role=client"), nil)
+	ctx, cancel := context.WithTimeout(p.t.Context(), within)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, "ws://x"+path, o) //nolint:bodyclose // it is the connection
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	conn.SetReadLimit(64 << 20)
+	return &agentopsClient{t: p.t, conn: conn}
 }
 
 func TestAFrameThatStopsIsGivenUp(t *testing.T) {

@@ -30,7 +30,7 @@ const tooSlow = time.Second
 // it is over, the turn stops, or it parks. Then it
 // returns nil. Otherwise the client did not get the end: it has gone (the error
 // of ctx, or of a write), or it was told that something else went wrong
-// ([ErrTooSlow], [ErrClosed], [ErrExpired] where that is the cause of ctx, or an error
+// ([ErrTooSlow], [ErrClosed], a [Dismissal] where that is the cause of ctx, or an error
 // of the source). The handler must not
 // write afterwards, and defers [Writer.Close].
 func (rs *Rings) Serve(ctx context.Context, w *Writer, key Key, source Source, span Span) error {
@@ -65,11 +65,12 @@ func (f *follower) run(ctx context.Context, source Source, framing Framing) erro
 			at, over, err = f.catchUp(ctx, source, framing)
 		}
 	}
+	away, dismissed := Dismissed(ctx)
 	switch {
 	case err == nil:
 		return nil
-	case f.w.err == nil && errors.Is(context.Cause(ctx), ErrExpired):
-		return f.w.give(ErrExpired, Expired)
+	case f.w.err == nil && dismissed:
+		return f.w.give(away, away.Sentence)
 	case f.w.err != nil, ctx.Err() != nil:
 		return err
 	case errors.Is(err, ErrTooSlow):

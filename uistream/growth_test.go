@@ -3,8 +3,13 @@ package uistream_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
@@ -92,37 +97,92 @@ var turnsThatGrow = map[string]func(put func(...trace.Payload), n int){
 	},
 }
 
+// readersOfTurns are who has to do with a turn from its start to its end.
+var readersOfTurns = map[string]func([]trace.Record) error{
+	"history": func(records []trace.Record) error {
+		_, err := uistream.History(seq(records), uistream.Options{})
+		return err
+	},
+	"stream":               func(records []trace.Record) error { translate(uistream.Options{}, records); return nil },
+	"stream by the letter": func(records []trace.Record) error { translate(uistream.Options{Letter: true}, records); return nil },
+}
+
+// workOf is in the environment of a test that does the work and is counted: a reader, a
+// turn, and how long that is.
+const workOf = "TRIBUTARY_TEST_WORK_OF"
+
 // TestTimeGrowsWithTheTurn makes messages and chunks of turns of which one is eight
-// times as long as the other. Quadratic work would take 64 times as long.
+// times as long as the other. Quadratic work would be 64 times as much. What is counted
+// is how often each statement of the package is run, and the bytes that are allocated: a
+// clock would tell of the machine. Whatever it searches by, a closure of its own is asked.
 func TestTimeGrowsWithTheTurn(t *testing.T) {
-	recordsOf := func(script func(put func(...trace.Payload), n int), n int) []trace.Record {
-		all := []trace.Payload{trace.Prompt{Message: trace.UserMessage{ID: "u"}}, trace.Reply{MessageID: "m"}}
-		script(func(p ...trace.Payload) { all = append(all, p...) }, n)
-		return rec(trace.Agent, append(all, trace.Stop{Outcome: trace.OutcomeCompleted})...)
+	if of := os.Getenv(workOf); of != "" {
+		work(t, of)
+		return
 	}
-	for reader, read := range map[string]func([]trace.Record){
-		"history": func(records []trace.Record) {
-			if _, err := uistream.History(seq(records), uistream.Options{}); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"stream":               func(records []trace.Record) { translate(uistream.Options{}, records) },
-		"stream by the letter": func(records []trace.Record) { translate(uistream.Options{Letter: true}, records) },
-	} {
-		for what, script := range turnsThatGrow {
-			measure := func(n int) time.Duration {
-				records, best := recordsOf(script, n), time.Hour
-				for range 4 {
-					start := time.Now()
-					read(records)
-					best = min(best, time.Since(start))
-				}
-				return best
-			}
-			small, large := measure(500), measure(4000)
-			if large > 32*small {
-				t.Errorf("%s of %s: 8 times the turn takes %v instead of %v", reader, what, large, small)
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it builds a program")
+	}
+	program := filepath.Join(t.TempDir(), "work.test")
+	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-covermode=count", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for reader := range readersOfTurns {
+		for what := range turnsThatGrow {
+			steps, bytes := count(t, program, reader, what, 100)
+			moreSteps, moreBytes := count(t, program, reader, what, 800)
+			if steps < 1000 || moreSteps > 12*steps || moreBytes > 16*bytes {
+				t.Errorf("%s of %s: 8 times the turn takes %d steps instead of %d, and %d bytes instead of %d", reader, what, moreSteps, steps, moreBytes, bytes)
 			}
 		}
 	}
+}
+
+// work reads a turn, and tells how many bytes that allocated.
+func work(t *testing.T, of string) {
+	t.Helper()
+	named := strings.Split(of, "/")
+	n, err := strconv.Atoi(named[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []trace.Payload{trace.Prompt{Message: trace.UserMessage{ID: "u"}}, trace.Reply{MessageID: "m"}}
+	turnsThatGrow[named[1]](func(p ...trace.Payload) { all = append(all, p...) }, n)
+	records := rec(trace.Agent, append(all, trace.Stop{Outcome: trace.OutcomeCompleted})...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := readersOfTurns[named[0]](records); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	fmt.Printf("allocated %d\n", after.TotalAlloc-before.TotalAlloc)
+}
+
+// count runs the program, and tells how many statements and bytes its work took.
+func count(t *testing.T, program, reader, what string, n int) (steps, bytes int) {
+	t.Helper()
+	profile := filepath.Join(t.TempDir(), "profile")
+	run := exec.CommandContext(t.Context(), program, "-test.run=^TestTimeGrowsWithTheTurn$", "-test.coverprofile="+profile)
+	run.Env = append(os.Environ(), fmt.Sprintf("%s=%s/%s/%d", workOf, reader, what, n))
+	out, err := run.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := fmt.Sscanf(string(out), "allocated %d", &bytes); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	lines, err := os.ReadFile(profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(lines)) {
+		var statements, times int
+		if _, numbers, ok := strings.Cut(line, " "); ok {
+			if _, err := fmt.Sscan(numbers, &statements, &times); err == nil {
+				steps += statements * times
+			}
+		}
+	}
+	return steps, bytes
 }

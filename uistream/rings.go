@@ -13,12 +13,28 @@ var ErrClosed = errors.New("the gateway is stopping")
 // ErrTooSlow says that a client was cut because it did not keep up.
 var ErrTooSlow = errors.New("the client was too slow to follow the turn")
 
-// ErrExpired is the cause of a context that ends a stream because its client's token
-// counts no more.
-var ErrExpired = errors.New("the client's token has expired")
+// Dismissal is the cause of a context that ends a stream because its client is not to
+// have the rest. It was sent away, and has not left.
+type Dismissal struct {
+	// Code and Sentence are what the client is told.
+	Code, Sentence string
+	reason         string
+}
 
-// Expired is what a client is told whose token has expired.
-const Expired = "Your sign-in has expired: sign in again to see the rest of the answer."
+func (d *Dismissal) Error() string { return d.reason }
+
+// ErrExpired ends the streams of a client whose token counts no more, and ErrPutOut
+// those of one who may see the session no more.
+var (
+	ErrExpired = &Dismissal{"token_expired", "Your sign-in has expired: sign in again to see the rest of the answer.", "the client's token has expired"}
+	ErrPutOut  = &Dismissal{"foreign_session", "This session is not yours any more.", "the client may see the session no more"}
+)
+
+// Dismissed tells whether, and why, the context of a client's stream has ended because
+// it was sent away.
+func Dismissed(ctx context.Context) (*Dismissal, bool) {
+	return errors.AsType[*Dismissal](context.Cause(ctx))
+}
 
 // Key names one turn as one kind of client sees it.
 type Key struct {

@@ -131,9 +131,10 @@ func closeWord(c websocket.StatusCode) string {
 	return "a code of its own"
 }
 
-// write sends a frame.
+// write sends a frame. A turn that is stopped meanwhile does not end it: a write that is
+// given up would end the connection, which others have too.
 func (s *socket) write(ctx context.Context, frame []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, writeWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeWithin)
 	defer cancel()
 	if err := s.conn.Write(ctx, websocket.MessageText, frame); err != nil {
 		return &failure{sentence: fmt.Sprintf("Agent Ops did not take what was sent: %v.", innermost(err))}

@@ -21,6 +21,7 @@ type pipe struct {
 	once    sync.Once
 	closed  chan struct{}
 	reason  string
+	slow    func() // is done while a frame is written that is out already; nil: nothing
 }
 
 func newPipe() *pipe {
@@ -40,13 +41,20 @@ func (p *pipe) Read(ctx context.Context) ([]byte, error) {
 	}
 }
 
-func (p *pipe) Write(_ context.Context, frame []byte) error {
+// Write ends the connection if its context ends meanwhile, as that of a WebSocket does.
+func (p *pipe) Write(ctx context.Context, frame []byte) error {
 	select {
 	case p.out <- frame:
-		return nil
 	case <-p.closed:
 		return errOver
 	}
+	if p.slow != nil {
+		p.slow()
+	}
+	if ctx.Err() != nil {
+		_ = p.Close("a write was given up")
+	}
+	return nil
 }
 
 func (p *pipe) Close(reason string) error {

@@ -132,8 +132,10 @@ func (p *post) greet(ctx context.Context, l *line) error {
 	)
 }
 
+// send sends to the runner. A turn that is stopped meanwhile does not end it: a write
+// that is given up would end the connection, which is for all turns.
 func (l *line) send(ctx context.Context, frames ...agentops.Frame) error {
-	ctx, cancel := context.WithTimeout(ctx, writeWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeWithin)
 	defer cancel()
 	for _, f := range frames {
 		data, err := agentops.Encode(f)

@@ -568,3 +568,33 @@ func TestQuestionsOfARunnerHaveABound(t *testing.T) {
 		b.end(a)
 	})
 }
+
+// A turn that is stopped while its prompt is written leaves the runner its connection,
+// by which it is told to abort.
+func TestH18_AnAbortCutsNoRunner(t *testing.T) {
+	b := newBench(t, agenttest.NewHost())
+	p := ready(t, b.runtime)
+	stop := make(chan context.CancelFunc, 1)
+	p.slow = func() {
+		select {
+		case cancel := <-stop:
+			if cancel != nil {
+				cancel()
+				close(stop)
+			}
+		case <-p.closed:
+		}
+	}
+	a := b.ask("hello")
+	stop <- a.cancel
+	if prompt, is := p.hear().(agentops.RunnerPrompt); !is {
+		t.Errorf("the runner got %+v", prompt)
+	}
+	if abort, is := p.hear().(agentops.Abort); !is {
+		t.Errorf("the runner got %+v", abort)
+	}
+	p.say(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+	if _, stop := b.end(a); stop.Outcome != trace.OutcomeCanceled {
+		t.Errorf("the turn ended with %+v", stop)
+	}
+}

@@ -163,7 +163,7 @@ func (w *wait) abort(ctx context.Context, sent bool) error {
 	}
 	p.mu.Unlock()
 	if sent && l != nil {
-		_ = l.send(context.WithoutCancel(ctx), agentops.Abort{Channel: w.turn.prompt.Channel}) // if it is gone, its reader notices
+		_ = l.send(ctx, agentops.Abort{Channel: w.turn.prompt.Channel}) // if it is gone, its reader notices
 	}
 	for sent && l != nil && s.life.Err() == nil {
 		p.mu.Lock()

@@ -31,6 +31,12 @@ func TestServeARunner(t *testing.T) {
 		"/api/sessions/s1/ws?role=runner&token=" + s.token:                                   http.StatusUnauthorized,
 		"/api/sessions/s1/ws?role=client&token=" + s.token:                                   http.StatusUnauthorized,
 		"/api/sessions/s1/ws?role=runner&token=" + runner.SessionToken(runnerToken, "other"): http.StatusUnauthorized,
+		// Without a good token nobody learns which session waits for a runner.
+		"/api/sessions/s1/ws?role=runner":   http.StatusUnauthorized,
+		"/api/sessions/s2/ws?role=runner":   http.StatusUnauthorized,
+		"/api/sessions/none/ws?role=runner": http.StatusUnauthorized,
+		"/api/sessions/none/ws?role=runner&token=" + runner.SessionToken(runnerToken, "none"):  http.StatusServiceUnavailable,
+		"/api/sessions/none/ws?role=runner&token=" + runner.SessionToken(runnerToken, "other"): http.StatusUnauthorized,
 	} {
 		if _, res, err := s.socket(path); err == nil || res == nil || res.StatusCode != want { //nolint:bodyclose // there is none
 			t.Errorf("%s: %v %v, want %d", path, res, err, want)
