@@ -104,20 +104,21 @@ func (g *gateway) prompt(ctx context.Context, session, id, text string) (*http.R
 	})
 }
 
-// metric reads a number of /metrics.
-func (g *gateway) metric(ctx context.Context, name string) (float64, error) {
+// metrics reads numbers of /metrics.
+func (g *gateway) metrics(ctx context.Context, names ...string) ([]float64, error) {
 	body, err := g.read(ctx, "/metrics")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	for line := range strings.Lines(string(body)) {
-		var value float64
-		if rest, ok := strings.CutPrefix(line, name+" "); ok {
-			if _, err := fmt.Sscan(rest, &value); err != nil {
-				return 0, fmt.Errorf("the metric %s is %q: %w", name, rest, err)
-			}
-			return value, nil
+	values := make([]float64, len(names))
+	for i, name := range names {
+		_, rest, ok := strings.Cut("\n"+string(body), "\n"+name+" ")
+		if !ok {
+			return nil, errors.New("there is no metric " + name)
+		}
+		if _, err := fmt.Sscan(rest, &values[i]); err != nil {
+			return nil, fmt.Errorf("the metric %s cannot be read: %w", name, err)
 		}
 	}
-	return 0, errors.New("there is no metric " + name)
+	return values, nil
 }

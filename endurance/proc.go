@@ -82,15 +82,11 @@ func rest(ctx context.Context, g *gateway, aim *footprint, steady time.Duration)
 // footprint looks at the process. Looking makes little garbage, so that it does not
 // keep the gateway from resting.
 func (g *gateway) footprint(ctx context.Context) (footprint, error) {
-	goroutines, err := g.metric(ctx, "tributary_goroutines")
+	values, err := g.metrics(ctx, "tributary_goroutines", "tributary_heap_live_bytes")
 	if err != nil {
 		return footprint{}, err
 	}
-	heap, err := g.metric(ctx, "tributary_heap_live_bytes")
-	if err != nil {
-		return footprint{}, err
-	}
-	f := footprint{goroutines: int(goroutines), heap: int(heap)}
+	f := footprint{goroutines: int(values[0]), heap: int(values[1])}
 	dir := filepath.Join("/proc", strconv.Itoa(g.PID))
 	open, err := os.ReadDir(filepath.Join(dir, "fd"))
 	if err != nil {

@@ -12,9 +12,11 @@ import (
 // soon, and once more when the caches of the log have gone too.
 const (
 	restEvery = 10 * time.Second
-	restSoon  = 2       // looks at a gateway at rest
-	restLate  = 7       // likewise
-	restQuiet = 1 << 20 // bytes that a gateway at rest may still allocate between two
+	restSoon  = 2 // looks at a gateway at rest
+	restLate  = 7 // likewise
+	// restQuiet is how many bytes a gateway at rest may still allocate between two: being
+	// asked for its metrics every second takes nearly three million.
+	restQuiet = 4 << 20
 )
 
 // giveBack gives memory back whenever work has ended, until ctx does.
