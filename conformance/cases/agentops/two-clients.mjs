@@ -17,7 +17,9 @@ export default {
     t.equal('both show the same', plain(second.messages), plain(first.messages));
     const other = await t.site.far.post('/api/chat', { id: t.id, messages: [{ id: `there-${t.id}`, role: 'user', parts: [{ type: 'text', text: 'hello' }] }] });
     t.equal('the other side answers its own user', other.status, 200);
-    await t.until(async () => (await t.history()).length === 4);
+    // The message is there before its text is.
+    const rests = async () => (await t.site.get(`/api/sessions/${t.id}`)).json?.state === 'idle';
+    await t.until(async () => (await t.history()).length === 4 && rests());
     const last = (await t.history()).at(-1);
     t.check('history here has that turn too', textOf(last).startsWith('Hello!'), textOf(last));
   },
