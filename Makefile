@@ -59,7 +59,6 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) lint
 	@$(MAKE) agents
 	@$(MAKE) test-go
-	@$(MAKE) ops
 	@$(MAKE) binary
 	@$(MAKE) conformance
 	@$(MAKE) conformance-agentops
@@ -74,7 +73,7 @@ quick: need-go ## The Go tests that need no installation and little time
 
 .PHONY: test-go
 test-go: need-cc ## The Go tests, with the race detector, in random order
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 10m ./...
+	promtool=$$(ops/promtool.sh) && PROMTOOL=$$promtool CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 10m ./...
 
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool

@@ -12,8 +12,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// promtool runs the program that make ops names. Without one there is nothing to ask:
-// make test runs make ops.
+// promtool runs the program that make test and make ops name. Without one there is
+// nothing to ask.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
 	program := os.Getenv("PROMTOOL")
