@@ -43,11 +43,11 @@ func statusOf(err error) int {
 // refused makes a sentence of an HTTP answer that is no success.
 func refused(r *http.Response) *failure {
 	f := &failure{status: r.StatusCode, final: r.StatusCode < http.StatusInternalServerError && r.StatusCode != http.StatusTooManyRequests}
-	said, code := saidIn(r.Body)
+	said := saidIn(r.Body)
 	switch {
 	case r.StatusCode == http.StatusUnauthorized:
 		f.sentence = "Agent Ops does not accept the token (401): sign in there again, or correct the agent's token."
-	case r.StatusCode == http.StatusNotFound && (said == noRoute || code == noRouteCode):
+	case r.StatusCode == http.StatusNotFound && said == noRoute:
 		f.sentence = noRoute
 	case r.StatusCode == http.StatusNotFound:
 		f.sentence = "Agent Ops has no such session, or none that you may use (404)."
@@ -59,13 +59,10 @@ func refused(r *http.Response) *failure {
 	return f
 }
 
-// noRoute is what Agent Ops says of an address that its version does not have, and
-// noRouteCode the code with which a gateway like this one says so that stands where a
-// session agent stands. Of a session that is not there both say something else.
-const (
-	noRoute     = "Not found"
-	noRouteCode = "not_found"
-)
+// noRoute is what Agent Ops says of an address that its version does not have. Of
+// a session that it does not have it says more. A gateway like this one, in the place
+// of a session agent, answers 501 there.
+const noRoute = "Not found"
 
 // lacksRoute reports whether the other side is too old for what was called.
 func lacksRoute(err error) bool {
@@ -79,33 +76,30 @@ func isElsewhere(err error) bool {
 	return ok && f.foreign || lacksRoute(err)
 }
 
-// saidIn reads the sentence of an error's body, and its code. Some stand in JSON
-// within JSON.
-func saidIn(body io.Reader) (sentence, code string) {
+// saidIn reads the sentence of an error's body. Some stand in JSON within JSON.
+func saidIn(body io.Reader) string {
 	const enough = 16 << 10
 	if body == nil {
-		return "", ""
+		return ""
 	}
 	data, _ := io.ReadAll(io.LimitReader(body, enough))
 	for range 2 {
 		var in struct {
 			Error   string `json:"error"`
 			Message string `json:"message"`
-			Code    string `json:"code"`
 		}
 		if json.Unmarshal(data, &in) != nil || in.Error == "" && in.Message == "" {
 			break
 		}
-		code = in.Code
 		data = []byte(in.Error)
 		if in.Error == "" {
 			data = []byte(in.Message)
 		}
 	}
 	if text := oneLine(string(data)); !strings.HasPrefix(text, "<") { // a proxy's page
-		return text, code
+		return text
 	}
-	return "", code
+	return ""
 }
 
 // oneLine makes a stranger's text fit for a sentence.
