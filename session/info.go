@@ -23,6 +23,9 @@ type Info struct {
 	Kind      Kind   `json:"kind,omitempty"`
 	// Members have roles in this session, by their names. The map is never changed.
 	Members map[string]string `json:"members,omitempty"`
+	// Hosted says that the session was found on its agent's server, which knows who may
+	// do what in it.
+	Hosted bool `json:"hosted,omitempty"`
 	// NoChat says that the session is not open to AI SDK clients by its own route.
 	NoChat bool `json:"no_chat,omitempty"`
 	// Letter is whose letter the session's streams follow, if one was chosen when
