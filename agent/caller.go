@@ -44,6 +44,9 @@ var (
 	ErrForeign = errors.New("the session there is not for this user")
 )
 
+// ErrNotKnownThere is what an Introducer returns of somebody for whom it has no token.
+var ErrNotKnownThere = errors.New("the agent's server takes an answer only from whoever gives it, and you are not known there: sign in with a token of that server to answer")
+
 // Directory is a Runtime whose sessions exist elsewhere, with members of their own.
 type Directory interface {
 	// Find says what the caller may do with a session of the other side, by the

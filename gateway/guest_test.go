@@ -32,7 +32,8 @@ type elsewhere struct {
 	bearers []string
 	fails   error
 	hangs   bool
-	mulls   bool // over tokens that nobody knows, and over no others
+	opens   agent.Runtime // in place of the echo
+	mulls   bool          // over tokens that nobody knows, and over no others
 }
 
 const (
@@ -76,6 +77,10 @@ func (e *elsewhere) Find(ctx context.Context, id string, c agent.Caller) (agent.
 }
 
 func (e *elsewhere) Open(ctx context.Context, h agent.Host, c agent.Config) (agent.Session, error) {
+	if e.opens != nil {
+		s, err := e.opens.Open(ctx, h, c)
+		return introduced{s, e}, err
+	}
 	s, err := e.Runtime.Open(ctx, h, c)
 	return listening{s, e}, err
 }

@@ -31,6 +31,8 @@ type Prompt struct {
 	Shown []string
 }
 
+func (p Prompt) sender() Sender { return Sender{By: p.By, Caller: p.Caller} }
+
 // Prompt begins a turn, or queues it behind the one that runs. It returns when
 // the turn is known; the turn goes on when ctx ends.
 func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error) {
@@ -71,7 +73,7 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	for _, s := range stopping {
 		switch s.stop.Reason {
 		case unanswered:
-			s.turn.finishAfter(func() { s.turn.refuseAll(p.By) }, s.stop)
+			s.turn.finishAfter(func() { s.turn.refuseAll(p.sender()) }, s.stop)
 		case superseded:
 			s.turn.builder.Emit(trace.Rewind{To: t.back.to})
 			fallthrough
