@@ -38,6 +38,9 @@ type Info struct {
 	// Since is the number of the last record that an earlier session of this id
 	// left: marks before it are of another life.
 	Since uint64 `json:"since,omitempty"`
+	// Channels are those that prompts came from, but for the default one, in the order in
+	// which they came first. The list is never changed, only replaced.
+	Channels []string `json:"channels,omitempty"`
 	// Open lists the turns that have no stop on record, oldest first.
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.

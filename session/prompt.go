@@ -161,6 +161,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	l.coming = append(l.coming, t)
 	l.takeBack(back)
 	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: after})
+	l.info.visit(p.Channel)
 	if l.info.Title == "" {
 		l.info.Title = title(t.prompt.Text())
 	}
