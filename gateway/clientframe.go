@@ -85,7 +85,9 @@ func (o *onlooker) obey(ctx context.Context, f agentops.Frame) error {
 			return err
 		}
 		return o.prompt(ctx, f.Prompt)
-	case agentops.Revert, agentops.Diff, agentops.Review, agentops.Command, agentops.QueuePromote:
+	case agentops.QueuePromote:
+		return o.promote(ctx)
+	case agentops.Revert, agentops.Diff, agentops.Review, agentops.Command:
 		return &refusal{code: "not_offered", sentence: "This gateway does not offer " + f.Type() + " on its socket."}
 	}
 	return nil // of a type that is not known
@@ -218,5 +220,14 @@ func (o *onlooker) withdraw(ctx context.Context) error {
 		return err
 	}
 	_, err := o.g.Hub.Withdraw(ctx, o.id, o.who.ID)
+	return err
+}
+
+// promote lets a prompt that waits run now. Where none waits there is nothing to do.
+func (o *onlooker) promote(ctx context.Context) error {
+	if err := o.may(access.Collaborator); err != nil {
+		return err
+	}
+	_, err := o.g.Hub.Promote(ctx, o.id, o.who.ID)
 	return err
 }
