@@ -249,6 +249,36 @@ func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
 	})
 }
 
+// What is remembered has a bound, and makes room for what is asked now: who is let in
+// into very many sessions is not kept out of the next.
+func TestFindingsMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		handler, end := newHandler(t, memlog.New(), hosting(t, h), func(o *gateway.Options) {
+			o.Private, o.Limits.Requests, o.Guard = true, -1, func(next http.Handler) http.Handler { return next }
+		})
+		defer end()
+		get := hostedGet(t, handler)
+		for i := range 4096 {
+			if status := get("bob", fmt.Sprint("far-", i)); status != 200 {
+				t.Fatalf("the %dth: status %d", i, status)
+			}
+		}
+		if status := get("bob", "far-5000"); status != 429 {
+			t.Errorf("one more: status %d", status)
+		}
+		if status := get("bob", "far-1"); status != 200 {
+			t.Errorf("one of them again: status %d", status)
+		}
+		time.Sleep(6 * time.Second)
+		for _, id := range []string{"far-5000", "far-1", "far-5001"} {
+			if status := get("bob", id); status != 200 {
+				t.Errorf("%s, a little later: status %d", id, status)
+			}
+		}
+	})
+}
+
 func hostedGet(t *testing.T, handler http.Handler) func(who, id string) int {
 	t.Helper()
 	return func(who, id string) int {

@@ -79,13 +79,17 @@ func (s *session) put(a *ask) {
 // Introduce implements agent.Introducer: where there is no service token somebody
 // answers with a token of his own, which he brings along or has prompted with.
 func (s *session) Introduce(by string, c agent.Caller) error {
+	if s.rt.Token != (Credential{}) {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.known.of(by); !known && c.Bearer == "" && s.rt.Token == (Credential{}) {
-		return agent.ErrNotKnownThere
-	}
-	if c.Bearer != "" {
+	_, known := s.known.of(by)
+	switch {
+	case c.Bearer != "":
 		s.known.add(by, c)
+	case !known:
+		return agent.ErrNotKnownThere
 	}
 	return nil
 }

@@ -135,6 +135,9 @@ func adapterOf(c config.Config, name string) (adapter, error) {
 	if name := a.RunnerTokenEnv; name != "" && len(os.Getenv(name)) < leastRunnerToken {
 		return adapter{}, c.Fault(at+".runner_token_env", "names %s, which is to hold a token of at least %d characters and does not", name, leastRunnerToken)
 	}
+	if a.Lookup != "" && a.Lookup != config.LookupOff && a.TokenEnv == "" && a.TokenFile == "" {
+		return adapter{}, c.Fault(at+".lookup", "means something only with a service token: set token_env or token_file, or remove it")
+	}
 	if a.TokenEnv != "" && os.Getenv(a.TokenEnv) == "" {
 		return adapter{}, c.Fault(at+".token_env", "names %s, and there is no such environment variable: set it", a.TokenEnv)
 	}
