@@ -133,9 +133,14 @@ func TestB07_ForeignHostedSessionsAreNone(t *testing.T) {
 		s := newStandOn(t, memlog.New(), hosting(t, h), adapt...)
 		for range 2 {
 			for _, ask := range [][3]string{
-				{"POST", "/api/sessions/%s/chat", submit("", "u1", "hello")}, {"GET", "/api/sessions/%s/chat/stream", ""},
-				{"GET", "/api/sessions/%s/messages", ""}, {"GET", "/api/sessions/%s/channels", ""}, {"GET", "/api/sessions/%s/tools", ""},
-				{"DELETE", "/api/sessions/%s", ""}, {"POST", "/api/chat/%s/stop", ""}, {"GET", "/api/chat/%s/stream", ""},
+				{"POST", "/api/sessions/%s/chat", submit("", "u1", "hello")},
+				{"GET", "/api/sessions/%s/chat/stream", ""},
+				{"GET", "/api/sessions/%s/messages", ""},
+				{"GET", "/api/sessions/%s/channels", ""},
+				{"GET", "/api/sessions/%s/tools", ""},
+				{"DELETE", "/api/sessions/%s", ""},
+				{"POST", "/api/chat/%s/stop", ""},
+				{"GET", "/api/chat/%s/stream", ""},
 			} {
 				there := s.said(ask[0], fmt.Sprintf(ask[1], "far"), ask[2], as("eve", "collaborator")...)
 				nowhere := s.said(ask[0], fmt.Sprintf(ask[1], "non"), ask[2], as("eve", "collaborator")...)
