@@ -87,7 +87,9 @@ func (o *onlooker) obey(ctx context.Context, f agentops.Frame) error {
 		return o.prompt(ctx, f.Prompt)
 	case agentops.QueuePromote:
 		return o.promote(ctx)
-	case agentops.Revert, agentops.Diff, agentops.Review, agentops.Command:
+	case agentops.Revert:
+		return o.revert(ctx, f.MessageID)
+	case agentops.Diff, agentops.Review, agentops.Command:
 		return &refusal{code: "not_offered", sentence: "This gateway does not offer " + f.Type() + " on its socket."}
 	}
 	return nil // of a type that is not known
@@ -230,4 +232,12 @@ func (o *onlooker) promote(ctx context.Context) error {
 	}
 	_, err := o.g.Hub.Promote(ctx, o.id, o.who.ID)
 	return err
+}
+
+// revert takes back one's own message, and all that followed it.
+func (o *onlooker) revert(ctx context.Context, message string) error {
+	if err := o.may(access.Collaborator); err != nil {
+		return err
+	}
+	return o.g.Hub.Revert(ctx, o.id, message, o.who.ID)
 }

@@ -1,6 +1,8 @@
 package gateway_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/agentops"
@@ -56,4 +58,40 @@ func reason(m agentops.Message) string {
 		}
 	}
 	return ""
+}
+
+// revert: a message and all that followed it are gone, for everybody who looks; only who
+// said it takes it back.
+func TestARevertByWebSocket(t *testing.T) {
+	s := newStand(t, nil)
+	ada := s.look("w1")
+	said := func(text string) (user, answer string) {
+		t.Helper()
+		ada.prompt(text)
+		user = frame(ada, func(f agentops.MessageAdded) bool { return f.Data.Role == agentops.RoleUser }).Data.ID
+		return user, frame(ada, finished).Data.ID
+	}
+	said("echo one")
+	second, answer := said("echo two")
+	bob := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob", "X-Test-Role", "collaborator")
+	bob.send(`{"type":"revert","messageId":"` + second + `"}`)
+	if no := frame[agentops.Error](bob, nil); no.Message != "This would take back what somebody else has said: send a new message instead." {
+		t.Errorf("%+v", no)
+	}
+	vera := s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "vera", "X-Test-Role", "viewer")
+	vera.send(`{"type":"revert","messageId":"` + second + `"}`)
+	if no := frame[agentops.Error](vera, nil); no.Message != "Your role is viewer; this needs collaborator." {
+		t.Errorf("%+v", no)
+	}
+	ada.send(`{"type":"revert","messageId":"` + second + `"}`)
+	if gone := frame[agentops.MessagesRemoved](ada, nil); !slices.Equal(gone.MessageIDs, []string{second, answer}) {
+		t.Errorf("%q are gone, not %q", gone.MessageIDs, []string{second, answer})
+	}
+	if gone := frame[agentops.MessagesRemoved](bob, nil); !slices.Contains(gone.MessageIDs, second) {
+		t.Errorf("bob hears of %q", gone.MessageIDs)
+	}
+	if _, _, history := s.do("GET", "/api/sessions/w1/messages", ""); strings.Contains(history, "echo two") || !strings.Contains(history, "echo one") {
+		t.Errorf("the history is %s", history)
+	}
+	said("echo three")
 }

@@ -126,11 +126,8 @@ type ending struct {
 func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.deleted {
-		return nil, nil, ErrUnknownSession
-	}
-	if l.hub.ctx.Err() != nil || l.hub.refuses() {
-		return nil, nil, ErrClosing
+	if err := l.refusal(); err != nil {
+		return nil, nil, err
 	}
 	back, err := l.resolve(p)
 	if err != nil {
