@@ -43,6 +43,7 @@ func (g *gateway) visit(ctx context.Context, guest access.Guest, id string) (acc
 	p := guest.Known(g.PassThrough, found.By, role)
 	if unknown {
 		spec := session.Spec{ID: id, Agent: g.PassThrough, Title: found.Title, Kind: session.Kind(found.Kind)}
+		_, spec.Hosted = g.Hub.Roster(g.PassThrough) // principals of ours are judged there too, where that can be
 		if role == access.Owner {
 			spec.By = p.ID
 		}
