@@ -165,6 +165,15 @@ type Steerer interface {
 	Steer(ctx context.Context, p Prompt) error
 }
 
+// Introducer is implemented by a Session whose agent lives elsewhere, where an answer is
+// somebody's who is known there.
+type Introducer interface {
+	// Introduce is called before somebody's answer is taken, with what he brought along,
+	// any number of times and at any time. An error of one sentence says why the answer
+	// cannot be passed on as his. Then it is not taken, and what was asked waits on.
+	Introduce(by string, c Caller) error
+}
+
 // ErrLeft is the cause with which the context of a turn ends that is left to its
 // agent: the gateway stops, and the turn goes on where the agent lives. Only turns of
 // a Reattacher are left. Their agent is not to be stopped.

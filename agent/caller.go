@@ -39,7 +39,13 @@ var (
 	// ErrNoSession says that the session does not exist on the other side, or not
 	// for this caller: it does not tell which.
 	ErrNoSession = errors.New("there is no such session there")
+	// ErrForeign says that the session exists there, and not for the user who was
+	// asked about. Only a Roster tells.
+	ErrForeign = errors.New("the session there is not for this user")
 )
+
+// ErrNotKnownThere is what an Introducer returns of somebody for whom it has no token.
+var ErrNotKnownThere = errors.New("the agent's server takes an answer only from whoever gives it, and you are not known there: sign in with a token of that server to answer")
 
 // Directory is a Runtime whose sessions exist elsewhere, with members of their own.
 type Directory interface {
@@ -49,6 +55,16 @@ type Directory interface {
 	Find(ctx context.Context, sessionID string, c Caller) (Found, error)
 }
 
+// Roster is a Runtime that can say what somebody may do on the other side who has no
+// token there: it asks in the service's name. The service may see more than he may, so
+// that what it is shown says nothing of him: he may do what he is named for.
+type Roster interface {
+	// FindUser says what the user may do with a session of the other side. It returns
+	// ErrForeign, ErrNoSession, also where it cannot be told, or an error that says why
+	// the other side could not be asked.
+	FindUser(ctx context.Context, sessionID, user string) (Found, error)
+}
+
 // Found is a session of the other side as one caller sees it.
 type Found struct {
 	// By names the caller as the other side knows it; "" if it does not say.
@@ -56,4 +72,9 @@ type Found struct {
 	// Role is viewer, collaborator or owner.
 	Role  string
 	Title string
+	// Owner is the session's owner by the kind of name that a Roster is asked by; "" if
+	// that is not told.
+	Owner string
+	// Kind is orchestrator or workflow for a session that is its owner's alone, else "".
+	Kind string
 }

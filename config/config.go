@@ -149,6 +149,9 @@ type Agent struct {
 	URL       string `yaml:"url"`
 	TokenEnv  string `yaml:"token_env"`
 	TokenFile string `yaml:"token_file"`
+	// Lookup says by what the agent's server knows those who come here with tokens of
+	// the gateway's.
+	Lookup Lookup `yaml:"lookup"`
 	// Socket says how long a connection to it lasts.
 	Socket Socket `yaml:"socket"`
 	// Strict leaves it to the client to try again.
@@ -165,6 +168,16 @@ type Socket string
 const (
 	SocketShared  Socket = "shared"  // all turns of a session and a principal
 	SocketRequest Socket = "request" // one turn
+)
+
+// Lookup says by what the users of an agent's server are known here.
+type Lookup string
+
+// What may be looked up by.
+const (
+	LookupUserID Lookup = "user_id"
+	LookupEmail  Lookup = "email"
+	LookupOff    Lookup = "off" // nobody is looked up
 )
 
 // Letter chooses whose letter streams follow.

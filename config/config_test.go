@@ -24,7 +24,7 @@ func TestFaults(t *testing.T) {
 		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, data, nats, fsync, default_agent, cwd, log_level, auth, sessions, limits, stream, agents"},
 		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, tokens, pass_through, sessions, foreign_session, allow_hosts, allow_origins, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
-		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, command, args, env, model, cwd, policy, pace, tool_kinds, runner_token_env, url, token_env, token_file, socket, strict, connect_timeout, wake_limit, max_frame"},
+		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, command, args, env, model, cwd, policy, pace, tool_kinds, runner_token_env, url, token_env, token_file, lookup, socket, strict, connect_timeout, wake_limit, max_frame"},
 		{"no value", "listen:", "t.yaml:1: listen has no value: give it one, or remove the key"},
 		{"empty section", "sessions:\nstream:\n  letter: rfc", "t.yaml:1: sessions has no value: give it one, or remove the key"},
 		{"empty text", `data: ""`, "t.yaml:1: data is empty: give it a value, or remove the key"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -22,7 +23,7 @@ func (g *gateway) permit(w http.ResponseWriter, r *http.Request) error {
 	if body.Option != "" && body.Approved != nil { // they may say the opposite of each other
 		return malformed("Send `approved` or `option`, not both.")
 	}
-	response, err := g.Hub.Permit(r.Context(), r.PathValue("id"), r.PathValue("request"), caller(r), session.Choice{
+	response, err := g.Hub.Permit(r.Context(), r.PathValue("id"), r.PathValue("request"), g.sender(r), session.Choice{
 		Option: body.Option, Approved: body.Approved, Reason: body.Reason, Input: body.Input, Interrupt: body.Interrupt,
 	})
 	if err != nil {
@@ -43,11 +44,16 @@ func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer, err := g.Hub.Answer(r.Context(), r.PathValue("id"), r.PathValue("request"), caller(r), values)
+	answer, err := g.Hub.Answer(r.Context(), r.PathValue("id"), r.PathValue("request"), g.sender(r), values)
 	if err != nil {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, answer)
+}
+
+// sender is who answers by a request. A guest came by the agent whose server judged him.
+func (g *gateway) sender(r *http.Request) session.Sender {
+	return session.Sender{By: caller(r), Caller: agent.Caller{Bearer: g.bearer(r.Context(), g.PassThrough), Traceparent: traceparent(r.Header)}}
 }
 
 // readValues reads one answer, or a list of them.

@@ -66,7 +66,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 // session he was admitted before it was read, and that may have taken its time.
 func (g *gateway) comeIn(r *http.Request, req chatRequest) (*http.Request, session.Info, error) {
 	if r.PathValue("id") == "" {
-		return g.arrive(r, req.ID)
+		return g.arrive(r, req.ID, cmp.Or(r.URL.Query().Get("agent"), req.Agent, g.Hub.Default))
 	}
 	return g.adapt(asItCame(r), access.Collaborator)
 }

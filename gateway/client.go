@@ -38,7 +38,7 @@ func (g *gateway) client(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	id := r.PathValue("id")
-	admitted, info, err := g.admit(r, id, access.Viewer)
+	admitted, info, err := g.admit(r, id, access.Viewer, g.seek(r)...)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/access"
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/agentops/browser"
 	"github.com/tributary-dev/tributary/session"
@@ -86,7 +85,11 @@ func (o *onlooker) obey(ctx context.Context, f agentops.Frame) error {
 			return err
 		}
 		return o.prompt(ctx, f.Prompt)
-	case agentops.Revert, agentops.Diff, agentops.Review, agentops.Command, agentops.QueuePromote:
+	case agentops.QueuePromote:
+		return o.promote(ctx)
+	case agentops.Revert:
+		return o.revert(ctx, f.MessageID)
+	case agentops.Diff, agentops.Review, agentops.Command:
 		return &refusal{code: "not_offered", sentence: "This gateway does not offer " + f.Type() + " on its socket."}
 	}
 	return nil // of a type that is not known
@@ -126,9 +129,14 @@ func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
 	}
 	_, err := o.g.Hub.Prompt(ctx, o.id, session.Prompt{
 		Message: message, By: o.who.ID, Channel: browser.ChannelName(f.Channel, f.ThreadID), MayPermit: o.may(o.g.Permits) == nil,
-		Caller: agent.Caller{Bearer: o.g.bearer(o.r.Context(), o.agent), Traceparent: traceparent(o.r.Header)}, //nolint:contextcheck // the sender's own
+		Caller: o.sender().Caller, //nolint:contextcheck // the sender's own
 	})
 	return err
+}
+
+// sender is who is behind the socket, with what he brought along.
+func (o *onlooker) sender() session.Sender {
+	return session.Sender{By: o.who.ID, Caller: o.g.sender(o.r).Caller}
 }
 
 // mostAttachments bounds the files of a prompt.
@@ -177,7 +185,7 @@ func (o *onlooker) answer(ctx context.Context, f agentops.Answer) error {
 	if err := o.may(access.Collaborator); err != nil {
 		return err
 	}
-	_, err := o.g.Hub.Answer(ctx, o.id, f.QuestionID, o.who.ID, []string{f.Answer.String()})
+	_, err := o.g.Hub.Answer(ctx, o.id, f.QuestionID, o.sender(), []string{f.Answer.String()})
 	if errors.Is(err, session.ErrUnknownRequest) && f.Answer.Bool != nil {
 		return o.permit(ctx, f.QuestionID, *f.Answer.Bool, "")
 	}
@@ -188,7 +196,7 @@ func (o *onlooker) permit(ctx context.Context, request string, approved bool, re
 	if err := o.may(o.g.Permits); err != nil {
 		return err
 	}
-	_, err := o.g.Hub.Permit(ctx, o.id, request, o.who.ID, session.Choice{Approved: &approved, Reason: reason})
+	_, err := o.g.Hub.Permit(ctx, o.id, request, o.sender(), session.Choice{Approved: &approved, Reason: reason})
 	return unlessLate(err)
 }
 
@@ -215,4 +223,21 @@ func (o *onlooker) withdraw(ctx context.Context) error {
 	}
 	_, err := o.g.Hub.Withdraw(ctx, o.id, o.who.ID)
 	return err
+}
+
+// promote lets a prompt that waits run now. Where none waits there is nothing to do.
+func (o *onlooker) promote(ctx context.Context) error {
+	if err := o.may(access.Collaborator); err != nil {
+		return err
+	}
+	_, err := o.g.Hub.Promote(ctx, o.id, o.who.ID)
+	return err
+}
+
+// revert takes back one's own message, and all that followed it.
+func (o *onlooker) revert(ctx context.Context, message string) error {
+	if err := o.may(access.Collaborator); err != nil {
+		return err
+	}
+	return o.g.Hub.Revert(ctx, o.id, message, o.who.ID)
 }

@@ -72,7 +72,7 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []an
 
 func (g *gateway) continuation(r *http.Request, req chatRequest, message string, parts []answered) session.Continuation {
 	return session.Continuation{
-		Message: message, By: caller(r), MayPermit: g.mayPermit(r), Replies: replies(parts),
+		Message: message, Sender: g.sender(r), MayPermit: g.mayPermit(r), Replies: replies(parts),
 		Beside: session.Choice{Option: req.Option, Input: req.Input, Interrupt: req.Interrupt},
 	}
 }

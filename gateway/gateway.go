@@ -63,6 +63,7 @@ type gateway struct {
 	Options
 	limiter  *limiter
 	findings *findings
+	rosters  []string
 	audience *audience
 }
 
@@ -87,7 +88,7 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, limiter: newLimiter(o.Limits), findings: newFindings(), audience: &audience{of: map[string][]*onlooker{}}}
+	g := &gateway{Options: o, limiter: newLimiter(o.Limits), findings: newFindings(), rosters: rosters(o.Hub), audience: &audience{of: map[string][]*onlooker{}}}
 	g.measureAll()
 	mux := http.NewServeMux()
 	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.within(h))) })

@@ -32,6 +32,8 @@ type elsewhere struct {
 	bearers []string
 	fails   error
 	hangs   bool
+	opens   agent.Runtime // in place of the echo
+	mulls   bool          // over tokens that nobody knows, and over no others
 }
 
 const (
@@ -43,7 +45,7 @@ const (
 func (e *elsewhere) Find(ctx context.Context, id string, c agent.Caller) (agent.Found, error) {
 	e.mu.Lock()
 	e.asked = append(e.asked, id)
-	fails, hangs := e.fails, e.hangs
+	fails, hangs, mulls := e.fails, e.hangs, e.mulls
 	e.mu.Unlock()
 	if hangs {
 		<-ctx.Done()
@@ -58,16 +60,27 @@ func (e *elsewhere) Find(ctx context.Context, id string, c agent.Caller) (agent.
 		annToken: {Role: "collaborator"},
 	}
 	one, known := found[c.Bearer]
+	if mulls && !known {
+		<-ctx.Done()
+		return agent.Found{}, ctx.Err()
+	}
 	switch {
 	case !known:
 		return agent.Found{}, agent.ErrUnauthorized
 	case !strings.HasPrefix(id, "remote"):
 		return agent.Found{}, fmt.Errorf("session %q: %w", id, agent.ErrNoSession)
 	}
+	if strings.HasSuffix(id, "-workflow") {
+		one.Kind = "workflow"
+	}
 	return one, nil
 }
 
 func (e *elsewhere) Open(ctx context.Context, h agent.Host, c agent.Config) (agent.Session, error) {
+	if e.opens != nil {
+		s, err := e.opens.Open(ctx, h, c)
+		return introduced{s, e}, err
+	}
 	s, err := e.Runtime.Open(ctx, h, c)
 	return listening{s, e}, err
 }
@@ -225,6 +238,20 @@ func TestB04_TheBearerGoesNowhereElse(t *testing.T) {
 	}
 }
 
+// What is its owner's alone on the other side is so here, whoever runs the gateway.
+func TestB10_AGuestsWorkflowIsHisAlone(t *testing.T) {
+	s := newGuestStand(t, &elsewhere{}, &quiet{})
+	const path = "/api/sessions/remote-workflow/messages"
+	if status, body := s.bring(adaToken, "GET", path, ""); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	for _, token := range []string{"ci-0123456789", "root-0123456789"} {
+		if status, body := s.bring(token, "GET", path, ""); status != 404 {
+			t.Errorf("%.4s: %d %s", token, status, body)
+		}
+	}
+}
+
 func TestB04_ALookupThatFails(t *testing.T) {
 	ops, log := &elsewhere{}, &quiet{}
 	s := newGuestStand(t, ops, log)
@@ -303,6 +330,45 @@ func TestFindingsAreForgotten(t *testing.T) {
 		}
 		if counts[429] == 0 || counts[502] == 0 || counts[429]+counts[502] != cap(statuses) {
 			t.Errorf("statuses %v", counts)
+		}
+	})
+}
+
+// However many tokens somebody makes up, and however long the other side thinks about
+// them: who was let in before comes in as ever, also to a session that he was not at yet.
+func TestMadeUpTokensKeepNoGuestOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ops := &elsewhere{mulls: true}
+		handler, end := newGuestHandler(t, ops)
+		defer end()
+		get := func(token, id string) int {
+			w := newAnswer()
+			r, _ := http.NewRequestWithContext(access.WithGuest(access.With(t.Context(), access.Principal{ID: "ops:" + token}), access.NewGuest(token)), "GET", "/api/sessions/"+id+"/messages", nil)
+			handler.ServeHTTP(w, r)
+			return w.status
+		}
+		if status := get(adaToken, "remote-1"); status != 200 {
+			t.Fatalf("status %d", status)
+		}
+		var flood sync.WaitGroup
+		for i := range 6000 {
+			flood.Go(func() { get(fmt.Sprint("sk_", i), "remote-1") })
+		}
+		synctest.Wait()
+		time.Sleep(6 * time.Second) // what was found of ada is to be asked anew
+		from := time.Now()
+		for _, id := range []string{"remote-1", "remote-2", "remote-3"} {
+			if status := get(adaToken, id); status != 200 || time.Since(from) > 0 {
+				t.Errorf("%s: status %d after %s", id, status, time.Since(from))
+			}
+		}
+		if status := get(vicToken, "remote-1"); status != 429 { // whom nobody can tell from the others yet
+			t.Errorf("a stranger: status %d", status)
+		}
+		flood.Wait()
+		time.Sleep(time.Second)
+		if status := get(vicToken, "remote-1"); status != 200 {
+			t.Errorf("after the flood: status %d", status)
 		}
 	})
 }

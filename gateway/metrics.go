@@ -80,21 +80,26 @@ func liveHeap() float64 {
 // streamed measures a chat request whose stream is over, with what its serving
 // returned.
 func (g *gateway) streamed(r *http.Request, turn session.Turn, began time.Time, sent uistream.Sent, err error) {
-	cut := wasCut(r, sent, err)
+	cut, sentAway := wasCut(r, sent, err), wasDismissed(err)
 	g.Meter.Streamed(metrics.Stream{
-		Agent: turn.Agent, Queued: turn.Queued, Began: began, First: sent.First, Ended: time.Now(),
-		Failed: sent.Failed, Left: err != nil && !cut && !sent.Whole, Cut: cut || err == nil && sent.Lost,
+		Agent: turn.Agent, Queued: turn.Queued, Began: began, First: sent.First, Ended: time.Now(), Dismissed: sentAway,
+		Failed: sent.Failed, Left: err != nil && !cut && !sentAway && !sent.Whole, Cut: cut || err == nil && sent.Lost,
 	})
+}
+
+// wasDismissed tells whether a stream ended because its client may not see the rest.
+func wasDismissed(err error) bool {
+	_, is := errors.AsType[*uistream.Dismissal](err)
+	return is
 }
 
 // wasCut tells whether a stream that did not come to its end was cut here, or by the
 // client.
 func wasCut(r *http.Request, sent uistream.Sent, err error) bool {
-	_, dismissed := errors.AsType[*uistream.Dismissal](err)
 	switch {
-	case err == nil:
+	case err == nil, wasDismissed(err):
 		return false
-	case dismissed, errors.Is(err, uistream.ErrTooSlow), errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, uistream.ErrTooSlow), errors.Is(err, os.ErrDeadlineExceeded):
 		return true // which ends the context of its request too
 	}
 	return r.Context().Err() == nil && !sent.Broken

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -114,6 +115,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusBadRequest, "empty_message"
 	case errors.Is(err, session.ErrNotWaiting):
 		return http.StatusConflict, "nothing_to_continue"
+	case errors.Is(err, agent.ErrNotKnownThere):
+		return http.StatusForbidden, "not_known_there"
 	case errors.Is(err, session.ErrMayNotPermit):
 		return http.StatusForbidden, "forbidden"
 	case errors.Is(err, session.ErrParked):

@@ -41,7 +41,7 @@ func (g *gateway) view(r *http.Request, info session.Info, state session.State, 
 		State: state, Damaged: info.Damaged, Owner: info.CreatedBy, Kind: info.Kind, Letter: info.Letter, AISDK: !info.NoChat,
 		Role: g.roleIn(p, info.ID, info.People()),
 	}
-	if _, guest := access.GuestOf(r.Context()); guest { // whose role is told elsewhere
+	if _, admitted := r.Context().Value(admission{}).(admission); admitted { // to this session
 		v.Role = p.Role
 	}
 	if v.Role == access.Owner {

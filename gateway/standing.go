@@ -23,7 +23,7 @@ func (g *gateway) roleIn(p access.Principal, id string, people session.People) a
 	}
 	member, _ := access.ParseRole(people.Members[p.ID]) // no role, if there is none
 	switch {
-	case !g.Private:
+	case !g.Private && !people.Hosted:
 		return max(p.Role, member)
 	case p.ID == people.Owner, p.Role == access.Owner:
 		return access.Owner
@@ -32,9 +32,10 @@ func (g *gateway) roleIn(p access.Principal, id string, people session.People) a
 }
 
 // admit lets the sender of a request into a session, if there is one and his role there
-// is enough. In the request that it returns he has that role.
-func (g *gateway) admit(r *http.Request, id string, need access.Role) (*http.Request, session.Info, error) {
-	r, info, err := g.judge(r, id, need)
+// is enough. In the request that it returns he has that role. A session that is not known
+// here is sought where the agents live.
+func (g *gateway) admit(r *http.Request, id string, need access.Role, seek ...string) (*http.Request, session.Info, error) {
+	r, info, err := g.judge(r, id, need, seek...)
 	if err == nil {
 		g.Hub.Touch(info.ID)
 	}
@@ -42,7 +43,7 @@ func (g *gateway) admit(r *http.Request, id string, need access.Role) (*http.Req
 }
 
 // judge is admit for who is there already, and has not said anything just now.
-func (g *gateway) judge(r *http.Request, id string, need access.Role) (*http.Request, session.Info, error) {
+func (g *gateway) judge(r *http.Request, id string, need access.Role, seek ...string) (*http.Request, session.Info, error) {
 	p, _ := access.From(r.Context())
 	if guest, is := access.GuestOf(r.Context()); is {
 		known, info, err := g.visit(r.Context(), guest, id)
@@ -51,12 +52,9 @@ func (g *gateway) judge(r *http.Request, id string, need access.Role) (*http.Req
 		}
 		return standing(r, known, known.Role, need, info)
 	}
-	info, _, _, err := g.Hub.Get(r.Context(), id)
+	role, info, err := g.roleOf(r.Context(), p, id, seek)
 	if err == nil {
-		if role := g.roleIn(p, id, info.People()); role != 0 {
-			return standing(r, p, role, need, info)
-		}
-		err = errForeign
+		return standing(r, p, role, need, info)
 	}
 	switch {
 	case !errors.Is(err, session.ErrUnknownSession):
@@ -68,6 +66,19 @@ func (g *gateway) judge(r *http.Request, id string, need access.Role) (*http.Req
 	return r, session.Info{}, err
 }
 
+// roleOf is what a principal may do in a session: never nothing, if there is no error.
+func (g *gateway) roleOf(ctx context.Context, p access.Principal, id string, seek []string) (access.Role, session.Info, error) {
+	info, _, _, err := g.Hub.Get(ctx, id)
+	if agents := g.whoKnows(p, id, info, err, seek); len(agents) > 0 {
+		return g.hosted(ctx, p, id, agents)
+	}
+	role := g.roleIn(p, id, info.People())
+	if err == nil && role == 0 {
+		err = errForeign
+	}
+	return role, info, err
+}
+
 // standing is the end of judge for somebody who may know of the session.
 func standing(r *http.Request, p access.Principal, role, need access.Role, info session.Info) (*http.Request, session.Info, error) {
 	if !role.Allows(need) {
@@ -76,7 +87,7 @@ func standing(r *http.Request, p access.Principal, role, need access.Role, info 
 	ctx := r.Context()
 	before, _ := access.From(ctx)
 	p.Role = role
-	return r.WithContext(access.With(context.WithValue(ctx, admission{}, admission{before, need}), p)), info, nil
+	return r.WithContext(access.With(context.WithValue(ctx, admission{}, admission{before, need, info.Hosted}), p)), info, nil
 }
 
 func roleTooSmall(have, need access.Role) error {
@@ -87,7 +98,7 @@ func roleTooSmall(have, need access.Role) error {
 // names. unseen answers where there is no such session for him; nil: the status does.
 func (g *gateway) member(need access.Role, h, unseen handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		admitted, _, err := g.admit(r, r.PathValue("id"), need)
+		admitted, _, err := g.admit(r, r.PathValue("id"), need, g.seek(r)...)
 		if unseen != nil && errors.Is(err, session.ErrUnknownSession) {
 			return unseen(w, r)
 		}
@@ -120,7 +131,7 @@ var errTooSmall = fmt.Errorf("%w", session.ErrUnknownSession)
 
 // adapt is admit by the rules of the RFC's route.
 func (g *gateway) adapt(r *http.Request, need access.Role) (*http.Request, session.Info, error) {
-	admitted, info, err := g.admit(r, r.PathValue("id"), need)
+	admitted, info, err := g.admit(r, r.PathValue("id"), need, g.seek(r)...)
 	small, is := errors.AsType[*refusal](err)
 	switch {
 	case is && small.code == "forbidden" && g.ForeignSession != http.StatusForbidden:
@@ -134,11 +145,15 @@ func (g *gateway) adapt(r *http.Request, need access.Role) (*http.Request, sessi
 // arrive is admit for a route whose body names the session, which it may have made.
 // Then info is empty. Who could not make it hears the same of one that is somebody
 // else's and of one that is nowhere.
-func (g *gateway) arrive(r *http.Request, id string) (*http.Request, session.Info, error) {
+func (g *gateway) arrive(r *http.Request, id, agent string) (*http.Request, session.Info, error) {
 	p, _ := access.From(r.Context())
 	admitted, info, err := r, session.Info{}, error(session.ErrUnknownSession)
+	var seek []string
+	if g.foundOnly(p, agent) {
+		seek = []string{agent}
+	}
 	if session.CheckID(id) == nil { // else whoever makes the session says what is wrong, after all else
-		admitted, info, err = g.admit(r, id, access.Collaborator)
+		admitted, info, err = g.admit(r, id, access.Collaborator, seek...)
 	}
 	switch {
 	case !errors.Is(err, session.ErrUnknownSession):
@@ -146,10 +161,17 @@ func (g *gateway) arrive(r *http.Request, id string) (*http.Request, session.Inf
 		err = roleTooSmall(p.Role, access.Collaborator)
 	case !p.May(id):
 		err = errBound
-	case !errors.Is(err, errForeign):
+	case !errors.Is(err, errForeign) && len(seek) == 0:
 		err = nil
 	}
 	return admitted, info, err
+}
+
+// foundOnly reports whether somebody may have no session with an agent but those that
+// its server says are his: the service's token would open him any.
+func (g *gateway) foundOnly(p access.Principal, agent string) bool {
+	_, is := g.Hub.Roster(agent)
+	return is && g.Private && !p.Role.Allows(access.Owner)
 }
 
 // mayMake returns why the sender of a request may not make a session with an agent, or
@@ -157,7 +179,11 @@ func (g *gateway) arrive(r *http.Request, id string) (*http.Request, session.Inf
 // else takes the id of one before he comes, to read then what he says.
 func (g *gateway) mayMake(r *http.Request, agent string) error {
 	p, _ := access.From(r.Context())
-	if !g.Private || g.PassThrough == "" || cmp.Or(agent, g.Hub.Default) != g.PassThrough || p.Role.Allows(access.Owner) {
+	agent = cmp.Or(agent, g.Hub.Default)
+	if g.foundOnly(p, agent) {
+		return &refusal{http.StatusForbidden, "forbidden", "Sessions with the agent " + agent + " are made on its server: make it there, and use it here by its id."}
+	}
+	if !g.Private || g.PassThrough == "" || agent != g.PassThrough || p.Role.Allows(access.Owner) {
 		return nil
 	}
 	return &refusal{http.StatusForbidden, "forbidden", "Sessions with the agent " + g.PassThrough + " are made elsewhere: come with a token of its server."}

@@ -15,6 +15,7 @@ import (
 type admission struct {
 	sender access.Principal
 	need   access.Role
+	hosted bool // the server of the session's agent said so
 }
 
 // asItCame is an admitted request as it was before: its sender may have another role in
@@ -46,7 +47,8 @@ func (g *gateway) take(w http.ResponseWriter, r *http.Request, v any) error {
 // says so. Where the role in the gateway counts nobody is ever put out. The function
 // that it returns ends the asking.
 func (g *gateway) staying(ctx context.Context, r *http.Request, id string) (_ context.Context, leave func()) {
-	if _, guest := access.GuestOf(ctx); !g.Private && !guest {
+	a, _ := r.Context().Value(admission{}).(admission)
+	if _, guest := access.GuestOf(ctx); !g.Private && !guest && !a.hosted {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -6,33 +6,9 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
-
-// channels lists where a session's prompts came from, the default channel first. Only
-// agents with several channels have more than that one.
-func (g *gateway) channels(w http.ResponseWriter, r *http.Request) error {
-	type channelView struct {
-		ID      string `json:"id"`
-		Default bool   `json:"default"`
-	}
-	seen := map[string]bool{"": true}
-	channels := []channelView{{Default: true}}
-	records, err := g.Hub.Records(r.Context(), r.PathValue("id"), 0, false, false)
-	if err != nil {
-		return err
-	}
-	for rec, err := range records {
-		if err != nil {
-			return err
-		}
-		if p, ok := rec.Payload.(trace.Prompt); ok && !seen[p.Channel] {
-			seen[p.Channel] = true
-			channels = append(channels, channelView{ID: p.Channel})
-		}
-	}
-	return writeJSON(w, http.StatusOK, map[string]any{"channels": channels})
-}
 
 // toolView is a tool as it was seen. All of them run where the agent is, none in a client.
 type toolView struct {
@@ -45,15 +21,28 @@ type toolView struct {
 	InputSchema      *shape         `json:"input_schema"`
 }
 
-// tools lists the tools that a session's agent has called so far.
+// toolTurns is how many turns are looked at for tools: what a session calls it calls
+// again, and it may have any number of turns.
+const toolTurns = 100
+
+// tools lists the tools that a session's agent has called in the last turns, or in as
+// many of them as a page of its history holds.
 func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
-	byName := map[string]*toolView{}
-	tools := []*toolView{}
-	records, err := g.Hub.Records(r.Context(), r.PathValue("id"), 0, false, false)
+	b := g.bulk(r, download)
+	defer b.change(0)
+	if err := b.hold(session.PageBytes); err != nil { // until it is known what there is
+		return err
+	}
+	page, err := g.Hub.History(r.Context(), r.PathValue("id"), "", toolTurns)
 	if err != nil {
 		return err
 	}
-	for rec, err := range records {
+	if err := b.hold(int64(page.Bytes)); err != nil {
+		return err
+	}
+	byName := map[string]*toolView{}
+	tools := []*toolView{}
+	for rec, err := range page.Records {
 		if err != nil {
 			return err
 		}

@@ -403,7 +403,9 @@ func TestFramesThatCannotBeMeant(t *testing.T) {
 		`{"type":"prompt","content":""}`:     "Missing content or attachments",
 		`{"type":"answer","questionId":"q"}`: "Missing questionId or answer",
 		`{"type":"approve-action"}`:          "Missing invocationId",
-		`{"type":"revert","messageId":"m"}`:  "does not offer revert",
+		`{"type":"revert","messageId":"m"}`:  "There is no such message in this session.",
+		`{"type":"revert"}`:                  "Missing messageId",
+		`{"type":"diff"}`:                    "does not offer diff",
 		`{"type":"prompt","attachments":[{"type":"file","mime":"image/png","url":"https://x.example/a.png"}]}`:    "attachments were left out",
 		`{"type":"prompt","attachments":[{"type":"file","mime":"text/html","url":"data:text/html;base64,PGI+"}]}`: "attachments were left out",
 		`{"type":"prompt","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,%%%"}]}`:  "attachments were left out",
@@ -415,7 +417,7 @@ func TestFramesThatCannotBeMeant(t *testing.T) {
 			t.Errorf("%s: %+v", said, e)
 		}
 	}
-	if n := strings.Count(c.types(), "error"); n != 10 {
+	if n := strings.Count(c.types(), "error"); n != 12 {
 		t.Errorf("%d errors", n)
 	}
 	c.send(`{"type":"prompt","content":"hello","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,iVBORw0KGgo="},{"type":"file","mime":"x/y","url":"data:x/y;base64,AA=="}]}`)

@@ -21,6 +21,7 @@ type Meter struct {
 
 	requests, errors             *prometheus.CounterVec
 	abortsClient, abortsServer   *prometheus.CounterVec
+	dismissals                   *prometheus.CounterVec
 	openFailures, unknownEvents  *prometheus.CounterVec
 	firstByte, turnDuration      *prometheus.HistogramVec
 	httpRequests, refused, fails prometheus.Counter
@@ -44,6 +45,7 @@ func New(agents ...string) *Meter {
 	m.errors = by("adapter_request_errors", "Those of them whose stream held an error.")
 	m.abortsClient = by("adapter_stream_aborts_client", "Those of them whose client left before the end of the stream.")
 	m.abortsServer = by("adapter_stream_aborts_server", "Those of them that ended by an error on the way or a limit of the gateway's.")
+	m.dismissals = by("adapter_stream_dismissals", "Those of them whose client was sent away: his token expired, or the session is not his any more.")
 	m.openFailures = by("adapter_ws_open_failures", "Connections to an agent elsewhere that could not be opened.")
 	m.unknownEvents = by("adapter_translation_unknown_events", "Messages of an agent that are of a type unknown here.")
 	m.firstByte = times("adapter_latency_ttfb", "Seconds from a chat request to the first chunk of its stream, where it waited for no other turn.",
@@ -55,13 +57,13 @@ func New(agents ...string) *Meter {
 	m.fails = total("tributary_http_failed_total", "Requests answered with a 5xx status.")
 	m.streams = prometheus.NewGauge(prometheus.GaugeOpts{Name: "tributary_streams", Help: "Chat streams that are open."})
 	m.registry.MustRegister(
-		m.requests, m.errors, m.abortsClient, m.abortsServer, m.openFailures, m.unknownEvents, m.firstByte, m.turnDuration,
+		m.requests, m.errors, m.abortsClient, m.abortsServer, m.dismissals, m.openFailures, m.unknownEvents, m.firstByte, m.turnDuration,
 		m.httpRequests, m.refused, m.fails, m.streams,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	for _, name := range append([]string{Elsewhere}, agents...) {
 		m.agents[name] = true
-		for _, c := range []*prometheus.CounterVec{m.requests, m.errors, m.abortsClient, m.abortsServer, m.openFailures, m.unknownEvents} {
+		for _, c := range []*prometheus.CounterVec{m.requests, m.errors, m.abortsClient, m.abortsServer, m.dismissals, m.openFailures, m.unknownEvents} {
 			c.WithLabelValues(name)
 		}
 		m.firstByte.WithLabelValues(name)
@@ -133,12 +135,18 @@ type Stream struct {
 	// Left says that the client went before the end; Cut that an error on the way, or a
 	// limit of the gateway's, was the end.
 	Left, Cut bool
+	// Dismissed says that the client was sent away: he may not see the rest. The error
+	// that tells him so is none of the agent's, nor of the way to it.
+	Dismissed bool
 }
 
 // Streamed counts a chat request whose stream is over.
 func (m *Meter) Streamed(s Stream) {
 	name := m.label(s.Agent)
-	if s.Failed {
+	switch {
+	case s.Dismissed:
+		m.dismissals.WithLabelValues(name).Inc()
+	case s.Failed:
 		m.errors.WithLabelValues(name).Inc()
 	}
 	if s.Cut {
@@ -147,9 +155,10 @@ func (m *Meter) Streamed(s Stream) {
 	if !s.First.IsZero() && !s.Queued {
 		m.firstByte.WithLabelValues(name).Observe(s.First.Sub(s.Began).Seconds())
 	}
-	if s.Left {
+	switch {
+	case s.Left:
 		m.abortsClient.WithLabelValues(name).Inc()
-	} else {
+	case !s.Dismissed:
 		m.turnDuration.WithLabelValues(name).Observe(s.Ended.Sub(s.Began).Seconds())
 	}
 	m.requests.WithLabelValues(name).Inc() // last: nothing is counted of a request that is not

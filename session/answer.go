@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -171,7 +172,7 @@ func (l *live) forgetAsks() {
 
 // Permit answers a permission request. The first answer counts and is written
 // before the agent hears of it; a later one gets an AnsweredError.
-func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choice) (trace.PermissionResponse, error) {
+func (h *Hub) Permit(ctx context.Context, session, requestID string, by Sender, c Choice) (trace.PermissionResponse, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return trace.PermissionResponse{}, err
@@ -180,10 +181,29 @@ func (h *Hub) Permit(ctx context.Context, session, requestID, by string, c Choic
 	return l.permit(requestID, signature{by, trace.ViaRequest}, c)
 }
 
+// Sender is who answers, and what he brought along for an agent that lives elsewhere.
+type Sender struct {
+	By     string
+	Caller agent.Caller
+}
+
 // signature says who answers, and by which way.
 type signature struct {
-	who string
+	who Sender
 	via trace.Via
+}
+
+// introduce makes whoever answers known to the agent, if it wants that. An error says
+// why it cannot take his answer.
+func (l *live) introduce(by Sender) error {
+	opened := l.openedAgent()
+	if opened == nil {
+		return nil
+	}
+	if i, is := opened.Session.(agent.Introducer); is {
+		return i.Introduce(name(by.By), by.Caller)
+	}
+	return nil
 }
 
 func (l *live) permit(requestID string, by signature, c Choice) (trace.PermissionResponse, error) {
@@ -195,7 +215,10 @@ func (l *live) permit(requestID string, by signature, c Choice) (trace.Permissio
 	if err != nil {
 		return trace.PermissionResponse{}, &ChoiceError{err.Error()}
 	}
-	response.RequestID, response.By, response.Via = requestID, name(by.who), by.via
+	if err := l.introduce(by.who); err != nil {
+		return trace.PermissionResponse{}, err
+	}
+	response.RequestID, response.By, response.Via = requestID, name(by.who.By), by.via
 	response.UpdatedInput, response.Interrupt = c.Input, c.Interrupt
 	return response, known(l.asks.requests.Answer(requestID, response))
 }
@@ -227,7 +250,7 @@ func isWord(options []trace.PermissionOption, says string) bool {
 }
 
 // Answer answers a question: with labels of its choices, or with free text.
-func (h *Hub) Answer(ctx context.Context, session, questionID, by string, values []string) (trace.Answer, error) {
+func (h *Hub) Answer(ctx context.Context, session, questionID string, by Sender, values []string) (trace.Answer, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return trace.Answer{}, err
@@ -244,7 +267,10 @@ func (l *live) answer(questionID string, by signature, values []string) (trace.A
 	if len(values) == 0 || len(values) > 1 && !question.what.Multiple {
 		return trace.Answer{}, &ChoiceError{"answer this question with exactly one value"}
 	}
-	answer := trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by.who), Via: by.via}
+	if err := l.introduce(by.who); err != nil {
+		return trace.Answer{}, err
+	}
+	answer := trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by.who.By), Via: by.via}
 	return answer, known(l.asks.questions.Answer(questionID, answer))
 }
 

@@ -56,14 +56,14 @@ func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
 			for _, old := range asked[:len(asked)-1] {
-				if _, err := b.Permit(t.Context(), "s", old, "ada", session.Choice{Approved: &yes}); err == nil && id != "u3" {
+				if _, err := b.Permit(t.Context(), "s", old, session.Sender{By: "ada"}, session.Choice{Approved: &yes}); err == nil && id != "u3" {
 					t.Errorf("%s: the old id %q was taken for an answer", id, old)
 				}
 			}
 			if len(outcomes) != i {
 				t.Fatalf("%s was allowed before anybody answered", id)
 			}
-			if _, err := b.Permit(t.Context(), "s", asked[len(asked)-1], "ada", session.Choice{Approved: &yes}); err != nil {
+			if _, err := b.Permit(t.Context(), "s", asked[len(asked)-1], session.Sender{By: "ada"}, session.Choice{Approved: &yes}); err != nil {
 				t.Fatal(id, err)
 			}
 			b.wait(turn)
@@ -110,7 +110,7 @@ func TestAnAnswerThatRacesWithTheStop(t *testing.T) {
 		synctest.Wait()
 		yes := true
 		var answered *session.AnsweredError
-		if _, err := b.Permit(t.Context(), "s", <-asked, "bob", session.Choice{Approved: &yes}); !errors.As(err, &answered) || answered.Outcome != trace.Canceled {
+		if _, err := b.Permit(t.Context(), "s", <-asked, session.Sender{By: "bob"}, session.Choice{Approved: &yes}); !errors.As(err, &answered) || answered.Outcome != trace.Canceled {
 			t.Errorf("the late answer gets %v", err)
 		}
 		close(gate)
@@ -191,7 +191,7 @@ func TestAnAnswerThatIsNotOnRecord(t *testing.T) {
 				answered := make(chan error, 1)
 				go func() {
 					yes := true
-					_, err := b.Permit(context.Background(), "s", <-asked, "ada", session.Choice{Approved: &yes})
+					_, err := b.Permit(context.Background(), "s", <-asked, session.Sender{By: "ada"}, session.Choice{Approved: &yes})
 					answered <- err
 				}()
 				synctest.Wait()

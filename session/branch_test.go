@@ -162,7 +162,7 @@ func TestATurnThatBeginsWhileTheHistoryIsReadAgain(t *testing.T) {
 			t.Fatal(b.state())
 		}
 		yes := true
-		_, err := b.Continue(t.Context(), "s", session.Continuation{Message: second.MessageID, By: "ada", MayPermit: true, Replies: []session.Reply{
+		_, err := b.Continue(t.Context(), "s", session.Continuation{Message: second.MessageID, Sender: session.Sender{By: "ada"}, MayPermit: true, Replies: []session.Reply{
 			{ID: all[trace.Park](b, second)[0].Requests[0], Choice: session.Choice{Approved: &yes}},
 		}})
 		if err != nil {

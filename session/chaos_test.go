@@ -127,11 +127,11 @@ func answerAny(b *bench, turn session.Turn, dice *rand.Rand) {
 	var err error
 	switch {
 	case dice.IntN(2) == 0:
-		_, err = b.Continue(b.t.Context(), "s", session.Continuation{Message: turn.MessageID, By: "eve", MayPermit: true, Replies: []session.Reply{r}})
+		_, err = b.Continue(b.t.Context(), "s", session.Continuation{Message: turn.MessageID, Sender: session.Sender{By: "eve"}, MayPermit: true, Replies: []session.Reply{r}})
 	case r.Question:
-		_, err = b.Answer(b.t.Context(), "s", r.ID, "eve", []string{"x"})
+		_, err = b.Answer(b.t.Context(), "s", r.ID, session.Sender{By: "eve"}, []string{"x"})
 	default:
-		_, err = b.Permit(b.t.Context(), "s", r.ID, "eve", choice)
+		_, err = b.Permit(b.t.Context(), "s", r.ID, session.Sender{By: "eve"}, choice)
 	}
 	var answered *session.AnsweredError
 	if err != nil && !errors.As(err, &answered) && !errors.Is(err, session.ErrUnknownRequest) && !errors.Is(err, session.ErrNotWaiting) {

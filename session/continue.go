@@ -13,7 +13,7 @@ import (
 type Continuation struct {
 	// Message is the assistant message.
 	Message string
-	By      string
+	Sender
 	// MayPermit says that the sender's role may answer permission requests.
 	MayPermit bool
 	Replies   []Reply
@@ -150,7 +150,7 @@ func (t *turn) takeReplies(c Continuation) error {
 		return &ChoiceError{"an option, an edited input or the end of the turn goes with one permission, and this request answers several: answer each at its own address"}
 	}
 	for _, r := range waiting {
-		if err := t.live.reply(r, signature{c.By, trace.ViaChat}); err != nil {
+		if err := t.live.reply(r, signature{c.Sender, trace.ViaChat}); err != nil {
 			return err
 		}
 	}
@@ -176,7 +176,9 @@ func (l *live) reply(r Reply, by signature) error {
 	case !r.Question:
 		_, err = l.permit(r.ID, by, r.Choice)
 	case len(r.Values) == 0:
-		err = l.asks.questions.Answer(r.ID, trace.Answer{QuestionID: r.ID, Outcome: trace.Canceled, Values: []string{}, By: name(by.who), Via: by.via})
+		if err = l.introduce(by.who); err == nil {
+			err = l.asks.questions.Answer(r.ID, trace.Answer{QuestionID: r.ID, Outcome: trace.Canceled, Values: []string{}, By: name(by.who.By), Via: by.via})
+		}
 	default:
 		_, err = l.answer(r.ID, by, r.Values)
 	}

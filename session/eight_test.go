@@ -129,7 +129,7 @@ func answerSomehow(b *bench, id string, turn session.Turn, asked, who string, ki
 	c := claim{by: "side-" + who, what: "side"}
 	switch {
 	case kind < 4:
-		_, c.err = b.Permit(ctx, id, asked, c.by, session.Choice{Approved: &yes})
+		_, c.err = b.Permit(ctx, id, asked, session.Sender{By: c.by}, session.Choice{Approved: &yes})
 		var answered *session.AnsweredError
 		if c.took = c.err == nil; !c.took && !errors.As(c.err, &answered) && !errors.Is(c.err, session.ErrUnknownRequest) {
 			b.t.Error(c.err)
@@ -138,7 +138,7 @@ func answerSomehow(b *bench, id string, turn session.Turn, asked, who string, ki
 		c.by, c.what = "part-"+who, "part"
 		var rest session.Rest
 		rest, c.err = b.Continue(ctx, id, session.Continuation{
-			Message: turn.MessageID, By: c.by, MayPermit: true,
+			Message: turn.MessageID, Sender: session.Sender{By: c.by}, MayPermit: true,
 			Replies: []session.Reply{{ID: asked, Choice: session.Choice{Approved: &yes}}},
 		})
 		if _, told := rest.Allowed[asked]; c.err != nil || !told {

@@ -62,6 +62,7 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	l.enter(t)
 	l.keepAgent()
 	if info.Prompt != nil {
+		l.info.visit(info.Prompt.Channel)
 		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, by: info.Prompt.By, after: after})
 	}
 	l.mu.Unlock()

@@ -148,6 +148,8 @@ type Spec struct {
 	NoChat bool
 	// Letter is whose letter the session's streams follow; see [Info].
 	Letter string
+	// Hosted is as in Info.
+	Hosted bool
 }
 
 // Create makes a session. An empty id gets one, an empty agent the default.
@@ -173,7 +175,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	}
 	now := h.Now()
 	l := h.newLive(Info{
-		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat,
+		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since,
 	})
 	l.branched = true
@@ -337,6 +339,13 @@ func (h *Hub) Damaged() map[string]string { return h.Log.Damaged() }
 func (h *Hub) Directory(name string) (agent.Directory, bool) {
 	d, ok := h.Agents[name].Runtime.(agent.Directory)
 	return d, ok
+}
+
+// Roster is an agent's knowledge of who may do what in its sessions elsewhere, if it has
+// any.
+func (h *Hub) Roster(name string) (agent.Roster, bool) {
+	r, ok := h.Agents[name].Runtime.(agent.Roster)
+	return r, ok
 }
 
 // AgentNames lists the configured agents.

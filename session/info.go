@@ -23,6 +23,9 @@ type Info struct {
 	Kind      Kind   `json:"kind,omitempty"`
 	// Members have roles in this session, by their names. The map is never changed.
 	Members map[string]string `json:"members,omitempty"`
+	// Hosted says that the session was found on its agent's server, which knows who may
+	// do what in it.
+	Hosted bool `json:"hosted,omitempty"`
 	// NoChat says that the session is not open to AI SDK clients by its own route.
 	NoChat bool `json:"no_chat,omitempty"`
 	// Letter is whose letter the session's streams follow, if one was chosen when
@@ -35,6 +38,9 @@ type Info struct {
 	// Since is the number of the last record that an earlier session of this id
 	// left: marks before it are of another life.
 	Since uint64 `json:"since,omitempty"`
+	// Channels are those that prompts came from, but for the default one, in the order in
+	// which they came first. The list is never changed, only replaced.
+	Channels []string `json:"channels,omitempty"`
 	// Open lists the turns that have no stop on record, oldest first.
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.

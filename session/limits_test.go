@@ -189,7 +189,7 @@ func TestAnAskExpires(t *testing.T) {
 			t.Errorf("after the end of %q its outcome is %q", request, outcome)
 		}
 		yes := true
-		if _, err := b.Permit(t.Context(), "s", request, "ada", session.Choice{Approved: &yes}); err == nil {
+		if _, err := b.Permit(t.Context(), "s", request, session.Sender{By: "ada"}, session.Choice{Approved: &yes}); err == nil {
 			t.Error("an answer that comes too late is taken")
 		}
 		b.wait(turn)

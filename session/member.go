@@ -31,10 +31,12 @@ type People struct {
 	Owner   string
 	Kind    Kind
 	Members map[string]string
+	// Hosted says that others may be among them, of whom the agent's server knows.
+	Hosted bool
 }
 
 // People are those who have to do with the session.
-func (i Info) People() People { return People{i.CreatedBy, i.Kind, i.Members} }
+func (i Info) People() People { return People{i.CreatedBy, i.Kind, i.Members, i.Hosted} }
 
 // SetMember gives somebody a role in a session; "" takes it away.
 func (h *Hub) SetMember(ctx context.Context, session, who, role string) (Info, error) {
@@ -44,6 +46,9 @@ func (h *Hub) SetMember(ctx context.Context, session, who, role string) (Info, e
 	return h.change(ctx, session, func(i *Info) error {
 		if i.Kind.Personal() && role != "" {
 			return &ChoiceError{fmt.Sprintf("a session of the kind %s is its owner's alone: it takes no members", i.Kind)}
+		}
+		if i.Hosted && role != "" {
+			return &ChoiceError{"who takes part in this session is told by the server of its agent: invite them there"}
 		}
 		if who == i.CreatedBy {
 			return &ChoiceError{"the owner of a session is not one of its members: nothing can be given to him, or taken away"}

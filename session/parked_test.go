@@ -56,7 +56,7 @@ func (b *bench) park(id, words string) (session.Turn, string) {
 func (b *bench) allow(request, by string) {
 	b.t.Helper()
 	yes := true
-	if _, err := b.Permit(b.t.Context(), "s", request, by, session.Choice{Approved: &yes}); err != nil {
+	if _, err := b.Permit(b.t.Context(), "s", request, session.Sender{By: by}, session.Choice{Approved: &yes}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -168,9 +168,9 @@ func TestWhatNobodyAnswersExpires(t *testing.T) {
 				t.Errorf("%s: %d expired, want %d", word, expired, want)
 			}
 			var late *session.AnsweredError
-			_, err := b.Answer(t.Context(), "s", id, "ada", []string{"x"})
+			_, err := b.Answer(t.Context(), "s", id, session.Sender{By: "ada"}, []string{"x"})
 			if word == "approve" || word == "both" {
-				_, err = b.Permit(t.Context(), "s", id, "ada", session.Choice{Option: "allow"})
+				_, err = b.Permit(t.Context(), "s", id, session.Sender{By: "ada"}, session.Choice{Option: "allow"})
 			}
 			if !errors.As(err, &late) || late.Outcome != trace.Expired {
 				t.Errorf("%s: a late answer gets %v", word, err)
@@ -286,7 +286,7 @@ func TestContinuations(t *testing.T) {
 		}
 		yes := true
 		say := func(sessionID, message string, may bool, ids ...string) (session.Rest, error) {
-			c := session.Continuation{Message: message, By: "eve", MayPermit: may}
+			c := session.Continuation{Message: message, Sender: session.Sender{By: "eve"}, MayPermit: may}
 			for _, id := range ids {
 				c.Replies = append(c.Replies, session.Reply{ID: id, Choice: session.Choice{Approved: &yes}})
 			}
@@ -368,7 +368,7 @@ func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 		defer b.close()
 		turn, _ := b.park("u1", "both")
 		yes := true
-		c := session.Continuation{Message: turn.MessageID, By: "eve", MayPermit: true}
+		c := session.Continuation{Message: turn.MessageID, Sender: session.Sender{By: "eve"}, MayPermit: true}
 		for _, r := range all[trace.PermissionRequest](b, turn) {
 			c.Replies = append(c.Replies, session.Reply{ID: r.RequestID, Choice: session.Choice{Approved: &yes}})
 		}
@@ -393,7 +393,7 @@ func TestAResumeRightAfterTheAnswer(t *testing.T) {
 		for word, answer := range map[string]func(id string){
 			"approve": func(id string) { b.allow(id, "ada") },
 			"ask": func(id string) {
-				if _, err := b.Answer(t.Context(), "s", id, "ada", []string{"blue"}); err != nil {
+				if _, err := b.Answer(t.Context(), "s", id, session.Sender{By: "ada"}, []string{"blue"}); err != nil {
 					t.Error(err)
 				}
 			},
@@ -499,12 +499,12 @@ func TestWhatIsSaidBesideSeveralAnswersIsNotDropped(t *testing.T) {
 		}}))
 		defer b.close()
 		turn, q := b.park("u1", "x")
-		if _, err := b.Answer(t.Context(), "s", q, "ada", []string{"blue"}); err != nil {
+		if _, err := b.Answer(t.Context(), "s", q, session.Sender{By: "ada"}, []string{"blue"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
 		yes := true
-		c := session.Continuation{Message: turn.MessageID, By: "ada", MayPermit: true, Beside: session.Choice{Option: "no", Interrupt: true}}
+		c := session.Continuation{Message: turn.MessageID, Sender: session.Sender{By: "ada"}, MayPermit: true, Beside: session.Choice{Option: "no", Interrupt: true}}
 		for _, r := range all[trace.PermissionRequest](b, turn) {
 			c.Replies = append(c.Replies, session.Reply{ID: r.RequestID, Choice: session.Choice{Approved: &yes}})
 		}

@@ -31,6 +31,8 @@ type Prompt struct {
 	Shown []string
 }
 
+func (p Prompt) sender() Sender { return Sender{By: p.By, Caller: p.Caller} }
+
 // Prompt begins a turn, or queues it behind the one that runs. It returns when
 // the turn is known; the turn goes on when ctx ends.
 func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error) {
@@ -71,7 +73,7 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	for _, s := range stopping {
 		switch s.stop.Reason {
 		case unanswered:
-			s.turn.finishAfter(func() { s.turn.refuseAll(p.By) }, s.stop)
+			s.turn.finishAfter(func() { s.turn.refuseAll(p.sender()) }, s.stop)
 		case superseded:
 			s.turn.builder.Emit(trace.Rewind{To: t.back.to})
 			fallthrough
@@ -124,11 +126,8 @@ type ending struct {
 func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.deleted {
-		return nil, nil, ErrUnknownSession
-	}
-	if l.hub.ctx.Err() != nil || l.hub.refuses() {
-		return nil, nil, ErrClosing
+	if err := l.refusal(); err != nil {
+		return nil, nil, err
 	}
 	back, err := l.resolve(p)
 	if err != nil {
@@ -159,6 +158,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	l.coming = append(l.coming, t)
 	l.takeBack(back)
 	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: after})
+	l.info.visit(p.Channel)
 	if l.info.Title == "" {
 		l.info.Title = title(t.prompt.Text())
 	}

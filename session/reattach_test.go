@@ -83,7 +83,7 @@ func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 			}
 			yes := true
 			rest, err := second.Continue(t.Context(), "s", session.Continuation{
-				Message: turn.MessageID, By: "ada", MayPermit: true, Replies: []session.Reply{{ID: asked, Choice: session.Choice{Approved: &yes}}},
+				Message: turn.MessageID, Sender: session.Sender{By: "ada"}, MayPermit: true, Replies: []session.Reply{{ID: asked, Choice: session.Choice{Approved: &yes}}},
 			})
 			if err != nil || rest.From == 0 || rest.MessageID != turn.MessageID {
 				t.Fatalf("%+v %v", rest, err)
@@ -94,7 +94,7 @@ func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 			}
 			next := second.say("u2", "x")
 			time.Sleep(time.Second)
-			if _, err := second.Permit(t.Context(), "s", <-far.asked, "ada", session.Choice{Approved: &yes}); err != nil {
+			if _, err := second.Permit(t.Context(), "s", <-far.asked, session.Sender{By: "ada"}, session.Choice{Approved: &yes}); err != nil {
 				t.Error("the session does not go on:", err)
 			}
 			second.wait(next)

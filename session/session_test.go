@@ -325,14 +325,14 @@ func TestPermissionFirstAnswerCounts(t *testing.T) {
 			t.Fatal("no request on record")
 		}
 		yes := true
-		if _, err := b.Permit(t.Context(), "s", request, "ada", session.Choice{Approved: &yes}); err != nil {
+		if _, err := b.Permit(t.Context(), "s", request, session.Sender{By: "ada"}, session.Choice{Approved: &yes}); err != nil {
 			t.Fatal(err)
 		}
 		var answered *session.AnsweredError
-		if _, err := b.Permit(t.Context(), "s", request, "bob", session.Choice{Approved: &yes}); !errors.As(err, &answered) || answered.By != "ada" {
+		if _, err := b.Permit(t.Context(), "s", request, session.Sender{By: "bob"}, session.Choice{Approved: &yes}); !errors.As(err, &answered) || answered.By != "ada" {
 			t.Errorf("second answer: %v", err)
 		}
-		if _, err := b.Permit(t.Context(), "s", "nonsense", "bob", session.Choice{Approved: &yes}); !errors.Is(err, session.ErrUnknownRequest) {
+		if _, err := b.Permit(t.Context(), "s", "nonsense", session.Sender{By: "bob"}, session.Choice{Approved: &yes}); !errors.Is(err, session.ErrUnknownRequest) {
 			t.Errorf("unknown request: %v", err)
 		}
 		if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeCompleted {

@@ -22,6 +22,9 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 	if t == nil || err != nil {
 		return Turn{}, false, err
 	}
+	if err := l.introduce(p.sender()); err != nil {
+		return Turn{}, false, err
+	}
 	if late := answer(l.words(p)); late != nil {
 		// It has its answer, or was withdrawn, just now: this is a message like any
 		// other, and must not find it waiting.
@@ -137,7 +140,7 @@ func (t *turn) goOnBelow(w trace.Words) {
 
 // refuseAll says no to all that the turn asks, in the name of somebody who sent a
 // message instead of an answer.
-func (t *turn) refuseAll(by string) {
+func (t *turn) refuseAll(by Sender) {
 	const reason = "The user sent a new message instead of an answer."
 	t.live.mu.Lock()
 	var ids []string

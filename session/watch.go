@@ -48,24 +48,5 @@ func (h *Hub) Watch(ctx context.Context, session string) (Watched, error) {
 	return Watched{Info: info, Past: past, Next: h.followRecords(ctx, session, at, true)}, nil
 }
 
-// Withdraw takes back the prompt of a principal that has waited for the shortest
-// time. It reports false if none of his waits.
-func (h *Hub) Withdraw(ctx context.Context, session, by string) (done bool, err error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return false, err
-	}
-	defer release()
-	l.mu.Lock()
-	var newest *turn
-	for _, t := range l.turns {
-		if !t.began && !t.ending && t.by == by && (newest == nil || t.id > newest.id) {
-			newest = t
-		}
-	}
-	l.mu.Unlock()
-	return newest != nil && newest.finish(stopped("not_run")), nil
-}
-
 // Done is closed when the hub has closed: whoever shows what happens leaves.
 func (h *Hub) Done() <-chan struct{} { return h.ctx.Done() }

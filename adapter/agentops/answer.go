@@ -72,13 +72,31 @@ func (s *session) put(a *ask) {
 	s.asks[a.native] = cancel
 	s.goes.Go(func() {
 		defer cancel()
-		s.answer(ctx, caller, a)
+		s.answer(ctx, caller, mine, a)
 	})
 }
 
-// answer waits for the answer, and tells it. Whoever answers does so in their own
-// name, if it is known, else in that of who prompted.
-func (s *session) answer(ctx context.Context, caller agent.Caller, a *ask) {
+// Introduce implements agent.Introducer: where there is no service token somebody
+// answers with a token of his own, which he brings along or has prompted with.
+func (s *session) Introduce(by string, c agent.Caller) error {
+	if s.rt.Token != (Credential{}) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, known := s.known.of(by)
+	switch {
+	case c.Bearer != "":
+		s.known.add(by, c)
+	case !known:
+		return agent.ErrNotKnownThere
+	}
+	return nil
+}
+
+// answer waits for the answer, and tells it in the name of whoever gave it. What the
+// gateway itself says, when nobody did in time, it says to whoever's prompt it was.
+func (s *session) answer(ctx context.Context, caller agent.Caller, mine bool, a *ask) {
 	var said trace.Answer
 	var permit trace.PermissionResponse
 	var err error
@@ -90,11 +108,21 @@ func (s *session) answer(ctx context.Context, caller agent.Caller, a *ask) {
 	s.mu.Lock()
 	_, waits := s.asks[a.native]
 	delete(s.asks, a.native)
-	caller = s.known.of(cmp.Or(said.By, permit.By), caller)
+	mayTell := mine || s.rt.Token != (Credential{})
+	if by := cmp.Or(said.By, permit.By); by != "" {
+		theirs, known := s.known.of(by)
+		if mayTell = known || s.rt.Token != (Credential{}); known {
+			caller = theirs
+		}
+	}
 	s.mu.Unlock()
 	nobody := said.Outcome == trace.Canceled && said.By == "" || permit.Outcome == trace.Canceled && permit.By == ""
 	if !waits || err != nil || ctx.Err() != nil || over(a.b) || nobody {
 		return // it was settled there, or the turn is over, or the gateway stops
+	}
+	if !mayTell {
+		a.b.Emit(trace.Error{Message: fmt.Sprintf("The answer to %q was not passed on to Agent Ops, where nobody is known as who gave it.", a.title()), Code: "answer_refused"})
+		return
 	}
 	s.mu.Lock()
 	if s.dec.asks[a.native] == a { // it is asked again if the answer is lost on its way

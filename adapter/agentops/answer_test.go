@@ -2,12 +2,17 @@ package agentops_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/tributary-dev/tributary/adapter/agentops"
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -18,17 +23,17 @@ func allow(who string) func(context.Context, trace.PermissionRequest) trace.Perm
 	}
 }
 
-// An answer is given in the name of who gives it, if that is somebody who has
-// prompted here, else of who prompted.
+// An answer is given in the name of who gives it, if that is somebody who is known
+// there. In nobody else's name: what is asked waits on.
 func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 	for _, c := range []struct {
 		name, prompts, answers, by string
-		refused                    bool
+		refused                    string
 	}{
-		{"the owner's own", "ada", "ada", "u_ada", false},
-		{"the owner for a collaborator", "bob", "ada", "u_ada", false},
-		{"somebody unknown for the owner", "ada", "zoe", "u_ada", false},
-		{"a collaborator", "bob", "bob", "", true},
+		{"the owner's own", "ada", "ada", "u_ada", ""},
+		{"the owner for a collaborator", "bob", "ada", "u_ada", ""},
+		{"somebody unknown for the owner", "ada", "zoe", "", "nobody is known as who gave it"},
+		{"a collaborator", "bob", "bob", "", "only the owner"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -36,7 +41,7 @@ func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 				st.sayBy("hello", by{who: "ada"}).completes() // she is known from now on
 				st.host.OnPermit = allow(c.answers)
 				p := st.sayBy("permission", by{who: c.prompts})
-				if c.refused {
+				if c.refused != "" {
 					time.Sleep(time.Second)
 					synctest.Wait()
 					if n := len(st.server.frames("approve")); n != 0 || len(st.server.waits()) != 1 {
@@ -46,8 +51,8 @@ func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 				}
 				stop, events := p.end()
 				errs := agenttest.Each[trace.Error](events)
-				if c.refused {
-					if stop.Outcome != trace.OutcomeCompleted || len(errs) != 1 || !strings.Contains(errs[0].Message, "only the owner") {
+				if c.refused != "" {
+					if stop.Outcome != trace.OutcomeCompleted || len(errs) != 1 || !strings.Contains(errs[0].Message, c.refused) {
 						t.Errorf("%+v %+v", stop, errs)
 					}
 					return
@@ -146,6 +151,42 @@ func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		if got := st.server.frames("answer"); len(got) != 1 || got[0]["who"] != "u_bob" {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// Somebody who has not prompted answers with the token that he brings along; one who has
+// none there is told so, and what is asked waits on for somebody who has.
+func TestAnAnswerWithoutATokenIsNotTaken(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		s := newServer(t, e)
+		g := newGateway(t, s, memlog.New(), func(r *agentops.Runtime) { r.Token = agentops.Credential{} })
+		defer g.close()
+		turn := g.sayAs("question", agent.Caller{Bearer: "token-ada"})
+		time.Sleep(time.Second)
+		if len(s.waits()) != 1 {
+			t.Fatalf("%d questions", len(s.waits()))
+		}
+		id := "que-" + s.runs().id + "-" + turn.ID[len(turn.ID)-6:]
+		green := []string{"green"}
+		for _, who := range []session.Sender{{By: "zoe"}, {By: "bob"}, {}} {
+			if _, err := g.hub.Answer(t.Context(), s.id, id, who, green); !errors.Is(err, agent.ErrNotKnownThere) {
+				t.Errorf("%q: %v", who.By, err)
+			}
+		}
+		time.Sleep(time.Second)
+		if got := s.frames("answer"); len(got) != 0 || len(s.waits()) != 1 {
+			t.Errorf("it was answered: %v", got)
+		}
+		if _, err := g.hub.Answer(t.Context(), s.id, id, session.Sender{By: "bob", Caller: agent.Caller{Bearer: "token-bob"}}, green); err != nil {
+			t.Fatal(err)
+		}
+		stop, events := g.wait(turn)
+		if stop.Outcome != trace.OutcomeCompleted || said(events) != "Before I go on:|You chose green." {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+		if got := s.frames("answer"); len(got) != 1 || got[0]["who"] != "u_bob" {
 			t.Errorf("%v", got)
 		}
 	})

@@ -24,9 +24,22 @@ type far struct {
 	IsOrchestrator bool   `json:"isOrchestrator"`
 }
 
-// alone reports whether only the owner may use the session.
-func (f far) alone() bool {
-	return f.IsOrchestrator || f.Purpose == "orchestrator" || f.Purpose == "workflow"
+// kind is what a session is that only its owner may use; "" for any other.
+func (f far) kind() string {
+	switch {
+	case f.IsOrchestrator:
+		return "orchestrator"
+	case f.Purpose == "orchestrator", f.Purpose == "workflow":
+		return f.Purpose
+	}
+	return ""
+}
+
+// participant is somebody who takes part in a session; its owner stands among them.
+type participant struct {
+	UserID string `json:"userId"`
+	Email  string `json:"userEmail"`
+	Role   string `json:"role"`
 }
 
 // Find implements agent.Directory. It asks with the caller's own token, also where
@@ -54,14 +67,9 @@ func (r Runtime) Find(ctx context.Context, sessionID string, c agent.Caller) (ag
 }
 
 func (a *api) find(ctx context.Context, id string, c agent.Caller) (agent.Found, error) {
-	var s struct {
-		Session far `json:"session"`
-	}
-	if err := a.call(ctx, c, http.MethodGet, a.at("sessions", id), nil, &s); err != nil {
+	s, err := a.far(ctx, id, c)
+	if err != nil {
 		return agent.Found{}, err
-	}
-	if s.Session.ID != id {
-		return agent.Found{}, agent.ErrNoSession // it goes by a name that means another session to somebody else
 	}
 	var me struct {
 		User struct {
@@ -73,34 +81,50 @@ func (a *api) find(ctx context.Context, id string, c agent.Caller) (agent.Found,
 	if err := a.call(ctx, c, http.MethodGet, a.at("auth", "me"), nil, &me); err != nil {
 		return agent.Found{}, err
 	}
-	found := agent.Found{By: me.User.ID, Title: s.Session.Title}
+	found := agent.Found{By: me.User.ID, Title: s.Title, Kind: s.kind()}
 	if found.By == "" {
 		return agent.Found{}, errors.New("agentops: Agent Ops does not say who the caller is")
 	}
-	if s.Session.UserID == me.User.ID {
+	if s.UserID == me.User.ID {
 		found.Role = owner
 		return found, nil
 	}
-	if s.Session.alone() {
+	if s.kind() != "" {
 		return agent.Found{}, agent.ErrNoSession
 	}
-	var err error
 	found.Role, err = a.role(ctx, id, found.By, c)
 	return found, err
 }
 
+// far reads what a session is, if the caller may look at it.
+func (a *api) far(ctx context.Context, id string, c agent.Caller) (far, error) {
+	var s struct {
+		Session far `json:"session"`
+	}
+	if err := a.call(ctx, c, http.MethodGet, a.at("sessions", id), nil, &s); err != nil {
+		return far{}, err
+	}
+	if s.Session.ID != id {
+		return far{}, agent.ErrNoSession // it goes by a name that means another session to somebody else
+	}
+	return s.Session, nil
+}
+
+func (a *api) participants(ctx context.Context, id string, c agent.Caller) ([]participant, error) {
+	var all struct {
+		Participants []participant `json:"participants"`
+	}
+	err := a.call(ctx, c, http.MethodGet, a.at("sessions", id, "participants"), nil, &all)
+	return all.Participants, err
+}
+
 // role is what somebody is who does not own the session.
 func (a *api) role(ctx context.Context, id, user string, c agent.Caller) (string, error) {
-	var all struct {
-		Participants []struct {
-			UserID string `json:"userId"`
-			Role   string `json:"role"`
-		} `json:"participants"`
-	}
-	if err := a.call(ctx, c, http.MethodGet, a.at("sessions", id, "participants"), nil, &all); err != nil {
+	all, err := a.participants(ctx, id, c)
+	if err != nil {
 		return "", err
 	}
-	for _, p := range all.Participants {
+	for _, p := range all {
 		if p.UserID != user {
 			continue
 		}

@@ -37,7 +37,7 @@ func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
 		{name: "member where members may look", token: "token-eve", visibility: "org_visible", want: agent.Found{By: "u_eve", Role: "viewer", Title: "Fix the date test"}},
 		{name: "member where members may join", token: "token-eve", visibility: "org_joinable", want: agent.Found{By: "u_eve", Role: "collaborator", Title: "Fix the date test"}},
 		{name: "viewer where members may join", token: "token-vic", visibility: "org_joinable", want: agent.Found{By: "u_vic", Role: "collaborator", Title: "Fix the date test"}},
-		{name: "owner of an orchestrator", token: "token-ada", purpose: "orchestrator", want: agent.Found{By: "u_ada", Role: "owner", Title: "Fix the date test"}},
+		{name: "owner of an orchestrator", token: "token-ada", purpose: "orchestrator", want: agent.Found{By: "u_ada", Role: "owner", Title: "Fix the date test", Kind: "orchestrator"}},
 		{name: "member of an orchestrator", token: "token-bob", purpose: "orchestrator", fails: agent.ErrNoSession},
 		{name: "member of a workflow", token: "token-bob", purpose: "workflow", visibility: "org_joinable", fails: agent.ErrNoSession},
 		{name: "unknown token", token: "nonsense", fails: agent.ErrUnauthorized},

@@ -64,11 +64,16 @@ func (g *gateway) close() {
 
 func (g *gateway) say(text string) session.Turn {
 	g.t.Helper()
+	return g.sayAs(text, agent.Caller{})
+}
+
+func (g *gateway) sayAs(text string, c agent.Caller) session.Turn {
+	g.t.Helper()
 	if _, err := g.hub.Ensure(g.t.Context(), session.Spec{ID: g.server.id}); err != nil {
 		g.t.Fatal(err)
 	}
 	turn, err := g.hub.Prompt(g.t.Context(), g.server.id, session.Prompt{
-		By: "ada", MayPermit: true, Message: trace.UserMessage{ID: "user-" + text, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},
+		By: "ada", MayPermit: true, Caller: c, Message: trace.UserMessage{ID: "user-" + text, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},
 	})
 	if err != nil {
 		g.t.Fatal(err)
@@ -238,7 +243,7 @@ func TestH27_AQuestionIsAnsweredAfterARestart(t *testing.T) {
 		if err != nil || state != session.Parked || id != turn.ID {
 			t.Fatalf("after the restart %s %s %v", state, id, err)
 		}
-		if _, err := second.hub.Answer(t.Context(), s.id, "que-"+s.runs().id+"-"+turn.ID[len(turn.ID)-6:], "ada", []string{"green"}); err != nil {
+		if _, err := second.hub.Answer(t.Context(), s.id, "que-"+s.runs().id+"-"+turn.ID[len(turn.ID)-6:], session.Sender{By: "ada"}, []string{"green"}); err != nil {
 			t.Fatal(err)
 		}
 		stop, events := second.wait(turn)

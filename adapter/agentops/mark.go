@@ -49,8 +49,8 @@ func (m mark) token() string {
 	return string(data)
 }
 
-// callers are those who have prompted, the newest last, by their names here. They
-// answer in their own name.
+// callers are those who have prompted or answered, the newest last, by their names
+// here. They answer in their own name.
 type callers []struct {
 	by     string
 	caller agent.Caller
@@ -76,12 +76,12 @@ func (c *callers) add(by string, caller agent.Caller) {
 	}{by, caller})
 }
 
-// of returns the caller of that name, else the other one.
-func (c callers) of(by string, other agent.Caller) agent.Caller {
+// of returns the caller of that name, if there is one.
+func (c callers) of(by string) (caller agent.Caller, known bool) {
 	for _, k := range c {
 		if k.by == by {
-			return k.caller
+			return k.caller, true
 		}
 	}
-	return other
+	return agent.Caller{}, false
 }

@@ -327,9 +327,13 @@ func orNil(s string) any {
 func (s *server) participants(w http.ResponseWriter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := []object{{"id": "owner:" + s.owner, "userId": s.owner, "role": "owner"}}
+	if s.purpose != "" {
+		reply(w, http.StatusBadRequest, object{"error": "This session cannot be shared", "code": "VALIDATION_ERROR"})
+		return
+	}
+	all := []object{{"id": "owner:" + s.owner, "userId": s.owner, "userEmail": s.owner + "@example.com", "role": "owner"}}
 	for id, role := range s.members {
-		all = append(all, object{"id": "p_" + id, "userId": id, "role": role})
+		all = append(all, object{"id": "p_" + id, "userId": id, "userEmail": id + "@example.com", "role": role})
 	}
 	reply(w, http.StatusOK, object{"participants": all})
 }

@@ -60,6 +60,9 @@ func (t *Translator) Next(r trace.Record) []agentops.Frame {
 	if d, is := r.Payload.(trace.Data); is {
 		t.data(d)
 	}
+	if p, is := r.Payload.(trace.Rewind); is { // which may belong to no turn
+		t.rewind(p)
+	}
 	if r.Turn == "" {
 		return t.out
 	}
@@ -82,11 +85,9 @@ func (t *Translator) Next(r trace.Record) []agentops.Frame {
 		t.permission(r, p)
 	case trace.Answer:
 		t.answer(r, p)
-	case trace.Rewind:
-		t.rewind(p)
 	case trace.Stop:
 		t.stop(r, p)
-	case trace.Data, trace.ToolCallDelta, trace.ToolResultProgress, trace.Park, trace.Step, trace.Usage, trace.Plan, trace.Source,
+	case trace.Data, trace.Rewind, trace.ToolCallDelta, trace.ToolResultProgress, trace.Park, trace.Step, trace.Usage, trace.Plan, trace.Source,
 		trace.File, trace.Unknown:
 		// browsers have no frame for it, or have had it
 	}

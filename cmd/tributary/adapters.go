@@ -40,13 +40,20 @@ func adapters() []adapter {
 	return []adapter{
 		{
 			name: "agentops", remote: true, inProcess: true,
-			takes: []string{"url", "token_env", "token_file", "socket", "strict", "connect_timeout", "wake_limit", "max_frame", "model", "tool_kinds"},
+			takes: []string{"url", "token_env", "token_file", "lookup", "socket", "strict", "connect_timeout", "wake_limit", "max_frame", "model", "tool_kinds"},
 			runtime: func(a config.Agent) agent.Runtime {
 				tools := toolkind.OpenCode().With(a.ToolKinds)
-				return agentops.Runtime{
+				r := agentops.Runtime{
 					URL: a.URL, Token: agentops.Credential{Env: a.TokenEnv, File: a.TokenFile}, PerTurn: a.Socket == config.SocketRequest,
 					Strict: a.Strict != nil && *a.Strict, ConnectTime: a.ConnectTimeout, WakeTime: a.WakeLimit, MaxFrame: int64(a.MaxFrame), Tools: &tools,
 				}
+				switch {
+				case r.Token == (agentops.Credential{}), a.Lookup == config.LookupOff:
+					return r
+				case a.Lookup == config.LookupEmail:
+					return agentops.Roster{Runtime: r, By: agentops.UserEmail}
+				}
+				return agentops.Roster{Runtime: r}
 			},
 			decoder: func() agent.Decoder { return agentops.NewDecoder(agentops.Options{}) },
 		},
@@ -115,7 +122,7 @@ func adapterOf(c config.Config, name string) (adapter, error) {
 	for key, set := range map[string]bool{
 		"command": a.Command != "", "args": a.Args != nil, "env": a.Env != nil,
 		"model": a.Model != "", "tool_kinds": a.ToolKinds != nil, "pace": a.Pace != nil, "runner_token_env": a.RunnerTokenEnv != "",
-		"url": a.URL != "", "token_env": a.TokenEnv != "", "token_file": a.TokenFile != "", "socket": a.Socket != "", "strict": a.Strict != nil,
+		"url": a.URL != "", "token_env": a.TokenEnv != "", "token_file": a.TokenFile != "", "lookup": a.Lookup != "", "socket": a.Socket != "", "strict": a.Strict != nil,
 		"connect_timeout": a.ConnectTimeout != 0, "wake_limit": a.WakeLimit != 0, "max_frame": a.MaxFrame != 0,
 	} {
 		if set && !slices.Contains(kind.takes, key) {
@@ -127,6 +134,9 @@ func adapterOf(c config.Config, name string) (adapter, error) {
 	}
 	if name := a.RunnerTokenEnv; name != "" && len(os.Getenv(name)) < leastRunnerToken {
 		return adapter{}, c.Fault(at+".runner_token_env", "names %s, which is to hold a token of at least %d characters and does not", name, leastRunnerToken)
+	}
+	if a.Lookup != "" && a.Lookup != config.LookupOff && a.TokenEnv == "" && a.TokenFile == "" {
+		return adapter{}, c.Fault(at+".lookup", "means something only with a service token: set token_env or token_file, or remove it")
 	}
 	if a.TokenEnv != "" && os.Getenv(a.TokenEnv) == "" {
 		return adapter{}, c.Fault(at+".token_env", "names %s, and there is no such environment variable: set it", a.TokenEnv)

@@ -33,7 +33,7 @@ func (a *asker) permit(ctx context.Context, hub *session.Hub, id string, r trace
 	if !a.there {
 		fmt.Fprintln(a.out, "tributary: denied, since nobody is there to ask:", oneLine(r.Title))
 		no := false
-		_, err := hub.Permit(ctx, id, r.RequestID, a.name(), session.Choice{Approved: &no, Reason: "nobody is there to ask"})
+		_, err := hub.Permit(ctx, id, r.RequestID, session.Sender{By: a.name()}, session.Choice{Approved: &no, Reason: "nobody is there to ask"})
 		return late(err)
 	}
 	fmt.Fprintf(a.out, "May the agent do this? %s\n", oneLine(r.Title))
@@ -49,7 +49,7 @@ func (a *asker) permit(ctx context.Context, hub *session.Hub, id string, r trace
 		if !known {
 			continue
 		}
-		_, err := hub.Permit(ctx, id, r.RequestID, a.name(), choice)
+		_, err := hub.Permit(ctx, id, r.RequestID, session.Sender{By: a.name()}, choice)
 		if wrong, ok := errors.AsType[*session.ChoiceError](err); ok {
 			fmt.Fprintln(a.out, wrong)
 			continue
@@ -87,7 +87,7 @@ func (a *asker) answer(ctx context.Context, hub *session.Hub, id string, q trace
 			values = picked(q, line)
 		}
 	}
-	_, err := hub.Answer(ctx, id, q.QuestionID, a.name(), values)
+	_, err := hub.Answer(ctx, id, q.QuestionID, session.Sender{By: a.name()}, values)
 	return late(err)
 }
 

@@ -14,11 +14,12 @@ import (
 )
 
 type convertCommand struct {
-	From   string `required:"" placeholder:"ADAPTER" help:"The adapter whose recording it is."`
-	To     string `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; trace: JSON lines."`
-	Client string `placeholder:"V" help:"The release of the AI SDK that the events are for (default: what 6 and 7 have in common)."`
-	Letter string `placeholder:"rfc" help:"rfc: follow the letter of the older documents."`
-	File   string `arg:"" placeholder:"FILE" help:"The recording, or - for standard input."`
+	From   string   `required:"" placeholder:"ADAPTER" help:"The adapter whose recording it is."`
+	To     string   `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; trace: JSON lines."`
+	Client string   `placeholder:"V" help:"The release of the AI SDK that the events are for (default: what 6 and 7 have in common)."`
+	Letter string   `placeholder:"rfc" help:"rfc: follow the letter of the older documents."`
+	Domain []string `name:"domain-events" placeholder:"NAME" help:"Events beside the conversation that are shown, as in stream.domain_events: all, or some names."`
+	File   string   `arg:"" placeholder:"FILE" help:"The recording, or - for standard input."`
 }
 
 // Run converts a recording. The same input gives the same output.
@@ -53,9 +54,12 @@ func (c *convertCommand) Run(ctx context.Context, p *program) error {
 // form returns what writes each record.
 func (c *convertCommand) form(w io.Writer) (func(trace.Record) error, error) {
 	profile, err := uistream.ParseProfile(c.Client)
+	domain, unknown := uistream.ParseDomainEvents(c.Domain)
 	switch {
 	case err != nil:
 		return nil, usage("--%w", err)
+	case unknown != nil:
+		return nil, usage("--domain-events %w", unknown)
 	case c.Letter != "" && c.Letter != string(config.LetterRFC):
 		return nil, usage("--letter %s is unknown: the only one is rfc", c.Letter)
 	}
@@ -63,7 +67,7 @@ func (c *convertCommand) form(w io.Writer) (func(trace.Record) error, error) {
 	case "trace":
 		return func(r trace.Record) error { return writeRecord(w, r) }, nil
 	case "uistream":
-		o := uistream.Options{Profile: profile, Letter: c.Letter != ""}
+		o := uistream.Options{Profile: profile, Letter: c.Letter != "", Domain: domain}
 		return writeTurns(w, o), nil
 	}
 	return nil, usage("--to %s is unknown: use uistream or trace", c.To)

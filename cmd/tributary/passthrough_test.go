@@ -22,7 +22,7 @@ func (f *farSide) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	f.asked = append(f.asked, r.Method+" "+r.URL.Path+" "+token)
 	f.mu.Unlock()
-	user, known := map[string]string{"sk_ada_0123456789": "u_ada", "sk_vic_0123456789": "u_vic", "sk_eve_0123456789": "u_eve"}[token]
+	user, known := map[string]string{"sk_ada_0123456789": "u_ada", "sk_vic_0123456789": "u_vic", "sk_eve_0123456789": "u_eve", "sk_service_0123456789": "u_service"}[token]
 	answer := func(status int, body string) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)

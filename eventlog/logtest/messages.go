@@ -51,13 +51,14 @@ func messages(t *testing.T, s eventlog.Store) {
 	add(t, s, "s", "t1", &log, delta(3), stop(4))
 	add(t, s, "s", "t2", &log, reply("m2"))
 	add(t, s, "s", "t3", &log, rewind("u2"), stop(5))
-	add(t, s, "s", "", &log, whole(6))
+	add(t, s, "s", "", &log, whole(6), rewind("u1"))
 	same(t, "messages", marks(t, s, "s"), []eventlog.MessageMark{
 		{Kind: trace.KindPrompt, Seq: 1, Turn: "t1", Message: "u1", By: "ann"},
 		{Kind: trace.KindReply, Seq: 2, Turn: "t1", Message: "m1"},
 		{Kind: trace.KindPrompt, Seq: 5, Turn: "t2", Message: "u2", By: "ann"},
 		{Kind: trace.KindReply, Seq: 8, Turn: "t2", Message: "m2"},
 		{Kind: trace.KindRewind, Seq: 9, Turn: "t3", Message: "u2"},
+		{Kind: trace.KindRewind, Seq: 12, Message: "u1"},
 	})
 	for _, err := range s.Messages(ctx, "s") {
 		must(t, err)

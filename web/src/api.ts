@@ -16,8 +16,8 @@ export interface Session {
 export interface Option { id: string; name: string; kind?: string }
 export interface Permission { title: string; options: Option[] }
 
-/** Major 7 may be told everything that 7 knows. */
-export const PROFILE = 'client=7';
+/** Major 7 may be told everything that 7 knows. The letter of the RFC holds nothing that this page could answer. */
+export const PROFILE = 'client=7&letter=none';
 
 export const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 

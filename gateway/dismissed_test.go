@@ -1,0 +1,70 @@
+package gateway_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/metrics"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// Who is sent away is no error of the agent's, and none on the way to it: neither a
+// token's end nor the end of a membership rings anybody's bell.
+func TestI10_WhoIsSentAwayIsCountedAsThat(t *testing.T) {
+	for name, put := range map[string]func(h http.Handler, p *access.Principal){
+		"expired": func(_ http.Handler, p *access.Principal) { p.Expires = time.Now().Add(3 * time.Second) },
+		"put out": func(h http.Handler, _ *access.Principal) {
+			time.AfterFunc(time.Second, func() { askAs(t, h, owner("ada"), "DELETE", "/api/sessions/s/members/bob", "") })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				meter := metrics.New("far")
+				h, end := newHandler(t, memlog.New(), func(o *session.Options) {
+					o.Agents["far"] = session.Agent{Runtime: far{}, Cwd: t.TempDir()}
+				}, func(o *gateway.Options) {
+					o.Private, o.Meter, o.Guard = true, meter, func(next http.Handler) http.Handler { return next }
+				})
+				defer end()
+				askAs(t, h, owner("ada"), "POST", "/api/sessions", `{"id":"s","agent":"far"}`)
+				askAs(t, h, owner("ada"), "PUT", "/api/sessions/s/members/bob", `{"role":"collaborator"}`)
+				bob := access.Principal{ID: "bob", Role: access.Viewer}
+				put(h, &bob)
+				stream := askAs(t, h, bob, "POST", "/api/chat", submit("s", "u1", "be silent"))
+				if !strings.Contains(stream, `"type":"error"`) || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
+					t.Errorf("the stream is %s", stream)
+				}
+				numbers := askAs(t, h, owner("ada"), "GET", "/metrics", "")
+				for series, want := range map[string]string{
+					"adapter_request_count": "1", "adapter_stream_dismissals": "1", "adapter_request_errors": "0",
+					"adapter_stream_aborts_server": "0", "adapter_stream_aborts_client": "0", "adapter_latency_turn_duration_count": "0",
+				} {
+					if line := series + `{agent="far"} ` + want + "\n"; !strings.Contains(numbers, line) {
+						t.Errorf("not %s", line)
+					}
+				}
+			})
+		})
+	}
+}
+
+func owner(who string) access.Principal { return access.Principal{ID: who, Role: access.Owner} }
+
+// askAs is the whole answer to a request of somebody.
+func askAs(t *testing.T, h http.Handler, p access.Principal, method, path, body string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(access.With(t.Context(), p), method, path, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	w := newAnswer()
+	h.ServeHTTP(w, r)
+	return w.text()
+}

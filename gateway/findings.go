@@ -1,0 +1,204 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+)
+
+const (
+	// foundFor is how long what the other side said is believed; who was refused may try
+	// again sooner.
+	foundFor, refusedFor = 5 * time.Second, 2 * time.Second
+	// knownFor is how long it is remembered that somebody was let in.
+	knownFor = 10 * time.Minute
+	// findWithin bounds one question to the other side.
+	findWithin = 10 * time.Second
+	// mostAsking bounds the questions that are under way in a lane, and mostFindings what
+	// is remembered of their answers.
+	mostAsking, mostFindings = 32, 4096
+	// mostTried bounds how many sessions one visitor may try at a time into which he was
+	// not let before: also somebody who is known may make names up.
+	mostTried = 256
+	// sweepEvery is how often room is looked for where there is none.
+	sweepEvery = 100 * time.Millisecond
+)
+
+// findings remembers for a moment what another side said of visitors, so that a page
+// with its few requests costs one question. It holds no token.
+//
+// Who brings a token that was good for nothing yet is a stranger. There may be any
+// number of those, so they have a lane of their own: they take nobody's place, and
+// nobody else waits behind them.
+type findings struct {
+	mu               sync.Mutex
+	of               map[knock]*finding
+	counts           map[visitor]*tries
+	strangers, known lane
+	swept            time.Time
+}
+
+// visitor is somebody who comes to the sessions of an agent: a guest, by the hash of his
+// token, or a principal of ours.
+type visitor struct {
+	guest            [sha256.Size]byte
+	principal, agent string
+}
+
+// knock is a visitor at a session.
+type knock struct {
+	visitor
+	session string
+}
+
+// lane is what visitors of a kind share.
+type lane struct {
+	asking   chan struct{}
+	findings int
+}
+
+// tries is what is remembered of a visitor: how often he was let in, and how often not,
+// or not yet.
+type tries struct{ in, open int }
+
+// finding is what was said, once done is closed. Of the rest, findings.mu guards what
+// changes: until and in.
+type finding struct {
+	done  chan struct{}
+	until time.Time // zero while the question is under way
+	in    time.Time // when the visitor was let in last; zero: he was not
+	lane  *lane
+	found agent.Found
+	err   error
+}
+
+func newFindings() *findings {
+	f := &findings{of: map[knock]*finding{}, counts: map[visitor]*tries{}}
+	f.strangers.asking, f.known.asking = make(chan struct{}, mostAsking), make(chan struct{}, mostAsking)
+	return f
+}
+
+// find asks the other side, unless that was done just now. was tells whether the visitor
+// was let in not long ago, whatever is said now.
+func (f *findings) find(ctx context.Context, k knock, ask func(context.Context) (agent.Found, error)) (found agent.Found, was bool, err error) {
+	f.mu.Lock()
+	now := time.Now()
+	one := f.of[k]
+	was = one != nil && now.Sub(one.in) < knownFor
+	if one == nil || !one.until.IsZero() && now.After(one.until) {
+		next := &finding{done: make(chan struct{}), lane: f.laneOf(k)}
+		if one != nil {
+			next.in = one.in
+			f.remove(k, one)
+		} else if !f.room(k, next.lane, now) {
+			f.mu.Unlock()
+			return agent.Found{}, false, &tooMuch{"too_many_lookups", "Too many sessions are being looked up: try again in a moment.", laterWait}
+		}
+		one = next
+		f.put(k, one)
+		f.mu.Unlock()
+		// Others wait for the answer too, so it comes also if this one leaves.
+		f.ask(context.WithoutCancel(ctx), k, one, ask)
+	} else {
+		f.mu.Unlock()
+	}
+	select {
+	case <-one.done:
+		return one.found, was, one.err
+	case <-ctx.Done():
+		return agent.Found{}, was, ctx.Err()
+	}
+}
+
+func (f *findings) ask(ctx context.Context, k knock, one *finding, ask func(context.Context) (agent.Found, error)) {
+	ctx, cancel := context.WithTimeout(ctx, findWithin)
+	defer cancel()
+	select {
+	case one.lane.asking <- struct{}{}:
+		one.found, one.err = ask(ctx)
+		<-one.lane.asking
+	case <-ctx.Done():
+		one.err = errors.New("it has too many questions to answer")
+	}
+	now := time.Now()
+	f.mu.Lock()
+	f.remove(k, one)
+	switch one.until = now; {
+	case one.err == nil:
+		one.in, one.until, one.lane = now, now.Add(foundFor), &f.known
+	case errors.Is(one.err, agent.ErrUnauthorized), errors.Is(one.err, agent.ErrNoSession), errors.Is(one.err, agent.ErrForeign):
+		one.in, one.until = time.Time{}, now.Add(refusedFor)
+	}
+	f.put(k, one)
+	f.mu.Unlock()
+	close(one.done)
+}
+
+// laneOf is the lane of a visitor. The caller holds f.mu.
+func (f *findings) laneOf(k knock) *lane {
+	if n := f.counts[k.visitor]; k.principal != "" || n != nil && n.in > 0 {
+		return &f.known
+	}
+	return &f.strangers
+}
+
+// put remembers a finding, and remove forgets it. The caller holds f.mu.
+func (f *findings) put(k knock, one *finding) {
+	f.of[k] = one
+	one.lane.findings++
+	n := f.counts[k.visitor]
+	if n == nil {
+		n = &tries{}
+		f.counts[k.visitor] = n
+	}
+	if one.in.IsZero() {
+		n.open++
+	} else {
+		n.in++
+	}
+}
+
+func (f *findings) remove(k knock, one *finding) {
+	delete(f.of, k)
+	one.lane.findings--
+	n := f.counts[k.visitor]
+	if one.in.IsZero() {
+		n.open--
+	} else {
+		n.in--
+	}
+	if *n == (tries{}) {
+		delete(f.counts, k.visitor)
+	}
+}
+
+// room reports whether there is room for one more finding, once what is too old to count
+// was dropped. The caller holds f.mu.
+func (f *findings) room(k knock, l *lane, now time.Time) bool {
+	full := func() bool {
+		n := f.counts[k.visitor]
+		return l.findings >= mostFindings || n != nil && n.open >= mostTried
+	}
+	if !full() {
+		return true
+	}
+	if now.Sub(f.swept) < sweepEvery {
+		return false
+	}
+	f.swept = now
+	for _, keep := range []time.Duration{knownFor, 0} { // who was let in is remembered for as long as there is room
+		for k, one := range f.of {
+			if one.lane == l && !one.until.IsZero() && now.After(one.until) && now.Sub(one.in) >= keep {
+				f.remove(k, one)
+			}
+		}
+		if !full() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// rosters names the agents whose servers can say what our principals may do there.
+func rosters(h *session.Hub) (names []string) {
+	for _, name := range h.AgentNames() {
+		if _, is := h.Roster(name); is {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// seek names the agents that are asked for a session that is not known here. Only an
+// address that names a session is meant for one that is there already.
+func (g *gateway) seek(r *http.Request) []string {
+	if strings.HasPrefix(r.URL.Path, "/api/sessions/") {
+		return g.rosters
+	}
+	return nil
+}
+
+// whoKnows names the agents of which one knows what a principal may do in a session, if
+// that is not known here. had is why there is no session here.
+func (g *gateway) whoKnows(p access.Principal, id string, info session.Info, had error, seek []string) []string {
+	switch {
+	case p.ID == "", !p.May(id), session.CheckID(id) != nil:
+		return nil
+	case errors.Is(had, session.ErrUnknownSession):
+		return seek
+	case had == nil && info.Hosted && !p.Role.Allows(access.Owner):
+		if _, is := g.Hub.Roster(info.Agent); is {
+			return []string{info.Agent}
+		}
+	}
+	return nil
+}
+
+// hosted is what a principal may do in a session that one of the agents' servers has. A
+// session that is known there, to somebody who may enter it, and not here, is made. What
+// cannot be told is no session.
+func (g *gateway) hosted(ctx context.Context, p access.Principal, id string, agents []string) (access.Role, session.Info, error) {
+	for _, name := range agents {
+		roster, _ := g.Hub.Roster(name)
+		found, was, err := g.findings.find(ctx, knock{visitor{principal: p.ID, agent: name}, id}, func(ctx context.Context) (agent.Found, error) {
+			return roster.FindUser(ctx, id, p.ID)
+		})
+		var role access.Role
+		if err == nil {
+			role, err = access.ParseRole(found.Role)
+		}
+		if err == nil {
+			return g.hold(ctx, p, role, session.Spec{ID: id, Agent: name, Title: found.Title, By: found.Owner, Kind: session.Kind(found.Kind), Hosted: true})
+		}
+		if errors.Is(err, agent.ErrForeign) {
+			return 0, session.Info{}, errForeign
+		}
+		if err := g.untold(ctx, name, id, was, err); err != nil {
+			return 0, session.Info{}, err
+		}
+	}
+	return 0, session.Info{}, session.ErrUnknownSession
+}
+
+// hold makes a session that was found, unless it is known.
+func (g *gateway) hold(ctx context.Context, p access.Principal, role access.Role, spec session.Spec) (access.Role, session.Info, error) {
+	info, err := g.Hub.Ensure(ctx, spec)
+	if err == nil && (!info.Hosted || info.Agent != spec.Agent) { // made by somebody else meanwhile, by other rules
+		if role = g.roleIn(p, info.ID, info.People()); role == 0 {
+			err = errForeign
+		}
+	}
+	return role, info, err
+}
+
+// untold is what somebody hears of whom a server has not said what he may do, or nil:
+// that there is no such session. Only who was let in not long ago hears that it could not
+// be asked: he learns nothing by that.
+func (g *gateway) untold(ctx context.Context, agentName, id string, was bool, err error) error {
+	much, is := errors.AsType[*tooMuch](err)
+	switch {
+	case errors.Is(err, agent.ErrNoSession):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case is:
+		return much
+	}
+	g.Logger.Warn("a session could not be looked up", "agent", agentName, "session", id, "error", err)
+	if was {
+		return lookupFailed(agentName)
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// host stands in for an agent whose sessions live on a server that tells of their people:
+// far is ada's, with bob and vic, and flow is ada's workflow.
+type host struct {
+	echo.Runtime
+	mu    sync.Mutex
+	asked []string
+	out   string // who was put out
+	fails error
+}
+
+func (h *host) FindUser(_ context.Context, id, user string) (agent.Found, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.asked = append(h.asked, user+" "+id)
+	found := agent.Found{By: user, Title: "Far away", Owner: "ada", Role: map[string]string{"ada": "owner", "bob": "collaborator", "vic": "viewer"}[user]}
+	switch {
+	case h.fails != nil:
+		return agent.Found{}, h.fails
+	case id == "flow" && user == "ada":
+		found.Kind = "workflow"
+	case strings.HasPrefix(id, "far") && found.Role != "" && user != h.out:
+	case id == "flow", strings.HasPrefix(id, "far"):
+		return agent.Found{}, agent.ErrForeign
+	default:
+		return agent.Found{}, agent.ErrNoSession
+	}
+	return found, nil
+}
+
+func (h *host) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.asked)
+}
+
+func (h *host) set(out string, fails error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.out, h.fails = out, fails
+}
+
+func hosting(t *testing.T, h *host) func(*session.Options) {
+	t.Helper()
+	return func(o *session.Options) {
+		o.Agents["ops"] = session.Agent{Runtime: h, Cwd: t.TempDir(), Policy: permission.Default()}
+	}
+}
+
+// A session that is not known here is looked up where it lives, and what its server says
+// of the caller counts: on every route of the session, in either way of sharing, whatever
+// his role in the gateway is.
+func TestB01_B07_ASessionIsFoundOnItsServer(t *testing.T) {
+	prompt := submit("", "u1", "over there")
+	for _, adapt := range [][]func(*gateway.Options){nil, {privately}} {
+		h := &host{}
+		s := newStandOn(t, memlog.New(), hosting(t, h), adapt...)
+		s.all([]asked{
+			{"eve", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
+			{"root", "owner", "POST", "/api/sessions/far/chat", prompt, 404}, // the service may see it, and that opens nothing to him
+			{"vic", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
+			{"vic", "collaborator", "GET", "/api/sessions/far/messages", "", 200},
+			{"bob", "viewer", "POST", "/api/sessions/far-2/chat", prompt, 200},
+			{"bob", "viewer", "GET", "/api/sessions/far-3/chat/stream", "", 204},
+			{"bob", "viewer", "GET", "/api/sessions/far-4/channels", "", 200},
+			{"bob", "viewer", "GET", "/api/sessions/far-5/tools", "", 200},
+			{"bob", "viewer", "GET", "/api/sessions/far-6/trace", "", 200},
+			{"bob", "viewer", "POST", "/api/sessions/far-7/stop", "", 200},
+			{"ada", "viewer", "POST", "/api/sessions/far/chat", prompt, 200},
+			{"ada", "viewer", "POST", "/api/sessions/none/chat", prompt, 404},
+			// It is known now, and still nobody enters it by what he is here.
+			{"eve", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
+			{"eve", "collaborator", "POST", "/api/chat", submit("far", "u2", "hello"), 404},
+			{"vic", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
+			{"bob", "collaborator", "DELETE", "/api/sessions/far", "", 403},
+			{"root", "owner", "GET", "/api/sessions/far", "", 200}, // but for who runs the gateway
+		})
+		if status := s.refusedSocket("/api/sessions/far-8/ws?role=client", as("eve", "collaborator")...); status != 404 && status != 403 {
+			t.Errorf("a stranger's socket: %d", status)
+		}
+		if status := s.refusedSocket("/api/sessions/far-8/ws?role=client", as("vic", "viewer")...); status != http.StatusSwitchingProtocols {
+			t.Errorf("a viewer's socket: %d", status)
+		}
+		_, _, body := s.do("GET", "/api/sessions/far", "", as("bob", "viewer")...)
+		for _, says := range []string{`"agent":"ops"`, `"title":"Far away"`, `"owner":"ada"`, `"role":"collaborator"`} {
+			if !strings.Contains(body, says) {
+				t.Errorf("%s is not in %s", says, body)
+			}
+		}
+		if _, _, list := s.do("GET", "/api/sessions", "", as("eve", "collaborator")...); strings.Contains(list, "far") {
+			t.Errorf("a stranger finds %s", list)
+		}
+		if _, _, list := s.do("GET", "/api/sessions", "", as("ada", "viewer")...); !strings.Contains(list, `"id":"far","agent":"ops"`) || !strings.Contains(list, `"role":"owner"`) {
+			t.Errorf("its owner finds %s", list)
+		}
+		if status, _, body := s.do("PUT", "/api/sessions/far/members/eve", `{"role":"viewer"}`, as("ada", "viewer")...); status != 400 || !strings.Contains(body, "invite them there") {
+			t.Errorf("%d %s", status, body)
+		}
+		s.all([]asked{
+			{"ada", "collaborator", "POST", "/api/sessions/flow/chat", prompt, 200},
+			{"root", "owner", "GET", "/api/sessions/flow", "", 404},
+			{"bob", "collaborator", "POST", "/api/sessions/flow/chat", prompt, 404},
+		})
+	}
+}
+
+// Nobody can tell a session that is not his from one that is nowhere, before somebody
+// else came into it or after.
+func TestB07_ForeignHostedSessionsAreNone(t *testing.T) {
+	for _, adapt := range [][]func(*gateway.Options){nil, {privately}} {
+		h := &host{}
+		s := newStandOn(t, memlog.New(), hosting(t, h), adapt...)
+		for range 2 {
+			for _, ask := range [][3]string{
+				{"POST", "/api/sessions/%s/chat", submit("", "u1", "hello")},
+				{"GET", "/api/sessions/%s/chat/stream", ""},
+				{"GET", "/api/sessions/%s/messages", ""},
+				{"GET", "/api/sessions/%s/channels", ""},
+				{"GET", "/api/sessions/%s/tools", ""},
+				{"DELETE", "/api/sessions/%s", ""},
+				{"POST", "/api/chat/%s/stop", ""},
+				{"GET", "/api/chat/%s/stream", ""},
+			} {
+				there := s.said(ask[0], fmt.Sprintf(ask[1], "far"), ask[2], as("eve", "collaborator")...)
+				nowhere := s.said(ask[0], fmt.Sprintf(ask[1], "non"), ask[2], as("eve", "collaborator")...)
+				if there != nowhere {
+					t.Errorf("%s %s:\n%s\nand where there is none:\n%s", ask[0], ask[1], there, nowhere)
+				}
+			}
+			s.all([]asked{{"bob", "collaborator", "POST", "/api/sessions/far/chat", submit("", "u1", "hello"), 200}})
+		}
+	}
+	h := &host{}
+	s := newStandOn(t, memlog.New(), hosting(t, h), privately, func(o *gateway.Options) { o.ForeignSession = http.StatusForbidden })
+	s.all([]asked{
+		{"eve", "collaborator", "POST", "/api/sessions/far/chat", submit("", "u1", "hello"), 403},
+		{"eve", "collaborator", "POST", "/api/sessions/none/chat", submit("", "u1", "hello"), 404},
+	})
+}
+
+// With private sessions nobody makes one known in whose place the service's token would
+// open him somebody else's; by the AI SDK's own route too it is found.
+func TestB07_NobodyOpensAHostedSessionByItsId(t *testing.T) {
+	h := &host{}
+	s := newStandOn(t, memlog.New(), hosting(t, h), privately)
+	s.all([]asked{
+		{"eve", "collaborator", "POST", "/api/sessions", `{"id":"far","agent":"ops"}`, 403},
+		{"eve", "collaborator", "POST", "/api/sessions", `{"agent":"ops"}`, 403},
+		{"eve", "collaborator", "POST", "/api/chat?agent=ops", submit("far", "u1", "hello"), 404},
+		{"eve", "collaborator", "POST", "/api/chat?agent=ops", submit("none", "u1", "hello"), 404},
+		{"bob", "viewer", "POST", "/api/chat?agent=ops", submit("far", "u1", "hello"), 200},
+		{"eve", "collaborator", "POST", "/api/chat", submit("mine", "u1", "hello"), 200}, // with another agent
+		{"root", "owner", "POST", "/api/sessions", `{"id":"far-9","agent":"ops"}`, 201},
+	})
+	if n := h.count(); n != 3 {
+		t.Errorf("asked %d times: %q", n, h.asked)
+	}
+}
+
+// A server that cannot be asked opens nothing, and says nothing of what there is: only
+// who was let in just now hears why he is not.
+func TestB07_AServerThatCannotBeAskedOpensNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		handler, end := newHandler(t, memlog.New(), hosting(t, h), func(o *gateway.Options) {
+			o.Private, o.Guard = true, func(next http.Handler) http.Handler { return next }
+		})
+		defer end()
+		get := hostedGet(t, handler)
+		if status := get("bob", "far"); status != 200 {
+			t.Errorf("status %d", status)
+		}
+		h.set("", errors.New("connection refused"))
+		for _, id := range []string{"far", "none"} {
+			if status := get("vic", id); status != 404 {
+				t.Errorf("%s: status %d", id, status)
+			}
+		}
+		if status := get("bob", "far"); status != 200 {
+			t.Errorf("status %d within five seconds", status)
+		}
+		time.Sleep(6 * time.Second)
+		if status := get("bob", "far"); status != 502 {
+			t.Errorf("who was let in: status %d", status)
+		}
+		time.Sleep(11 * time.Minute)
+		if status := get("bob", "far"); status != 404 {
+			t.Errorf("who was let in long ago: status %d", status)
+		}
+		h.set("bob", nil)
+		time.Sleep(6 * time.Second)
+		if status := get("bob", "far"); status != 404 {
+			t.Errorf("who was put out: status %d", status)
+		}
+		h.set("", nil)
+		time.Sleep(3 * time.Second)
+		if status := get("bob", "far"); status != 200 {
+			t.Errorf("who was let in again: status %d", status)
+		}
+	})
+}
+
+// One principal who makes names up is stopped before the server has much of it, and
+// takes nothing from others.
+func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		handler, end := newHandler(t, memlog.New(), hosting(t, h), func(o *gateway.Options) {
+			o.Private, o.Limits.Requests, o.Guard = true, -1, func(next http.Handler) http.Handler { return next }
+		})
+		defer end()
+		get := hostedGet(t, handler)
+		counts := map[int]int{}
+		for i := range 1000 {
+			counts[get("eve", fmt.Sprint("none-", i))]++
+		}
+		if counts[404] != 256 || counts[429] != 744 || h.count() != 256 {
+			t.Errorf("statuses %v, asked %d times", counts, h.count())
+		}
+		for range 100 {
+			get("eve", "none-1")
+		}
+		if n := h.count(); n != 256 {
+			t.Errorf("asked %d times: what is nowhere is remembered", n)
+		}
+		if status := get("bob", "far"); status != 200 {
+			t.Errorf("somebody else: status %d", status)
+		}
+		time.Sleep(3 * time.Second)
+		if status := get("eve", "none-2000"); status != 404 {
+			t.Errorf("later: status %d", status)
+		}
+	})
+}
+
+// What is remembered has a bound, and makes room for what is asked now: who is let in
+// into very many sessions is not kept out of the next.
+func TestFindingsMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		handler, end := newHandler(t, memlog.New(), hosting(t, h), func(o *gateway.Options) {
+			o.Private, o.Limits.Requests, o.Guard = true, -1, func(next http.Handler) http.Handler { return next }
+		})
+		defer end()
+		get := hostedGet(t, handler)
+		for i := range 4096 {
+			if status := get("bob", fmt.Sprint("far-", i)); status != 200 {
+				t.Fatalf("the %dth: status %d", i, status)
+			}
+		}
+		if status := get("bob", "far-5000"); status != 429 {
+			t.Errorf("one more: status %d", status)
+		}
+		if status := get("bob", "far-1"); status != 200 {
+			t.Errorf("one of them again: status %d", status)
+		}
+		time.Sleep(6 * time.Second)
+		for _, id := range []string{"far-5000", "far-1", "far-5001"} {
+			if status := get("bob", id); status != 200 {
+				t.Errorf("%s, a little later: status %d", id, status)
+			}
+		}
+	})
+}
+
+func hostedGet(t *testing.T, handler http.Handler) func(who, id string) int {
+	t.Helper()
+	return func(who, id string) int {
+		w := newAnswer()
+		r, _ := http.NewRequestWithContext(access.With(t.Context(), access.Principal{ID: who, Role: access.Viewer}), "GET", "/api/sessions/"+id+"/messages", nil)
+		handler.ServeHTTP(w, r)
+		return w.status
+	}
+}

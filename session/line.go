@@ -1,0 +1,67 @@
+package session
+
+import (
+	"context"
+	"slices"
+)
+
+// Withdraw takes back the prompt of a principal that has waited for the shortest
+// time. It reports false if none of his waits.
+func (h *Hub) Withdraw(ctx context.Context, session, by string) (done bool, err error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	l.mu.Lock()
+	var newest *turn
+	for _, t := range l.turns {
+		if !t.began && !t.ending && t.by == by && (newest == nil || t.id > newest.id) {
+			newest = t
+		}
+	}
+	l.mu.Unlock()
+	return newest != nil && newest.finish(stopped("not_run")), nil
+}
+
+// Promote lets a prompt that waits run now: the newest of a principal's, or, if he has
+// none, the next in line. It goes to the front, and the turn that runs is ended. It
+// reports false if none waits.
+func (h *Hub) Promote(ctx context.Context, session, by string) (done bool, err error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	l.mu.Lock()
+	t := l.promote(by)
+	running := l.running
+	if t != nil && running != nil && running.ending {
+		running = nil // it makes way already
+	}
+	l.mu.Unlock()
+	if t == nil {
+		return false, nil
+	}
+	if running != nil {
+		running.finish(stopped("interrupted"))
+		running.logger.Info("turn stopped", "stopped_by", by)
+	}
+	return true, nil
+}
+
+// promote puts a turn that waits first in line. The caller holds l.mu.
+func (l *live) promote(by string) *turn {
+	at := -1
+	for i, t := range l.queue {
+		if !t.ending && (at < 0 || t.by == by) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	t := l.queue[at]
+	l.queue = slices.Insert(slices.Delete(l.queue, at, at+1), 0, t)
+	return t
+}

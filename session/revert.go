@@ -1,0 +1,86 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Revert takes back a message of a user and all that followed it, and puts nothing in
+// its place. It does so only where the agent can forget it too.
+func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := l.loadBranch(ctx); err != nil {
+		return err
+	}
+	if err := l.recall(ctx, message); err != nil {
+		return err
+	}
+	back, stopping, err := l.revert(message, by)
+	if err != nil {
+		return err
+	}
+	for _, s := range stopping {
+		s.turn.builder.Emit(trace.Rewind{To: back.to})
+		s.turn.finish(s.stop)
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err = l.save(ctx); err == nil {
+		err = l.append(ctx, "", []trace.Event{{ID: "note." + newID(h.Now()), Time: h.Now(), Actor: trace.Gateway, Payload: trace.Rewind{To: back.to}}})
+	}
+	if err != nil {
+		l.mu.Lock()
+		l.branched = false // what is on record is to be read again
+		l.stay(back)
+		l.mu.Unlock()
+		l.saveLate()
+		h.Logger.Error("messages not taken back", "session", session, "error", err)
+		return ErrLog
+	}
+	return nil
+}
+
+// revert decides what is taken back, and which turns end because of it.
+func (l *live) revert(message, by string) (rewinding, []ending, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refusal(); err != nil {
+		return rewinding{}, nil, err
+	}
+	switch i := l.branch.find(message); {
+	case message == "" || i < 0:
+		return rewinding{}, nil, ErrUnknownMessage
+	case !l.branch.messages[i].user:
+		return rewinding{}, nil, &ChoiceError{"only what a user has said can be taken back, with all that followed it"}
+	}
+	back, err := l.resolve(Prompt{Message: trace.UserMessage{ID: message}, By: by})
+	switch {
+	case err != nil:
+		return back, nil, err
+	case back.ran && back.why != "":
+		return back, nil, &ChoiceError{fmt.Sprintf("the agent %s would go on remembering it, so nothing was removed: send a new message instead", l.info.Agent)}
+	}
+	stopping := l.superseded(back)
+	for _, s := range stopping {
+		s.turn.ending = true // so that none of them begins while another is ended
+	}
+	l.takeBack(back)
+	return back, stopping, nil
+}
+
+// refusal is why nothing can be done in the session any more, or nil. The caller holds
+// l.mu.
+func (l *live) refusal() error {
+	switch {
+	case l.deleted:
+		return ErrUnknownSession
+	case l.hub.ctx.Err() != nil, l.hub.refuses():
+		return ErrClosing
+	}
+	return nil
+}
