@@ -402,8 +402,12 @@ func TestB15_B16_Tools(t *testing.T) {
 		t.Errorf("before any call: %s", body)
 	}
 	s.do("POST", "/api/chat", submit("s", "u1", "tool"))
-	s.do("POST", "/api/chat", submit("s", "u2", "tool fail"))
-	_, _, body := s.do("GET", "/api/sessions/s/tools", "")
+	_, header, _ := s.do("POST", "/api/chat", submit("s", "u2", "tool fail"))
+	path, points := strings.CutSuffix(strings.TrimPrefix(header.Get("Link"), "<"), `>; rel="describedby"`)
+	if !points {
+		t.Fatalf("the stream says of its tools: %q", header.Get("Link"))
+	}
+	_, _, body := s.do("GET", path, "")
 	var got struct {
 		Tools []struct {
 			Name, Kind       string

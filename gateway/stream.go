@@ -35,6 +35,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 		}
 		defer goodbye()
 	}
+	pointToTools(w, turn.Session)
 	leave, back := g.Hub.Attach(turn.Session, turn.ID), g.Hub.Return(turn.Session, caller(r))
 	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
 	ctx, gone := g.staying(r.Context(), r, turn.Session)

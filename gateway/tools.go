@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/tributary-dev/tributary/session"
@@ -60,6 +62,12 @@ func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
 		tool.InputSchema.see(c.Input)
 	}
 	return writeJSON(w, http.StatusOK, map[string]any{"tools": tools})
+}
+
+// pointToTools names in the header of a stream the address where the schemas of its tools
+// are: a header has no room for them, and they are drawn from calls that are yet to come.
+func pointToTools(w http.ResponseWriter, session string) {
+	w.Header().Set("Link", fmt.Sprintf(`</api/sessions/%s/tools>; rel="describedby"`, url.PathEscape(session)))
 }
 
 // mostProperties bounds the keys of an input that a schema names.
