@@ -404,57 +404,6 @@ func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// Two turns are open at a restart: each goes on as itself, through one connection.
-func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		s := newServer(t, e)
-		store := keeping{memlog.New()}
-		first := newGateway(t, s, store)
-		first.wait(first.say("hello"))
-		s.script = func(tn *turn) {
-			if tn.p.by.id != "u_bob" {
-				usual(tn)
-				return
-			}
-			for range 8 {
-				tn.say("more ")
-				tn.pause(10 * time.Second)
-			}
-			tn.finish("end_turn", "")
-		}
-		s.other("long", map[era]string{head: "thread:thread-active"}[e])
-		time.Sleep(time.Second)
-		turn := first.say("tool")
-		time.Sleep(time.Second)
-		first.close()
-		time.Sleep(15 * time.Second)
-
-		second := newGateway(t, s, store)
-		defer second.close()
-		stop, events := second.wait(turn)
-		if stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
-			t.Errorf("%+v %q", stop, said(events))
-		}
-		synctest.Wait()
-		if n := len(s.clients); n != 1 {
-			t.Errorf("%d connections", n)
-		}
-		var all strings.Builder
-		for r, err := range second.log.After(t.Context(), s.id, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d, ok := r.Payload.(trace.MessageDelta); ok {
-				all.WriteString(d.Delta)
-			}
-		}
-		if n := strings.Count(all.String(), "Let me look."); n != 1 {
-			t.Errorf("it was said %d times", n)
-		}
-		_ = agenttest.Said
-	})
-}
-
 // After a restart a question whose id only begins like that of one that waits is
 // another question.
 func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
@@ -488,7 +437,8 @@ func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
 			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 		}
 		r := again.Reopen(p.Turn(), p.Events())
-		session, err := st.runtime.Open(t.Context(), again, agent.Config{SessionID: st.server.id, Resume: st.host.Token()})
+		left := leftOf(r, "que-10-abcdef")
+		session, err := st.runtime.Open(t.Context(), again, agent.Config{SessionID: st.server.id, Resume: st.host.Token(), Left: []agent.Left{left}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -497,7 +447,7 @@ func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 			st.server.stopTurn()
 		}()
-		if err := st.runtime.Reattach(t.Context(), session, []string{"que-10-abcdef"}, r.Builder); err != nil {
+		if err := st.runtime.Reattach(t.Context(), session, left); err != nil {
 			t.Fatal(err)
 		}
 		stop, _ := r.Verdict()

@@ -34,6 +34,13 @@ type line struct {
 // errHungUp is the end of a line that we ended.
 var errHungUp = errors.New("agentops: the connection was closed from here")
 
+// discard ends a line that nobody reads.
+func (l *line) discard() {
+	l.hangUp()
+	l.close()
+	close(l.done)
+}
+
 // open connects and waits for the first frame, which says how things stand there.
 // Whoever opens a line reads it to its end.
 func (s *session) open(ctx context.Context, c agent.Caller) (*line, wire.Init, []byte, error) {
@@ -80,26 +87,28 @@ func (s *session) connect(ctx context.Context, c agent.Caller) error {
 	}
 	defer s.connecting.leave()
 	s.mu.Lock()
-	reads := s.lead != nil
+	reads, open := s.lead != nil, s.dec.busy()
 	s.mu.Unlock()
 	if reads {
 		return nil
+	}
+	if open { // something of it may have been missed
+		_, err := s.reopen(ctx, c, s.follow)
+		return err
 	}
 	l, in, data, err := s.open(ctx, c)
 	if err != nil {
 		return err
 	}
-	return s.lift(l, in, data, func() { s.follow(l) })
+	return s.lift(l, in, data, s.follow)
 }
 
 // lift takes a new line into use.
-func (s *session) lift(l *line, in wire.Init, data []byte, read func()) error {
+func (s *session) lift(l *line, in wire.Init, data []byte, read func(*line)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shut {
-		l.hangUp()
-		l.close()
-		close(l.done)
+		l.discard()
 		return errClosed
 	}
 	if s.lead != nil { // one is enough, and two would tell everything twice
@@ -108,9 +117,10 @@ func (s *session) lift(l *line, in wire.Init, data []byte, read func()) error {
 	s.lead, s.last = l, l.caller
 	s.mood.greeted(in)
 	s.heard(data)
+	s.dec.missed()
 	s.goes.Go(func() { l.watch(l.ctx) })
 	if read != nil {
-		s.goes.Go(read)
+		s.goes.Go(func() { read(l) })
 	}
 	return nil
 }
@@ -229,24 +239,26 @@ func (s *session) again(c agent.Caller) (*line, error) {
 	if taken {
 		return nil, nil //nolint:nilnil // see above
 	}
-	l, in, data, err := s.open(s.life, c)
+	l, err := s.reopen(s.life, c, nil)
+	if errors.Is(err, errClosed) {
+		return nil, nil //nolint:nilnil // see above
+	}
+	return l, err
+}
+
+// reopen opens a line, brings what was missed, and takes it into use. The caller has
+// entered s.connecting.
+func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*line)) (*line, error) {
+	l, in, data, err := s.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	filled, _, err := s.filled(s.life, c, in, data)
+	filled, err := s.filled(ctx, c, in, data)
 	if err != nil {
-		l.hangUp()
-		l.close()
-		close(l.done)
+		l.discard()
 		return nil, err
 	}
-	if s.lift(l, in, filled, nil) != nil {
-		return nil, nil //nolint:nilnil // the session was closed
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dec.missed()
-	return l, nil
+	return l, s.lift(l, in, filled, read)
 }
 
 // needs tells in whose name a lost connection is to be made anew, if a turn needs it.
@@ -261,7 +273,7 @@ func (s *session) needs() (agent.Caller, bool) {
 	case len(s.owed) > 0:
 		return s.owed[0].caller, true
 	}
-	return s.last, len(s.dec.runs) > 0
+	return s.last, s.dec.busy()
 }
 
 // interrupted ends the turns of a connection that is lost for good.
@@ -270,6 +282,11 @@ func (s *session) interrupted(why error) {
 	defer s.mu.Unlock()
 	for _, r := range s.dec.runs {
 		failedFor(r.b, streamInterrupted, why)
+	}
+	for _, p := range s.dec.prompts {
+		if p.b != nil {
+			failedFor(p.b, streamInterrupted, why)
+		}
 	}
 	if s.ours != nil {
 		failedFor(s.ours.b, streamInterrupted, why)

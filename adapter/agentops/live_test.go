@@ -20,11 +20,12 @@ type decoderStage struct {
 	current *trace.Builder
 	begun   []agent.TurnInfo
 	said    map[string]*strings.Builder
+	events  map[string][]trace.Event
 	n       int
 }
 
 func newDecoderStage(t *testing.T, o Options) *decoderStage {
-	return &decoderStage{t: t, d: NewDecoder(o), said: map[string]*strings.Builder{}}
+	return &decoderStage{t: t, d: NewDecoder(o), said: map[string]*strings.Builder{}, events: map[string][]trace.Event{}}
 }
 
 func (s *decoderStage) open() *trace.Builder {
@@ -33,6 +34,7 @@ func (s *decoderStage) open() *trace.Builder {
 	text := &strings.Builder{}
 	s.said[name] = text
 	b := trace.NewBuilder(s.t.Context(), trace.Config{Turn: name, Append: func(_ context.Context, events []trace.Event) error {
+		s.events[name] = append(s.events[name], events...)
 		for _, e := range events {
 			if m, ok := e.Payload.(trace.Message); ok {
 				text.WriteString(m.Text)

@@ -409,12 +409,13 @@ func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 					}
 				}
 				r := again.Reopen(p.Turn(), p.Events())
-				session, err := st.runtime.Open(t.Context(), again, agent.Config{SessionID: st.server.id, Resume: st.host.Token()})
+				left := leftOf(r, waiting...)
+				session, err := st.runtime.Open(t.Context(), again, agent.Config{SessionID: st.server.id, Resume: st.host.Token(), Left: []agent.Left{left}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer func() { _ = session.Close() }()
-				if err := st.runtime.Reattach(t.Context(), session, waiting, r.Builder); err != nil {
+				if err := st.runtime.Reattach(t.Context(), session, left); err != nil {
 					t.Fatal(err)
 				}
 				stop, ok := r.Verdict()

@@ -37,6 +37,11 @@ type prompt struct {
 	abort   bool           // it was to stop before it had begun
 	b       *trace.Builder // the turn that it opened here, if any
 	number  int
+
+	// Of one whose turn was open before a restart:
+	left   bool
+	native []string // the upstream's turns that are on record, in order
+	texts  int      // how many texts of these were found again
 }
 
 // joiner stands between prompts that the session agent collected.

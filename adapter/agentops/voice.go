@@ -61,9 +61,7 @@ func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shut {
-		l.hangUp()
-		l.close()
-		close(l.done)
+		l.discard()
 		return nil, errClosed
 	}
 	if len(s.voices) >= mostVoices {
