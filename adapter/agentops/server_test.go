@@ -570,6 +570,11 @@ func encodeFrame(t *testing.T, frame object) []byte {
 func (s *server) broadcast(frame object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.tell(frame)
+}
+
+// tell is broadcast for who holds s.mu.
+func (s *server) tell(frame object) {
 	for _, c := range s.clients {
 		s.to(c, frame)
 	}
