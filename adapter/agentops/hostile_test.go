@@ -610,33 +610,3 @@ func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
 		}
 	})
 }
-
-// Two users on one session: each one's question is answered, and each one's turn is
-// stopped, in their own name.
-func TestE34_TwoUsersStopAndAnswerInTheirOwnNames(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e)
-		st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
-			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "bob"}
-		}
-		st.sayBy("hello", by{who: "ada"}).completes()
-		st.sayBy("question", by{who: "bob"}).completes()
-		p := st.sayBy("slow", by{who: "bob"})
-		p.sees("well")
-		p.cancel()
-		p.end()
-		synctest.Wait()
-		for _, typ := range []string{"answer", "abort"} {
-			got := st.server.frames(typ)
-			if e == head && typ == "abort" { // by REST, which the server notes by its call alone
-				continue
-			}
-			if len(got) != 1 || got[0]["who"] != "u_bob" {
-				t.Errorf("%s: %+v", typ, got)
-			}
-		}
-		if what := st.server.atWork(); what != "" {
-			t.Errorf("%q runs", what)
-		}
-	})
-}
