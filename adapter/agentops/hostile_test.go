@@ -8,10 +8,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
@@ -607,6 +610,41 @@ func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
 				t.Errorf("%+v", stop)
 			}
 			st.server.stopTurn()
+		}
+	})
+}
+
+// A history of very many elements that say nothing is small in an answer and large in
+// memory: it is not read, and the turn that needs it says why.
+func TestE32_AHistoryOfVeryManyMessagesIsNotRead(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.server.light = true // the older server has the history in another greeting
+		st.server.wrap = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, "/messages") {
+					next.ServeHTTP(w, r)
+					return
+				}
+				_, _ = w.Write([]byte(`{"messages":[` + strings.Repeat("0,", 1<<20) + `0]}`))
+			})
+		}
+		p := st.say("slow")
+		p.sees("well")
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		st.server.drop(websocket.StatusGoingAway)
+		stop, events := p.end()
+		runtime.ReadMemStats(&after)
+		errs := agenttest.Each[trace.Error](events)
+		if stop.Error != "Stream interrupted" || len(errs) != 1 || errs[0].Message != "Agent Ops tells more than 20000 messages of the session at once, which is the most that is read of it." {
+			t.Errorf("%+v %+v", stop, errs)
+		}
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {
+			t.Errorf("%d MB were needed to refuse 2", grown>>20)
+		}
+		if opened, _ := st.server.sockets(); opened != 2 {
+			t.Errorf("%d sockets: it would only be the same again", opened)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package agentops
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -75,10 +76,14 @@ func (s *session) greeted(ctx context.Context, c agent.Caller) ([]json.RawMessag
 	}
 	var in struct {
 		Session struct {
-			Messages []json.RawMessage `json:"messages"`
+			Messages told `json:"messages"`
 		} `json:"session"`
 	}
-	if json.Unmarshal(data, &in) != nil || in.Session.Messages == nil {
+	err = json.Unmarshal(data, &in)
+	if errors.Is(err, errTooMany) {
+		return nil, errTooMany
+	}
+	if err != nil || in.Session.Messages == nil {
 		return nil, &failure{sentence: "Agent Ops does not tell what was said in the session, so the turn cannot be followed any more.", final: true}
 	}
 	return in.Session.Messages, nil
