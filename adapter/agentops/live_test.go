@@ -329,3 +329,35 @@ func TestE08_APromptThatNeverBeganIsOverWhenTheNextIsGiven(t *testing.T) {
 		}
 	}
 }
+
+// E35: what is ended because it was the answer is the turn of the prompt that was taken for
+// it, and no other.
+func TestE35_TheTurnOfAPromptThatWasTheAnswerEnds(t *testing.T) {
+	t.Parallel()
+	in := func(frame, channel string) string {
+		return strings.Replace(frame, `"content"`, channel+`"content"`, 1)
+	}
+	for name, c := range map[string]struct {
+		channel, by string
+		want        phase
+	}{
+		"the owner's in its channel": {`"channelType":"slack","channelId":"C1",`, "u1", ended},
+		"somebody else has answered": {`"channelType":"slack","channelId":"C1",`, "u2", sent},
+		"of the web":                 {"", "u1", sent},
+		"in a thread":                {`"channelType":"thread","channelId":"T","threadId":"T",`, "u1", ended},
+		"in a thread without a type": {`"threadId":"T",`, "u1", sent},
+	} {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(helloFrame, in(echoFrame, c.channel), in(beginFrame, c.channel))
+		s.take(in(`{"type":"interactive_prompt","content":"","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{"threadId":""}}}`, c.channel))
+		b := s.open()
+		s.current = b
+		if err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(in(`{"type":"prompt","content":"Blue"}`, c.channel))}, s); err != nil {
+			t.Fatal(err)
+		}
+		s.take(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Blue","resolvedBy":"` + c.by + `"}}`)
+		if got := s.d.phase(b); got != c.want {
+			t.Errorf("%s: the prompt is in phase %d, want %d", name, got, c.want)
+		}
+	}
+}
