@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -79,7 +78,7 @@ func TestE34_WhatBeganWhileNobodyLookedIsNotOurs(t *testing.T) {
 		st.say("hello").completes()
 		st.server.drop(0)
 		time.Sleep(time.Minute)
-		st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+		st.server.theirs("slow")
 		synctest.Wait()
 		if got := st.say("tool").completes(); got != "Let me look.|It says hello." {
 			t.Errorf("it said %q", got)
@@ -262,7 +261,7 @@ func TestE30_WithdrawnWhileTheConnectionWasLost(t *testing.T) {
 				tn.pause(time.Hour)
 			}
 		}
-		s.other("long", map[era]string{head: "thread:thread-active"}[e])
+		s.theirs("long")
 		synctest.Wait()
 		turn := g.say("x")
 		synctest.Wait()
@@ -389,9 +388,7 @@ func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
 	})
 	t.Run("stop", func(t *testing.T) {
 		inBoth(t, func(t *testing.T, e era) {
-			st := newStage(t, e)
-			p := st.say("slow")
-			p.sees("well")
+			st, p := newStageAtWork(t, e)
 			st.server.mu.Lock()
 			st.server.wrap = hangs
 			st.server.mu.Unlock()
@@ -411,12 +408,7 @@ func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
 // another question.
 func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		file := t.TempDir() + "/token"
-		if err := os.WriteFile(file, []byte("token-ada\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		st.runtime.Token.File = file
+		st := newStage(t, head, serviceToken(t))
 		st.server.script = func(tn *turn) {
 			tn.say("well")
 			tn.pause(time.Minute)
@@ -425,36 +417,16 @@ func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
 		}
 		p := st.say("x")
 		p.sees("well")
-		if err := p.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Abandon(); err != nil {
-			t.Fatal(err)
-		}
-		if err := st.session.Close(); err != nil {
-			t.Fatal(err)
-		}
-		<-p.done
+		p.leave()
 		again := agenttest.NewHost()
 		again.OnAsk = func(context.Context, trace.Question) trace.Answer {
 			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 		}
-		r := again.Reopen(p.Turn(), p.Events())
-		left := leftOf(r, "que-10-abcdef")
-		session, err := st.runtime.Open(t.Context(), again, agent.Config{SessionID: st.server.id, Resume: st.host.Token(), Left: []agent.Left{left}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = session.Close() }()
 		go func() {
 			time.Sleep(10 * time.Minute)
 			st.server.stopTurn()
 		}()
-		if err := st.runtime.Reattach(t.Context(), session, left); err != nil {
-			t.Fatal(err)
-		}
-		stop, _ := r.Verdict()
-		_, events := finish(t, r, stop)
+		stop, events := p.takenUp(again, "que-10-abcdef")
 		asked := agenttest.Each[trace.Question](events)
 		if len(asked) != 1 || asked[0].QuestionID != "que-1" || stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("%+v, and what was asked is %+v", stop, asked)
@@ -592,7 +564,7 @@ func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
 		for _, why := range []string{"", "The sandbox could not be started."} {
 			st := newStage(t, e)
 			st.say("hello").completes()
-			st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+			st.server.theirs("slow")
 			synctest.Wait()
 			p := st.say("x")
 			synctest.Wait()

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/trace"
@@ -116,7 +115,7 @@ func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 					c.after(tn)
 					tn.finish("end_turn", "")
 				}
-				s.other("theirs", map[era]string{head: "thread:thread-active"}[e])
+				s.theirs("theirs")
 				time.Sleep(time.Second)
 				second := restart(first, store, 15*time.Second)
 				defer second.close()
@@ -165,7 +164,7 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 			}
 			tn.finish("end_turn", "")
 		}
-		s.other("long", map[era]string{head: "thread:thread-active"}[e])
+		s.theirs("long")
 		time.Sleep(time.Second)
 		turn := first.say("tool")
 		time.Sleep(time.Second)
@@ -190,20 +189,4 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 			t.Errorf("theirs: %+v %q", theirs.stop, theirs.streamed())
 		}
 	})
-}
-
-// leftOf is what a session has on record of a turn.
-func leftOf(r *agenttest.Recorder, waiting ...string) agent.Left {
-	left := agent.Left{Builder: r.Builder, Waiting: waiting}
-	for _, e := range r.Events() {
-		switch p := e.Payload.(type) {
-		case trace.Prompt:
-			left.Prompt = &p
-		case trace.Step:
-			if p.NativeID != "" {
-				left.Native = append(left.Native, p.NativeID)
-			}
-		}
-	}
-	return left
 }
