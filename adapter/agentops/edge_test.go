@@ -60,7 +60,7 @@ func TestE05_E06_ToolsAndTextKeepTheirOrder(t *testing.T) {
 		toUs(notBusy), toUs(idle),
 	), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One.", "Two."}, Tools: []string{`a completed {"x":1} "A"`, `b completed {"x":2} "B"`}, End: done})
 	var order []string
-	for _, r := range p.turns[0] {
+	for _, r := range p.Turns[0] {
 		switch r.Payload.(type) {
 		case trace.Message, trace.ToolCall, trace.ToolResult:
 			order = append(order, string(r.Payload.Kind()))
@@ -92,7 +92,7 @@ func TestE20_ATool_IsFirstSeenRunningOrCompleted(t *testing.T) {
 		ofRunner(toolFrame("t", "b", "running", `,"args":{"x":2}`)), ofRunner(toolFrame("t", "b", "error", `,"error":"no"`)), ofRunner(finalizeFrame("t", "end_turn", ""))),
 		sum{Steps: []string{"t"}, Tools: []string{`a completed {"x":1} "A"`, `b failed {"x":2} null no`}, End: done})
 	calls := 0
-	for _, r := range p.turns[0] {
+	for _, r := range p.Turns[0] {
 		if _, ok := r.Payload.(trace.ToolCall); ok {
 			calls++
 		}
@@ -192,7 +192,7 @@ func TestE29_AnotherModelTakesOver(t *testing.T) {
 			Asked: "Go by u1", Steps: []string{"t1", "t2"}, Text: []string{"Let me", "Done."},
 			Tools: []string{`a canceled {"x":1} null Not finished: the agent began anew.`, `a~ completed {"x":2} 1`}, End: done,
 		})
-	if got := datas(p.turns[0])["model-switched"]; len(got) != 1 || !strings.Contains(got[0], `"toModel":"small"`) {
+	if got := datas(p.Turns[0])["model-switched"]; len(got) != 1 || !strings.Contains(got[0], `"toModel":"small"`) {
 		t.Error(got)
 	}
 }
@@ -398,7 +398,7 @@ func TestHealingAfterAnApproval(t *testing.T) {
 		toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"May I?","actions":[],"context":{"toolId":"x","params":{}}}}`),
 		toUs(`{"type":"interactive_prompt_resolved","promptId":"i","resolution":{"actionId":"approve","resolvedBy":"u1"}}`),
 		toUs(chunkFrame("t", "Tha")), toUs(wholeFrame("t", textPart("May I? Thanks."), finishPart("end_turn")))))
-	if got := strings.Join(sumOf(p.turns[0]).Text, ""); got != "May I? Thanks." {
+	if got := strings.Join(sumOf(p.Turns[0]).Text, ""); got != "May I? Thanks." {
 		t.Errorf("%q", got)
 	}
 }
