@@ -61,10 +61,7 @@ func TestH27_WhoseAnswerAMessageIs(t *testing.T) {
 			var got []string
 			for _, p := range mine {
 				phase := s.d.phase(p.b)
-				if err := p.b.Flush(); err != nil {
-					t.Fatal(err)
-				}
-				for _, e := range s.events[p.b.Turn()] {
+				for _, e := range s.wrote(p.b) {
 					if step, is := e.Payload.(trace.Step); is && step.NativeID != "" && !slices.Contains(said[p.id], step.NativeID) {
 						said[p.id] = append(said[p.id], step.NativeID)
 					}

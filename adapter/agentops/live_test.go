@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -20,8 +21,10 @@ type decoderStage struct {
 	current *trace.Builder
 	begun   []agent.TurnInfo
 	said    map[string]*strings.Builder
-	events  map[string][]trace.Event
 	n       int
+
+	mu     sync.Mutex // Builders append on their own
+	events map[string][]trace.Event
 }
 
 func newDecoderStage(t *testing.T, o Options) *decoderStage {
@@ -34,7 +37,9 @@ func (s *decoderStage) open() *trace.Builder {
 	text := &strings.Builder{}
 	s.said[name] = text
 	b := trace.NewBuilder(s.t.Context(), trace.Config{Turn: name, Append: func(_ context.Context, events []trace.Event) error {
+		s.mu.Lock()
 		s.events[name] = append(s.events[name], events...)
+		s.mu.Unlock()
 		for _, e := range events {
 			if m, ok := e.Payload.(trace.Message); ok {
 				text.WriteString(m.Text)
@@ -44,6 +49,17 @@ func (s *decoderStage) open() *trace.Builder {
 	}})
 	s.t.Cleanup(func() { _ = b.Finish(trace.Stop{}) })
 	return b
+}
+
+// wrote is what a turn has on record.
+func (s *decoderStage) wrote(b *trace.Builder) []trace.Event {
+	s.t.Helper()
+	if err := b.Flush(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.events[b.Turn()]
 }
 
 func (s *decoderStage) Begin(info agent.TurnInfo) *trace.Builder {
