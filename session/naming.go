@@ -78,12 +78,18 @@ func (l *live) readNames(ctx context.Context) error {
 	if err := l.loadBranch(ctx); err != nil {
 		return err
 	}
+	last, err := l.hub.Log.Last(ctx, l.id)
+	if err != nil {
+		return fmt.Errorf("read the log of session %q: %w", l.id, err)
+	}
 	l.mu.Lock()
 	turns := l.branch.turns()
 	l.mu.Unlock()
-	after := uint64(0)
-	if turns = turns[max(0, len(turns)-nativeTurns):]; len(turns) > 0 {
-		after = turns[0].after
+	after := last
+	for _, s := range turns[max(0, len(turns)-nativeTurns):] {
+		if s.after+nativeRecords >= last {
+			after = min(after, s.after)
+		}
 	}
 	for r, err := range l.hub.Log.Wholes(ctx, l.id, after, 0) {
 		if err != nil {
