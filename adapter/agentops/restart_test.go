@@ -96,6 +96,10 @@ func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 			"while it asks", "Well:red it is.", func(tn *turn) { tn.say("Well:") },
 			func(tn *turn) { tn.say(tn.ask("que-1", "Which?", "red"), " it is.") }, func(*turn) {}, 1,
 		},
+		{
+			"and has asked before", "Well:red it is.", func(tn *turn) { tn.say("Well:"); tn.say(tn.ask("que-1", "Which?", "red"), " it is.") },
+			func(*turn) {}, func(*turn) {}, 1,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inBoth(t, func(t *testing.T, e era) {
@@ -137,8 +141,8 @@ func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 				if theirs.by != "u_bob" || !theirs.ended || theirs.stop.Outcome != trace.OutcomeCompleted || theirs.streamed() != c.want {
 					t.Errorf("theirs is by %s, ended %v %+v, and said %q, want %q", theirs.by, theirs.ended, theirs.stop, theirs.streamed(), c.want)
 				}
-				if n := len(agenttest.Each[trace.Answer](theirs.events)); n != c.answers {
-					t.Errorf("%d answers", n)
+				if asked, answers := len(agenttest.Each[trace.Question](theirs.events)), len(agenttest.Each[trace.Answer](theirs.events)); asked != c.answers || answers != c.answers {
+					t.Errorf("it was asked %d times and answered %d times, want %d", asked, answers, c.answers)
 				}
 			})
 		})
