@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 
+	wire "github.com/tributary-dev/tributary/agentops"
+
 	"github.com/tributary-dev/tributary/agent"
 )
 
@@ -112,7 +114,7 @@ func (a *api) far(ctx context.Context, id string, c agent.Caller) (far, error) {
 
 func (a *api) participants(ctx context.Context, id string, c agent.Caller) ([]participant, error) {
 	var all struct {
-		Participants []participant `json:"participants"`
+		Participants wire.List[participant] `json:"participants"`
 	}
 	err := a.call(ctx, c, http.MethodGet, a.at("sessions", id, "participants"), nil, &all)
 	return all.Participants, err

@@ -37,6 +37,12 @@ type prompt struct {
 	abort   bool           // it was to stop before it had begun
 	b       *trace.Builder // the turn that it opened here, if any
 	number  int
+	answers bool // it would be taken for the answer to what its channel is asked
+
+	// Of one whose turn was open before a restart:
+	left   bool
+	native []string // the upstream's turns that are on record, in order
+	texts  int      // how many texts of these were found again
 }
 
 // joiner stands between prompts that the session agent collected.
@@ -45,6 +51,7 @@ const joiner = "\n\n---\n\n"
 // sent takes a prompt of ours. Nothing names it until its message comes back.
 func (d *Decoder) sent(f wire.Prompt, t agent.Turns) {
 	p := &prompt{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), sender: d.user, phase: sent, b: d.free(t.Current())}
+	p.answers = f.ChannelType != "" && f.ChannelType != defaultType && d.asked(p.channel)
 	p.parts = inputOf(f.Content, nil)
 	for _, a := range f.Attachments {
 		p.parts = append(p.parts, trace.InputPart{Type: trace.InputFile, MediaType: a.MIME, URL: a.URL, Filename: a.Filename})
@@ -114,8 +121,9 @@ func (p *prompt) is(sent *prompt) bool {
 }
 
 // userMessage takes a user's message, which the session agent shows when the prompt
-// is given to the agent, and in February also when it has to wait.
-func (d *Decoder) userMessage(m wire.Message, t agent.Turns) {
+// is given to the agent, and in February at once, also when it has to wait. So it is the
+// end of nothing: that the agent has come to it is told by promptDequeued.
+func (d *Decoder) userMessage(m wire.Message) {
 	p := d.byID(m.ID)
 	_, past := d.turns[m.ID]
 	switch {
@@ -129,11 +137,19 @@ func (d *Decoder) userMessage(m wire.Message, t agent.Turns) {
 			parts: inputOf(string(m.Content), m.Parts),
 		})
 	}
-	if d.era == wire.Head {
-		d.superseded(t)
-	}
 	p.phase = given
+	if d.era != wire.Head && d.occupied(p) {
+		p.phase = queued
+	}
 	d.lastSeen, d.pending = p, false
+}
+
+// occupied reports whether the agent has something else to do than a prompt: as far as
+// is known, for a run that only waits for a last word is over there.
+func (d *Decoder) occupied(with *prompt) bool {
+	return d.unseen ||
+		slices.ContainsFunc(d.runs, func(r *run) bool { return r.verdict == nil && !r.abort && r.prompt != with }) ||
+		slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p != with && p.phase == given })
 }
 
 // dispatched takes a prompt that is given to the runner.

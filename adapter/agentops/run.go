@@ -42,6 +42,21 @@ func (d *Decoder) active(channel string) *run {
 	return nil
 }
 
+// ofPrompt returns the run of a prompt, or nil.
+func (d *Decoder) ofPrompt(p *prompt) *run {
+	for _, r := range d.runs {
+		if r.prompt == p {
+			return r
+		}
+	}
+	return nil
+}
+
+// busy reports whether anything is open.
+func (d *Decoder) busy() bool {
+	return len(d.runs) > 0 || slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.b != nil && !over(p.b) })
+}
+
 // runOf finds the run that a frame without a turn's id is about: that of the prompt
 // it names, else that of its channel. One that names neither is about the newest.
 func (d *Decoder) runOf(promptID string, c wire.Channel) *run {
@@ -86,9 +101,6 @@ func (d *Decoder) begin(p *prompt, channel string, t agent.Turns) *run {
 	info := agent.TurnInfo{Reason: "upstream", Beside: len(d.runs) > 0}
 	switch {
 	case p == nil:
-		if b := d.free(t.Current()); b != nil && len(d.prompts) == 0 {
-			r.b = b // a turn that goes on after a restart
-		}
 	case p.b != nil:
 		r.b = p.b
 	case p.own:
@@ -191,7 +203,7 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 	switch {
 	case r.verdict != nil:
 		d.end(r, *r.verdict)
-	case r.abort, r.idle && !r.asking(d):
+	case r.abort, r.idle:
 		d.end(r, halted())
 	case r.turn != nil && r.turn.empty():
 		// So ends a turn that failed before its first word: whoever reports the
@@ -204,16 +216,6 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 
 // halted is the end of a turn that was stopped, by whomever.
 func halted() trace.Stop { return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled} }
-
-// asking reports whether the agent waits for an answer, which makes it idle.
-func (r *run) asking(d *Decoder) bool {
-	for _, a := range d.asks {
-		if a.run == r {
-			return true
-		}
-	}
-	return false
-}
 
 // superseded ends all runs: the agent has been given something else.
 func (d *Decoder) superseded(t agent.Turns) {
