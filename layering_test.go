@@ -37,6 +37,7 @@ func rooms() []room {
 	)
 	return []room{
 		{packages: "internal/quote"},
+		{packages: "internal/size"},
 
 		// The contract knows nobody.
 		{packages: "trace", ours: "internal/quote"},
@@ -56,7 +57,7 @@ func rooms() []room {
 		// the log, the hub or the stream.
 		{packages: "agent", ours: "trace workspace"},
 		{packages: "agent/agenttest", ours: "agent trace workspace", others: "go.uber.org/goleak"},
-		{packages: "adapter/agentops", ours: "agent agentops trace " + substrate, others: "github.com/coder/websocket"},
+		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
@@ -74,7 +75,7 @@ func rooms() []room {
 		{packages: "export/*", ours: "trace"},
 
 		// The hub, and what is above it.
-		{packages: "session", ours: "trace agent eventlog permission workspace"},
+		{packages: "session", ours: "trace agent eventlog internal/size permission workspace"},
 		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway", ours: "access agent agentops agentops/browser metrics session trace uistream", others: "github.com/coder/websocket golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},

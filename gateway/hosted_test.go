@@ -183,11 +183,8 @@ func TestB07_NobodyOpensAHostedSessionByItsId(t *testing.T) {
 func TestB07_AServerThatCannotBeAskedOpensNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{}
-		handler, end := newHandler(t, memlog.New(), hosting(t, h), func(o *gateway.Options) {
-			o.Private, o.Guard = true, func(next http.Handler) http.Handler { return next }
-		})
+		get, end := hostedGet(t, h)
 		defer end()
-		get := hostedGet(t, handler)
 		if status := get("bob", "far"); status != 200 {
 			t.Errorf("status %d", status)
 		}
@@ -226,11 +223,8 @@ func TestB07_AServerThatCannotBeAskedOpensNothing(t *testing.T) {
 func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{}
-		handler, end := newHandler(t, memlog.New(), hosting(t, h), func(o *gateway.Options) {
-			o.Private, o.Limits.Requests, o.Guard = true, -1, func(next http.Handler) http.Handler { return next }
-		})
+		get, end := hostedGet(t, h)
 		defer end()
-		get := hostedGet(t, handler)
 		counts := map[int]int{}
 		for i := range 1000 {
 			counts[get("eve", fmt.Sprint("none-", i))]++
@@ -259,11 +253,8 @@ func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
 func TestFindingsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{}
-		handler, end := newHandler(t, memlog.New(), hosting(t, h), func(o *gateway.Options) {
-			o.Private, o.Limits.Requests, o.Guard = true, -1, func(next http.Handler) http.Handler { return next }
-		})
+		get, end := hostedGet(t, h)
 		defer end()
-		get := hostedGet(t, handler)
 		for i := range 4096 {
 			if status := get("bob", fmt.Sprint("far-", i)); status != 200 {
 				t.Fatalf("the %dth: status %d", i, status)
@@ -284,12 +275,15 @@ func TestFindingsMakeRoom(t *testing.T) {
 	})
 }
 
-func hostedGet(t *testing.T, handler http.Handler) func(who, id string) int {
+func hostedGet(t *testing.T, h *host) (get func(who, id string) int, end func()) {
 	t.Helper()
+	handler, end := newHandler(t, memlog.New(), hosting(t, h), func(o *gateway.Options) {
+		o.Private, o.Limits.Requests, o.Guard = true, -1, func(next http.Handler) http.Handler { return next }
+	})
 	return func(who, id string) int {
 		w := newAnswer()
 		r, _ := http.NewRequestWithContext(access.With(t.Context(), access.Principal{ID: who, Role: access.Viewer}), "GET", "/api/sessions/"+id+"/messages", nil)
 		handler.ServeHTTP(w, r)
 		return w.status
-	}
+	}, end
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 
+	"github.com/tributary-dev/tributary/internal/size"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -27,21 +28,10 @@ func (b *budget) spend(events []trace.Event, o Options) (sentence string) {
 	case b.over:
 		return ""
 	case o.MaxTurnBytes > 0 && b.bytes > o.MaxTurnBytes:
-		sentence = fmt.Sprintf("The agent has written %s in this turn, which is the most that one may have, so the turn was ended: send a new message to go on.", size(o.MaxTurnBytes))
+		sentence = fmt.Sprintf("The agent has written %s in this turn, which is the most that one may have, so the turn was ended: send a new message to go on.", size.Bytes(o.MaxTurnBytes))
 	case o.MaxTurnRecords > 0 && b.records > o.MaxTurnRecords:
 		sentence = fmt.Sprintf("The agent has made %d records in this turn, which is the most that one may have, so the turn was ended: send a new message to go on.", o.MaxTurnRecords)
 	}
 	b.over = sentence != ""
 	return sentence
-}
-
-// size says a number of bytes as people do.
-func size(n int64) string {
-	for _, unit := range []string{"bytes", "KB", "MB"} {
-		if n < 1<<10 || n%(1<<10) != 0 {
-			return fmt.Sprintf("%d %s", n, unit)
-		}
-		n >>= 10
-	}
-	return fmt.Sprintf("%d GB", n)
 }

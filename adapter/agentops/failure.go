@@ -127,14 +127,3 @@ func innermost(err error) error {
 	}
 	return err
 }
-
-// size writes a number of bytes for people.
-func size(n int64) string {
-	for _, unit := range []string{"bytes", "KB", "MB"} {
-		if n < 1<<10 || n%(1<<10) != 0 {
-			return fmt.Sprintf("%d %s", n, unit)
-		}
-		n >>= 10
-	}
-	return fmt.Sprintf("%d GB", n)
-}

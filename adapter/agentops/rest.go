@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/size"
 )
 
 // api is the other side's HTTP. Nothing is tried twice.
@@ -140,7 +141,7 @@ func (a *api) call(ctx context.Context, c agent.Caller, method, address string, 
 	case err != nil:
 		return &failure{sentence: fmt.Sprintf("The answer of Agent Ops broke off: %v.", innermost(err))}
 	case int64(len(data)) > a.max:
-		return &failure{sentence: fmt.Sprintf("Agent Ops answered with more than %s: raise max_frame of this agent.", size(a.max)), final: true}
+		return &failure{sentence: fmt.Sprintf("Agent Ops answered with more than %s: raise max_frame of this agent.", size.Bytes(a.max)), final: true}
 	case out == nil:
 		return nil
 	}

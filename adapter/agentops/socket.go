@@ -13,6 +13,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/size"
 )
 
 // The times of a socket.
@@ -100,7 +101,7 @@ func (s *socket) read(ctx context.Context) ([]byte, error) {
 // lost says why a connection ended.
 func (s *socket) lost(err error) error {
 	if errors.Is(err, websocket.ErrMessageTooBig) {
-		return &failure{sentence: fmt.Sprintf("Agent Ops sent a frame of more than %s, so the connection was closed: raise max_frame of this agent.", size(s.max)), final: true}
+		return &failure{sentence: fmt.Sprintf("Agent Ops sent a frame of more than %s, so the connection was closed: raise max_frame of this agent.", size.Bytes(s.max)), final: true}
 	}
 	closed, ok := errors.AsType[websocket.CloseError](err)
 	if !ok {
