@@ -36,6 +36,7 @@ type Decoder struct {
 	era     wire.Era // as far as it is known
 	asleep  bool     // the session is on its way up
 	unseen  bool     // a prompt runs whose beginning we did not see
+	twice   bool     // what ran was stopped, of which the end may be told again
 
 	prompts  []*prompt // those whose turn is not over, in order
 	lastSeen *prompt   // whose user message came last

@@ -21,19 +21,23 @@ type decoderStage struct {
 	begun   []agent.TurnInfo
 	said    map[string]*strings.Builder
 	n       int
+
+	payloads map[string]*[]trace.Payload
 }
 
 func newDecoderStage(t *testing.T, o Options) *decoderStage {
-	return &decoderStage{t: t, d: NewDecoder(o), said: map[string]*strings.Builder{}}
+	return &decoderStage{t: t, d: NewDecoder(o), said: map[string]*strings.Builder{}, payloads: map[string]*[]trace.Payload{}}
 }
 
 func (s *decoderStage) open() *trace.Builder {
 	s.n++
 	name := string(rune('a' + s.n - 1))
 	text := &strings.Builder{}
-	s.said[name] = text
+	payloads := &[]trace.Payload{}
+	s.said[name], s.payloads[name] = text, payloads
 	b := trace.NewBuilder(s.t.Context(), trace.Config{Turn: name, Append: func(_ context.Context, events []trace.Event) error {
 		for _, e := range events {
+			*payloads = append(*payloads, e.Payload)
 			if m, ok := e.Payload.(trace.Message); ok {
 				text.WriteString(m.Text)
 			}
@@ -57,6 +61,14 @@ func (s *decoderStage) take(frames ...string) {
 		if err := s.d.Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(f)}, s); err != nil {
 			s.t.Fatal(err)
 		}
+	}
+}
+
+// abort tells the session agent to stop.
+func (s *decoderStage) abort() {
+	s.t.Helper()
+	if err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"type":"abort"}`)}, s); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

@@ -192,6 +192,7 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 	case r.verdict != nil:
 		d.end(r, *r.verdict)
 	case r.abort, r.idle && !r.asking(d):
+		d.twice = true
 		d.end(r, halted())
 	case r.turn != nil && r.turn.empty():
 		// So ends a turn that failed before its first word: whoever reports the

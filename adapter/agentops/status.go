@@ -155,6 +155,9 @@ func (d *Decoder) dequeued(t agent.Turns) {
 
 // free1 notes that the agent has nothing to do.
 func (d *Decoder) free1(f wire.StatusData, t agent.Turns) {
+	if d.again() {
+		return
+	}
 	d.superseded(t)
 	for _, p := range slices.Clone(d.prompts) {
 		if p.phase != given {
@@ -171,6 +174,32 @@ func (d *Decoder) free1(f wire.StatusData, t agent.Turns) {
 		}
 		d.failPrompt(p, stop, t)
 	}
+}
+
+// again reports whether it is once more told that what was stopped is over. By then the
+// next prompt may have been given to the agent, and it has said nothing of an end.
+func (d *Decoder) again() bool {
+	if !d.twice {
+		return false
+	}
+	d.twice = false
+	for _, r := range d.runs {
+		if r.abort || r.verdict != nil {
+			return false
+		}
+	}
+	for _, p := range d.prompts {
+		if p.abort {
+			return false
+		}
+	}
+	for _, r := range d.runs {
+		r.idle = false
+		if r.turn != nil && !r.turn.away {
+			r.turn.flush()
+		}
+	}
+	return true
 }
 
 // failed takes an error of the session, in any of its four shapes.
