@@ -139,7 +139,9 @@ func (a *ask) putQuestion(d *Decoder, q asking) {
 	for _, c := range q.choices {
 		asked.Choices = append(asked.Choices, trace.Choice{Label: cmp.Or(c.Label, c.ID)})
 	}
-	if a.call != nil {
+	// A question is quicker than the arguments of the call behind it. It is on record at
+	// once, and put to the user when they are.
+	if a.call != nil && hasArgs(a.call.args) {
 		a.run.turn.write(d, a.call)
 		asked.ToolCallID = a.call.key
 	}
