@@ -182,6 +182,7 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	if err != nil {
 		return err
 	}
+	s.awaitCalm(ctx)
 	s.mu.Lock()
 	s.ours = o
 	s.dec.user = user // whoever prompts is us
