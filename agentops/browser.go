@@ -31,7 +31,7 @@ type InitData struct {
 	PromptsQueued    int             `json:"promptsQueued"`
 	ConnectedClients int             `json:"connectedClients"`
 	ConnectedUsers   List[User]      `json:"connectedUsers"`
-	PendingPrompt    *PendingPrompt  `json:"pendingPrompt"`
+	PendingPrompt    *PendingPrompt  `json:"pendingPrompt,omitempty"`
 	AvailableModels  json.RawMessage `json:"availableModels,omitempty"`
 	AuditLog         json.RawMessage `json:"auditLog,omitempty"`
 }

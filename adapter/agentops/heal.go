@@ -12,7 +12,7 @@ import (
 func (d *Decoder) message(m wire.Message, t agent.Turns) {
 	switch m.Role {
 	case wire.RoleUser:
-		d.userMessage(m, t)
+		d.userMessage(m)
 	case wire.RoleAssistant:
 		d.assistant(m, t)
 	default:

@@ -59,10 +59,10 @@ func (d *Decoder) guess(greeting json.RawMessage) {
 	if json.Unmarshal(greeting, &f) != nil {
 		return
 	}
-	if _, ok := f.Data["pendingPrompt"]; ok {
-		d.era = wire.Head
-	} else if _, ok := f.Data["auditLog"]; ok {
+	if _, ok := f.Data["auditLog"]; ok {
 		d.era = wire.Feb
+	} else if _, ok := f.Data["pendingPrompt"]; ok {
+		d.era = wire.Head
 	}
 }
 

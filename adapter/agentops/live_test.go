@@ -312,5 +312,30 @@ func TestLargePromptsOfOthersAreBounded(t *testing.T) {
 	}
 	b := s.prompt("Go")
 	s.take(`{"type":"message","data":{"id":"mine","role":"user","content":"Go","authorId":"u1"}}`)
-	s.wants(b, given)
+	s.wants(b, queued) // behind what the agent was given before
+}
+
+// E08: a prompt that was stopped before anything was seen of its turn is over when the
+// next one is given to the agent, which is not to speak in its place.
+func TestE08_APromptThatNeverBeganIsOverWhenTheNextIsGiven(t *testing.T) {
+	t.Parallel()
+	second := `{"type":"message","data":{"id":"p2","role":"user","content":"Two","authorId":"u2"}}`
+	for name, frames := range map[string][]string{
+		"today": {
+			helloFrame, echoFrame, `{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Two"}}}`, `{"type":"agentStatus","status":"idle"}`,
+			second, `{"type":"queue.state","data":{"pending":null}}`,
+		},
+		"February": {strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1), echoFrame, second, `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`},
+	} {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(frames[0])
+		b := s.prompt("Go")
+		s.take(frames[1])
+		s.wants(b, given)
+		s.take(frames[2:]...)
+		s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, beginFrame, sayFrame, endFrame)
+		if _, ended := b.Verdict(); !ended || s.said["a"].String() != "" || len(s.begun) != 1 || s.begun[0].Prompt == nil || s.begun[0].Prompt.By != "u2" {
+			t.Errorf("%s: the first has ended: %v, and said %q; %d turns were begun", name, ended, s.said["a"], len(s.begun))
+		}
+	}
 }

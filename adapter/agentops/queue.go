@@ -114,8 +114,9 @@ func (p *prompt) is(sent *prompt) bool {
 }
 
 // userMessage takes a user's message, which the session agent shows when the prompt
-// is given to the agent, and in February also when it has to wait.
-func (d *Decoder) userMessage(m wire.Message, t agent.Turns) {
+// is given to the agent, and in February at once, also when it has to wait. So it is the
+// end of nothing: that the agent has come to it is told by promptDequeued.
+func (d *Decoder) userMessage(m wire.Message) {
 	p := d.byID(m.ID)
 	_, past := d.turns[m.ID]
 	switch {
@@ -129,11 +130,19 @@ func (d *Decoder) userMessage(m wire.Message, t agent.Turns) {
 			parts: inputOf(string(m.Content), m.Parts),
 		})
 	}
-	if d.era == wire.Head {
-		d.superseded(t)
-	}
 	p.phase = given
+	if d.era != wire.Head && d.occupied(p) {
+		p.phase = queued
+	}
 	d.lastSeen, d.pending = p, false
+}
+
+// occupied reports whether the agent has something else to do than a prompt: as far as
+// is known, for a run that only waits for a last word is over there.
+func (d *Decoder) occupied(with *prompt) bool {
+	return d.unseen ||
+		slices.ContainsFunc(d.runs, func(r *run) bool { return r.verdict == nil && !r.abort && r.prompt != with }) ||
+		slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p != with && p.phase == given })
 }
 
 // dispatched takes a prompt that is given to the runner.

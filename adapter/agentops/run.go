@@ -191,7 +191,7 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 	switch {
 	case r.verdict != nil:
 		d.end(r, *r.verdict)
-	case r.abort, r.idle && !r.asking(d):
+	case r.abort, r.idle:
 		d.twice = true
 		d.end(r, halted())
 	case r.turn != nil && r.turn.empty():
@@ -205,16 +205,6 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 
 // halted is the end of a turn that was stopped, by whomever.
 func halted() trace.Stop { return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled} }
-
-// asking reports whether the agent waits for an answer, which makes it idle.
-func (r *run) asking(d *Decoder) bool {
-	for _, a := range d.asks {
-		if a.run == r {
-			return true
-		}
-	}
-	return false
-}
 
 // superseded ends all runs: the agent has been given something else.
 func (d *Decoder) superseded(t agent.Turns) {

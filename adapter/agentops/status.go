@@ -133,38 +133,45 @@ func (d *Decoder) queued(f wire.StatusData) {
 	}
 }
 
-// dequeued notes that the prompt that waited is given to the agent: what ran before
-// it is over.
+// dequeued notes that the prompt that waited is given to the agent: what it was given
+// before is over. Today that prompt was shown just before; in February it is the one that
+// has waited for the longest time.
 func (d *Decoder) dequeued(t agent.Turns) {
 	d.unseen, d.asleep = false, false
+	next := d.lastSeen
+	if d.era != wire.Head || next == nil || next.phase != given {
+		next = d.longestWaiting()
+	}
 	for _, r := range slices.Clone(d.runs) {
-		if r.turn != nil || r.idle || r.abort || r.verdict != nil { // else it has only begun
+		if r.prompt == nil || r.prompt != next {
 			d.cut(r, t)
 		}
 	}
-	if slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given }) {
-		return
-	}
-	for _, p := range d.prompts {
-		if p.phase == queued {
-			p.phase = given
-			return
-		}
+	d.unbegun(next, false, t)
+	if next != nil && next.phase == queued {
+		next.phase = given
 	}
 }
 
-// free1 notes that the agent has nothing to do.
-func (d *Decoder) free1(f wire.StatusData, t agent.Turns) {
-	if d.again() {
-		return
+// longestWaiting is the prompt whose turn it is, or nil.
+func (d *Decoder) longestWaiting() *prompt {
+	for _, p := range d.prompts {
+		if p.phase == queued {
+			return p
+		}
 	}
-	d.superseded(t)
+	return nil
+}
+
+// unbegun ends the prompts that were given to the agent, except one, and of which nothing
+// was seen.
+func (d *Decoder) unbegun(except *prompt, aborted bool, t agent.Turns) {
 	for _, p := range slices.Clone(d.prompts) {
-		if p.phase != given {
+		if p.phase != given || p == except {
 			continue
 		}
 		stop := trace.Stop{Reason: endTurn, Outcome: trace.OutcomeCompleted}
-		if f.Aborted || p.abort {
+		if aborted || p.abort {
 			stop = halted()
 		}
 		if p.b == nil {
@@ -176,30 +183,13 @@ func (d *Decoder) free1(f wire.StatusData, t agent.Turns) {
 	}
 }
 
-// again reports whether it is once more told that what was stopped is over. By then the
-// next prompt may have been given to the agent, and it has said nothing of an end.
-func (d *Decoder) again() bool {
-	if !d.twice {
-		return false
+// free1 notes that the agent has nothing to do.
+func (d *Decoder) free1(f wire.StatusData, t agent.Turns) {
+	if d.again() {
+		return
 	}
-	d.twice = false
-	for _, r := range d.runs {
-		if r.abort || r.verdict != nil {
-			return false
-		}
-	}
-	for _, p := range d.prompts {
-		if p.abort {
-			return false
-		}
-	}
-	for _, r := range d.runs {
-		r.idle = false
-		if r.turn != nil && !r.turn.away {
-			r.turn.flush()
-		}
-	}
-	return true
+	d.superseded(t)
+	d.unbegun(nil, f.Aborted, t)
 }
 
 // failed takes an error of the session, in any of its four shapes.

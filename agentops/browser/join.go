@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"encoding/json"
 	"iter"
 	"slices"
 
@@ -23,14 +24,18 @@ func (t *Translator) Join(p Presence, history []agentops.Message) []agentops.Fra
 		Session: agentops.SessionInfo{ID: t.Session, Status: agentops.SessionRunning, Workspace: t.Workspace, Title: t.title},
 		Data: agentops.InitData{
 			SandboxRunning: true, RunnerConnected: !t.away, RunnerBusy: t.busy(), PromptsQueued: len(t.waiting()),
-			ConnectedClients: p.Clients, ConnectedUsers: p.Users, PendingPrompt: t.next(),
+			ConnectedClients: p.Clients, ConnectedUsers: p.Users,
 		},
 	}
-	if t.Era == agentops.Feb {
+	switch t.Era {
+	case agentops.Feb:
 		init.Session.Messages = append([]agentops.Message{}, history...)
+		init.Data.AuditLog = json.RawMessage("[]")
 		t.send(init)
-	} else {
-		t.send(lightInit(init))
+	case agentops.March:
+		t.send(light{init.Session, lightOf(init.Data)})
+	default:
+		t.send(light{init.Session, headData{lightOf(init.Data), t.next()}})
 	}
 	for _, u := range t.turns {
 		t.resume(u)
@@ -41,20 +46,27 @@ func (t *Translator) Join(p Presence, history []agentops.Message) []agentops.Fra
 // light is init since March: users are ids, and the history is to be asked for.
 type light struct {
 	Session agentops.SessionInfo `json:"session"`
-	Data    struct {
-		agentops.InitData
-		ConnectedUsers []string `json:"connectedUsers"`
-	} `json:"data"`
+	Data    any                  `json:"data"`
 }
 
 // Type implements agentops.Frame.
 func (light) Type() string { return agentops.Init{}.Type() }
 
-func lightInit(i agentops.Init) light {
-	l := light{Session: i.Session}
-	l.Data.InitData, l.Data.ConnectedUsers = i.Data, []string{}
-	for _, u := range i.Data.ConnectedUsers {
-		l.Data.ConnectedUsers = append(l.Data.ConnectedUsers, u.ID)
+type lightData struct {
+	agentops.InitData
+	ConnectedUsers []string `json:"connectedUsers"`
+}
+
+// headData tells also that no prompt waits: by that field the times are told apart.
+type headData struct {
+	lightData
+	PendingPrompt *agentops.PendingPrompt `json:"pendingPrompt"`
+}
+
+func lightOf(d agentops.InitData) lightData {
+	l := lightData{InitData: d, ConnectedUsers: []string{}}
+	for _, u := range d.ConnectedUsers {
+		l.ConnectedUsers = append(l.ConnectedUsers, u.ID)
 	}
 	return l
 }
