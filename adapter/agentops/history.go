@@ -40,6 +40,7 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 	d.history(f.Session.Messages, t)
 	d.standing(f, t)
 	if f.Data.RunnerBusy {
+		d.onceMore() // as far as we know: it may have been told before
 		return
 	}
 	for _, r := range slices.Clone(d.runs) {

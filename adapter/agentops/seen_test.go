@@ -1,6 +1,7 @@
 package agentops
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -80,5 +81,31 @@ func TestE21_AQuestionIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 	}
 	if len(inputs) != 1 || inputs[0] != `{"questions":["Which?"]}` {
 		t.Errorf("the call has the inputs %q", inputs)
+	}
+}
+
+// A session agent that was started anew gives the runner once more what it was given, and
+// takes the runner's word that it is at it for the end, whether or not we were there in
+// time to be told. Text and end come afterwards.
+func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
+	t.Parallel()
+	given := []string{idleFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}
+	for n, missed := range []int{0, len(given)} {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(helloFrame)
+		b := s.prompt("Go")
+		s.take(echoFrame, beginFrame, sayFrame)
+		s.take(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), `{"type":"chunk","content":", two","messageId":"t1"}`)
+		s.take(given[missed:]...)
+		s.take(`{"type":"chunk","content":", three","messageId":"t1"}`, notBusyFrame, `{"type":"chunk","content":", four","messageId":"t1"}`)
+		s.wants(b, running)
+		s.take(strings.Replace(endFrame, "One", "One, two, three, four", 1), notBusyFrame)
+		s.wants(b, ended)
+		if err := b.Finish(trace.Stop{}); err != nil {
+			t.Fatal(err)
+		}
+		if stop, _ := b.Verdict(); stop.Outcome != trace.OutcomeCompleted || s.said["a"].String() != "One, two, three, four" || len(s.begun) > 0 {
+			t.Errorf("%d: it said %q and ended as %+v, and %d more turns were begun", n, s.said["a"], stop, len(s.begun))
+		}
 	}
 }

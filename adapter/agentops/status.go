@@ -142,6 +142,9 @@ func (d *Decoder) dequeued(t agent.Turns) {
 	if d.era != wire.Head || next == nil || next.phase != given {
 		next = d.longestWaiting()
 	}
+	if next == nil && d.onceMore() {
+		return
+	}
 	for _, r := range slices.Clone(d.runs) {
 		if r.prompt == nil || r.prompt != next {
 			d.cut(r, t)
