@@ -58,9 +58,17 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 			return
 		}
 	}
-	if r.abort {
-		return
+	switch {
+	case r.abort:
+	case r.turn.early(q):
+		r.wait(q)
+	default:
+		d.put(q, r)
 	}
+}
+
+// put puts on record what is asked in a run.
+func (d *Decoder) put(q asking, r *run) {
 	a := &ask{native: q.native, question: q.question, run: r, b: r.b, choices: q.choices}
 	if r.turn != nil {
 		a.call = r.turn.about(q)
@@ -118,15 +126,7 @@ func approvalChoices() []wire.AskAction {
 // about finds the call that is behind what is asked.
 func (tn *turn) about(q asking) *call {
 	for _, c := range tn.order {
-		if c.done || c.asked {
-			continue
-		}
-		var args struct {
-			ToolID string `json:"tool_id"`
-		}
-		_ = json.Unmarshal(c.args, &args)
-		switch {
-		case q.question && c.name == "question", !q.question && q.tool != "" && (args.ToolID == q.tool || c.name == q.tool):
+		if !c.done && !c.asked && q.isOf(c) {
 			c.asked = true
 			return c
 		}
@@ -134,14 +134,24 @@ func (tn *turn) about(q asking) *call {
 	return nil
 }
 
+// isOf reports whether what is asked is about a call, as far as its arguments tell.
+func (q asking) isOf(c *call) bool {
+	if q.question {
+		return c.name == questionTool
+	}
+	var args struct {
+		ToolID string `json:"tool_id"`
+	}
+	_ = json.Unmarshal(c.args, &args)
+	return q.tool != "" && (args.ToolID == q.tool || c.name == q.tool)
+}
+
 func (a *ask) putQuestion(d *Decoder, q asking) {
 	asked := trace.Question{QuestionID: a.native, Text: q.title}
 	for _, c := range q.choices {
 		asked.Choices = append(asked.Choices, trace.Choice{Label: cmp.Or(c.Label, c.ID)})
 	}
-	// A question is quicker than the arguments of the call behind it. It is on record at
-	// once, and put to the user when they are.
-	if a.call != nil && hasArgs(a.call.args) {
+	if a.call != nil {
 		a.run.turn.write(d, a.call)
 		asked.ToolCallID = a.call.key
 	}
@@ -236,6 +246,9 @@ type verdict struct {
 func (d *Decoder) settle1(native string, v verdict) {
 	a := d.asks[native]
 	if a == nil {
+		for _, r := range d.runs {
+			r.dismiss(native)
+		}
 		return
 	}
 	delete(d.asks, native)

@@ -17,6 +17,7 @@ type run struct {
 	turn    *turn // the newest
 	owners  map[string]*turn
 
+	waits   []asking    // what is asked before the call behind it has its arguments
 	verdict *trace.Stop // how it ended, while a last word is awaited
 	idle    bool        // the agent said that it is idle, and nothing since
 	abort   bool        // it was told to stop: what still comes is late

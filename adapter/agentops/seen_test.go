@@ -1,6 +1,8 @@
 package agentops
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,16 +12,12 @@ import (
 // The orders of frames in this file were seen of a real session agent.
 
 const (
-	idleFrame     = `{"type":"agentStatus","status":"idle"}`
-	notBusyFrame  = `{"type":"status","data":{"runnerBusy":false}}`
-	secondEcho    = `{"type":"message","data":{"id":"p2","role":"user","content":"On","authorId":"u1"}}`
-	secondBegin   = `{"type":"message","data":{"id":"t2","role":"assistant","content":"","parts":[]}}`
-	secondSay     = `{"type":"chunk","content":"Two","messageId":"t2"}`
-	secondEnd     = `{"type":"message.updated","data":{"id":"t2","role":"assistant","parts":[{"type":"text","text":"Two"},{"type":"finish","reason":"end_turn"}]}}`
-	wantsToAsk    = `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"tool-call","callId":"c","toolName":"question","status":"pending","args":{}}]}}`
-	asksFrame     = `{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[{"id":"option_0","label":"Red"}],"context":{}}}`
-	askingFrame   = `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"tool-call","callId":"c","toolName":"question","status":"running","args":{"questions":["Which?"]}}]}}`
-	resolvedFrame = `{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Red","resolvedBy":"u1"}}`
+	idleFrame    = `{"type":"agentStatus","status":"idle"}`
+	notBusyFrame = `{"type":"status","data":{"runnerBusy":false}}`
+	secondEcho   = `{"type":"message","data":{"id":"p2","role":"user","content":"On","authorId":"u1"}}`
+	secondBegin  = `{"type":"message","data":{"id":"t2","role":"assistant","content":"","parts":[]}}`
+	secondSay    = `{"type":"chunk","content":"Two","messageId":"t2"}`
+	secondEnd    = `{"type":"message.updated","data":{"id":"t2","role":"assistant","parts":[{"type":"text","text":"Two"},{"type":"finish","reason":"end_turn"}]}}`
 )
 
 // A runner that is stopped says twice that it is done. What it was given in between goes
@@ -55,32 +53,70 @@ func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
 	}
 }
 
-// The question comes while the call behind it has no arguments yet.
-func TestE21_AQuestionIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
+// What is asked comes while the call behind it has no arguments yet.
+func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
-	s.take(helloFrame)
-	b := s.prompt("Go")
-	s.take(echoFrame, beginFrame, sayFrame, idleFrame, wantsToAsk, asksFrame)
-	if shown := b.Asked(); len(shown) > 0 {
-		t.Errorf("%q is put to the user before the call is whole", shown)
-	}
-	s.take(idleFrame, askingFrame)
-	if shown := b.Asked(); len(shown) != 1 {
-		t.Errorf("put to the user are %q", shown)
-	}
-	s.take(resolvedFrame)
-	if err := b.Finish(trace.Stop{}); err != nil {
-		t.Fatal(err)
-	}
-	var inputs []string
-	for _, p := range *s.payloads["a"] {
-		if c, ok := p.(trace.ToolCall); ok {
-			inputs = append(inputs, string(c.Input))
+	for _, c := range []struct{ tool, args, ask, answer string }{
+		{
+			"question", `{"questions":["Which?"]}`,
+			`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[{"id":"option_0","label":"Red"}],"context":{}}}`,
+			`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Red","resolvedBy":"u1"}}`,
+		},
+		{
+			"call_tool", `{"tool_id":"gmail:send","params":"{}"}`,
+			`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"approval","title":"Action requires approval","body":"Send it","actions":[],"context":{"toolId":"gmail:send","params":{}}}}`,
+			`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"approval","resolution":{"actionId":"approve","resolvedBy":"u1"}}`,
+		},
+	} {
+		call := func(status, args string) string {
+			return fmt.Sprintf(`{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"tool-call","callId":"c","toolName":%q,"status":%q,"args":%s}]}}`, c.tool, status, args)
 		}
-	}
-	if len(inputs) != 1 || inputs[0] != `{"questions":["Which?"]}` {
-		t.Errorf("the call has the inputs %q", inputs)
+		begin := func() (*decoderStage, *trace.Builder) {
+			s := newDecoderStage(t, Options{User: "u1"})
+			s.take(helloFrame)
+			b := s.prompt("Go")
+			s.take(echoFrame, beginFrame, sayFrame, idleFrame, call("pending", "{}"), c.ask)
+			if shown := b.Asked(); len(shown) > 0 || !s.d.unsettled() {
+				t.Errorf("%s: %q is put to the user before the call is whole", c.tool, shown)
+			}
+			return s, b
+		}
+		s, b := begin()
+		s.take(idleFrame, call("running", c.args))
+		if shown := b.Asked(); len(shown) != 1 || s.d.unsettled() {
+			t.Errorf("%s: put to the user are %q", c.tool, shown)
+		}
+		s.take(c.answer)
+		if err := b.Finish(trace.Stop{}); err != nil {
+			t.Fatal(err)
+		}
+		var calls, about []string
+		for _, p := range *s.payloads["a"] {
+			switch p := p.(type) {
+			case trace.ToolCall:
+				calls = append(calls, p.RawName+string(p.Input))
+			case trace.Question:
+				about = append(about, p.ToolCallID)
+			case trace.PermissionRequest:
+				about = append(about, p.ToolCallID)
+			}
+		}
+		if !slices.Equal(calls, []string{c.tool + c.args}) || !slices.Equal(about, []string{"c"}) {
+			t.Errorf("%s: there are the calls %q, and what is asked is about %q", c.tool, calls, about)
+		}
+
+		s, b = begin() // the arguments do not come
+		s.d.settle(s)
+		b.Present() // as the hub does after a while
+		if shown := b.Asked(); len(shown) != 1 {
+			t.Errorf("%s: put to the user are %q", c.tool, shown)
+		}
+		s, b = begin() // it has its answer before that
+		s.take(c.answer)
+		s.d.settle(s)
+		if shown := b.Asked(); len(shown) != 0 {
+			t.Errorf("%s: put to the user are %q", c.tool, shown)
+		}
 	}
 }
 

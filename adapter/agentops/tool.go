@@ -64,6 +64,9 @@ func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
 	if hasArgs(f.Args) || len(c.args) == 0 {
 		c.args = f.Args
 	}
+	if f.Status != wire.ToolPending {
+		d.ripe(tn.run, false)
+	}
 	switch f.Status {
 	case wire.ToolCompleted:
 		d.moves++
