@@ -476,7 +476,7 @@ func usual(t *turn) {
 func (s *server) deny(t *turn, args any) {
 	for i, p := range t.parts {
 		if p["toolName"] == "call_tool" {
-			t.parts[i] = object{"type": "tool-call", "callId": p["callId"], "toolName": "call_tool", "status": "error", "args": args, "error": "the action was denied"}
+			t.parts[i] = object{"type": "tool-call", "callId": p["callId"], "toolName": "call_tool", "status": "completed", "args": args, "result": "Tool call failed: the action was denied by a reviewer"}
 		}
 	}
 	t.updated()
