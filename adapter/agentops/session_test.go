@@ -119,22 +119,24 @@ func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
 // session agent shows none of its questions.
 func TestE24_APromptAfterAStopWaitsForItsSecondEnd(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e)
-		st.server.script = func(tn *turn) {
-			if tn.p.content == "question" {
-				tn.pause(2 * stoppedAgain)
+		for _, sockets := range []func(*agentops.Runtime){func(*agentops.Runtime) {}, perTurn} {
+			st := newStage(t, e, sockets)
+			st.server.script = func(tn *turn) {
+				if tn.p.content == "question" {
+					tn.pause(2 * stoppedAgain)
+				}
+				usual(tn)
 			}
-			usual(tn)
-		}
-		st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
-			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
-		}
-		p := st.say("slow")
-		p.sees("well")
-		p.cancel()
-		p.end()
-		if got := st.say("question").completes(); !strings.HasSuffix(got, "You chose red.") {
-			t.Errorf("it said %q", got)
+			st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+				return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
+			}
+			p := st.say("slow")
+			p.sees("well")
+			p.cancel()
+			p.end()
+			if got := st.say("question").completes(); !strings.HasSuffix(got, "You chose red.") {
+				t.Errorf("it said %q", got)
+			}
 		}
 	})
 }
