@@ -48,7 +48,7 @@ type Decoder struct {
 	turns   map[string]*turn // the upstream's, by id, and the last that are over
 	past    []string         // turns that are over, and their prompts, oldest first
 	moves   int              // what has happened to them so far
-	lastErr string           // what the last run failed with, until the next prompt runs
+	lastErr string           // what the last run failed with, until the next prompt is given to the agent
 
 	asks  map[string]*ask // without an answer, by the upstream's id
 	fresh news            // what nobody has taken yet

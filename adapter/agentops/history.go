@@ -121,9 +121,9 @@ func (d *Decoder) standing(f wire.Init, t agent.Turns) {
 			}
 		case busy && d.era == wire.Head:
 			d.superseded(t)
-			p.phase = given
+			d.give(p)
 		case busy && len(d.runs) == 0:
-			p.phase = given
+			d.give(p)
 		case !busy && p.phase == queued && d.era != wire.Head: // February shows them when they are sent
 			d.withdraw(p)
 		case !busy:

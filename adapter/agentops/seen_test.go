@@ -145,3 +145,19 @@ func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// A session agent names an error by an id of its own, and what is wrong with the runner is
+// wrong with the next prompt too.
+func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
+	for n := range 3 {
+		b := s.prompt("Go")
+		s.take(strings.Replace(echoFrame, "p1", fmt.Sprint("p", n), 1))
+		s.take(fmt.Sprintf(`{"type":"error","messageId":"e%d","error":"no model"}`, n), notBusyFrame, idleFrame)
+		if stop, _ := b.Verdict(); stop.Outcome != trace.OutcomeFailed || stop.Error != "no model" {
+			t.Errorf("the turn ended as %+v", stop)
+		}
+	}
+}

@@ -152,7 +152,7 @@ func (d *Decoder) dequeued(t agent.Turns) {
 	}
 	d.unbegun(next, false, t)
 	if next != nil && next.phase == queued {
-		next.phase = given
+		d.give(next)
 	}
 }
 
