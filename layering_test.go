@@ -60,6 +60,7 @@ func rooms() []room {
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
+		{packages: "internal/replay/replaytest", ours: "agent agent/agenttest internal/replay trace", others: "github.com/google/go-cmp"},
 
 		// The log.
 		{packages: "eventlog", ours: "trace"},

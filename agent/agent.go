@@ -60,6 +60,9 @@ type Config struct {
 	Resume string
 	// Model names the model, in the agent's own words; "" is the agent's default.
 	Model string
+	// Left are the turns that an earlier process left open, of a [Reattacher]: each will
+	// be given to Reattach, and others may begin before.
+	Left []Left
 	// StateDir is a directory of the gateway's for what must outlive a crash, or "".
 	StateDir string
 	// Logger names the session and the agent in each line.
@@ -173,9 +176,23 @@ var ErrLeft = errors.New("the gateway is stopping: the turn goes on where its ag
 // Reattacher is implemented by a Runtime whose agents live elsewhere: their turns
 // outlive the gateway. See [ErrLeft].
 type Reattacher interface {
-	// Reattach is Prompt for a turn that an earlier process of the gateway began: it
-	// brings on record what happened since, and returns when the turn is over. The
-	// Builder knows what is on record. waiting are the requests and questions of the
-	// turn that have no answer there, by the ids for Host.Permit and Host.Ask.
-	Reattach(ctx context.Context, s Session, waiting []string, b *trace.Builder) error
+	// Reattach is Prompt for a turn that an earlier process of the gateway left open: it
+	// brings on record what happened since, and returns when the turn is over. It is
+	// called for each of the turns that the session was opened with, side by side.
+	Reattach(ctx context.Context, s Session, left Left) error
+}
+
+// Left is a turn that an earlier process left open.
+type Left struct {
+	// Builder knows what is on record.
+	Builder *trace.Builder
+	// Prompt is what began it; nil if the agent began by itself.
+	Prompt *trace.Prompt
+	// Theirs says that Host.Begin opened it: nobody here asked for it.
+	Theirs bool
+	// Native are the agent's own names of what it did in it so far, in order.
+	Native []string
+	// Waiting are the requests and questions that have no answer, by the ids for
+	// Host.Permit and Host.Ask.
+	Waiting []string
 }

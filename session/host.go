@@ -58,7 +58,7 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	if info.Prompt != nil {
 		t.logger = l.loggerOf(t.id, info.Prompt.By, agent.Caller{})
 	}
-	t.began = true
+	t.began, t.theirs = true, true
 	l.enter(t)
 	l.keepAgent()
 	if info.Prompt != nil {

@@ -54,6 +54,8 @@ type TurnRef struct {
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	// Cut says that somebody's stream of it was cut before its end.
 	Cut bool `json:"cut,omitempty"`
+	// Theirs says that the agent began it: nobody here asked for it.
+	Theirs bool `json:"theirs,omitempty"`
 }
 
 // State says in a word what a session does.

@@ -40,23 +40,24 @@ func (e endless) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) e
 func TestATurnThatIsTooMuch(t *testing.T) {
 	words := strings.Repeat("word ", 1000)
 	for name, c := range map[string]struct {
-		do   func(n int, b *trace.Builder)
-		want string
+		do    func(n int, b *trace.Builder)
+		bytes int64
+		want  string
 	}{
-		"text in one part": {func(_ int, b *trace.Builder) { b.MessageDelta("p", words) }, "1 MB in this turn"},
+		"text in one part": {func(_ int, b *trace.Builder) { b.MessageDelta("p", words) }, 1 << 20, "1 MB in this turn"},
 		"outputs of tools": {func(n int, b *trace.Builder) {
 			id := fmt.Sprint("call", n)
 			b.ToolCall(trace.ToolCall{ToolCallID: id, RawName: "t", Name: "t", ToolKind: trace.ToolOther, Input: []byte("{}")})
 			b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: []byte(`"` + words + `"`)})
-		}, "1 MB in this turn"},
+		}, 1 << 20, "1 MB in this turn"},
 		"parts": {func(n int, b *trace.Builder) {
 			b.Emit(trace.Data{Name: "x", ID: fmt.Sprint(n), Value: []byte("1")})
-		}, "500 records in this turn"},
+		}, 1 << 40, "500 records in this turn"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := endless{c.do, make(chan struct{}, 1)}
 			b := newBench(t, func(o *session.Options) {
-				o.MaxTurnBytes, o.MaxTurnRecords = 1<<20, 500
+				o.MaxTurnBytes, o.MaxTurnRecords = c.bytes, 500
 				o.Agents["demo"] = session.Agent{Runtime: e, Cwd: t.TempDir(), Policy: permission.Default()}
 			})
 			defer b.close()

@@ -45,6 +45,7 @@ type live struct {
 	unread  chan struct{} // closed when there are none, if somebody waits for that
 
 	mending sync.Mutex // orders the closing of turns whose stop was not written
+	names   naming     // of what the agent does
 
 	life context.Context //nolint:containedctx // ends when the session is deleted or retired
 	end  context.CancelFunc
@@ -103,6 +104,10 @@ func (l *live) saveLate() {
 // append puts events of a turn on record. The asks among them are known before
 // anybody can see them, so that the quickest answer finds them.
 func (t *turn) append(ctx context.Context, events []trace.Event) error {
+	events, err := t.live.nameSteps(ctx, t.id, events)
+	if err != nil {
+		return err
+	}
 	for _, e := range events {
 		t.live.noticeAsk(t, e.Payload)
 	}

@@ -16,40 +16,73 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 	if !ok {
 		return false, nil
 	}
+	var open []*turn
 	for _, ref := range slices.Clone(l.info.Open) {
-		records, over, err := l.recordsOf(ctx, ref)
-		if err != nil {
-			return settled, err
+		records, over, lost := l.recordsOf(ctx, ref)
+		if lost != nil {
+			err = lost
+			break
 		}
-		if over || !replied(records) { // it is closed, or was never begun
-			continue
+		if !over && replied(records) { // else it is closed, or was never begun
+			open = append(open, l.revive(ref, records)) //nolint:contextcheck // the turn outlives the start
 		}
-		if !settled {
-			settled = true
-			h.mu.Lock()
-			h.settle(l)
-			h.mu.Unlock()
-		}
-		t := l.revive(ref, records) //nolint:contextcheck // the turn outlives the start
+	}
+	if len(open) == 0 {
+		return false, err
+	}
+	h.mu.Lock()
+	h.settle(l)
+	h.mu.Unlock()
+	for _, t := range open { // now that the agent is opened with all of them
 		h.goes.Go(func() {
-			waiting := t.waiting()
-			t.work(func(s agent.Session) error { return r.Reattach(t.ctx, s, waiting, t.builder) })
+			t.work(func(s agent.Session) error { return r.Reattach(t.ctx, s, *t.left) })
 			l.rest(t)
 		})
 		t.logger.Info("a turn goes on")
 	}
-	return settled, nil
+	return true, err
 }
 
-// revive makes a turn of its records: one that runs, and waits for what it has
-// asked.
+// leftOpen are the turns that an earlier process left open, and that are not over.
+func (l *live) leftOpen() []agent.Left {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []agent.Left
+	for _, ref := range l.info.Open {
+		if t := l.turns[ref.ID]; t != nil && t.left != nil && !t.ending {
+			all = append(all, *t.left)
+		}
+	}
+	return all
+}
+
+// leftOf is what the agent is to know of a turn that it goes on with.
+func leftOf(records []trace.Record, t *turn) *agent.Left {
+	left := &agent.Left{Builder: t.builder, Theirs: t.theirs, Waiting: t.waiting()}
+	for _, r := range records {
+		switch p := r.Payload.(type) { //nolint:gochecksumtype // the others say nothing of what it was to do
+		case trace.Prompt:
+			if left.Prompt == nil {
+				left.Prompt = &p
+			}
+		case trace.Step:
+			if _, aside := r.Actor.SubagentCall(); p.NativeID != "" && !aside && !slices.Contains(left.Native, p.NativeID) {
+				left.Native = append(left.Native, p.NativeID)
+			}
+		}
+	}
+	return left
+}
+
+// revive makes a turn of its records: one that waits for what it has asked, and has the
+// agent unless that began it by itself.
 func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
-	t := &turn{live: l, id: ref.ID, messageID: ref.MessageID, after: ref.After, began: true, replied: true, ended: make(chan struct{})}
+	t := &turn{live: l, id: ref.ID, messageID: ref.MessageID, after: ref.After, theirs: ref.Theirs, began: true, replied: true, ended: make(chan struct{})}
 	t.ctx, t.cancel = context.WithCancelCause(l.hub.ctx)
 	t.builder = trace.Reopen(l.hub.ctx, t.writes(), records)
 	prompted := false
 	for _, r := range records {
-		if p, is := r.Payload.(trace.Prompt); is && !prompted {
+		if p, is := r.Payload.(trace.Prompt); is && !prompted && !t.theirs {
 			prompted = true
 			t.by, t.channel, t.prompt = p.By, p.Channel, agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}
 			l.hub.load.take(p.By, -1, 0) // it was let in before
@@ -71,6 +104,7 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 	for _, r := range records {
 		l.noticeAsk(t, r.Payload)
 	}
+	t.left = leftOf(records, t)
 	return t
 }
 

@@ -36,9 +36,9 @@ func (r remote) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) er
 	return r.goOn(ctx, id, b)
 }
 
-func (r remote) Reattach(ctx context.Context, s agent.Session, waiting []string, b *trace.Builder) error {
-	r.waited <- waiting
-	return s.(remote).goOn(ctx, waiting[0], b)
+func (r remote) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+	r.waited <- left.Waiting
+	return s.(remote).goOn(ctx, left.Waiting[0], left.Builder)
 }
 
 func (r remote) goOn(ctx context.Context, id string, b *trace.Builder) error {
@@ -180,4 +180,65 @@ func TestASessionIsAliveAfterATurnCouldNotBeTakenUp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// shared is an agent that lives elsewhere, where others prompt it too.
+type shared struct {
+	host agent.Host
+	left chan agent.Left
+}
+
+func (s shared) Open(_ context.Context, host agent.Host, _ agent.Config) (agent.Session, error) {
+	s.host = host
+	return s, nil
+}
+
+func (s shared) Close() error { return nil }
+
+func (s shared) Prompt(_ context.Context, p agent.Prompt, b *trace.Builder) error {
+	if p.Text() == "begin" {
+		theirs := s.host.Begin(agent.TurnInfo{Prompt: &trace.Prompt{By: "bob", Message: trace.UserMessage{ID: "there-1", Parts: p.Message.Parts}}})
+		theirs.StepStart(trace.Step{NativeID: "native-1"})
+		theirs.Message("k", "theirs")
+	}
+	b.Message("k", "ours")
+	return nil
+}
+
+func (s shared) Reattach(ctx context.Context, _ agent.Session, left agent.Left) error {
+	s.left <- left
+	<-ctx.Done()
+	return nil
+}
+
+// A turn that somebody else began there is nobody's here after a restart either: it does
+// not have the agent, so that whoever prompts does not wait for it.
+func TestE34_ATurnOfSomebodyElseHoldsNobodyUpAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := keeping{memlog.New()}
+		far := shared{left: make(chan agent.Left, 1)}
+		first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+		first.wait(first.say("u1", "begin"))
+		synctest.Wait()
+		first.close()
+
+		second := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+		defer second.close()
+		left := <-far.left
+		if !left.Theirs || left.Prompt == nil || left.Prompt.Message.ID != "there-1" || !slices.Equal(left.Native, []string{"native-1"}) {
+			t.Errorf("the agent is told %+v", left)
+		}
+		turn := second.say("u2", "x")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for r, err := range second.Follow(ctx, "s", turn.ID, turn.After) {
+			if err != nil {
+				t.Fatal("ours waits for theirs:", err)
+			}
+			_ = r
+		}
+		if ctx.Err() != nil {
+			t.Error("ours waited for theirs")
+		}
+	})
 }

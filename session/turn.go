@@ -41,7 +41,9 @@ type turn struct {
 	by        string
 	channel   string
 	prompt    agent.Prompt
-	back      rewinding // what it takes back
+	theirs    bool        // the agent began it, also if somebody asked for it there
+	left      *agent.Left // what an earlier process left of it; nil if it began in this one
+	back      rewinding   // what it takes back
 	after     uint64
 	builder   *trace.Builder
 	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
@@ -84,7 +86,7 @@ func (t *turn) writes() trace.Config {
 }
 
 func (t *turn) ref() TurnRef {
-	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Cut: t.cut}
+	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Cut: t.cut, Theirs: t.theirs}
 }
 
 func (t *turn) handle() Turn {

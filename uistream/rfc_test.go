@@ -20,6 +20,16 @@ const upstream = "turn-abc123"
 // created is what an adapter writes when the upstream says that a turn begins.
 func created(b *trace.Builder) { b.StepStart(trace.Step{NativeID: upstream}) }
 
+// says is a turn that begins with a text, in pieces.
+func says(pieces ...string) func(b *trace.Builder) {
+	return func(b *trace.Builder) {
+		created(b)
+		for _, text := range pieces {
+			b.MessageDelta("a", text)
+		}
+	}
+}
+
 // row holds both forms of a turn to their golden files, and their frames to what is
 // said here of them: each by its event line, and [id] where it has one.
 func row(t *testing.T, name string, stop trace.Stop, byDefault, byLetter string, script func(b *trace.Builder)) {
@@ -91,7 +101,7 @@ func TestD01_H01_ACreatedTurnStartsTheMessageAndItsText(t *testing.T) {
 	row(t, "D01", ended("end_turn"),
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" "+closes,
-		func(b *trace.Builder) { created(b); b.MessageDelta("a", "Hello") })
+		says("Hello"))
 	tr := uistream.NewTranslator(uistream.Options{Letter: true})
 	var at []string
 	for _, r := range write(t, ended("end_turn"), created) {
@@ -108,9 +118,9 @@ func TestD02_H02_ADeltaIsKeptExactly(t *testing.T) {
 	row(t, "D02", ended("end_turn"),
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" "+delta+" "+closes,
-		func(b *trace.Builder) { created(b); b.MessageDelta("a", said); b.MessageDelta("a", "end") })
+		says(said, "end"))
 	for _, letter := range []bool{false, true} {
-		chunks := translate(uistream.Options{Letter: letter}, write(t, ended("end_turn"), func(b *trace.Builder) { created(b); b.MessageDelta("a", said) }))
+		chunks := translate(uistream.Options{Letter: letter}, write(t, ended("end_turn"), says(said)))
 		i := slices.IndexFunc(chunks, func(c uistream.Chunk) bool { d, is := c.(uistream.TextDelta); return is && d.Delta == said })
 		if i < 0 {
 			t.Errorf("letter %v: %s", letter, lines(chunks))
@@ -124,8 +134,7 @@ func TestD03_H03_AChunkAfterAToolIsABlockOfItsOwn(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) tool-input-available(c) tool-output-available(c) text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
 		opens+" "+delta+" tool-input-available(c) tool-output-available(c) "+delta+" "+closes,
 		func(b *trace.Builder) {
-			created(b)
-			b.MessageDelta("a", "before")
+			says("before")(b)
 			b.MessageEnd("a")
 			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "read", Input: raw(`{}`)})
 			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: raw(`"x"`)})
@@ -191,14 +200,14 @@ func TestD08_H08_AFinalizedTurnEndsTextStepAndMessage(t *testing.T) {
 	row(t, "D08", ended("end_turn"),
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" text-end(turn-abc123) finish-step message-finish [DONE]",
-		func(b *trace.Builder) { created(b); b.MessageDelta("a", "Done.") })
+		says("Done."))
 }
 
 func TestD09_H08_AFailedTurnIsAnErrorAndThenTheFinish(t *testing.T) {
 	row(t, "D09", trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "The model is overloaded: \"try again\"."},
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step data-error error finish [DONE]",
 		opens+" "+delta+" error message-finish [DONE]",
-		func(b *trace.Builder) { created(b); b.MessageDelta("a", "I was about") })
+		says("I was about"))
 	silent := write(t, trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed}, created)
 	if got := lines(translate(uistream.Options{Letter: true}, silent)); !strings.Contains(got, `{"type":"error","errorText":"Turn failed"}`) {
 		t.Error(got)
@@ -210,8 +219,7 @@ func TestD10_H08_ACanceledTurnHasNoError(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) tool-input-available(c) tool-output-error(c) finish-step abort finish [DONE]",
 		opens+" "+delta+" tool-input-available(c) text-end(turn-abc123) message-finish [DONE]",
 		func(b *trace.Builder) {
-			created(b)
-			b.MessageDelta("a", "I was about")
+			says("I was about")(b)
 			b.MessageEnd("a")
 			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
 		})
@@ -221,7 +229,7 @@ func TestD11_H08_AnUnknownReasonIsJustTheFinish(t *testing.T) {
 	row(t, "D11", ended("gave_up"),
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" message-finish [DONE]",
-		func(b *trace.Builder) { created(b); b.MessageDelta("a", "Well") })
+		says("Well"))
 }
 
 func TestD12_E03_H14_TheAgentsStatusStandsAmongTheText(t *testing.T) {
@@ -230,8 +238,7 @@ func TestD12_E03_H14_TheAgentsStatusStandsAmongTheText(t *testing.T) {
 		"data-agent-status "+opens+" "+delta+" data-agent-status "+delta+" data-agent-status "+closes,
 		func(b *trace.Builder) {
 			b.Emit(trace.Status{State: trace.StateThinking})
-			created(b)
-			b.MessageDelta("a", "I ")
+			says("I ")(b)
 			b.Emit(trace.Status{State: trace.StateToolCalling, Detail: "bash"})
 			b.MessageDelta("a", "work.")
 			b.StepEnd()
@@ -249,8 +256,7 @@ func TestD12_E03_H14_TheAgentsStatusStandsAmongTheText(t *testing.T) {
 }
 
 func asks(b *trace.Builder) {
-	created(b)
-	b.MessageDelta("a", "One thing: ")
+	says("One thing: ")(b)
 	id := b.Question(trace.Question{QuestionID: "q-1", Text: "Which colour?", Choices: []trace.Choice{{Label: "red"}, {Label: "blue"}}})
 	b.Answer(trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{"blue"}, By: "ann"})
 	b.MessageDelta("b", "blue it is.")
@@ -358,8 +364,7 @@ func TestE04_TextThatComesTwiceIsShownOnce(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" "+delta+" "+closes,
 		func(b *trace.Builder) {
-			created(b)
-			b.MessageDelta("a", "Hel")
+			says("Hel")(b)
 			b.MessageSnapshot("a", "Hel")
 			b.MessageSnapshot("a", "Hello")
 			b.Message("a", "Hello")
@@ -384,8 +389,7 @@ func TestE06_H13_TextAndToolsInterleave(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) tool-input-start(c) text-delta(text-1) tool-input-available(c) text-delta(text-1) tool-output-available(c) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" tool-input-start(c) "+delta+" tool-input-available(c) "+delta+" tool-output-available(c) "+closes,
 		func(b *trace.Builder) {
-			created(b)
-			b.MessageDelta("a", "I ")
+			says("I ")(b)
 			b.ToolCallStart(trace.ToolCallStart{ToolCallID: "c", RawName: "read"})
 			b.MessageDelta("a", "am ")
 			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "read", Input: raw(`{}`)})
@@ -402,8 +406,7 @@ func TestE29_AFailoverIsASecondTextOfTheMessage(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step start-step text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
 		opens+" "+delta+" text-end(turn-abc123) text-start(turn-def456) text-delta(turn-def456) text-end(turn-def456) finish-step message-finish [DONE]",
 		func(b *trace.Builder) {
-			created(b)
-			b.MessageDelta("a", "I was ab")
+			says("I was ab")(b)
 			b.StepStart(trace.Step{NativeID: "turn-def456"})
 			b.MessageDelta("b", "Here it is.")
 		})
@@ -411,9 +414,7 @@ func TestE29_AFailoverIsASecondTextOfTheMessage(t *testing.T) {
 
 // calculator is the stream at the end of the RFC.
 func calculator(b *trace.Builder) {
-	created(b)
-	b.MessageDelta("a", "Let me calculate")
-	b.MessageDelta("a", " that for you.")
+	says("Let me calculate", " that for you.")(b)
 	b.MessageEnd("a")
 	b.ToolCallStart(trace.ToolCallStart{ToolCallID: "call-1", RawName: "calculator"})
 	b.ToolCall(trace.ToolCall{ToolCallID: "call-1", RawName: "calculator", Input: raw(`{"expression":"2+2"}`)})
@@ -500,7 +501,7 @@ func TestC08_G02_AStreamThatWasInterruptedIsAnErrorAndThenTheFinish(t *testing.T
 	row(t, "C08", trace.Stop{Reason: "agent_lost", Outcome: trace.OutcomeFailed, Error: "Stream interrupted"},
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step data-error error finish [DONE]",
 		opens+" "+delta+" error message-finish [DONE]",
-		func(b *trace.Builder) { created(b); b.MessageDelta("a", "I was about") })
+		says("I was about"))
 }
 
 // Each delta has gone out before the agent says the next, in either form; and in a
@@ -576,12 +577,23 @@ func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
 	}
 }
 
+// rest is the outline of what somebody gets of a turn from a mark on.
+func rest(t *testing.T, o uistream.Options, window int, records []trace.Record, from uistream.Span) string {
+	t.Helper()
+	rs := uistream.NewRings(uistream.RingsConfig{Window: window})
+	defer rs.Close()
+	var r response
+	if err := rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing().For(o), uistream.Timing{}), uistream.Key{Session: "s", Turn: "t1", Options: o}, newFeed(records...).source, from); err != nil {
+		t.Error(err)
+	}
+	return outlineOf(t, []byte(r.frames()))
+}
+
 // Whoever gets the rest of a message has never seen its text begin.
 func TestTheRestOfAMessageByTheLetter(t *testing.T) {
 	t.Parallel()
 	permitted := write(t, completed(), func(b *trace.Builder) {
-		created(b)
-		b.MessageDelta("a", "Before.")
+		says("Before.")(b)
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
 		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}})
 		b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "y", By: "me"})
@@ -599,19 +611,13 @@ func TestTheRestOfAMessageByTheLetter(t *testing.T) {
 		{"after a question", answered, "message-start(turn-abc123) text-start(turn-abc123) data-question(q-1) " + delta + " " + closes},
 	} {
 		for _, window := range []int{0, 1} {
-			rs := uistream.NewRings(uistream.RingsConfig{Window: window})
-			var r response
-			err := rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing().For(o), uistream.Timing{}), uistream.Key{Session: "s", Turn: "t1", Options: o},
-				newFeed(c.records...).source, uistream.Span{From: seqOf(t, c.records, trace.KindPark, 1) + 1, Past: 1 << 60})
-			if got := outlineOf(t, []byte(r.frames())); err != nil || got != c.want {
-				t.Errorf("%s: error %v\ngot  %s\nwant %s", c.name, err, got, c.want)
+			if got := rest(t, o, window, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPark, 1) + 1, Past: 1 << 60}); got != c.want {
+				t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 			}
-			rs.Close()
 		}
 	}
 	steered := write(t, completed(), func(b *trace.Builder) {
-		created(b)
-		b.MessageDelta("a", "One")
+		says("One")(b)
 		b.Emit(trace.Reply{MessageID: "m2", Cause: trace.CauseSteer})
 		created(b)
 		b.MessageDelta("b", "Two")
@@ -620,13 +626,9 @@ func TestTheRestOfAMessageByTheLetter(t *testing.T) {
 		0:                                     opens + " " + delta + " " + closes,
 		seqOf(t, steered, trace.KindReply, 2): "message-start(m2) text-start(m2) text-delta(m2) text-end(m2) finish-step message-finish [DONE]",
 	} {
-		rs := uistream.NewRings(uistream.RingsConfig{})
-		var r response
-		err := rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing().For(o), uistream.Timing{}), uistream.Key{Session: "s", Turn: "t1", Options: o}, newFeed(steered...).source, uistream.Span{From: from})
-		if got := outlineOf(t, []byte(r.frames())); err != nil || got != want {
-			t.Errorf("from %d: error %v\ngot  %s\nwant %s", from, err, got, want)
+		if got := rest(t, o, 0, steered, uistream.Span{From: from}); got != want {
+			t.Errorf("from %d:\ngot  %s\nwant %s", from, got, want)
 		}
-		rs.Close()
 	}
 }
 
@@ -636,8 +638,7 @@ func TestWhatComesBeforeTheNameByTheLetter(t *testing.T) {
 	early := func(b *trace.Builder) {
 		b.Emit(trace.Error{Code: "not_rewound", Message: "It still remembers."})
 		b.Emit(trace.Status{State: trace.StateThinking})
-		created(b)
-		b.MessageDelta("a", "Hello")
+		says("Hello")(b)
 	}
 	got := outlineOf(t, uistream.AppendTurn(nil, slices.Values(write(t, completed(), early)), uistream.Options{Letter: true}, uistream.Framing{}))
 	if want := "data-agent-status " + opens + " data-notice " + delta + " " + closes; got != want {

@@ -167,7 +167,7 @@ func TestE35_AQuestionCanBeAnsweredWhileAPromptWaits(t *testing.T) {
 		}
 		p := st.say("question")
 		<-asked
-		st.server.other("hello", map[era]string{head: "thread:thread-active"}[e])
+		st.server.theirs("hello")
 		time.Sleep(time.Minute)
 		close(answers)
 		if got := p.completes(); got != "Before I go on:|You chose green." {

@@ -270,6 +270,24 @@ func (d *Decoder) settle1(native string, v verdict) {
 	a.close(r.Allowed())
 }
 
+// asked reports whether a question is open in a channel.
+func (d *Decoder) asked(channel string) bool {
+	for _, a := range d.asks {
+		if a.question && a.run.channel == channel {
+			return true
+		}
+	}
+	return false
+}
+
+// isAnswer reports whether a prompt of ours was taken for an answer: today that of the
+// owner is, if it names a channel of another type than web where a question is open. Then
+// there is no word that it waits.
+func (a *ask) isAnswer(d *Decoder, p *prompt, v verdict, value string) bool {
+	return d.era == wire.Head && p.answers && p.phase == sent && p.channel == a.run.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&
+		(v.by == cmp.Or(p.sender, d.user) || p.sender == "" && d.user == "")
+}
+
 // read makes the answer of a verdict. A prompt that was taken for the answer does
 // not run.
 func (a *ask) read(d *Decoder, v verdict) trace.Answer {
@@ -284,7 +302,7 @@ func (a *ask) read(d *Decoder, v verdict) trace.Answer {
 	}
 	value = cmp.Or(value, v.action)
 	for _, p := range d.prompts {
-		if p.own && p.phase <= queued && p.channel == a.run.channel && p.content == value {
+		if a.isAnswer(d, p, v, value) {
 			d.drop(p)
 			if p.b != nil {
 				p.b.End(trace.Stop{Reason: "answered", Outcome: trace.OutcomeCompleted})

@@ -55,13 +55,13 @@ func TestQuestionsOfAllGenerations(t *testing.T) {
 			question := `{"type":"tool-call","callId":"c","toolName":"question","status":"running","args":{"questions":[{}]}}`
 			p := playBack(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(wholeFrame("t", question)), toUs(c.ask), c.answer, toUs(streaming),
 				toUs(wholeFrame("t", strings.Replace(question, "running", "completed", 1), finishPart("end_turn"))), toUs(notBusy)))
-			if len(p.turns) != 1 {
-				t.Fatalf("%d turns", len(p.turns))
+			if len(p.Turns) != 1 {
+				t.Fatalf("%d turns", len(p.Turns))
 			}
-			if got := askedIn(p.turns[0]); !slices.Equal(got, []string{"q|c|Which?|Red|Blue"}) {
+			if got := askedIn(p.Turns[0]); !slices.Equal(got, []string{"q|c|Which?|Red|Blue"}) {
 				t.Error(got)
 			}
-			if got := sumOf(p.turns[0]).Answers; !slices.Equal(got, []string{c.want}) {
+			if got := sumOf(p.Turns[0]).Answers; !slices.Equal(got, []string{c.want}) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -91,13 +91,13 @@ func TestApprovalsOfBothGenerations(t *testing.T) {
 			}
 			p := playBack(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", call("running"))), toUs(c.ask), toUs(c.ask), c.answer,
 				toUs(wholeFrame("t", call(c.status))), toUs(wholeFrame("t", call(c.status), finishPart("end_turn"))), toUs(notBusy)))
-			if len(p.turns) != 1 {
-				t.Fatalf("%d turns", len(p.turns))
+			if len(p.Turns) != 1 {
+				t.Fatalf("%d turns", len(p.Turns))
 			}
-			if got := askedIn(p.turns[0]); !slices.Equal(got, []string{c.asked}) {
+			if got := askedIn(p.Turns[0]); !slices.Equal(got, []string{c.asked}) {
 				t.Errorf("%q, want %q", got, c.asked)
 			}
-			got := sumOf(p.turns[0])
+			got := sumOf(p.Turns[0])
 			if !slices.Equal(got.Answers, []string{c.answered}) || !slices.Equal(got.Tools, []string{c.tool}) {
 				t.Errorf("%q %q, want %q %q", got.Answers, got.Tools, c.answered, c.tool)
 			}
@@ -123,10 +123,10 @@ func TestAttachments(t *testing.T) {
 		"of another's":  {toUs(`{"type":"message","data":{"id":"p1","role":"user","content":"Look","parts":[{"type":"image","data":"AA==","mimeType":"image/png","filename":"a.png"}]}}`)},
 	} {
 		p := playBack(t, lines(toUs(helloHead), toUs(joined), recording, toUs(startFrame("t")), toUs(`{"type":"message.updated","data":{"id":"p1","parts":[{"type":"audio","transcript":"x"}]}}`), toUs(wholeFrame("t", textPart("Seen."), finishPart("end_turn")))))
-		if len(p.turns) != 1 {
-			t.Fatalf("%s: %d turns", name, len(p.turns))
+		if len(p.Turns) != 1 {
+			t.Fatalf("%s: %d turns", name, len(p.Turns))
 		}
-		asked, _ := p.turns[0][0].Payload.(trace.Prompt)
+		asked, _ := p.Turns[0][0].Payload.(trace.Prompt)
 		want := []trace.InputPart{{Type: trace.InputText, Text: "Look"}, {Type: trace.InputFile, MediaType: "image/png", URL: "data:image/png;base64,AA==", Filename: "a.png"}}
 		if d := cmp.Diff(want, asked.Message.Parts); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -154,25 +154,25 @@ func TestEventsOfTheAgentsWorld(t *testing.T) {
 	}
 	for frame, name := range inTurn {
 		p := playBack(t, lines(toUs(helloHead), toUs(startFrame("t")), toUs(frame), ofRunner(frame), toUs(wholeFrame("t", textPart("x"), finishPart("end_turn")))))
-		if got := datas(p.turns[0]); len(got[name]) != 1 || len(got) != 1 {
+		if got := datas(p.Turns[0]); len(got[name]) != 1 || len(got) != 1 {
 			t.Errorf("%s gives %v, want one %s", frame, got, name)
 		}
 	}
 	p := playBack(t, lines(toUs(helloHead), toUs(`{"type":"git-state","data":{"branch":"b"}}`), toUs(`{"type":"audit_log","entry":{}}`), toUs(`{"type":"title","title":"New"}`), ofRunner(`{"type":"git-state","branch":"b"}`)))
-	if got := datas(p.records); !slices.Equal(names(got), []string{"git-state", "title"}) || got["title"][0] != `"New"` || got["git-state"][0] != `{"branch":"b"}` || len(got["git-state"]) != 1 {
+	if got := datas(p.Records); !slices.Equal(names(got), []string{"git-state", "title"}) || got["title"][0] != `"New"` || got["git-state"][0] != `{"branch":"b"}` || len(got["git-state"]) != 1 {
 		t.Errorf("outside a turn: %v", got)
 	}
 	p = playBack(t, lines(ofRunner(createFrame("t")), ofRunner(`{"type":"git-state","branch":"b"}`), ofRunner(finalizeFrame("t", "end_turn", "")), ofRunner(`{"type":"usage-report","turnId":"t","entries":[{"model":"m","inputTokens":3,"outputTokens":4},{"model":"m","inputTokens":1,"outputTokens":1}]}`)))
-	if got := datas(p.records); got["git-state"][0] != `{"branch":"b"}` {
+	if got := datas(p.Records); got["git-state"][0] != `{"branch":"b"}` {
 		t.Errorf("of a runner: %v", got)
 	}
-	last, ok := p.records[len(p.records)-1].Payload.(trace.Usage)
+	last, ok := p.Records[len(p.Records)-1].Payload.(trace.Usage)
 	if !ok || last.InputTokens != 4 || last.OutputTokens != 5 || last.Model != "m" {
-		t.Errorf("usage: %+v", p.records[len(p.records)-1].Payload)
+		t.Errorf("usage: %+v", p.Records[len(p.Records)-1].Payload)
 	}
 	huge := `{"type":"diff","requestId":"r","data":{"files":[{"path":"` + strings.Repeat("x", 2<<20) + `"}]}}`
 	p = playBack(t, lines(toUs(huge)))
-	if got := datas(p.records)["diff"]; len(got) != 1 || got[0] != `{"omitted":true}` {
+	if got := datas(p.Records)["diff"]; len(got) != 1 || got[0] != `{"omitted":true}` {
 		t.Error("a huge event is kept whole")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 
+	wire "github.com/tributary-dev/tributary/agentops"
+
 	"github.com/tributary-dev/tributary/agent"
 )
 
@@ -92,10 +94,10 @@ func (a *api) find(ctx context.Context, id string, c agent.Caller) (agent.Found,
 // role is what somebody is who does not own the session.
 func (a *api) role(ctx context.Context, id, user string, c agent.Caller) (string, error) {
 	var all struct {
-		Participants []struct {
+		Participants wire.List[struct {
 			UserID string `json:"userId"`
 			Role   string `json:"role"`
-		} `json:"participants"`
+		}] `json:"participants"`
 	}
 	if err := a.call(ctx, c, http.MethodGet, a.at("sessions", id, "participants"), nil, &all); err != nil {
 		return "", err

@@ -60,7 +60,7 @@ func TestE05_E06_ToolsAndTextKeepTheirOrder(t *testing.T) {
 		toUs(notBusy), toUs(idle),
 	), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One.", "Two."}, Tools: []string{`a completed {"x":1} "A"`, `b completed {"x":2} "B"`}, End: done})
 	var order []string
-	for _, r := range p.turns[0] {
+	for _, r := range p.Turns[0] {
 		switch r.Payload.(type) {
 		case trace.Message, trace.ToolCall, trace.ToolResult:
 			order = append(order, string(r.Payload.Kind()))
@@ -92,7 +92,7 @@ func TestE20_ATool_IsFirstSeenRunningOrCompleted(t *testing.T) {
 		ofRunner(toolFrame("t", "b", "running", `,"args":{"x":2}`)), ofRunner(toolFrame("t", "b", "error", `,"error":"no"`)), ofRunner(finalizeFrame("t", "end_turn", ""))),
 		sum{Steps: []string{"t"}, Tools: []string{`a completed {"x":1} "A"`, `b failed {"x":2} null no`}, End: done})
 	calls := 0
-	for _, r := range p.turns[0] {
+	for _, r := range p.Turns[0] {
 		if _, ok := r.Payload.(trace.ToolCall); ok {
 			calls++
 		}
@@ -192,7 +192,7 @@ func TestE29_AnotherModelTakesOver(t *testing.T) {
 			Asked: "Go by u1", Steps: []string{"t1", "t2"}, Text: []string{"Let me", "Done."},
 			Tools: []string{`a canceled {"x":1} null Not finished: the agent began anew.`, `a~ completed {"x":2} 1`}, End: done,
 		})
-	if got := datas(p.turns[0])["model-switched"]; len(got) != 1 || !strings.Contains(got[0], `"toModel":"small"`) {
+	if got := datas(p.Turns[0])["model-switched"]; len(got) != 1 || !strings.Contains(got[0], `"toModel":"small"`) {
 		t.Error(got)
 	}
 }
@@ -303,13 +303,63 @@ func TestE34_OtherUsersAndChannelsAreTurnsOfTheirOwn(t *testing.T) {
 		sum{Asked: "Theirs by u2", Steps: []string{"t9"}, Text: []string{"nine"}, End: done})
 }
 
+// E35: today a prompt that names a channel of another type than web is taken for the answer
+// to a question that is open in that channel, if the owner sends it. Then it does not run. Any
+// other waits behind the question, also if somebody answers that in the same words.
 func TestE35_APromptThatIsTakenForTheAnswerDoesNotRun(t *testing.T) {
 	t.Parallel()
-	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")),
-		toUs(`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`), toUs(idle),
-		fromUs(promptFrame("Blue")), toUs(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Blue","resolvedBy":"u1"}}`),
-		toUs(streaming), toUs(chunkFrame("t", "Blue it is.")), toUs(wholeFrame("t", textPart("Blue it is."), finishPart("end_turn"))), toUs(notBusy)),
-		sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"Blue it is."}, Answers: []string{"q selected Blue"}, End: done})
+	const slack = "slack:C1"
+	waits := []string{`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Blue"}}}`, `{"type":"status","data":{"promptQueued":true,"queuePosition":1,"queueReason":"busy"}}`}
+	for _, c := range []struct {
+		name, of, to, by string // the channels of the question and the prompt; who answered
+		feb, early, told bool   // the prompt came before the question; it is said to wait
+		taken            bool
+	}{
+		{name: "the owner's in its channel", of: slack, to: slack, by: "u1", taken: true},
+		{name: "in another channel", of: slack, to: "slack:C2", by: "u1"},
+		{name: "of the web", by: "u1"},
+		{name: "in a channel of the web", of: "web:tab", to: "web:tab", by: "u1"},
+		{name: "somebody else has answered", of: slack, to: slack, by: "u2"},
+		{name: "before the question", of: slack, to: slack, by: "u1", early: true, told: true},
+		{name: "it is said to wait", of: slack, to: slack, by: "u1", told: true},
+		{name: "in February", of: slack, to: slack, by: "u1", feb: true, told: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			hello, question := helloHead, `{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`
+			answered := fmt.Sprintf(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Blue","resolvedBy":%q}}`, c.by)
+			waits := waits
+			if c.feb {
+				hello, question = helloFeb, `{"type":"question","questionId":"q","text":"Which?","expiresAt":1}`
+				answered = `{"type":"status","data":{"questionAnswered":"q","answer":"Blue"}}`
+				waits = []string{put(userFrame("p2", "Blue", "u1"), c.to), `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`}
+			}
+			second := []string{fromUs(put(promptFrame("Blue"), c.to))}
+			if c.told {
+				second = append(second, toUs(waits[0]), toUs(waits[1]))
+			}
+			recording := []string{toUs(hello), toUs(joined), fromUs(put(promptFrame("Go"), c.of)), toUs(put(userFrame("p1", "Go", "u1"), c.of)), toUs(put(startFrame("t"), c.of))}
+			asked := toUs(put(question, c.of))
+			if c.early {
+				recording = append(append(recording, second...), asked)
+			} else {
+				recording = append(append(recording, asked), second...)
+			}
+			recording = append(recording, toUs(answered), toUs(put(chunkFrame("t", "Blue it is."), c.of)), toUs(put(wholeFrame("t", textPart("Blue it is."), finishPart("end_turn")), c.of)))
+			want := []sum{{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"Blue it is."}, Answers: []string{"q selected Blue"}, End: done}}
+			if !c.taken {
+				if !c.told {
+					recording = append(recording, toUs(waits[0]), toUs(waits[1]))
+				}
+				if !c.feb {
+					recording = append(recording, toUs(put(userFrame("p2", "Blue", "u1"), c.to)))
+				}
+				recording = append(recording, toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`),
+					toUs(put(startFrame("t2"), c.to)), toUs(put(chunkFrame("t2", "Two"), c.to)), toUs(put(wholeFrame("t2", textPart("Two"), finishPart("end_turn")), c.to)))
+				want = append(want, sum{Asked: "Blue by u1", Steps: []string{"t2"}, Text: []string{"Two"}, End: done})
+			}
+			expect(t, append(recording, toUs(notBusy)), want...)
+		})
+	}
 }
 
 func TestE36_TheSessionEndsInTheMiddleOfATurn(t *testing.T) {
@@ -348,7 +398,7 @@ func TestHealingAfterAnApproval(t *testing.T) {
 		toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"May I?","actions":[],"context":{"toolId":"x","params":{}}}}`),
 		toUs(`{"type":"interactive_prompt_resolved","promptId":"i","resolution":{"actionId":"approve","resolvedBy":"u1"}}`),
 		toUs(chunkFrame("t", "Tha")), toUs(wholeFrame("t", textPart("May I? Thanks."), finishPart("end_turn")))))
-	if got := strings.Join(sumOf(p.turns[0]).Text, ""); got != "May I? Thanks." {
+	if got := strings.Join(sumOf(p.Turns[0]).Text, ""); got != "May I? Thanks." {
 		t.Errorf("%q", got)
 	}
 }

@@ -22,6 +22,7 @@ type failure struct {
 	status   int  // of the HTTP answer, if there was one
 	final    bool // trying again changes nothing
 	foreign  bool // the answer is not of its JSON
+	personal bool // it is about whoever called: another may be let in
 }
 
 func (f *failure) Error() string { return f.sentence }
@@ -30,6 +31,12 @@ func (f *failure) Error() string { return f.sentence }
 func isFinal(err error) bool {
 	f, ok := errors.AsType[*failure](err)
 	return ok && f.final
+}
+
+// isPersonal reports whether somebody else may fare better.
+func isPersonal(err error) bool {
+	f, ok := errors.AsType[*failure](err)
+	return ok && f.personal
 }
 
 // statusOf is the HTTP status behind an error, or 0.
@@ -43,6 +50,7 @@ func statusOf(err error) int {
 // refused makes a sentence of an HTTP answer that is no success.
 func refused(r *http.Response) *failure {
 	f := &failure{status: r.StatusCode, final: r.StatusCode < http.StatusInternalServerError && r.StatusCode != http.StatusTooManyRequests}
+	f.personal = r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden || r.StatusCode == http.StatusNotFound
 	said := saidIn(r.Body)
 	switch {
 	case r.StatusCode == http.StatusUnauthorized:

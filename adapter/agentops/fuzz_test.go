@@ -1,7 +1,6 @@
 package agentops_test
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/agentops"
-	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -18,15 +17,8 @@ import (
 // panics.
 func whatever(t testing.TB, recording []byte) {
 	t.Helper()
-	var records []trace.Record
-	_, _ = replay.Run(t.Context(), agentops.NewDecoder(agentops.Options{}), bytes.NewReader(recording), func(r trace.Record) error {
-		records = append(records, r)
-		return nil
-	})
-	for _, turn := range turns(records) {
-		if err := agenttest.CheckTurn(events(turn)); err != nil {
-			t.Error(err)
-		}
+	if err := replaytest.Whatever(t, agentops.NewDecoder(agentops.Options{}), recording); err != nil {
+		t.Error(err)
 	}
 }
 

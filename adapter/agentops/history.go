@@ -28,7 +28,7 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 			p.phase = queued
 		}
 	}
-	if first {
+	if first && len(d.prompts) == 0 {
 		d.unseen = f.Data.RunnerBusy && len(d.runs) == 0
 		return
 	}
@@ -37,7 +37,7 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 			r.turn.away = true
 		}
 	}
-	d.history(f.Session.Messages, t)
+	d.history(f.Session.Messages, d.shownToWait(f), t)
 	d.standing(f, t)
 	if f.Data.RunnerBusy {
 		d.onceMore() // as far as we know: it may have been told before
@@ -50,6 +50,14 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 			r.gone = true // how it ended may still be told
 		}
 	}
+}
+
+// shownToWait is how many prompts wait whose messages are shown: today none.
+func (d *Decoder) shownToWait(f wire.Init) int {
+	if d.era == wire.Head {
+		return 0
+	}
+	return f.Data.PromptsQueued
 }
 
 // guess tells the era by what only one of the two has.
@@ -67,22 +75,23 @@ func (d *Decoder) guess(greeting json.RawMessage) {
 	}
 }
 
-// history compares what is open with the messages of the session.
-func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
-	var mine *prompt
+// history compares what is open with the messages of the session, of which the prompts
+// that were said last may wait.
+func (d *Decoder) history(messages []wire.Message, waiting int, t agent.Turns) {
+	who := askers{d: d, waits: waitingOf(messages, waiting)}
 	for _, m := range messages {
 		channel := channelOf(m.Channel, m.ThreadID)
 		switch m.Role {
 		case wire.RoleUser:
-			mine = d.byID(m.ID)
-			if mine == nil {
-				mine = d.own(m)
+			if d.byID(m.ID) == nil {
+				d.own(m)
 			}
+			who.asks(m.ID, channel)
 		case wire.RoleAssistant:
 			tn, known := d.turns[m.ID]
-			if !known && mine != nil && mine.channel == channel && mine.phase <= running {
-				mine.phase = max(mine.phase, given)
-				tn = d.create(m.ID, channel, t)
+			p := who.of(m, channel)
+			if !known && p != nil && p.phase <= running {
+				tn = d.goesOn(p, m, channel, t)
 			}
 			if tn != nil {
 				away := tn.away
@@ -93,6 +102,37 @@ func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
 	}
 }
 
+// goesOn finds the turn of a message in the run of a prompt, or begins it.
+func (d *Decoder) goesOn(p *prompt, m wire.Message, channel string, t agent.Turns) *turn {
+	if len(m.ID) > longestID {
+		return nil
+	}
+	p.channel = channel
+	r := d.ofPrompt(p)
+	if r == nil {
+		p.phase = max(p.phase, given)
+		r = d.begin(p, channel, t)
+	}
+	if r == nil {
+		return nil
+	}
+	p.repeats(m)
+	return d.add(m.ID, r)
+}
+
+// repeats tells a turn that is taken up again which of its texts a message says anew:
+// the Builder knows them under numbers, in the order of their beginnings.
+func (p *prompt) repeats(m wire.Message) {
+	if !slices.Contains(p.native, m.ID) {
+		return
+	}
+	known := len(texts(m.Parts))
+	for i := range known + 1 { // one more may have begun that no message has yet
+		p.b.MessageRepeats(fmt.Sprintf("%s/%d", m.ID, i), fmt.Sprintf("text-%d", p.texts+i+1))
+	}
+	p.texts += known
+}
+
 // own finds the prompt of ours whose message was missed.
 func (d *Decoder) own(m wire.Message) *prompt {
 	if len(m.ID) > longestID {
@@ -101,36 +141,76 @@ func (d *Decoder) own(m wire.Message) *prompt {
 	return d.mine(&prompt{id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID})
 }
 
-// standing says what became of the prompts that have not begun, by how the session
-// stands when it is heard of again.
+// standing says what became of the prompts that have not begun, and of runs whose end was
+// missed, by how the session stands when it is heard of again.
 func (d *Decoder) standing(f wire.Init, t agent.Turns) {
-	busy := f.Data.RunnerBusy
+	at := stand{busy: f.Data.RunnerBusy, pending: f.Data.PendingPrompt, order: map[string]int{}}
+	for _, m := range f.Session.Messages {
+		if m.Role == wire.RoleUser {
+			at.order[m.ID] = len(at.order)
+		}
+	}
+	at.works = len(at.order) - 1 - d.shownToWait(f)
+	for _, r := range slices.Clone(d.runs) {
+		if i, shown := at.of(r.prompt); shown && at.busy && i < at.works {
+			d.cut(r, t) // it has something else to do
+		}
+	}
 	for _, p := range slices.Clone(d.prompts) {
-		waits := f.Data.PendingPrompt != nil && f.Data.PendingPrompt.MessageID == p.id || d.era != wire.Head && f.Data.PromptsQueued > 0
-		shown := p.id != "" && slices.ContainsFunc(f.Session.Messages, func(m wire.Message) bool { return m.ID == p.id })
+		if p.phase > given {
+			continue
+		}
+		i, shown := at.of(p)
 		switch {
-		case p.phase > given:
-		case !p.own:
-			if p.phase == given || !busy {
+		case !p.own && p.b == nil:
+			if p.phase == given || !at.busy {
 				d.drop(p)
 			}
-		case waits, f.Session.Messages == nil:
+		case at.waits(p, d.era != wire.Head):
+			p.phase = queued
+		case f.Session.Messages == nil:
+		case !shown && p.left:
+			d.lost(p)
 		case !shown:
 			if p.phase == queued {
 				d.withdraw(p)
 			}
-		case busy && d.era == wire.Head:
+		case at.busy && i == at.works:
 			d.superseded(t)
 			d.give(p)
-		case busy && len(d.runs) == 0:
-			d.give(p)
-		case !busy && p.phase == queued && d.era != wire.Head: // February shows them when they are sent
+		case !at.busy && p.phase == queued && d.era != wire.Head: // February shows them when they are sent
 			d.withdraw(p)
-		case !busy:
+		default:
 			d.failPrompt(p, interruptedStop(), t)
 		}
 	}
-	d.unseen = busy && len(d.runs) == 0 && !slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
+	d.unseen = at.busy && len(d.runs) == 0 && !slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
+}
+
+// stand is how the session stands when it is heard of again.
+type stand struct {
+	busy    bool
+	pending *wire.PendingPrompt
+	order   map[string]int // the users' messages, by id
+	works   int            // the place of the one that the agent works on, if it is busy
+}
+
+func (s stand) of(p *prompt) (place int, shown bool) {
+	if p == nil || p.id == "" {
+		return 0, false
+	}
+	place, shown = s.order[p.id]
+	return place, shown
+}
+
+// waits reports whether a prompt waits there: today it is named, and in February it is
+// one of those that were said last.
+func (s stand) waits(p *prompt, february bool) bool {
+	if s.pending != nil && s.pending.MessageID == p.id && p.id != "" {
+		return true
+	}
+	i, shown := s.of(p)
+	return february && shown && i > s.works
 }
 
 // interruptedStop is the end of a turn whose end nobody saw.
@@ -168,7 +248,7 @@ func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
 			Messages []wire.Message `json:"messages"`
 		}
 		if json.Unmarshal(call.Response, &out) == nil {
-			d.history(out.Messages, t)
+			d.history(out.Messages, 0, t)
 		}
 	}
 	return nil

@@ -7,11 +7,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
@@ -76,7 +78,7 @@ func TestE34_WhatBeganWhileNobodyLookedIsNotOurs(t *testing.T) {
 		st.say("hello").completes()
 		st.server.drop(0)
 		time.Sleep(time.Minute)
-		st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+		st.server.theirs("slow")
 		synctest.Wait()
 		if got := st.say("tool").completes(); got != "Let me look.|It says hello." {
 			t.Errorf("it said %q", got)
@@ -259,7 +261,7 @@ func TestE30_WithdrawnWhileTheConnectionWasLost(t *testing.T) {
 				tn.pause(time.Hour)
 			}
 		}
-		s.other("long", map[era]string{head: "thread:thread-active"}[e])
+		s.theirs("long")
 		synctest.Wait()
 		turn := g.say("x")
 		synctest.Wait()
@@ -386,9 +388,7 @@ func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
 	})
 	t.Run("stop", func(t *testing.T) {
 		inBoth(t, func(t *testing.T, e era) {
-			st := newStage(t, e)
-			p := st.say("slow")
-			p.sees("well")
+			st, p := newStageAtWork(t, e)
 			st.server.mu.Lock()
 			st.server.wrap = hangs
 			st.server.mu.Unlock()
@@ -404,67 +404,11 @@ func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// Two turns are open at a restart: each goes on as itself, through one connection.
-func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		s := newServer(t, e)
-		store := keeping{memlog.New()}
-		first := newGateway(t, s, store)
-		first.wait(first.say("hello"))
-		s.script = func(tn *turn) {
-			if tn.p.by.id != "u_bob" {
-				usual(tn)
-				return
-			}
-			for range 8 {
-				tn.say("more ")
-				tn.pause(10 * time.Second)
-			}
-			tn.finish("end_turn", "")
-		}
-		s.other("long", map[era]string{head: "thread:thread-active"}[e])
-		time.Sleep(time.Second)
-		turn := first.say("tool")
-		time.Sleep(time.Second)
-		first.close()
-		time.Sleep(15 * time.Second)
-
-		second := newGateway(t, s, store)
-		defer second.close()
-		stop, events := second.wait(turn)
-		if stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
-			t.Errorf("%+v %q", stop, said(events))
-		}
-		synctest.Wait()
-		if n := len(s.clients); n != 1 {
-			t.Errorf("%d connections", n)
-		}
-		var all strings.Builder
-		for r, err := range second.log.After(t.Context(), s.id, 0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d, ok := r.Payload.(trace.MessageDelta); ok {
-				all.WriteString(d.Delta)
-			}
-		}
-		if n := strings.Count(all.String(), "Let me look."); n != 1 {
-			t.Errorf("it was said %d times", n)
-		}
-		_ = agenttest.Said
-	})
-}
-
 // After a restart a question whose id only begins like that of one that waits is
 // another question.
 func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		file := t.TempDir() + "/token"
-		if err := os.WriteFile(file, []byte("token-ada\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		st.runtime.Token.File = file
+		st := newStage(t, head, serviceToken(t))
 		st.server.script = func(tn *turn) {
 			tn.say("well")
 			tn.pause(time.Minute)
@@ -473,35 +417,16 @@ func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
 		}
 		p := st.say("x")
 		p.sees("well")
-		if err := p.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Abandon(); err != nil {
-			t.Fatal(err)
-		}
-		if err := st.session.Close(); err != nil {
-			t.Fatal(err)
-		}
-		<-p.done
+		p.leave()
 		again := agenttest.NewHost()
 		again.OnAsk = func(context.Context, trace.Question) trace.Answer {
 			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 		}
-		r := again.Reopen(p.Turn(), p.Events())
-		session, err := st.runtime.Open(t.Context(), again, agent.Config{SessionID: st.server.id, Resume: st.host.Token()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = session.Close() }()
 		go func() {
 			time.Sleep(10 * time.Minute)
 			st.server.stopTurn()
 		}()
-		if err := st.runtime.Reattach(t.Context(), session, []string{"que-10-abcdef"}, r.Builder); err != nil {
-			t.Fatal(err)
-		}
-		stop, _ := r.Verdict()
-		_, events := finish(t, r, stop)
+		stop, events := p.takenUp(again, "que-10-abcdef")
 		asked := agenttest.Each[trace.Question](events)
 		if len(asked) != 1 || asked[0].QuestionID != "que-1" || stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("%+v, and what was asked is %+v", stop, asked)
@@ -639,7 +564,7 @@ func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
 		for _, why := range []string{"", "The sandbox could not be started."} {
 			st := newStage(t, e)
 			st.say("hello").completes()
-			st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+			st.server.theirs("slow")
 			synctest.Wait()
 			p := st.say("x")
 			synctest.Wait()
@@ -661,32 +586,37 @@ func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
 	})
 }
 
-// Two users on one session: each one's question is answered, and each one's turn is
-// stopped, in their own name.
-func TestE34_TwoUsersStopAndAnswerInTheirOwnNames(t *testing.T) {
+// A history of very many elements that say nothing is small in an answer and large in
+// memory: it is not read, and the turn that needs it says why.
+func TestE32_AHistoryOfVeryManyMessagesIsNotRead(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
-		st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
-			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "bob"}
+		st.server.light = true // the older server has the history in another greeting
+		st.server.wrap = func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, "/messages") {
+					next.ServeHTTP(w, r)
+					return
+				}
+				_, _ = w.Write([]byte(`{"messages":[` + strings.Repeat("0,", 1<<20) + `0]}`))
+			})
 		}
-		st.sayBy("hello", by{who: "ada"}).completes()
-		st.sayBy("question", by{who: "bob"}).completes()
-		p := st.sayBy("slow", by{who: "bob"})
+		p := st.say("slow")
 		p.sees("well")
-		p.cancel()
-		p.end()
-		synctest.Wait()
-		for _, typ := range []string{"answer", "abort"} {
-			got := st.server.frames(typ)
-			if e == head && typ == "abort" { // by REST, which the server notes by its call alone
-				continue
-			}
-			if len(got) != 1 || got[0]["who"] != "u_bob" {
-				t.Errorf("%s: %+v", typ, got)
-			}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		st.server.drop(websocket.StatusGoingAway)
+		stop, events := p.end()
+		runtime.ReadMemStats(&after)
+		errs := agenttest.Each[trace.Error](events)
+		if stop.Error != "Stream interrupted" || len(errs) != 1 || errs[0].Message != "Agent Ops tells more than 20000 messages of the session at once, which is the most that is read of it." {
+			t.Errorf("%+v %+v", stop, errs)
 		}
-		if what := st.server.atWork(); what != "" {
-			t.Errorf("%q runs", what)
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {
+			t.Errorf("%d MB were needed to refuse 2", grown>>20)
+		}
+		if opened, _ := st.server.sockets(); opened != 2 {
+			t.Errorf("%d sockets: it would only be the same again", opened)
 		}
 	})
 }

@@ -211,7 +211,7 @@ func TestE08_TheClockRestsWhileAPromptWaits(t *testing.T) {
 			}
 			usual(tn)
 		}
-		s.other("long", map[era]string{head: "thread:thread-active"}[e])
+		s.theirs("long")
 		synctest.Wait()
 		if stop, events := g.wait(g.say("tool")); stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
 			t.Errorf("%+v %q", stop, said(events))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -22,22 +23,24 @@ type decoderStage struct {
 	said    map[string]*strings.Builder
 	n       int
 
-	payloads map[string]*[]trace.Payload
+	mu     sync.Mutex // Builders append on their own
+	events map[string][]trace.Event
 }
 
 func newDecoderStage(t *testing.T, o Options) *decoderStage {
-	return &decoderStage{t: t, d: NewDecoder(o), said: map[string]*strings.Builder{}, payloads: map[string]*[]trace.Payload{}}
+	return &decoderStage{t: t, d: NewDecoder(o), said: map[string]*strings.Builder{}, events: map[string][]trace.Event{}}
 }
 
 func (s *decoderStage) open() *trace.Builder {
 	s.n++
 	name := string(rune('a' + s.n - 1))
 	text := &strings.Builder{}
-	payloads := &[]trace.Payload{}
-	s.said[name], s.payloads[name] = text, payloads
+	s.said[name] = text
 	b := trace.NewBuilder(s.t.Context(), trace.Config{Turn: name, Append: func(_ context.Context, events []trace.Event) error {
+		s.mu.Lock()
+		s.events[name] = append(s.events[name], events...)
+		s.mu.Unlock()
 		for _, e := range events {
-			*payloads = append(*payloads, e.Payload)
 			if m, ok := e.Payload.(trace.Message); ok {
 				text.WriteString(m.Text)
 			}
@@ -46,6 +49,17 @@ func (s *decoderStage) open() *trace.Builder {
 	}})
 	s.t.Cleanup(func() { _ = b.Finish(trace.Stop{}) })
 	return b
+}
+
+// wrote is what a turn has on record.
+func (s *decoderStage) wrote(b *trace.Builder) []trace.Event {
+	s.t.Helper()
+	if err := b.Flush(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.events[b.Turn()]
 }
 
 func (s *decoderStage) Begin(info agent.TurnInfo) *trace.Builder {
@@ -336,6 +350,38 @@ func TestE08_APromptThatNeverBeganIsOverWhenTheNextIsGiven(t *testing.T) {
 		s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, beginFrame, sayFrame, endFrame)
 		if _, ended := b.Verdict(); !ended || s.said["a"].String() != "" || len(s.begun) != 1 || s.begun[0].Prompt == nil || s.begun[0].Prompt.By != "u2" {
 			t.Errorf("%s: the first has ended: %v, and said %q; %d turns were begun", name, ended, s.said["a"], len(s.begun))
+		}
+	}
+}
+
+// E35: what is ended because it was the answer is the turn of the prompt that was taken for
+// it, and no other.
+func TestE35_TheTurnOfAPromptThatWasTheAnswerEnds(t *testing.T) {
+	t.Parallel()
+	in := func(frame, channel string) string {
+		return strings.Replace(frame, `"content"`, channel+`"content"`, 1)
+	}
+	for name, c := range map[string]struct {
+		channel, by string
+		want        phase
+	}{
+		"the owner's in its channel": {`"channelType":"slack","channelId":"C1",`, "u1", ended},
+		"somebody else has answered": {`"channelType":"slack","channelId":"C1",`, "u2", sent},
+		"of the web":                 {"", "u1", sent},
+		"in a thread":                {`"channelType":"thread","channelId":"T","threadId":"T",`, "u1", ended},
+		"in a thread without a type": {`"threadId":"T",`, "u1", sent},
+	} {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(helloFrame, in(echoFrame, c.channel), in(beginFrame, c.channel))
+		s.take(in(`{"type":"interactive_prompt","content":"","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{"threadId":""}}}`, c.channel))
+		b := s.open()
+		s.current = b
+		if err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(in(`{"type":"prompt","content":"Blue"}`, c.channel))}, s); err != nil {
+			t.Fatal(err)
+		}
+		s.take(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Blue","resolvedBy":"` + c.by + `"}}`)
+		if got := s.d.phase(b); got != c.want {
+			t.Errorf("%s: the prompt is in phase %d, want %d", name, got, c.want)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -372,12 +371,7 @@ func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inBoth(t, func(t *testing.T, e era) {
-				st := newStage(t, e)
-				file := t.TempDir() + "/token"
-				if err := os.WriteFile(file, []byte("token-ada\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				st.runtime.Token.File = file
+				st := newStage(t, e, serviceToken(t))
 				st.server.script = func(tn *turn) { c.script(st, tn) }
 				st.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
 					<-ctx.Done()
@@ -390,16 +384,7 @@ func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 				for _, q := range agenttest.Each[trace.Question](p.Events()) {
 					waiting = append(waiting, q.QuestionID)
 				}
-				if err := p.Flush(); err != nil {
-					t.Fatal(err)
-				}
-				if err := p.Abandon(); err != nil {
-					t.Fatal(err)
-				}
-				if err := st.session.Close(); err != nil {
-					t.Fatal(err)
-				}
-				<-p.done
+				p.leave()
 				time.Sleep(time.Minute)
 
 				again := agenttest.NewHost()
@@ -408,20 +393,10 @@ func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 						return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 					}
 				}
-				r := again.Reopen(p.Turn(), p.Events())
-				session, err := st.runtime.Open(t.Context(), again, agent.Config{SessionID: st.server.id, Resume: st.host.Token()})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() { _ = session.Close() }()
-				if err := st.runtime.Reattach(t.Context(), session, waiting, r.Builder); err != nil {
-					t.Fatal(err)
-				}
-				stop, ok := r.Verdict()
-				if !ok || stop.Outcome != trace.OutcomeCompleted {
+				stop, events := p.takenUp(again, waiting...)
+				if stop.Outcome != trace.OutcomeCompleted {
 					t.Errorf("%+v", stop)
 				}
-				_, events := finish(t, r, stop)
 				if got := said(events); got != c.want {
 					t.Errorf("%q, want %q", got, c.want)
 				}

@@ -6,7 +6,6 @@ import (
 	wire "github.com/tributary-dev/tributary/agentops"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/trace"
 )
 
 // mark is where a conversation stands upstream: what the resume token holds.
@@ -29,16 +28,6 @@ func parseMark(token string) mark {
 		return mark{}
 	}
 	return m
-}
-
-// waits is the message of the prompt, of which no more is there than that it waits.
-func (m mark) waits(p wire.PendingPrompt) wire.Message {
-	at := parsePlace(m.Channel)
-	thread := p.ThreadID
-	if thread == "" {
-		thread = at.thread
-	}
-	return wire.Message{ID: p.MessageID, Role: wire.RoleUser, Content: trace.JSONText(p.Content), Channel: at.channel, ThreadID: thread}
 }
 
 func (m mark) token() string {

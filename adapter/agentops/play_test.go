@@ -3,11 +3,8 @@ package agentops_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,13 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tributary-dev/tributary/adapter/agentops"
-	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // recordedLine is a line of a recording.
 func recordedLine(dir, frame string) string { return fmt.Sprintf(`{"dir":%q,"msg":%s}`, dir, frame) }
@@ -102,61 +96,10 @@ func lines(groups ...any) []string {
 	return all
 }
 
-// played is what became of a recording.
-type played struct {
-	records []trace.Record
-	turns   [][]trace.Record
-	skipped int
-}
-
-// playBack runs a recording through a new decoder. Every turn must obey the grammar.
-func playBack(t testing.TB, recording []string) played {
+// playBack runs a recording through a new decoder.
+func playBack(t testing.TB, recording []string) replaytest.Played {
 	t.Helper()
-	var p played
-	d := agentops.NewDecoder(agentops.Options{})
-	sum, err := replay.Run(t.Context(), d, strings.NewReader(strings.Join(recording, "\n")), func(r trace.Record) error {
-		p.records = append(p.records, r)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.skipped = sum.Skipped
-	p.turns = turns(p.records)
-	for _, records := range p.turns {
-		if err := agenttest.CheckTurn(events(records)); err != nil {
-			t.Error(err)
-		}
-	}
-	return p
-}
-
-// turns groups the records by turn, in the order of their beginning.
-func turns(records []trace.Record) [][]trace.Record {
-	var order []string
-	all := map[string][]trace.Record{}
-	for _, r := range records {
-		if r.Turn == "" {
-			continue
-		}
-		if all[r.Turn] == nil {
-			order = append(order, r.Turn)
-		}
-		all[r.Turn] = append(all[r.Turn], r)
-	}
-	var grouped [][]trace.Record
-	for _, turn := range order {
-		grouped = append(grouped, all[turn])
-	}
-	return grouped
-}
-
-func events(records []trace.Record) []trace.Event {
-	var all []trace.Event
-	for _, r := range records {
-		all = append(all, r.Event)
-	}
-	return all
+	return replaytest.Play(t, agentops.NewDecoder(agentops.Options{}), []byte(strings.Join(recording, "\n")))
 }
 
 // sum is what a turn amounts to.
@@ -170,9 +113,9 @@ type sum struct {
 	End     string // "outcome: error"
 }
 
-func sums(p played) []sum {
+func sums(p replaytest.Played) []sum {
 	var all []sum
-	for _, records := range p.turns {
+	for _, records := range p.Turns {
 		all = append(all, sumOf(records))
 	}
 	return all
@@ -217,11 +160,11 @@ func sumOf(records []trace.Record) sum {
 }
 
 // expect compares what the turns of a recording amount to.
-func expect(t *testing.T, recording []string, want ...sum) played {
+func expect(t *testing.T, recording []string, want ...sum) replaytest.Played {
 	t.Helper()
 	p := playBack(t, recording)
-	if p.skipped > 0 {
-		t.Errorf("%d frames were not understood", p.skipped)
+	if p.Skipped > 0 {
+		t.Errorf("%d frames were not understood", p.Skipped)
 	}
 	if d := cmp.Diff(want, sums(p)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -230,31 +173,12 @@ func expect(t *testing.T, recording []string, want ...sum) played {
 }
 
 // streams is the stream of each turn, one after another.
-func streams(p played, o uistream.Options) []byte {
+func streams(p replaytest.Played, o uistream.Options) []byte {
 	var out []byte
-	for _, records := range p.turns {
+	for _, records := range p.Turns {
 		out = uistream.AppendTurn(out, slices.Values(records), o, uistream.Framing{})
 	}
 	return out
-}
-
-func golden(t *testing.T, path string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); d != "" {
-		t.Errorf("it differs from %s (-want +got):\n%s", path, d)
-	}
 }
 
 // datas are the events of the agent's world, by name, as their values.

@@ -37,6 +37,12 @@ type prompt struct {
 	abort   bool           // it was to stop before it had begun
 	b       *trace.Builder // the turn that it opened here, if any
 	number  int
+	answers bool // it would be taken for the answer to what its channel is asked
+
+	// Of one whose turn was open before a restart:
+	left   bool
+	native []string // the upstream's turns that are on record, in order
+	texts  int      // how many texts of these were found again
 }
 
 // joiner stands between prompts that the session agent collected.
@@ -45,6 +51,7 @@ const joiner = "\n\n---\n\n"
 // sent takes a prompt of ours. Nothing names it until its message comes back.
 func (d *Decoder) sent(f wire.Prompt, t agent.Turns) {
 	p := &prompt{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), sender: d.user, phase: sent, b: d.free(t.Current())}
+	p.answers = f.ChannelType != "" && f.ChannelType != defaultType && d.asked(p.channel)
 	p.parts = inputOf(f.Content, nil)
 	for _, a := range f.Attachments {
 		p.parts = append(p.parts, trace.InputPart{Type: trace.InputFile, MediaType: a.MIME, URL: a.URL, Filename: a.Filename})

@@ -2,7 +2,6 @@ package agentops_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,25 +9,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-const recordings = "../../testdata/agentops"
-
 // recorded returns the lines of each recording, by name.
 func recorded(t testing.TB) map[string][]string {
-	files, err := filepath.Glob(recordings + "/*.jsonl")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recordings in %s (%v)", recordings, err)
-	}
+	t.Helper()
 	all := map[string][]string{}
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[strings.TrimSuffix(filepath.Base(f), ".jsonl")] = strings.Split(strings.TrimSpace(string(data)), "\n")
+	for name, data := range replaytest.Recordings(t, "../../testdata/agentops") {
+		all[name] = strings.Split(strings.TrimSpace(string(data)), "\n")
 	}
 	return all
 }
@@ -105,14 +96,14 @@ func TestRecordingsAmountToWhatTheyExpect(t *testing.T) {
 	for name, recording := range recorded(t) {
 		want := expectations(t, recording)
 		p := playBack(t, recording)
-		if p.skipped > 0 {
-			t.Errorf("%s: %d frames were not understood", name, p.skipped)
+		if p.Skipped > 0 {
+			t.Errorf("%s: %d frames were not understood", name, p.Skipped)
 		}
-		if len(want) == 0 || len(want) != len(p.turns) {
-			t.Errorf("%s has %d turns, want %d", name, len(p.turns), len(want))
+		if len(want) == 0 || len(want) != len(p.Turns) {
+			t.Errorf("%s has %d turns, want %d", name, len(p.Turns), len(want))
 			continue
 		}
-		for i, records := range p.turns {
+		for i, records := range p.Turns {
 			if d := cmp.Diff(want[i].normal(), amounts(records).normal()); d != "" {
 				t.Errorf("%s, turn %d (-want +got):\n%s", name, i+1, d)
 			}
@@ -139,11 +130,11 @@ func TestE04_EachDialectAlone(t *testing.T) {
 				continue
 			}
 			p := playBack(t, half)
-			if len(p.turns) != len(want) {
-				t.Errorf("%s as a %s has %d turns, want %d", name, dialect, len(p.turns), len(want))
+			if len(p.Turns) != len(want) {
+				t.Errorf("%s as a %s has %d turns, want %d", name, dialect, len(p.Turns), len(want))
 				continue
 			}
-			for i, records := range p.turns {
+			for i, records := range p.Turns {
 				want, got := want[i].normal(), amounts(records).normal()
 				if dialect == "runner" { // people answer in browsers, and only they are told how the session ends
 					want.Approvals, got.Approvals = nil, nil
@@ -172,17 +163,9 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := playBack(t, recording)
-			var lines []byte
-			for _, r := range p.records {
-				line, err := r.AppendJSON(nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				lines = append(append(lines, line...), '\n')
-			}
-			golden(t, filepath.Join("testdata", "golden", name+".jsonl"), lines)
-			golden(t, filepath.Join("testdata", "golden", name+".sse"), streams(p, uistream.Options{}))
-			golden(t, filepath.Join("testdata", "golden", name+".letter.sse"), streams(p, uistream.Options{Letter: true}))
+			replaytest.Golden(t, filepath.Join("testdata", "golden", name+".jsonl"), replaytest.Lines(t, p.Records))
+			replaytest.Golden(t, filepath.Join("testdata", "golden", name+".sse"), streams(p, uistream.Options{}))
+			replaytest.Golden(t, filepath.Join("testdata", "golden", name+".letter.sse"), streams(p, uistream.Options{Letter: true}))
 		})
 	}
 }

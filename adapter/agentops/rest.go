@@ -144,7 +144,9 @@ func (a *api) call(ctx context.Context, c agent.Caller, method, address string, 
 	case out == nil:
 		return nil
 	}
-	if err := json.Unmarshal(data, out); err != nil {
+	if err := json.Unmarshal(data, out); errors.Is(err, errTooMany) {
+		return errTooMany
+	} else if err != nil {
 		return &failure{sentence: fmt.Sprintf("Agent Ops at %s answered with something else than its JSON: is the url right?", a.base.Host), final: true, foreign: true}
 	}
 	return nil
@@ -197,7 +199,7 @@ func (a *api) messages(ctx context.Context, c agent.Caller, session string, sinc
 		address += "?after=" + strconv.FormatInt(since.Unix(), 10)
 	}
 	var found struct {
-		Messages []json.RawMessage `json:"messages"`
+		Messages told `json:"messages"`
 	}
 	err := a.call(ctx, c, http.MethodGet, address, nil, &found)
 	return found.Messages, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -17,13 +18,13 @@ func row(t *testing.T, id string, recordings ...[]string) {
 		path := filepath.Join("testdata", "rows", id+"."+name+".sse")
 		for i, recording := range recordings {
 			p := playBack(t, recording)
-			if p.skipped > 0 {
-				t.Errorf("%s: %d frames were not understood", id, p.skipped)
+			if p.Skipped > 0 {
+				t.Errorf("%s: %d frames were not understood", id, p.Skipped)
 			}
-			if i > 0 && *update {
+			if i > 0 && replaytest.Updates() {
 				continue
 			}
-			golden(t, path, streams(p, o))
+			replaytest.Golden(t, path, streams(p, o))
 		}
 	}
 }

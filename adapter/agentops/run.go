@@ -43,6 +43,21 @@ func (d *Decoder) active(channel string) *run {
 	return nil
 }
 
+// ofPrompt returns the run of a prompt, or nil.
+func (d *Decoder) ofPrompt(p *prompt) *run {
+	for _, r := range d.runs {
+		if r.prompt == p {
+			return r
+		}
+	}
+	return nil
+}
+
+// busy reports whether anything is open.
+func (d *Decoder) busy() bool {
+	return len(d.runs) > 0 || slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.b != nil && !over(p.b) })
+}
+
 // runOf finds the run that a frame without a turn's id is about: that of the prompt
 // it names, else that of its channel. One that names neither is about the newest.
 func (d *Decoder) runOf(promptID string, c wire.Channel) *run {
@@ -87,9 +102,6 @@ func (d *Decoder) begin(p *prompt, channel string, t agent.Turns) *run {
 	info := agent.TurnInfo{Reason: "upstream", Beside: len(d.runs) > 0}
 	switch {
 	case p == nil:
-		if b := d.free(t.Current()); b != nil && len(d.prompts) == 0 {
-			r.b = b // a turn that goes on after a restart
-		}
 	case p.b != nil:
 		r.b = p.b
 	case p.own:

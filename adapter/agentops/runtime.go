@@ -26,8 +26,9 @@ type Runtime struct {
 	URL string
 	// Token is in whose name the sessions are used. Without one it is the caller's.
 	Token Credential
-	// PerTurn opens a connection for each turn and closes it afterwards. Else there is
-	// one for each session and principal, as long as the session is open.
+	// PerTurn opens a connection for each turn and closes it afterwards. Else one reads
+	// the session for all, in the name of a principal, as long as the session is open;
+	// another principal has one where that is needed to speak in its own name.
 	PerTurn bool
 	// Strict never connects again by itself: a connection that is lost in the middle
 	// of a turn ends the turn.

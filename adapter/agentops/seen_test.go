@@ -91,8 +91,8 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 			t.Fatal(err)
 		}
 		var calls, about []string
-		for _, p := range *s.payloads["a"] {
-			switch p := p.(type) {
+		for _, e := range s.events["a"] {
+			switch p := e.Payload.(type) {
 			case trace.ToolCall:
 				calls = append(calls, p.RawName+string(p.Input))
 			case trace.Question:

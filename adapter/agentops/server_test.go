@@ -367,6 +367,7 @@ func (s *server) post(w http.ResponseWriter, r *http.Request, who user) {
 	content, _ := body["content"].(string)
 	files, _ := body["attachments"].([]any)
 	if body["interrupt"] == true && content == "" && len(files) == 0 {
+		s.note(object{"type": "abort"}, who, "rest")
 		s.abort()
 		reply(w, http.StatusOK, object{"success": true, "aborted": true})
 		return
@@ -570,6 +571,11 @@ func encodeFrame(t *testing.T, frame object) []byte {
 func (s *server) broadcast(frame object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.tell(frame)
+}
+
+// tell is broadcast for who holds s.mu.
+func (s *server) tell(frame object) {
 	for _, c := range s.clients {
 		s.to(c, frame)
 	}
@@ -641,6 +647,36 @@ func under[T any](s *server, read func() T) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return read()
+}
+
+// revoke makes a token worth nothing: its sockets are closed with a code, 0 is without a
+// word, and it opens nothing any more.
+func (s *server) revoke(token string, code websocket.StatusCode) {
+	s.mu.Lock()
+	who := s.users[token]
+	delete(s.users, token)
+	clients := slices.Clone(s.clients)
+	s.mu.Unlock()
+	for _, c := range clients {
+		switch {
+		case c.user != who:
+		case code == 0:
+			_ = c.conn.CloseNow()
+		default:
+			_ = c.conn.Close(code, "")
+		}
+	}
+}
+
+// connected are the users whose sockets are open.
+func (s *server) connected() (all []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.clients {
+		all = append(all, c.user.id)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // What tests look at.

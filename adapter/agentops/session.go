@@ -61,6 +61,9 @@ func newSession(r Runtime, a *api, host agent.Host, cfg agent.Config) *session {
 	s := &session{rt: r, api: a, host: host, cfg: cfg, asks: map[string]context.CancelFunc{}, told: map[string]func(){}, connecting: newTurnstile(), users: map[principal]string{}, news: make(chan struct{}), at: parseMark(cfg.Resume)}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.dec = s.newDecoder()
+	for _, left := range cfg.Left {
+		s.adopt(left)
+	}
 	return s
 }
 

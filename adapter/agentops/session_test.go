@@ -71,9 +71,7 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 // A stop reaches the session before the socket closes, and the turn there is over.
 func TestF09_AbortThenClose(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e, perTurn)
-		p := st.say("slow")
-		p.sees("well")
+		st, p := newStageAtWork(t, e, perTurn)
 		p.cancel()
 		stop, events := p.end()
 		if stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
@@ -94,9 +92,7 @@ func TestF09_AbortThenClose(t *testing.T) {
 
 func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e)
-		p := st.say("slow")
-		p.sees("well")
+		st, p := newStageAtWork(t, e)
 		began := time.Now()
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
@@ -144,9 +140,7 @@ func TestE24_APromptAfterAStopWaitsForItsSecondEnd(t *testing.T) {
 // A client that goes away stops the turn in the same way.
 func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e)
-		p := st.say("slow")
-		p.sees("well")
+		st, p := newStageAtWork(t, e)
 		if err := p.Finish(trace.Stop{Reason: "disconnected", Outcome: trace.OutcomeCanceled}); err != nil {
 			t.Fatal(err)
 		}
@@ -162,9 +156,7 @@ func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
 // In strict mode nothing is tried again.
 func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e, strict)
-		p := st.say("slow")
-		p.sees("well")
+		st, p := newStageAtWork(t, e, strict)
 		st.server.drop(0)
 		stop, events := p.end()
 		if stop.Outcome != trace.OutcomeFailed || stop.Error != "Stream interrupted" || said(events) != "well" {
@@ -260,9 +252,7 @@ func TestG02_StreamInterrupted(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(int(code)), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newStage(t, head, strict)
-				p := st.say("slow")
-				p.sees("well")
+				st, p := newStageAtWork(t, head, strict)
 				st.server.drop(code)
 				stop, events := p.end()
 				if stop.Outcome != trace.OutcomeFailed || stop.Error != "Stream interrupted" || said(events) != "well" {
@@ -279,9 +269,7 @@ func TestG02_StreamInterrupted(t *testing.T) {
 // A connection that cannot be made anew ends the turn after a bounded time.
 func TestG02_InterruptedWhenItCannotBeMadeAnew(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e)
-		p := st.say("slow")
-		p.sees("well")
+		st, p := newStageAtWork(t, e)
 		st.server.wrap = func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 		}
@@ -388,13 +376,18 @@ func (s *server) other(text, channel string) {
 	s.prompt(p)
 }
 
+// theirs is a prompt of somebody else's where ours go that name no channel.
+func (s *server) theirs(text string) {
+	s.other(text, map[era]string{head: "thread:thread-active"}[s.era])
+}
+
 // A prompt that comes while another's turn runs waits there, and then has its own
 // text; the other's turn is told as the other's.
 func TestE08_APromptWaitsForAnothersTurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
 		st.say("hello").completes()
-		st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+		st.server.theirs("slow")
 		synctest.Wait()
 		p := st.say("tool")
 		if got := p.completes(); got != "Let me look.|It says hello." {
@@ -451,7 +444,7 @@ func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
 			tn.say(fmt.Sprintf("%s's turn", tn.p.by.name))
 			tn.finish("end_turn", "")
 		}
-		st.server.other("same", map[era]string{head: "thread:thread-active"}[e])
+		st.server.theirs("same")
 		if got := st.say("same").completes(); got != "Ada's turn" {
 			t.Errorf("ours said %q", got)
 		}
@@ -497,9 +490,7 @@ func TestE28_LateChunksAfterAnAbortAreDropped(t *testing.T) {
 // Somebody else's abort ends our turn without an end, too.
 func TestE27_AnAbortBySomebodyElse(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e)
-		p := st.say("slow")
-		p.sees("well")
+		st, p := newStageAtWork(t, e)
 		st.server.abort()
 		if stop, events := p.end(); stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
 			t.Errorf("%+v %q", stop, said(events))
@@ -548,7 +539,7 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
 		st.say("hello").completes()
-		st.server.other("slow", map[era]string{head: "thread:thread-active"}[e])
+		st.server.theirs("slow")
 		synctest.Wait()
 		p := st.say("slow too")
 		synctest.Wait()
@@ -583,9 +574,7 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 // E36: the session ends in the middle of a turn.
 func TestE36_TheSessionEndsInMidTurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e)
-		p := st.say("slow")
-		p.sees("well")
+		st, p := newStageAtWork(t, e)
 		st.server.broadcast(object{"type": "status", "data": object{"status": "terminated"}})
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "terminated") {
 			t.Errorf("%+v", stop)

@@ -114,7 +114,7 @@ func (s *socket) lost(err error) error {
 		websocket.StatusProtocolError, websocket.StatusUnsupportedData, websocket.StatusInvalidFramePayloadData,
 		websocket.StatusPolicyViolation, websocket.StatusMessageTooBig, websocket.StatusMandatoryExtension,
 	}
-	return &failure{sentence: sentence, final: slices.Contains(final, closed.Code)}
+	return &failure{sentence: sentence, final: slices.Contains(final, closed.Code), personal: closed.Code == websocket.StatusPolicyViolation}
 }
 
 func closeWord(c websocket.StatusCode) string {

@@ -2,6 +2,8 @@ package agentops_test
 
 import (
 	"context"
+	"errors"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -42,6 +44,15 @@ func newStage(t *testing.T, e era, change ...func(*agentops.Runtime)) *stage {
 	return st
 }
 
+// newStageAtWork opens a session in which a turn of Ada's runs, which has said "well".
+func newStageAtWork(t *testing.T, e era, change ...func(*agentops.Runtime)) (*stage, *play) {
+	t.Helper()
+	st := newStage(t, e, change...)
+	p := st.say("slow")
+	p.sees("well")
+	return st, p
+}
+
 func strict(r *agentops.Runtime)  { r.Strict = true }
 func perTurn(r *agentops.Runtime) { r.PerTurn = true }
 
@@ -64,6 +75,16 @@ func (st *stage) open(token string) {
 			st.t.Error(err)
 		}
 	})
+}
+
+// serviceToken makes Ada's token that of the gateway, by which turns outlive it.
+func serviceToken(t *testing.T) func(*agentops.Runtime) {
+	t.Helper()
+	file := t.TempDir() + "/token"
+	if err := os.WriteFile(file, []byte("token-ada\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func(r *agentops.Runtime) { r.Token.File = file }
 }
 
 // play is a turn under way.
@@ -173,4 +194,52 @@ func (p *play) sees(text string) {
 	}); err != nil {
 		p.st.t.Fatalf("the turn never said %q", text)
 	}
+}
+
+// leave ends the session as a gateway does that stops while the turn runs.
+func (p *play) leave() {
+	t := p.st.t
+	t.Helper()
+	if err := errors.Join(p.Flush(), p.Abandon(), p.st.session.Close()); err != nil {
+		t.Fatal(err)
+	}
+	<-p.done
+}
+
+// takenUp goes on with the turn in a session that is opened anew, to its end. Those it had
+// asked wait.
+func (p *play) takenUp(host *agenttest.Host, waiting ...string) (trace.Stop, []trace.Event) {
+	t := p.st.t
+	t.Helper()
+	r := host.Reopen(p.Turn(), p.Events())
+	left := leftOf(r, waiting...)
+	session, err := p.st.runtime.Open(t.Context(), host, agent.Config{SessionID: p.st.server.id, Resume: p.st.host.Token(), Left: []agent.Left{left}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = session.Close() }()
+	if err := p.st.runtime.Reattach(t.Context(), session, left); err != nil {
+		t.Fatal(err)
+	}
+	stop, ok := r.Verdict()
+	if !ok {
+		t.Fatal("the turn has no end")
+	}
+	return finish(t, r, stop)
+}
+
+// leftOf is what a session has on record of a turn.
+func leftOf(r *agenttest.Recorder, waiting ...string) agent.Left {
+	left := agent.Left{Builder: r.Builder, Waiting: waiting}
+	for _, e := range r.Events() {
+		switch p := e.Payload.(type) {
+		case trace.Prompt:
+			left.Prompt = &p
+		case trace.Step:
+			if p.NativeID != "" {
+				left.Native = append(left.Native, p.NativeID)
+			}
+		}
+	}
+	return left
 }

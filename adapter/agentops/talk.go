@@ -120,6 +120,9 @@ func (s *session) await(ctx context.Context, o *ours) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.lead != nil && s.lead.who == whoIs(o.caller) {
+		s.lead.used = time.Now()
+	}
 	if s.ours == o {
 		s.ours = nil
 	}

@@ -155,12 +155,12 @@ func (s *server) after(t *turn) {
 		return
 	}
 	s.running = nil
-	if len(s.queue) == 0 || s.status != "running" {
-		s.mu.Unlock()
-		s.broadcast(object{"type": "status", "data": object{"runnerBusy": false}})
+	if len(s.queue) == 0 || s.status != "running" { // told before anybody can prompt anew
+		s.tell(object{"type": "status", "data": object{"runnerBusy": false}})
 		if s.era == feb {
-			s.broadcast(object{"type": "agentStatus", "status": "idle"})
+			s.tell(object{"type": "agentStatus", "status": "idle"})
 		}
+		s.mu.Unlock()
 		return
 	}
 	p := s.queue[0]

@@ -3,14 +3,20 @@ package agentops
 import (
 	"context"
 	"net/http"
+	"slices"
+	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
 
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// mostVoices bounds how many lines are kept through which is only spoken.
-const mostVoices = 8
+// How many lines are kept through which is only spoken, and how long a line is that
+// belongs to somebody who has nothing open any more.
+const (
+	mostVoices = 8
+	restsFor   = time.Minute
+)
 
 // send says something in the caller's name. That it was not taken is logged: there
 // is nothing to be done about it.
@@ -49,6 +55,7 @@ func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
 	s.mu.Lock()
 	for _, v := range s.voices {
 		if v.who == whoIs(c) && v.ctx.Err() == nil {
+			v.used = time.Now()
 			s.mu.Unlock()
 			return v, nil
 		}
@@ -61,9 +68,7 @@ func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shut {
-		l.hangUp()
-		l.close()
-		close(l.done)
+		l.discard()
 		return nil, errClosed
 	}
 	if len(s.voices) >= mostVoices {
@@ -71,9 +76,41 @@ func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
 		s.voices = s.voices[1:]
 	}
 	s.voices = append(s.voices, l)
+	l.rest = time.AfterFunc(restsFor, func() { s.release(l) })
 	s.goes.Go(func() { l.watch(l.ctx) })
 	s.goes.Go(func() { s.overhear(l) })
 	return l, nil
+}
+
+// release lets go of a line through which is only spoken, when its principal has had
+// nothing open for a while.
+func (s *session) release(l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.ctx.Err() != nil {
+		return
+	}
+	if s.hasOpen(l.who) {
+		l.used = time.Now()
+	}
+	if rests := time.Since(l.used); rests < restsFor {
+		l.rest.Reset(restsFor - rests)
+		return
+	}
+	l.hangUp()
+}
+
+// hasOpen reports whether somebody has a turn that runs or waits. The caller holds s.mu.
+func (s *session) hasOpen(who principal) bool {
+	mine := func(o *ours) bool { return whoIs(o.caller) == who }
+	return s.ours != nil && mine(s.ours) || slices.ContainsFunc(s.owed, mine)
+}
+
+// outlived reports whether a session is read in the name of somebody who has had nothing
+// open for a while, and nothing else is, while somebody else is about to have. The caller
+// holds s.mu.
+func (s *session) outlived(l *line, c agent.Caller) bool {
+	return l.who != whoIs(c) && !s.hasOpen(l.who) && !s.dec.busy() && time.Since(l.used) >= restsFor
 }
 
 // overhear reads a line through which is only spoken. What everybody is told the
@@ -94,6 +131,7 @@ func (s *session) overhear(l *line) {
 	l.hangUp()
 	l.close()
 	s.mu.Lock()
+	l.rest.Stop()
 	for i, v := range s.voices {
 		if v == l {
 			s.voices = append(s.voices[:i:i], s.voices[i+1:]...)

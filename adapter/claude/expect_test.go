@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -31,8 +32,7 @@ type subagentExpectation struct {
 
 func TestExpectations(t *testing.T) {
 	t.Parallel()
-	for _, name := range names(t) {
-		recording := read(t, name)
+	for name, recording := range recorded(t) {
 		var want []expectation
 		for line := range bytes.Lines(recording) {
 			var l struct {
@@ -45,15 +45,14 @@ func TestExpectations(t *testing.T) {
 				want = append(want, *l.Expect)
 			}
 		}
-		records, _ := play(t, recording)
-		got := turns(records)
+		got := play(t, recording).Turns
 		if len(want) == 0 || len(got) != len(want) {
 			t.Errorf("%s has %d turns, want %d", name, len(got), len(want))
 			continue
 		}
 		subagents := map[string]subagentExpectation{}
-		for i, events := range got {
-			sum := summarize(events, subagents)
+		for i, records := range got {
+			sum := summarize(replaytest.Events(records), subagents)
 			for id := range want[i].Subagents {
 				delete(sum.Tools, id) // told again in the turn of its report
 			}

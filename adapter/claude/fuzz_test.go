@@ -11,24 +11,9 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
-
-// checkWhatever plays any bytes: whatever they are, every turn is well formed
-// and nothing panics.
-func checkWhatever(t *testing.T, recording []byte) error {
-	var records []trace.Record
-	_, _ = replay.Run(t.Context(), claude.NewDecoder(claude.Options{}), bytes.NewReader(recording), func(r trace.Record) error {
-		records = append(records, r)
-		return nil
-	})
-	for _, events := range turns(records) {
-		if err := agenttest.CheckTurn(events); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 func FuzzDecode(f *testing.F) {
 	for _, lines := range [][]string{ // small, so that the fuzzer gets around
@@ -45,7 +30,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(strings.Join(lines, "\n")))
 	}
 	f.Fuzz(func(t *testing.T, recording []byte) {
-		if err := checkWhatever(t, recording); err != nil {
+		if err := replaytest.Whatever(t, claude.NewDecoder(claude.Options{}), recording); err != nil {
 			t.Error(err)
 		}
 	})
@@ -54,11 +39,11 @@ func FuzzDecode(f *testing.F) {
 // TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
 func TestLinesLostDoubledAndMoved(t *testing.T) {
 	t.Parallel()
-	for _, name := range names(t) {
+	for name, recording := range recorded(t) {
 		if name == "big" {
 			continue
 		}
-		lines := bytes.SplitAfter(read(t, name), []byte("\n"))
+		lines := bytes.SplitAfter(recording, []byte("\n"))
 		for seed := range uint64(6) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			var damaged []byte
@@ -75,7 +60,7 @@ func TestLinesLostDoubledAndMoved(t *testing.T) {
 					damaged = append(damaged, lines[i]...)
 				}
 			}
-			if err := checkWhatever(t, damaged); err != nil {
+			if err := replaytest.Whatever(t, claude.NewDecoder(claude.Options{}), damaged); err != nil {
 				t.Errorf("%s, damaged with seed %d: %v", name, seed, err)
 			}
 		}

@@ -1,0 +1,163 @@
+package agentops
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+)
+
+// How a lost connection is made anew: after 1 s, 2 s, 4 s and so on to 30 s, each a
+// fifth more or less, ten times.
+const (
+	againFirst  = time.Second
+	againAtMost = 30 * time.Second
+	againTimes  = 10
+)
+
+// steady is how long a line lives that is as good as any, also if nothing came.
+const steady = time.Minute
+
+// patience is how often a line was made anew in vain, and how long the next try waits.
+type patience struct {
+	tries int
+	pause time.Duration
+}
+
+// moves counts what has happened to turns.
+func (s *session) moves() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dec.moves
+}
+
+// replace finds another line for one that has failed, as long as a turn needs it: in the
+// name of another who has one open, if who read is not let in any more. One that fails as
+// well before anything has come of it counts as a try: else who takes connections only to
+// hang up would be asked for ever.
+func (s *session) replace(lost *line, why error, p *patience) *line {
+	refused, who := map[principal]bool{}, lost.who
+	for ; p.tries < againTimes; p.tries++ {
+		refused[who] = refused[who] || isPersonal(why)
+		if s.rt.Strict || isFinal(why) && !isPersonal(why) {
+			break
+		}
+		p.pause = min(max(2*p.pause, againFirst), againAtMost)
+		if !s.needed() || !s.rest(jitter(p.pause)) {
+			return nil // the next prompt connects
+		}
+		c, found := s.reader(refused)
+		if !found {
+			break
+		}
+		next, err := s.again(c)
+		if err == nil {
+			p.tries++
+			return next
+		}
+		why, who = err, whoIs(c)
+	}
+	s.interrupted(why)
+	return nil
+}
+
+// jitter makes clients that were cut off together not come back together.
+func jitter(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // it is no secret
+}
+
+// rest waits, and reports whether the session is still open.
+func (s *session) rest(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.life.Done():
+		return false
+	}
+}
+
+// again opens a line in the place of one that was lost, and brings what was missed.
+// There is none if a prompt that came meanwhile has opened one.
+func (s *session) again(c agent.Caller) (*line, error) {
+	if err := s.connecting.enter(s.life); err != nil {
+		return nil, nil //nolint:nilerr,nilnil // the session was closed
+	}
+	defer s.connecting.leave()
+	s.mu.Lock()
+	taken := s.lead != nil
+	s.mu.Unlock()
+	if taken {
+		return nil, nil //nolint:nilnil // see above
+	}
+	l, err := s.reopen(s.life, c, nil)
+	if errors.Is(err, errClosed) {
+		return nil, nil //nolint:nilnil // see above
+	}
+	return l, err
+}
+
+// reopen opens a line, brings what was missed, and takes it into use. The caller has
+// entered s.connecting.
+func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*line)) (*line, error) {
+	l, in, data, err := s.open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	filled, err := s.filled(ctx, c, in, data)
+	if err != nil {
+		l.discard()
+		return nil, err
+	}
+	return l, s.lift(l, in, filled, read)
+}
+
+// needed reports whether a lost connection is to be made anew.
+func (s *session) needed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.shut && (s.ours != nil && !over(s.ours.b) || len(s.owed) > 0 || s.dec.busy())
+}
+
+// reader tells in whose name the session is to be read: of one who has something open
+// there, or of who did it before.
+func (s *session) reader(refused map[principal]bool) (agent.Caller, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := []agent.Caller{s.last}
+	for _, o := range s.owed {
+		all = append([]agent.Caller{o.caller}, all...)
+	}
+	if s.ours != nil && !over(s.ours.b) {
+		all = append([]agent.Caller{s.ours.caller}, all...)
+	}
+	i := slices.IndexFunc(all, func(c agent.Caller) bool { return c.Bearer != "" && !refused[whoIs(c)] })
+	if i < 0 {
+		return agent.Caller{}, false
+	}
+	return all[i], true
+}
+
+// interrupted ends the turns of a connection that is lost for good.
+func (s *session) interrupted(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.dec.runs {
+		failedFor(r.b, streamInterrupted, why)
+	}
+	for _, p := range s.dec.prompts {
+		if p.b != nil {
+			failedFor(p.b, streamInterrupted, why)
+		}
+	}
+	if s.ours != nil {
+		failedFor(s.ours.b, streamInterrupted, why)
+	}
+	s.quiet()
+	s.owed = nil
+	s.dec = s.newDecoder()
+}

@@ -1,0 +1,192 @@
+package agentops_test
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// onRecord is a turn as the log has it.
+type onRecord struct {
+	by     string
+	stop   trace.Stop
+	ended  bool
+	events []trace.Event
+}
+
+// streamed joins what clients have got of it.
+func (o onRecord) streamed() string { return streamed(o.events) }
+
+// turns are all turns of the session, in the order of their beginning.
+func (g *gateway) turns() (all []*onRecord) {
+	g.t.Helper()
+	of := map[string]*onRecord{}
+	for r, err := range g.log.After(g.t.Context(), g.server.id, 0) {
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		if r.Turn == "" {
+			continue
+		}
+		if of[r.Turn] == nil {
+			of[r.Turn] = &onRecord{}
+			all = append(all, of[r.Turn])
+		}
+		o := of[r.Turn]
+		o.events = append(o.events, r.Event)
+		switch p := r.Payload.(type) {
+		case trace.Prompt:
+			o.by = p.By
+		case trace.Stop:
+			o.stop, o.ended = p, true
+		}
+	}
+	for _, o := range all {
+		if err := agenttest.CheckTurn(o.events); o.ended && err != nil {
+			g.t.Errorf("the turn of %s is not well formed: %v", o.by, err)
+		}
+	}
+	return all
+}
+
+// restart closes a gateway, lets time pass, and starts another on what it kept.
+func restart(g *gateway, store keeping, after time.Duration) *gateway {
+	g.close()
+	time.Sleep(after)
+	return newGateway(g.t, g.server, store)
+}
+
+// A turn that somebody began in Agent Ops goes on over a restart of the gateway: it is
+// that turn, and no other; what was missed is added, nothing is said twice; and whoever
+// prompts here meanwhile does not have to wait for it here.
+func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
+	call := func(tn *turn, status string, result any) {
+		tn.tool("prt-1", "bash", status, object{"command": "ls"}, result)
+	}
+	for _, c := range []struct {
+		name, want string
+		before     func(*turn) // what happens before the restart, during it, and after
+		during     func(*turn)
+		after      func(*turn)
+		answers    int
+	}{
+		{
+			"before its first text", "Let me look.", func(*turn) {}, func(tn *turn) { tn.say("Let me ") }, func(tn *turn) { tn.say("look.") }, 0,
+		},
+		{
+			"in the middle of a text", "Let me look at it.",
+			func(tn *turn) { tn.say("Let me ") }, func(tn *turn) { tn.say("look ") }, func(tn *turn) { tn.say("at it.") }, 0,
+		},
+		{
+			"while a tool runs", "Let me look.It is there.",
+			func(tn *turn) { tn.say("Let me look."); call(tn, "running", nil) },
+			func(tn *turn) { call(tn, "completed", "a.go"); tn.say("It is ") },
+			func(tn *turn) { tn.say("there.") }, 0,
+		},
+		{
+			"and ends meanwhile", "Let me look.", func(tn *turn) { tn.say("Let me ") },
+			func(tn *turn) { tn.say("look."); tn.finish("end_turn", "") }, func(*turn) {}, 0,
+		},
+		{
+			"while it asks", "Well:red it is.", func(tn *turn) { tn.say("Well:") },
+			func(tn *turn) { tn.say(tn.ask("que-1", "Which?", "red"), " it is.") }, func(*turn) {}, 1,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBoth(t, func(t *testing.T, e era) {
+				s := newServer(t, e)
+				store := keeping{memlog.New()}
+				first := newGateway(t, s, store)
+				first.wait(first.say("hello"))
+				s.script = func(tn *turn) {
+					if tn.p.by.id != "u_bob" {
+						usual(tn)
+						return
+					}
+					c.before(tn)
+					tn.pause(10 * time.Second)
+					c.during(tn)
+					tn.pause(20 * time.Second)
+					c.after(tn)
+					tn.finish("end_turn", "")
+				}
+				s.theirs("theirs")
+				time.Sleep(time.Second)
+				second := restart(first, store, 15*time.Second)
+				defer second.close()
+				ours := second.say("tool")
+				time.Sleep(time.Second)
+				if id := s.waiting(); id != "" {
+					s.resolve(id, "red", user{id: "u_bob"})
+				}
+				stop, events := second.wait(ours)
+				if stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
+					t.Errorf("ours: %+v %q", stop, said(events))
+				}
+				synctest.Wait()
+				all := second.turns()
+				if len(all) != 3 {
+					t.Fatalf("%d turns, want hello, theirs and ours", len(all))
+				}
+				theirs := all[1]
+				if theirs.by != "u_bob" || !theirs.ended || theirs.stop.Outcome != trace.OutcomeCompleted || theirs.streamed() != c.want {
+					t.Errorf("theirs is by %s, ended %v %+v, and said %q, want %q", theirs.by, theirs.ended, theirs.stop, theirs.streamed(), c.want)
+				}
+				if n := len(agenttest.Each[trace.Answer](theirs.events)); n != c.answers {
+					t.Errorf("%d answers", n)
+				}
+			})
+		})
+	}
+}
+
+// Two turns are open at a restart, one of somebody else's that runs and one of ours that
+// waits there for it: each goes on as itself, through one connection.
+func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		s := newServer(t, e)
+		store := keeping{memlog.New()}
+		first := newGateway(t, s, store)
+		first.wait(first.say("hello"))
+		s.script = func(tn *turn) {
+			if tn.p.by.id != "u_bob" {
+				usual(tn)
+				return
+			}
+			for range 8 {
+				tn.say("more ")
+				tn.pause(10 * time.Second)
+			}
+			tn.finish("end_turn", "")
+		}
+		s.theirs("long")
+		time.Sleep(time.Second)
+		turn := first.say("tool")
+		time.Sleep(time.Second)
+		second := restart(first, store, 15*time.Second)
+		defer second.close()
+		stop, events := second.wait(turn)
+		if stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+		synctest.Wait()
+		if _, open := s.sockets(); open != 1 {
+			t.Errorf("%d connections", open)
+		}
+		all := second.turns()
+		if len(all) != 3 {
+			t.Fatalf("%d turns", len(all))
+		}
+		if got := all[2].streamed(); got != "Let me look.It says hello." {
+			t.Errorf("ours streamed %q", got)
+		}
+		if theirs := all[1]; theirs.stop.Outcome != trace.OutcomeCompleted || theirs.streamed() != strings.Repeat("more ", 8) {
+			t.Errorf("theirs: %+v %q", theirs.stop, theirs.streamed())
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package session_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// namer is an agent that calls what it does by the prompt, and the end of it too.
+type namer struct{}
+
+func (namer) Open(context.Context, agent.Host, agent.Config) (agent.Session, error) {
+	return namer{}, nil
+}
+
+func (namer) Prompt(_ context.Context, p agent.Prompt, b *trace.Builder) error {
+	for i, name := range []string{p.Text(), "end of " + p.Text(), p.Text()} {
+		b.StepStart(trace.Step{NativeID: name})
+		b.Message(string(rune('a'+i)), "well")
+	}
+	return nil
+}
+
+func (namer) Close() error { return nil }
+
+// An agent may use a name of its own for two turns: it had forgotten the first, or the
+// first was given up here and goes on there. A client that calls messages by such names
+// must not take the one for the other, so each names one turn of a session.
+func TestANativeNameIsThatOfOneTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := keeping{memlog.New()}
+		names := func(s *bench, turn session.Turn) (all []string) {
+			for _, r := range s.wait(turn) {
+				if p, is := r.Payload.(trace.Step); is && p.Phase == trace.PhaseStart {
+					all = append(all, p.NativeID)
+				}
+			}
+			return all
+		}
+		first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, namer{}))
+		for i, want := range [][]string{{"up", "end of up", "up"}, {"up~2", "end of up~2", "up~2"}, {"down", "end of down", "down"}, {"up~2~2", "end of up~2~2", "up~2~2"}} {
+			text := []string{"up", "up", "down", "up~2"}[i]
+			if got := names(first, first.say("", text)); !slices.Equal(got, want) {
+				t.Errorf("turn %d is called %q, want %q", i+1, got, want)
+			}
+		}
+		first.close()
+		second := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, namer{}))
+		defer second.close()
+		if got := names(second, second.say("", "up")); !slices.Equal(got, []string{"up~3", "end of up~3", "up~3"}) {
+			t.Errorf("after a restart it is called %q", got)
+		}
+	})
+}
