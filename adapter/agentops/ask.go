@@ -123,29 +123,6 @@ func approvalChoices() []wire.AskAction {
 	return []wire.AskAction{{ID: wire.ActionApprove, Label: "Approve"}, {ID: wire.ActionDeny, Label: "Deny"}}
 }
 
-// about finds the call that is behind what is asked.
-func (tn *turn) about(q asking) *call {
-	for _, c := range tn.order {
-		if !c.done && !c.asked && q.isOf(c) {
-			c.asked = true
-			return c
-		}
-	}
-	return nil
-}
-
-// isOf reports whether what is asked is about a call, as far as its arguments tell.
-func (q asking) isOf(c *call) bool {
-	if q.question {
-		return c.name == questionTool
-	}
-	var args struct {
-		ToolID string `json:"tool_id"`
-	}
-	_ = json.Unmarshal(c.args, &args)
-	return q.tool != "" && (args.ToolID == q.tool || c.name == q.tool)
-}
-
 func (a *ask) putQuestion(d *Decoder, q asking) {
 	asked := trace.Question{QuestionID: a.native, Text: q.title}
 	for _, c := range q.choices {

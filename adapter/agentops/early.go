@@ -1,6 +1,9 @@
 package agentops
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // The tools behind what is asked: one asks the user, the other calls whatever is allowed
 // to it, and says what in its arguments.
@@ -8,6 +11,29 @@ const (
 	questionTool = "question"
 	callingTool  = "call_tool"
 )
+
+// about finds the call that is behind what is asked.
+func (tn *turn) about(q asking) *call {
+	for _, c := range tn.order {
+		if !c.done && !c.asked && q.isOf(c) {
+			c.asked = true
+			return c
+		}
+	}
+	return nil
+}
+
+// isOf reports whether what is asked is about a call, as far as its arguments tell.
+func (q asking) isOf(c *call) bool {
+	if q.question {
+		return c.name == questionTool
+	}
+	var args struct {
+		ToolID string `json:"tool_id"`
+	}
+	_ = json.Unmarshal(c.args, &args)
+	return q.tool != "" && (args.ToolID == q.tool || c.name == q.tool)
+}
 
 // early reports whether something is asked before the call that is likely behind it has
 // its arguments. They follow at once: the session agent tells what is asked by a way that
