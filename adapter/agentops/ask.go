@@ -58,9 +58,17 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 			return
 		}
 	}
-	if r.abort {
-		return
+	switch {
+	case r.abort:
+	case r.turn.early(q):
+		r.wait(q)
+	default:
+		d.put(q, r)
 	}
+}
+
+// put puts on record what is asked in a run.
+func (d *Decoder) put(q asking, r *run) {
 	a := &ask{native: q.native, question: q.question, run: r, b: r.b, choices: q.choices}
 	if r.turn != nil {
 		a.call = r.turn.about(q)
@@ -113,25 +121,6 @@ func readAsk(f wire.Frame) asking {
 
 func approvalChoices() []wire.AskAction {
 	return []wire.AskAction{{ID: wire.ActionApprove, Label: "Approve"}, {ID: wire.ActionDeny, Label: "Deny"}}
-}
-
-// about finds the call that is behind what is asked.
-func (tn *turn) about(q asking) *call {
-	for _, c := range tn.order {
-		if c.done || c.asked {
-			continue
-		}
-		var args struct {
-			ToolID string `json:"tool_id"`
-		}
-		_ = json.Unmarshal(c.args, &args)
-		switch {
-		case q.question && c.name == "question", !q.question && q.tool != "" && (args.ToolID == q.tool || c.name == q.tool):
-			c.asked = true
-			return c
-		}
-	}
-	return nil
 }
 
 func (a *ask) putQuestion(d *Decoder, q asking) {
@@ -234,6 +223,9 @@ type verdict struct {
 func (d *Decoder) settle1(native string, v verdict) {
 	a := d.asks[native]
 	if a == nil {
+		for _, r := range d.runs {
+			r.dismiss(native)
+		}
 		return
 	}
 	delete(d.asks, native)

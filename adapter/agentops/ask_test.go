@@ -78,6 +78,7 @@ func TestApprovalsOfBothGenerations(t *testing.T) {
 	for name, c := range map[string]struct{ ask, answer, status, asked, answered, tool string }{
 		"since, approved": {head, resolved("approve"), `completed","result":"ok`, "i|c|Send it|approve|deny", "i selected approve", `c completed {"tool_id":"gmail:send"} "ok"`},
 		"since, denied":   {head, resolved("deny"), `error","error":"denied`, "i|c|Send it|approve|deny", "i selected deny", `c denied {"tool_id":"gmail:send"} null denied`},
+		"since, refused":  {head, resolved("deny"), `completed","result":"Tool call failed: denied`, "i|c|Send it|approve|deny", "i selected deny", `c denied {"tool_id":"gmail:send"} null Tool call failed: denied`},
 		"since, expired":  {head, toUs(`{"type":"interactive_prompt_expired","promptId":"i","promptType":"approval"}`), `error","error":"expired`, "i|c|Send it|approve|deny", "i expired ", `c denied {"tool_id":"gmail:send"} null expired`},
 		"march, approved": {march, toUs(`{"type":"action_approved","invocationId":"i"}`), `completed","result":"ok`, "i|c|send|approve|deny", "i selected approve", `c completed {"tool_id":"gmail:send"} "ok"`},
 		"march, denied":   {march, toUs(`{"type":"action_denied","invocationId":"i","reason":"no"}`), `error","error":"no`, "i|c|send|approve|deny", "i selected deny", `c denied {"tool_id":"gmail:send"} null no`},

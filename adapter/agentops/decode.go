@@ -36,6 +36,7 @@ type Decoder struct {
 	era     wire.Era // as far as it is known
 	asleep  bool     // the session is on its way up
 	unseen  bool     // a prompt runs whose beginning we did not see
+	twice   bool     // what ran was stopped, of which the end may be told again
 
 	prompts  []*prompt // those whose turn is not over, in order
 	lastSeen *prompt   // whose user message came last
@@ -47,7 +48,7 @@ type Decoder struct {
 	turns   map[string]*turn // the upstream's, by id, and the last that are over
 	past    []string         // turns that are over, and their prompts, oldest first
 	moves   int              // what has happened to them so far
-	lastErr string           // what the last run failed with, until the next prompt runs
+	lastErr string           // what the last run failed with, until the next prompt is given to the agent
 
 	asks  map[string]*ask // without an answer, by the upstream's id
 	fresh news            // what nobody has taken yet

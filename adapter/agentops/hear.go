@@ -91,10 +91,11 @@ func (s *session) locate(data []byte) {
 	s.host.Resume(token)
 }
 
-// unsettled reports whether a turn has ended but for a last word.
+// unsettled reports whether a turn has ended but for a last word, or something is asked
+// that only waits for a word of what it is about.
 func (d *Decoder) unsettled() bool {
 	for _, r := range d.runs {
-		if r.verdict != nil || r.abort || r.gone {
+		if r.verdict != nil || r.abort || r.gone || len(r.waits) > 0 {
 			return true
 		}
 	}

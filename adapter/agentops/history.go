@@ -40,6 +40,7 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 	d.history(f.Session.Messages, d.shownToWait(f), t)
 	d.standing(f, t)
 	if f.Data.RunnerBusy {
+		d.onceMore() // as far as we know: it may have been told before
 		return
 	}
 	for _, r := range slices.Clone(d.runs) {
@@ -176,7 +177,7 @@ func (d *Decoder) standing(f wire.Init, t agent.Turns) {
 			}
 		case at.busy && i == at.works:
 			d.superseded(t)
-			p.phase = given
+			d.give(p)
 		case !at.busy && p.phase == queued && d.era != wire.Head: // February shows them when they are sent
 			d.withdraw(p)
 		default:

@@ -78,6 +78,14 @@ func (s *decoderStage) take(frames ...string) {
 	}
 }
 
+// abort tells the session agent to stop.
+func (s *decoderStage) abort() {
+	s.t.Helper()
+	if err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"type":"abort"}`)}, s); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // prompt sends a prompt whose turn is open.
 func (s *decoderStage) prompt(text string) *trace.Builder {
 	s.t.Helper()

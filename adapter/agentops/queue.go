@@ -137,11 +137,17 @@ func (d *Decoder) userMessage(m wire.Message) {
 			parts: inputOf(string(m.Content), m.Parts),
 		})
 	}
-	p.phase = given
 	if d.era != wire.Head && d.occupied(p) {
 		p.phase = queued
+	} else {
+		d.give(p)
 	}
 	d.lastSeen, d.pending = p, false
+}
+
+// give notes that the agent has a prompt. An error that is told from now on is its own.
+func (d *Decoder) give(p *prompt) {
+	p.phase, d.lastErr = given, ""
 }
 
 // occupied reports whether the agent has something else to do than a prompt: as far as
@@ -167,7 +173,7 @@ func (d *Decoder) dispatched(f wire.RunnerPrompt, t agent.Turns) {
 		}
 	}
 	if p.phase < given {
-		p.phase = given
+		d.give(p)
 	}
 	d.lastSeen, d.pending = p, false
 }

@@ -17,6 +17,7 @@ type run struct {
 	turn    *turn // the newest
 	owners  map[string]*turn
 
+	waits   []asking    // what is asked before the call behind it has its arguments
 	verdict *trace.Stop // how it ended, while a last word is awaited
 	idle    bool        // the agent said that it is idle, and nothing since
 	abort   bool        // it was told to stop: what still comes is late
@@ -204,6 +205,7 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 	case r.verdict != nil:
 		d.end(r, *r.verdict)
 	case r.abort, r.idle:
+		d.twice = true
 		d.end(r, halted())
 	case r.turn != nil && r.turn.empty():
 		// So ends a turn that failed before its first word: whoever reports the

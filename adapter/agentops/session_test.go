@@ -1,6 +1,7 @@
 package agentops_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -106,6 +107,32 @@ func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
 		}
 		if got := st.say("hello").completes(); got != "You said: hello" {
 			t.Errorf("the next turn said %q", got)
+		}
+	})
+}
+
+// What a runner is given while it is stopping is taken for done with what it stops: the
+// session agent shows none of its questions.
+func TestE24_APromptAfterAStopWaitsForItsSecondEnd(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		for _, sockets := range []func(*agentops.Runtime){func(*agentops.Runtime) {}, perTurn} {
+			st := newStage(t, e, sockets)
+			st.server.script = func(tn *turn) {
+				if tn.p.content == "question" {
+					tn.pause(2 * stoppedAgain)
+				}
+				usual(tn)
+			}
+			st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+				return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
+			}
+			p := st.say("slow")
+			p.sees("well")
+			p.cancel()
+			p.end()
+			if got := st.say("question").completes(); !strings.HasSuffix(got, "You chose red.") {
+				t.Errorf("it said %q", got)
+			}
 		}
 	})
 }

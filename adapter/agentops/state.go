@@ -91,6 +91,8 @@ func (d *Decoder) settle(t agent.Turns) {
 			d.cut(r, t)
 		case r.gone:
 			d.end(r, interruptedStop())
+		default:
+			d.ripe(r, true)
 		}
 	}
 }

@@ -142,6 +142,9 @@ func (d *Decoder) dequeued(t agent.Turns) {
 	if d.era != wire.Head || next == nil || next.phase != given {
 		next = d.longestWaiting()
 	}
+	if next == nil && d.onceMore() {
+		return
+	}
 	for _, r := range slices.Clone(d.runs) {
 		if r.prompt == nil || r.prompt != next {
 			d.cut(r, t)
@@ -149,7 +152,7 @@ func (d *Decoder) dequeued(t agent.Turns) {
 	}
 	d.unbegun(next, false, t)
 	if next != nil && next.phase == queued {
-		next.phase = given
+		d.give(next)
 	}
 }
 
@@ -185,6 +188,9 @@ func (d *Decoder) unbegun(except *prompt, aborted bool, t agent.Turns) {
 
 // free1 notes that the agent has nothing to do.
 func (d *Decoder) free1(f wire.StatusData, t agent.Turns) {
+	if d.again() {
+		return
+	}
 	d.superseded(t)
 	d.unbegun(nil, f.Aborted, t)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // How long telling the other side to stop may take, how long word of what was just
-// sent is waited for, and word that it has stopped.
+// sent, or stopped, is waited for, and word that it has stopped at all.
 const (
 	tellWithin    = 2 * time.Second
 	newsWithin    = 500 * time.Millisecond
@@ -79,6 +79,13 @@ func (s *session) awaitStop(o *ours) {
 	if !s.poll(s.life, stoppedWithin, func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }) {
 		s.settle()
 	}
+}
+
+// awaitCalm waits a moment until it is told once more that what was stopped is over: a
+// prompt that is given to the agent before would be taken for done with it, and none of
+// its questions be shown.
+func (s *session) awaitCalm(ctx context.Context) {
+	s.poll(ctx, newsWithin, func() bool { return !s.dec.twice })
 }
 
 // poll waits for something that frames bring, for a bounded time, and reports whether

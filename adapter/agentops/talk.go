@@ -86,11 +86,13 @@ func (s *session) notHad(ctx context.Context, b *trace.Builder, sentence string,
 }
 
 // anew forgets what earlier turns have taught: nothing is shared between turns that
-// have a connection each.
+// have a connection each, but what an earlier one has brought upon the next.
 func (s *session) anew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	twice := s.dec.twice
 	s.dec, s.owed = s.newDecoder(), nil
+	s.dec.twice = twice
 }
 
 // drop forgets a prompt that was not taken.
@@ -185,6 +187,7 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	if err != nil {
 		return err
 	}
+	s.awaitCalm(ctx)
 	s.mu.Lock()
 	s.ours = o
 	s.dec.user = user // whoever prompts is us

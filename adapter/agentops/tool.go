@@ -64,10 +64,17 @@ func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
 	if hasArgs(f.Args) || len(c.args) == 0 {
 		c.args = f.Args
 	}
+	if f.Status != wire.ToolPending {
+		d.ripe(tn.run, false)
+	}
 	switch f.Status {
 	case wire.ToolCompleted:
 		d.moves++
 		tn.write(d, c)
+		if c.denied { // the tool that asks is not what was refused: it ends well
+			tn.result(c, trace.ToolResult{Status: trace.ToolDenied, Error: cmp.Or(wordsOf(f.Result), toolFailed)})
+			return
+		}
 		tn.result(c, trace.ToolResult{Status: trace.ToolCompleted, Output: f.Result})
 	case wire.ToolError:
 		d.moves++
@@ -129,6 +136,12 @@ func (tn *turn) result(c *call, r trace.ToolResult) {
 		r.Output = json.RawMessage("null")
 	}
 	tn.run.b.ToolResult(r)
+}
+
+// wordsOf is a result that is a text.
+func wordsOf(result json.RawMessage) (text string) {
+	_ = json.Unmarshal(result, &text)
+	return text
 }
 
 // open reports whether a call of the turn has no result.

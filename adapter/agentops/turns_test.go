@@ -21,6 +21,7 @@ type turn struct {
 	last   string // the text after the last tool
 	begun  bool
 	done   bool
+	lost   bool // its prompt was taken for done before it was
 }
 
 func (s *server) next(prefix string) string {
@@ -123,7 +124,27 @@ func (s *server) play(t *turn) {
 		}
 		t.cancel()
 		s.after(t)
+		if aborted && s.era == head {
+			s.again()
+		}
 	})
+}
+
+// stoppedAgain is how much later a runner says once more that it is done, when it was
+// stopped.
+const stoppedAgain = 100 * time.Millisecond
+
+// again takes the second end of what was stopped: for that of whatever runs by then,
+// which has no place from now on.
+func (s *server) again() {
+	time.Sleep(stoppedAgain)
+	s.mu.Lock()
+	if t := s.running; t != nil {
+		t.lost = true
+	}
+	s.mu.Unlock()
+	s.broadcast(object{"type": "agentStatus", "status": "idle"})
+	s.broadcast(object{"type": "status", "data": object{"runnerBusy": false}})
 }
 
 // after dispatches what waits.
@@ -186,7 +207,11 @@ func (s *server) stopTurn() {
 
 // emits reports whether a frame of that kind reaches anybody: without a channel the
 // newer server throws some away.
-func (t *turn) emits() bool { return t.s.era == feb || t.p.chType != "" || t.p.thread != "" }
+func (t *turn) emits() bool {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	return t.s.era == feb || !t.lost && (t.p.chType != "" || t.p.thread != "")
+}
 
 func (t *turn) status(status, detail string) {
 	if !t.emits() {
@@ -451,7 +476,7 @@ func usual(t *turn) {
 func (s *server) deny(t *turn, args any) {
 	for i, p := range t.parts {
 		if p["toolName"] == "call_tool" {
-			t.parts[i] = object{"type": "tool-call", "callId": p["callId"], "toolName": "call_tool", "status": "error", "args": args, "error": "the action was denied"}
+			t.parts[i] = object{"type": "tool-call", "callId": p["callId"], "toolName": "call_tool", "status": "completed", "args": args, "result": "Tool call failed: the action was denied by a reviewer"}
 		}
 	}
 	t.updated()

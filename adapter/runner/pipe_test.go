@@ -196,6 +196,7 @@ func (p *program) plays() {
 			playing.Wait()
 			stop = make(chan struct{})
 			p.say(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+			p.say(agentops.Finalize{Reason: agentops.ReasonError, Error: "The operation was aborted."}, agentops.Complete{}, agentops.AgentStatus{Status: agentops.StatusIdle})
 		}
 	}
 }

@@ -35,10 +35,11 @@ type post struct {
 	host    agent.Host    // nil while no session is open
 	logger  *slog.Logger
 	meter   agent.Meter
-	strange int      // frames of unknown types that nobody has counted yet
-	turn    *turn    // the one that runs, or nil
-	past    []string // turns of the runner that are over, and may still be spoken of
-	aborts  int      // that the runner has not confirmed
+	strange int       // frames of unknown types that nobody has counted yet
+	turn    *turn     // the one that runs, or nil
+	past    []string  // turns of the runner that are over, and may still be spoken of
+	aborts  int       // that the runner has not confirmed
+	stops   time.Time // since when it is stopping what it has confirmed; zero if it is not
 }
 
 // line is one connection of a runner.
@@ -92,7 +93,7 @@ func (p *post) attach(l *line) {
 	if p.line != nil {
 		close(p.line.displaced)
 	}
-	p.line, p.aborts = l, 0
+	p.line, p.aborts, p.stops = l, 0, time.Time{}
 	p.change()
 }
 
@@ -224,12 +225,13 @@ func (p *post) hand(l *line, f agentops.Frame) {
 	case agentops.Aborted:
 		if p.aborts > 0 {
 			p.aborts--
+			p.stops = time.Now()
 			if t != nil && !t.aborted { // of a prompt that was given up before
 				t = nil
 			}
 		}
 	case agentops.Complete:
-		l.ready = true // it is ready for what comes next, whatever it has said before
+		l.ready, p.stops = true, time.Time{} // it is ready for what comes next, whatever it has said before
 		p.change()
 	}
 	if id := turnOf(f); id != "" && slices.Contains(p.past, id) {

@@ -473,6 +473,43 @@ func TestE28_WhatComesAfterAnAbort(t *testing.T) {
 	})
 }
 
+// A real runner confirms an abort at once, and is done only later, which it says of no
+// prompt in particular: whatever it is given in between it takes that for.
+func TestE28_APromptAfterAnAbortWaitsUntilTheRunnerIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, tells := range []bool{true, false} {
+			b := newBench(t, agenttest.NewHost())
+			p := ready(t, b.runtime)
+			a := b.ask("one")
+			p.prompt()
+			p.say(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "One"))
+			a.cancel()
+			p.hear()
+			p.say(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+			b.end(a)
+
+			began := time.Now()
+			next := b.ask("two")
+			synctest.Wait()
+			if len(p.out) > 0 {
+				t.Error("the runner has the next prompt while it is stopping")
+			}
+			if tells {
+				p.raw(`{"type":"message.finalize","turnId":null,"reason":"error","error":"The operation was aborted."}`)
+				p.raw(`{"type":"complete"}`)
+				p.raw(`{"type":"agentStatus","status":"idle"}`)
+			}
+			p.tells(p.prompt().MessageID, "t2", "Two")
+			if events, stop := b.end(next); stop.Outcome != trace.OutcomeCompleted || agenttest.Said(events) != "Two\n" {
+				t.Errorf("%+v %q", stop, agenttest.Said(events))
+			}
+			if took := time.Since(began); took > 5*time.Second || tells && took > 0 {
+				t.Errorf("it took %s", took)
+			}
+		}
+	})
+}
+
 func TestQuestionsOfARunner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := agenttest.NewHost()

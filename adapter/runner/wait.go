@@ -19,6 +19,10 @@ const (
 // mostTries is how often a prompt is sent: it may be what ends the runner.
 const mostTries = 5
 
+// stopping is how long a runner may take to be done with what it has stopped, which it
+// says of no prompt in particular: what it is given before, it takes that for.
+const stopping = 2 * time.Second
+
 // What the user sees meanwhile.
 const (
 	waiting  = "Waiting for the runner of this session."
@@ -50,7 +54,7 @@ func (w *wait) run(ctx context.Context) error {
 func (w *wait) step(ctx context.Context) (again bool, err error) {
 	r, t, p := w.session.runtime, w.turn, w.session.post
 	p.mu.Lock()
-	l, ready, lost, changed := p.line, p.line != nil && p.line.ready, p.lost, p.changed
+	l, ready, lost, stops, changed := p.line, p.line != nil && p.line.ready, p.lost, p.stops, p.changed
 	p.mu.Unlock()
 	holder, tries := t.holder()
 	sent := tries > 0
@@ -74,6 +78,8 @@ func (w *wait) step(ctx context.Context) (again bool, err error) {
 	case ready && holder != l && tries >= mostTries:
 		t.b.End(trace.Stop{Reason: "agent_lost", Outcome: trace.OutcomeFailed, Error: keepsEnding})
 		return false, nil
+	case ready && !sent && time.Since(stops) < stopping:
+		return w.until(ctx, changed, stops.Add(stopping), "")
 	case ready && (!sent || holder != l):
 		t.send(l)
 		w.told = ""

@@ -1,0 +1,163 @@
+package agentops
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// The orders of frames in this file were seen of a real session agent.
+
+const (
+	idleFrame    = `{"type":"agentStatus","status":"idle"}`
+	notBusyFrame = `{"type":"status","data":{"runnerBusy":false}}`
+	secondEcho   = `{"type":"message","data":{"id":"p2","role":"user","content":"On","authorId":"u1"}}`
+	secondBegin  = `{"type":"message","data":{"id":"t2","role":"assistant","content":"","parts":[]}}`
+	secondSay    = `{"type":"chunk","content":"Two","messageId":"t2"}`
+	secondEnd    = `{"type":"message.updated","data":{"id":"t2","role":"assistant","parts":[{"type":"text","text":"Two"},{"type":"finish","reason":"end_turn"}]}}`
+)
+
+// A runner that is stopped says twice that it is done. What it was given in between goes
+// on, however far it has come.
+func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
+	t.Parallel()
+	for n, steps := range []int{0, 1, 2, 3} {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(helloFrame)
+		first := s.prompt("Go")
+		s.take(echoFrame, beginFrame, sayFrame)
+		s.abort()
+		s.take(idleFrame, idleFrame, notBusyFrame)
+		s.wants(first, ended)
+
+		second := s.prompt("On")
+		s.take(secondEcho)
+		goes := []string{`{"type":"agentStatus","status":"thinking"}`, secondBegin, secondSay, secondEnd}
+		s.take(goes[:steps]...)
+		s.take(idleFrame, notBusyFrame)
+		s.take(goes[steps:]...)
+		s.wants(second, ended)
+		if err := second.Finish(trace.Stop{}); err != nil {
+			t.Fatal(err)
+		}
+		if stop, _ := second.Verdict(); stop.Outcome != trace.OutcomeCompleted || s.said["b"].String() != "Two" || len(s.begun) > 0 {
+			t.Errorf("%d: the second turn said %q and ended as %+v, and %d more were begun", n, s.said["b"], stop, len(s.begun))
+		}
+
+		third := s.prompt("Go") // what comes after is the end of what was not stopped
+		s.take(notBusyFrame, `{"type":"message","data":{"id":"p3","role":"user","content":"Go","authorId":"u1"}}`, notBusyFrame)
+		s.wants(third, ended)
+	}
+}
+
+// What is asked comes while the call behind it has no arguments yet.
+func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ tool, args, ask, answer string }{
+		{
+			"question", `{"questions":["Which?"]}`,
+			`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[{"id":"option_0","label":"Red"}],"context":{}}}`,
+			`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Red","resolvedBy":"u1"}}`,
+		},
+		{
+			"call_tool", `{"tool_id":"gmail:send","params":"{}"}`,
+			`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"approval","title":"Action requires approval","body":"Send it","actions":[],"context":{"toolId":"gmail:send","params":{}}}}`,
+			`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"approval","resolution":{"actionId":"approve","resolvedBy":"u1"}}`,
+		},
+	} {
+		call := func(status, args string) string {
+			return fmt.Sprintf(`{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"tool-call","callId":"c","toolName":%q,"status":%q,"args":%s}]}}`, c.tool, status, args)
+		}
+		begin := func() (*decoderStage, *trace.Builder) {
+			s := newDecoderStage(t, Options{User: "u1"})
+			s.take(helloFrame)
+			b := s.prompt("Go")
+			s.take(echoFrame, beginFrame, sayFrame, idleFrame, call("pending", "{}"), c.ask)
+			if shown := b.Asked(); len(shown) > 0 || !s.d.unsettled() {
+				t.Errorf("%s: %q is put to the user before the call is whole", c.tool, shown)
+			}
+			return s, b
+		}
+		s, b := begin()
+		s.take(idleFrame, call("running", c.args))
+		if shown := b.Asked(); len(shown) != 1 || s.d.unsettled() {
+			t.Errorf("%s: put to the user are %q", c.tool, shown)
+		}
+		s.take(c.answer)
+		if err := b.Finish(trace.Stop{}); err != nil {
+			t.Fatal(err)
+		}
+		var calls, about []string
+		for _, e := range s.events["a"] {
+			switch p := e.Payload.(type) {
+			case trace.ToolCall:
+				calls = append(calls, p.RawName+string(p.Input))
+			case trace.Question:
+				about = append(about, p.ToolCallID)
+			case trace.PermissionRequest:
+				about = append(about, p.ToolCallID)
+			}
+		}
+		if !slices.Equal(calls, []string{c.tool + c.args}) || !slices.Equal(about, []string{"c"}) {
+			t.Errorf("%s: there are the calls %q, and what is asked is about %q", c.tool, calls, about)
+		}
+
+		s, b = begin() // the arguments do not come
+		s.d.settle(s)
+		b.Present() // as the hub does after a while
+		if shown := b.Asked(); len(shown) != 1 {
+			t.Errorf("%s: put to the user are %q", c.tool, shown)
+		}
+		s, b = begin() // it has its answer before that
+		s.take(c.answer)
+		s.d.settle(s)
+		if shown := b.Asked(); len(shown) != 0 {
+			t.Errorf("%s: put to the user are %q", c.tool, shown)
+		}
+	}
+}
+
+// A session agent that was started anew gives the runner once more what it was given, and
+// takes the runner's word that it is at it for the end, whether or not we were there in
+// time to be told. Text and end come afterwards.
+func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
+	t.Parallel()
+	given := []string{idleFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}
+	for n, missed := range []int{0, len(given)} {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(helloFrame)
+		b := s.prompt("Go")
+		s.take(echoFrame, beginFrame, sayFrame)
+		s.take(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), `{"type":"chunk","content":", two","messageId":"t1"}`)
+		s.take(given[missed:]...)
+		s.take(`{"type":"chunk","content":", three","messageId":"t1"}`, notBusyFrame, `{"type":"chunk","content":", four","messageId":"t1"}`)
+		s.wants(b, running)
+		s.take(strings.Replace(endFrame, "One", "One, two, three, four", 1), notBusyFrame)
+		s.wants(b, ended)
+		if err := b.Finish(trace.Stop{}); err != nil {
+			t.Fatal(err)
+		}
+		if stop, _ := b.Verdict(); stop.Outcome != trace.OutcomeCompleted || s.said["a"].String() != "One, two, three, four" || len(s.begun) > 0 {
+			t.Errorf("%d: it said %q and ended as %+v, and %d more turns were begun", n, s.said["a"], stop, len(s.begun))
+		}
+	}
+}
+
+// A session agent names an error by an id of its own, and what is wrong with the runner is
+// wrong with the next prompt too.
+func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
+	for n := range 3 {
+		b := s.prompt("Go")
+		s.take(strings.Replace(echoFrame, "p1", fmt.Sprint("p", n), 1))
+		s.take(fmt.Sprintf(`{"type":"error","messageId":"e%d","error":"no model"}`, n), notBusyFrame, idleFrame)
+		if stop, _ := b.Verdict(); stop.Outcome != trace.OutcomeFailed || stop.Error != "no model" {
+			t.Errorf("the turn ended as %+v", stop)
+		}
+	}
+}
