@@ -191,15 +191,15 @@ func (a *ask) frame(answer trace.Answer, r trace.PermissionResponse) wire.Frame 
 func (d *Decoder) settled(f wire.Frame) {
 	switch f := f.(type) {
 	case wire.ActionApproved:
-		d.settle1(f.InvocationID, verdict{action: wire.ActionApprove, by: "user"})
+		d.settleAsk(f.InvocationID, verdict{action: wire.ActionApprove, by: "user"})
 	case wire.ActionDenied:
-		d.settle1(f.InvocationID, verdict{action: wire.ActionDeny, by: "user", reason: f.Reason})
+		d.settleAsk(f.InvocationID, verdict{action: wire.ActionDeny, by: "user", reason: f.Reason})
 	case wire.ActionExpired:
-		d.settle1(f.InvocationID, verdict{expired: true})
+		d.settleAsk(f.InvocationID, verdict{expired: true})
 	case wire.InteractivePromptResolved:
-		d.settle1(f.PromptID, verdict{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
+		d.settleAsk(f.PromptID, verdict{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
 	case wire.InteractivePromptExpired:
-		d.settle1(f.PromptID, verdict{expired: true})
+		d.settleAsk(f.PromptID, verdict{expired: true})
 	}
 }
 
@@ -209,7 +209,7 @@ func (d *Decoder) answered(f wire.Answer) {
 	if v.value == wire.Expired {
 		v = verdict{expired: true}
 	}
-	d.settle1(f.QuestionID, v)
+	d.settleAsk(f.QuestionID, v)
 }
 
 // verdict is an answer.
@@ -219,8 +219,8 @@ type verdict struct {
 	expired       bool
 }
 
-// settle1 puts an answer on record, unless one is.
-func (d *Decoder) settle1(native string, v verdict) {
+// settleAsk puts an answer on record, unless one is.
+func (d *Decoder) settleAsk(native string, v verdict) {
 	a := d.asks[native]
 	if a == nil {
 		for _, r := range d.runs {

@@ -62,10 +62,10 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 		}
 	}
 	if f.QuestionAnswered != "" {
-		d.settle1(f.QuestionAnswered, verdict{value: f.Answer, by: "user"})
+		d.settleAsk(f.QuestionAnswered, verdict{value: f.Answer, by: "user"})
 	}
 	if f.QuestionExpired != "" {
-		d.settle1(f.QuestionExpired, verdict{expired: true})
+		d.settleAsk(f.QuestionExpired, verdict{expired: true})
 	}
 	if f.PromptQueued {
 		d.queued(f)
@@ -77,7 +77,7 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 		d.abort()
 	}
 	if f.RunnerBusy != nil && !*f.RunnerBusy {
-		d.free1(f, t)
+		d.atRest(f, t)
 	}
 	if f.QueueCleared || f.Aborted {
 		for _, p := range slices.Clone(d.prompts) {
@@ -186,8 +186,8 @@ func (d *Decoder) unbegun(except *prompt, aborted bool, t agent.Turns) {
 	}
 }
 
-// free1 notes that the agent has nothing to do.
-func (d *Decoder) free1(f wire.StatusData, t agent.Turns) {
+// atRest notes that the agent has nothing to do.
+func (d *Decoder) atRest(f wire.StatusData, t agent.Turns) {
 	if d.again() {
 		return
 	}
