@@ -103,6 +103,36 @@ func lastOf(records iter.Seq2[trace.Record, error]) (last trace.Record, err erro
 	return last, nil
 }
 
+// A session is at rest when the last word of its turn is on record: whoever reads the
+// history then has all of it.
+func TestASessionIsAtRestWhenItsTurnIsOnRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error {
+			b.Message("1", "hello")
+			return nil
+		}}))
+		defer b.close()
+		gate := make(chan struct{})
+		bad.on(func(_ string, events []trace.Event) error {
+			if hasStop(events) {
+				<-gate
+			}
+			return nil
+		})
+		b.say("u1", "hello")
+		synctest.Wait()
+		if _, state, turn, err := b.Get(t.Context(), "s"); state != session.Running || turn == "" || err != nil {
+			t.Errorf("while the end is being written: %s %q %v", state, turn, err)
+		}
+		close(gate)
+		synctest.Wait()
+		if _, state, _, err := b.Get(t.Context(), "s"); state != session.Idle || err != nil {
+			t.Errorf("afterwards: %s %v", state, err)
+		}
+	})
+}
+
 // Whoever follows a turn whose log fails is told, and does not wait for ever. As
 // soon as the log works the turn is closed, and so is the gap in the history.
 func TestAFailingLogEndsTheTurnForWhoFollowsIt(t *testing.T) {

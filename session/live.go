@@ -114,7 +114,15 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	if over := t.budget.spend(events, t.live.hub.Options); over != "" {
 		t.live.hub.goes.Go(func() { t.finish(failed(trace.ReasonTooMuch, over)) }) // it waits for this append
 	}
-	return t.live.append(ctx, t.id, events)
+	if err := t.live.append(ctx, t.id, events); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(events, func(e trace.Event) bool { _, is := e.Payload.(trace.Stop); return is }) {
+		t.live.mu.Lock()
+		t.closed = true
+		t.live.mu.Unlock()
+	}
+	return nil
 }
 
 func (l *live) append(ctx context.Context, turn string, events []trace.Event) error {
@@ -191,23 +199,24 @@ func (l *live) unrecorded() (u unrecorded) {
 	return u
 }
 
-// state tells what the session does now.
+// state tells what the session does now. It is at rest when the last word of its turns is
+// on record: whoever reads the history then has all of it.
 func (l *live) state() (State, string) {
-	switch {
-	case l.running != nil && !l.running.ending && l.running.parked():
-		return Parked, l.running.id
-	case l.running != nil && !l.running.ending:
-		return Running, l.running.id
-	case len(l.queue) > 0:
+	at := func(t *turn) (State, string) {
+		if !t.ending && t.parked() {
+			return Parked, t.id
+		}
+		return Running, t.id
+	}
+	if t := l.running; t != nil && l.turns[t.id] == t && !t.closed { // else only its agent is not free yet
+		return at(t)
+	}
+	if len(l.queue) > 0 {
 		return Running, l.queue[0].id
 	}
-	for id, t := range l.turns {
-		switch {
-		case t.ending:
-		case t.parked():
-			return Parked, id
-		default:
-			return Running, id
+	for _, t := range l.turns {
+		if !t.closed {
+			return at(t)
 		}
 	}
 	return Idle, ""

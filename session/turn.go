@@ -57,6 +57,7 @@ type turn struct {
 	began     bool // it has the agent
 	replied   bool // its assistant message is on record
 	ending    bool // its stop is on record, or about to be
+	closed    bool // its stop is on record
 	endedAt   time.Time
 	cut       bool
 	followers int
