@@ -182,11 +182,9 @@ func (f *findings) remove(k knock, one *finding) {
 // room reports whether there is room for one more finding, once what is too old to count
 // was dropped. The caller holds f.mu.
 func (f *findings) room(k knock, l *lane, now time.Time) bool {
-	full := func() bool {
-		n := f.counts[k.visitor]
-		return l.findings >= mostFindings || n != nil && n.open >= mostTried
-	}
-	if !full() {
+	full := func() bool { return l.findings >= mostFindings }
+	tried := func() bool { n := f.counts[k.visitor]; return n != nil && n.open >= mostTried }
+	if !full() && !tried() {
 		return true
 	}
 	if now.Sub(l.swept) < sweepEvery {
@@ -199,8 +197,8 @@ func (f *findings) room(k knock, l *lane, now time.Time) bool {
 				f.remove(k, one)
 			}
 		}
-		if !full() {
-			return true
+		if !full() { // nobody is forgotten for one who tries too much
+			return !tried()
 		}
 	}
 	return false

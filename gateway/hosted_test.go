@@ -303,6 +303,26 @@ func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
 	})
 }
 
+// Nor does he make the gateway forget who was let in.
+func TestB07_NamesThatAreMadeUpTakeNobodysStanding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		get, end := hostedGet(t, h)
+		defer end()
+		if status := get("bob", "far"); status != 200 {
+			t.Fatalf("status %d", status)
+		}
+		time.Sleep(6 * time.Second)
+		for i := range 300 {
+			get("eve", fmt.Sprint("none-", i))
+		}
+		h.set("", errors.New("connection refused"))
+		if status := get("bob", "far"); status != 502 {
+			t.Errorf("who was let in just now: status %d", status)
+		}
+	})
+}
+
 // What is remembered has a bound, and makes room for what is asked now: who is let in
 // into very many sessions is not kept out of the next.
 func TestFindingsMakeRoom(t *testing.T) {
