@@ -2,12 +2,16 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"net/http/httptest"
+	"time"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agentops/browser"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
@@ -35,4 +39,20 @@ func HeedFrame(ctx context.Context, frame []byte) (replies [][]byte, err error) 
 	}
 	err = o.heed(ctx, frame)
 	return s.frames, err
+}
+
+// FindingsOfGuests lets so many guests into a session, one after another, and returns how
+// much is remembered of them.
+func FindingsOfGuests(ctx context.Context, guests uint64, pause time.Duration) int {
+	f := newFindings()
+	for i := range guests {
+		token := sha256.Sum256(binary.BigEndian.AppendUint64(nil, i))
+		_, _, _ = f.find(ctx, knock{visitor{guest: token, agent: "ops"}, "s"}, func(context.Context) (agent.Found, error) {
+			return agent.Found{Role: "viewer"}, nil
+		})
+		time.Sleep(pause)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.of)
 }

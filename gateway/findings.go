@@ -39,7 +39,6 @@ type findings struct {
 	of               map[knock]*finding
 	counts           map[visitor]*tries
 	strangers, known lane
-	swept            time.Time
 }
 
 // visitor is somebody who comes to the sessions of an agent: a guest, by the hash of his
@@ -59,6 +58,7 @@ type knock struct {
 type lane struct {
 	asking   chan struct{}
 	findings int
+	swept    time.Time // when room was made last
 }
 
 // tries is what is remembered of a visitor: how often he was let in, and how often not,
@@ -66,7 +66,7 @@ type lane struct {
 type tries struct{ in, open int }
 
 // finding is what was said, once done is closed. Of the rest, findings.mu guards what
-// changes: until and in.
+// changes: until, in and lane.
 type finding struct {
 	done  chan struct{}
 	until time.Time // zero while the question is under way
@@ -129,7 +129,10 @@ func (f *findings) ask(ctx context.Context, k knock, one *finding, ask func(cont
 	f.remove(k, one)
 	switch one.until = now; {
 	case one.err == nil:
-		one.in, one.until, one.lane = now, now.Add(foundFor), &f.known
+		one.in, one.until = now, now.Add(foundFor)
+		if one.lane != &f.known && f.room(k, &f.known, now) { // else it stays where it has its place
+			one.lane = &f.known
+		}
 	case errors.Is(one.err, agent.ErrUnauthorized), errors.Is(one.err, agent.ErrNoSession), errors.Is(one.err, agent.ErrForeign):
 		one.in, one.until = time.Time{}, now.Add(refusedFor)
 	}
@@ -179,25 +182,23 @@ func (f *findings) remove(k knock, one *finding) {
 // room reports whether there is room for one more finding, once what is too old to count
 // was dropped. The caller holds f.mu.
 func (f *findings) room(k knock, l *lane, now time.Time) bool {
-	full := func() bool {
-		n := f.counts[k.visitor]
-		return l.findings >= mostFindings || n != nil && n.open >= mostTried
-	}
-	if !full() {
+	full := func() bool { return l.findings >= mostFindings }
+	tried := func() bool { n := f.counts[k.visitor]; return n != nil && n.open >= mostTried }
+	if !full() && !tried() {
 		return true
 	}
-	if now.Sub(f.swept) < sweepEvery {
+	if now.Sub(l.swept) < sweepEvery {
 		return false
 	}
-	f.swept = now
+	l.swept = now
 	for _, keep := range []time.Duration{knownFor, 0} { // who was let in is remembered for as long as there is room
 		for k, one := range f.of {
 			if one.lane == l && !one.until.IsZero() && now.After(one.until) && now.Sub(one.in) >= keep {
 				f.remove(k, one)
 			}
 		}
-		if !full() {
-			return true
+		if !full() { // nobody is forgotten for one who tries too much
+			return !tried()
 		}
 	}
 	return false

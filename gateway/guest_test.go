@@ -341,12 +341,7 @@ func TestMadeUpTokensKeepNoGuestOut(t *testing.T) {
 		ops := &elsewhere{mulls: true}
 		handler, end := newGuestHandler(t, ops)
 		defer end()
-		get := func(token, id string) int {
-			w := newAnswer()
-			r, _ := http.NewRequestWithContext(access.WithGuest(access.With(t.Context(), access.Principal{ID: "ops:" + token}), access.NewGuest(token)), "GET", "/api/sessions/"+id+"/messages", nil)
-			handler.ServeHTTP(w, r)
-			return w.status
-		}
+		get := func(token, id string) int { return getAsGuest(t, handler, token, id) }
 		if status := get(adaToken, "remote-1"); status != 200 {
 			t.Fatalf("status %d", status)
 		}
@@ -373,14 +368,68 @@ func TestMadeUpTokensKeepNoGuestOut(t *testing.T) {
 	})
 }
 
-func newGuestHandler(t *testing.T, ops *elsewhere) (http.Handler, func()) {
+// Nor do they keep room from being made for a guest who was in very many sessions.
+func TestMadeUpTokensLeaveRoomToBeMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ops := &elsewhere{mulls: true}
+		handler, end := newGuestHandler(t, ops, func(o *gateway.Options) { o.Limits.Requests = -1 })
+		defer end()
+		get := func(token, id string) int { return getAsGuest(t, handler, token, id) }
+		for i := range 4096 {
+			if status := get(adaToken, fmt.Sprint("remote-", i)); status != 200 {
+				t.Fatalf("the %dth: status %d", i, status)
+			}
+		}
+		time.Sleep(6 * time.Second)
+		var flood sync.WaitGroup
+		for i := range 5000 {
+			flood.Go(func() { get(fmt.Sprint("sk_", i), "remote-1") })
+		}
+		synctest.Wait()
+		if status := get(adaToken, "remote-5000"); status != 200 {
+			t.Errorf("status %d", status)
+		}
+		flood.Wait()
+	})
+}
+
+// What is remembered has its bound too where each guest comes once, with a token that is
+// good.
+func TestFindingsOfGuestsHaveABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const bound = 2 * 4096
+		if n := gateway.FindingsOfGuests(t.Context(), 2*bound, time.Second); n > bound {
+			t.Errorf("%d findings are remembered", n)
+		}
+	})
+}
+
+func newGuestHandler(t *testing.T, ops *elsewhere, adapt ...func(*gateway.Options)) (http.Handler, func()) {
 	t.Helper()
 	return newHandler(t, memlog.New(), func(o *session.Options) {
 		o.Agents["ops"] = session.Agent{Runtime: ops, Cwd: t.TempDir(), Policy: permission.Default()}
 	}, func(o *gateway.Options) {
 		o.PassThrough = "ops"
 		o.Guard = func(next http.Handler) http.Handler { return next }
+		for _, change := range adapt {
+			change(o)
+		}
 	})
+}
+
+// getAsGuest is the status of a request for a session's messages with a token that
+// nobody here knows.
+func getAsGuest(t *testing.T, h http.Handler, token, id string) int {
+	t.Helper()
+	w := newAnswer()
+	ctx := access.WithGuest(access.With(t.Context(), access.Principal{ID: "ops:" + token}), access.NewGuest(token))
+	r, err := http.NewRequestWithContext(ctx, "GET", "/api/sessions/"+id+"/messages", nil)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	h.ServeHTTP(w, r)
+	return w.status
 }
 
 // answer is a response in memory whose body can be read while it grows.

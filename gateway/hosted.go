@@ -31,17 +31,16 @@ func (g *gateway) seek(r *http.Request) []string {
 }
 
 // whoKnows names the agents of which one knows what a principal may do in a session, if
-// that is not known here. had is why there is no session here.
+// that is not known here. had is why there is no session here. One that is here and not
+// his is sought like one that is nowhere: he is not to learn by that which of the two it is.
 func (g *gateway) whoKnows(p access.Principal, id string, info session.Info, had error, seek []string) []string {
+	_, told := g.Hub.Roster(info.Agent)
 	switch {
-	case p.ID == "", !p.May(id), session.CheckID(id) != nil:
-		return nil
-	case errors.Is(had, session.ErrUnknownSession):
+	case p.ID == "", !p.May(id), session.CheckID(id) != nil, had != nil && !errors.Is(had, session.ErrUnknownSession):
+	case had == nil && info.Hosted && told && !p.Role.Allows(access.Owner):
+		return []string{info.Agent}
+	case had != nil, g.roleIn(p, id, info.People()) == 0:
 		return seek
-	case had == nil && info.Hosted && !p.Role.Allows(access.Owner):
-		if _, is := g.Hub.Roster(info.Agent); is {
-			return []string{info.Agent}
-		}
 	}
 	return nil
 }

@@ -218,6 +218,61 @@ func TestB07_AServerThatCannotBeAskedOpensNothing(t *testing.T) {
 	})
 }
 
+// A session that is here and somebody else's, with whatever agent, is sought like one that
+// is nowhere: neither the lookup nor its bound tells them apart.
+func TestB07_WhatIsHereIsSoughtLikeWhatIsNowhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		handler, end := newHandler(t, memlog.New(), hosting(t, h), asTheyCome)
+		defer end()
+		for _, id := range []string{"local", "local-2"} {
+			askAs(t, handler, owner("root"), "POST", "/api/sessions", `{"agent":"demo","id":"`+id+`"}`)
+		}
+		ask := func(id string) string {
+			return askAs(t, handler, access.Principal{ID: "eve", Role: access.Viewer}, "GET", "/api/sessions/"+id+"/messages", "")
+		}
+		for i, id := range []string{"local", "none"} {
+			if ask(id); h.count() != i+1 {
+				t.Errorf("%s: asked %d times", id, h.count())
+			}
+		}
+		for i := range 300 {
+			ask(fmt.Sprint("none-", i))
+		}
+		if here, nowhere := ask("local-2"), ask("none-300"); here != nowhere || !strings.Contains(here, "too_many_lookups") {
+			t.Errorf("%s\nand where there is none:\n%s", here, nowhere)
+		}
+	})
+}
+
+// Whose session it was comes in by no way, also by that on which sessions are made, when
+// the server says nothing more of it.
+func TestB07_AnOwnerOnRecordIsJudgedByTheServerToo(t *testing.T) {
+	for _, private := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			h := &host{}
+			handler, end := newHandler(t, memlog.New(), hosting(t, h), func(o *gateway.Options) {
+				asTheyCome(o)
+				o.Private = private
+			})
+			defer end()
+			prompt := func(path, message string) string {
+				return askAs(t, handler, access.Principal{ID: "ada", Role: access.Collaborator}, "POST", path, submit("far", message, "hello"))
+			}
+			if said := prompt("/api/sessions/far/chat", "u1"); !strings.Contains(said, "hello") {
+				t.Fatal(said)
+			}
+			for i, fails := range []error{agent.ErrNoSession, errors.New("connection refused"), agent.ErrForeign} {
+				h.set("", fails)
+				time.Sleep(11 * time.Minute)
+				if said := prompt("/api/chat", fmt.Sprint("u", i+2)); said != "There is no such session." {
+					t.Errorf("private %v, %v: %s", private, fails, said)
+				}
+			}
+		})
+	}
+}
+
 // One principal who makes names up is stopped before the server has much of it, and
 // takes nothing from others.
 func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
@@ -244,6 +299,26 @@ func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		if status := get("eve", "none-2000"); status != 404 {
 			t.Errorf("later: status %d", status)
+		}
+	})
+}
+
+// Nor does he make the gateway forget who was let in.
+func TestB07_NamesThatAreMadeUpTakeNobodysStanding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		get, end := hostedGet(t, h)
+		defer end()
+		if status := get("bob", "far"); status != 200 {
+			t.Fatalf("status %d", status)
+		}
+		time.Sleep(6 * time.Second)
+		for i := range 300 {
+			get("eve", fmt.Sprint("none-", i))
+		}
+		h.set("", errors.New("connection refused"))
+		if status := get("bob", "far"); status != 502 {
+			t.Errorf("who was let in just now: status %d", status)
 		}
 	})
 }
@@ -277,13 +352,17 @@ func TestFindingsMakeRoom(t *testing.T) {
 
 func hostedGet(t *testing.T, h *host) (get func(who, id string) int, end func()) {
 	t.Helper()
-	handler, end := newHandler(t, memlog.New(), hosting(t, h), func(o *gateway.Options) {
-		o.Private, o.Limits.Requests, o.Guard = true, -1, func(next http.Handler) http.Handler { return next }
-	})
+	handler, end := newHandler(t, memlog.New(), hosting(t, h), asTheyCome)
 	return func(who, id string) int {
 		w := newAnswer()
 		r, _ := http.NewRequestWithContext(access.With(t.Context(), access.Principal{ID: who, Role: access.Viewer}), "GET", "/api/sessions/"+id+"/messages", nil)
 		handler.ServeHTTP(w, r)
 		return w.status
 	}, end
+}
+
+// asTheyCome makes sessions private, and has each request be that of its context's
+// principal, as often as he likes.
+func asTheyCome(o *gateway.Options) {
+	o.Private, o.Limits.Requests, o.Guard = true, -1, func(next http.Handler) http.Handler { return next }
 }

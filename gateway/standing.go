@@ -70,7 +70,11 @@ func (g *gateway) judge(r *http.Request, id string, need access.Role, seek ...st
 func (g *gateway) roleOf(ctx context.Context, p access.Principal, id string, seek []string) (access.Role, session.Info, error) {
 	info, _, _, err := g.Hub.Get(ctx, id)
 	if agents := g.whoKnows(p, id, info, err, seek); len(agents) > 0 {
-		return g.hosted(ctx, p, id, agents)
+		role, found, told := g.hosted(ctx, p, id, agents)
+		if err == nil && errors.Is(told, session.ErrUnknownSession) { // it is here, and is not made by whoever asks
+			told = errForeign
+		}
+		return role, found, told
 	}
 	role := g.roleIn(p, id, info.People())
 	if err == nil && role == 0 {

@@ -237,12 +237,15 @@ func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, er
 	defer release()
 	var turn Turn
 	var ok bool
+	if err := l.loadBranch(ctx); err != nil { // which knows what was taken back
+		return Turn{}, false, err
+	}
 	if id != "" {
-		turn, ok, err = l.named(ctx, id)
+		turn, ok = l.named(id)
 	} else {
 		turn, ok = l.resumable()
 	}
-	if err != nil || !ok {
+	if !ok {
 		return Turn{}, false, err
 	}
 	turn, err = l.atLastMessage(ctx, turn)
@@ -256,7 +259,7 @@ func (l *live) resumable() (Turn, bool) {
 		return t.handle(), true
 	}
 	last := l.info.Last
-	if last == nil || !last.Cut && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
+	if last == nil || l.branch.gone[last.ID] || !last.Cut && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
 		return Turn{}, false
 	}
 	return Turn{Session: l.id, ID: last.ID, Agent: l.info.Agent, MessageID: last.MessageID, After: last.After}, true
@@ -281,19 +284,16 @@ func (l *live) current() *turn {
 }
 
 // named finds a turn by its id.
-func (l *live) named(ctx context.Context, id string) (Turn, bool, error) {
-	if err := l.loadBranch(ctx); err != nil {
-		return Turn{}, false, err
-	}
+func (l *live) named(id string) (Turn, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.turns[id]; t != nil {
-		return t.handle(), true, nil
+		return t.handle(), true
 	}
 	for _, m := range l.branch.messages {
 		if m.turn == id && !m.user {
-			return Turn{Session: l.id, ID: id, Agent: l.info.Agent, MessageID: m.id, After: m.after}, true, nil
+			return Turn{Session: l.id, ID: id, Agent: l.info.Agent, MessageID: m.id, After: m.after}, true
 		}
 	}
-	return Turn{}, false, nil
+	return Turn{}, false
 }

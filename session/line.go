@@ -16,7 +16,7 @@ func (h *Hub) Withdraw(ctx context.Context, session, by string) (done bool, err 
 	l.mu.Lock()
 	var newest *turn
 	for _, t := range l.turns {
-		if !t.began && !t.ending && t.by == by && (newest == nil || t.id > newest.id) {
+		if !t.began && !t.ending && t.by == by && (newest == nil || t.after > newest.after) {
 			newest = t
 		}
 	}
@@ -54,7 +54,9 @@ func (h *Hub) Promote(ctx context.Context, session, by string) (done bool, err e
 func (l *live) promote(by string) *turn {
 	at := -1
 	for i, t := range l.queue {
-		if !t.ending && (at < 0 || t.by == by) {
+		switch {
+		case t.ending:
+		case at < 0, t.by == by && (l.queue[at].by != by || t.after > l.queue[at].after): // one that was promoted stands before newer ones
 			at = i
 		}
 	}

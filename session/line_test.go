@@ -1,10 +1,14 @@
 package session_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -49,4 +53,68 @@ func TestE08_APromotedPromptRunsNow(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who asks twice, because the turn that runs takes its time to end, does not change his
+// mind by that.
+func TestE08_PromotedTwiceIsPromoted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ran []string // by one turn at a time
+		b := newBench(t, with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, p agent.Prompt, _ *trace.Builder) error {
+			ran = append(ran, p.Text())
+			if p.Text() == "slow" {
+				<-ctx.Done()
+				time.Sleep(time.Second)
+			}
+			return ctx.Err()
+		}}))
+		defer b.close()
+		b.say("u1", "slow")
+		synctest.Wait()
+		last := b.say("u2", "two")
+		b.say("u3", "three")
+		for range 2 {
+			if done, err := b.Promote(t.Context(), "s", "ada"); err != nil || !done {
+				t.Errorf("promoted: %v %v", done, err)
+			}
+		}
+		b.wait(last)
+		if got := strings.Join(ran, " "); got != "slow three two" {
+			t.Errorf("they ran as %s", got)
+		}
+	})
+}
+
+// A history shows what was promoted behind what it overtook. The agent said that later:
+// it does not forget it along with what was promoted.
+func TestWhatWasOvertakenIsNotForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, served(notebook{}))
+		defer b.close()
+		b.say("u1", "slow one")
+		synctest.Wait()
+		b.say("u2", "two")
+		prompt := session.Prompt{Message: text("u3", "three"), By: "bob"}
+		if _, err := b.Prompt(t.Context(), "s", prompt); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Promote(t.Context(), "s", "bob"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if ids := b.history(); ids != "u1 A u2 A u3 A" {
+			t.Fatalf("history %s", ids)
+		}
+		if err, is := errors.AsType[*session.ChoiceError](b.Revert(t.Context(), "s", "u3", "bob")); !is {
+			t.Errorf("revert: %v", err)
+		}
+		turn, err := b.Prompt(t.Context(), "s", prompt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.wait(turn)
+		if all, _ := b.remembers(); all != "slow one|three|two|three" {
+			t.Errorf("the agent remembers %q", all)
+		}
+	})
 }

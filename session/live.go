@@ -17,6 +17,10 @@ type live struct {
 	hub *Hub
 	id  string
 
+	// telling holds a token while a message is taken, or taken back, until that is on
+	// record: what the log says later was said later. Unlike at a mutex, who waits may go.
+	telling chan struct{}
+
 	saving sync.Mutex // orders writes of the registry document
 	opens  sync.Mutex // orders opening and closing of the agent
 
@@ -57,9 +61,20 @@ type live struct {
 }
 
 func (h *Hub) newLive(info Info) *live {
-	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, asks: newAsks(h)}
+	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, asks: newAsks(h), telling: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancel(context.Background())
 	return l
+}
+
+// tells lets whoever says something, or takes it back, do so before anybody else does,
+// until release is called.
+func (l *live) tells(ctx context.Context) (release func(), err error) {
+	select {
+	case l.telling <- struct{}{}:
+		return func() { <-l.telling }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // save writes the registry document as it now stands.

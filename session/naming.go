@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -51,6 +53,15 @@ func (n *naming) give(turn, name string) string {
 		given = fmt.Sprintf("%s~%d", name, again)
 	}
 	n.note(turn, given)
+	return given
+}
+
+// ownName is an agent's own name of what has another on record, see give.
+func ownName(given string) string {
+	name, again, numbered := strings.Cut(given, "~")
+	if _, err := strconv.ParseUint(again, 10, 64); numbered && err == nil {
+		return name
+	}
 	return given
 }
 

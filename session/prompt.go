@@ -51,10 +51,6 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	if t, answered, err := l.typed(ctx, p); answered || err != nil {
 		return t, err
 	}
-	after, err := h.Log.Last(ctx, session)
-	if err != nil {
-		return Turn{}, fmt.Errorf("read the log of session %q: %w", session, err)
-	}
 	if p.Regenerate {
 		if p.Of, err = l.ours(ctx, p.Of); err != nil {
 			return Turn{}, err
@@ -65,6 +61,15 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	}
 	if err := l.recall(ctx, p.Message.ID); err != nil {
 		return Turn{}, err
+	}
+	told, err := l.tells(ctx)
+	if err != nil {
+		return Turn{}, err
+	}
+	defer told()
+	after, err := h.Log.Last(ctx, session)
+	if err != nil {
+		return Turn{}, fmt.Errorf("read the log of session %q: %w", session, err)
 	}
 	t, stopping, err := l.admit(p, after)
 	if err != nil {

@@ -66,8 +66,9 @@ func leftOf(records []trace.Record, t *turn) *agent.Left {
 				left.Prompt = &p
 			}
 		case trace.Step:
-			if _, aside := r.Actor.SubagentCall(); p.NativeID != "" && !aside && !slices.Contains(left.Native, p.NativeID) {
-				left.Native = append(left.Native, p.NativeID)
+			own := ownName(p.NativeID)
+			if _, aside := r.Actor.SubagentCall(); own != "" && !aside && !slices.Contains(left.Native, own) {
+				left.Native = append(left.Native, own)
 			}
 		}
 	}

@@ -201,6 +201,9 @@ func (s shared) Prompt(_ context.Context, p agent.Prompt, b *trace.Builder) erro
 		theirs.StepStart(trace.Step{NativeID: "native-1"})
 		theirs.Message("k", "theirs")
 	}
+	if p.Text() == "name" {
+		b.StepStart(trace.Step{NativeID: "native-1"})
+	}
 	b.Message("k", "ours")
 	return nil
 }
@@ -239,6 +242,26 @@ func TestE34_ATurnOfSomebodyElseHoldsNobodyUpAfterARestart(t *testing.T) {
 		}
 		if ctx.Err() != nil {
 			t.Error("ours waited for theirs")
+		}
+	})
+}
+
+// An agent goes on with a turn by its own names of it, also where they have others on
+// record because an earlier turn has them.
+func TestAnAgentIsToldItsOwnNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := keeping{memlog.New()}
+		far := shared{left: make(chan agent.Left, 1)}
+		first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+		first.wait(first.say("u1", "name"))
+		first.wait(first.say("u2", "begin"))
+		synctest.Wait()
+		first.close()
+
+		second := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+		defer second.close()
+		if left := <-far.left; !slices.Equal(left.Native, []string{"native-1"}) {
+			t.Errorf("the agent is told %q", left.Native)
 		}
 	})
 }

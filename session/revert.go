@@ -21,6 +21,11 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 	if err := l.recall(ctx, message); err != nil {
 		return err
 	}
+	told, err := l.tells(ctx)
+	if err != nil {
+		return err
+	}
+	defer told()
 	back, stopping, err := l.revert(message, by)
 	if err != nil {
 		return err

@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,6 +98,78 @@ func TestARevertedMessageIsForgotten(t *testing.T) {
 						t.Errorf("the agent remembers %q %s, want %q", all, code, c.want)
 					}
 				})
+			})
+		}
+	}
+}
+
+// What is said while something is taken back stays said, also after a restart: it stands
+// behind that on record.
+func TestWhatIsSaidMeanwhileIsNotTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := eventlog.New(memlog.New(), eventlog.Options{})
+		const recorded = 2 // the look at the clock with which the record begins that takes back
+		var looks atomic.Int64
+		looks.Store(recorded)
+		gate := make(chan struct{})
+		b := benchOn(t, log, func(o *session.Options) {
+			served(notebook{})(o)
+			o.Now = func() time.Time {
+				if looks.Add(1) == recorded {
+					<-gate
+				}
+				return time.Now()
+			}
+		})
+		b.run("u1", "one")
+		b.run("u2", "two")
+		synctest.Wait()
+		looks.Store(0)
+		var both sync.WaitGroup
+		both.Go(func() { b.revert("u2") })
+		synctest.Wait()
+		both.Go(func() { b.say("u3", "three") })
+		synctest.Wait()
+		close(gate)
+		both.Wait()
+		time.Sleep(time.Minute)
+		before := b.history()
+		if err := b.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b = benchOn(t, log, served(notebook{}))
+		defer b.close()
+		if after := b.history(); before != "u1 A u3 A" || after != before {
+			t.Errorf("history %q, and after a restart %q", before, after)
+		}
+	})
+}
+
+// Who comes back is not shown again what was taken back, neither by the stream of a turn
+// that has ended just now, nor by one that was cut.
+func TestARevertedTurnIsNotResumed(t *testing.T) {
+	for _, restarted := range []bool{false, true} {
+		for _, words := range []string{"two", "slow two"} {
+			synctest.Test(t, func(t *testing.T) {
+				log := eventlog.New(memlog.New(), eventlog.Options{})
+				b := benchOn(t, log, served(notebook{}))
+				b.run("u1", "one")
+				turn := b.say("u2", words)
+				leave := b.Attach("s", turn.ID)
+				time.Sleep(time.Second)
+				leave(true)
+				b.revert("u2")
+				b.wait(turn)
+				if restarted {
+					if err := b.Close(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					b = benchOn(t, log, served(notebook{}))
+				}
+				defer b.close()
+				if got, ok, err := b.Resumable(t.Context(), "s", ""); ok || err != nil {
+					t.Errorf("%q, restarted %v: %+v %v", words, restarted, got, err)
+				}
 			})
 		}
 	}

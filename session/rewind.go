@@ -157,10 +157,14 @@ func (l *live) resolve(p Prompt) (rewinding, error) {
 	back := l.branch.rewinding(i)
 	back.was = l.info.Resume
 	kept := slices.ContainsFunc(l.branch.messages[:i], func(m message) bool { return !m.user })
+	first, ran := l.branch.firstAnswer(i)
+	later := ran && slices.ContainsFunc(l.branch.messages[:i], func(m message) bool { return !m.user && m.nth > first.nth })
 	r, can := l.hub.Agents[l.info.Agent].Runtime.(agent.Rewinder)
 	switch {
 	case !can:
 		back.why = "The agent still remembers what was removed: it cannot go back."
+	case later: // it overtook what stands before it
+		back.why = "The agent still remembers what was removed: it has said since what stays."
 	case back.from == "" && kept || !r.Rewinds(back.from): // it has no token, or had none when this was recorded
 		back.why = "The agent still remembers what was removed: where it stood before that is not known."
 	}
