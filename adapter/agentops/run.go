@@ -22,6 +22,8 @@ type run struct {
 	idle    bool        // the agent said that it is idle, and nothing since
 	abort   bool        // it was told to stop: what still comes is late
 	gone    bool        // it ended while the connection was lost, and how is not known
+	twice   bool        // it was given to the agent once more, of which an end may be told
+	rested  int         // of the decoder's moves, the last before the agent was idle and went on
 }
 
 // The texts of failures that say nothing themselves.
@@ -204,8 +206,8 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 	switch {
 	case r.verdict != nil:
 		d.end(r, *r.verdict)
-	case r.abort, r.idle:
-		d.twice = true
+	case r.abort, r.idle, r.rested == d.moves:
+		d.twice = d.twice || r.abort || r.idle
 		d.end(r, halted())
 	case r.turn != nil && r.turn.empty():
 		// So ends a turn that failed before its first word: whoever reports the

@@ -31,7 +31,7 @@ func (d *Decoder) agentStatus(f wire.AgentStatus, s said, t agent.Turns) {
 		return
 	}
 	if f.MessageID == "" { // a browser's
-		r.idle = f.Status == wire.StatusIdle
+		r.idle, r.rested = f.Status == wire.StatusIdle, 0
 		if !r.idle && r.turn != nil && !r.turn.away {
 			r.turn.flush()
 		}
@@ -134,13 +134,13 @@ func (d *Decoder) queued(f wire.StatusData) {
 }
 
 // dequeued notes that the prompt that waited is given to the agent: what it was given
-// before is over. Today that prompt was shown just before; in February it is the one that
-// has waited for the longest time.
+// before is over. Today that prompt was shown just before, or it is what the agent is at;
+// in February it is the one that has waited for the longest time.
 func (d *Decoder) dequeued(t agent.Turns) {
 	d.unseen, d.asleep = false, false
-	next := d.lastSeen
-	if d.era != wire.Head || next == nil || next.phase != given {
-		next = d.longestWaiting()
+	next := d.longestWaiting()
+	if d.era == wire.Head {
+		next = d.justShown()
 	}
 	if next == nil && d.onceMore() {
 		return
@@ -156,7 +156,15 @@ func (d *Decoder) dequeued(t agent.Turns) {
 	}
 }
 
-// longestWaiting is the prompt whose turn it is, or nil.
+// justShown is the prompt whose message came last, if the agent has said nothing of it.
+func (d *Decoder) justShown() *prompt {
+	if p := d.lastSeen; p != nil && p.phase == given {
+		return p
+	}
+	return nil
+}
+
+// longestWaiting is the prompt that came before the others that wait, or nil.
 func (d *Decoder) longestWaiting() *prompt {
 	for _, p := range d.prompts {
 		if p.phase == queued {

@@ -56,9 +56,9 @@ func (d *Decoder) create(id, channel string, t agent.Turns) *turn {
 	if tn, known := d.turns[id]; known || len(id) > longestID {
 		return tn
 	}
-	r := d.active(channel)
-	if r != nil && r.verdict != nil { // its last word will not come any more
-		d.end(r, *r.verdict)
+	r, shown := d.active(channel), d.justShown()
+	if r != nil && (r.verdict != nil || shown != nil && shown != r.prompt && shown.channel == channel) {
+		d.cut(r, t) // what was not told of its end by now will not be told any more
 		r = nil
 	}
 	if r == nil {
