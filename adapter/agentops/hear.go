@@ -1,6 +1,7 @@
 package agentops
 
 import (
+	"bytes"
 	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -78,14 +79,18 @@ func (s *session) locate(data []byte) {
 		return
 	}
 	p := s.dec.promptOf(s.ours.b)
-	if p == nil || p.id == "" || p.id == s.at.Prompt {
+	if p == nil || p.id == "" || p.id == s.at.Prompt && (s.at.Since != 0 || !bytes.Contains(data, []byte(p.id))) {
 		return
 	}
+	was := s.at
 	s.at.Turn, s.at.Prompt, s.at.Channel, s.at.Since = s.ours.b.Turn(), p.id, p.channel, 0
 	if f, err := wire.Decode(wire.ToBrowser, data); err == nil {
-		if m, ok := f.(wire.MessageAdded); ok {
+		if m, ok := f.(wire.MessageAdded); ok && m.Data.ID == p.id { // before that it waited
 			s.at.Since = m.Data.CreatedAt
 		}
+	}
+	if s.at == was {
+		return
 	}
 	token := s.at.token()
 	s.host.Resume(token)

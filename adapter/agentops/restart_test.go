@@ -224,6 +224,27 @@ func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
 	})
 }
 
+// When a prompt was given to the agent is kept, also if it has waited: no more of the
+// history is read than from then on.
+func TestE08_WhenAPromptThatWaitedWasGivenIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head, serviceToken(t))
+		st.say("hello").completes()
+		st.server.theirs("slow")
+		synctest.Wait()
+		p := st.say("slow too")
+		time.Sleep(time.Second)
+		if token := st.host.Token(); !strings.Contains(token, `"prompt":"prompt-`) || strings.Contains(token, `"since"`) {
+			t.Fatalf("it waits, and its mark is %s", token)
+		}
+		p.sees("well")
+		if token := st.host.Token(); !strings.Contains(token, `"since":`) {
+			t.Errorf("it runs, and its mark is %s", token)
+		}
+		p.completes()
+	})
+}
+
 // wraps puts something before the server.
 func (s *server) wraps(with func(http.Handler) http.Handler) {
 	s.mu.Lock()
