@@ -144,6 +144,20 @@ func TestE08_AnAnswerIsThatOfThePromptThatWasGiven(t *testing.T) {
 	s.ends(ours, trace.OutcomeCompleted, "Two")
 }
 
+// A prompt that is collected with others is shown while the agent is at another one, and
+// gets nothing of what another model says to that.
+func TestE29_E08_APromptThatIsCollectedIsNotAnsweredYet(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	b := s.prompt("Go")
+	s.take(echoFrame, beginFrame, sayFrame, theirs("c1", "Collect"), secondBegin, secondSay, secondEnd, notBusyFrame)
+	s.ends(b, trace.OutcomeCompleted, "OneTwo")
+	if len(s.begun) != 0 {
+		t.Errorf("%d turns were begun for others", len(s.begun))
+	}
+}
+
 // February's prompts wait in the order in which they came there, which need not be that
 // in which they were sent.
 func TestE07_E08_FebruarysPromptsAreAnsweredInTheOrderOfTheServer(t *testing.T) {

@@ -23,7 +23,8 @@ type run struct {
 	abort   bool        // it was told to stop: what still comes is late
 	gone    bool        // it ended while the connection was lost, and how is not known
 	twice   bool        // it was given to the agent once more, of which an end may be told
-	rested  int         // of the decoder's moves, the last before the agent was idle and went on
+	rested  int         // how many moves there were when the agent was idle and went on
+	told    int         // how many when an end was told that was taken for a repetition
 }
 
 // The texts of failures that say nothing themselves.

@@ -56,8 +56,8 @@ func (d *Decoder) create(id, channel string, t agent.Turns) *turn {
 	if tn, known := d.turns[id]; known || len(id) > longestID {
 		return tn
 	}
-	r, shown := d.active(channel), d.justShown()
-	if r != nil && (r.verdict != nil || shown != nil && shown != r.prompt && shown.channel == channel) {
+	r := d.active(channel)
+	if r != nil && (r.verdict != nil || d.succeeded(r)) {
 		d.cut(r, t) // what was not told of its end by now will not be told any more
 		r = nil
 	}
@@ -65,6 +65,13 @@ func (d *Decoder) create(id, channel string, t agent.Turns) *turn {
 		r = d.begin(d.next(channel, true), channel, t)
 	}
 	return d.add(id, r)
+}
+
+// succeeded reports whether the agent is at another prompt than that of a run, which may
+// have ended.
+func (d *Decoder) succeeded(r *run) bool {
+	next := d.justShown()
+	return next != nil && next != r.prompt && next.channel == r.channel && (r.abort || r.told == d.moves)
 }
 
 // unknown finds the turn of a frame that names one whose beginning nobody saw.

@@ -55,7 +55,7 @@ func (d *Decoder) again() bool {
 		return false
 	}
 	for _, r := range d.runs {
-		r.twice = false
+		r.twice, r.told = false, d.moves
 		d.goesOn(r)
 	}
 	return true
