@@ -177,6 +177,36 @@ func TestE07_E08_FebruarysPromptsAreAnsweredInTheOrderOfTheServer(t *testing.T) 
 	}
 }
 
+// February's too gives the runner first what it was at, if that was lost: by how many wait
+// then it is told from the one that has waited.
+func TestE32_E08_FebruarysPromptThatWaitsGetsNothingOfWhatIsGivenOnceMore(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(februaryFrame, theirs("p0", "Theirs"), beginFrame, sayFrame)
+	first := s.d.runs[0].b
+	ours := s.prompt("On")
+	s.take(secondEcho, `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`)
+	s.take(`{"type":"status","data":{"runnerConnected":false,"queuedPrompts":2,"runnerDisconnected":true}}`, idleFrame, `{"type":"status","data":{"promptDequeued":true,"remaining":1}}`)
+	s.wants(ours, queued)
+	s.take(`{"type":"agentStatus","status":"thinking"}`, strings.Replace(beginFrame, "t1", "t3", 1), strings.Replace(sayFrame, "t1", "t3", 1), strings.Replace(endFrame, "t1", "t3", 1))
+	s.wants(ours, queued)
+	s.ends(first, trace.OutcomeCompleted, "OneOne")
+	s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, secondBegin, secondSay, secondEnd)
+	s.ends(ours, trace.OutcomeCompleted, "Two")
+}
+
+// What waited before anybody looked comes first: it is not the prompt that came after it.
+func TestE08_E34_WhatWaitedBeforeAnybodyLookedIsNotOurs(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(strings.NewReplacer(`"runnerBusy":false`, `"runnerBusy":true,"promptsQueued":1`).Replace(februaryFrame))
+	ours := s.prompt("On")
+	s.take(secondEcho, `{"type":"status","data":{"promptQueued":true,"queuePosition":2}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":1}}`)
+	s.wants(ours, queued)
+	s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, secondBegin, secondSay, secondEnd)
+	s.ends(ours, trace.OutcomeCompleted, "Two")
+}
+
 // A prompt that nobody has heard of yet is not an earlier one that says the same.
 func TestE38_APromptIsNotAnEarlierOneThatSaysTheSame(t *testing.T) {
 	t.Parallel()

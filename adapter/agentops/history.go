@@ -40,7 +40,9 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 	d.history(f.Session.Messages, d.shownToWait(f), t)
 	d.standing(f, t)
 	if f.Data.RunnerBusy {
-		d.onceMore() // as far as we know: it may have been told before
+		if d.era == wire.Head {
+			d.onceMore() // as far as we know: it may have been told before
+		}
 		return
 	}
 	for _, r := range slices.Clone(d.runs) {

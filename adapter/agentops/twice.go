@@ -6,19 +6,16 @@ import (
 	wire "github.com/tributary-dev/tributary/agentops"
 )
 
-// onceMore reports whether what was given to the agent is what it has already: today's
-// session agent shows a prompt before it says that it has waited, and after a start, or the
-// loss of its runner, gives the runner once more what it was at. A runner that still is
-// says that it is done, and goes on.
+// onceMore reports whether what was given to the agent is what it has already, if it is no
+// prompt that waited: after a start, or the loss of its runner, a session agent gives the
+// runner once more what it was at. Today's runner, if it still is, says that it is done,
+// and goes on.
 func (d *Decoder) onceMore() bool {
-	if d.era != wire.Head {
-		return false
-	}
 	once := slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
 	for _, r := range d.runs {
 		if r.prompt != nil && !r.abort && r.verdict == nil {
 			d.goesOn(r)
-			r.twice, once = true, true
+			r.twice, once = d.era == wire.Head, true
 		}
 	}
 	return once
