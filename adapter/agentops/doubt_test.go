@@ -61,6 +61,20 @@ func TestE24_AnEndThatIsToldOnlyOnceSwallowsNoOther(t *testing.T) {
 	s.ends(second, trace.OutcomeFailed, "")
 }
 
+// Where nothing runs that is known, an end is that of what is not: a prompt that comes then
+// does not wait for it.
+func TestE24_AnEndWhereNothingIsKnownToRunIsOne(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1", OwnOnly: true})
+	s.d.twice = true // by a turn with another connection
+	s.take(strings.Replace(februaryFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), notBusyFrame)
+	b := s.prompt("Go")
+	s.take(echoFrame)
+	s.wants(b, given)
+	s.take(beginFrame, sayFrame, endFrame)
+	s.ends(b, trace.OutcomeCompleted, "One")
+}
+
 // What was given to the agent once more has its end, and the end of the next is its own.
 func TestE32_TheEndOfTheNextIsNotThatOfWhatWasGivenOnceMore(t *testing.T) {
 	t.Parallel()

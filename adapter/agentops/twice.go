@@ -35,7 +35,7 @@ func (d *Decoder) goesOn(r *run) {
 // what was given once more. By then the next prompt may have been given to the agent, and
 // it has said nothing of an end.
 func (d *Decoder) again() bool {
-	again := d.twice
+	again, goesOn := d.twice, len(d.runs) > 0
 	d.twice = false
 	for _, r := range d.runs {
 		if r.abort || r.verdict != nil {
@@ -47,8 +47,9 @@ func (d *Decoder) again() bool {
 		if p.abort {
 			return false
 		}
+		goesOn = goesOn || p.phase == given
 	}
-	if !again {
+	if !again || !goesOn { // where nothing is known to run, it ends what is not
 		return false
 	}
 	for _, r := range d.runs {
