@@ -43,7 +43,7 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	if d.asks[q.native] != nil && len(d.fresh.again) < mostAsks {
 		d.fresh.again = append(d.fresh.again, q.native)
 	}
-	if d.asks[q.native] != nil || len(q.native) > longestID || len(d.asks) >= mostAsks {
+	if d.asks[q.native] != nil || len(q.native) > longestID || d.asking() >= mostAsks {
 		return
 	}
 	r := d.active(q.channel)
@@ -58,10 +58,11 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 			return
 		}
 	}
+	r.dismiss(q.native) // it is told again
 	switch {
 	case r.abort:
 	case r.turn.early(q):
-		r.wait(q)
+		r.waits = append(r.waits, q)
 	default:
 		d.put(q, r)
 	}

@@ -36,10 +36,11 @@ type Decoder struct {
 	era     wire.Era // as far as it is known
 	asleep  bool     // the session is on its way up
 	unseen  bool     // a prompt runs whose beginning we did not see
-	twice   bool     // what ran was stopped, of which the end may be told again
+	twice   bool     // what ran was stopped, of which the end may be told again at once
 
 	prompts  []*prompt // those whose turn is not over, in order
 	lastSeen *prompt   // whose user message came last
+	before   string    // the id of the newest prompt of ours before a restart
 	pending  bool      // the queue's state came after it
 	theirs   bool      // what waits is somebody else's
 	count    int       // prompts so far, for ids

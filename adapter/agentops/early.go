@@ -55,15 +55,16 @@ func (tn *turn) early(q asking) bool {
 	return empty
 }
 
-// wait keeps what was asked too early.
-func (r *run) wait(q asking) {
-	r.dismiss(q.native)
-	if len(r.waits) < mostAsks {
-		r.waits = append(r.waits, q)
+// asking counts what has no answer, whether or not it was asked too early.
+func (d *Decoder) asking() int {
+	n := len(d.asks)
+	for _, r := range d.runs {
+		n += len(r.waits)
 	}
+	return n
 }
 
-// dismiss forgets what was asked too early, and has its answer.
+// dismiss forgets what was asked too early, and is told again or has its answer.
 func (r *run) dismiss(native string) {
 	r.waits = slices.DeleteFunc(r.waits, func(q asking) bool { return q.native == native })
 }

@@ -1,6 +1,7 @@
 package agentops
 
 import (
+	"bytes"
 	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -78,28 +79,33 @@ func (s *session) locate(data []byte) {
 		return
 	}
 	p := s.dec.promptOf(s.ours.b)
-	if p == nil || p.id == "" || p.id == s.at.Prompt {
+	if p == nil || p.id == "" || p.id == s.at.Prompt && (s.at.Since != 0 || !bytes.Contains(data, []byte(p.id))) {
 		return
 	}
+	was := s.at
 	s.at.Turn, s.at.Prompt, s.at.Channel, s.at.Since = s.ours.b.Turn(), p.id, p.channel, 0
 	if f, err := wire.Decode(wire.ToBrowser, data); err == nil {
-		if m, ok := f.(wire.MessageAdded); ok {
+		if m, ok := f.(wire.MessageAdded); ok && m.Data.ID == p.id { // before that it waited
 			s.at.Since = m.Data.CreatedAt
 		}
+	}
+	if s.at == was {
+		return
 	}
 	token := s.at.token()
 	s.host.Resume(token)
 }
 
-// unsettled reports whether a turn has ended but for a last word, or something is asked
-// that only waits for a word of what it is about.
+// unsettled reports whether a turn has ended but for a last word, or may be told to have
+// ended for a second time, or something is asked that only waits for a word of what it is
+// about.
 func (d *Decoder) unsettled() bool {
 	for _, r := range d.runs {
 		if r.verdict != nil || r.abort || r.gone || len(r.waits) > 0 {
 			return true
 		}
 	}
-	return false
+	return d.twice
 }
 
 // promptOf finds the prompt that opened a turn, or nil.

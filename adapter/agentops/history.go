@@ -40,13 +40,18 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 	d.history(f.Session.Messages, d.shownToWait(f), t)
 	d.standing(f, t)
 	if f.Data.RunnerBusy {
-		d.onceMore() // as far as we know: it may have been told before
+		if d.era == wire.Head {
+			d.onceMore() // as far as we know: it may have been told before
+		}
 		return
 	}
 	for _, r := range slices.Clone(d.runs) {
-		if len(f.Session.Messages) > 0 {
+		switch {
+		case f.Data.PendingPrompt != nil && r.prompt != nil && r.prompt.id == f.Data.PendingPrompt.MessageID:
+			d.goesOn(r) // it lost its runner, and the next one is given it once more
+		case len(f.Session.Messages) > 0:
 			d.cut(r, t)
-		} else {
+		default:
 			r.gone = true // how it ended may still be told
 		}
 	}
@@ -79,11 +84,12 @@ func (d *Decoder) guess(greeting json.RawMessage) {
 // that were said last may wait.
 func (d *Decoder) history(messages []wire.Message, waiting int, t agent.Turns) {
 	who := askers{d: d, waits: waitingOf(messages, waiting)}
-	for _, m := range messages {
+	news := d.newsIn(messages)
+	for i, m := range messages {
 		channel := channelOf(m.Channel, m.ThreadID)
 		switch m.Role {
 		case wire.RoleUser:
-			if d.byID(m.ID) == nil {
+			if i >= news {
 				d.own(m)
 			}
 			who.asks(m.ID, channel)
@@ -91,7 +97,7 @@ func (d *Decoder) history(messages []wire.Message, waiting int, t agent.Turns) {
 			tn, known := d.turns[m.ID]
 			p := who.of(m, channel)
 			if !known && p != nil && p.phase <= running {
-				tn = d.goesOn(p, m, channel, t)
+				tn = d.answer(p, m, channel, t)
 			}
 			if tn != nil {
 				away := tn.away
@@ -102,8 +108,20 @@ func (d *Decoder) history(messages []wire.Message, waiting int, t agent.Turns) {
 	}
 }
 
-// goesOn finds the turn of a message in the run of a prompt, or begins it.
-func (d *Decoder) goesOn(p *prompt, m wire.Message, channel string, t agent.Turns) *turn {
+// newsIn is where in a history the users' messages begin that were missed: after the last
+// that is known. An earlier one is none that was sent since, whatever it says.
+func (d *Decoder) newsIn(messages []wire.Message) int {
+	for i, m := range slices.Backward(messages) {
+		_, past := d.turns[m.ID]
+		if m.Role == wire.RoleUser && (past || m.ID == d.before || d.byID(m.ID) != nil) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// answer finds the turn of a message in the run of a prompt, or begins it.
+func (d *Decoder) answer(p *prompt, m wire.Message, channel string, t agent.Turns) *turn {
 	if len(m.ID) > longestID {
 		return nil
 	}

@@ -407,3 +407,33 @@ func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 		})
 	}
 }
+
+// An approval that is refused after a restart denies the call behind it.
+func TestH27_D07_AnApprovalIsRefusedAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head, serviceToken(t))
+		st.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+			<-ctx.Done()
+			return trace.PermissionResponse{}
+		}
+		p := st.say("permission")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		var waiting []string
+		for _, r := range agenttest.Each[trace.PermissionRequest](p.Events()) {
+			waiting = append(waiting, r.RequestID)
+		}
+		p.leave()
+		time.Sleep(time.Minute)
+
+		again := agenttest.NewHost()
+		again.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+			return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "deny", OptionKind: trace.RejectOnce, By: "ada"}
+		}
+		stop, events := p.takenUp(again, waiting...)
+		results := agenttest.Each[trace.ToolResult](events)
+		if stop.Outcome != trace.OutcomeCompleted || len(results) != 1 || results[0].Status != trace.ToolDenied {
+			t.Errorf("%+v, and the call ended as %+v", stop, results)
+		}
+	})
+}

@@ -122,7 +122,8 @@ func (p *prompt) is(sent *prompt) bool {
 
 // userMessage takes a user's message, which the session agent shows when the prompt
 // is given to the agent, and in February at once, also when it has to wait. So it is the
-// end of nothing: that the agent has come to it is told by promptDequeued.
+// end of nothing: that the agent has come to it is told by promptDequeued. Those that wait
+// are in the order in which they were shown, whoever sent them first.
 func (d *Decoder) userMessage(m wire.Message) {
 	p := d.byID(m.ID)
 	_, past := d.turns[m.ID]
@@ -142,6 +143,7 @@ func (d *Decoder) userMessage(m wire.Message) {
 	} else {
 		d.give(p)
 	}
+	d.prompts = append(slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p }), p)
 	d.lastSeen, d.pending = p, false
 }
 

@@ -155,7 +155,13 @@ func (s *session) recall(data []byte) bool {
 			return false
 		}
 	}
-	a := &ask{native: q.native, id: s.waiting[i], question: q.question, run: r, b: r.b, choices: q.choices, call: &call{id: q.native, key: q.native, name: q.title}}
+	a := &ask{native: q.native, id: s.waiting[i], question: q.question, run: r, b: r.b, choices: q.choices}
+	if r.turn != nil {
+		a.call = r.turn.about(q)
+	}
+	if a.call == nil {
+		a.call = &call{id: q.native, key: q.native, name: q.title}
+	}
 	s.waiting = slices.Delete(s.waiting, i, i+1)
 	s.dec.asks[q.native] = a
 	s.put(a)

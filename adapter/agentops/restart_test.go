@@ -1,6 +1,8 @@
 package agentops_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -193,4 +195,59 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 			t.Errorf("theirs: %+v %q", theirs.stop, theirs.streamed())
 		}
 	})
+}
+
+// What was being sent when the gateway stopped is not the prompt before it, which says the
+// same: its answer is not said again.
+func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head, serviceToken(t))
+		st.say("hello").completes()
+		st.server.wraps(func(h http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodPost { // it does not arrive
+					_, _ = io.Copy(io.Discard, r.Body)
+					<-r.Context().Done()
+					return
+				}
+				h.ServeHTTP(w, r)
+			})
+		})
+		p := st.say("hello")
+		synctest.Wait()
+		p.leave()
+		st.server.wraps(nil)
+		stop, events := p.takenUp(agenttest.NewHost())
+		if stop.Reason != "restart" || said(events) != "" {
+			t.Errorf("%+v %q", stop, said(events))
+		}
+	})
+}
+
+// When a prompt was given to the agent is kept, also if it has waited: no more of the
+// history is read than from then on.
+func TestE08_WhenAPromptThatWaitedWasGivenIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head, serviceToken(t))
+		st.say("hello").completes()
+		st.server.theirs("slow")
+		synctest.Wait()
+		p := st.say("slow too")
+		time.Sleep(time.Second)
+		if token := st.host.Token(); !strings.Contains(token, `"prompt":"prompt-`) || strings.Contains(token, `"since"`) {
+			t.Fatalf("it waits, and its mark is %s", token)
+		}
+		p.sees("well")
+		if token := st.host.Token(); !strings.Contains(token, `"since":`) {
+			t.Errorf("it runs, and its mark is %s", token)
+		}
+		p.completes()
+	})
+}
+
+// wraps puts something before the server.
+func (s *server) wraps(with func(http.Handler) http.Handler) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wrap = with
 }

@@ -22,6 +22,9 @@ type run struct {
 	idle    bool        // the agent said that it is idle, and nothing since
 	abort   bool        // it was told to stop: what still comes is late
 	gone    bool        // it ended while the connection was lost, and how is not known
+	twice   bool        // it was given to the agent once more, of which an end may be told
+	rested  int         // how many moves there were when the agent was idle and went on
+	told    int         // how many when an end was told that was taken for a repetition
 }
 
 // The texts of failures that say nothing themselves.
@@ -204,8 +207,8 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 	switch {
 	case r.verdict != nil:
 		d.end(r, *r.verdict)
-	case r.abort, r.idle:
-		d.twice = true
+	case r.abort, r.idle, r.rested == d.moves:
+		d.twice = d.twice || r.abort || r.idle
 		d.end(r, halted())
 	case r.turn != nil && r.turn.empty():
 		// So ends a turn that failed before its first word: whoever reports the

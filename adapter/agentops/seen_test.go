@@ -161,3 +161,43 @@ func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
 		}
 	}
 }
+
+// However much is asked at once, and whether it waits for the arguments of its call or
+// not: there is one bound.
+func TestWhatIsAskedAtOnceIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	s.prompt("Go")
+	s.take(echoFrame, beginFrame, `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"tool-call","callId":"c","toolName":"call_tool","status":"pending","args":{}}]}}`)
+	for n := range 2 * mostAsks {
+		s.take(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"a%d","type":"approval","title":"May I?","actions":[],"context":{"toolId":"gmail:send"}}}`, n))
+		s.take(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"q%d","type":"question","title":"Which?","actions":[],"context":{}}}`, n))
+	}
+	s.d.settle(s)
+	if n := len(s.d.asks); n != mostAsks {
+		t.Errorf("%d are asked", n)
+	}
+}
+
+// What waits for the arguments of its call, and is told again, is asked once.
+func TestWhatWaitsAndIsToldAgainIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	b := s.prompt("Go")
+	call := func(status, args string) string {
+		return fmt.Sprintf(`{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"tool-call","callId":"c","toolName":"question","status":%q,"args":%s}]}}`, status, args)
+	}
+	const ask = `{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`
+	s.take(echoFrame, beginFrame, call("pending", "{}"), ask, call("pending", `{"questions":["Which?"]}`), ask, call("running", `{"questions":["Which?"]}`))
+	asked := 0
+	for _, e := range s.wrote(b) {
+		if _, is := e.Payload.(trace.Question); is {
+			asked++
+		}
+	}
+	if asked != 1 {
+		t.Errorf("it is asked %d times", asked)
+	}
+}

@@ -64,6 +64,7 @@ func newSession(r Runtime, a *api, host agent.Host, cfg agent.Config) *session {
 	for _, left := range cfg.Left {
 		s.adopt(left)
 	}
+	s.dec.before = s.at.Prompt
 	return s
 }
 

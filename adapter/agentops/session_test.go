@@ -137,6 +137,27 @@ func TestE24_APromptAfterAStopWaitsForItsSecondEnd(t *testing.T) {
 	})
 }
 
+// What is stopped while it waits for that is not sent.
+func TestE24_APromptThatIsStoppedWhileItWaitsIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, p := newStageAtWork(t, head)
+		p.cancel()
+		p.end()
+		next := st.say("hello")
+		time.Sleep(stoppedAgain / 2)
+		next.cancel()
+		if stop, _ := next.end(); stop.Outcome != trace.OutcomeCanceled {
+			t.Errorf("%+v", stop)
+		}
+		time.Sleep(time.Minute)
+		for _, f := range st.server.heard() {
+			if f["content"] == "hello" {
+				t.Error("it was sent")
+			}
+		}
+	})
+}
+
 // A client that goes away stops the turn in the same way.
 func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {

@@ -83,8 +83,9 @@ func (d *Decoder) open(b *trace.Builder) []*ask {
 // AtEnd ends what only waited for a last word, when nothing comes any more.
 func (d *Decoder) AtEnd(t agent.Turns) { d.settle(t) }
 
-// settle ends what only waits for a last word.
+// settle ends what only waits for a last word, and the wait for a second one.
 func (d *Decoder) settle(t agent.Turns) {
+	d.twice = false
 	for _, r := range slices.Clone(d.runs) {
 		switch {
 		case r.verdict != nil || r.abort:

@@ -31,7 +31,7 @@ func (d *Decoder) agentStatus(f wire.AgentStatus, s said, t agent.Turns) {
 		return
 	}
 	if f.MessageID == "" { // a browser's
-		r.idle = f.Status == wire.StatusIdle
+		r.idle, r.rested = f.Status == wire.StatusIdle, 0
 		if !r.idle && r.turn != nil && !r.turn.away {
 			r.turn.flush()
 		}
@@ -71,7 +71,7 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 		d.queued(f)
 	}
 	if f.PromptDequeued {
-		d.dequeued(t)
+		d.dequeued(f, t)
 	}
 	if f.Aborted {
 		d.abort()
@@ -130,59 +130,6 @@ func (d *Decoder) queued(f wire.StatusData) {
 			p.phase = queued
 			return
 		}
-	}
-}
-
-// dequeued notes that the prompt that waited is given to the agent: what it was given
-// before is over. Today that prompt was shown just before; in February it is the one that
-// has waited for the longest time.
-func (d *Decoder) dequeued(t agent.Turns) {
-	d.unseen, d.asleep = false, false
-	next := d.lastSeen
-	if d.era != wire.Head || next == nil || next.phase != given {
-		next = d.longestWaiting()
-	}
-	if next == nil && d.onceMore() {
-		return
-	}
-	for _, r := range slices.Clone(d.runs) {
-		if r.prompt == nil || r.prompt != next {
-			d.cut(r, t)
-		}
-	}
-	d.unbegun(next, false, t)
-	if next != nil && next.phase == queued {
-		d.give(next)
-	}
-}
-
-// longestWaiting is the prompt whose turn it is, or nil.
-func (d *Decoder) longestWaiting() *prompt {
-	for _, p := range d.prompts {
-		if p.phase == queued {
-			return p
-		}
-	}
-	return nil
-}
-
-// unbegun ends the prompts that were given to the agent, except one, and of which nothing
-// was seen.
-func (d *Decoder) unbegun(except *prompt, aborted bool, t agent.Turns) {
-	for _, p := range slices.Clone(d.prompts) {
-		if p.phase != given || p == except {
-			continue
-		}
-		stop := trace.Stop{Reason: endTurn, Outcome: trace.OutcomeCompleted}
-		if aborted || p.abort {
-			stop = halted()
-		}
-		if p.b == nil {
-			p.phase = ended
-			d.drop(p)
-			continue
-		}
-		d.failPrompt(p, stop, t)
 	}
 }
 

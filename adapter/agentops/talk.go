@@ -188,6 +188,9 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 		return err
 	}
 	s.awaitCalm(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	s.mu.Lock()
 	s.ours = o
 	s.dec.user = user // whoever prompts is us

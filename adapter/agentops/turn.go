@@ -57,14 +57,21 @@ func (d *Decoder) create(id, channel string, t agent.Turns) *turn {
 		return tn
 	}
 	r := d.active(channel)
-	if r != nil && r.verdict != nil { // its last word will not come any more
-		d.end(r, *r.verdict)
+	if r != nil && (r.verdict != nil || d.succeeded(r)) {
+		d.cut(r, t) // what was not told of its end by now will not be told any more
 		r = nil
 	}
 	if r == nil {
 		r = d.begin(d.next(channel, true), channel, t)
 	}
 	return d.add(id, r)
+}
+
+// succeeded reports whether the agent is at another prompt than that of a run, which may
+// have ended.
+func (d *Decoder) succeeded(r *run) bool {
+	next := d.justShown()
+	return next != nil && next != r.prompt && next.channel == r.channel && (r.abort || r.told == d.moves)
 }
 
 // unknown finds the turn of a frame that names one whose beginning nobody saw.

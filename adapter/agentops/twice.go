@@ -1,29 +1,31 @@
 package agentops
 
-import wire "github.com/tributary-dev/tributary/agentops"
+import (
+	"slices"
 
-// onceMore reports whether what was given to the agent is what it has already: today's
-// session agent shows a prompt before it says that it has waited, and after a start gives
-// the runner once more what it was at. A runner that still is says that it is done, and
-// goes on.
+	wire "github.com/tributary-dev/tributary/agentops"
+)
+
+// onceMore reports whether what was given to the agent is what it has already, if it is no
+// prompt that waited: after a start, or the loss of its runner, a session agent gives the
+// runner once more what it was at. Today's runner, if it still is, says that it is done,
+// and goes on.
 func (d *Decoder) onceMore() bool {
-	if d.era != wire.Head {
-		return false
-	}
-	once := false
+	once := slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
 	for _, r := range d.runs {
 		if r.prompt != nil && !r.abort && r.verdict == nil {
-			r.goesOn()
-			once = true
+			d.goesOn(r)
+			r.twice, once = d.era == wire.Head, true
 		}
 	}
-	d.twice = d.twice || once
 	return once
 }
 
-// goesOn takes it back that the agent was idle.
-func (r *run) goesOn() {
-	r.idle = false
+// goesOn takes it back that the agent was idle, unless nothing comes after that.
+func (d *Decoder) goesOn(r *run) {
+	if r.idle {
+		r.idle, r.rested = false, d.moves
+	}
 	if r.turn != nil && !r.turn.away {
 		r.turn.flush()
 	}
@@ -33,22 +35,26 @@ func (r *run) goesOn() {
 // what was given once more. By then the next prompt may have been given to the agent, and
 // it has said nothing of an end.
 func (d *Decoder) again() bool {
-	if !d.twice {
-		return false
-	}
+	again, goesOn := d.twice, len(d.runs) > 0
 	d.twice = false
 	for _, r := range d.runs {
 		if r.abort || r.verdict != nil {
 			return false
 		}
+		again = again || r.twice
 	}
 	for _, p := range d.prompts {
 		if p.abort {
 			return false
 		}
+		goesOn = goesOn || p.phase == given
+	}
+	if !again || !goesOn { // where nothing is known to run, it ends what is not
+		return false
 	}
 	for _, r := range d.runs {
-		r.goesOn()
+		r.twice, r.told = false, d.moves
+		d.goesOn(r)
 	}
 	return true
 }

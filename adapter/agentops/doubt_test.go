@@ -1,0 +1,252 @@
+package agentops
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// What a session agent says of ends and of what comes next is not always about what runs:
+// the tests of this file are about what may be taken for it.
+
+// februaryFrame is the first frame of the older server.
+var februaryFrame = strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1)
+
+// busyFrame is the first frame of a connection that was made anew in mid-turn.
+var busyFrame = strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1)
+
+// givenFrames are how a prompt that waited is given to the agent today, after its message.
+var givenFrames = []string{`{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}
+
+// theirs is a prompt of somebody else's.
+func theirs(id, text string) string {
+	return `{"type":"message","data":{"id":"` + id + `","role":"user","content":"` + text + `","authorId":"u2"}}`
+}
+
+// ends checks how a turn has ended, and what it has said.
+func (s *decoderStage) ends(b *trace.Builder, want trace.Outcome, text string) {
+	s.t.Helper()
+	if err := b.Flush(); err != nil {
+		s.t.Fatal(err)
+	}
+	stop, ended := b.Verdict()
+	if err := b.Finish(trace.Stop{}); err != nil {
+		s.t.Fatal(err)
+	}
+	if said := s.said[b.Turn()].String(); !ended || stop.Outcome != want || said != text {
+		s.t.Errorf("turn %s has ended %v as %+v and said %q, want %s and %q", b.Turn(), ended, stop, said, want, text)
+	}
+}
+
+// A stop whose end is told only once leaves nothing behind that would swallow the end of
+// what runs later.
+func TestE24_AnEndThatIsToldOnlyOnceSwallowsNoOther(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(februaryFrame)
+	s.prompt("Go")
+	s.take(echoFrame, beginFrame, sayFrame)
+	s.abort()
+	s.take(idleFrame, `{"type":"status","data":{"runnerBusy":false,"aborted":true}}`)
+	if !s.d.unsettled() {
+		t.Error("the second word is waited for without a bound")
+	}
+	s.d.settle(s)
+	if s.d.unsettled() {
+		t.Error("it is waited for again")
+	}
+	second := s.prompt("On")
+	s.take(secondEcho, secondBegin, notBusyFrame) // so a turn fails of which nothing is told
+	s.ends(second, trace.OutcomeFailed, "")
+}
+
+// Where nothing runs that is known, an end is that of what is not: a prompt that comes then
+// does not wait for it.
+func TestE24_AnEndWhereNothingIsKnownToRunIsOne(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1", OwnOnly: true})
+	s.d.twice = true // by a turn with another connection
+	s.take(strings.Replace(februaryFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), notBusyFrame)
+	b := s.prompt("Go")
+	s.take(echoFrame)
+	s.wants(b, given)
+	s.take(beginFrame, sayFrame, endFrame)
+	s.ends(b, trace.OutcomeCompleted, "One")
+}
+
+// What was given to the agent once more has its end, and the end of the next is its own.
+func TestE32_TheEndOfTheNextIsNotThatOfWhatWasGivenOnceMore(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	first := s.prompt("Go")
+	s.take(echoFrame, beginFrame, sayFrame, busyFrame, endFrame)
+	s.ends(first, trace.OutcomeCompleted, "One")
+	second := s.prompt("On")
+	s.take(secondEcho)
+	s.take(givenFrames...)
+	s.take(secondBegin, notBusyFrame)
+	s.ends(second, trace.OutcomeFailed, "")
+}
+
+// What is stopped after a connection was made anew was stopped, and is not complete.
+func TestE32_WhatIsStoppedAfterALossIsNotComplete(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	b := s.prompt("Go")
+	s.take(echoFrame, beginFrame, sayFrame, busyFrame, `{"type":"chunk","content":", two","messageId":"t1"}`)
+	s.take(idleFrame, idleFrame, notBusyFrame, notBusyFrame) // by somebody else
+	s.ends(b, trace.OutcomeCanceled, "One, two")
+}
+
+// A server that was started anew gives the runner first what it was at, also while another
+// prompt waits: that one waits on, and gets nothing of what is said.
+func TestE32_APromptThatWaitsGetsNothingOfWhatIsGivenOnceMore(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame, theirs("p0", "Theirs"), beginFrame, sayFrame)
+	first := s.d.runs[0].b
+	ours := s.prompt("On")
+	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"On"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
+	s.wants(ours, queued)
+	s.take(idleFrame)
+	s.take(givenFrames...) // without a message: it was shown before
+	s.wants(ours, queued)
+	s.take(`{"type":"agentStatus","status":"thinking"}`, strings.Replace(beginFrame, "t1", "t3", 1), strings.Replace(sayFrame, "t1", "t3", 1), strings.Replace(endFrame, "t1", "t3", 1))
+	s.wants(ours, queued)
+	s.ends(first, trace.OutcomeCompleted, "OneOne")
+	s.take(secondEcho)
+	s.take(givenFrames...)
+	s.take(secondBegin, secondSay, secondEnd)
+	s.ends(ours, trace.OutcomeCompleted, "Two")
+	if len(s.begun) != 1 {
+		t.Errorf("%d turns were begun for others", len(s.begun))
+	}
+}
+
+// A prompt that was put back into the queue there, because its runner was lost, has not
+// ended: it is told to wait.
+func TestE32_APromptThatIsPutBackIntoTheQueueHasNotEnded(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	b := s.prompt("Go")
+	s.take(echoFrame, beginFrame, sayFrame)
+	s.take(`{"type":"init","session":{"id":"s","status":"running","messages":[{"id":"p1","role":"user","content":"Go","authorId":"u1"},{"id":"t1","role":"assistant","content":"","parts":[{"type":"text","text":"One"}]}]},"data":{"runnerBusy":false,"pendingPrompt":{"messageId":"p1","content":"Go"}}}`)
+	if s.d.unsettled() {
+		t.Error("it is about to be ended")
+	}
+	s.take(idleFrame)
+	s.take(givenFrames...)
+	s.take(secondBegin, secondSay, secondEnd, notBusyFrame)
+	s.ends(b, trace.OutcomeCompleted, "OneTwo")
+}
+
+// A turn whose end was missed is over at the latest when the agent answers the next prompt,
+// of which it gets nothing.
+func TestE08_AnAnswerIsThatOfThePromptThatWasGiven(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame, theirs("p0", "Theirs"), beginFrame, sayFrame, busyFrame)
+	first := s.d.runs[0].b
+	s.take(notBusyFrame) // which is taken for a repetition
+	ours := s.prompt("On")
+	s.take(secondEcho, `{"type":"agentStatus","status":"thinking"}`, secondBegin, secondSay, secondEnd, notBusyFrame)
+	s.ends(first, trace.OutcomeCompleted, "One")
+	s.ends(ours, trace.OutcomeCompleted, "Two")
+}
+
+// A prompt that is collected with others is shown while the agent is at another one, and
+// gets nothing of what another model says to that.
+func TestE29_E08_APromptThatIsCollectedIsNotAnsweredYet(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	b := s.prompt("Go")
+	s.take(echoFrame, beginFrame, sayFrame, theirs("c1", "Collect"), secondBegin, secondSay, secondEnd, notBusyFrame)
+	s.ends(b, trace.OutcomeCompleted, "OneTwo")
+	if len(s.begun) != 0 {
+		t.Errorf("%d turns were begun for others", len(s.begun))
+	}
+}
+
+// February's prompts wait in the order in which they came there, which need not be that
+// in which they were sent.
+func TestE07_E08_FebruarysPromptsAreAnsweredInTheOrderOfTheServer(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(februaryFrame, theirs("p0", "First"), beginFrame, sayFrame)
+	ours := s.prompt("On")
+	waits := `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`
+	s.take(theirs("p1", "Second"), waits, secondEcho, waits, endFrame)
+	s.wants(ours, queued)
+	s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":1}}`, strings.Replace(beginFrame, "t1", "t3", 1), strings.Replace(sayFrame, "t1", "t3", 1))
+	s.wants(ours, queued)
+	s.take(strings.Replace(endFrame, "t1", "t3", 1), `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, secondBegin, secondSay, secondEnd)
+	s.ends(ours, trace.OutcomeCompleted, "Two")
+	if len(s.begun) != 2 || s.begun[1].Prompt == nil || s.begun[1].Prompt.Message.ID != "p1" {
+		t.Errorf("the turns of others are %+v", s.begun)
+	}
+}
+
+// February's too gives the runner first what it was at, if that was lost: by how many wait
+// then it is told from the one that has waited.
+func TestE32_E08_FebruarysPromptThatWaitsGetsNothingOfWhatIsGivenOnceMore(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(februaryFrame, theirs("p0", "Theirs"), beginFrame, sayFrame)
+	first := s.d.runs[0].b
+	ours := s.prompt("On")
+	s.take(secondEcho, `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`)
+	s.take(`{"type":"status","data":{"runnerConnected":false,"queuedPrompts":2,"runnerDisconnected":true}}`, idleFrame, `{"type":"status","data":{"promptDequeued":true,"remaining":1}}`)
+	s.wants(ours, queued)
+	s.take(`{"type":"agentStatus","status":"thinking"}`, strings.Replace(beginFrame, "t1", "t3", 1), strings.Replace(sayFrame, "t1", "t3", 1), strings.Replace(endFrame, "t1", "t3", 1))
+	s.wants(ours, queued)
+	s.ends(first, trace.OutcomeCompleted, "OneOne")
+	s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, secondBegin, secondSay, secondEnd)
+	s.ends(ours, trace.OutcomeCompleted, "Two")
+}
+
+// What waited before anybody looked comes first: it is not the prompt that came after it.
+func TestE08_E34_WhatWaitedBeforeAnybodyLookedIsNotOurs(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(strings.NewReplacer(`"runnerBusy":false`, `"runnerBusy":true,"promptsQueued":1`).Replace(februaryFrame))
+	ours := s.prompt("On")
+	s.take(secondEcho, `{"type":"status","data":{"promptQueued":true,"queuePosition":2}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":1}}`)
+	s.wants(ours, queued)
+	s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, secondBegin, secondSay, secondEnd)
+	s.ends(ours, trace.OutcomeCompleted, "Two")
+}
+
+// A prompt that nobody has heard of yet is not an earlier one that says the same.
+func TestE38_APromptIsNotAnEarlierOneThatSaysTheSame(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	s.take(helloFrame)
+	first := s.prompt("Go")
+	s.take(echoFrame, beginFrame, sayFrame, endFrame, notBusyFrame)
+	s.ends(first, trace.OutcomeCompleted, "One")
+	second := s.prompt("Go")
+	s.take(`{"type":"init","session":{"id":"s","status":"running","messages":[{"id":"p0","role":"user","content":"Go","authorId":"u1"},{"id":"p1","role":"user","content":"Go","authorId":"u1"},{"id":"t1","role":"assistant","content":"One","parts":[{"type":"text","text":"One"},{"type":"finish","reason":"end_turn"}]}]},"data":{"runnerBusy":false,"pendingPrompt":null}}`)
+	s.wants(second, sent)
+	s.take(strings.Replace(secondEcho, `"On"`, `"Go"`, 1), secondBegin, secondSay, secondEnd)
+	s.ends(second, trace.OutcomeCompleted, "Two")
+}
+
+// What was given to the agent before a restart, and has said nothing yet, may be given to
+// it once more.
+func TestH27_E32_APromptOfBeforeARestartIsGivenOnceMore(t *testing.T) {
+	t.Parallel()
+	s := newDecoderStage(t, Options{User: "u1"})
+	b := s.open()
+	s.d.keep(&prompt{id: "p1", own: true, phase: sent, b: b, left: true})
+	s.take(`{"type":"init","session":{"id":"s","status":"running","messages":[{"id":"p1","role":"user","content":"Go","authorId":"u1"}]},"data":{"runnerBusy":true,"pendingPrompt":null}}`)
+	s.wants(b, given)
+	s.take(givenFrames...)
+	s.wants(b, given)
+	s.take(beginFrame, sayFrame, endFrame)
+	s.ends(b, trace.OutcomeCompleted, "One")
+}
