@@ -114,7 +114,10 @@ func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusOK, g.view(r, info, state, turn))
+	return writeJSON(w, http.StatusOK, struct {
+		sessionView
+		Session farSession `json:"session"`
+	}{g.view(r, info, state, turn), farSessionOf(info)})
 }
 
 func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {

@@ -453,7 +453,7 @@ func TestG09_WebSocketsThatAreRefused(t *testing.T) {
 func TestWhatAgentOpsHasBesideItsSocket(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/sessions", `{"id":"w1"}`)
-	for _, path := range []string{"POST /prompt", "GET /participants", "GET /threads", "POST /threads", "GET /threads/active"} {
+	for _, path := range []string{"POST /prompt", "GET /threads", "POST /threads", "GET /threads/active"} {
 		method, rest, _ := strings.Cut(path, " ")
 		for id, want := range map[string]int{"w1": 501, "none": 404} {
 			if status, _, body := s.do(method, "/api/sessions/"+id+rest, `{"content":"hello"}`); status != want {
