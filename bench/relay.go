@@ -27,7 +27,7 @@ const (
 	relayStep    = 3 * time.Second
 	// relayRest is longer than a gateway at rest takes to let go of its caches and to
 	// collect its garbage a second time.
-	relayRest = 75 * time.Second
+	relayRest = 2 * time.Minute
 	// quickFirst is what the p99 of the first byte may be at a rate that holds.
 	quickFirst = 200 * time.Millisecond
 )
