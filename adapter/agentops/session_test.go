@@ -544,6 +544,7 @@ func TestE30_AWithdrawnPromptIsNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
 		st.say("hello").completes()
+		synctest.Wait() // until then the other's would wait, too, and ours take its place
 		st.server.other("slow", "thread:thread-active")
 		p := st.say("mine")
 		synctest.Wait()
