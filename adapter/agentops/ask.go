@@ -31,6 +31,7 @@ type ask struct {
 type asking struct {
 	native, channel string
 	question        bool
+	prompt          bool // it came in the frame of today's servers
 	title           string
 	choices         []wire.AskAction
 	tool            string
@@ -46,6 +47,9 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	if d.asks[q.native] != nil || len(q.native) > longestID || d.asking() >= mostAsks {
 		return
 	}
+	if _, past := d.turns[q.native]; past {
+		return // its turn is over
+	}
 	r := d.active(q.channel)
 	if f, of := f.(wire.Question); of && r == nil {
 		r = d.runOf(f.MessageID, f.Channel)
@@ -54,6 +58,9 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 		r = d.runs[len(d.runs)-1]
 	}
 	if r == nil {
+		if d.leftOver(q) {
+			return
+		}
 		if r = d.begin(d.next(q.channel, true), q.channel, t); r == nil {
 			return
 		}
@@ -61,11 +68,18 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	r.dismiss(q.native) // it is told again
 	switch {
 	case r.abort:
-	case r.turn.early(q):
+	case r.early(q):
 		r.waits = append(r.waits, q)
 	default:
 		d.put(q, r)
 	}
+}
+
+// leftOver reports whether nobody is at work who might ask that: today's session agent
+// tells whoever connects what was asked in a turn that was stopped, until it runs out.
+func (d *Decoder) leftOver(q asking) bool {
+	asks := func(p *prompt) bool { return p.channel == q.channel && p.phase == given }
+	return q.prompt && d.era == wire.Head && d.greeted && !d.unseen && !slices.ContainsFunc(d.prompts, asks)
 }
 
 // put puts on record what is asked in a run.
@@ -100,7 +114,7 @@ func readAsk(f wire.Frame) asking {
 	case wire.InteractivePrompt:
 		p := f.Prompt
 		q := asking{
-			native: p.ID, question: p.Type != wire.AskApproval, title: p.Title, choices: p.Actions,
+			native: p.ID, prompt: true, question: p.Type != wire.AskApproval, title: p.Title, choices: p.Actions,
 			tool: p.Context.ToolID, params: p.Context.Params, channel: channelOf(f.Channel, ""),
 		}
 		if f.Channel == (wire.Channel{}) {
@@ -222,11 +236,11 @@ type verdict struct {
 
 // settleAsk puts an answer on record, unless one is.
 func (d *Decoder) settleAsk(native string, v verdict) {
+	for _, r := range d.runs {
+		d.overtaken(r, native)
+	}
 	a := d.asks[native]
 	if a == nil {
-		for _, r := range d.runs {
-			r.dismiss(native)
-		}
 		return
 	}
 	delete(d.asks, native)

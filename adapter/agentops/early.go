@@ -3,6 +3,7 @@ package agentops
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // The tools behind what is asked: one asks the user, the other calls whatever is allowed
@@ -35,24 +36,45 @@ func (q asking) isOf(c *call) bool {
 	return q.tool != "" && (args.ToolID == q.tool || c.name == q.tool)
 }
 
+// early reports whether something is asked too early. Several questions of one call have
+// its id and a number: they wait while the first of them does.
+func (r *run) early(q asking) bool {
+	if call, number, several := strings.Cut(q.native, ":"); q.question && several && number != "0" {
+		return slices.ContainsFunc(r.waits, func(w asking) bool { return strings.HasPrefix(w.native, call+":") })
+	}
+	return r.turn.early(q)
+}
+
 // early reports whether something is asked before the call that is likely behind it has
-// its arguments. They follow at once: the session agent tells what is asked by a way that
-// is quicker.
+// its arguments, or is told at all, as may be the text before it. They follow at once: the
+// session agent tells what is asked by a way that is quicker.
 func (tn *turn) early(q asking) bool {
 	if tn == nil {
+		return q.hasCall()
+	}
+	whole := func(c *call) bool { return !c.done && !c.asked && hasArgs(c.args) && q.isOf(c) }
+	return !slices.ContainsFunc(tn.order, whole) && (q.hasCall() || tn.empties(q))
+}
+
+// empties reports whether there is a call without arguments that is likely behind what is
+// asked.
+func (tn *turn) empties(q asking) bool {
+	return tn != nil && slices.ContainsFunc(tn.order, func(c *call) bool {
+		return !c.done && !c.asked && !hasArgs(c.args) && (q.isOf(c) || !q.question && c.name == callingTool)
+	})
+}
+
+// hasCall reports whether a call is behind what today's session agent asks, whether or not
+// it was told: behind what the question tool of OpenCode asks, and behind an action of a
+// service. What others ask who speak its frames may have none.
+func (q asking) hasCall() bool {
+	switch {
+	case !q.prompt:
 		return false
+	case q.question:
+		return strings.HasPrefix(q.native, "que_")
 	}
-	empty := false
-	for _, c := range tn.order {
-		switch {
-		case c.done, c.asked:
-		case hasArgs(c.args) && q.isOf(c):
-			return false
-		case !hasArgs(c.args) && (q.isOf(c) || !q.question && c.name == callingTool):
-			empty = true
-		}
-	}
-	return empty
+	return strings.Contains(q.tool, ":")
 }
 
 // asking counts what has no answer, whether or not it was asked too early.
@@ -69,13 +91,27 @@ func (r *run) dismiss(native string) {
 	r.waits = slices.DeleteFunc(r.waits, func(q asking) bool { return q.native == native })
 }
 
+// overtaken takes it off what waits that has its answer. Where no call was told that shows
+// it, it goes on record.
+func (d *Decoder) overtaken(r *run, native string) {
+	i := slices.IndexFunc(r.waits, func(q asking) bool { return q.native == native })
+	if i < 0 {
+		return
+	}
+	q := r.waits[i]
+	r.dismiss(native)
+	if !r.turn.empties(q) {
+		d.put(q, r)
+	}
+}
+
 // ripe asks what was asked too early and is not any more; or all of it, when no
 // arguments come.
 func (d *Decoder) ripe(r *run, all bool) {
 	waits := r.waits
 	r.waits = nil
 	for _, q := range waits {
-		if all || !r.turn.early(q) {
+		if all || !r.early(q) {
 			d.put(q, r)
 			continue
 		}

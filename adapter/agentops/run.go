@@ -17,7 +17,7 @@ type run struct {
 	turn    *turn // the newest
 	owners  map[string]*turn
 
-	waits   []asking    // what is asked before the call behind it has its arguments
+	waits   []asking    // what is asked before the call behind it is told with its arguments
 	verdict *trace.Stop // how it ended, while a last word is awaited
 	idle    bool        // the agent said that it is idle, and nothing since
 	abort   bool        // it was told to stop: what still comes is late
@@ -157,7 +157,11 @@ func (d *Decoder) end(r *run, stop trace.Stop) {
 		if a.run == r {
 			delete(d.asks, id)
 			d.fresh.settle(id)
+			d.forget(id)
 		}
+	}
+	for _, q := range r.waits {
+		d.forget(q.native)
 	}
 	if stop.Outcome == trace.OutcomeFailed {
 		d.lastErr = cmp.Or(stop.Error, turnFailed)

@@ -120,6 +120,103 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 	}
 }
 
+// What is asked comes before the message that it belongs to, or before the call behind it:
+// the text that was said before comes first here, and there is one call.
+func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
+	t.Parallel()
+	const text = `{"type":"text","text":"One"}`
+	for _, c := range []struct{ tool, args, ask, answer string }{
+		{
+			"question", `{"questions":["Which?"]}`,
+			`{"type":"interactive_prompt","prompt":{"id":"que_1","sessionId":"s","type":"question","title":"Which?","actions":[{"id":"option_0","label":"Red"}],"context":{}}}`,
+			`{"type":"interactive_prompt_resolved","promptId":"que_1","promptType":"question","resolution":{"value":"Red","resolvedBy":"u1"}}`,
+		},
+		{
+			"call_tool", `{"tool_id":"gmail:send","params":"{}"}`,
+			`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"approval","title":"Action requires approval","body":"Send it","actions":[],"context":{"toolId":"gmail:send","params":{}}}}`,
+			`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"approval","resolution":{"actionId":"approve","resolvedBy":"u1"}}`,
+		},
+	} {
+		call := func(status, args string) string {
+			return fmt.Sprintf(`{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[%s,{"type":"tool-call","callId":"c","toolName":%q,"status":%q,"args":%s}]}}`, text, c.tool, status, args)
+		}
+		later := []string{`{"type":"agentStatus","status":"streaming"}`, beginFrame, sayFrame, idleFrame, call("pending", "{}")}
+		for n := range later {
+			s := newDecoderStage(t, Options{User: "u1"})
+			s.take(helloFrame)
+			b := s.prompt("Go")
+			s.take(echoFrame, `{"type":"agentStatus","status":"thinking"}`)
+			s.take(later[:n]...)
+			s.take(c.ask)
+			s.take(later[n:]...)
+			if shown := b.Asked(); len(shown) > 0 || !s.d.unsettled() {
+				t.Errorf("%s, after %d: %q is put to the user before the call is whole", c.tool, n, shown)
+			}
+			s.take(idleFrame, call("running", c.args))
+			if shown := b.Asked(); len(shown) != 1 || s.d.unsettled() {
+				t.Errorf("%s, after %d: put to the user are %q", c.tool, n, shown)
+			}
+			s.take(c.answer)
+			if err := b.Finish(trace.Stop{}); err != nil {
+				t.Fatal(err)
+			}
+			var order []string
+			for _, e := range s.events["a"] {
+				switch p := e.Payload.(type) {
+				case trace.Message:
+					order = append(order, p.Text)
+				case trace.ToolCall:
+					order = append(order, p.RawName+string(p.Input))
+				case trace.Question:
+					order = append(order, "asked about "+p.ToolCallID)
+				case trace.PermissionRequest:
+					order = append(order, "asked about "+p.ToolCallID)
+				}
+			}
+			if !slices.Equal(order, []string{"One", c.tool + c.args, "asked about c"}) {
+				t.Errorf("%s, after %d: there are %q", c.tool, n, order)
+			}
+		}
+
+		s := newDecoderStage(t, Options{User: "u1"}) // no call comes
+		s.take(helloFrame)
+		b := s.prompt("Go")
+		s.take(echoFrame, c.ask)
+		s.d.settle(s)
+		b.Present()
+		if shown := b.Asked(); len(shown) != 1 {
+			t.Errorf("%s: put to the user are %q", c.tool, shown)
+		}
+	}
+}
+
+// Several questions of one call are asked together, as soon as it is told.
+func TestE21_SeveralQuestionsOfOneCallWaitTogether(t *testing.T) {
+	t.Parallel()
+	ask := func(n int) string {
+		return fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"que_1:%d","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`, n)
+	}
+	call := func(status, args string) string {
+		return fmt.Sprintf(`{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"tool-call","callId":"c","toolName":"question","status":%q,"args":%s}]}}`, status, args)
+	}
+	rest := []string{beginFrame, call("pending", "{}"), call("running", `{"questions":["Which?","Where?","When?"]}`)}
+	for n := range len(rest) + 1 {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(helloFrame)
+		s.prompt("Go")
+		s.take(echoFrame)
+		s.take(rest[:n]...)
+		s.take(ask(0), ask(1), ask(2))
+		if asked := len(s.d.asks); (asked == 0) != (n < len(rest)) {
+			t.Errorf("%d: %d are asked at first", n, asked)
+		}
+		s.take(rest[n:]...)
+		if asked := len(s.d.asks); asked != 3 || s.d.unsettled() {
+			t.Errorf("%d: %d are asked", n, asked)
+		}
+	}
+}
+
 // A session agent that was started anew gives the runner once more what it was given, and
 // takes the runner's word that it is at it for the end, whether or not we were there in
 // time to be told. Text and end come afterwards.
