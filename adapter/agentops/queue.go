@@ -35,6 +35,8 @@ type prompt struct {
 	parts   []trace.InputPart
 	phase   phase
 	abort   bool           // it was to stop before it had begun
+	stopped bool           // it was withdrawn from here
+	renamed bool           // it was taken out of the queue to run now, and comes back with another id
 	b       *trace.Builder // the turn that it opened here, if any
 	number  int
 	answers bool // it would be taken for the answer to what its channel is asked
@@ -193,8 +195,8 @@ func (d *Decoder) match(back *prompt) *prompt {
 // mine finds the prompt of ours that came back, and has its id from now on.
 func (d *Decoder) mine(back *prompt) *prompt {
 	for _, p := range d.prompts {
-		if p.own && p.id == "" && p.phase <= queued && back.is(p) && d.sentBy(p, back) {
-			p.id, p.author, p.channel = back.id, back.author, back.channel
+		if p.own && p.nameless() && p.phase <= queued && back.is(p) && d.sentBy(p, back) {
+			p.id, p.author, p.channel, p.renamed = back.id, back.author, back.channel, false
 			return p
 		}
 	}
@@ -228,6 +230,7 @@ func (d *Decoder) queue(f wire.Frame) {
 	case wire.QueueState:
 		d.pending, d.theirs = true, false
 		if f.Data.Pending == nil {
+			d.promoted()
 			return
 		}
 		p := d.waiting(*f.Data.Pending)
@@ -241,14 +244,25 @@ func (d *Decoder) queue(f wire.Frame) {
 	}
 }
 
+// promoted notes that nothing waits any more. What has waited, and was neither given to the
+// agent nor withdrawn, is to run now: the session agent takes it for a new one.
+func (d *Decoder) promoted() {
+	for _, p := range d.prompts {
+		p.renamed = p.renamed || p.own && p.id != "" && p.phase == queued
+	}
+}
+
+// nameless reports whether the id by which a prompt comes back is not known.
+func (p *prompt) nameless() bool { return p.id == "" || p.renamed }
+
 // waiting finds the prompt of ours that waits. Its id is known from now on.
 func (d *Decoder) waiting(f wire.PendingPrompt) *prompt {
 	if p := d.byID(f.MessageID); p != nil || len(f.MessageID) > longestID {
 		return p
 	}
 	for _, p := range d.prompts {
-		if p.own && p.id == "" && p.phase <= queued && strings.TrimSpace(p.content) == strings.TrimSpace(f.Content) {
-			p.id = f.MessageID
+		if p.own && p.nameless() && p.phase <= queued && strings.TrimSpace(p.content) == strings.TrimSpace(f.Content) {
+			p.id, p.renamed = f.MessageID, false
 			return p
 		}
 	}

@@ -243,6 +243,79 @@ func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
 	}
 }
 
+// A prompt that waits is let run at once by somebody in Agent Ops, where what runs is
+// stopped for it: the session agent takes it out of the queue and in again, under another
+// id, or gives it to the agent under that.
+func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
+	t.Parallel()
+	const empty = `{"type":"queue.state","data":{"pending":null}}`
+	waits := func(id string) []string {
+		return []string{
+			fmt.Sprintf(`{"type":"queue.state","data":{"pending":{"messageId":%q,"content":"On"}}}`, id),
+			`{"type":"status","data":{"promptQueued":true,"queuePosition":1,"queueReason":"busy"}}`,
+		}
+	}
+	for n, frames := range [][]string{
+		slices.Concat([]string{empty, idleFrame}, waits("p2"), []string{idleFrame, secondEcho, empty, idleFrame, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}),
+		{empty, secondEcho},
+	} {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(helloFrame, strings.Replace(strings.Replace(echoFrame, `"Go"`, `"Theirs"`, 1), `"u1"`, `"u2"`, 1), beginFrame, sayFrame)
+		b := s.prompt("On")
+		s.take(waits("p0")...)
+		if n > 0 {
+			s.take(endFrame)
+		}
+		s.take(frames...)
+		s.take(secondBegin, secondSay, secondEnd, notBusyFrame)
+		s.wants(b, ended)
+		if err := b.Finish(trace.Stop{}); err != nil {
+			t.Fatal(err)
+		}
+		if stop, _ := b.Verdict(); stop.Outcome != trace.OutcomeCompleted || s.said[b.Turn()].String() != "Two" || len(s.begun) != 1 {
+			t.Errorf("%d: it said %q and ended as %+v, and %d were begun", n, s.said[b.Turn()], stop, len(s.begun))
+		}
+	}
+}
+
+// What was asked in a turn that was stopped is told to whoever connects after that, until
+// it runs out: no later turn asks it.
+func TestE28_WhatAStoppedTurnHasAskedIsNotAskedByTheNext(t *testing.T) {
+	t.Parallel()
+	for _, ask := range []string{
+		`{"type":"interactive_prompt","prompt":{"id":"que_1","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`,
+		`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"approval","title":"Action requires approval","actions":[],"context":{"toolId":"gmail:send"}}}`,
+	} {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(helloFrame)
+		first := s.prompt("Go")
+		s.take(echoFrame, beginFrame, sayFrame, ask)
+		s.d.settle(s)
+		s.abort()
+		s.take(idleFrame, notBusyFrame, notBusyFrame)
+		s.wants(first, ended)
+		b := s.prompt("On")
+		s.take(secondEcho, secondBegin, busyFrame, ask) // the connection was made anew
+		s.d.settle(s)
+		if asked := len(s.d.asks); asked != 0 {
+			t.Errorf("%d are asked", asked)
+		}
+		s.take(secondSay, secondEnd, notBusyFrame)
+		s.ends(b, trace.OutcomeCompleted, "Two")
+
+		s = newDecoderStage(t, Options{User: "u1"}) // a connection for this turn alone
+		s.take(helloFrame)
+		b = s.prompt("On")
+		s.take(ask)
+		s.d.settle(s)
+		if asked := len(s.d.asks); asked != 0 {
+			t.Errorf("%d are asked", asked)
+		}
+		s.take(secondEcho, secondBegin, secondSay, secondEnd, notBusyFrame)
+		s.ends(b, trace.OutcomeCompleted, "Two")
+	}
+}
+
 // A session agent names an error by an id of its own, and what is wrong with the runner is
 // wrong with the next prompt too.
 func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
