@@ -273,7 +273,11 @@ func (d *Decoder) waiting(f wire.PendingPrompt) *prompt {
 func (d *Decoder) withdraw(p *prompt) {
 	p.phase = withdrawn
 	d.drop(p)
-	if p.b != nil {
+	switch {
+	case p.b == nil:
+	case p.stopped:
+		p.b.End(stoppedHere())
+	default:
 		p.b.End(trace.Stop{Reason: "withdrawn", Outcome: trace.OutcomeCanceled, Error: "The prompt was taken back, or another took its place, before it ran."})
 	}
 }

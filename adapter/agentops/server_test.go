@@ -75,7 +75,8 @@ type server struct {
 	script     func(*turn)   // what turns do, if not the usual
 	light      bool          // init without history, whatever the era
 	protocol   string        // the subprotocol to answer with
-	lag        time.Duration // before a prompt that came by socket is taken
+	alone      bool          // there is no runner: an answer is taken, and lost
+	lag        time.Duration // before a prompt that came by socket, or the wish to take one back, is taken
 	wrap       func(http.Handler) http.Handler
 	plays      sync.WaitGroup
 	taken      atomic.Int64 // frames that clients have taken
@@ -638,6 +639,7 @@ func (s *server) take(c *client, data []byte) {
 	case "abort":
 		s.abort()
 	case "queue.withdraw":
+		time.Sleep(s.lag)
 		s.withdraw()
 	case "ping":
 		s.mu.Lock()

@@ -593,6 +593,62 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 	})
 }
 
+// What takes a prompt back that waits goes by the socket, and the next prompt by REST: it
+// is not sent before the other is withdrawn, and so is not taken back in its place.
+func TestE08_APromptAfterOneThatWasTakenBackIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.say("hello").completes()
+		st.server.theirs("slow")
+		synctest.Wait()
+		p := st.say("slow too")
+		synctest.Wait()
+		st.server.lag = 200 * time.Millisecond
+		p.cancel()
+		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "stopped" {
+			t.Errorf("%+v", stop)
+		}
+		st.say("tool").completes()
+		if n := len(st.server.frames("abort")); n != 0 {
+			t.Errorf("%d aborts hit the other's turn", n)
+		}
+	})
+}
+
+// One that is given to the agent before it is taken back is aborted, also where that is no
+// longer waited for.
+func TestE08_APromptThatIsGivenBeforeItIsTakenBackIsAborted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ runs, lag time.Duration }{{500 * time.Millisecond, time.Second}, {3 * time.Second, 4 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			st := newStage(t, head)
+			st.say("hello").completes()
+			st.server.script = func(tn *turn) {
+				if tn.p.content == "short" {
+					tn.pause(c.runs)
+				}
+				usual(tn)
+			}
+			st.server.theirs("short")
+			synctest.Wait()
+			p := st.say("slow")
+			synctest.Wait()
+			st.server.lag = c.lag
+			p.cancel()
+			if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "stopped" {
+				t.Errorf("%v: %+v", c, stop)
+			}
+			time.Sleep(c.lag)
+			since := time.Now()
+			st.say("tool").completes()
+			if took := time.Since(since); took > 10*time.Second {
+				t.Errorf("%v: the next one ran %v later", c, took)
+			}
+		})
+	}
+}
+
 // E36: the session ends in the middle of a turn.
 func TestE36_TheSessionEndsInMidTurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {

@@ -25,6 +25,7 @@ func (s *session) stop(o *ours) {
 	ctx, cancel := context.WithTimeout(s.life, tellWithin)
 	defer cancel()
 	s.awaitNews(ctx, o)
+	s.takeBack(ctx, o)
 	s.mu.Lock()
 	what := s.dec.fate(o.b)
 	switch {
@@ -36,11 +37,6 @@ func (s *session) stop(o *ours) {
 		return
 	case what == running:
 		s.cfg.Logger.Warn("agentops: a turn was not aborted, because that would have hit another that runs beside it")
-	case what == queued && s.mood.posts():
-		s.mu.Unlock()
-		s.send(ctx, o.caller, wire.QueueWithdraw{})
-		o.b.End(stoppedHere())
-		return
 	case what == sent, what == queued, what == given: // it may run later, and is aborted then
 		if !s.rt.PerTurn && len(s.owed) < mostPrompt {
 			s.owed = append(s.owed, o)
@@ -48,6 +44,22 @@ func (s *session) stop(o *ours) {
 	}
 	s.mu.Unlock()
 	o.b.End(stoppedHere())
+}
+
+// takeBack withdraws a prompt that waits, where that can be done. It returns a moment later
+// at most, when it is withdrawn, or was given to the agent after all: what withdraws it goes
+// another way than the next prompt, and would withdraw that if it came after it.
+func (s *session) takeBack(ctx context.Context, o *ours) {
+	s.mu.Lock()
+	p, posts := s.dec.promptOf(o.b), s.mood.posts()
+	if p == nil || p.phase != queued || !posts {
+		s.mu.Unlock()
+		return
+	}
+	p.stopped = true
+	s.mu.Unlock()
+	s.send(ctx, o.caller, wire.QueueWithdraw{})
+	s.poll(ctx, stoppedWithin, func() bool { return p.phase != queued })
 }
 
 // abort tells the session agent to stop.
