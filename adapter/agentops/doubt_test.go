@@ -1,6 +1,7 @@
 package agentops
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,6 +37,77 @@ func (s *decoderStage) ends(b *trace.Builder, want trace.Outcome, text string) {
 	}
 	if said := s.said[b.Turn()].String(); !ended || stop.Outcome != want || said != text {
 		s.t.Errorf("turn %s has ended %v as %+v and said %q, want %s and %q", b.Turn(), ended, stop, said, want, text)
+	}
+}
+
+// A session agent that was started anew in mid-turn takes the agent for idle, as soon as it
+// has given it the prompt once more: who connects after that is told only that it has
+// nothing to do. Whether the turn goes on shows within a moment, or by a tool at work.
+func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
+	t.Parallel()
+	atRest := func(connected bool, parts string) string {
+		return fmt.Sprintf(`{"type":"init","session":{"id":"s","status":"running","messages":[`+
+			`{"id":"p1","role":"user","content":"Go","authorId":"u1"},{"id":"t1","role":"assistant","content":"One","parts":[%s]}]},`+
+			`"data":{"runnerConnected":%v,"runnerBusy":false,"pendingPrompt":null}}`, parts, connected)
+	}
+	tool := func(status string) string {
+		return fmt.Sprintf(`{"type":"tool-call","callId":"c","toolName":"bash","status":%q,"args":{"command":"sleep 5"},"result":"ok"}`, status)
+	}
+	const one = `{"type":"text","text":"One"}`
+	end := func(parts string) string {
+		return `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[` + parts + `,{"type":"finish","reason":"end_turn"}]}}`
+	}
+	begin := func() (*decoderStage, *trace.Builder) {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(helloFrame)
+		b := s.prompt("Go")
+		s.take(echoFrame, beginFrame, sayFrame)
+		return s, b
+	}
+
+	s, b := begin() // more is said
+	s.take(atRest(true, one))
+	s.wants(b, running)
+	s.take(`{"type":"chunk","content":", two","messageId":"t1"}`)
+	s.d.settle(s)
+	s.wants(b, running)
+	s.take(`{"type":"chunk","content":", three","messageId":"t1"}`, end(`{"type":"text","text":"One, two, three"}`), notBusyFrame)
+	s.ends(b, trace.OutcomeCompleted, "One, two, three")
+
+	s, b = begin() // a tool is at work
+	s.take(atRest(true, one+","+tool("running")))
+	s.d.settle(s)
+	s.wants(b, running)
+	s.take(end(one+","+tool("completed")+`,{"type":"text","text":"Two"}`), notBusyFrame)
+	s.ends(b, trace.OutcomeCompleted, "OneTwo")
+
+	s, b = begin() // nothing comes
+	s.take(atRest(true, one))
+	if !s.d.unsettled() {
+		t.Error("it is waited for without a bound")
+	}
+	s.d.settle(s)
+	s.ends(b, trace.OutcomeCompleted, "One")
+
+	s, b = begin() // nobody is there who might go on
+	s.take(atRest(false, one))
+	s.ends(b, trace.OutcomeCompleted, "One")
+
+	// Of the answer nothing was told yet: it is still to come.
+	const unanswered = `{"type":"init","session":{"id":"s","status":"running","messages":[{"id":"p1","role":"user","content":"Go","authorId":"u1"}]},` +
+		`"data":{"runnerConnected":true,"runnerBusy":false,"pendingPrompt":null}}`
+	for _, seen := range [][]string{nil, {`{"type":"agentStatus","status":"thinking"}`}} {
+		s := newDecoderStage(t, Options{User: "u1"})
+		s.take(helloFrame)
+		b := s.prompt("Go")
+		s.take(append([]string{echoFrame}, seen...)...)
+		s.take(unanswered)
+		s.d.settle(s)
+		if over(b) {
+			t.Fatalf("%q: it is over before its answer", seen)
+		}
+		s.take(beginFrame, sayFrame, end(one), notBusyFrame)
+		s.ends(b, trace.OutcomeCompleted, "One")
 	}
 }
 

@@ -96,12 +96,12 @@ func (s *session) locate(data []byte) {
 	s.host.Resume(token)
 }
 
-// unsettled reports whether a turn has ended but for a last word, or may be told to have
-// ended for a second time, or something is asked that only waits for a word of what it is
-// about.
+// unsettled reports whether a turn has ended but for a last word, or may have ended unseen
+// or be told to have ended for a second time, or something is asked that only waits for a
+// word of what it is about.
 func (d *Decoder) unsettled() bool {
 	for _, r := range d.runs {
-		if r.verdict != nil || r.abort || r.gone || len(r.waits) > 0 {
+		if r.verdict != nil || r.abort || r.gone || r.doubt > 0 || len(r.waits) > 0 {
 			return true
 		}
 	}

@@ -49,12 +49,28 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 		switch {
 		case f.Data.PendingPrompt != nil && r.prompt != nil && r.prompt.id == f.Data.PendingPrompt.MessageID:
 			d.goesOn(r) // it lost its runner, and the next one is given it once more
+		case r.turn != nil && d.inDoubt(r, f):
+			r.doubt = d.moves + 1
+		case !r.idle && d.inDoubt(r, f): // nothing was told of its answer, which is still to come
 		case len(f.Session.Messages) > 0:
 			d.cut(r, t)
 		default:
 			r.gone = true // how it ended may still be told
 		}
 	}
+}
+
+// inDoubt reports whether a run may go on though the agent is said to be at rest, and no
+// end of it was told: today's session agent that was started anew has given the prompt to
+// the runner once more, and takes the runner's word that it is at it for the end. While
+// one of its tools has no result it goes on; else so does what says more within a moment.
+func (d *Decoder) inDoubt(r *run, f wire.Init) bool {
+	return d.mayBeAtIt(f) && !r.abort && r.verdict == nil
+}
+
+// mayBeAtIt reports whether there may be somebody at work who is said to be at rest.
+func (d *Decoder) mayBeAtIt(f wire.Init) bool {
+	return d.era == wire.Head && f.Data.RunnerConnected && len(f.Session.Messages) > 0
 }
 
 // shownToWait is how many prompts wait whose messages are shown: today none.
@@ -198,6 +214,7 @@ func (d *Decoder) standing(f wire.Init, t agent.Turns) {
 			d.give(p)
 		case !at.busy && p.phase == queued && d.era != wire.Head: // February shows them when they are sent
 			d.withdraw(p)
+		case p.phase == given && i == at.works && d.mayBeAtIt(f): // its answer is still to come
 		default:
 			d.failPrompt(p, interruptedStop(), t)
 		}

@@ -24,6 +24,7 @@ type run struct {
 	gone    bool        // it ended while the connection was lost, and how is not known
 	twice   bool        // it was given to the agent once more, of which an end may be told
 	rested  int         // how many moves there were when the agent was idle and went on
+	doubt   int         // one more than there were when it may have ended unseen
 	told    int         // how many when an end was told that was taken for a repetition
 }
 

@@ -90,6 +90,8 @@ func (d *Decoder) settle(t agent.Turns) {
 		switch {
 		case r.verdict != nil || r.abort:
 			d.cut(r, t)
+		case r.doubt > 0:
+			d.goesOnOr(r, t)
 		case r.gone:
 			d.end(r, interruptedStop())
 		default:

@@ -3,6 +3,7 @@ package agentops
 import (
 	"slices"
 
+	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
 )
 
@@ -29,6 +30,18 @@ func (d *Decoder) goesOn(r *run) {
 	if r.turn != nil && !r.turn.away {
 		r.turn.flush()
 	}
+}
+
+// goesOnOr ends a run that may have ended unseen, if nothing has come of it since and no
+// tool of it is at work.
+func (d *Decoder) goesOnOr(r *run, t agent.Turns) {
+	ended := r.doubt == d.moves+1 && !r.turn.open()
+	r.doubt = 0
+	if ended {
+		d.cut(r, t)
+		return
+	}
+	d.goesOn(r)
 }
 
 // again reports whether it is once more told that what was stopped is over, or that of
