@@ -138,6 +138,7 @@ func (s *session) answer(ctx context.Context, caller agent.Caller, mine bool, a 
 
 // tell tells the session agent an answer.
 func (s *session) tell(ctx context.Context, caller agent.Caller, a *ask, said trace.Answer, permit trace.PermissionResponse) {
+	s.awaitRunner(ctx)
 	if a.question {
 		if said.Outcome != trace.Selected {
 			said.Values = []string{declined}

@@ -35,6 +35,8 @@ type Decoder struct {
 	browser bool     // frames for browsers came: they know more than a runner's
 	era     wire.Era // as far as it is known
 	asleep  bool     // the session is on its way up
+	lonely  bool     // it has no runner now
+	closed  string   // the state of a session that has ended
 	unseen  bool     // a prompt runs whose beginning we did not see
 	twice   bool     // what ran was stopped, of which the end may be told again at once
 

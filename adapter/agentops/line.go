@@ -143,8 +143,17 @@ func (s *session) follow(l *line) {
 			return
 		}
 		s.cfg.Logger.Warn("agentops: " + err.Error())
+		s.redial(true)
 		l = s.replace(l, err, &tries)
+		s.redial(false)
 	}
+}
+
+// redial notes whether the lead is being made anew.
+func (s *session) redial(so bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.redials = so
 }
 
 // listen reads a line until it fails.

@@ -437,3 +437,34 @@ func TestH27_D07_AnApprovalIsRefusedAfterARestart(t *testing.T) {
 		}
 	})
 }
+
+// An answer that comes while the session agent is started anew, and has no runner yet, is
+// told when it has one: before that it would be taken, and lost.
+func TestE32_AnAnswerWaitsForARunner(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		answer := make(chan struct{})
+		st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+			<-answer
+			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
+		}
+		p := st.say("question")
+		p.sees("Before I go on:")
+		synctest.Wait()
+		st.server.away(func() {
+			close(answer)
+			synctest.Wait()
+			st.server.mu.Lock()
+			st.server.alone = true
+			st.server.mu.Unlock()
+		})
+		time.Sleep(3 * time.Second)
+		st.server.mu.Lock()
+		st.server.alone = false
+		st.server.mu.Unlock()
+		st.server.broadcast(object{"type": "status", "data": object{"runnerConnected": true}})
+		if got := p.completes(); !strings.HasSuffix(got, "You chose red.") {
+			t.Errorf("it said %q", got)
+		}
+	})
+}

@@ -443,7 +443,9 @@ func (s *server) resolve(id, answer string, who user) {
 	} else {
 		s.broadcast(object{"type": "status", "data": object{"questionAnswered": id, "answer": answer}})
 	}
-	a.answer <- answer
+	if !under(s, func() bool { return s.alone }) {
+		a.answer <- answer
+	}
 }
 
 // expire lets what waits run out of time.
@@ -516,7 +518,7 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, who user) {
 // greet sends what comes first. The caller holds s.mu.
 func (s *server) greet(c *client) {
 	session := object{"id": s.id, "status": s.status, "workspace": "acme-web", "title": "Fix the date test"}
-	data := object{"sandboxRunning": true, "runnerConnected": true, "runnerBusy": s.running != nil, "promptsQueued": len(s.queue), "connectedClients": len(s.clients) + 1}
+	data := object{"sandboxRunning": true, "runnerConnected": !s.alone, "runnerBusy": s.running != nil, "promptsQueued": len(s.queue), "connectedClients": len(s.clients) + 1}
 	if s.era == feb && !s.light {
 		session["messages"] = append([]object{}, s.history...)
 		data["connectedUsers"] = []object{{"id": c.user.id, "name": c.user.name}}

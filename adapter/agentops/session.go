@@ -29,6 +29,7 @@ type session struct {
 	mu      sync.Mutex // guards all below, and the decoder
 	dec     *Decoder
 	lead    *line
+	redials bool    // it was lost, and is being made anew
 	voices  []*line // the lines of others, through which is only spoken
 	mood    mood
 	ours    *ours                         // the prompt that runs, waits or is being sent

@@ -61,6 +61,9 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 			r.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Error: "The session has failed."}
 		}
 	}
+	if f.RunnerConnected != nil {
+		d.lonely = !*f.RunnerConnected
+	}
 	if f.QuestionAnswered != "" {
 		d.settleAsk(f.QuestionAnswered, verdict{value: f.Answer, by: "user"})
 	}

@@ -17,6 +17,7 @@ const (
 	tellWithin    = 2 * time.Second
 	newsWithin    = 500 * time.Millisecond
 	stoppedWithin = 1500 * time.Millisecond
+	runnerWithin  = 10 * time.Second
 )
 
 // stop ends a turn of ours. What stops upstream is always all that runs there: so
@@ -172,4 +173,27 @@ func (d *Decoder) alone(b interface{ Turn() string }) bool {
 // stoppedHere is the end of a turn that was stopped from here.
 func stoppedHere() trace.Stop {
 	return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}
+}
+
+// awaitRunner waits a while until there is a runner that an answer can be handed to: one
+// that comes while a session agent that was started anew has none yet is taken, and lost.
+func (s *session) awaitRunner(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, runnerWithin)
+	defer cancel()
+	for {
+		s.mu.Lock()
+		there, heard := !s.dec.lonely, s.news
+		if s.lead == nil {
+			there = s.shut || !s.redials
+		}
+		s.mu.Unlock()
+		if there {
+			return
+		}
+		select {
+		case <-heard:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
