@@ -12,6 +12,12 @@ import (
 // before is over, unless it is that once more.
 func (d *Decoder) dequeued(f wire.StatusData, t agent.Turns) {
 	d.unseen, d.asleep = false, false
+	if d.era == wire.Feb { // it is February's second word of what was stopped, where something waits
+		if d.twice && f.Remaining != nil {
+			d.thrownOut(*f.Remaining + 1)
+		}
+		d.twice = false
+	}
 	next := d.upNext(f)
 	if next == nil && d.onceMore() {
 		return
@@ -25,8 +31,8 @@ func (d *Decoder) dequeued(f wire.StatusData, t agent.Turns) {
 	switch {
 	case next != nil && next.phase == queued:
 		d.give(next)
-	case next == nil:
-		d.unseen = d.longestWaiting() != nil // something else has waited, and longer
+	case next == nil: // something else has waited, of which today nothing may be left to be seen
+		d.unseen = d.era == wire.Feb || d.longestWaiting() != nil
 	}
 }
 
@@ -37,16 +43,24 @@ func (d *Decoder) upNext(f wire.StatusData) *prompt {
 	if d.era == wire.Head {
 		return d.justShown()
 	}
-	waiting := 0
-	for _, p := range d.prompts {
-		if p.phase == queued {
-			waiting++
-		}
-	}
-	if f.Remaining != nil && *f.Remaining >= waiting {
+	if f.Remaining != nil && *f.Remaining >= len(d.waitingThere()) {
 		return nil
 	}
 	return d.longestWaiting()
+}
+
+// waitingThere are the prompts that wait, in order.
+func (d *Decoder) waitingThere() []*prompt {
+	return slices.DeleteFunc(slices.Clone(d.prompts), func(p *prompt) bool { return p.phase != queued })
+}
+
+// thrownOut withdraws the prompts that waited when everything was stopped: February throws
+// them out without a word. Those that came after that are the last.
+func (d *Decoder) thrownOut(left int) {
+	waiting := d.waitingThere()
+	for _, p := range waiting[:max(0, len(waiting)-left)] {
+		d.withdraw(p)
+	}
 }
 
 // justShown is the prompt whose message came last, if the agent has said nothing of it.
@@ -59,10 +73,8 @@ func (d *Decoder) justShown() *prompt {
 
 // longestWaiting is the prompt that came before the others that wait, or nil.
 func (d *Decoder) longestWaiting() *prompt {
-	for _, p := range d.prompts {
-		if p.phase == queued {
-			return p
-		}
+	if waiting := d.waitingThere(); len(waiting) > 0 {
+		return waiting[0]
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ func (s *session) heard(data []byte) {
 		return
 	}
 	s.decode(agent.Out, data)
+	s.heardOfStop()
 	s.locate(data)
 	s.collect()
 	s.expectLastWord()

@@ -17,11 +17,12 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 	first := !d.greeted
 	d.greeted = true
 	d.guess(data)
+	d.asleep, d.closed = false, ""
 	switch f.Session.Status {
 	case wire.SessionInitializing, wire.SessionHibernating, wire.SessionHibernated, wire.SessionRestoring:
 		d.asleep = true
-	default:
-		d.asleep = false
+	case wire.SessionTerminated, wire.SessionArchived:
+		d.closed = f.Session.Status
 	}
 	if f.Data.PendingPrompt != nil {
 		if p := d.waiting(*f.Data.PendingPrompt); p != nil && p.phase == sent {
@@ -30,6 +31,7 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 	}
 	if first && len(d.prompts) == 0 {
 		d.unseen = f.Data.RunnerBusy && len(d.runs) == 0
+		d.shownWaiting(f)
 		return
 	}
 	for _, r := range d.runs {
@@ -39,6 +41,7 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 	}
 	d.history(f.Session.Messages, d.shownToWait(f), t)
 	d.standing(f, t)
+	d.shownWaiting(f)
 	if f.Data.RunnerBusy {
 		if d.era == wire.Head {
 			d.onceMore() // as far as we know: it may have been told before
@@ -81,7 +84,29 @@ func (d *Decoder) shownToWait(f wire.Init) int {
 	return f.Data.PromptsQueued
 }
 
-// guess tells the era by what only one of the two has.
+// shownWaiting takes the prompts that wait, in their order, as far as they are shown: others
+// may have sent some while nobody here heard of it.
+func (d *Decoder) shownWaiting(f wire.Init) {
+	waits := waitingOf(f.Session.Messages, d.shownToWait(f))
+	for _, m := range f.Session.Messages {
+		if _, past := d.turns[m.ID]; !waits[m.ID] || past || len(m.ID) > longestID {
+			continue
+		}
+		p := d.byID(m.ID)
+		if p == nil {
+			p = &prompt{
+				id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
+				parts: inputOf(string(m.Content), m.Parts), phase: queued,
+			}
+			d.keep(p)
+		}
+		if p.phase == queued {
+			d.prompts = append(slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p }), p)
+		}
+	}
+}
+
+// guess tells the era by what only one of the two has, and whether there is a runner.
 func (d *Decoder) guess(greeting json.RawMessage) {
 	var f struct {
 		Data map[string]json.RawMessage `json:"data"`

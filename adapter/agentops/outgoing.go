@@ -125,6 +125,9 @@ func (l limits) attachment(part trace.InputPart) (f wire.Attachment, why string)
 
 // compose makes what is sent of a prompt.
 func (s *session) compose(p agent.Prompt, at place, older bool) (out outgoing, dropped []string) {
+	if older && at.thread != "" { // it knows of none, and would put the prompt where others are
+		at = place{channel: wire.Channel{ChannelType: defaultType, ChannelID: at.thread}}
+	}
 	out = outgoing{Prompt: wire.Prompt{Content: p.Text(), Model: s.cfg.Model, ThreadID: at.thread, Channel: at.channel}}
 	if !older {
 		out.Traceparent = p.Caller.Traceparent

@@ -73,6 +73,7 @@ type server struct {
 	upgrades   []http.Header
 	opened     int
 	script     func(*turn)   // what turns do, if not the usual
+	calm       time.Time     // when February's agent has really stopped
 	light      bool          // init without history, whatever the era
 	protocol   string        // the subprotocol to answer with
 	alone      bool          // there is no runner: an answer is taken, and lost
@@ -624,6 +625,9 @@ func (s *server) take(c *client, data []byte) {
 	word := func(key string) string { v, _ := f[key].(string); return v }
 	switch word("type") {
 	case "prompt":
+		if s.era == feb { // it has none
+			delete(f, "threadId")
+		}
 		p := readPrompt(f, c.user, word("traceparent"))
 		if p.content == "" && len(p.files) == 0 {
 			s.mu.Lock()

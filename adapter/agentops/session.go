@@ -34,6 +34,9 @@ type session struct {
 	mood    mood
 	ours    *ours                         // the prompt that runs, waits or is being sent
 	owed    []*ours                       // those that were stopped before they ran: they are aborted when they do
+	halting int                           // how many of them just are
+	behind  *ours                         // a prompt that is not sent before that
+	stopped time.Time                     // when word came that something has stopped
 	asks    map[string]context.CancelFunc // what waits for its answer here, by the upstream's id
 	told    map[string]func()             // what was answered here and is not settled there: tells it again
 	settler *time.Timer                   // calls a turn over whose last word does not come

@@ -671,6 +671,29 @@ func TestAPromptToAnEndedSessionIsRefused(t *testing.T) {
 	})
 }
 
+// Where nobody refuses it, it is refused here: whether the session had ended before, or ends
+// while it is read.
+func TestAPromptToASessionOfFebruaryThatHasEndedIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, before := range []bool{false, true} {
+			st := newStage(t, feb)
+			st.server.status = map[bool]string{true: "terminated", false: "running"}[before]
+			if !before {
+				st.say("hello").completes()
+				st.server.broadcast(object{"type": "status", "data": object{"status": "terminated"}})
+				synctest.Wait()
+			}
+			was := len(st.server.frames("prompt"))
+			if stop, _ := st.say("hello").end(); stop.Outcome != trace.OutcomeFailed || stop.Error != "The session has ended (terminated)." {
+				t.Errorf("ended before: %v: %+v", before, stop)
+			}
+			if sent := len(st.server.frames("prompt")) - was; sent > 0 {
+				t.Errorf("ended before: %v: it was sent", before)
+			}
+		}
+	})
+}
+
 // Who may only look cannot prompt, though the socket would let them.
 func TestB06_AViewersPromptIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -785,6 +808,65 @@ func TestWithoutATokenNobodyIsAsked(t *testing.T) {
 		_, events := finish(t, r, stop)
 		if errs := agenttest.Each[trace.Error](events); stop.Error != "Connection failed" || len(errs) != 1 || !strings.Contains(errs[0].Message, "needs a token") || len(st.server.called()) != 0 {
 			t.Errorf("%+v %+v %v", stop, errs, st.server.called())
+		}
+	})
+}
+
+// February's runner says that it has stopped before the agent has: a prompt right after that
+// is held back a moment, and is not cut short.
+func TestE24_APromptAfterAStopWaitsUntilTheAgentHasStopped(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		for range 3 {
+			p := st.say("slow")
+			synctest.Wait()
+			p.cancel()
+			if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
+				t.Errorf("%+v", stop)
+			}
+			if said := st.say("hello").completes(); said != "You said: hello" {
+				t.Errorf("after the stop it said %q", said)
+			}
+		}
+	})
+}
+
+// What is stopped while it waits, and cannot be taken back, is aborted when it runs, which
+// throws out what waits then: so the next prompt is only sent after that.
+func TestE08_APromptWaitsForWhatIsStillToBeStopped(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.say("hello").completes()
+		st.server.theirs("slow")
+		synctest.Wait()
+		p := st.say("slow too")
+		synctest.Wait()
+		p.cancel()
+		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
+			t.Errorf("%+v", stop)
+		}
+		if said := st.say("hello").completes(); said != "You said: hello" {
+			t.Errorf("after the stop it said %q", said)
+		}
+		if n := len(st.server.frames("abort")); e == feb && n != 1 {
+			t.Errorf("%d aborts", n)
+		}
+	})
+}
+
+// February has no threads: one that is named is a channel of the web there, and the prompt
+// that is put into it is known again.
+func TestB11_AThreadIsAChannelWhereThereAreNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, feb)
+		p := st.sayBy("hello", by{who: "ada", channel: "thread:t1"})
+		synctest.Wait()
+		p.cancel() // it would wait for ever if it was not known
+		if stop, events := p.end(); stop.Outcome != trace.OutcomeCompleted || said(events) != "You said: hello" {
+			t.Errorf("it ended as %+v and said %q", stop, said(events))
+		}
+		if m := st.server.said()[0]; m["channelType"] != "web" || m["channelId"] != "t1" {
+			t.Errorf("it was put into %v of type %v", m["channelId"], m["channelType"])
 		}
 	})
 }

@@ -48,8 +48,9 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 	case wire.SessionInitializing, wire.SessionHibernating, wire.SessionHibernated, wire.SessionRestoring:
 		d.asleep = true
 	case wire.SessionRunning, wire.SessionIdle:
-		d.asleep = false
+		d.asleep, d.closed = false, ""
 	case wire.SessionTerminated, wire.SessionArchived:
+		d.closed = f.Status
 		d.gone(f.Status, t)
 	case wire.SessionError: // why comes with the next frame
 		for _, p := range slices.Clone(d.prompts) {
@@ -82,18 +83,14 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 	if f.RunnerBusy != nil && !*f.RunnerBusy {
 		d.atRest(f, t)
 	}
-	if f.QueueCleared || f.Aborted {
-		for _, p := range slices.Clone(d.prompts) {
-			if p.phase == queued {
-				d.withdraw(p)
-			}
-		}
+	if f.QueueCleared {
+		d.thrownOut(0)
 	}
 }
 
 // gone ends all that runs or waits: the session has ended.
 func (d *Decoder) gone(state string, t agent.Turns) {
-	stop := trace.Stop{Reason: "session_ended", Outcome: trace.OutcomeFailed, Error: fmt.Sprintf("The session has ended (%s).", state)}
+	stop := trace.Stop{Reason: "session_ended", Outcome: trace.OutcomeFailed, Error: hasEnded(state)}
 	for _, r := range slices.Clone(d.runs) {
 		if r.verdict != nil {
 			stop := *r.verdict
@@ -108,6 +105,8 @@ func (d *Decoder) gone(state string, t agent.Turns) {
 		}
 	}
 }
+
+func hasEnded(state string) string { return fmt.Sprintf("The session has ended (%s).", state) }
 
 // failPrompt ends a prompt that has no run.
 func (d *Decoder) failPrompt(p *prompt, stop trace.Stop, t agent.Turns) {
@@ -138,11 +137,15 @@ func (d *Decoder) queued(f wire.StatusData) {
 
 // atRest notes that the agent has nothing to do.
 func (d *Decoder) atRest(f wire.StatusData, t agent.Turns) {
+	if d.twice && d.era == wire.Feb && !f.Aborted {
+		d.thrownOut(0)
+	}
 	if d.again() {
 		return
 	}
 	d.superseded(t)
 	d.unbegun(nil, f.Aborted, t)
+	d.twice = d.twice || f.Aborted // which February says first, and what becomes of the queue after it
 }
 
 // failed takes an error of the session, in any of its four shapes.

@@ -20,6 +20,10 @@ const (
 	runnerWithin  = 10 * time.Second
 )
 
+// calmsWithin is how long after its word that it has stopped February's agent may still be
+// stopping.
+const calmsWithin = 300 * time.Millisecond
+
 // stop ends a turn of ours. What stops upstream is always all that runs there: so
 // only a turn that runs itself, and alone, is aborted. One that waits is withdrawn.
 func (s *session) stop(o *ours) {
@@ -99,6 +103,70 @@ func (s *session) awaitStop(o *ours) {
 // its questions be shown.
 func (s *session) awaitCalm(ctx context.Context) {
 	s.poll(ctx, newsWithin, func() bool { return !s.dec.twice })
+	s.mu.Lock()
+	calm := calmsWithin - time.Since(s.stopped)
+	s.mu.Unlock()
+	if calm <= 0 {
+		return
+	}
+	select {
+	case <-time.After(calm):
+	case <-ctx.Done():
+	}
+}
+
+// heardOfStop notes when it was told that something has stopped. February's runner says so
+// before the agent has, and takes what the agent says of it for the end of what it is given
+// next. The caller holds s.mu.
+func (s *session) heardOfStop() {
+	if s.dec.twice && s.dec.era == wire.Feb {
+		s.stopped = time.Now()
+	}
+}
+
+// awaitOwed waits until nothing of ours waits any more that is to be stopped when it runs:
+// where a prompt cannot be withdrawn, stopping throws out all that wait, also the next one.
+func (s *session) awaitOwed(ctx context.Context, o *ours) {
+	for ctx.Err() == nil {
+		s.mu.Lock()
+		owes, heard := s.mood.older && len(s.owed)+s.halting > 0, s.news
+		s.behind = nil
+		if owes {
+			s.behind = o
+		}
+		s.mu.Unlock()
+		if !owes {
+			return
+		}
+		select {
+		case <-heard:
+		case <-time.After(newsWithin): // what it waits for may have been given up
+		case <-ctx.Done():
+		}
+	}
+}
+
+// awaitRunner waits a while until there is a runner that an answer can be handed to: one
+// that comes while a session agent that was started anew has none yet is taken, and lost.
+func (s *session) awaitRunner(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, runnerWithin)
+	defer cancel()
+	for {
+		s.mu.Lock()
+		there, heard := !s.dec.lonely, s.news
+		if s.lead == nil {
+			there = s.shut || !s.redials
+		}
+		s.mu.Unlock()
+		if there {
+			return
+		}
+		select {
+		case <-heard:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // poll waits for something that frames bring, for a bounded time, and reports whether
@@ -140,14 +208,19 @@ func (d *Decoder) fate(b interface{ Turn() string }) phase {
 //nolint:contextcheck // telling the other side outlives the frame that brought it about
 func (s *session) collect() {
 	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
-		if !s.dec.mayAbort(o.b) {
+		if !s.dec.mayAbort(o.b) || !s.dec.takenUp(o.b) {
 			fate := s.dec.fate(o.b)
 			return fate == 0 || fate > running
 		}
+		s.halting++
 		s.goes.Go(func() {
 			ctx, cancel := context.WithTimeout(s.life, tellWithin)
 			defer cancel()
 			s.abort(ctx, o)
+			s.awaitStop(o)
+			s.mu.Lock()
+			s.halting--
+			s.mu.Unlock()
 		})
 		return true
 	})
@@ -158,6 +231,17 @@ func (s *session) collect() {
 func (d *Decoder) mayAbort(b interface{ Turn() string }) bool {
 	fate := d.fate(b)
 	return d.alone(b) && (fate == running || fate == given && !d.unseen)
+}
+
+// takenUp reports whether the agent has begun to answer a prompt. February's runner stops
+// nothing that it has not yet passed on to the agent, and passes it on all the same.
+func (d *Decoder) takenUp(b interface{ Turn() string }) bool {
+	for _, r := range d.runs {
+		if r.b.Turn() == b.Turn() && r.turn != nil {
+			return true
+		}
+	}
+	return d.era != wire.Feb
 }
 
 // alone reports whether no other turn than that one runs.
@@ -173,27 +257,4 @@ func (d *Decoder) alone(b interface{ Turn() string }) bool {
 // stoppedHere is the end of a turn that was stopped from here.
 func stoppedHere() trace.Stop {
 	return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}
-}
-
-// awaitRunner waits a while until there is a runner that an answer can be handed to: one
-// that comes while a session agent that was started anew has none yet is taken, and lost.
-func (s *session) awaitRunner(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, runnerWithin)
-	defer cancel()
-	for {
-		s.mu.Lock()
-		there, heard := !s.dec.lonely, s.news
-		if s.lead == nil {
-			there = s.shut || !s.redials
-		}
-		s.mu.Unlock()
-		if there {
-			return
-		}
-		select {
-		case <-heard:
-		case <-ctx.Done():
-			return
-		}
-	}
 }

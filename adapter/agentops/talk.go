@@ -172,9 +172,12 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	}
 	s.mu.Lock()
 	s.known.add(p.By, o.caller)
-	posts := s.mood.posts()
+	posts, closed := s.mood.posts(), s.dec.closed
 	out, dropped := s.compose(p, at, s.mood.older)
 	s.mu.Unlock()
+	if closed != "" && !posts { // it would be taken, and wait there for ever
+		return &failure{sentence: hasEnded(closed)}
+	}
 	for _, why := range dropped {
 		o.b.Emit(trace.Error{Message: why, Code: "attachment_dropped"})
 	}
@@ -187,6 +190,7 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	if err != nil {
 		return err
 	}
+	s.awaitOwed(ctx, o)
 	s.awaitCalm(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -269,7 +273,7 @@ func (s *session) rests(o *ours) bool {
 	}
 	defer s.mu.Unlock()
 	switch {
-	case s.lead == nil: // it is being connected, which has a bound
+	case s.lead == nil, s.behind == o: // it is being connected, which has a bound, or something is to be stopped first
 		return true
 	case s.ours != o:
 		return false

@@ -112,6 +112,9 @@ func (s *server) play(t *turn) {
 	}
 	s.plays.Go(func() {
 		t.status("thinking", "")
+		if s.stopping() {
+			script = (*turn).start
+		}
 		script(t)
 		s.mu.Lock()
 		aborted := t.ctx.Err() != nil
@@ -120,6 +123,9 @@ func (s *server) play(t *turn) {
 			t.status("idle", "")
 			if s.era == feb {
 				s.broadcast(object{"type": "status", "data": object{"runnerBusy": false, "aborted": true}})
+				s.mu.Lock()
+				s.calm = time.Now().Add(stillStopping)
+				s.mu.Unlock()
 			}
 		}
 		t.cancel()
@@ -128,6 +134,16 @@ func (s *server) play(t *turn) {
 			s.again()
 		}
 	})
+}
+
+// stillStopping is how long February's agent goes on stopping after its runner said that it
+// has: what it says of that is taken for the end of whatever it is given meanwhile.
+const stillStopping = 50 * time.Millisecond
+
+func (s *server) stopping() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return time.Now().Before(s.calm)
 }
 
 // stoppedAgain is how much later a runner says once more that it is done, when it was
