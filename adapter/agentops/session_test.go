@@ -593,6 +593,32 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 	})
 }
 
+// February's runner stops nothing that it has not passed on to its agent yet: a prompt that
+// was stopped while it waited is aborted when the agent has begun to answer it.
+func TestE08_WhatWaitedIsAbortedWhenTheAgentIsAtIt(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.say("hello").completes()
+		synctest.Wait()
+		st.server.script = func(tn *turn) {
+			tn.pause(time.Second)
+			usual(tn)
+		}
+		st.server.theirs("hello, too")
+		synctest.Wait()
+		st.server.lag = 3 * time.Second // where it can be taken back, that comes too late
+		p := st.say("slow")
+		synctest.Wait()
+		p.cancel()
+		p.end()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if st.server.runs() != nil || len(st.server.frames("abort")) != 1 {
+			t.Errorf("it runs on, or was stopped %d times", len(st.server.frames("abort")))
+		}
+	})
+}
+
 // What takes a prompt back that waits goes by the socket, and the next prompt by REST: it
 // is not sent before the other is withdrawn, and so is not taken back in its place.
 func TestE08_APromptAfterOneThatWasTakenBackIsNotTakenBack(t *testing.T) {

@@ -202,8 +202,9 @@ func (s *server) abort() {
 	for id := range s.asks {
 		delete(s.asks, id)
 	}
+	deaf := s.alone || s.era == feb && t != nil && !t.begun // February's runner passes on what it was given
 	s.mu.Unlock()
-	if t == nil {
+	if t == nil || deaf {
 		s.broadcast(object{"type": "agentStatus", "status": "idle"})
 		return
 	}
@@ -248,10 +249,10 @@ func (t *turn) start() {
 	if t.begun {
 		return
 	}
-	t.begun = true
 	t.status("streaming", "")
 	m := t.p.mark(object{"id": t.id, "role": "assistant", "content": "", "parts": []object{}, "createdAt": time.Now().Unix()})
 	t.s.mu.Lock()
+	t.begun = true
 	t.s.history = append(t.s.history, m)
 	t.s.mu.Unlock()
 	t.s.broadcast(object{"type": "message", "data": m})
