@@ -18,9 +18,9 @@ const (
 	knownFor = 10 * time.Minute
 	// findWithin bounds one question to the other side.
 	findWithin = 10 * time.Second
-	// mostAsking bounds the questions that are under way in a lane, and mostFindings what
-	// is remembered of their answers.
-	mostAsking, mostFindings = 32, 4096
+	// mostAsking bounds the questions that are under way in a lane, mostOfOne those of one
+	// visitor among them, and mostFindings what is remembered of their answers.
+	mostAsking, mostOfOne, mostFindings = 32, 8, 4096
 	// mostTried bounds how many sessions one visitor may try at a time into which he was
 	// not let before: also somebody who is known may make names up.
 	mostTried = 256
@@ -63,7 +63,10 @@ type lane struct {
 
 // tries is what is remembered of a visitor: how often he was let in, and how often not,
 // or not yet.
-type tries struct{ in, open int }
+type tries struct {
+	in, open int
+	asking   chan struct{}
+}
 
 // finding is what was said, once done is closed. Of the rest, findings.mu guards what
 // changes: until, in and lane.
@@ -99,10 +102,10 @@ func (f *findings) find(ctx context.Context, k knock, ask func(context.Context) 
 			return agent.Found{}, false, &tooMuch{"too_many_lookups", "Too many sessions are being looked up: try again in a moment.", laterWait}
 		}
 		one = next
-		f.put(k, one)
+		own := f.put(k, one).asking
 		f.mu.Unlock()
 		// Others wait for the answer too, so it comes also if this one leaves.
-		f.ask(context.WithoutCancel(ctx), k, one, ask)
+		f.ask(context.WithoutCancel(ctx), k, one, own, ask)
 	} else {
 		f.mu.Unlock()
 	}
@@ -114,16 +117,14 @@ func (f *findings) find(ctx context.Context, k knock, ask func(context.Context) 
 	}
 }
 
-func (f *findings) ask(ctx context.Context, k knock, one *finding, ask func(context.Context) (agent.Found, error)) {
+// ask asks when it is the visitor's turn, of whose questions own bounds how many are under
+// way, and then that of his lane.
+func (f *findings) ask(ctx context.Context, k knock, one *finding, own chan struct{}, ask func(context.Context) (agent.Found, error)) {
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	select {
-	case one.lane.asking <- struct{}{}:
-		one.found, one.err = ask(ctx)
-		<-one.lane.asking
-	case <-ctx.Done():
-		one.err = errors.New("it has too many questions to answer")
-	}
+	one.found, one.err = inTurn(ctx, own, func() (agent.Found, error) {
+		return inTurn(ctx, one.lane.asking, func() (agent.Found, error) { return ask(ctx) })
+	})
 	now := time.Now()
 	f.mu.Lock()
 	f.remove(k, one)
@@ -141,6 +142,17 @@ func (f *findings) ask(ctx context.Context, k knock, one *finding, ask func(cont
 	close(one.done)
 }
 
+// inTurn does something when there is a place free for it.
+func inTurn(ctx context.Context, places chan struct{}, do func() (agent.Found, error)) (agent.Found, error) {
+	select {
+	case places <- struct{}{}:
+		defer func() { <-places }()
+		return do()
+	case <-ctx.Done():
+		return agent.Found{}, errors.New("it has too many questions to answer")
+	}
+}
+
 // laneOf is the lane of a visitor. The caller holds f.mu.
 func (f *findings) laneOf(k knock) *lane {
 	if n := f.counts[k.visitor]; k.principal != "" || n != nil && n.in > 0 {
@@ -150,12 +162,12 @@ func (f *findings) laneOf(k knock) *lane {
 }
 
 // put remembers a finding, and remove forgets it. The caller holds f.mu.
-func (f *findings) put(k knock, one *finding) {
+func (f *findings) put(k knock, one *finding) *tries {
 	f.of[k] = one
 	one.lane.findings++
 	n := f.counts[k.visitor]
 	if n == nil {
-		n = &tries{}
+		n = &tries{asking: make(chan struct{}, mostOfOne)}
 		f.counts[k.visitor] = n
 	}
 	if one.in.IsZero() {
@@ -163,6 +175,7 @@ func (f *findings) put(k knock, one *finding) {
 	} else {
 		n.in++
 	}
+	return n
 }
 
 func (f *findings) remove(k knock, one *finding) {
@@ -174,7 +187,7 @@ func (f *findings) remove(k knock, one *finding) {
 	} else {
 		n.in--
 	}
-	if *n == (tries{}) {
+	if n.in+n.open == 0 {
 		delete(f.counts, k.visitor)
 	}
 }

@@ -28,9 +28,11 @@ type host struct {
 	asked []string
 	out   string // who was put out
 	fails error
+	mulls time.Duration // over each question
 }
 
 func (h *host) FindUser(_ context.Context, id, user string) (agent.Found, error) {
+	time.Sleep(h.mulls)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asked = append(h.asked, user+" "+id)
@@ -299,6 +301,28 @@ func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		if status := get("eve", "none-2000"); status != 404 {
 			t.Errorf("later: status %d", status)
+		}
+	})
+}
+
+// However many questions one has under way, others are answered beside them.
+func TestB07_LookupsOfOnePrincipalHoldNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{mulls: 3 * time.Second}
+		get, end := hostedGet(t, h)
+		defer end()
+		var many sync.WaitGroup
+		for i := range 200 {
+			many.Go(func() { get("eve", fmt.Sprint("none-", i)) })
+		}
+		synctest.Wait()
+		from := time.Now()
+		if status := get("bob", "far"); status != 200 || time.Since(from) != h.mulls {
+			t.Errorf("status %d after %s", status, time.Since(from))
+		}
+		many.Wait()
+		if n := h.count(); n > 1+4*8 { // in the ten seconds that a question may take
+			t.Errorf("asked %d times", n)
 		}
 	})
 }
