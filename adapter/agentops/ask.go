@@ -67,7 +67,7 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	}
 	r.dismiss(q.native) // it is told again
 	switch {
-	case r.abort:
+	case r.abort, over(r.b):
 	case r.early(q):
 		r.waits = append(r.waits, q)
 	default:

@@ -31,14 +31,14 @@ type Decoder struct {
 	user    string // our own id, once it is known
 	guesses bool   // it is taken from who joins
 
-	greeted bool     // an init came
-	browser bool     // frames for browsers came: they know more than a runner's
-	era     wire.Era // as far as it is known
-	asleep  bool     // the session is on its way up
-	lonely  bool     // it has no runner now
-	closed  string   // the state of a session that has ended
-	unseen  bool     // a prompt runs whose beginning we did not see
-	twice   bool     // what ran was stopped, of which the end may be told again at once
+	greeted  bool     // an init came
+	browser  bool     // frames for browsers came: they know more than a runner's
+	era      wire.Era // as far as it is known
+	asleep   bool     // the session is on its way up
+	presence presence // of its runner
+	closed   string   // the state of a session that has ended
+	unseen   bool     // a prompt runs whose beginning we did not see
+	twice    bool     // what ran was stopped, of which the end may be told again at once
 
 	prompts  []*prompt // those whose turn is not over, in order
 	lastSeen *prompt   // whose user message came last

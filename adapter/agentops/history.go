@@ -114,7 +114,7 @@ func (d *Decoder) guess(greeting json.RawMessage) {
 	if json.Unmarshal(greeting, &f) != nil {
 		return
 	}
-	d.lonely = string(f.Data["runnerConnected"]) == "false"
+	d.presence.greeted(f.Data["runnerConnected"])
 	if _, ok := f.Data["auditLog"]; ok {
 		d.era = wire.Feb
 	} else if _, ok := f.Data["pendingPrompt"]; ok {

@@ -137,23 +137,21 @@ func (s *session) follow(l *line) {
 		if s.lead == l {
 			s.lead = nil
 		}
+		hungUp := errors.Is(err, errHungUp)
+		if !hungUp {
+			s.redials++
+		}
 		s.mu.Unlock()
 		close(l.done)
-		if errors.Is(err, errHungUp) {
+		if hungUp {
 			return
 		}
 		s.cfg.Logger.Warn("agentops: " + err.Error())
-		s.redial(true)
 		l = s.replace(l, err, &tries)
-		s.redial(false)
+		s.mu.Lock()
+		s.redials--
+		s.mu.Unlock()
 	}
-}
-
-// redial notes whether the lead is being made anew.
-func (s *session) redial(so bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.redials = so
 }
 
 // listen reads a line until it fails.

@@ -76,7 +76,8 @@ type server struct {
 	calm       time.Time     // when February's agent has really stopped
 	light      bool          // init without history, whatever the era
 	protocol   string        // the subprotocol to answer with
-	alone      bool          // there is no runner: an answer is taken, and lost
+	alone      bool          // there is no runner: an answer is taken, and lost, and so is an abort
+	denies     bool          // it says that it is at rest, whatever it does
 	lag        time.Duration // before a prompt that came by socket, or the wish to take one back, is taken
 	wrap       func(http.Handler) http.Handler
 	plays      sync.WaitGroup
@@ -519,7 +520,7 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, who user) {
 // greet sends what comes first. The caller holds s.mu.
 func (s *server) greet(c *client) {
 	session := object{"id": s.id, "status": s.status, "workspace": "acme-web", "title": "Fix the date test"}
-	data := object{"sandboxRunning": true, "runnerConnected": !s.alone, "runnerBusy": s.running != nil, "promptsQueued": len(s.queue), "connectedClients": len(s.clients) + 1}
+	data := object{"sandboxRunning": true, "runnerConnected": !s.alone, "runnerBusy": s.running != nil && !s.denies, "promptsQueued": len(s.queue), "connectedClients": len(s.clients) + 1}
 	if s.era == feb && !s.light {
 		session["messages"] = append([]object{}, s.history...)
 		data["connectedUsers"] = []object{{"id": c.user.id, "name": c.user.name}}

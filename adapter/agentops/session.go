@@ -29,11 +29,11 @@ type session struct {
 	mu      sync.Mutex // guards all below, and the decoder
 	dec     *Decoder
 	lead    *line
-	redials bool    // it was lost, and is being made anew
+	redials int     // how many are being made anew that were lost
 	voices  []*line // the lines of others, through which is only spoken
 	mood    mood
 	ours    *ours                         // the prompt that runs, waits or is being sent
-	owed    []*ours                       // those that were stopped before they ran: they are aborted when they do
+	owed    []*ours                       // those that were stopped and not aborted yet, as they did not run or nobody would have heard it
 	halting int                           // how many of them just are
 	behind  *ours                         // a prompt that is not sent before that
 	stopped time.Time                     // when word came that something has stopped
@@ -54,8 +54,9 @@ type session struct {
 
 // ours is a prompt of ours and its turn.
 type ours struct {
-	b      *trace.Builder
-	caller agent.Caller
+	b       *trace.Builder
+	caller  agent.Caller
+	unheard bool // it was stopped while nobody was there who would have heard it
 }
 
 // errClosed is what a prompt of a closed session gets.

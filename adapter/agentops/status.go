@@ -17,6 +17,9 @@ func (d *Decoder) agentStatus(f wire.AgentStatus, s said, t agent.Turns) {
 	if s.runner && d.browser {
 		return // told again to browsers, with its channel
 	}
+	if f.Status != wire.StatusIdle {
+		d.presence.begins()
+	}
 	r := d.runOf(f.MessageID, f.Channel)
 	if r == nil && f.Status != wire.StatusIdle && f.Status != wire.StatusError {
 		p := d.byID(f.MessageID)
@@ -62,9 +65,7 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 			r.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Error: "The session has failed."}
 		}
 	}
-	if f.RunnerConnected != nil {
-		d.lonely = !*f.RunnerConnected
-	}
+	d.noteRunner(f)
 	if f.QuestionAnswered != "" {
 		d.settleAsk(f.QuestionAnswered, verdict{value: f.Answer, by: "user"})
 	}

@@ -18,6 +18,8 @@ const (
 	newsWithin    = 500 * time.Millisecond
 	stoppedWithin = 1500 * time.Millisecond
 	runnerWithin  = 10 * time.Second
+	rejoinsWithin = 500 * time.Millisecond
+	resumesWithin = 2 * time.Second
 )
 
 // calmsWithin is how long after its word that it has stopped February's agent may still be
@@ -34,6 +36,19 @@ func (s *session) stop(o *ours) {
 	s.mu.Lock()
 	what := s.dec.fate(o.b)
 	switch {
+	case s.dec.mayAbort(o.b) && !s.hears() && !s.rt.PerTurn:
+		o.unheard = true
+		s.owe(o)
+		if !s.shut {
+			s.collect()
+		}
+		posts := s.lead == nil && s.mood.posts()
+		s.mu.Unlock()
+		o.b.End(stoppedHere())
+		if posts { // it may be the socket alone that is lost; if not, this is in vain
+			_ = s.api.interrupt(ctx, o.caller, s.cfg.SessionID)
+		}
+		return
 	case s.dec.mayAbort(o.b):
 		s.mu.Unlock()
 		s.abort(ctx, o)
@@ -43,12 +58,33 @@ func (s *session) stop(o *ours) {
 	case what == running:
 		s.cfg.Logger.Warn("agentops: a turn was not aborted, because that would have hit another that runs beside it")
 	case what == sent, what == queued, what == given: // it may run later, and is aborted then
-		if !s.rt.PerTurn && len(s.owed) < mostPrompt {
-			s.owed = append(s.owed, o)
+		if !s.rt.PerTurn {
+			s.owe(o)
 		}
 	}
 	s.mu.Unlock()
 	o.b.End(stoppedHere())
+}
+
+// owe notes that a turn is still to be aborted. The caller holds s.mu.
+func (s *session) owe(o *ours) {
+	if len(s.owed) < mostPrompt {
+		s.owed = append(s.owed, o)
+	}
+}
+
+// reaches reports whether there is a runner as far as is known. The caller holds s.mu.
+func (s *session) reaches() bool {
+	if s.lead == nil {
+		return s.redials == 0
+	}
+	return s.dec.presence != missing
+}
+
+// hears reports whether somebody is there who hears of a stop: a session agent without a
+// runner forgets it, and lets the next runner go on with the turn. The caller holds s.mu.
+func (s *session) hears() bool {
+	return s.reaches() && (s.lead == nil || s.dec.presence == present)
 }
 
 // takeBack withdraws a prompt that waits, where that can be done. It returns a moment later
@@ -71,7 +107,8 @@ func (s *session) takeBack(ctx context.Context, o *ours) {
 func (s *session) abort(ctx context.Context, o *ours) {
 	s.mu.Lock()
 	reads := s.lead != nil
-	posts := s.mood.posts() && (!reads || s.lead.who != whoIs(o.caller))
+	// By REST it stops nothing that is told to be at rest and goes on after a loss.
+	posts := s.mood.posts() && !o.unheard && (!reads || s.lead.who != whoIs(o.caller))
 	if data, err := wire.Encode(wire.Abort{}); err == nil {
 		s.decode(agent.In, data) // first: what comes from now on is late
 	}
@@ -124,12 +161,13 @@ func (s *session) heardOfStop() {
 	}
 }
 
-// awaitOwed waits until nothing of ours waits any more that is to be stopped when it runs:
-// where a prompt cannot be withdrawn, stopping throws out all that wait, also the next one.
+// awaitOwed waits until nothing of ours is left that is to be stopped first: what nobody
+// has heard of yet, or what waits where a prompt cannot be withdrawn, for there stopping
+// throws out all that wait, also the next one.
 func (s *session) awaitOwed(ctx context.Context, o *ours) {
-	for ctx.Err() == nil {
+	for late := time.After(runnerWithin); ctx.Err() == nil; {
 		s.mu.Lock()
-		owes, heard := s.mood.older && len(s.owed)+s.halting > 0, s.news
+		owes, heard := s.owes(), s.news
 		s.behind = nil
 		if owes {
 			s.behind = o
@@ -141,9 +179,30 @@ func (s *session) awaitOwed(ctx context.Context, o *ours) {
 		select {
 		case <-heard:
 		case <-time.After(newsWithin): // what it waits for may have been given up
+		case <-late:
+			s.mu.Lock()
+			s.letBe()
+			s.mu.Unlock()
 		case <-ctx.Done():
 		}
 	}
+}
+
+// owes reports whether the next prompt has to wait for what is to be stopped. The caller
+// holds s.mu.
+func (s *session) owes() bool {
+	unheard := func(o *ours) bool { return o.unheard }
+	return s.halting > 0 || s.mood.older && len(s.owed) > 0 || slices.ContainsFunc(s.owed, unheard)
+}
+
+// letBe gives up to stop first what there is no runner to hear of. It is stopped when there
+// is one, where that does not throw out what waits then. The caller holds s.mu.
+func (s *session) letBe() {
+	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
+		was := o.unheard
+		o.unheard = false
+		return was && s.mood.older
+	})
 }
 
 // awaitRunner waits a while until there is a runner that an answer can be handed to: one
@@ -153,10 +212,7 @@ func (s *session) awaitRunner(ctx context.Context) {
 	defer cancel()
 	for {
 		s.mu.Lock()
-		there, heard := !s.dec.lonely, s.news
-		if s.lead == nil {
-			there = s.shut || !s.redials
-		}
+		there, heard := s.reaches() || s.shut, s.news
 		s.mu.Unlock()
 		if there {
 			return
@@ -202,8 +258,8 @@ func (d *Decoder) fate(b interface{ Turn() string }) phase {
 	return 0
 }
 
-// collect aborts prompts that were stopped before they ran, as soon as they do. The
-// caller holds s.mu.
+// collect aborts what was stopped before it ran, as soon as it does, and what was stopped
+// while nobody heard of it, as soon as somebody does. The caller holds s.mu.
 //
 //nolint:contextcheck // telling the other side outlives the frame that brought it about
 func (s *session) collect() {
@@ -212,18 +268,42 @@ func (s *session) collect() {
 			fate := s.dec.fate(o.b)
 			return fate == 0 || fate > running
 		}
+		if !s.hears() && s.dec.presence != resuming {
+			return false
+		}
 		s.halting++
-		s.goes.Go(func() {
-			ctx, cancel := context.WithTimeout(s.life, tellWithin)
-			defer cancel()
-			s.abort(ctx, o)
-			s.awaitStop(o)
-			s.mu.Lock()
-			s.halting--
-			s.mu.Unlock()
-		})
+		s.goes.Go(func() { s.halt(o) })
 		return true
 	})
+}
+
+// halt aborts what was stopped earlier. What goes on after a loss is only aborted when it
+// does, or when its runner may be at it, for one that is at nothing takes an abort for the
+// end of what it is about to begin.
+func (s *session) halt(o *ours) {
+	defer func() {
+		s.mu.Lock()
+		s.halting--
+		s.mu.Unlock()
+	}()
+	s.poll(s.life, resumesWithin, func() bool { return s.dec.presence != resuming })
+	if o.unheard && !s.rest(rejoinsWithin) {
+		return
+	}
+	s.mu.Lock()
+	may := s.dec.mayAbort(o.b)
+	if may && (!s.reaches() || s.dec.presence == arriving) { // lost once more
+		s.owe(o)
+		may = false
+	}
+	s.mu.Unlock()
+	if !may {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.life, tellWithin)
+	defer cancel()
+	s.abort(ctx, o)
+	s.awaitStop(o)
 }
 
 // mayAbort reports whether an abort would stop that turn and no other. What is given to

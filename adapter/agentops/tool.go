@@ -54,7 +54,7 @@ func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
 			d.fresh.dropped++
 			return
 		}
-		d.moves++
+		d.moved()
 		tn.endText()
 		c = &call{id: f.CallID, key: tn.run.keyOf(f.CallID, tn), name: cmp.Or(f.ToolName, "tool")}
 		tn.calls[f.CallID] = c
@@ -69,7 +69,7 @@ func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
 	}
 	switch f.Status {
 	case wire.ToolCompleted:
-		d.moves++
+		d.moved()
 		tn.write(d, c)
 		if c.denied { // the tool that asks is not what was refused: it ends well
 			tn.result(c, trace.ToolResult{Status: trace.ToolDenied, Error: cmp.Or(wordsOf(f.Result), toolFailed)})
@@ -77,7 +77,7 @@ func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
 		}
 		tn.result(c, trace.ToolResult{Status: trace.ToolCompleted, Output: f.Result})
 	case wire.ToolError:
-		d.moves++
+		d.moved()
 		tn.write(d, c)
 		status := trace.ToolFailed
 		if c.denied {

@@ -130,7 +130,7 @@ func (d *Decoder) chunk(f wire.Chunk, t agent.Turns) {
 	if tn.text == 0 {
 		tn.text = browser
 	}
-	d.moves++
+	d.moved()
 	switch {
 	case tn.text != browser: // told already
 	case tn.away, tn.run.idle:
@@ -152,7 +152,7 @@ func (d *Decoder) delta(f wire.TextDelta, t agent.Turns) {
 	if tn.text == 0 {
 		tn.text = runner
 	}
-	d.moves++
+	d.moved()
 	if tn.text == runner {
 		tn.run.idle = false
 		tn.grow(string(f.Delta))

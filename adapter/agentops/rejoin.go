@@ -1,0 +1,70 @@
+package agentops
+
+import wire "github.com/tributary-dev/tributary/agentops"
+
+// presence is whether the session agent has a runner, and how far one has come that came
+// after another was lost. Until it is at work again an abort does harm: the session agent
+// takes what the runner says of it for the word that it is ready.
+type presence int
+
+const (
+	present  presence = iota // there is one, at work or waiting for it, as far as is known
+	missing                  // there is none
+	arriving                 // there is one, of which the session agent waits to hear that it is ready
+	resuming                 // it was given what the one before it was at, and has said nothing of that yet
+)
+
+// connected notes that a runner came or went.
+func (p *presence) connected(there bool) {
+	switch {
+	case !there:
+		*p = missing
+	case *p == missing:
+		*p = arriving
+	}
+}
+
+// dealt notes that the runner was given a prompt.
+func (p *presence) dealt() {
+	if *p == arriving {
+		*p = resuming
+	}
+}
+
+// begins notes that it does something.
+func (p *presence) begins() {
+	if *p != missing {
+		*p = present
+	}
+}
+
+// says notes that something was said. Before a runner was given what was lost, it may be
+// what one that has outlived its session agent has kept for it.
+func (p *presence) says() {
+	if *p == resuming {
+		*p = present
+	}
+}
+
+// greeted notes what a session agent says of it at first, in JSON.
+func (p *presence) greeted(data []byte) {
+	if *p = present; string(data) == "false" {
+		*p = missing
+	}
+}
+
+// noteRunner takes from a status what it says of the runner.
+func (d *Decoder) noteRunner(f wire.StatusData) {
+	if f.RunnerConnected != nil {
+		d.presence.connected(*f.RunnerConnected)
+	}
+	if f.PromptDequeued {
+		d.presence.dealt()
+	}
+}
+
+// moved notes that something came of what the agent does.
+func (d *Decoder) moved() {
+	d.moves++
+	d.presence.says()
+}

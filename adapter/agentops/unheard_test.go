@@ -1,0 +1,230 @@
+package agentops_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// stopped stops a turn, which is over here at once.
+func (p *play) stopped(said string) {
+	t := p.st.t
+	t.Helper()
+	began := time.Now()
+	p.cancel()
+	if stop, events := p.end(); stop.Outcome != trace.OutcomeCanceled || streamed(events) != said {
+		t.Errorf("%+v %q", stop, streamed(events))
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("stopping took %s", took)
+	}
+}
+
+// rests checks that the server's agent was stopped, once it was told so, and that nothing
+// of it was taken for another turn.
+func (st *stage) rests() {
+	st.t.Helper()
+	synctest.Wait()
+	if st.server.runs() != nil {
+		st.t.Error("the turn runs on there")
+	}
+	if n := len(st.host.Begun()); n != 0 {
+		st.t.Errorf("%d turns were begun", n)
+	}
+}
+
+// A stop while the connection is lost is told as soon as it is there again, and the next
+// prompt waits for that, and not for long.
+func TestF09_AStopWhileTheServerIsAwayIsToldWhenItIsBack(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		for _, atOnce := range []bool{false, true} {
+			st, p := newStageAtWork(t, e)
+			st.server.away(func() {
+				synctest.Wait()
+				p.stopped("well")
+				time.Sleep(5 * time.Second)
+			})
+			if !atOnce {
+				time.Sleep(6 * time.Second)
+				st.rests()
+			}
+			began := time.Now()
+			if got := st.say("hello").completes(); got != "You said: hello" {
+				t.Errorf("the next turn said %q", got)
+			}
+			if took := time.Since(began); took > 6*time.Second {
+				t.Errorf("the next turn took %s", took)
+			}
+			st.rests()
+			if n := len(st.server.frames("abort")); n != 1 {
+				t.Errorf("it was stopped %d times", n)
+			}
+		}
+	})
+}
+
+// Where only the socket is lost, a server that takes the wish by REST stops at once.
+func TestF09_AStopWhileOnlyTheSocketIsLostIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st, p := newStageAtWork(t, head)
+		st.server.wraps(func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/ws") {
+					w.WriteHeader(http.StatusServiceUnavailable)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		})
+		st.server.drop(0)
+		synctest.Wait()
+		p.stopped("well")
+		time.Sleep(stoppedAgain)
+		st.rests()
+		st.server.wraps(nil)
+		if got := st.say("hello").completes(); got != "You said: hello" {
+			t.Errorf("the next turn said %q", got)
+		}
+		st.rests()
+	})
+}
+
+// So does one that was started anew, gave the agent the turn once more, and says that
+// nothing runs.
+func TestE32_AStopIsToldToAServerThatSaysNothingRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, asks := range []bool{false, true} {
+			st := newStage(t, head)
+			st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+				t.Error("a turn that is over asks")
+				return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}}
+			}
+			st.server.script = func(tn *turn) {
+				tn.say("well")
+				tn.pause(10 * time.Second)
+				if asks {
+					tn.ask("q-"+tn.id, "Which?", "red", "green")
+				}
+				tn.pause(time.Minute)
+				tn.say(", at last")
+			}
+			p := st.say("slow")
+			p.sees("well")
+			st.server.away(func() {
+				synctest.Wait()
+				p.stopped("well")
+				time.Sleep(5 * time.Second)
+				under(st.server, func() bool { st.server.denies = true; return true })
+			})
+			time.Sleep(4 * time.Second)
+			st.rests()
+			under(st.server, func() bool { st.server.denies, st.server.script = false, nil; return true })
+			if got := st.say("hello").completes(); got != "You said: hello" {
+				t.Errorf("the next turn said %q", got)
+			}
+			st.rests()
+		}
+	})
+}
+
+// Without a runner a session agent forgets a stop, and gives the next runner what it was at.
+// That one takes a stop before it is at it for the end of what it is about to begin.
+func TestE32_AStopWaitsForARunnerThatIsAtWork(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		for _, silent := range []bool{false, true} { // it may be at work and say nothing
+			st, p := newStageAtWork(t, e)
+			st.server.runner(false)
+			p.stopped("well")
+			time.Sleep(3 * time.Second)
+			next := st.say("hello")
+			time.Sleep(time.Second)
+			st.server.runner(true)
+			if n := len(st.server.frames("abort")); n != 0 {
+				t.Errorf("it was stopped %d times while nobody was at it", n)
+			}
+			if !silent {
+				st.server.runs().status("thinking", "")
+			}
+			began := time.Now()
+			if got := next.completes(); got != "You said: hello" {
+				t.Errorf("the next turn said %q", got)
+			}
+			if took := time.Since(began); took > 4*time.Second || silent != (took > 2*time.Second) {
+				t.Errorf("it took %s", took)
+			}
+			st.rests()
+		}
+	})
+}
+
+// What is given to the agent once more is said to be at rest, and by REST such is not
+// stopped: whoever does not read the session stops it through a socket, too.
+func TestE32_AStopThatWaitedForARunnerGoesByASocket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.say("hello").completes()
+		p := st.sayBy("slow", by{who: "bob"})
+		p.sees("well")
+		st.server.runner(false)
+		p.stopped("well")
+		st.server.runner(true)
+		st.server.runs().status("thinking", "")
+		time.Sleep(time.Second)
+		st.rests()
+		if aborts := st.server.frames("abort"); len(aborts) != 1 || aborts[0]["how"] != "socket" || aborts[0]["who"] != "u_bob" {
+			t.Errorf("%v", aborts)
+		}
+	})
+}
+
+// A runner that does not come is not waited for: the next prompt is there when it comes.
+func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st, p := newStageAtWork(t, e)
+		st.server.runner(false)
+		p.stopped("well")
+		next := st.say("hello")
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if n := len(st.server.prompts("hello")); n != 1 {
+			t.Errorf("the next prompt was sent %d times", n)
+		}
+		st.server.runner(true)
+		st.server.runs().status("thinking", "")
+		if got := next.completes(); got != "You said: hello" {
+			t.Errorf("the next turn said %q", got)
+		}
+	})
+}
+
+// runner lets the server's runner go, or another come, which is ready after a while and is
+// given what the other was at.
+func (s *server) runner(there bool) {
+	s.mu.Lock()
+	s.alone = !there
+	s.mu.Unlock()
+	s.broadcast(object{"type": "status", "data": object{"runnerConnected": there}})
+	synctest.Wait()
+	if !there {
+		return
+	}
+	time.Sleep(2 * time.Second)
+	s.broadcast(object{"type": "agentStatus", "status": "idle"})
+	s.broadcast(object{"type": "status", "data": object{"promptDequeued": true, "remaining": 0}})
+	time.Sleep(200 * time.Millisecond)
+}
+
+// prompts are those that were sent with a text.
+func (s *server) prompts(text string) (all []object) {
+	for _, f := range s.heard() {
+		if f["content"] == text {
+			all = append(all, f)
+		}
+	}
+	return all
+}
