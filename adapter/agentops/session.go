@@ -57,6 +57,7 @@ type ours struct {
 	b       *trace.Builder
 	caller  agent.Caller
 	unheard bool // it was stopped while nobody was there who would have heard it
+	late    bool // nobody was for so long that the next prompt has not waited for it
 }
 
 // errClosed is what a prompt of a closed session gets.

@@ -191,17 +191,16 @@ func (s *session) awaitOwed(ctx context.Context, o *ours) {
 // owes reports whether the next prompt has to wait for what is to be stopped. The caller
 // holds s.mu.
 func (s *session) owes() bool {
-	unheard := func(o *ours) bool { return o.unheard }
-	return s.halting > 0 || s.mood.older && len(s.owed) > 0 || slices.ContainsFunc(s.owed, unheard)
+	first := func(o *ours) bool { return o.unheard && !o.late }
+	return s.halting > 0 || s.mood.older && len(s.owed) > 0 || slices.ContainsFunc(s.owed, first)
 }
 
 // letBe gives up to stop first what there is no runner to hear of. It is stopped when there
 // is one, where that does not throw out what waits then. The caller holds s.mu.
 func (s *session) letBe() {
 	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
-		was := o.unheard
-		o.unheard = false
-		return was && s.mood.older
+		o.late = o.unheard
+		return o.late && s.mood.older
 	})
 }
 

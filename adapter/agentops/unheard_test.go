@@ -182,7 +182,8 @@ func TestE32_AStopThatWaitedForARunnerGoesByASocket(t *testing.T) {
 	})
 }
 
-// A runner that does not come is not waited for: the next prompt is there when it comes.
+// A runner that does not come is not waited for: the next prompt is there when it comes, and
+// what was stopped is stopped as soon as the agent is at it.
 func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st, p := newStageAtWork(t, e)
@@ -195,9 +196,16 @@ func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
 			t.Errorf("the next prompt was sent %d times", n)
 		}
 		st.server.runner(true)
+		st.server.lacksRunner(true) // it says that it is at it before it is
 		st.server.runs().status("thinking", "")
+		time.Sleep(300 * time.Millisecond)
+		st.server.lacksRunner(false)
+		began := time.Now()
 		if got := next.completes(); got != "You said: hello" {
 			t.Errorf("the next turn said %q", got)
+		}
+		if took := time.Since(began); e == head && took > time.Second { // February's is not stopped: that would throw the next prompt out
+			t.Errorf("it took %s", took)
 		}
 	})
 }
@@ -205,9 +213,7 @@ func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
 // runner lets the server's runner go, or another come, which is ready after a while and is
 // given what the other was at.
 func (s *server) runner(there bool) {
-	s.mu.Lock()
-	s.alone = !there
-	s.mu.Unlock()
+	s.lacksRunner(true)
 	s.broadcast(object{"type": "status", "data": object{"runnerConnected": there}})
 	synctest.Wait()
 	if !there {
@@ -217,6 +223,13 @@ func (s *server) runner(there bool) {
 	s.broadcast(object{"type": "agentStatus", "status": "idle"})
 	s.broadcast(object{"type": "status", "data": object{"promptDequeued": true, "remaining": 0}})
 	time.Sleep(200 * time.Millisecond)
+	s.lacksRunner(false)
+}
+
+func (s *server) lacksRunner(so bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.alone = so
 }
 
 // prompts are those that were sent with a text.
