@@ -2,7 +2,6 @@ package agentops
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -17,9 +16,6 @@ const (
 	tellWithin    = 2 * time.Second
 	newsWithin    = 500 * time.Millisecond
 	stoppedWithin = 1500 * time.Millisecond
-	runnerWithin  = 10 * time.Second
-	rejoinsWithin = 500 * time.Millisecond
-	resumesWithin = 2 * time.Second
 )
 
 // calmsWithin is how long after its word that it has stopped February's agent may still be
@@ -64,27 +60,6 @@ func (s *session) stop(o *ours) {
 	}
 	s.mu.Unlock()
 	o.b.End(stoppedHere())
-}
-
-// owe notes that a turn is still to be aborted. The caller holds s.mu.
-func (s *session) owe(o *ours) {
-	if len(s.owed) < mostPrompt {
-		s.owed = append(s.owed, o)
-	}
-}
-
-// reaches reports whether there is a runner as far as is known. The caller holds s.mu.
-func (s *session) reaches() bool {
-	if s.lead == nil {
-		return s.redials == 0
-	}
-	return s.dec.presence != missing
-}
-
-// hears reports whether somebody is there who hears of a stop: a session agent without a
-// runner forgets it, and lets the next runner go on with the turn. The caller holds s.mu.
-func (s *session) hears() bool {
-	return s.reaches() && (s.lead == nil || s.dec.presence == present)
 }
 
 // takeBack withdraws a prompt that waits, where that can be done. It returns a moment later
@@ -161,69 +136,6 @@ func (s *session) heardOfStop() {
 	}
 }
 
-// awaitOwed waits until nothing of ours is left that is to be stopped first: what nobody
-// has heard of yet, or what waits where a prompt cannot be withdrawn, for there stopping
-// throws out all that wait, also the next one.
-func (s *session) awaitOwed(ctx context.Context, o *ours) {
-	for late := time.After(runnerWithin); ctx.Err() == nil; {
-		s.mu.Lock()
-		owes, heard := s.owes(), s.news
-		s.behind = nil
-		if owes {
-			s.behind = o
-		}
-		s.mu.Unlock()
-		if !owes {
-			return
-		}
-		select {
-		case <-heard:
-		case <-time.After(newsWithin): // what it waits for may have been given up
-		case <-late:
-			s.mu.Lock()
-			s.letBe()
-			s.mu.Unlock()
-		case <-ctx.Done():
-		}
-	}
-}
-
-// owes reports whether the next prompt has to wait for what is to be stopped. The caller
-// holds s.mu.
-func (s *session) owes() bool {
-	first := func(o *ours) bool { return o.unheard && !o.late }
-	return s.halting > 0 || s.mood.older && len(s.owed) > 0 || slices.ContainsFunc(s.owed, first)
-}
-
-// letBe gives up to stop first what there is no runner to hear of. It is stopped when there
-// is one, where that does not throw out what waits then. The caller holds s.mu.
-func (s *session) letBe() {
-	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
-		o.late = o.unheard
-		return o.late && s.mood.older
-	})
-}
-
-// awaitRunner waits a while until there is a runner that an answer can be handed to: one
-// that comes while a session agent that was started anew has none yet is taken, and lost.
-func (s *session) awaitRunner(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, runnerWithin)
-	defer cancel()
-	for {
-		s.mu.Lock()
-		there, heard := s.reaches() || s.shut, s.news
-		s.mu.Unlock()
-		if there {
-			return
-		}
-		select {
-		case <-heard:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // poll waits for something that frames bring, for a bounded time, and reports whether
 // it came. Without a line nothing comes.
 func (s *session) poll(ctx context.Context, within time.Duration, holds func() bool) bool {
@@ -255,82 +167,6 @@ func (d *Decoder) fate(b interface{ Turn() string }) phase {
 		}
 	}
 	return 0
-}
-
-// collect aborts what was stopped before it ran, as soon as it does, and what was stopped
-// while nobody heard of it, as soon as somebody does. The caller holds s.mu.
-//
-//nolint:contextcheck // telling the other side outlives the frame that brought it about
-func (s *session) collect() {
-	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
-		if !s.dec.mayAbort(o.b) || !s.dec.takenUp(o.b) {
-			fate := s.dec.fate(o.b)
-			return fate == 0 || fate > running
-		}
-		if !s.hears() && s.dec.presence != resuming {
-			return false
-		}
-		s.halting++
-		s.goes.Go(func() { s.halt(o) })
-		return true
-	})
-}
-
-// halt aborts what was stopped earlier. What goes on after a loss is only aborted when it
-// does, or when its runner may be at it, for one that is at nothing takes an abort for the
-// end of what it is about to begin.
-func (s *session) halt(o *ours) {
-	defer func() {
-		s.mu.Lock()
-		s.halting--
-		s.mu.Unlock()
-	}()
-	s.poll(s.life, resumesWithin, func() bool { return s.dec.presence != resuming })
-	if o.unheard && !s.rest(rejoinsWithin) {
-		return
-	}
-	s.mu.Lock()
-	may := s.dec.mayAbort(o.b)
-	if may && (!s.reaches() || s.dec.presence == arriving) { // lost once more
-		s.owe(o)
-		may = false
-	}
-	s.mu.Unlock()
-	if !may {
-		return
-	}
-	ctx, cancel := context.WithTimeout(s.life, tellWithin)
-	defer cancel()
-	s.abort(ctx, o)
-	s.awaitStop(o)
-}
-
-// mayAbort reports whether an abort would stop that turn and no other. What is given to
-// the agent may still have to wait there: for a turn of which nothing was seen yet.
-func (d *Decoder) mayAbort(b interface{ Turn() string }) bool {
-	fate := d.fate(b)
-	return d.alone(b) && (fate == running || fate == given && !d.unseen)
-}
-
-// takenUp reports whether the agent has begun to answer a prompt. February's runner stops
-// nothing that it has not yet passed on to the agent, and passes it on all the same.
-func (d *Decoder) takenUp(b interface{ Turn() string }) bool {
-	for _, r := range d.runs {
-		if r.b.Turn() == b.Turn() && r.turn != nil {
-			return true
-		}
-	}
-	return d.era != wire.Feb
-}
-
-// alone reports whether no other turn than that one runs.
-func (d *Decoder) alone(b interface{ Turn() string }) bool {
-	for _, r := range d.runs {
-		if r.b.Turn() != b.Turn() && r.verdict == nil {
-			return false
-		}
-	}
-	return true
 }
 
 // stoppedHere is the end of a turn that was stopped from here.

@@ -1,6 +1,10 @@
 package agentops
 
-import wire "github.com/tributary-dev/tributary/agentops"
+import (
+	"context"
+
+	wire "github.com/tributary-dev/tributary/agentops"
+)
 
 // presence is whether the session agent has a runner, and how far one has come that came
 // after another was lost. Until it is at work again an abort does harm: the session agent
@@ -67,4 +71,38 @@ func (d *Decoder) noteRunner(f wire.StatusData) {
 func (d *Decoder) moved() {
 	d.moves++
 	d.presence.says()
+}
+
+// reaches reports whether there is a runner as far as is known. The caller holds s.mu.
+func (s *session) reaches() bool {
+	if s.lead == nil {
+		return s.redials == 0
+	}
+	return s.dec.presence != missing
+}
+
+// hears reports whether somebody is there who hears of a stop: a session agent without a
+// runner forgets it, and lets the next runner go on with the turn. The caller holds s.mu.
+func (s *session) hears() bool {
+	return s.reaches() && (s.lead == nil || s.dec.presence == present)
+}
+
+// awaitRunner waits a while until there is a runner that an answer can be handed to: one
+// that comes while a session agent that was started anew has none yet is taken, and lost.
+func (s *session) awaitRunner(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, runnerWithin)
+	defer cancel()
+	for {
+		s.mu.Lock()
+		there, heard := s.reaches() || s.shut, s.news
+		s.mu.Unlock()
+		if there {
+			return
+		}
+		select {
+		case <-heard:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

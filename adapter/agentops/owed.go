@@ -1,0 +1,143 @@
+package agentops
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	wire "github.com/tributary-dev/tributary/agentops"
+)
+
+// How long a runner is awaited before the next prompt goes its way; how long one that resumes
+// may say nothing before it is stopped; and how much later than it says so it is at work.
+const (
+	runnerWithin  = 10 * time.Second
+	resumesWithin = 2 * time.Second
+	rejoinsWithin = 500 * time.Millisecond
+)
+
+// owe notes that a turn is still to be aborted. The caller holds s.mu.
+func (s *session) owe(o *ours) {
+	if len(s.owed) < mostPrompt {
+		s.owed = append(s.owed, o)
+	}
+}
+
+// collect aborts what was stopped before it ran, as soon as it does, and what was stopped
+// while nobody heard of it, as soon as somebody does. The caller holds s.mu.
+//
+//nolint:contextcheck // telling the other side outlives the frame that brought it about
+func (s *session) collect() {
+	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
+		if !s.dec.mayAbort(o.b) || !s.dec.takenUp(o.b) {
+			fate := s.dec.fate(o.b)
+			return fate == 0 || fate > running
+		}
+		if !s.hears() && s.dec.presence != resuming {
+			return false
+		}
+		s.halting++
+		s.goes.Go(func() { s.halt(o) })
+		return true
+	})
+}
+
+// halt aborts what was stopped earlier. What goes on after a loss is only aborted when it
+// does, or when its runner may be at it, for one that is at nothing takes an abort for the
+// end of what it is about to begin.
+func (s *session) halt(o *ours) {
+	defer func() {
+		s.mu.Lock()
+		s.halting--
+		s.mu.Unlock()
+	}()
+	s.poll(s.life, resumesWithin, func() bool { return s.dec.presence != resuming })
+	if o.unheard && !s.rest(rejoinsWithin) {
+		return
+	}
+	s.mu.Lock()
+	may := s.dec.mayAbort(o.b)
+	if may && (!s.reaches() || s.dec.presence == arriving) { // lost once more
+		s.owe(o)
+		may = false
+	}
+	s.mu.Unlock()
+	if !may {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.life, tellWithin)
+	defer cancel()
+	s.abort(ctx, o)
+	s.awaitStop(o)
+}
+
+// mayAbort reports whether an abort would stop that turn and no other. What is given to
+// the agent may still have to wait there: for a turn of which nothing was seen yet.
+func (d *Decoder) mayAbort(b interface{ Turn() string }) bool {
+	fate := d.fate(b)
+	return d.alone(b) && (fate == running || fate == given && !d.unseen)
+}
+
+// takenUp reports whether the agent has begun to answer a prompt. February's runner stops
+// nothing that it has not yet passed on to the agent, and passes it on all the same.
+func (d *Decoder) takenUp(b interface{ Turn() string }) bool {
+	for _, r := range d.runs {
+		if r.b.Turn() == b.Turn() && r.turn != nil {
+			return true
+		}
+	}
+	return d.era != wire.Feb
+}
+
+// alone reports whether no other turn than that one runs.
+func (d *Decoder) alone(b interface{ Turn() string }) bool {
+	for _, r := range d.runs {
+		if r.b.Turn() != b.Turn() && r.verdict == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// awaitOwed waits until nothing of ours is left that is to be stopped first: what nobody
+// has heard of yet, or what waits where a prompt cannot be withdrawn, for there stopping
+// throws out all that wait, also the next one.
+func (s *session) awaitOwed(ctx context.Context, o *ours) {
+	for late := time.After(runnerWithin); ctx.Err() == nil; {
+		s.mu.Lock()
+		owes, heard := s.owes(), s.news
+		s.behind = nil
+		if owes {
+			s.behind = o
+		}
+		s.mu.Unlock()
+		if !owes {
+			return
+		}
+		select {
+		case <-heard:
+		case <-time.After(newsWithin): // what it waits for may have been given up
+		case <-late:
+			s.mu.Lock()
+			s.letBe()
+			s.mu.Unlock()
+		case <-ctx.Done():
+		}
+	}
+}
+
+// owes reports whether the next prompt has to wait for what is to be stopped. The caller
+// holds s.mu.
+func (s *session) owes() bool {
+	first := func(o *ours) bool { return o.unheard && !o.late }
+	return s.halting > 0 || s.mood.older && len(s.owed) > 0 || slices.ContainsFunc(s.owed, first)
+}
+
+// letBe gives up to stop first what there is no runner to hear of. It is stopped when there
+// is one, where that does not throw out what waits then. The caller holds s.mu.
+func (s *session) letBe() {
+	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
+		o.late = o.unheard
+		return o.late && s.mood.older
+	})
+}
