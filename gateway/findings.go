@@ -38,6 +38,7 @@ type findings struct {
 	mu               sync.Mutex
 	of               map[knock]*finding
 	counts           map[visitor]*tries
+	queues           map[visitor]*queue // by who it is, whichever agent's server he asks
 	strangers, known lane
 }
 
@@ -63,9 +64,12 @@ type lane struct {
 
 // tries is what is remembered of a visitor: how often he was let in, and how often not,
 // or not yet.
-type tries struct {
-	in, open int
-	asking   chan struct{}
+type tries struct{ in, open int }
+
+// queue is the questions of a visitor that wait or are under way.
+type queue struct {
+	asking    chan struct{}
+	questions int
 }
 
 // finding is what was said, once done is closed. Of the rest, findings.mu guards what
@@ -80,7 +84,7 @@ type finding struct {
 }
 
 func newFindings() *findings {
-	f := &findings{of: map[knock]*finding{}, counts: map[visitor]*tries{}}
+	f := &findings{of: map[knock]*finding{}, counts: map[visitor]*tries{}, queues: map[visitor]*queue{}}
 	f.strangers.asking, f.known.asking = make(chan struct{}, mostAsking), make(chan struct{}, mostAsking)
 	return f
 }
@@ -102,10 +106,11 @@ func (f *findings) find(ctx context.Context, k knock, ask func(context.Context) 
 			return agent.Found{}, false, &tooMuch{"too_many_lookups", "Too many sessions are being looked up: try again in a moment.", laterWait}
 		}
 		one = next
-		own := f.put(k, one).asking
+		f.put(k, one)
+		own := f.enter(k.visitor)
 		f.mu.Unlock()
 		// Others wait for the answer too, so it comes also if this one leaves.
-		f.ask(context.WithoutCancel(ctx), k, one, own, ask)
+		f.ask(context.WithoutCancel(ctx), k, one, own.asking, ask)
 	} else {
 		f.mu.Unlock()
 	}
@@ -127,6 +132,7 @@ func (f *findings) ask(ctx context.Context, k knock, one *finding, own chan stru
 	})
 	now := time.Now()
 	f.mu.Lock()
+	f.leave(k.visitor)
 	f.remove(k, one)
 	switch one.until = now; {
 	case one.err == nil:
@@ -153,6 +159,26 @@ func inTurn(ctx context.Context, places chan struct{}, do func() (agent.Found, e
 	}
 }
 
+// enter puts one more question into a visitor's queue, and leave takes one away. The caller
+// holds f.mu.
+func (f *findings) enter(v visitor) *queue {
+	v.agent = ""
+	q := f.queues[v]
+	if q == nil {
+		q = &queue{asking: make(chan struct{}, mostOfOne)}
+		f.queues[v] = q
+	}
+	q.questions++
+	return q
+}
+
+func (f *findings) leave(v visitor) {
+	v.agent = ""
+	if f.queues[v].questions--; f.queues[v].questions == 0 {
+		delete(f.queues, v)
+	}
+}
+
 // laneOf is the lane of a visitor. The caller holds f.mu.
 func (f *findings) laneOf(k knock) *lane {
 	if n := f.counts[k.visitor]; k.principal != "" || n != nil && n.in > 0 {
@@ -162,12 +188,12 @@ func (f *findings) laneOf(k knock) *lane {
 }
 
 // put remembers a finding, and remove forgets it. The caller holds f.mu.
-func (f *findings) put(k knock, one *finding) *tries {
+func (f *findings) put(k knock, one *finding) {
 	f.of[k] = one
 	one.lane.findings++
 	n := f.counts[k.visitor]
 	if n == nil {
-		n = &tries{asking: make(chan struct{}, mostOfOne)}
+		n = &tries{}
 		f.counts[k.visitor] = n
 	}
 	if one.in.IsZero() {
@@ -175,7 +201,6 @@ func (f *findings) put(k knock, one *finding) *tries {
 	} else {
 		n.in++
 	}
-	return n
 }
 
 func (f *findings) remove(k knock, one *finding) {
@@ -187,7 +212,7 @@ func (f *findings) remove(k knock, one *finding) {
 	} else {
 		n.in--
 	}
-	if n.in+n.open == 0 {
+	if *n == (tries{}) {
 		delete(f.counts, k.visitor)
 	}
 }
