@@ -21,8 +21,10 @@ func (s *session) heard(data []byte) {
 	if s.recall(data) {
 		return
 	}
+	moves := s.dec.moves
 	s.decode(agent.Out, data)
 	s.heardOfStop()
+	s.heardOfRunner(moves)
 	s.locate(data)
 	s.collect()
 	s.expectLastWord()

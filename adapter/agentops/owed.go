@@ -89,22 +89,27 @@ func (d *Decoder) takenUp(b interface{ Turn() string }) bool {
 	return d.era != wire.Feb
 }
 
-// alone reports whether no other turn than that one runs.
+// alone reports whether no other turn than that one runs, or is about to: today whatever is
+// shown is given to the agent.
 func (d *Decoder) alone(b interface{ Turn() string }) bool {
 	for _, r := range d.runs {
 		if r.b.Turn() != b.Turn() && r.verdict == nil {
 			return false
 		}
 	}
-	return true
+	others := func(p *prompt) bool { return p.phase == given && (p.b == nil || p.b.Turn() != b.Turn()) }
+	return d.era != wire.Head || !slices.ContainsFunc(d.prompts, others)
 }
 
 // awaitOwed waits until nothing of ours is left that is to be stopped first: what nobody
 // has heard of yet, or what waits where a prompt cannot be withdrawn, for there stopping
 // throws out all that wait, also the next one.
 func (s *session) awaitOwed(ctx context.Context, o *ours) {
-	for late := time.After(runnerWithin); ctx.Err() == nil; {
+	for until := time.Now().Add(runnerWithin); ctx.Err() == nil; {
 		s.mu.Lock()
+		if time.Now().After(until) {
+			s.letBe()
+		}
 		owes, heard := s.owes(), s.news
 		s.behind = nil
 		if owes {
@@ -117,10 +122,6 @@ func (s *session) awaitOwed(ctx context.Context, o *ours) {
 		select {
 		case <-heard:
 		case <-time.After(newsWithin): // what it waits for may have been given up
-		case <-late:
-			s.mu.Lock()
-			s.letBe()
-			s.mu.Unlock()
 		case <-ctx.Done():
 		}
 	}

@@ -2,6 +2,7 @@ package agentops
 
 import (
 	"context"
+	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
 )
@@ -28,19 +29,16 @@ func (p *presence) connected(there bool) {
 	}
 }
 
-// dealt notes that the runner was given a prompt.
+// dealt notes that the runner was given a prompt. So there is one, also if it was said after
+// its coming that another has gone, whose place it took.
 func (p *presence) dealt() {
-	if *p == arriving {
+	if *p != present {
 		*p = resuming
 	}
 }
 
 // begins notes that it does something.
-func (p *presence) begins() {
-	if *p != missing {
-		*p = present
-	}
-}
+func (p *presence) begins() { *p = present }
 
 // says notes that something was said. Before a runner was given what was lost, it may be
 // what one that has outlived its session agent has kept for it.
@@ -71,6 +69,20 @@ func (d *Decoder) noteRunner(f wire.StatusData) {
 func (d *Decoder) moved() {
 	d.moves++
 	d.presence.says()
+}
+
+// heardOfRunner takes a runner that has come for one that is at work, if something has come
+// of that for a while: what it has kept for the session agent comes at once. The caller
+// holds s.mu.
+func (s *session) heardOfRunner(moves int) {
+	switch {
+	case s.dec.presence != arriving:
+		s.arrived = time.Time{}
+	case s.arrived.IsZero():
+		s.arrived = time.Now()
+	case s.dec.moves > moves && time.Since(s.arrived) >= resumesWithin:
+		s.dec.presence = present
+	}
 }
 
 // reaches reports whether there is a runner as far as is known. The caller holds s.mu.

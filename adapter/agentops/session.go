@@ -37,6 +37,7 @@ type session struct {
 	halting int                           // how many of them just are
 	behind  *ours                         // a prompt that is not sent before that
 	stopped time.Time                     // when word came that something has stopped
+	arrived time.Time                     // when a runner came of which it is not known that it is at work
 	asks    map[string]context.CancelFunc // what waits for its answer here, by the upstream's id
 	told    map[string]func()             // what was answered here and is not settled there: tells it again
 	settler *time.Timer                   // calls a turn over whose last word does not come

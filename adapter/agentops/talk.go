@@ -195,6 +195,9 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if err := s.connect(ctx, o.caller); err != nil { // it may have been lost meanwhile, for good
+		return err
+	}
 	s.mu.Lock()
 	s.ours = o
 	s.dec.user = user // whoever prompts is us

@@ -8,6 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -208,6 +211,169 @@ func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 	})
+}
+
+// Nor for one that comes and goes, whenever that is.
+func TestE32_APromptDoesNotWaitForARunnerThatComesAndGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, head)
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			tn.pause(24 * time.Hour)
+		}
+		p := st.say("slow")
+		p.sees("well")
+		st.server.runner(false)
+		p.stopped("well")
+		next := st.say("hello")
+		time.Sleep(7700 * time.Millisecond)
+		st.server.runner(true) // it resumes before the ten seconds are over, and says nothing
+		time.Sleep(200 * time.Millisecond)
+		st.server.runner(false)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if n := len(st.server.prompts("hello")); n != 1 {
+			t.Errorf("the next prompt was sent %d times", n)
+		}
+		next.cancel()
+	})
+}
+
+// A prompt that waits for a stop ends with the connection, if that is lost for good, or is
+// sent where it is heard what becomes of it.
+func TestE32_APromptThatWaitsForAStopEndsWithTheConnection(t *testing.T) {
+	for name, lose := range map[string]func(*server){
+		"strict": func(s *server) { s.drop(0) },
+		"final":  func(s *server) { s.drop(websocket.StatusProtocolError) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBoth(t, func(t *testing.T, e era) {
+				st, p := newStageAtWork(t, e, func(r *agentops.Runtime) { r.Strict = name == "strict" })
+				st.server.runner(false)
+				p.stopped("well")
+				next := st.say("hello")
+				time.Sleep(time.Second)
+				lose(st.server)
+				st.server.lacksRunner(false)
+				st.server.stopTurn()
+				time.Sleep(time.Hour)
+				select {
+				case <-next.done:
+				default:
+					t.Errorf("the next turn has no end; its prompt was sent %d times", len(st.server.prompts("hello")))
+				}
+				next.cancel()
+			})
+		})
+	}
+}
+
+// A runner may take the place of one of which it is only then said that it has gone.
+func TestE32_AStopAfterARunnerTookTheFormersPlace(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		for _, inMidTurn := range []bool{false, true} {
+			st := newStage(t, e)
+			takesPlace := func() {
+				st.server.broadcast(object{"type": "status", "data": object{"runnerConnected": true}})
+				st.server.broadcast(object{"type": "status", "data": object{"runnerConnected": false}})
+			}
+			st.server.script = func(tn *turn) {
+				tn.say("well")
+				if inMidTurn {
+					takesPlace()
+					tn.pause(2 * time.Second)
+					st.server.broadcast(object{"type": "status", "data": object{"promptDequeued": true, "remaining": 0}})
+				}
+				for range 600 {
+					tn.say(".")
+					tn.pause(time.Second)
+				}
+			}
+			if !inMidTurn {
+				takesPlace()
+			}
+			p := st.say("slow")
+			p.sees("well..")
+			p.cancel()
+			p.end()
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			if n := len(st.server.frames("abort")); n != 1 {
+				t.Errorf("it was stopped %d times", n)
+			}
+			st.server.stopTurn()
+		}
+	})
+}
+
+// A runner that was away for a moment, and is given nothing once more, is at work as soon as
+// what it says is not what it has kept.
+func TestE32_AStopOfWhatGoesOnAfterAMoment(t *testing.T) {
+	inBoth(t, func(t *testing.T, e era) {
+		st := newStage(t, e)
+		st.server.script = func(tn *turn) {
+			tn.say("well")
+			for _, there := range []bool{false, true} {
+				st.server.broadcast(object{"type": "status", "data": object{"runnerConnected": there}})
+			}
+			for range 600 {
+				tn.say(".")
+				tn.pause(time.Second)
+			}
+		}
+		p := st.say("slow")
+		p.sees("well..")
+		p.cancel()
+		p.end()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if n := len(st.server.frames("abort")); n != 1 {
+			t.Errorf("it was stopped %d times", n)
+		}
+		st.server.stopTurn()
+	})
+}
+
+// Who prompts after what was stopped is over, and before the stop is told, is not stopped.
+func TestF09_AStopThatIsToldLateHitsNobodyElse(t *testing.T) {
+	for name, stops := range map[string]func(*stage, *play){
+		"stopped there by somebody": func(st *stage, p *play) {
+			st.server.away(func() {
+				synctest.Wait()
+				p.stopped("well")
+				st.server.stopTurn()
+				synctest.Wait()
+				time.Sleep(time.Second)
+			})
+		},
+		"stopped by REST": func(st *stage, p *play) {
+			st.server.drop(0)
+			synctest.Wait()
+			p.stopped("well")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				st, p := newStageAtWork(t, head)
+				before, _ := st.server.sockets()
+				stops(st, p)
+				for n := before; n == before; n, _ = st.server.sockets() {
+					time.Sleep(10 * time.Millisecond)
+				}
+				synctest.Wait()
+				if st.server.runs() != nil {
+					t.Fatal("it runs on")
+				}
+				st.server.theirs("slow")
+				theirs := st.server.runs()
+				time.Sleep(2 * time.Second)
+				if theirs.ctx.Err() != nil {
+					t.Errorf("somebody else's was stopped: %v", st.server.frames("abort"))
+				}
+				st.server.stopTurn()
+			})
+		})
+	}
 }
 
 // runner lets the server's runner go, or another come, which is ready after a while and is
