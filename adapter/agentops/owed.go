@@ -8,10 +8,12 @@ import (
 	wire "github.com/tributary-dev/tributary/agentops"
 )
 
-// How long a runner is awaited before the next prompt goes its way; how long one that resumes
-// may say nothing before it is stopped; and how much later than it says so it is at work.
+// How long the next prompt waits for what is to be stopped first: as long as today's session
+// agent keeps a session without a runner, for where a prompt waits there while another is
+// stopped, it may be told the end of that. How long a runner that resumes may say nothing
+// before it is stopped; and how much later than it says so it is at work.
 const (
-	runnerWithin  = 10 * time.Second
+	owedWithin    = time.Minute
 	resumesWithin = 2 * time.Second
 	rejoinsWithin = 500 * time.Millisecond
 )
@@ -105,7 +107,7 @@ func (d *Decoder) alone(b interface{ Turn() string }) bool {
 // has heard of yet, or what waits where a prompt cannot be withdrawn, for there stopping
 // throws out all that wait, also the next one.
 func (s *session) awaitOwed(ctx context.Context, o *ours) {
-	for until := time.Now().Add(runnerWithin); ctx.Err() == nil; {
+	for until := time.Now().Add(owedWithin); ctx.Err() == nil; {
 		s.mu.Lock()
 		if time.Now().After(until) {
 			s.letBe()

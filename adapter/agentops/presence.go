@@ -7,6 +7,9 @@ import (
 	wire "github.com/tributary-dev/tributary/agentops"
 )
 
+// runnerWithin is how long an answer waits for a runner.
+const runnerWithin = 10 * time.Second
+
 // presence is whether the session agent has a runner, and how far one has come that came
 // after another was lost. Until it is at work again an abort does harm: the session agent
 // takes what the runner says of it for the word that it is ready.

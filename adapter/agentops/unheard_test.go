@@ -189,11 +189,23 @@ func TestE32_AStopThatWaitedForARunnerGoesByASocket(t *testing.T) {
 // what was stopped is stopped as soon as the agent is at it.
 func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+		st := newStage(t, e)
+		st.server.script = func(tn *turn) {
+			if tn.p.content != "slow" {
+				usual(tn)
+				return
+			}
+			tn.say("well")
+			tn.pause(2 * time.Minute)
+			tn.say(", at last")
+			tn.finish("end_turn", "")
+		}
+		p := st.say("slow")
+		p.sees("well")
 		st.server.runner(false)
 		p.stopped("well")
 		next := st.say("hello")
-		time.Sleep(11 * time.Second)
+		time.Sleep(61 * time.Second)
 		synctest.Wait()
 		if n := len(st.server.prompts("hello")); n != 1 {
 			t.Errorf("the next prompt was sent %d times", n)
@@ -226,8 +238,8 @@ func TestE32_APromptDoesNotWaitForARunnerThatComesAndGoes(t *testing.T) {
 		st.server.runner(false)
 		p.stopped("well")
 		next := st.say("hello")
-		time.Sleep(7700 * time.Millisecond)
-		st.server.runner(true) // it resumes before the ten seconds are over, and says nothing
+		time.Sleep(57700 * time.Millisecond)
+		st.server.runner(true) // it resumes before the minute is over, and says nothing
 		time.Sleep(200 * time.Millisecond)
 		st.server.runner(false)
 		time.Sleep(10 * time.Second)
