@@ -448,14 +448,10 @@ func TestE32_AnAnswerWaitsForARunner(t *testing.T) {
 		st.server.away(func() {
 			close(answer)
 			synctest.Wait()
-			st.server.mu.Lock()
-			st.server.alone = true
-			st.server.mu.Unlock()
+			st.server.lacksRunner(true)
 		})
 		time.Sleep(3 * time.Second)
-		st.server.mu.Lock()
-		st.server.alone = false
-		st.server.mu.Unlock()
+		st.server.lacksRunner(false)
 		st.server.broadcast(object{"type": "status", "data": object{"runnerConnected": true}})
 		if got := p.completes(); !strings.HasSuffix(got, "You chose red.") {
 			t.Errorf("it said %q", got)

@@ -107,16 +107,14 @@ func (d *Decoder) alone(b interface{ Turn() string }) bool {
 // has heard of yet, or what waits where a prompt cannot be withdrawn, for there stopping
 // throws out all that wait, also the next one.
 func (s *session) awaitOwed(ctx context.Context, o *ours) {
+	defer s.waits(nil)
+	s.waits(o)
 	for until := time.Now().Add(owedWithin); ctx.Err() == nil; {
 		s.mu.Lock()
 		if time.Now().After(until) {
 			s.letBe()
 		}
 		owes, heard := s.owes(), s.news
-		s.behind = nil
-		if owes {
-			s.behind = o
-		}
 		s.mu.Unlock()
 		if !owes {
 			return
@@ -127,6 +125,13 @@ func (s *session) awaitOwed(ctx context.Context, o *ours) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// waits notes which prompt waits: it is alive.
+func (s *session) waits(o *ours) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.behind = o
 }
 
 // owes reports whether the next prompt has to wait for what is to be stopped. The caller

@@ -97,7 +97,8 @@ func (s *session) reaches() bool {
 }
 
 // hears reports whether somebody is there who hears of a stop: a session agent without a
-// runner forgets it, and lets the next runner go on with the turn. The caller holds s.mu.
+// runner forgets it, and lets the next runner go on with the turn. Where nobody reads, and
+// nobody is about to, a line is opened for it. The caller holds s.mu.
 func (s *session) hears() bool {
 	return s.reaches() && (s.lead == nil || s.dec.presence == present)
 }
@@ -105,19 +106,5 @@ func (s *session) hears() bool {
 // awaitRunner waits a while until there is a runner that an answer can be handed to: one
 // that comes while a session agent that was started anew has none yet is taken, and lost.
 func (s *session) awaitRunner(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, runnerWithin)
-	defer cancel()
-	for {
-		s.mu.Lock()
-		there, heard := s.reaches() || s.shut, s.news
-		s.mu.Unlock()
-		if there {
-			return
-		}
-		select {
-		case <-heard:
-		case <-ctx.Done():
-			return
-		}
-	}
+	s.watch(ctx, runnerWithin, func() bool { return s.reaches() || s.shut })
 }

@@ -29,13 +29,13 @@ type session struct {
 	mu      sync.Mutex // guards all below, and the decoder
 	dec     *Decoder
 	lead    *line
-	redials int     // how many are being made anew that were lost
+	redials int     // leads that were lost and are being made anew
 	voices  []*line // the lines of others, through which is only spoken
 	mood    mood
 	ours    *ours                         // the prompt that runs, waits or is being sent
-	owed    []*ours                       // those that were stopped and not aborted yet, as they did not run or nobody would have heard it
-	halting int                           // how many of them just are
-	behind  *ours                         // a prompt that is not sent before that
+	owed    []*ours                       // those that were stopped and are still to be aborted: they did not run, or nobody would have heard
+	halting int                           // how many of the owed are being aborted
+	behind  *ours                         // the prompt that is not sent before the owed are aborted
 	stopped time.Time                     // when word came that something has stopped
 	arrived time.Time                     // when a runner came of which it is not known that it is at work
 	asks    map[string]context.CancelFunc // what waits for its answer here, by the upstream's id

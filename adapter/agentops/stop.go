@@ -139,11 +139,16 @@ func (s *session) heardOfStop() {
 // poll waits for something that frames bring, for a bounded time, and reports whether
 // it came. Without a line nothing comes.
 func (s *session) poll(ctx context.Context, within time.Duration, holds func() bool) bool {
+	return s.watch(ctx, within, func() bool { return holds() || s.lead == nil })
+}
+
+// watch waits like poll, also for a line to be there again.
+func (s *session) watch(ctx context.Context, within time.Duration, holds func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {
 		s.mu.Lock()
-		done, heard := holds() || s.lead == nil, s.news
+		done, heard := holds(), s.news
 		s.mu.Unlock()
 		if done {
 			return true

@@ -97,8 +97,8 @@ func TestF09_AStopWhileOnlyTheSocketIsLostIsTold(t *testing.T) {
 	})
 }
 
-// So does one that was started anew, gave the agent the turn once more, and says that
-// nothing runs.
+// A server that was started anew may say that nothing runs, and have given the agent the
+// turn once more.
 func TestE32_AStopIsToldToAServerThatSaysNothingRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, asks := range []bool{false, true} {
@@ -289,31 +289,16 @@ func TestE32_AStopAfterARunnerTookTheFormersPlace(t *testing.T) {
 				st.server.broadcast(object{"type": "status", "data": object{"runnerConnected": true}})
 				st.server.broadcast(object{"type": "status", "data": object{"runnerConnected": false}})
 			}
-			st.server.script = func(tn *turn) {
-				tn.say("well")
+			if !inMidTurn {
+				takesPlace()
+			}
+			st.stopsWhatGoesOnAfter(func(tn *turn) {
 				if inMidTurn {
 					takesPlace()
 					tn.pause(2 * time.Second)
 					st.server.broadcast(object{"type": "status", "data": object{"promptDequeued": true, "remaining": 0}})
 				}
-				for range 600 {
-					tn.say(".")
-					tn.pause(time.Second)
-				}
-			}
-			if !inMidTurn {
-				takesPlace()
-			}
-			p := st.say("slow")
-			p.sees("well..")
-			p.cancel()
-			p.end()
-			time.Sleep(5 * time.Second)
-			synctest.Wait()
-			if n := len(st.server.frames("abort")); n != 1 {
-				t.Errorf("it was stopped %d times", n)
-			}
-			st.server.stopTurn()
+			})
 		}
 	})
 }
@@ -323,27 +308,36 @@ func TestE32_AStopAfterARunnerTookTheFormersPlace(t *testing.T) {
 func TestE32_AStopOfWhatGoesOnAfterAMoment(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
-		st.server.script = func(tn *turn) {
-			tn.say("well")
+		st.stopsWhatGoesOnAfter(func(*turn) {
 			for _, there := range []bool{false, true} {
 				st.server.broadcast(object{"type": "status", "data": object{"runnerConnected": there}})
 			}
-			for range 600 {
-				tn.say(".")
-				tn.pause(time.Second)
-			}
-		}
-		p := st.say("slow")
-		p.sees("well..")
-		p.cancel()
-		p.end()
-		time.Sleep(5 * time.Second)
-		synctest.Wait()
-		if n := len(st.server.frames("abort")); n != 1 {
-			t.Errorf("it was stopped %d times", n)
-		}
-		st.server.stopTurn()
+		})
 	})
+}
+
+// stopsWhatGoesOnAfter checks that a turn is stopped that goes on talking after something
+// has happened.
+func (st *stage) stopsWhatGoesOnAfter(happens func(*turn)) {
+	st.t.Helper()
+	st.server.script = func(tn *turn) {
+		tn.say("well")
+		happens(tn)
+		for range 600 {
+			tn.say(".")
+			tn.pause(time.Second)
+		}
+	}
+	p := st.say("slow")
+	p.sees("well..")
+	p.cancel()
+	p.end()
+	time.Sleep(5 * time.Second)
+	synctest.Wait()
+	if n := len(st.server.frames("abort")); n != 1 {
+		st.t.Errorf("it was stopped %d times", n)
+	}
+	st.server.stopTurn()
 }
 
 // Who prompts after what was stopped is over, and before the stop is told, is not stopped.
