@@ -32,7 +32,7 @@ type room struct {
 
 func rooms() []room {
 	const (
-		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/procio"
+		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/httpjson internal/procio agent/agentkit agent/toolloop"
 		nats      = "github.com/nats-io/nats-server github.com/nats-io/nats.go golang.org/x/sys"
 	)
 	return []room{
@@ -46,6 +46,7 @@ func rooms() []room {
 		{packages: "access", others: "github.com/go-jose/go-jose"},
 		{packages: "internal/sse"},
 		{packages: "internal/jsonrpc"},
+		{packages: "internal/httpjson"},
 		{packages: "internal/procio"},
 		{packages: "toolkind", ours: "trace"},
 		{packages: "permission", ours: "trace"},
@@ -57,6 +58,9 @@ func rooms() []room {
 		// the log, the hub or the stream.
 		{packages: "agent", ours: "trace workspace"},
 		{packages: "agent/agenttest", ours: "agent trace workspace", others: "go.uber.org/goleak"},
+		{packages: "agent/agentkit", ours: "agent trace internal/procio workspace"},
+		{packages: "agent/toolloop", ours: "agent trace toolkind workspace internal/procio"},
+		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},

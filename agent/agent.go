@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"log/slog"
 	"strings"
 
@@ -63,8 +64,13 @@ type Config struct {
 	// Left are the turns that an earlier process left open, of a [Reattacher]: each will
 	// be given to Reattach, and others may begin before.
 	Left []Left
-	// StateDir is a directory of the gateway's for what must outlive a crash, or "".
+	// StateDir is the gateway's directory for notes about running processes, or "".
+	// It is shared by all sessions; see Host.State for a directory of the session's own.
 	StateDir string
+	// Options are the settings of this agent that only its adapter understands, as
+	// JSON, or nil. An adapter decodes them with [DecodeOptions], which refuses unknown
+	// keys.
+	Options json.RawMessage
 	// Logger names the session and the agent in each line.
 	Logger *slog.Logger
 	// Meter counts what no record tells: connections that could not be opened, and
@@ -111,6 +117,13 @@ type Host interface {
 	Begin(TurnInfo) *trace.Builder
 	// Note records what happens outside any turn: title, modes, presence.
 	Note(trace.Payload)
+	// History yields the durable records of the session's earlier turns, oldest first,
+	// without the turns that were rewound and without the running turn. It is for
+	// agents that have no memory of their own.
+	History(ctx context.Context) iter.Seq2[trace.Record, error]
+	// State returns a directory of this session's own, and makes it if need be. The
+	// gateway removes the directory together with the session.
+	State() (dir string, err error)
 	// Resume stores how to find the agent's own session again. A Rewinder tells a
 	// new token whenever it stands elsewhere: what Prompt was given and said is
 	// behind the newest token by the time Prompt returns.
@@ -130,9 +143,11 @@ type TurnInfo struct {
 // Decoder is the pure half of an adapter: native messages in, records out. It
 // holds the state of one session and is not safe for concurrent use.
 type Decoder interface {
-	// Decode takes one message. An error means that it could not be understood
-	// and was skipped; the Decoder goes on.
-	Decode(m Message, t Turns) error
+	// Decode takes one message, of either direction. A live session decodes what it
+	// sends, too, so that a recording and a live session bring a Decoder into the
+	// same state. The effects are what the session has to do now. An error means
+	// that the message could not be understood and was skipped; the Decoder goes on.
+	Decode(m Message, t Turns) ([]Effect, error)
 }
 
 // Message is one message of an agent's own protocol.
@@ -155,7 +170,13 @@ const (
 
 // Turns gives a Decoder the turn to write to.
 type Turns interface {
-	// Begin opens a turn that no prompt of ours began and makes it current.
+	// Prompted begins the turn of a prompt that was sent to the agent, and makes the
+	// turn current. A live session returns the Builder of its oldest prompt that has
+	// no turn yet; a recording opens a turn with p. Prompted returns nil when no turn
+	// can begin.
+	Prompted(p trace.Prompt) *trace.Builder
+	// Begin opens a turn that no prompt from here began, and makes the turn current:
+	// a background task of the agent, or another person's prompt on a shared session.
 	Begin(TurnInfo) *trace.Builder
 	// Current is the turn that runs, or nil.
 	Current() *trace.Builder

@@ -15,18 +15,18 @@ import (
 // and {"done":true}.
 type decoder struct{}
 
-func (decoder) Decode(m agent.Message, t agent.Turns) error {
+func (decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	var line struct {
 		Say, Call, Tool, Result string
 		Output                  json.RawMessage
 		Done                    bool
 	}
 	if err := json.Unmarshal(m.Data, &line); err != nil {
-		return fmt.Errorf("ticker: a line that is not JSON was skipped: %w", err)
+		return nil, fmt.Errorf("ticker: a line that is not JSON was skipped: %w", err)
 	}
 	b := t.Current()
 	if m.Dir != agent.Out || b == nil {
-		return nil
+		return nil, nil
 	}
 	switch {
 	case line.Say != "":
@@ -39,7 +39,7 @@ func (decoder) Decode(m agent.Message, t agent.Turns) error {
 	case line.Done:
 		b.End(trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted})
 	}
-	return nil
+	return nil, nil
 }
 
 // runtime is the other half. A real one starts a process; this one has the lines.
@@ -59,7 +59,7 @@ func (s session) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) e
 			return nil
 		default:
 		}
-		if err := (decoder{}).Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, oneTurn{b}); err != nil {
+		if _, err := (decoder{}).Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, oneTurn{b}); err != nil {
 			return err
 		}
 	}
@@ -71,9 +71,10 @@ func (session) Close() error { return nil }
 // oneTurn is agent.Turns for an agent that never begins a turn by itself.
 type oneTurn struct{ b *trace.Builder }
 
-func (t oneTurn) Begin(agent.TurnInfo) *trace.Builder { return nil }
-func (t oneTurn) Current() *trace.Builder             { return t.b }
-func (t oneTurn) Note(trace.Payload)                  {}
+func (t oneTurn) Prompted(trace.Prompt) *trace.Builder { return t.b }
+func (t oneTurn) Begin(agent.TurnInfo) *trace.Builder  { return nil }
+func (t oneTurn) Current() *trace.Builder              { return t.b }
+func (t oneTurn) Note(trace.Payload)                   {}
 
 // An adapter is a Decoder, which is pure, and a Runtime, which feeds it.
 func Example() {

@@ -36,7 +36,8 @@ func (n naming) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) er
 		b.ToolCall(trace.ToolCall{ToolCallID: "call", RawName: "shell", ToolKind: trace.ToolExecute})
 		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "leave", ToolCallID: "call", Title: "Run it?", Options: []trace.PermissionOption{
 			{ID: "yes", Name: "Yes", OptionKind: trace.AllowOnce}, {ID: "no", Name: "No", OptionKind: trace.RejectOnce},
-		}})
+		}}, trace.ToolCall{})
+
 		if _, err := n.host.Permit(ctx, id); err != nil {
 			return err
 		}

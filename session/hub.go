@@ -267,6 +267,9 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	l.awaitReaders(ctx)
 	l.saving.Lock() // no save is under way, and none writes after deleted was set
 	defer l.saving.Unlock()
+	if err := l.removeState(); err != nil {
+		return err
+	}
 	// The document goes last: a session without one could not be deleted again.
 	if err := h.Log.Delete(ctx, id); err != nil {
 		return fmt.Errorf("delete the records of session %q: %w", id, err)

@@ -14,10 +14,13 @@ type ask struct {
 }
 
 // PermissionRequest asks whether a call may run and returns the id under which
-// the answer is to be awaited. A call that nobody has seen is written first. If
-// the policy decides, request and response go on record together, and the
-// response is returned with decided. After the turn it is decided too: no.
-func (b *Builder) PermissionRequest(r PermissionRequest) (id string, answer PermissionResponse, decided bool) {
+// the answer is to be awaited. asked is the call as the agent will run it: its tool
+// and its input now, which may differ from what the agent showed earlier. The policy
+// judges asked. The zero ToolCall means that the call is the one on record. A call
+// that nobody has seen is written first. If the policy decides, request and response
+// go on record together, and the response is returned with decided. After the turn
+// the answer is decided, too: no.
+func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id string, answer PermissionResponse, decided bool) {
 	answer, decided = PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, true
 	b.do(func(t *turn) {
 		r = r.normal()
@@ -27,6 +30,9 @@ func (b *Builder) PermissionRequest(r PermissionRequest) (id string, answer Perm
 			r.ToolCallID = q.toolCall.tool.ToolCallID
 		}
 		q.options = r.Options
+		if q.toolCall != nil {
+			t.revise(q.toolCall, asked)
+		}
 		if decided = t.Judge != nil && q.toolCall != nil; decided {
 			answer, decided = t.Judge(r, q.toolCall.tool)
 		}

@@ -79,7 +79,7 @@ func BenchmarkToolCall(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		t.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "Read", Input: json.RawMessage(`{"path":"x"}`)})
-		id, _, _ := t.PermissionRequest(trace.PermissionRequest{ToolCallID: "c"})
+		id, _, _ := t.PermissionRequest(trace.PermissionRequest{ToolCallID: "c"}, trace.ToolCall{})
 		t.PermissionResponse(trace.PermissionResponse{RequestID: id})
 		t.ToolResult(trace.ToolResult{ToolCallID: "c", Output: json.RawMessage(`"y"`)})
 	}

@@ -101,6 +101,16 @@ func (b *Builder) End(verdict Stop) {
 // somebody else had finished it before.
 func (b *Builder) Ended() <-chan struct{} { return b.turn.ended }
 
+// Over reports whether End was called.
+func (b *Builder) Over() bool {
+	select {
+	case <-b.turn.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // Verdict returns what End was told.
 func (b *Builder) Verdict() (Stop, bool) {
 	t := b.turn

@@ -279,13 +279,13 @@ func TestWhoAnswersAPermissionRequest(t *testing.T) {
 	}
 	responses, events, counts := written[trace.PermissionResponse](t, func(b *trace.Builder) {
 		b.ToolCall(trace.ToolCall{ToolCallID: "read", RawName: "Read"})
-		id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "1", ToolCallID: "read", Options: options})
+		id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "1", ToolCallID: "read", Options: options}, trace.ToolCall{})
 		if id != "1" || !decided || !answer.Allowed() || answer.By != "policy" {
 			t.Errorf("%q %+v %v", id, answer, decided)
 		}
 		b.ToolCall(trace.ToolCall{ToolCallID: "rm", RawName: "Rm"})
 		for range 2 {
-			id, answer, decided = b.PermissionRequest(trace.PermissionRequest{RequestID: "1", ToolCallID: "rm", Options: options})
+			id, answer, decided = b.PermissionRequest(trace.PermissionRequest{RequestID: "1", ToolCallID: "rm", Options: options}, trace.ToolCall{})
 			if decided || answer.Allowed() {
 				t.Errorf("%+v", answer)
 			}
@@ -331,7 +331,7 @@ func TestAnAskAboutAnEndedCallIsAboutANewOne(t *testing.T) {
 	t.Parallel()
 	asks, _, _ := written[trace.PermissionRequest](t, func(b *trace.Builder) {
 		b.ToolResult(trace.ToolResult{ToolCallID: "c"})
-		b.PermissionRequest(trace.PermissionRequest{ToolCallID: "c"})
+		b.PermissionRequest(trace.PermissionRequest{ToolCallID: "c"}, trace.ToolCall{})
 	})
 	if asks[0].ToolCallID != "c~2" {
 		t.Errorf("%+v", asks)

@@ -34,7 +34,7 @@ func (b *Builder) Emit(p Payload) {
 	case ToolResult:
 		b.ToolResult(p)
 	case PermissionRequest:
-		b.PermissionRequest(p)
+		b.PermissionRequest(p, ToolCall{})
 	case PermissionResponse:
 		b.PermissionResponse(p)
 	case Question:

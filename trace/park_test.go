@@ -47,7 +47,7 @@ func told(t *testing.T, hold bool, write func(*trace.Builder)) string {
 }
 
 func request(b *trace.Builder, id, call string) {
-	b.PermissionRequest(trace.PermissionRequest{RequestID: id, ToolCallID: call, Title: "Run?"})
+	b.PermissionRequest(trace.PermissionRequest{RequestID: id, ToolCallID: call, Title: "Run?"}, trace.ToolCall{})
 }
 
 func respond(b *trace.Builder, id string) {

@@ -115,7 +115,7 @@ func TestFinishGetsInWhileCallersWaitForRoom(t *testing.T) {
 			})
 		}
 		wg.Go(func() {
-			if id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "r"}); id != "" || !decided || answer.Allowed() {
+			if id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "r"}, trace.ToolCall{}); id != "" || !decided || answer.Allowed() {
 				t.Errorf("a request after the turn: %q, %+v, %v", id, answer, decided)
 			}
 		})
@@ -249,7 +249,7 @@ func TestManySpeakersAtOnce(t *testing.T) {
 					v.MessageDelta("k", "x")
 					v.Emit(trace.ToolCall{ToolCallID: "c", RawName: "Task"})
 					v.Emit(trace.ToolResult{ToolCallID: "d"})
-					if id, _, decided := v.PermissionRequest(trace.PermissionRequest{ToolCallID: "c"}); !decided {
+					if id, _, decided := v.PermissionRequest(trace.PermissionRequest{ToolCallID: "c"}, trace.ToolCall{}); !decided {
 						v.PermissionResponse(trace.PermissionResponse{RequestID: id, By: "ann"})
 					}
 					v.StepStart(trace.Step{Name: "s"})

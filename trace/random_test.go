@@ -76,7 +76,7 @@ func drawStep(t *rapid.T) step {
 	case "permission":
 		r := trace.PermissionRequest{RequestID: key, ToolCallID: id, Title: text, Options: []trace.PermissionOption{{ID: "yes", Name: "Yes", OptionKind: trace.OptionKind(pick("allow_once", "novel"))}}}
 		return func(b *trace.Builder, asked chan string) {
-			if id, _, decided := b.PermissionRequest(r); !decided {
+			if id, _, decided := b.PermissionRequest(r, trace.ToolCall{}); !decided {
 				send(asked, id)
 			}
 		}

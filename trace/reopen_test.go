@@ -24,7 +24,7 @@ func TestReopenFinishesATurnCutAnywhere(t *testing.T) {
 	b.ToolCallDelta("c", `{"path":`)
 	b.ToolCallDelta("c", `"x"}`)
 	b.ToolCall(ToolCall{ToolCallID: "c", RawName: "Read", Input: json.RawMessage(`{"path":"x"}`)})
-	b.PermissionRequest(PermissionRequest{RequestID: "p", ToolCallID: "c"})
+	b.PermissionRequest(PermissionRequest{RequestID: "p", ToolCallID: "c"}, ToolCall{})
 	b.Under("c").MessageDelta("s", "sub")
 	b.StepStart(Step{NativeID: "theirs"})
 	b.MessageDelta("d", "after")

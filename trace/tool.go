@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 )
@@ -116,6 +117,22 @@ func (c *call) merge(tc ToolCall) {
 	if tc.Title != "" {
 		c.tool.Title = tc.Title
 	}
+}
+
+// revise puts the call on record again if the agent asks to run another tool or
+// another input than it has shown.
+func (t *turn) revise(c *call, asked ToolCall) {
+	input := Opaque(asked.Input)
+	same := asked.RawName == "" || asked.RawName == c.tool.RawName
+	if len(asked.Input) == 0 {
+		input, asked.Locations = c.tool.Input, c.tool.Locations
+	}
+	if same && bytes.Equal(input, c.tool.Input) {
+		return
+	}
+	c.merge(asked)
+	c.tool.Input, c.tool.InputText, c.tool.Locations = input, "", asked.Locations
+	c.event = t.say(c.by, c.tool)
 }
 
 func (t *turn) putCall(c *call) {

@@ -22,7 +22,7 @@ func TestAnAnswerInWords(t *testing.T) {
 	b.Emit(trace.Reply{MessageID: "m"})
 	b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "shell"})
 	asked := b.Question(trace.Question{QuestionID: "q"})
-	wanted, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c"})
+	wanted, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c"}, trace.ToolCall{})
 	for _, first := range []bool{true, false} {
 		if b.AnswerIn(words("u1"), trace.Answer{QuestionID: asked, Outcome: trace.Selected, Values: []string{"x"}, By: "ada"}) != first {
 			t.Errorf("the answer: want %t", first)

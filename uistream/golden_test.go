@@ -35,7 +35,7 @@ func everything(t *testing.T, stop trace.Stop) []trace.Record {
 		ask := trace.PermissionRequest{RequestID: "p1", ToolCallID: "c2", Title: "Run rm x", Options: []trace.PermissionOption{
 			{ID: "once", Name: "Allow once", OptionKind: trace.AllowOnce}, {ID: "no", Name: "Reject", OptionKind: trace.RejectOnce},
 		}}
-		b.PermissionRequest(ask)
+		b.PermissionRequest(ask, trace.ToolCall{})
 		b.PermissionResponse(trace.PermissionResponse{RequestID: "p1", Outcome: trace.Selected, ChosenOption: "no", By: "ann", Reason: "not today"})
 		b.ToolResult(trace.ToolResult{ToolCallID: "c2", Status: trace.ToolDenied, Error: "Not allowed by ann."})
 		b.Question(trace.Question{QuestionID: "q1", Text: "Which colour?", Choices: []trace.Choice{{Label: "red"}, {Label: "blue", Description: "like the sea"}}})

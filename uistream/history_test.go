@@ -146,7 +146,7 @@ func TestHistoryOfATurnThatWaits(t *testing.T) {
 		b.Message("b", "Meanwhile.")
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
 		for _, id := range []string{"p1", "p2"} {
-			b.PermissionRequest(trace.PermissionRequest{RequestID: id, Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}})
+			b.PermissionRequest(trace.PermissionRequest{RequestID: id, Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}}, trace.ToolCall{})
 		}
 		b.Answer(trace.Answer{QuestionID: "q", Outcome: trace.Selected, Values: []string{"this"}, By: "me"})
 		b.StepStart(trace.Step{})

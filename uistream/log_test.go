@@ -182,7 +182,8 @@ func (d *drawn) step() {
 		id, _, decided := b.PermissionRequest(trace.PermissionRequest{
 			RequestID: "r" + key, ToolCallID: rapid.SampledFrom([]string{key, key, ""}).Draw(t, "about"), Title: title,
 			Options: []trace.PermissionOption{{ID: "yes", Name: "Yes", OptionKind: trace.AllowOnce}, {ID: "no", Name: "No", OptionKind: trace.RejectOnce}},
-		})
+		}, trace.ToolCall{})
+
 		if !decided {
 			d.approvals = append(d.approvals, id)
 		}

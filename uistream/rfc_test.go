@@ -595,7 +595,7 @@ func TestTheRestOfAMessageByTheLetter(t *testing.T) {
 	permitted := write(t, completed(), func(b *trace.Builder) {
 		says("Before.")(b)
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
-		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}})
+		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}}, trace.ToolCall{})
 		b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "y", By: "me"})
 		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})
 		b.Message("b", "After.")
@@ -656,7 +656,7 @@ func TestAnApprovalCanBeADataPartToo(t *testing.T) {
 	records := write(t, completed(), func(b *trace.Builder) {
 		created(b)
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: raw(`{"command":"rm x"}`)})
-		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "n", Name: "No", OptionKind: trace.RejectOnce}}})
+		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "n", Name: "No", OptionKind: trace.RejectOnce}}}, trace.ToolCall{})
 		b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "n", By: "me"})
 		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolDenied, Error: "No."})
 	})

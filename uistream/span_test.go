@@ -39,7 +39,7 @@ func TestSpans(t *testing.T) {
 	t.Parallel()
 	parked := write(t, completed(), func(b *trace.Builder) {
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
-		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}})
+		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}}, trace.ToolCall{})
 		b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "y", By: "me"})
 		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})
 		b.Message("t", "done")

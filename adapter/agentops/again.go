@@ -120,7 +120,7 @@ func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*line)) 
 func (s *session) needed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.shut && (s.ours != nil && !over(s.ours.b) || len(s.owed) > 0 || s.dec.busy())
+	return !s.shut && (s.ours != nil && !s.ours.b.Over() || len(s.owed) > 0 || s.dec.busy())
 }
 
 // reader tells in whose name the session is to be read: of one who has something open
@@ -132,7 +132,7 @@ func (s *session) reader(refused map[principal]bool) (agent.Caller, bool) {
 	for _, o := range s.owed {
 		all = append([]agent.Caller{o.caller}, all...)
 	}
-	if s.ours != nil && !over(s.ours.b) {
+	if s.ours != nil && !s.ours.b.Over() {
 		all = append([]agent.Caller{s.ours.caller}, all...)
 	}
 	i := slices.IndexFunc(all, func(c agent.Caller) bool { return c.Bearer != "" && !refused[whoIs(c)] })

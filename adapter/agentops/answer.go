@@ -117,7 +117,7 @@ func (s *session) answer(ctx context.Context, caller agent.Caller, mine bool, a 
 	}
 	s.mu.Unlock()
 	nobody := said.Outcome == trace.Canceled && said.By == "" || permit.Outcome == trace.Canceled && permit.By == ""
-	if !waits || err != nil || ctx.Err() != nil || over(a.b) || nobody {
+	if !waits || err != nil || ctx.Err() != nil || a.b.Over() || nobody {
 		return // it was settled there, or the turn is over, or the gateway stops
 	}
 	if !mayTell {

@@ -67,7 +67,7 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	}
 	r.dismiss(q.native) // it is told again
 	switch {
-	case r.abort, over(r.b):
+	case r.abort, r.b.Over():
 	case r.early(q):
 		r.waits = append(r.waits, q)
 	default:
@@ -173,7 +173,7 @@ func (a *ask) putApproval(d *Decoder, q asking) {
 		}
 		request.Options = append(request.Options, trace.PermissionOption{ID: c.ID, Name: cmp.Or(c.Label, c.ID), OptionKind: kind})
 	}
-	a.id, a.answer, a.decided = a.b.PermissionRequest(request)
+	a.id, a.answer, a.decided = a.b.PermissionRequest(request, trace.ToolCall{})
 	if a.decided {
 		a.close(a.answer.Allowed())
 	}

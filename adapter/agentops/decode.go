@@ -8,7 +8,6 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/toolkind"
-	"github.com/tributary-dev/tributary/trace"
 )
 
 // Options of a Decoder.
@@ -89,7 +88,11 @@ const (
 )
 
 // Decode implements agent.Decoder.
-func (d *Decoder) Decode(m agent.Message, t agent.Turns) error {
+func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	return nil, d.decode(m, t) // the session takes what is to be done from take
+}
+
+func (d *Decoder) decode(m agent.Message, t agent.Turns) error {
 	switch {
 	case m.Dir == agent.Err:
 		return nil
@@ -222,11 +225,3 @@ func channelOf(c wire.Channel, thread string) string {
 }
 
 // over reports whether a turn has ended.
-func over(b *trace.Builder) bool {
-	select {
-	case <-b.Ended():
-		return true
-	default:
-		return false
-	}
-}

@@ -103,7 +103,7 @@ func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 		s.take(append([]string{echoFrame}, seen...)...)
 		s.take(unanswered)
 		s.d.settle(s)
-		if over(b) {
+		if b.Over() {
 			t.Fatalf("%q: it is over before its answer", seen)
 		}
 		s.take(beginFrame, sayFrame, end(one), notBusyFrame)

@@ -98,7 +98,7 @@ func TestE24_WhatWaitedIsThrownOutWithoutAWord(t *testing.T) {
 		waits := s.prompt("On")
 		s.take(secondEcho, queuedFrame, idleFrame, idleFrame, abortedFrame)
 		last(s)
-		if !over(waits) {
+		if !waits.Over() {
 			t.Errorf("%s: it waits on", name)
 		}
 	}

@@ -33,7 +33,7 @@ func (s *session) heard(data []byte) {
 // decode hands a frame to the decoder and does what follows from it. The caller
 // holds s.mu.
 func (s *session) decode(dir agent.Dir, data []byte) {
-	err := s.dec.Decode(agent.Message{Dir: dir, Data: data}, turns{s})
+	_, err := s.dec.Decode(agent.Message{Dir: dir, Data: data}, turns{s})
 	if err != nil {
 		s.cfg.Meter.Decoded(err)
 		if s.skipped++; s.skipped&(s.skipped-1) == 0 { // a server that only sends such does not fill the log

@@ -62,6 +62,10 @@ func (s *decoderStage) wrote(b *trace.Builder) []trace.Event {
 	return s.events[b.Turn()]
 }
 
+func (s *decoderStage) Prompted(p trace.Prompt) *trace.Builder {
+	return s.Begin(agent.TurnInfo{Prompt: &p})
+}
+
 func (s *decoderStage) Begin(info agent.TurnInfo) *trace.Builder {
 	s.begun = append(s.begun, info)
 	return s.open()
@@ -72,7 +76,7 @@ func (s *decoderStage) Note(trace.Payload)      {}
 func (s *decoderStage) take(frames ...string) {
 	s.t.Helper()
 	for _, f := range frames {
-		if err := s.d.Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(f)}, s); err != nil {
+		if _, err := s.d.Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(f)}, s); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -81,7 +85,7 @@ func (s *decoderStage) take(frames ...string) {
 // abort tells the session agent to stop.
 func (s *decoderStage) abort() {
 	s.t.Helper()
-	if err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"type":"abort"}`)}, s); err != nil {
+	if _, err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"type":"abort"}`)}, s); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -91,7 +95,7 @@ func (s *decoderStage) prompt(text string) *trace.Builder {
 	s.t.Helper()
 	b := s.open()
 	s.current = b
-	if err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"type":"prompt","content":"` + text + `"}`)}, s); err != nil {
+	if _, err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"type":"prompt","content":"` + text + `"}`)}, s); err != nil {
 		s.t.Fatal(err)
 	}
 	return b
@@ -376,7 +380,7 @@ func TestE35_TheTurnOfAPromptThatWasTheAnswerEnds(t *testing.T) {
 		s.take(in(`{"type":"interactive_prompt","content":"","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{"threadId":""}}}`, c.channel))
 		b := s.open()
 		s.current = b
-		if err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(in(`{"type":"prompt","content":"Blue"}`, c.channel))}, s); err != nil {
+		if _, err := s.d.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(in(`{"type":"prompt","content":"Blue"}`, c.channel))}, s); err != nil {
 			t.Fatal(err)
 		}
 		s.take(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Blue","resolvedBy":"` + c.by + `"}}`)

@@ -68,7 +68,7 @@ func (d *Decoder) sent(f wire.Prompt, t agent.Turns) {
 // free returns a turn that no prompt has, or nil.
 func (d *Decoder) free(b *trace.Builder) *trace.Builder {
 	taken := func(p *prompt) bool { return p.b != nil && p.b.Turn() == b.Turn() }
-	if b == nil || over(b) || slices.ContainsFunc(d.prompts, taken) ||
+	if b == nil || b.Over() || slices.ContainsFunc(d.prompts, taken) ||
 		slices.ContainsFunc(d.runs, func(r *run) bool { return r.b != nil && r.b.Turn() == b.Turn() }) {
 		return nil
 	}

@@ -59,7 +59,7 @@ func (d *Decoder) ofPrompt(p *prompt) *run {
 
 // busy reports whether anything is open.
 func (d *Decoder) busy() bool {
-	return len(d.runs) > 0 || slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.b != nil && !over(p.b) })
+	return len(d.runs) > 0 || slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.b != nil && !p.b.Over() })
 }
 
 // runOf finds the run that a frame without a turn's id is about: that of the prompt

@@ -83,7 +83,7 @@ func (s *session) newDecoder() *Decoder {
 // failedFor ends a turn that could not be had, or not to its end. Why is on record
 // beside it.
 func failedFor(b *trace.Builder, sentence string, why error) {
-	if over(b) {
+	if b.Over() {
 		return
 	}
 	if sentence != why.Error() {
@@ -136,6 +136,10 @@ func (s *session) quiet() {
 
 // turns gives the decoder its turns. The session is locked while it decodes.
 type turns struct{ s *session }
+
+func (t turns) Prompted(p trace.Prompt) *trace.Builder {
+	return t.s.host.Begin(agent.TurnInfo{Prompt: &p})
+}
 
 func (t turns) Begin(info agent.TurnInfo) *trace.Builder { return t.s.host.Begin(info) }
 

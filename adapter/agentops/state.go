@@ -48,7 +48,7 @@ func (d *Decoder) take() news {
 
 // phase says what became of the prompt whose turn b is.
 func (d *Decoder) phase(b *trace.Builder) phase {
-	if over(b) {
+	if b.Over() {
 		return ended
 	}
 	for _, p := range d.prompts {

@@ -84,9 +84,19 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		RequestID: l.RequestID, ToolCallID: r.ToolUseID,
 		Title:   orElse(d.tools.Classify(r.ToolName, r.Input).Title, r.ToolName),
 		Options: options,
-	})
+	}, d.asked(r))
 	if a.decided {
 		d.settle(a, a.answer)
+	}
+}
+
+// asked is the call as the agent will run it. A hook of the user's may have changed
+// the input since the call was shown.
+func (d *Decoder) asked(r controlRequest) trace.ToolCall {
+	tool := d.tools.Classify(r.ToolName, r.Input)
+	return trace.ToolCall{
+		ToolCallID: r.ToolUseID, RawName: r.ToolName, Name: tool.Name, ToolKind: tool.Kind,
+		Title: tool.Title, Locations: tool.Locations, Input: r.Input,
 	}
 }
 
@@ -150,7 +160,7 @@ func (d *Decoder) withdraw(native string) {
 	}
 	delete(d.asks, native)
 	d.fresh.withdrawn = append(d.fresh.withdrawn, native)
-	if !over(a.b) {
+	if !a.b.Over() {
 		a.cancel()
 	}
 }
@@ -203,7 +213,7 @@ func (d *Decoder) answer(r controlResponse) error {
 		response.UpdatedInput = v.UpdatedInput
 	}
 	d.settle(a, response)
-	if over(a.b) {
+	if a.b.Over() {
 		return nil
 	}
 	if len(a.questions) == 0 {

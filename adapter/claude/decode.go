@@ -65,18 +65,18 @@ var _ agent.Decoder = (*Decoder)(nil)
 func (d *Decoder) Token() string { return d.at.token() }
 
 // Decode implements agent.Decoder.
-func (d *Decoder) Decode(m agent.Message, t agent.Turns) error {
+func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	if m.Dir == agent.Err {
-		return nil
+		return nil, nil
 	}
 	l, err := parseLine(m.Data)
 	if err != nil {
-		return fmt.Errorf("claude: a line that is not of its protocol was skipped: %w", err)
+		return nil, fmt.Errorf("claude: a line that is not of its protocol was skipped: %w", err)
 	}
 	if m.Dir == agent.In {
-		return d.told(l, t)
+		return nil, d.told(l, t)
 	}
-	return d.said(l, m.Data, t)
+	return nil, d.said(l, m.Data, t)
 }
 
 // told takes what the host wrote.
@@ -156,7 +156,7 @@ func newTurn(b *trace.Builder, prompt bool) *turn {
 // current returns the turn that runs, or nil.
 func (d *Decoder) current(t agent.Turns) *turn {
 	b := t.Current()
-	if b == nil || over(b) {
+	if b == nil || b.Over() {
 		return nil
 	}
 	if d.turn == nil || d.turn.b.Turn() != b.Turn() {
@@ -172,19 +172,21 @@ func (d *Decoder) need(t agent.Turns) *turn {
 	if cur := d.current(t); cur != nil || d.starting {
 		return cur
 	}
-	info := agent.TurnInfo{Reason: "background_task"}
+	var b *trace.Builder
+	prompted := len(d.waiting) > 0
 	switch {
-	case len(d.waiting) > 0:
-		info = agent.TurnInfo{Prompt: &d.waiting[0]}
+	case prompted:
+		b = t.Prompted(d.waiting[0])
 		d.waiting = d.waiting[1:]
 	case !d.prompted && d.turn == nil:
-		info = agent.TurnInfo{Reason: "stream"}
+		b = t.Begin(agent.TurnInfo{Reason: "stream"})
+	default:
+		b = t.Begin(agent.TurnInfo{Reason: "background_task"})
 	}
-	b := t.Begin(info)
 	if b == nil {
 		return nil
 	}
-	d.turn = newTurn(b, info.Prompt != nil)
+	d.turn = newTurn(b, prompted)
 	return d.turn
 }
 
@@ -192,15 +194,6 @@ func (d *Decoder) need(t agent.Turns) *turn {
 func (d *Decoder) touch(t agent.Turns) {
 	if cur := d.current(t); cur != nil {
 		cur.b.Touch()
-	}
-}
-
-func over(b *trace.Builder) bool {
-	select {
-	case <-b.Ended():
-		return true
-	default:
-		return false
 	}
 }
 

@@ -13,6 +13,10 @@ import (
 // noTurns is an agent.Turns whose turns nobody reads.
 type noTurns struct{ current *agenttest.Recorder }
 
+func (n *noTurns) Prompted(p trace.Prompt) *trace.Builder {
+	return n.Begin(agent.TurnInfo{Prompt: &p})
+}
+
 func (n *noTurns) Begin(agent.TurnInfo) *trace.Builder {
 	n.current = agenttest.NewRecorder()
 	return n.current.Builder
@@ -42,7 +46,7 @@ func TestToken(t *testing.T) {
 		{`{"type":"result","session_id":"s","uuid":"u5","subtype":"success"}`, "s@u4"},
 		{`{"type":"system","subtype":"init","session_id":"forked","uuid":"u6"}`, "forked"},
 	} {
-		if err := d.Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(c.line)}, turns); err != nil {
+		if _, err := d.Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(c.line)}, turns); err != nil {
 			t.Error(err)
 		}
 		if got := d.Token(); got != c.want {

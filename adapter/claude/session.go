@@ -71,7 +71,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 			return nil //nolint:nilerr // as above
 		case err != nil:
 			return err
-		case over(b):
+		case b.Over():
 			return nil // there is nothing to send
 		}
 		if err := proc.WriteLine(ctx, line); err != nil && ctx.Err() == nil {
@@ -95,7 +95,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 func (s *session) retract(b *trace.Builder) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.heard || s.shut || over(b) {
+	if s.heard || s.shut || b.Over() {
 		return false
 	}
 	if s.current == b {
@@ -137,7 +137,7 @@ func (s *session) ask(b *trace.Builder, line []byte) error {
 		s.notice = trace.Error{}
 	}
 	s.waiting, s.asked, s.heard = b, b, false
-	err := s.dec.Decode(agent.Message{Dir: agent.In, Data: line}, turns{s})
+	_, err := s.dec.Decode(agent.Message{Dir: agent.In, Data: line}, turns{s})
 	if s.waiting == b && len(s.dec.waiting) == 0 { // not a prompt to the decoder either
 		s.endTurn(b, trace.Stop{Reason: "empty_prompt", Outcome: trace.OutcomeFailed, Error: "The prompt holds nothing that Claude Code can read."})
 	}
@@ -192,7 +192,7 @@ func (s *session) endTurn(b *trace.Builder, verdict trace.Stop) {
 		s.waiting = nil
 		s.dec.waiting = nil
 	}
-	if !over(b) {
+	if !b.Over() {
 		if s.stopping == b {
 			verdict = trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}
 		}
@@ -239,11 +239,15 @@ func (s *session) request(body string) []byte {
 // turns gives the decoder its turns. The session is locked while it decodes.
 type turns struct{ s *session }
 
-func (t turns) Begin(info agent.TurnInfo) *trace.Builder {
-	if info.Prompt != nil && t.s.waiting != nil {
-		t.s.current, t.s.waiting = t.s.waiting, nil
-		return t.s.current
+func (t turns) Prompted(p trace.Prompt) *trace.Builder {
+	if t.s.waiting == nil {
+		return t.Begin(agent.TurnInfo{Prompt: &p})
 	}
+	t.s.current, t.s.waiting = t.s.waiting, nil
+	return t.s.current
+}
+
+func (t turns) Begin(info agent.TurnInfo) *trace.Builder {
 	t.s.current = t.s.host.Begin(info)
 	return t.s.current
 }
@@ -278,9 +282,9 @@ func (s *session) read(proc *process) {
 func (s *session) take(proc *process, line []byte) {
 	s.mu.Lock()
 	s.heard = true
-	err := s.dec.Decode(agent.Message{Dir: agent.Out, Data: line}, turns{s})
+	_, err := s.dec.Decode(agent.Message{Dir: agent.Out, Data: line}, turns{s})
 	fresh := s.dec.take()
-	if s.current != nil && over(s.current) {
+	if s.current != nil && s.current.Over() {
 		s.current = nil
 	}
 	learned := ""

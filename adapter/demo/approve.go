@@ -57,7 +57,8 @@ func (c *command) ask(s *stage) {
 			{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
 			{ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
 		},
-	})
+	}, trace.ToolCall{})
+
 }
 
 // run waits for the answer as long as ctx lasts, ends the call as it says, and

@@ -215,7 +215,8 @@ func (s *session) permission(ctx context.Context, b *trace.Builder) {
 	if !s.has("never asks for permission") {
 		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "p", ToolCallID: "c", Options: []trace.PermissionOption{
 			{ID: "1", OptionKind: trace.AllowOnce}, {ID: "2", OptionKind: trace.RejectOnce},
-		}})
+		}}, trace.ToolCall{})
+
 		answer, err := s.host.Permit(ctx, id)
 		allowed = err == nil && answer.Allowed()
 	}

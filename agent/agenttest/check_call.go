@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"bytes"
 	"fmt"
 	"unicode/utf8"
 
@@ -9,9 +10,10 @@ import (
 
 // call is a tool call.
 type call struct {
-	event string // its newest event
-	whole bool
-	done  bool
+	event  string // its newest event
+	whole  bool
+	newest trace.ToolCall // the newest whole
+	done   bool
 }
 
 // ask is a permission request or a question.
@@ -57,10 +59,12 @@ func (g *grammar) wholeCall(e trace.Event, p trace.ToolCall) error {
 		c = &call{}
 		g.calls[p.ToolCallID] = c
 	}
-	if c.whole {
+	// A whole may come again while the call is open, if it is another one: the agent
+	// changed the call before it ran it.
+	if c.whole && (c.done || p.RawName == c.newest.RawName && bytes.Equal(p.Input, c.newest.Input)) {
 		return fmt.Errorf("call %q is whole already", p.ToolCallID)
 	}
-	c.whole, c.event = true, e.ID
+	c.whole, c.event, c.newest = true, e.ID, p
 	return firstError(named(p.ToolCallID, p.RawName, p.Name, p.ToolKind), validJSON("input", p.Input))
 }
 

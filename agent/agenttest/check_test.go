@@ -26,7 +26,7 @@ func goodTurn(t *testing.T) []trace.Event {
 	r.ToolCallStart(trace.ToolCallStart{ToolCallID: "c", RawName: "shell"})
 	r.ToolCallDelta("c", `{"a":1}`)
 	r.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "shell", Input: json.RawMessage(`{"a":1}`)})
-	id, _, _ := r.PermissionRequest(trace.PermissionRequest{RequestID: "p", ToolCallID: "c"})
+	id, _, _ := r.PermissionRequest(trace.PermissionRequest{RequestID: "p", ToolCallID: "c"}, trace.ToolCall{})
 	r.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, OptionKind: trace.AllowOnce, By: "ann"})
 	r.ToolResultProgress("c", json.RawMessage(`"half"`))
 	r.Under("c").MessageDelta("k", "sub")
@@ -216,7 +216,7 @@ func (w wild) act(t *rapid.T) {
 		},
 		func() {
 			w.made[call] = true
-			w.b.PermissionRequest(trace.PermissionRequest{RequestID: id("request"), ToolCallID: call})
+			w.b.PermissionRequest(trace.PermissionRequest{RequestID: id("request"), ToolCallID: call}, trace.ToolCall{})
 		},
 		func() { b.PermissionResponse(trace.PermissionResponse{RequestID: id("request"), By: "x"}) },
 		func() { b.Question(trace.Question{QuestionID: id("question")}) },

@@ -2,7 +2,9 @@ package agenttest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -22,6 +24,10 @@ type Host struct {
 	Judge func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool)
 	// Dir is the workspace.
 	Dir workspace.Dir
+	// Past is what History yields.
+	Past []trace.Record
+	// StateDir is what State returns; "" makes State fail.
+	StateDir string
 
 	feed   *feed
 	turns  []*Recorder // by prompts; these four are guarded by feed.mu
@@ -130,6 +136,25 @@ func awaitAsk[P trace.Payload](ctx context.Context, h *Host, match func(P) bool)
 
 // Files implements agent.Host.
 func (h *Host) Files() workspace.Dir { return h.Dir }
+
+// History implements agent.Host.
+func (h *Host) History(context.Context) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		for _, r := range h.Past {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// State implements agent.Host.
+func (h *Host) State() (string, error) {
+	if h.StateDir == "" {
+		return "", errors.New("this host has no state directory")
+	}
+	return h.StateDir, nil
+}
 
 // Note implements agent.Host.
 func (h *Host) Note(p trace.Payload) { h.feed.update(func() { h.notes = append(h.notes, p) }) }

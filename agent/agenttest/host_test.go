@@ -27,7 +27,8 @@ func TestHostAnswers(t *testing.T) {
 	r.ToolCall(trace.ToolCall{ToolCallID: "c"})
 	request, _, _ := r.PermissionRequest(trace.PermissionRequest{
 		RequestID: "p", ToolCallID: "c", Options: []trace.PermissionOption{{ID: "x", OptionKind: trace.AllowOnce}},
-	})
+	}, trace.ToolCall{})
+
 	if answer, err := host.Permit(t.Context(), request); err != nil || !answer.Allowed() {
 		t.Errorf("Permit returned %+v, %v", answer, err)
 	}

@@ -128,14 +128,14 @@ func stories() map[string]func(*tape) {
 			l.reply(b)
 			b.ToolCall(call("c1", "bash", `{"command":"make"}`))
 			options := []trace.PermissionOption{{ID: "y", Name: "Yes", OptionKind: trace.AllowOnce}, {ID: "n", Name: "No", OptionKind: trace.RejectOnce}}
-			id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "p1", ToolCallID: "c1", Title: "Run make", Options: options})
+			id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "p1", ToolCallID: "c1", Title: "Run make", Options: options}, trace.ToolCall{})
 			b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "y", By: "bob"})
 			b.ToolResult(trace.ToolResult{ToolCallID: "c1", Status: trace.ToolCompleted, Output: json.RawMessage(`{"exit":0}`)})
 			b.ToolCall(call("c2", "bash", `{"command":"rm"}`))
-			id, _, _ = b.PermissionRequest(trace.PermissionRequest{RequestID: "p2", ToolCallID: "c2", Title: "Run rm", Options: options})
+			id, _, _ = b.PermissionRequest(trace.PermissionRequest{RequestID: "p2", ToolCallID: "c2", Title: "Run rm", Options: options}, trace.ToolCall{})
 			b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "n", By: "bob", Reason: "not that"})
 			b.ToolResult(trace.ToolResult{ToolCallID: "c2", Status: trace.ToolDenied, Error: "not that"})
-			b.PermissionRequest(trace.PermissionRequest{RequestID: "p3", Title: "Run more", Options: options})
+			b.PermissionRequest(trace.PermissionRequest{RequestID: "p3", Title: "Run more", Options: options}, trace.ToolCall{})
 			l.end(b, canceled)
 		},
 		"question": func(l *tape) {

@@ -21,10 +21,10 @@ type several struct {
 	words int
 }
 
-func (d *several) Decode(m agent.Message, t agent.Turns) error {
+func (d *several) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	var text string
 	if err := json.Unmarshal(m.Data, &text); err != nil {
-		return err
+		return nil, err
 	}
 	name, rest := text[:1], text[1:]
 	switch rest {
@@ -39,7 +39,7 @@ func (d *several) Decode(m agent.Message, t agent.Turns) error {
 		d.words++
 		d.turns[o].Message(fmt.Sprint(d.words), fmt.Sprintf("%s%d", o, d.words))
 	}
-	return nil
+	return nil, nil
 }
 
 // AtEnd ends what is open.

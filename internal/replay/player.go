@@ -36,6 +36,11 @@ type player struct {
 
 var _ agent.Turns = (*player)(nil)
 
+// Prompted implements agent.Turns.
+func (p *player) Prompted(prompt trace.Prompt) *trace.Builder {
+	return p.Begin(agent.TurnInfo{Prompt: &prompt})
+}
+
 // Begin implements agent.Turns. It finishes the turn before, unless that goes on.
 func (p *player) Begin(info agent.TurnInfo) *trace.Builder {
 	if info.Beside && p.b != nil {
@@ -84,7 +89,7 @@ func (p *player) release() {
 // settle finishes the turns that the decoder has ended, and returns what went wrong.
 func (p *player) settle() error {
 	p.scatter()
-	return p.close(ended)
+	return p.close((*trace.Builder).Over)
 }
 
 // gather begins to hold back what turns write.
@@ -119,15 +124,6 @@ func (p *player) handOn(b *trace.Builder) {
 // finish ends the turns that are open.
 func (p *player) finish() error {
 	return p.close(func(*trace.Builder) bool { return true })
-}
-
-func ended(b *trace.Builder) bool {
-	select {
-	case <-b.Ended():
-		return true
-	default:
-		return false
-	}
 }
 
 // close ends turns, those that began first before the others.

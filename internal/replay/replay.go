@@ -43,7 +43,7 @@ func Run(ctx context.Context, d agent.Decoder, recording io.Reader, emit func(tr
 		}
 		p.clock.set(at)
 		p.sum.Messages++
-		if err := d.Decode(m, p); err != nil {
+		if _, err := d.Decode(m, p); err != nil {
 			p.sum.Skipped++
 			if p.sum.First == nil {
 				p.sum.First = err

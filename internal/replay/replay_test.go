@@ -24,16 +24,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // host; "say X", "note X" and "end" from the agent.
 type toy struct{ heard []string }
 
-func (d *toy) Decode(m agent.Message, t agent.Turns) error {
+func (d *toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	d.heard = append(d.heard, fmt.Sprintf("%s %s %s", m.Dir, m.Channel, m.Data))
 	var text string
 	if err := json.Unmarshal(m.Data, &text); err != nil {
-		return err
+		return nil, err
 	}
 	verb, rest, _ := strings.Cut(text, " ")
 	switch verb {
 	case "prompt":
-		t.Begin(agent.TurnInfo{Prompt: &trace.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: rest}}}}})
+		t.Prompted(trace.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: rest}}}})
 	case "say":
 		b := t.Current()
 		if b == nil {
@@ -45,7 +45,7 @@ func (d *toy) Decode(m agent.Message, t agent.Turns) error {
 	case "end":
 		t.Current().End(trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted})
 	}
-	return nil
+	return nil, nil
 }
 
 func run(t *testing.T, recording string) (*toy, []trace.Record, replay.Summary, error) {

@@ -1,0 +1,74 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// History implements agent.Host.
+func (h host) History(ctx context.Context) iter.Seq2[trace.Record, error] {
+	l := h.live
+	return func(yield func(trace.Record, error) bool) {
+		if err := l.loadBranch(ctx); err != nil {
+			yield(trace.Record{}, err)
+			return
+		}
+		l.mu.Lock()
+		turns := slices.DeleteFunc(l.branch.turns(), func(s stretch) bool { return l.turns[s.turn] != nil })
+		l.mu.Unlock()
+		if len(turns) == 0 {
+			return
+		}
+		for r, err := range l.hub.pageOf(ctx, l.id, turns) {
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// errNoState says that the gateway keeps nothing on disk.
+var errNoState = errors.New("this gateway has no data directory, so an agent cannot keep state: start it with --data")
+
+// State implements agent.Host.
+func (h host) State() (string, error) {
+	dir := h.live.stateDir()
+	if dir == "" {
+		return "", errNoState
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the agent's state directory: %w", err)
+	}
+	return dir, nil
+}
+
+// stateDir is the directory of the session's agent, whether it exists or not. Its
+// name is a hash, because a session id may hold any character.
+func (l *live) stateDir() string {
+	if l.hub.StateDir == "" {
+		return ""
+	}
+	name := sha256.Sum256([]byte(l.id))
+	return filepath.Join(l.hub.StateDir, "agents", hex.EncodeToString(name[:]))
+}
+
+// removeState removes what the agent has kept. It is called when the session is deleted.
+func (l *live) removeState() error {
+	dir := l.stateDir()
+	if dir == "" {
+		return nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("remove the agent's state of session %q: %w", l.id, err)
+	}
+	return nil
+}
