@@ -40,7 +40,7 @@ func rooms() []room {
 		{packages: "internal/size"},
 
 		// The contract knows nobody.
-		{packages: "trace", ours: "internal/quote"},
+		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
 		{packages: "workspace"},
 		{packages: "web"},
 		{packages: "access", others: "github.com/go-jose/go-jose"},
