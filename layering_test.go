@@ -87,6 +87,9 @@ func rooms() []room {
 		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by
 		{packages: "cmd/tributary", ours: "."},
 
+		{packages: "examples/tutorial", ours: "agent agent/agentkit trace"},
+		{packages: "examples/tutorial/parrot"},
+
 		// What only tests and maintainers run.
 		{packages: "internal/scriptedmodel"},
 		{packages: "internal/scriptedmodel/modeltest", ours: "internal/scriptedmodel"},
