@@ -7,6 +7,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/toolkind"
 )
 
 // OnDisconnect says what becomes of a running turn when its last follower's
@@ -45,6 +46,8 @@ type Agent struct {
 	Cwd     string
 	Model   string
 	Policy  permission.Policy
+	// Tools says to the policy what the input of a call means.
+	Tools toolkind.Table
 	// InProcess says that a session of this agent costs no process, so that it is
 	// not counted among the MaxAgents.
 	InProcess bool

@@ -17,6 +17,7 @@ import (
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -91,7 +92,10 @@ func agents(c config.Config) (map[string]session.Agent, error) {
 		if a.Policy != nil {
 			policy = *a.Policy
 		}
-		all[name] = session.Agent{Runtime: kind.runtime(a), Cwd: cwd, Model: a.Model, Policy: policy, InProcess: kind.inProcess}
+		tools, _ := toolkind.For(kind.name)
+		all[name] = session.Agent{
+			Runtime: kind.runtime(a), Cwd: cwd, Model: a.Model, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: kind.inProcess,
+		}
 	}
 	return all, nil
 }
