@@ -21,22 +21,20 @@ type ask struct {
 // go on record together, and the response is returned with decided. After the turn
 // the answer is decided, too: no.
 func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id string, answer PermissionResponse, decided bool) {
+	r = r.normal()
 	answer, decided = PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, true
+	verdict, judged, over := b.judge(r, asked)
+	if over {
+		return id, answer, decided
+	}
 	b.do(func(t *turn) {
-		r = r.normal()
 		q := b.ask(t, r.RequestID, r.ToolCallID, false)
 		id, r.RequestID = q.id, q.id
 		if q.toolCall != nil {
 			r.ToolCallID = q.toolCall.tool.ToolCallID
 		}
 		q.options = r.Options
-		if q.toolCall != nil {
-			t.revise(q.toolCall, asked)
-		}
-		if decided = t.Judge != nil && q.toolCall != nil; decided {
-			answer, decided = t.Judge(r, q.toolCall.tool)
-		}
-		if decided {
+		if answer, decided = verdict, judged; decided {
 			q.judged = true
 			if r.DecidedBy = answer.By; r.DecidedBy == "" {
 				r.DecidedBy = "policy"
@@ -52,6 +50,28 @@ func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id str
 		answer = t.respond(q, answer)
 	})
 	return id, answer, decided
+}
+
+// judge puts the call on record as it is asked and lets the policy judge it. The
+// policy reads the file system, so it runs without the lock of the turn.
+func (b *Builder) judge(r PermissionRequest, asked ToolCall) (answer PermissionResponse, decided, over bool) {
+	if r.ToolCallID == "" {
+		return answer, false, false
+	}
+	var call ToolCall
+	over = true
+	b.do(func(t *turn) {
+		over = false
+		c := b.current(t, r.ToolCallID)
+		t.completeCall(c)
+		t.revise(c, asked)
+		call = c.tool
+	})
+	if over || b.turn.Judge == nil {
+		return answer, false, over
+	}
+	answer, decided = b.turn.Judge(r, call)
+	return answer, decided, false
 }
 
 // PermissionResponse puts the one answer to a request on record. It reports
