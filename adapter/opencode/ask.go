@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -99,12 +100,20 @@ func (d *Decoder) put(r request, c *toolCall) {
 func (d *Decoder) permission(r request, c *toolCall) {
 	name := r.Permission
 	input := r.Metadata
+	if c != nil && c.input == nil { // it was answered before the call ran
+		c.input = asRun(raw("{}"), r.Metadata)
+		c.m.b.ToolCall(d.whole(c, c.name, c.input))
+	}
 	switch {
 	case c == nil:
 		c = &toolCall{id: cmp.Or(r.Tool.CallID, r.ID), m: &message{session: r.SessionID, b: d.voice(r.SessionID)}}
 	case name == c.name, name == "edit" && d.tools.Kind(c.name) == trace.ToolEdit:
 		name, input = c.name, asRun(c.input, r.Metadata)
 		c.diff = r.diff()
+		if !bytes.Equal(input, c.input) {
+			c.input = input
+			c.m.b.ToolCallUpdate(d.whole(c, name, input))
+		}
 	default: // about something beside the call, such as a directory outside the workspace
 		input = encode(map[string]any{"tool": c.name, "input": c.input, "patterns": r.Patterns})
 	}

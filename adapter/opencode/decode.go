@@ -167,7 +167,11 @@ func (d *Decoder) history(session string, body raw, t agent.Turns) error {
 		begun.Time.Completed, begun.Error = 0, nil
 		d.message(begun, t)
 		for _, p := range e.Parts {
-			d.part(p)
+			m := d.turn.messages[p.MessageID]
+			missed := m != nil && m.types[p.ID] == ""
+			if d.part(p); missed {
+				m.deaf[p.ID] = true
+			}
 		}
 		d.message(e.Info, t)
 	}
@@ -177,6 +181,9 @@ func (d *Decoder) history(session string, body raw, t agent.Turns) error {
 // event takes an event of the stream, if it is of this session or a sub-agent's.
 func (d *Decoder) event(e event, t agent.Turns) error {
 	kind, name, _ := strings.Cut(e.Type, ".")
+	if e.Type == "server.connected" {
+		d.gap()
+	}
 	if kind == "server" || kind == "file" || len(e.Properties) == 0 {
 		return nil
 	}
@@ -250,6 +257,6 @@ func (d *Decoder) known(i info, t agent.Turns) {
 	}
 	d.title = i.Title
 	if !strings.HasPrefix(i.Title, "New session - ") {
-		t.Note(trace.Data{Name: "title", Value: encode(i.Title)})
+		t.Note(trace.Title(i.Title))
 	}
 }

@@ -18,6 +18,7 @@ type message struct {
 	silent  bool // it sums up the conversation, for the agent alone
 
 	types map[string]string // of parts, by id
+	deaf  map[string]bool   // texts and thoughts of which some deltas were lost
 	// tries are the texts and thoughts of each try, by type. OpenCode tells a try that
 	// failed, and then all again.
 	tries []map[string][]string
@@ -47,7 +48,7 @@ func (d *Decoder) message(i info, t agent.Turns) {
 	}
 	m, ok := turn.messages[i.ID]
 	if !ok {
-		m = &message{session: i.SessionID, b: d.voice(i.SessionID), types: map[string]string{}}
+		m = &message{session: i.SessionID, b: d.voice(i.SessionID), types: map[string]string{}, deaf: map[string]bool{}}
 		m.silent = string(i.Summary) == "true"
 		turn.messages[i.ID] = m
 		if i.SessionID == d.session {
@@ -176,7 +177,7 @@ func (d *Decoder) delta(p properties) {
 		return
 	}
 	m := turn.messages[p.MessageID]
-	if m == nil || m.silent {
+	if m == nil || m.silent || m.deaf[p.PartID] {
 		return
 	}
 	switch m.types[p.PartID] {
@@ -184,6 +185,19 @@ func (d *Decoder) delta(p properties) {
 		m.b.MessageDelta(p.PartID, string(p.Delta))
 	case "reasoning":
 		m.b.ThoughtDelta(p.PartID, string(p.Delta))
+	}
+}
+
+// gap says that events were lost: the deltas of open texts do not fit any more, and the
+// whole text at the end tells what is missing.
+func (d *Decoder) gap() {
+	if d.turn == nil {
+		return
+	}
+	for _, m := range d.turn.messages {
+		for id := range m.types {
+			m.deaf[id] = true
+		}
 	}
 }
 

@@ -1,8 +1,10 @@
 package opencode
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -34,8 +36,13 @@ func (d *Decoder) tool(m *message, p part) {
 	if p.State.Status == "pending" {
 		return
 	}
-	c.input = p.State.Input
-	m.b.ToolCall(d.whole(c, p.Tool, c.input))
+	if c.input == nil {
+		c.input = p.State.Input
+		m.b.ToolCall(d.whole(c, p.Tool, c.input))
+	} else if !bytes.Equal(c.input, p.State.Input) {
+		c.input = p.State.Input
+		m.b.ToolCallUpdate(d.whole(c, p.Tool, c.input))
+	}
 	if child := p.State.Metadata.SessionID; child != "" && child != d.session {
 		d.children[child] = c.id
 	}
@@ -58,9 +65,13 @@ func (d *Decoder) whole(c *toolCall, name string, input raw) trace.ToolCall {
 
 // progress takes the output so far.
 func (c *toolCall) progress(output string) {
-	if output != "" && output != c.output {
-		c.output = output
+	more, grown := strings.CutPrefix(output, c.output)
+	c.output = output
+	switch {
+	case !grown:
 		c.m.b.ToolResultProgress(c.id, encode(output))
+	case more != "":
+		c.m.b.ToolResultDelta(c.id, more)
 	}
 }
 
