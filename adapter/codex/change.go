@@ -69,7 +69,7 @@ func (d *Decoder) patchCall(id string, changes []change, root string) trace.Tool
 // patch takes new changes of a patch that was not applied yet.
 func (d *Decoder) patch(c *turn, b *trace.Builder, id string, changes []change) {
 	c.patches[id] = changes
-	b.ToolCall(d.patchCall(id, changes, ""))
+	b.ToolCallUpdate(d.patchCall(id, changes, ""))
 }
 
 // record is the change as a record.

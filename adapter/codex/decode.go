@@ -87,6 +87,18 @@ func (d *Decoder) told(l message, t agent.Turns) error {
 		if d.current(t) == nil {
 			d.begin(t)
 		}
+	case "turn/steer", "turn/interrupt":
+		var p params
+		err := json.Unmarshal(l.Params, &p)
+		c := d.current(t)
+		switch {
+		case err != nil || c == nil:
+		case l.Method == "turn/steer":
+			c.b.Emit(trace.Data{Name: "steer", Value: encode(object{"text": agent.Prompt{Message: prompt("", p.Input).Message}.Text()})})
+		default:
+			c.stop = p.TurnID == ""
+		}
+		return err
 	}
 	return nil
 }
@@ -180,7 +192,7 @@ func (d *Decoder) within(method string, p params, t agent.Turns) error {
 		c.step(b, true)
 		b.ThoughtDelta(thoughtKey(p.ItemID, "content", p.ContentIndex), p.Delta)
 	case "item/commandExecution/outputDelta":
-		_ = p.Delta
+		b.ToolResultDelta(p.ItemID, p.Delta)
 	case "item/commandExecution/terminalInteraction":
 		d.stdin(c, b, p)
 	case "item/fileChange/patchUpdated":

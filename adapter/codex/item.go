@@ -28,7 +28,12 @@ func (d *Decoder) item(c *turn, b *trace.Builder, it item, done bool) error {
 		}
 		return nil
 	case "subAgentActivity":
-		d.activity(c, it)
+		if d.agents[it.Agent] == "" {
+			c.b.Sub(it.Agent, it.AgentPath)
+		}
+		if ends := map[string]trace.SubagentStatus{"completed": trace.SubagentCompleted, "interrupted": trace.SubagentCanceled}; ends[it.Kind] != "" && d.agents[it.Agent] == "" {
+			c.b.SubEnd(it.Agent, ends[it.Kind])
+		}
 		return nil
 	}
 	c.step(b, it.Type == "agentMessage" || it.Type == "reasoning")

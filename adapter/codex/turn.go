@@ -23,7 +23,8 @@ type turn struct {
 	spent    trace.Usage // by the turn
 	total    trace.Usage // by the session
 	fault    string
-	inputs   int // texts that were typed into running commands, for ids
+	stop     bool // the turn is to be stopped as soon as it has an id
+	inputs   int  // texts that were typed into running commands, for ids
 }
 
 // current returns the turn that runs, or nil.
@@ -94,6 +95,9 @@ func (d *Decoder) started(p params, t agent.Turns) {
 	if c != nil {
 		c.id = p.Turn.ID
 		c.b.Touch()
+		if c.stop {
+			d.effects = append(d.effects, agent.Send{Data: encode(object{"id": "stop-" + c.id, "method": "turn/interrupt", "params": object{"threadId": d.thread, "turnId": c.id}})})
+		}
 	}
 	d.effects = append(d.effects, agent.Resume{Token: place{d.thread, p.Turn.ID}.token()})
 }
@@ -234,23 +238,25 @@ func (d *Decoder) newThread(th thread, t agent.Turns) {
 	switch {
 	case d.thread == "" && th.Parent == "":
 		d.thread = th.ID
-	case th.Parent != "" && d.agents[th.ID] == "":
-		d.agents[th.ID] = "agent-" + th.ID
 	}
 	d.touch(t)
 }
 
 // voice is the Builder's view of who speaks in a thread.
 func (d *Decoder) voice(c *turn, thread string) *trace.Builder {
-	if call := d.agents[thread]; call != "" && thread != d.thread {
+	call := d.agents[thread]
+	switch {
+	case thread == d.thread || thread == "":
+		return c.b
+	case call != "":
 		return c.b.Under(call)
 	}
-	return c.b
+	return c.b.Sub(thread, "")
 }
 
 func (d *Decoder) title(p params, t agent.Turns) {
 	if p.ThreadID == d.thread && p.ThreadName != "" {
-		t.Note(trace.Data{Name: "title", Value: encode(p.ThreadName)})
+		t.Note(trace.Title(p.ThreadName))
 	}
 }
 
@@ -290,11 +296,3 @@ func plan(steps []planStep) trace.Plan {
 }
 
 func thoughtKey(id, list string, index int) string { return fmt.Sprintf("%s/%s/%d", id, list, index) }
-
-// activity takes what a sub-agent does, of which Codex tells only that.
-func (d *Decoder) activity(c *turn, it item) {
-	if d.agents[it.Agent] == "" {
-		d.agents[it.Agent] = "agent-" + it.Agent
-	}
-	c.b.Touch()
-}
