@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/jsonrpc"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -17,8 +18,7 @@ type ask struct {
 	options   []option
 	questions []question
 	ids       []string             // of the questions
-	result    func([][]string) raw // encodes the answers to the questions; nil for none
-	values    func(raw) [][]string // reads them
+	result    func([][]string) raw // encodes the answers to the questions; nil for a permission
 }
 
 // asking is what the agent's requests hold.
@@ -45,8 +45,8 @@ func methods() []string {
 	}
 }
 
-// request takes a request of the agent. The agent waits for the answer, so a request
-// that belongs to no turn is declined.
+// request takes a request of the agent. A request that belongs to no turn is refused,
+// for the agent waits.
 func (d *Decoder) request(l message, p params, t agent.Turns) error {
 	if !slices.Contains(methods(), l.Method) {
 		return nil // the connection refuses what it does not know
@@ -57,30 +57,27 @@ func (d *Decoder) request(l message, p params, t agent.Turns) error {
 	}
 	c := d.need(p, t)
 	a := &ask{native: l.ID}
+	if c == nil {
+		d.effects = append(d.effects, agent.Send{Data: encode(object{"id": l.ID, "error": object{"code": jsonrpc.CodeInvalidRequest, "message": "no turn runs"}})})
+		return nil
+	}
 	var call trace.ToolCall
 	switch l.Method {
 	case "item/commandExecution/requestApproval":
 		call, a.options = d.commandCall(w), decisions(w.Decisions)
 	case "item/fileChange/requestApproval":
-		a.options = decisions(nil)
-		if c != nil {
-			call = d.patchCall(w.ItemID, c.patches[w.ItemID], w.GrantRoot)
-		}
+		call, a.options = d.patchCall(w.ItemID, c.patches[w.ItemID], w.GrantRoot), decisions(nil)
 	case "item/permissions/requestApproval":
 		call, a.options = d.classify(w.ItemID, "requestPermissions", encode(object{"permissions": orNull(w.Asked), "cwd": w.CWD})), grants(w.Asked)
 	case "item/tool/requestUserInput":
 		a.userInput(w.Questions)
 	case "mcpServer/elicitation/request":
-		call = d.elicit(a, string(l.ID), w.elicitation)
-	}
-	if c == nil {
-		d.effects = append(d.effects, agent.Send{Data: a.line(a.declined())})
-		return nil
+		call = d.elicit(c, a, w.elicitation)
 	}
 	a.b = d.voice(c, p.ThreadID)
 	d.asks[string(l.ID)] = a
 	if a.result != nil {
-		d.effects = append(d.effects, a.put(w.ItemID))
+		d.effects = append(d.effects, a.put())
 		return nil
 	}
 	d.effects = append(d.effects, a.permit(call, w.Reason))
@@ -144,7 +141,7 @@ func (a *ask) declined() raw {
 			return o.reply
 		}
 	}
-	return a.result(nil)
+	return nil // every list of options has one that declines
 }
 
 // answered takes the reply that the agent got.
@@ -153,7 +150,7 @@ func (a *ask) answered(result raw) {
 		return
 	}
 	if a.result != nil {
-		a.settle(a.values(result))
+		a.settle(a.recorded(result))
 		return
 	}
 	response := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, By: "user"}

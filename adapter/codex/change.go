@@ -36,13 +36,16 @@ func (k *changeKind) UnmarshalJSON(data []byte) error {
 // locations are all files that it touches, also where a file goes.
 func (d *Decoder) patchCall(id string, changes []change, root string) trace.ToolCall {
 	input := object{"changes": changes}
-	if len(changes) == 1 {
+	if len(changes) > 0 {
 		input["path"] = changes[0].Path // names the file in the title
 	}
 	if root != "" {
 		input["grant_root"] = root
 	}
 	call := d.classify(id, "fileChange", encode(input))
+	if more := len(changes) - 1; more > 0 {
+		call.Title = fmt.Sprintf("%s and %d more", call.Title, more)
+	}
 	call.Locations = nil
 	kind := trace.ToolEdit
 	for _, ch := range changes {
@@ -74,39 +77,18 @@ func (d *Decoder) patch(c *turn, b *trace.Builder, id string, changes []change) 
 
 // record is the change as a record.
 func (ch change) record(call string) trace.FileChange {
-	r := trace.FileChange{Path: ch.Path, ToolCallID: call}
-	from, to, hunks := ch.Path, ch.Path, ch.Diff
+	r := trace.FileChange{Path: ch.Path, ToolCallID: call, Change: trace.FileModified}
+	hunks, _, _ := strings.Cut(ch.Diff, "\n\nMoved to: ")
 	switch {
 	case ch.Kind.Type == "add":
-		r.Change, from, hunks = trace.FileCreated, "/dev/null", whole('+', ch.Diff)
+		r.Change, r.Diff = trace.FileCreated, trace.UnifiedDiff(ch.Path, "", ch.Diff)
 	case ch.Kind.Type == "delete":
-		r.Change, to, hunks = trace.FileDeleted, "/dev/null", whole('-', ch.Diff)
+		r.Change, r.Diff = trace.FileDeleted, trace.UnifiedDiff(ch.Path, ch.Diff, "")
 	case ch.Kind.Move != "":
-		r.Change, r.Path, to = trace.FileMoved, ch.Kind.Move, ch.Kind.Move
-		hunks, _, _ = strings.Cut(ch.Diff, "\n\nMoved to: ")
-	default:
-		r.Change = trace.FileModified
+		r.Change, r.Path = trace.FileMoved, ch.Kind.Move
 	}
-	if hunks != "" {
-		r.Diff = "--- " + from + "\n+++ " + to + "\n" + hunks
+	if r.Diff == "" && hunks != "" {
+		r.Diff = "--- " + ch.Path + "\n+++ " + r.Path + "\n" + hunks
 	}
 	return r
-}
-
-// whole is the text of a file that comes or goes, as a hunk.
-func whole(sign byte, text string) string {
-	if text == "" {
-		return ""
-	}
-	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
-	span := fmt.Sprintf("1,%d", len(lines))
-	head := "@@ -0,0 +" + span + " @@\n"
-	if sign == '-' {
-		head = "@@ -" + span + " +0,0 @@\n"
-	}
-	hunk := head + string(sign) + strings.Join(lines, string(sign))
-	if strings.HasSuffix(text, "\n") {
-		return hunk + "\n"
-	}
-	return hunk + "\n\\ No newline at end of file\n"
 }

@@ -156,9 +156,9 @@ func (d *Decoder) said(l message, t agent.Turns) error {
 	case "error":
 		d.fault(p, t)
 	case "warning", "guardianWarning":
-		d.emit(p, t, notice("warning", p.Message))
+		d.emit(p, t, trace.Notice("warning", p.Message))
 	case "model/rerouted":
-		d.emit(p, t, notice("model", fmt.Sprintf("Codex has changed the model from %s to %s.", p.FromModel, p.ToModel)))
+		d.emit(p, t, trace.Notice("model", fmt.Sprintf("Codex has changed the model from %s to %s.", p.FromModel, p.ToModel)))
 	default:
 		return d.within(l.Method, p, t)
 	}
@@ -171,7 +171,10 @@ func (d *Decoder) within(method string, p params, t agent.Turns) error {
 		d.userMessage(p, t)
 		return nil
 	}
-	c := d.need(p, t)
+	c := d.current(t)
+	if c == nil && method != "thread/tokenUsage/updated" { // which also comes when a conversation is resumed
+		c = d.need(p, t)
+	}
 	if c == nil {
 		return nil
 	}

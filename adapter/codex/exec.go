@@ -58,9 +58,13 @@ func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 	if c == nil {
 		return nil
 	}
+	if c.fault != "" && kind != "turn.failed" { // the last error comes again with turn.failed
+		c.b.Emit(trace.Error{Code: "retry", Message: c.fault})
+		c.fault = ""
+	}
 	switch kind {
-	case "error": // of which the last comes again with turn.failed
-		c.b.Emit(trace.Error{Code: "error", Message: turnError{Message: l.Message}.sentence()})
+	case "error":
+		c.fault = turnError{Message: l.Message}.sentence()
 	case "turn.completed", "turn.failed":
 		if u := l.Usage; u != nil {
 			c.spent = usage(trace.UsageTurn, tokens{Input: u.Input, Cached: u.Cached, CacheWrite: u.CacheWrite, Output: u.Output, Reasoning: u.Reasoning})

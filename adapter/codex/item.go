@@ -24,7 +24,7 @@ func (d *Decoder) item(c *turn, b *trace.Builder, it item, done bool) error {
 		return nil // what Codex tells its model, and waits
 	case "contextCompaction":
 		if done {
-			b.Emit(notice("compacted", "Codex has compacted the conversation to make room."))
+			b.Emit(trace.Notice("compacted", "Codex has compacted the conversation to make room."))
 		}
 		return nil
 	case "subAgentActivity":

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -37,19 +38,6 @@ func (a *ask) userInput(questions []question) {
 		}
 		return encode(object{"answers": answers})
 	}
-	a.values = func(result raw) [][]string {
-		var r struct {
-			Answers map[string]struct {
-				Answers []string `json:"answers"`
-			} `json:"answers"`
-		}
-		_ = json.Unmarshal(orNull(result), &r) // a reply of another form answers nothing
-		values := make([][]string, len(questions))
-		for i, q := range questions {
-			values[i] = r.Answers[q.ID].Answers
-		}
-		return values
-	}
 }
 
 // elicitation is what an MCP server asks: a form, a page to visit, or whether one of its
@@ -66,7 +54,6 @@ type elicitation struct {
 		Kind    string `json:"codex_approval_kind"`
 		Persist raw    `json:"persist"`
 		Tool    string `json:"tool_name"`
-		Title   string `json:"tool_title"`
 		Params  raw    `json:"tool_params"`
 	} `json:"_meta"`
 }
@@ -89,7 +76,7 @@ type titled struct {
 }
 
 // elicit takes what an MCP server asks. It returns the call that a permission is for.
-func (d *Decoder) elicit(a *ask, native string, e elicitation) trace.ToolCall {
+func (d *Decoder) elicit(c *turn, a *ask, e elicitation) trace.ToolCall {
 	if e.Meta.Kind == "mcp_tool_call" {
 		var persist []string
 		if json.Unmarshal(orNull(e.Meta.Persist), &persist) != nil {
@@ -98,9 +85,13 @@ func (d *Decoder) elicit(a *ask, native string, e elicitation) trace.ToolCall {
 			persist = []string{one}
 		}
 		a.options = toolGrants(persist)
-		tool := orElse(e.Meta.Tool, e.Meta.Title)
-		call := d.classify("mcp-"+native, "mcp__"+e.Server+"__"+orElse(tool, "tool"), orNull(e.Meta.Params))
+		call := d.classify("mcp-"+string(a.native), "mcp__"+e.Server+"__"+e.Meta.Tool, orNull(e.Meta.Params))
 		call.Title = orElse(e.Message, call.Title)
+		for id, r := range c.running {
+			if r.RawName == call.RawName && bytes.Equal(canonical(r.Input), canonical(call.Input)) {
+				call.ToolCallID = id
+			}
+		}
 		return call
 	}
 	names := slices.Sorted(maps.Keys(e.Schema.Properties))
@@ -115,7 +106,6 @@ func (d *Decoder) elicit(a *ask, native string, e elicitation) trace.ToolCall {
 		a.questions = []question{{Header: e.Server, Text: text, Options: []choice{{Label: yes}, {Label: no}}}}
 	}
 	a.result = func(values [][]string) raw { return e.result(names, values) }
-	a.values = func(result raw) [][]string { return e.values(names, result) }
 	return trace.ToolCall{}
 }
 
@@ -176,20 +166,24 @@ func (p property) value(v []string) any {
 	return v[0]
 }
 
-// values are the answers in a recorded reply.
-func (e elicitation) values(names []string, result raw) [][]string {
+// recorded are the answers in a reply that the agent got, of both forms.
+func (a *ask) recorded(result raw) [][]string {
 	var r struct {
+		Answers map[string]struct {
+			Answers []string `json:"answers"`
+		} `json:"answers"`
 		Action  string         `json:"action"`
 		Content map[string]any `json:"content"`
 	}
 	_ = json.Unmarshal(orNull(result), &r) // a reply of another form answers nothing
-	if len(names) == 0 {
-		return [][]string{{map[bool]string{true: yes, false: no}[r.Action == "accept"]}}
-	}
-	values := make([][]string, len(names))
-	for i, name := range names {
-		switch v := r.Content[name].(type) {
+	values := make([][]string, len(a.questions))
+	for i, q := range a.questions {
+		values[i] = r.Answers[q.ID].Answers
+		switch v := r.Content[q.ID].(type) {
 		case nil:
+			if q.ID == "" {
+				values[i] = []string{map[bool]string{true: yes, false: no}[r.Action == "accept"]}
+			}
 		case []any:
 			for _, one := range v {
 				values[i] = append(values[i], fmt.Sprint(one))
@@ -204,10 +198,10 @@ func (e elicitation) values(names []string, result raw) [][]string {
 }
 
 // put asks the questions.
-func (a *ask) put(call string) agent.Ask {
+func (a *ask) put() agent.Ask {
 	var all []trace.Question
 	for i, q := range a.questions {
-		asked := trace.Question{QuestionID: fmt.Sprintf("question-%s-%d", a.native, i+1), ToolCallID: call, Header: q.Header, Text: q.Text, Multiple: q.multiple}
+		asked := trace.Question{QuestionID: fmt.Sprintf("question-%s-%d", a.native, i+1), Header: q.Header, Text: q.Text, Multiple: q.multiple}
 		for _, o := range q.Options {
 			asked.Choices = append(asked.Choices, trace.Choice{Label: o.Label, Description: o.Description})
 		}

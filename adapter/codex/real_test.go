@@ -141,6 +141,10 @@ func TestRealCodexAsksBeforeEverything(t *testing.T) {
 	}
 }
 
+func allow(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+	return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "accept", By: "tester"}
+}
+
 func TestRealCodexAllowsAlways(t *testing.T) {
 	t.Parallel()
 	real := realCodex(t)
@@ -168,6 +172,7 @@ func TestRealCodexSaysWhatThePatchDid(t *testing.T) {
 	t.Parallel()
 	real := realCodex(t)
 	host := agenttest.NewHost()
+	host.OnPermit = allow
 	s := real.session(t, real.runtime(), host, "")
 	events, _ := turn(t.Context(), t, s, host, `[[script:call exec_command {"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: hello.txt\n*** Move to: moved.txt\n@@\n-hello from a file\n+goodbye\n*** Add File: sub/new.txt\n+one\n+two\n*** End Patch\nEOF"}]]`)
 	var got []string
@@ -195,7 +200,7 @@ func TestRealCodexSaysErrorsPlainly(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"[[script:error 400]]":   "scripted error 400",
 		"[[script:error 500]]":   "high demand",
-		"[[script:error-event]]": "scripted stream error",
+		"[[script:error-event]]": "scripted failure",
 		"[[script:error 401]]":   "run `codex login`",
 	} {
 		host := agenttest.NewHost()

@@ -60,9 +60,7 @@ func (d *Decoder) begin(t agent.Turns) *turn {
 // need returns the turn to which a message belongs. A turn that no prompt from here
 // began is begun; what comes after a turn's end is dropped.
 func (d *Decoder) need(p params, t agent.Turns) *turn {
-	c := d.current(t)
-	switch {
-	case c != nil, p.ThreadID != d.thread, d.turn != nil && d.turn.id == p.TurnID:
+	if c := d.current(t); c != nil || p.ThreadID != d.thread || d.turn != nil && d.turn.id == p.TurnID {
 		return c
 	}
 	return d.foreign(agent.TurnInfo{Reason: "agent"}, p.TurnID, t)
@@ -273,11 +271,6 @@ func (d *Decoder) touch(t agent.Turns) {
 	if c := d.current(t); c != nil {
 		c.b.Touch()
 	}
-}
-
-// notice is a sentence for the user that is not part of any message.
-func notice(code, text string) trace.Data {
-	return trace.Data{Name: "notice", Value: encode(object{"code": code, "text": text})}
 }
 
 func plan(steps []planStep) trace.Plan {
