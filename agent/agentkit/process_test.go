@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -245,14 +246,16 @@ func TestCloseEndsARunningTurn(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = unanswered
 	s := open(t, host, spec(t, "well"), "")
-	go func() {
+	var closing sync.WaitGroup
+	closing.Go(func() {
 		time.Sleep(100 * time.Millisecond)
 		_ = s.Close()
-	}()
+	})
 	got := prompt(t.Context(), t, host, s, "wait")
 	if got.stop.Outcome != trace.OutcomeCanceled || got.stop.Reason != "closed" {
 		t.Errorf("the turn ended with %+v", got.stop)
 	}
+	closing.Wait()
 	p := agent.Prompt{}
 	if err := s.Prompt(t.Context(), p, host.Turn(p).Builder); err == nil {
 		t.Error("a closed session took a prompt")

@@ -139,7 +139,7 @@ func toyAgent(how string) int {
 		return 3
 	case "mute":
 		signal.Ignore(syscall.SIGTERM)
-		select {}
+		time.Sleep(time.Minute)
 	}
 	if len(os.Args) > 1 && os.Args[1] == "lost" {
 		fmt.Fprintln(os.Stderr, "no such place")
@@ -175,7 +175,7 @@ func toyAgent(how string) int {
 		case m.Prompt == "deaf":
 			say(message{Say: "working"})
 			signal.Ignore(syscall.SIGTERM)
-			select {}
+			time.Sleep(time.Minute)
 		case m.Prompt == "background":
 			say(message{Token: "t1"}, message{Say: "done"}, message{End: "done"}, message{Say: "by the way"}, message{End: "done"})
 		case m.Prompt != "":
