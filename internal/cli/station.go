@@ -63,6 +63,9 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(url str
 	if err := c.checkAuth(options.Agents); err != nil {
 		return err
 	}
+	if err := c.apart(options.Agents); err != nil {
+		return err
+	}
 	noSessionChat, err := adapterOff()
 	if err != nil {
 		return err
