@@ -40,7 +40,7 @@ func rooms() []room {
 		{packages: "internal/size"},
 
 		// The contract knows nobody.
-		{packages: "trace", ours: "internal/quote"},
+		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
 		{packages: "workspace"},
 		{packages: "web"},
 		{packages: "access", others: "github.com/go-jose/go-jose"},
@@ -86,6 +86,9 @@ func rooms() []room {
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
 		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by
 		{packages: "cmd/tributary", ours: "."},
+
+		{packages: "examples/tutorial", ours: "agent agent/agentkit trace"},
+		{packages: "examples/tutorial/parrot"},
 
 		// What only tests and maintainers run.
 		{packages: "internal/scriptedmodel"},

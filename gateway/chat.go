@@ -46,7 +46,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := info.ID
 	prompt.Caller.Bearer = g.bearer(r.Context(), info.Agent)
-	if parts := req.answersOf(req.LastAssistant); len(parts) > 0 && !prompt.Regenerate {
+	if parts := pressed(req.answersOf(req.LastAssistant)); len(parts) > 0 && !prompt.Regenerate {
 		// Buttons that were pressed in an app that does not send them by itself: they
 		// decide, and the message is what comes next.
 		err := g.Hub.Settle(r.Context(), id, g.continuation(r, req, req.LastAssistant, parts))
@@ -146,7 +146,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, wish.of(info), time.Time{})
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past, Upto: turn.Upto}, wish.of(info), time.Time{})
 	return nil
 }
 

@@ -100,6 +100,8 @@ func streamOptions(s config.Stream) uistream.Options {
 	switch s.Subagents {
 	case config.SubagentsInline:
 		o.Subagents = uistream.SubagentsInline
+	case config.SubagentsPreliminary:
+		o.Subagents = uistream.SubagentsPreliminary
 	case config.SubagentsHidden:
 		o.Subagents = uistream.SubagentsHidden
 	case config.SubagentsPart:
