@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/toolkind"
 )
@@ -21,6 +21,9 @@ import (
 type Runtime struct {
 	// Command is the program; "claude" if empty.
 	Command string
+	// Script comes before the arguments that the protocol needs: what an interpreter
+	// runs, for a program of the user's own that speaks the same protocol.
+	Script []string
 	// Args come after the ones that the protocol needs.
 	Args []string
 	// Env is added to the environment, as KEY=VALUE.
@@ -56,20 +59,17 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 			return nil, fmt.Errorf("claude: --%s is not allowed: take it out of agents.claude.args and set a permission policy instead", skipPermissions)
 		}
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	s := newSession(r, host, cfg)
-	if err := s.start(ctx, parsePlace(cfg.Resume)); err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	return s, nil
+	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
+		Adapter: "claude", Name: "Claude Code", Command: r.command(), Env: r.environ(), NotFound: r.notFound(), Advice: advice,
+		StartTime: r.StartTime, StopTime: r.StopTime,
+		Args: func(resume string) []string { return r.args(cfg, parsePlace(resume)) },
+		New:  func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) },
+	})
 }
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	cmd := exec.CommandContext(ctx, r.command(), "--version")
+	cmd := exec.CommandContext(ctx, r.command(), append(slices.Clone(r.Script), "--version")...)
 	cmd.Env = r.environ()
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
@@ -109,23 +109,13 @@ func (r Runtime) environ() []string {
 }
 
 func (r Runtime) args(cfg agent.Config, at place) []string {
-	args := []string{
+	args := append(slices.Clone(r.Script),
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--permission-prompt-tool", "stdio",
-	}
+	)
 	args = append(args, at.args()...)
 	if cfg.Model != "" {
 		args = append(args, "--model", cfg.Model)
 	}
 	return append(args, r.Args...)
-}
-
-func (r Runtime) startTime() time.Duration { return orTime(r.StartTime, 30*time.Second) }
-func (r Runtime) stopTime() time.Duration  { return orTime(r.StopTime, 5*time.Second) }
-
-func orTime(d, other time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return other
 }
