@@ -216,7 +216,7 @@ func (f *fake) turn(prompt string) (code int, over bool) {
 		say("\nWarning: something was printed\n[]\n{\"method\":17}\n{\"method\":\"from/the/future\",\"params\":{}}\nnull\n\xff\xfe{")
 		say(`{"id":99,"method":"attestation/generate","params":{}}`)
 	case f.how == "long line":
-		f.notify("item/completed", `"item":{"type":"commandExecution","id":"c","command":"cat","status":"completed","aggregatedOutput":%q}`, strings.Repeat("x", 50<<20))
+		f.notify("item/completed", `"item":{"type":"commandExecution","id":"c","command":"cat","status":"completed","aggregatedOutput":%q}`, strings.Repeat("x", 5<<20))
 	case f.how == "noisy":
 		for range 20_000 {
 			fmt.Fprintln(os.Stderr, "noise, noise, noise")
