@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -110,10 +109,6 @@ func (d *Decoder) permission(r request, c *toolCall) {
 	case (name == c.name || name == "edit" && d.tools.Kind(c.name) == trace.ToolEdit) && r.about(c.input):
 		name, input = c.name, asRun(c.input, r.Metadata)
 		c.diff = r.diff()
-		if !bytes.Equal(input, c.input) {
-			c.input = input
-			c.m.b.ToolCallUpdate(d.whole(c, name, input))
-		}
 	default: // about something beside the call, such as a directory outside the workspace
 		input = encode(map[string]any{"tool": c.name, "input": c.input, "patterns": r.Patterns})
 	}

@@ -85,7 +85,6 @@ func (p *script) run(text string) {
 	}
 	p.end()
 	f.mute = false
-	f.save(p.session)
 }
 
 // step begins a message of the assistant, and ends the one before.
@@ -117,6 +116,7 @@ func (p *script) end() {
 		p.f.say("session.idle", object{"sessionID": p.session})
 	}
 	p.complete("stop")
+	p.f.save(p.session)
 	p.f.say("session.idle", object{"sessionID": p.session})
 }
 

@@ -40,7 +40,9 @@ func (d *Decoder) tool(m *message, p part) {
 		m.b.ToolCall(d.whole(c, p.Tool, c.input))
 	} else if !bytes.Equal(c.input, p.State.Input) || c.name != p.Tool {
 		c.name, c.input = p.Tool, p.State.Input
-		m.b.ToolCallUpdate(d.whole(c, p.Tool, c.input))
+		changed := d.whole(c, p.Tool, c.input)
+		changed.Locations = append([]trace.Location{}, changed.Locations...) // none replaces those of the earlier input
+		m.b.ToolCallUpdate(changed)
 	}
 	if child := p.State.Metadata.SessionID; child != "" && child != d.session {
 		d.children[child] = c.id
