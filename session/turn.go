@@ -77,12 +77,16 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 	return t
 }
 
+// outputWithin bounds how long the newest output of a silent command waits.
+const outputWithin = 250 * time.Millisecond
+
 // writes says how the turn is written.
 func (t *turn) writes() trace.Config {
 	h := t.live.hub
 	const enough = 6 // characters that are drawn by chance
 	return trace.Config{
 		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: "-" + t.id[len(t.id)-enough:], Hold: h.Approval == Hold,
+		ShowWithin: outputWithin,
 	}
 }
 
