@@ -80,8 +80,16 @@ ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own prom
 	promtool=$$(ops/promtool.sh) && PROMTOOL=$$promtool $(GO) test -count=1 ./ops
 
 .PHONY: agents
-agents: need-go need-node ## Install the real agents that tests run, outside the project
+agents: need-go need-node ## Install the real agents that make test runs, outside the project
 	$(GO) run ./internal/realagent/install
+
+.PHONY: agents-all
+agents-all: need-go need-node ## Install all real agents (three gigabytes)
+	$(GO) run ./internal/realagent/install -all
+
+.PHONY: test-agents
+test-agents: agents-all ## The real agents that make test does not run
+	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./e2e/agents
 
 .PHONY: conformance
 conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent; the apps of docs/

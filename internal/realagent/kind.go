@@ -15,6 +15,8 @@ type Kind struct {
 	Vars func(Room) map[string]string
 	// Files are configuration files, by their path below the home.
 	Files func(Room) map[string]string
+	// Options are further settings of the agent in the gateway's configuration.
+	Options func(Room) map[string]any
 }
 
 // Room is what a closed agent is put into.
