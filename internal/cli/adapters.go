@@ -22,7 +22,7 @@ func builtIn() catalog {
 func claudeAdapter() agent.Adapter {
 	const allows = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
 	return agent.Adapter{
-		Name: "claude", Keys: agent.ProcessKeys("model", "tool_kinds"),
+		Name: "claude", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
@@ -31,8 +31,15 @@ func claudeAdapter() agent.Adapter {
 			{Path: "~/.claude/settings.json", Pattern: allows}, {Path: ".claude/settings.json", Pattern: allows}, {Path: ".claude/settings.local.json", Pattern: allows},
 		},
 		New: func(s agent.Settings) (agent.Runtime, error) {
+			var o struct {
+				// Script is what the command runs, if the command is an interpreter.
+				Script []string `json:"script"`
+			}
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
 			tools := toolkind.Claude().With(s.ToolKinds)
-			return claude.Runtime{Command: s.Command, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
+			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
 		},
 		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
 	}
