@@ -36,9 +36,9 @@ export const real = name => async (binary, { command } = {}) => {
   fs.writeFileSync(path.join(work, 'hello.txt'), HELLO);
   await go('build', '-o', model, './cmd/scripted-model');
   const provider = await launch(model, ['--listen', '127.0.0.1:0'], { log: path.join(dir, 'model.log') });
-  const closed = JSON.parse(await go('run', './internal/realagent/closed', '-home', home, '-tmp', tmp, '-dir', work, '-model', provider.url.origin, name));
-  const agents = { [name]: { adapter: name, command: command ? path.resolve(command) : closed.command, env: closed.env } };
-  const gateway = await start(binary, { agent: name, env: closed.env, work, yaml: `agents: ${JSON.stringify(agents)}\n` });
+  const settings = JSON.parse(await go('run', './internal/realagent/closed', '-home', home, '-tmp', tmp, '-dir', work, '-model', provider.url.origin, name));
+  if (command) settings.command = path.resolve(command);
+  const gateway = await start(binary, { agent: name, env: { HOME: home, TMPDIR: tmp, PATH: '/usr/local/bin:/usr/bin:/bin' }, work, yaml: `agents: ${JSON.stringify({ [name]: settings })}\n` });
   return {
     ...gateway,
     stderr: () => `${gateway.stderr()}\n${provider.stderr()}`,

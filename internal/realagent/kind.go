@@ -32,7 +32,7 @@ func Kinds() []Kind {
 	return []Kind{
 		{Name: "claude", Everywhere: true, Vars: claudeEnv,
 			Package: Package{Name: "@anthropic-ai/claude-code", Version: "2.1.329", Command: "claude", Lock: "claude"}},
-		{Name: "codex", Everywhere: true, Vars: codexEnv, Files: codexFiles,
+		{Name: "codex", Everywhere: true, Vars: codexEnv, Files: codexFiles, Options: codexOptions,
 			Package: Package{Name: "@openai/codex", Version: "0.169.0", Command: "codex", Lock: "codex"}},
 		{Name: "opencode", Vars: opencodeEnv, Package: opencodePackage()},
 		{Name: "opencode-acp", Vars: opencodeEnv, Package: opencodePackage()},

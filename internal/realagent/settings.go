@@ -53,6 +53,12 @@ trust_level = "trusted"
 `, r.URL+"/v1", r.Dir)}
 }
 
+// codexOptions has Codex ask for what its sandbox forbids, and not for each
+// command, so that its turns compare with those of agents that have a tool to read.
+func codexOptions(Room) map[string]any {
+	return map[string]any{"options": map[string]any{"approval": "on-request"}}
+}
+
 func opencodeEnv(r Room) map[string]string {
 	return map[string]string{
 		"OPENCODE_PURE":                    "1",

@@ -2,7 +2,7 @@
 
 // Command closed prepares an agent for a test that is not written in Go: it
 // installs the agent if need be, writes its configuration files below the home,
-// and prints the command and the environment as JSON.
+// and prints what the gateway's configuration says of the agent, as JSON.
 package main
 
 import (
@@ -46,7 +46,13 @@ func prepare(name string, room realagent.Room) error {
 	if err := k.Furnish(room); err != nil {
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(map[string]any{
-		"package": k.Package.String(), "command": path, "env": k.Closed(room, path),
-	})
+	agent := map[string]any{"adapter": k.Name}
+	if k.Options != nil {
+		agent = k.Options(room)
+		agent["adapter"] = k.Name
+	}
+	if path != "" {
+		agent["command"], agent["env"] = path, k.Closed(room, path)
+	}
+	return json.NewEncoder(os.Stdout).Encode(agent)
 }
