@@ -125,7 +125,8 @@ func choice(r trace.PermissionRequest, want trace.OptionKind) map[string]any {
 // shapeOf is a turn as a grader sees it: its kinds in order, and how its calls,
 // its requests and itself ended. Parts that begin and end, thoughts, steps,
 // usage, errors and the like are left out, since not every agent tells of them.
-// Messages in a row are one.
+// Messages in a row are one, and of calls and results in a row the calls stand
+// first: whether calls of one answer run side by side is up to the agent.
 func shapeOf(turn []trace.Record) string {
 	var out []string
 	for _, r := range turn {
@@ -149,6 +150,11 @@ func shapeOf(turn []trace.Record) string {
 			continue
 		}
 		out = append(out, word)
+	}
+	for i := range out {
+		for j := i; j > 0 && out[j] == "tool_call" && strings.HasPrefix(out[j-1], "tool_result"); j-- {
+			out[j], out[j-1] = out[j-1], out[j]
+		}
 	}
 	return strings.Join(out, " ")
 }
