@@ -45,9 +45,14 @@ type PermissionDecision struct {
 // user. The decisions stand in the order of the requests.
 func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecision {
 	decisions, verdicts := make([]PermissionDecision, len(asked)), make([]PermissionDecision, len(asked))
-	for i, a := range asked {
+	for i := range decisions {
 		decisions[i] = PermissionDecision{Answer: PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, Decided: true}
-		verdicts[i] = b.judge(a)
+	}
+	for i, a := range asked {
+		var over bool
+		if verdicts[i], over = b.judge(a); over {
+			return decisions
+		}
 	}
 	b.do(func(t *turn) {
 		var open []*ask
@@ -86,10 +91,10 @@ func (b *Builder) permission(t *turn, r PermissionRequest, verdict PermissionDec
 
 // judge puts the call on record as it is asked and lets the policy judge it. The
 // policy reads the file system, so it runs without the lock of the turn.
-func (b *Builder) judge(a PermissionAsk) (d PermissionDecision) {
+func (b *Builder) judge(a PermissionAsk) (d PermissionDecision, over bool) {
 	r := a.Request.normal()
 	if r.ToolCallID == "" {
-		return d
+		return d, false
 	}
 	var call *ToolCall
 	b.do(func(t *turn) {
@@ -102,7 +107,7 @@ func (b *Builder) judge(a PermissionAsk) (d PermissionDecision) {
 	if call != nil && b.turn.Judge != nil {
 		d.Answer, d.Decided = b.turn.Judge(r, *call)
 	}
-	return d
+	return d, call == nil
 }
 
 // PermissionResponse puts the one answer to a request on record. It reports
