@@ -63,6 +63,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) conformance
 	@$(MAKE) conformance-agentops
 	@$(MAKE) conformance-claude
+	@$(MAKE) conformance-codex
 	@$(MAKE) cuts
 	@$(MAKE) endurance-quick
 	@echo "All is well."
@@ -116,6 +117,10 @@ conformance-agentops: binary conformance/node_modules/.package-lock.json ## The 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
 	cd conformance && node run.mjs --agent claude && node convert.mjs
+
+.PHONY: conformance-codex
+conformance-codex: binary agents conformance/node_modules/.package-lock.json ## The same with the real Codex, and its recordings
+	cd conformance && node run.mjs --agent codex && node convert.mjs --from codex --bare
 
 .PHONY: cuts
 cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared
