@@ -30,6 +30,9 @@ func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id str
 type PermissionAsk struct {
 	Request PermissionRequest
 	Call    ToolCall
+	// Granted is an answer that was given earlier and holds if the policy decides
+	// nothing, or nil.
+	Granted *PermissionResponse
 }
 
 // PermissionDecision is what became of a PermissionAsk: the id under which the answer
@@ -73,6 +76,9 @@ func (b *Builder) permission(t *turn, a PermissionAsk) (*ask, PermissionDecision
 		if t.Judge != nil {
 			d.Answer, d.Decided = t.Judge(r, c.tool)
 		}
+	}
+	if !d.Decided && a.Granted != nil {
+		d.Answer, d.Decided = *a.Granted, true
 	}
 	if !d.Decided {
 		t.putAsk(b, q, r)
