@@ -136,7 +136,7 @@ func (m *model) chatMessages(messages []toolloop.Message) []sdk.ChatCompletionMe
 	turn := lastPrompt(messages)
 	for i, x := range messages {
 		if x.Role == trace.RoleUser {
-			all = append(all, sdk.UserMessage(chatParts(x.Parts)))
+			all = append(all, chatPrompt(x.Parts))
 			continue
 		}
 		said := sdk.ChatCompletionAssistantMessageParam{}

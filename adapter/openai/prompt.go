@@ -88,8 +88,11 @@ func decodeData(address string) ([]byte, bool) {
 	return []byte(text), err == nil
 }
 
-func chatParts(parts []trace.InputPart) []sdk.ChatCompletionContentPartUnionParam {
-	all := []sdk.ChatCompletionContentPartUnionParam{}
+// chatPrompt is a user's message. Words alone are sent as one text, because some servers
+// know no parts.
+func chatPrompt(parts []trace.InputPart) sdk.ChatCompletionMessageParamUnion {
+	var all []sdk.ChatCompletionContentPartUnionParam
+	var texts []string
 	for _, p := range parts {
 		switch f, text := formOf(p); f {
 		case formImage:
@@ -97,10 +100,13 @@ func chatParts(parts []trace.InputPart) []sdk.ChatCompletionContentPartUnionPara
 		case formFile:
 			all = append(all, sdk.FileContentPart(sdk.ChatCompletionContentPartFileFileParam{Filename: sdk.String(text), FileData: sdk.String(p.URL)}))
 		case formText:
-			all = append(all, sdk.TextContentPart(text))
+			all, texts = append(all, sdk.TextContentPart(text)), append(texts, text)
 		}
 	}
-	return all
+	if len(texts) == len(all) {
+		return sdk.UserMessage(strings.Join(texts, "\n\n"))
+	}
+	return sdk.UserMessage(all)
 }
 
 func responseParts(parts []trace.InputPart) responses.ResponseInputMessageContentListParam {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -86,8 +87,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	defer e.wire.CloseIdleConnections()
 	models := sdk.NewModelService(e.opts...)
 	_, err = models.List(ctx)
-	var status *sdk.Error
-	if errors.As(err, &status) && status.StatusCode == http.StatusNotFound {
+	if status, ok := errors.AsType[*statusError](err); ok && status.status == http.StatusNotFound {
 		err = nil // not every server lists its models
 	}
 	if err != nil {
@@ -133,15 +133,23 @@ func (r Runtime) endpoint() (endpoint, error) {
 	return e, nil
 }
 
-// errNotAnAPI says that the address belongs to something else.
-var errNotAnAPI = errors.New("the answer is a web page and no model's")
-
-// onlyStreams refuses the pages that a wrong address often answers with.
+// onlyStreams turns what is no stream into errors: servers write errors in more forms than
+// the SDK reads, and a wrong address often answers with a page.
 func onlyStreams(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := next(r)
-	if err == nil && strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
-		_ = res.Body.Close()
+	page := err == nil && strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
+	if err != nil || !page && res.StatusCode < http.StatusMultipleChoices {
+		return res, err
+	}
+	defer res.Body.Close() //nolint:errcheck // it was read
+	if page {
 		return nil, errNotAnAPI
 	}
-	return res, err
+	body, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
+	if err != nil {
+		return nil, err
+	}
+	e := &statusError{status: res.StatusCode, header: res.Header}
+	e.code, e.message = words(body)
+	return nil, e
 }

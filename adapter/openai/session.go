@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -21,42 +20,31 @@ type session struct {
 	host   agent.Host
 	cfg    agent.Config
 	grants toolloop.Grants
-	scale  float64       // tokens per estimated token, as the endpoint counted last
-	mcp    []*mcpServer  // by name
-	life   chan struct{} // closed by Close
-	end    func()
+	scale  float64         // tokens per estimated token, as the endpoint counted last
+	mcp    []*mcpServer    // by name
+	life   context.Context //nolint:containedctx // ends with Close
+	end    context.CancelFunc
 	busy   chan struct{} // holds a token while a turn runs; guards scale and mcp
 }
 
 var _ agent.Session = (*session)(nil)
 
 func newSession(e endpoint, host agent.Host, cfg agent.Config) *session {
-	s := &session{endpoint: e, host: host, cfg: cfg, scale: 1, mcp: newServers(e, cfg), life: make(chan struct{}), busy: make(chan struct{}, 1)}
-	s.end = sync.OnceFunc(func() { close(s.life) })
+	s := &session{endpoint: e, host: host, cfg: cfg, scale: 1, mcp: newServers(e, cfg), busy: make(chan struct{}, 1)}
+	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
 
 // Prompt implements agent.Session.
 func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
-	select {
-	case s.busy <- struct{}{}:
-	case <-s.life:
-	}
-	select {
-	case <-s.life:
-		return errors.New("the session is closed: open a new one")
-	default:
-	}
+	s.busy <- struct{}{} // free, unless Close is at work
 	defer func() { <-s.busy }()
+	if s.life.Err() != nil {
+		return errors.New("the session is closed: open a new one")
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // Close ends the turn
-		select {
-		case <-s.life:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	defer context.AfterFunc(s.life, cancel)() //nolint:contextcheck // Close ends the turn, too
 	s.host.Resume(inHistory)
 	past, err := toolloop.History(ctx, s.host)
 	if err != nil && ctx.Err() == nil {
