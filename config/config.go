@@ -174,9 +174,10 @@ type Subagents string
 
 // The ways to show a sub-agent.
 const (
-	SubagentsPart   Subagents = "part"
-	SubagentsInline Subagents = "inline"
-	SubagentsHidden Subagents = "hidden"
+	SubagentsPart        Subagents = "part"
+	SubagentsInline      Subagents = "inline"
+	SubagentsPreliminary Subagents = "preliminary"
+	SubagentsHidden      Subagents = "hidden"
 )
 
 // LogLevel is the least severe level that is logged.

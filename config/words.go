@@ -34,7 +34,7 @@ func words(t reflect.Type) []string {
 	case reflect.TypeFor[Letter]():
 		return list(LetterRFC)
 	case reflect.TypeFor[Subagents]():
-		return list(SubagentsPart, SubagentsInline, SubagentsHidden)
+		return list(SubagentsPart, SubagentsInline, SubagentsPreliminary, SubagentsHidden)
 	}
 	return nil
 }

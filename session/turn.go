@@ -29,8 +29,9 @@ type Turn struct {
 	Queued bool
 	// From is the number of the first record that the caller gets, if it is not to
 	// have the turn from its start, and Past that of the last park that is to be
-	// passed over, because what it waited for has its answer.
-	From, Past uint64
+	// passed over, because what it waited for has its answer. Upto is the number of the
+	// newest answer at a park that waits for more, or 0.
+	From, Past, Upto uint64
 }
 
 // turn is a turn that is not over, or was the last.

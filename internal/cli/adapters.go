@@ -6,6 +6,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
+	"github.com/tributary-dev/tributary/adapter/codex"
 	commandline "github.com/tributary-dev/tributary/adapter/command"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
@@ -18,13 +19,13 @@ import (
 
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
-	return catalog{agentopsAdapter(), claudeAdapter(), commandAdapter(), demoAdapter(), echoAdapter(), openaiAdapter(), runnerAdapter()}
+	return catalog{agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(), openaiAdapter(), runnerAdapter()}
 }
 
 func claudeAdapter() agent.Adapter {
 	const allows = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
 	return agent.Adapter{
-		Name: "claude", Keys: agent.ProcessKeys("model", "tool_kinds"),
+		Name: "claude", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
@@ -33,8 +34,15 @@ func claudeAdapter() agent.Adapter {
 			{Path: "~/.claude/settings.json", Pattern: allows}, {Path: ".claude/settings.json", Pattern: allows}, {Path: ".claude/settings.local.json", Pattern: allows},
 		},
 		New: func(s agent.Settings) (agent.Runtime, error) {
+			var o struct {
+				// Script is what the command runs, if the command is an interpreter.
+				Script []string `json:"script"`
+			}
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
 			tools := toolkind.Claude().With(s.ToolKinds)
-			return claude.Runtime{Command: s.Command, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
+			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
 		},
 		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
 	}
@@ -57,6 +65,24 @@ func openaiAdapter() agent.Adapter {
 	return agent.Adapter{
 		Name: "openai", Needs: "url", InProcess: true, New: openai.New,
 		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
+	}
+}
+
+func codexAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "codex", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Environ: []string{"CODEX_*", "OPENAI_*", "!CODEX_SANDBOX", "!CODEX_SANDBOX_NETWORK_DISABLED", "!CODEX_THREAD_ID"}, // marks of a Codex that this program itself runs in
+		Grants:  []agent.Grant{{Path: "~/.codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			var o codex.Settings
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
+			o, err := o.Filled()
+			tools := toolkind.Codex().With(s.ToolKinds)
+			return codex.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ, Settings: o, Tools: &tools}, err
+		},
+		Decoder: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) },
 	}
 }
 

@@ -9,6 +9,10 @@ const wordCount = tool('word_count', 'Counts the words of a text', { text: z.str
 
 const host = new Host();
 const given = flags();
+if (given.version) {
+  console.log('1.0.0 (house agent)');
+  process.exit();
+}
 const value = (name: string) => (typeof given[name] === 'string' ? given[name] : undefined);
 const agent = query({
   prompt: host.messages(),
