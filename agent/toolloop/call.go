@@ -52,22 +52,19 @@ func (l *loop) calls(ctx context.Context, interrupt context.CancelCauseFunc, cal
 
 // write puts a call on record.
 func (l *loop) write(c *Call) *job {
-	j := &job{call: c}
-	text := ""
-	if c.Input = bytes.TrimSpace(c.Input); len(c.Input) == 0 {
-		c.Input = json.RawMessage("{}")
-	}
-	if i := slices.IndexFunc(l.tools, func(t Tool) bool { return t.Name == c.Name }); i < 0 {
-		j.fault = fmt.Sprintf("There is no tool %q. The tools are: %s.", c.Name, l.names())
-	} else {
+	j, text := &job{call: c}, string(c.Input)
+	i := slices.IndexFunc(l.tools, func(t Tool) bool { return t.Name == c.Name })
+	if i >= 0 {
 		j.tool = l.tools[i]
-		j.fault = misfit(j.tool, c.Input)
 	}
-	if !isObject(c.Input) {
-		text, c.Input = string(c.Input), json.RawMessage("{}")
+	c.Input, j.fault = j.tool.fit(c.Input)
+	if i < 0 {
+		j.fault = fmt.Sprintf("There is no tool %q. The tools are: %s.", c.Name, l.names())
 	}
 	j.shown = l.show(c)
-	j.shown.InputText = text
+	if !json.Valid([]byte(text)) {
+		j.shown.InputText = text
+	}
 	l.b.ToolCall(j.shown)
 	return j
 }
@@ -85,26 +82,56 @@ func (l *loop) names() string {
 	return strings.Join(names, ", ")
 }
 
-// misfit says why an input cannot be run, or "". It is found before anybody is asked.
-func misfit(t Tool, input json.RawMessage) string {
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(input, &given); err != nil || given == nil {
-		return "The input is not a JSON object: write the call again."
+// fit reads an input and says why it cannot be run, or "". A key that stands twice, or that
+// the tool does not know, is refused: readers of JSON differ about both, and the policy has
+// to judge what runs.
+func (t Tool) fit(input json.RawMessage) (fits json.RawMessage, fault string) {
+	if len(bytes.TrimSpace(input)) == 0 {
+		input = json.RawMessage("{}")
+	}
+	given, err := keys(input)
+	if err != nil {
+		return json.RawMessage("{}"), "The input " + err.Error() + ": write the call again."
 	}
 	var schema struct {
-		Required []string `json:"required"`
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+		Additional any                        `json:"additionalProperties"`
 	}
-	_ = json.Unmarshal(t.Schema, &schema) // without a schema nothing is required
+	_ = json.Unmarshal(t.Schema, &schema) // a tool without a schema takes anything
 	for _, name := range schema.Required {
-		if _, ok := given[name]; !ok {
-			return fmt.Sprintf("The input lacks %q: write the call again.", name)
+		if !slices.Contains(given, name) {
+			return input, fmt.Sprintf("The input lacks %q: write the call again.", name)
 		}
 	}
-	return ""
+	for _, name := range given {
+		if _, ok := schema.Properties[name]; !ok && schema.Additional == false {
+			return input, fmt.Sprintf("The input has %q, which the tool does not know: write the call again.", name)
+		}
+	}
+	return input, ""
 }
 
-func isObject(raw json.RawMessage) bool {
-	return json.Valid(raw) && bytes.HasPrefix(raw, []byte("{"))
+// keys returns the keys of a JSON object.
+func keys(input json.RawMessage) (all []string, err error) {
+	if !json.Valid(input) || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
+		return nil, errors.New("is not a JSON object")
+	}
+	d := json.NewDecoder(bytes.NewReader(input))
+	_, err = d.Token()
+	for err == nil && d.More() {
+		var key json.Token
+		var value json.RawMessage
+		if key, err = d.Token(); err == nil {
+			err = d.Decode(&value)
+		}
+		name, _ := key.(string)
+		if slices.Contains(all, name) {
+			return nil, fmt.Errorf("has %q twice", name)
+		}
+		all = append(all, name)
+	}
+	return all, err
 }
 
 // ask requests permission for all calls that can run.
@@ -145,10 +172,10 @@ func (l *loop) allowed(ctx context.Context, interrupt context.CancelCauseFunc, j
 	case ctx.Err() != nil:
 		return j.end(trace.ToolCanceled, "The turn was stopped.")
 	case a.Allowed() && len(a.UpdatedInput) > 0:
-		if why := misfit(j.tool, a.UpdatedInput); why != "" {
-			return j.end(trace.ToolFailed, "The input was changed by the person who allowed the call. "+why)
+		input, fault := j.tool.fit(a.UpdatedInput)
+		if j.call.Input = input; fault != "" {
+			return j.end(trace.ToolFailed, "The person who allowed the call has changed its input. "+fault)
 		}
-		j.call.Input = a.UpdatedInput
 		return true
 	case a.Allowed():
 		l.Grants.add(j.shown, a)

@@ -45,14 +45,14 @@ func Files(dir workspace.Dir) []Tool {
 		{
 			Name:        "list_dir",
 			Description: "Lists a directory of the workspace. Directories end with a slash.",
-			Schema:      schema(`{"path":{"type":"string","description":"The directory, relative to the workspace; . is the workspace itself"}}`, "path"),
+			Schema:      schema(`{"path":{"type":"string","description":"The directory, relative to the workspace; . or nothing is the workspace itself"}}`),
 			Run:         run(f.list),
 		},
 		{
 			Name:        "grep",
 			Description: "Searches files of the workspace for a regular expression (RE2) and returns path:line: text.",
-			Schema: schema(`{"pattern":{"type":"string"},"path":{"type":"string","description":"A file or a directory, relative to the workspace; . is all of it"},
-				"include":{"type":"string","description":"Only files whose name matches, such as *.go"}}`, "pattern", "path"),
+			Schema: schema(`{"pattern":{"type":"string"},"path":{"type":"string","description":"A file or a directory, relative to the workspace; . or nothing is all of it"},
+				"include":{"type":"string","description":"Only files whose name matches, such as *.go"}}`, "pattern"),
 			Run: run(f.grep),
 		},
 	}
@@ -60,6 +60,7 @@ func Files(dir workspace.Dir) []Tool {
 
 // schema is the JSON Schema of an object with these properties.
 func schema(properties string, required ...string) json.RawMessage {
+	required = append([]string{}, required...) // an empty list, and not null
 	raw, err := json.Marshal(map[string]any{"type": "object", "properties": json.RawMessage(properties), "required": required, "additionalProperties": false})
 	if err != nil {
 		panic(err) // the properties are literals of this package
@@ -98,36 +99,27 @@ type readInput struct {
 }
 
 func (f *files) read(_ context.Context, in readInput) (string, error) {
-	data, cut, err := f.dir.ReadFile(in.Path)
-	if err != nil {
-		return "", err
-	}
-	if strings.ContainsRune(string(data[:min(len(data), 8<<10)]), 0) {
-		return "", fmt.Errorf("%s is no text file", in.Path)
-	}
-	lines := strings.SplitAfter(string(data), "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	from := min(max(in.Offset, 1)-1, len(lines))
-	limit := in.Limit
+	from, limit := max(in.Offset, 1), in.Limit
 	if limit <= 0 {
 		limit = maxLines
 	}
-	to := min(from+limit, len(lines))
-	text := strings.Join(lines[from:to], "")
+	data, cut, err := f.dir.ReadLines(in.Path, from, limit+1)
+	if err != nil {
+		return "", err
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	more := len(lines) > limit && lines[limit] != ""
 	switch {
-	case len(lines) == 0:
+	case strings.ContainsRune(string(data[:min(len(data), 8<<10)]), 0):
+		return "", fmt.Errorf("%s is no text file", in.Path)
+	case len(data) == 0 && from == 1:
 		return "[the file is empty]", nil
-	case from == len(lines):
-		return "", fmt.Errorf("%s has only %d lines", in.Path, len(lines))
-	case to < len(lines) || from > 0:
-		text += fmt.Sprintf("\n[lines %d to %d of %d]", from+1, to, len(lines))
+	case len(data) == 0:
+		return "", fmt.Errorf("%s has no line %d", in.Path, from)
+	case more && !cut:
+		return strings.Join(lines[:limit], "") + fmt.Sprintf("[the file goes on at line %d]", from+limit), nil
 	}
-	if cut && to == len(lines) && from > 0 {
-		text += workspace.Marker
-	}
-	return text, nil
+	return string(data), nil
 }
 
 type writeInput struct{ Path, Content string }

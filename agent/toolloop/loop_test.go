@@ -54,8 +54,10 @@ func calls(names ...string) toolloop.Message {
 	return m
 }
 
+type counter = atomic.Int32
+
 // echo returns the field text of its input.
-func echo(name string, ran *atomic.Int32) toolloop.Tool {
+func echo(name string, ran *counter) toolloop.Tool {
 	return toolloop.Tool{Name: name, Schema: json.RawMessage(`{"type":"object","required":["text"]}`),
 		Run: func(_ context.Context, in json.RawMessage, out io.Writer) (json.RawMessage, error) {
 			ran.Add(1)

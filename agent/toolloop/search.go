@@ -2,6 +2,7 @@ package toolloop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -22,7 +23,7 @@ const (
 type listInput struct{ Path string }
 
 func (f *files) list(_ context.Context, in listInput) (string, error) {
-	entries, err := f.dir.List(in.Path)
+	entries, err := f.dir.List(cmp.Or(in.Path, "."))
 	if err != nil {
 		return "", err
 	}
@@ -59,6 +60,7 @@ type search struct {
 }
 
 func (f *files) grep(ctx context.Context, in grepInput) (string, error) {
+	in.Path = cmp.Or(in.Path, ".")
 	pattern, err := regexp.Compile(in.Pattern)
 	if err != nil {
 		return "", fmt.Errorf("the pattern is no regular expression: %w", err)
