@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/toolkind"
 )
@@ -56,15 +56,12 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 			return nil, fmt.Errorf("claude: --%s is not allowed: take it out of agents.claude.args and set a permission policy instead", skipPermissions)
 		}
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	s := newSession(r, host, cfg)
-	if err := s.start(ctx, parsePlace(cfg.Resume)); err != nil {
-		_ = s.Close()
-		return nil, err
-	}
-	return s, nil
+	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
+		Adapter: "claude", Name: "Claude Code", Command: r.command(), Env: r.environ(), NotFound: r.notFound(), Advice: advice,
+		StartTime: r.StartTime, StopTime: r.StopTime,
+		Args: func(resume string) []string { return r.args(cfg, parsePlace(resume)) },
+		New:  func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) },
+	})
 }
 
 // Probe implements agent.Prober.
@@ -118,14 +115,4 @@ func (r Runtime) args(cfg agent.Config, at place) []string {
 		args = append(args, "--model", cfg.Model)
 	}
 	return append(args, r.Args...)
-}
-
-func (r Runtime) startTime() time.Duration { return orTime(r.StartTime, 30*time.Second) }
-func (r Runtime) stopTime() time.Duration  { return orTime(r.StopTime, 5*time.Second) }
-
-func orTime(d, other time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return other
 }
