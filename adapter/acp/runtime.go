@@ -1,0 +1,114 @@
+package acp
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/toolkind"
+)
+
+// Runtime runs an agent, one process for each session.
+type Runtime struct {
+	// Preset is the agent. An agent without a preset has a Command alone.
+	Preset Preset
+	// Command replaces the preset's program and arguments.
+	Command string
+	// Args come after the preset's.
+	Args []string
+	// Env is the whole environment of the process.
+	Env []string
+	// Tools overrides what the agent says of the kinds of its tools.
+	Tools toolkind.Table
+	// StartTime and StopTime bound a start and a stop; 60 s and 5 s if zero.
+	StartTime, StopTime time.Duration
+}
+
+var (
+	_ agent.Runtime = Runtime{}
+	_ agent.Prober  = Runtime{}
+)
+
+// Open implements agent.Runtime. A conversation that the agent does not find any more
+// is begun again, and the next turn says so.
+func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	s, err := parseSettings(cfg.Options, r.Preset)
+	if err != nil {
+		return nil, err
+	}
+	command, args := r.commandLine()
+	if command == "" {
+		return nil, fmt.Errorf("%s: there is no program to run: set command, such as `gemini`, and args, such as [--acp]", r.name())
+	}
+	if flag := r.Preset.bypass(args); flag != "" {
+		return nil, fmt.Errorf("%s: %s lets the agent act without asking: take it out of args and set a permission policy instead", r.name(), flag)
+	}
+	if r.StartTime <= 0 {
+		r.StartTime = time.Minute
+	}
+	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
+		Adapter: r.name(), Name: r.title(), Command: command, Env: r.Env, NotFound: r.notFound(),
+		StartTime: r.StartTime, StopTime: r.StopTime, AnswerOnStop: true, Advice: r.advice,
+		Args: func(string) []string { return args },
+		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(r, s, c) },
+	})
+}
+
+// Probe implements agent.Prober.
+func (r Runtime) Probe(ctx context.Context) (string, error) {
+	command, _ := r.commandLine()
+	cmd := exec.CommandContext(ctx, command, "--version")
+	cmd.Env = r.Env
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	switch {
+	case procio.NotFound(err):
+		return "", r.notFound()
+	case err != nil:
+		return "", fmt.Errorf("%s: `%s --version` failed: %w: %s", r.name(), command, err, short(lastLine(string(out))))
+	}
+	return short(strings.TrimPrefix(lastLine(string(out)), r.title()+" ")), nil
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+func (r Runtime) commandLine() (command string, args []string) {
+	if r.Command != "" {
+		return r.Command, append(append([]string{}, r.Preset.argsOf(r.Command)...), r.Args...)
+	}
+	return r.Preset.Command, append(append([]string{}, r.Preset.Args...), r.Args...)
+}
+
+func (r Runtime) name() string  { return orElse(r.Preset.Name, "acp") }
+func (r Runtime) title() string { return orElse(r.Preset.Title, "The agent") }
+
+func (r Runtime) notFound() error {
+	command, _ := r.commandLine()
+	if r.Preset.Install == "" {
+		return fmt.Errorf("%s: %s was not found: correct command", r.name(), command)
+	}
+	return fmt.Errorf("%s: %s was not found: install it with `%s`, or set command", r.name(), command, r.Preset.Install)
+}
+
+// advice is what to do about an error, if that is known.
+func (r Runtime) advice(text string) string {
+	lower := strings.ToLower(text)
+	for sign, what := range map[string]string{
+		"unknown option": "correct args", "unknown argument": "correct args", "unrecognized": "correct args, or install a newer version",
+		"unexpected argument": "correct args, or install a newer version", "log in": r.Preset.Login, "login": r.Preset.Login,
+		"api key": r.Preset.Login, "api_key": r.Preset.Login, "authenticat": r.Preset.Login, "unsupported engine": "install a newer Node.js",
+	} {
+		if what != "" && strings.Contains(lower, sign) {
+			return " — " + what
+		}
+	}
+	return ""
+}
