@@ -40,7 +40,7 @@ func rooms() []room {
 		{packages: "internal/size"},
 
 		// The contract knows nobody.
-		{packages: "trace", ours: "internal/quote"},
+		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
 		{packages: "workspace"},
 		{packages: "web"},
 		{packages: "access", others: "github.com/go-jose/go-jose"},
@@ -83,7 +83,12 @@ func rooms() []room {
 		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway", ours: "access agent agentops agentops/browser metrics session trace uistream", others: "github.com/coder/websocket golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
-		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
+		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
+		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by
+		{packages: "cmd/tributary", ours: "."},
+
+		{packages: "examples/tutorial", ours: "agent agent/agentkit trace"},
+		{packages: "examples/tutorial/parrot"},
 
 		// What only tests and maintainers run.
 		{packages: "internal/scriptedmodel"},
@@ -116,7 +121,7 @@ func sources(t *testing.T) map[string][]source {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"node_modules", "testdata", "tools"}, d.Name())):
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"node_modules", "testdata", "tools", "examples"}, d.Name())):
 			return fs.SkipDir
 		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
 			return nil
@@ -188,7 +193,10 @@ func roomOf(dir string) (room, bool) {
 }
 
 func (r room) allows(imported string) error {
-	if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+	if own, ok := strings.CutPrefix(imported, module+"/"); ok || imported == module {
+		if imported == module {
+			own = "."
+		}
 		may := strings.Fields(r.ours)
 		if slices.Contains(may, own) || slices.Contains(may, "*") {
 			return nil

@@ -29,16 +29,12 @@ func words(t reflect.Type) []string {
 		return list(permission.Allow, permission.Deny, permission.Ask)
 	case reflect.TypeFor[trace.ToolKind]():
 		return list(toolkind.Kinds()...)
-	case reflect.TypeFor[Socket]():
-		return list(SocketShared, SocketRequest)
-	case reflect.TypeFor[Lookup]():
-		return list(LookupUserID, LookupEmail, LookupOff)
 	case reflect.TypeFor[LogLevel]():
 		return LogLevels()
 	case reflect.TypeFor[Letter]():
 		return list(LetterRFC)
 	case reflect.TypeFor[Subagents]():
-		return list(SubagentsPart, SubagentsInline, SubagentsHidden)
+		return list(SubagentsPart, SubagentsInline, SubagentsPreliminary, SubagentsHidden)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -45,6 +46,8 @@ type Agent struct {
 	Cwd     string
 	Model   string
 	Policy  permission.Policy
+	// Options are the settings that only the agent's adapter knows, as JSON, or nil.
+	Options json.RawMessage
 	// InProcess says that a session of this agent costs no process, so that it is
 	// not counted among the MaxAgents.
 	InProcess bool

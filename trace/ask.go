@@ -21,37 +21,71 @@ type ask struct {
 // go on record together, and the response is returned with decided. After the turn
 // the answer is decided, too: no.
 func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id string, answer PermissionResponse, decided bool) {
-	answer, decided = PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, true
+	d := b.PermissionRequests(PermissionAsk{Request: r, Call: asked})[0]
+	return d.ID, d.Answer, d.Decided
+}
+
+// PermissionAsk is one of several permissions that are asked at once. See
+// [Builder.PermissionRequest] for Call.
+type PermissionAsk struct {
+	Request PermissionRequest
+	Call    ToolCall
+}
+
+// PermissionDecision is what became of a PermissionAsk: the id under which the answer
+// is to be awaited, or the answer, if it is decided.
+type PermissionDecision struct {
+	ID      string
+	Answer  PermissionResponse
+	Decided bool
+}
+
+// PermissionRequests asks for several permissions at once, so that the user sees them
+// together. The policy decides first; only requests that it leaves open are put to the
+// user. The decisions stand in the order of the requests.
+func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecision {
+	decisions := make([]PermissionDecision, len(asked))
+	for i := range decisions {
+		decisions[i] = PermissionDecision{Answer: PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, Decided: true}
+	}
 	b.do(func(t *turn) {
-		r = r.normal()
-		q := b.ask(t, r.RequestID, r.ToolCallID, false)
-		id, r.RequestID = q.id, q.id
-		if q.toolCall != nil {
-			r.ToolCallID = q.toolCall.tool.ToolCallID
-		}
-		q.options = r.Options
-		if q.toolCall != nil {
-			t.revise(q.toolCall, asked)
-		}
-		if decided = t.Judge != nil && q.toolCall != nil; decided {
-			answer, decided = t.Judge(r, q.toolCall.tool)
-		}
-		if decided {
-			q.judged = true
-			if r.DecidedBy = answer.By; r.DecidedBy == "" {
-				r.DecidedBy = "policy"
+		var open []*ask
+		for i, a := range asked {
+			q, d := b.permission(t, a)
+			if decisions[i] = d; !d.Decided {
+				open = append(open, q)
 			}
 		}
-		t.putAsk(b, q, r)
-		if !decided {
-			answer = PermissionResponse{}
-			t.hold(q)
-			return
-		}
-		answer.By = r.DecidedBy
-		answer = t.respond(q, answer)
+		t.hold(open...)
 	})
-	return id, answer, decided
+	return decisions
+}
+
+// permission puts a request on record, and its answer if the policy has one.
+func (b *Builder) permission(t *turn, a PermissionAsk) (*ask, PermissionDecision) {
+	r := a.Request.normal()
+	q := b.ask(t, r.RequestID, r.ToolCallID, false)
+	r.RequestID, q.options = q.id, r.Options
+	d := PermissionDecision{ID: q.id}
+	if c := q.toolCall; c != nil {
+		r.ToolCallID = c.tool.ToolCallID
+		t.revise(c, a.Call)
+		if t.Judge != nil {
+			d.Answer, d.Decided = t.Judge(r, c.tool)
+		}
+	}
+	if !d.Decided {
+		t.putAsk(b, q, r)
+		return q, PermissionDecision{ID: q.id}
+	}
+	q.judged = true
+	if r.DecidedBy = d.Answer.By; r.DecidedBy == "" {
+		r.DecidedBy = "policy"
+	}
+	t.putAsk(b, q, r)
+	d.Answer.By = r.DecidedBy
+	d.Answer = t.respond(q, d.Answer)
+	return q, d
 }
 
 // PermissionResponse puts the one answer to a request on record. It reports
@@ -84,6 +118,7 @@ func (t *turn) respond(q *ask, r PermissionResponse) PermissionResponse {
 		}
 	}
 	r = r.normal()
+	t.heed(q.toolCall, r)
 	t.settle(q, r.By, r)
 	return r
 }

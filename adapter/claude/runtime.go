@@ -21,6 +21,9 @@ import (
 type Runtime struct {
 	// Command is the program; "claude" if empty.
 	Command string
+	// Script comes before the arguments that the protocol needs: what an interpreter
+	// runs, for a program of the user's own that speaks the same protocol.
+	Script []string
 	// Args come after the ones that the protocol needs.
 	Args []string
 	// Env is added to the environment, as KEY=VALUE.
@@ -66,7 +69,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	cmd := exec.CommandContext(ctx, r.command(), "--version")
+	cmd := exec.CommandContext(ctx, r.command(), append(slices.Clone(r.Script), "--version")...)
 	cmd.Env = r.environ()
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
@@ -106,10 +109,10 @@ func (r Runtime) environ() []string {
 }
 
 func (r Runtime) args(cfg agent.Config, at place) []string {
-	args := []string{
+	args := append(slices.Clone(r.Script),
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--permission-prompt-tool", "stdio",
-	}
+	)
 	args = append(args, at.args()...)
 	if cfg.Model != "" {
 		args = append(args, "--model", cfg.Model)

@@ -141,6 +141,12 @@ func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (ag
 
 // Prompt implements agent.Session.
 func (s *processSession) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
+	s.state.Lock()
+	shut := s.shut
+	s.state.Unlock()
+	if shut {
+		return ErrClosed
+	}
 	return s.Run(ctx, b, &link{s: s, prompt: p})
 }
 
