@@ -1,28 +1,22 @@
 package acp
 
 import (
-	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
 )
 
 // Preset is an agent that people use.
 type Preset struct {
-	Name, Title string
-	Command     string
-	Args        []string
-	// Install is the command that installs the agent.
-	Install string
-	// Environ names the variables that the agent reads beside those of every process; *
-	// stands for any ending.
-	Environ []string
+	agent.Preset
+	// Title is the name for people.
+	Title string
 	// Login says how a person logs in.
 	Login string
 	// Keys are the methods of logging in for which a variable holds the key.
 	Keys map[string]string
-	// Bypass are arguments that make the agent act without asking, and LooseModes the
-	// modes that do.
-	Bypass, LooseModes []string
+	// LooseModes are the modes in which the agent acts without asking.
+	LooseModes []string
 	// Mode is the mode in which sessions begin, if the agent's own would not ask.
 	Mode string
 }
@@ -36,60 +30,63 @@ func Presets() []Preset {
 	with := func(own ...string) []string { return append(own, many...) }
 	return []Preset{
 		{
-			Name: "gemini", Title: "Gemini CLI", Command: "gemini", Args: []string{"--acp"}, Install: "npm install -g @google/gemini-cli", Environ: google,
-			Login: "run `gemini` once in a terminal, or set GEMINI_API_KEY", Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"},
-			Bypass: []string{"--yolo", "-y", "--approval-mode"}, LooseModes: []string{"yolo"},
+			Preset: agent.Preset{Name: "gemini", Command: "gemini", Args: []string{"--acp"}, Install: "npm install -g @google/gemini-cli", Environ: google},
+			Title:  "Gemini CLI", Login: "run `gemini` once in a terminal, or set GEMINI_API_KEY",
+			Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"}, LooseModes: []string{"yolo"},
 		},
 		{
-			Name: "claude-acp", Title: "Claude Agent", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic,
-			Login: "run `claude` once in a terminal, or set ANTHROPIC_API_KEY", Bypass: []string{"--dangerously-skip-permissions"}, LooseModes: []string{"bypassPermissions"},
+			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic},
+			Title:  "Claude Agent", Login: "run `claude` once in a terminal, or set ANTHROPIC_API_KEY",
+			LooseModes: []string{"bypassPermissions"},
 		},
 		{
-			Name: "codex-acp", Title: "Codex", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai,
-			Login: "run `codex login` in a terminal, or set OPENAI_API_KEY", Keys: map[string]string{"OPENAI_API_KEY": "openai-api-key", "CODEX_API_KEY": "codex-api-key"},
-			Bypass: []string{"--dangerously-bypass-approvals-and-sandbox", "--full-auto"}, LooseModes: []string{"full-access", "agent-full-access"}, Mode: "read-only",
+			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai},
+			Title:  "Codex", Login: "run `codex login` in a terminal, or set OPENAI_API_KEY",
+			Keys: map[string]string{"OPENAI_API_KEY": "openai-api-key", "CODEX_API_KEY": "codex-api-key"}, LooseModes: []string{"full-access", "agent-full-access"}, Mode: "read-only",
 		},
 		{
-			Name: "opencode-acp", Title: "OpenCode", Command: "opencode", Args: []string{"acp"}, Install: "npm install -g opencode-ai", Environ: with("OPENCODE_*"),
-			Login: "run `opencode auth login` in a terminal",
+			Preset: agent.Preset{Name: "opencode-acp", Command: "opencode", Args: []string{"acp"}, Install: "npm install -g opencode-ai", Environ: with("OPENCODE_*")},
+			Title:  "OpenCode", Login: "run `opencode auth login` in a terminal",
 		},
 		{
-			Name: "qwen", Title: "Qwen Code", Command: "qwen", Args: []string{"--acp"}, Install: "npm install -g @qwen-code/qwen-code",
-			Environ: []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"}, Login: "run `qwen` once in a terminal, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",
-			Keys: map[string]string{"OPENAI_API_KEY": "openai"}, Bypass: []string{"--yolo", "-y", "--approval-mode"}, LooseModes: []string{"yolo"}, Mode: "default",
+			Preset: agent.Preset{Name: "qwen", Command: "qwen", Args: []string{"--acp"}, Install: "npm install -g @qwen-code/qwen-code", Environ: []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"}},
+			Title:  "Qwen Code", Login: "run `qwen` once in a terminal, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",
+			Keys: map[string]string{"OPENAI_API_KEY": "openai"}, LooseModes: []string{"yolo"}, Mode: "default",
 		},
 		{
-			Name: "copilot", Title: "GitHub Copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot",
-			Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}, Login: "run `copilot` and /login in a terminal, or set COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL",
-			Bypass: []string{"--allow-all-tools", "--allow-all", "--allow-all-paths", "--yolo", "--allow-tool"},
+			Preset: agent.Preset{Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot", Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}},
+			Title:  "GitHub Copilot", Login: "run `copilot` and /login in a terminal, or set COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL",
 		},
 		{
-			Name: "kimi", Title: "Kimi", Command: "kimi", Args: []string{"acp"}, Install: "npm install -g @moonshot-ai/kimi-code", Environ: []string{"KIMI_*", "MOONSHOT_API_KEY"},
-			Login: "run `kimi` and /login in a terminal", Bypass: []string{"--yolo", "-y", "--yes", "--auto-approve"}, LooseModes: []string{"yolo"},
+			Preset: agent.Preset{Name: "kimi", Command: "kimi", Args: []string{"acp"}, Install: "npm install -g @moonshot-ai/kimi-code", Environ: []string{"KIMI_*", "MOONSHOT_API_KEY"}},
+			Title:  "Kimi", Login: "run `kimi` and /login in a terminal",
+			LooseModes: []string{"yolo"},
 		},
 		{
-			Name: "kilo", Title: "Kilo Code", Command: "kilo", Args: []string{"acp"}, Install: "npm install -g @kilocode/cli", Environ: with("KILO_*", "KILOCODE_*", "OPENCODE_*"),
-			Login: "run `kilo auth login` in a terminal", Bypass: []string{"--auto", "--yolo"},
+			Preset: agent.Preset{Name: "kilo", Command: "kilo", Args: []string{"acp"}, Install: "npm install -g @kilocode/cli", Environ: with("KILO_*", "KILOCODE_*", "OPENCODE_*")},
+			Title:  "Kilo Code", Login: "run `kilo auth login` in a terminal",
 		},
 		{
-			Name: "goose", Title: "Goose", Command: "goose", Args: []string{"acp"}, Install: "brew install block-goose-cli", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH"),
-			Login: "run `goose configure` in a terminal", LooseModes: []string{"auto"}, Mode: "approve",
+			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "brew install block-goose-cli", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH")},
+			Title:  "Goose", Login: "run `goose configure` in a terminal",
+			LooseModes: []string{"auto"}, Mode: "approve",
 		},
 		{
-			Name: "cline", Title: "Cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*"),
-			Login: "run `cline auth` in a terminal", Bypass: []string{"--yolo", "-y", "--auto-approve-all"},
+			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*")},
+			Title:  "Cline", Login: "run `cline auth` in a terminal",
 		},
 		{
-			Name: "cursor", Title: "Cursor", Command: "cursor-agent", Args: []string{"acp"}, Install: "curl https://cursor.com/install -fsS | bash", Environ: []string{"CURSOR_*"},
-			Login: "run `cursor-agent login` in a terminal, or set CURSOR_API_KEY", Bypass: []string{"--force", "-f", "--yolo"},
+			Preset: agent.Preset{Name: "cursor", Command: "cursor-agent", Args: []string{"acp"}, Install: "curl https://cursor.com/install -fsS | bash", Environ: []string{"CURSOR_*"}},
+			Title:  "Cursor", Login: "run `cursor-agent login` in a terminal, or set CURSOR_API_KEY",
 		},
 		{
-			Name: "pi", Title: "Pi", Command: "pi-acp", Install: "npm install -g pi-acp @earendil-works/pi-coding-agent", Environ: with("PI_*"),
-			Login: "run `pi` once in a terminal, or set the key of its provider",
+			Preset: agent.Preset{Name: "pi", Command: "pi-acp", Install: "npm install -g pi-acp @earendil-works/pi-coding-agent", Environ: with("PI_*")},
+			Title:  "Pi", Login: "run `pi` once in a terminal, or set the key of its provider",
 		},
 		{
-			Name: "mistral-vibe", Title: "Mistral Vibe", Command: "vibe-acp", Install: "uv tool install mistral-vibe", Environ: []string{"MISTRAL_*", "VIBE_*"},
-			Login: "run `vibe --setup` in a terminal, or set MISTRAL_API_KEY", Bypass: []string{"--auto-approve"}, LooseModes: []string{"auto-approve"},
+			Preset: agent.Preset{Name: "mistral-vibe", Command: "vibe-acp", Install: "uv tool install mistral-vibe", Environ: []string{"MISTRAL_*", "VIBE_*"}},
+			Title:  "Mistral Vibe", Login: "run `vibe --setup` in a terminal, or set MISTRAL_API_KEY",
+			LooseModes: []string{"auto-approve"},
 		},
 	}
 }
@@ -103,21 +100,20 @@ func FindPreset(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// argsOf are the preset's arguments for a program of another place with the same name.
-func (p Preset) argsOf(command string) []string {
-	if p.Command != "" && filepath.Base(command) == filepath.Base(p.Command) {
-		return p.Args
-	}
-	return nil
-}
-
-// bypass returns the argument that makes the agent act without asking, or "".
-func (p Preset) bypass(args []string) string {
-	for _, arg := range args {
-		name, _, _ := strings.Cut(arg, "=")
-		if slices.Contains(p.Bypass, name) || strings.Contains(name, "dangerously") {
-			return name
+// Bypass are the arguments by which these agents act without asking.
+func Bypass() []agent.Bypass {
+	of := func(program string, flags ...string) []agent.Bypass {
+		all := make([]agent.Bypass, len(flags))
+		for i, flag := range flags {
+			all[i] = agent.Bypass{Flag: flag, Of: []string{program}}
 		}
+		return all
 	}
-	return ""
+	return slices.Concat(
+		of("gemini", "--yolo", "-y", "--approval-mode"), of("qwen", "--yolo", "-y", "--approval-mode"),
+		of("codex-acp", "--dangerously-bypass-approvals-and-sandbox", "--full-auto"), of("claude-agent-acp", "--dangerously-skip-permissions"),
+		of("copilot", "--allow-all-tools", "--allow-all", "--allow-all-paths", "--allow-tool", "--yolo"), of("kimi", "--yolo", "-y", "--yes", "--auto-approve"),
+		of("kilo", "--auto", "--yolo"), of("cline", "--yolo", "-y", "--auto-approve-all"), of("cursor-agent", "--force", "-f", "--yolo"),
+		of("vibe-acp", "--auto-approve"),
+	)
 }

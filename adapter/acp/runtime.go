@@ -15,12 +15,11 @@ import (
 
 // Runtime runs an agent, one process for each session.
 type Runtime struct {
-	// Preset is the agent. An agent without a preset has a Command alone.
+	// Preset is what is known of the agent; zero for an agent without a preset.
 	Preset Preset
-	// Command replaces the preset's program and arguments.
+	// Command and Args start the agent.
 	Command string
-	// Args come after the preset's.
-	Args []string
+	Args    []string
 	// Env is the whole environment of the process.
 	Env []string
 	// Tools overrides what the agent says of the kinds of its tools.
@@ -41,28 +40,23 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if err != nil {
 		return nil, err
 	}
-	command, args := r.commandLine()
-	if command == "" {
-		return nil, fmt.Errorf("%s: there is no program to run: set command, such as `gemini`, and args, such as [--acp]", r.name())
-	}
-	if flag := r.Preset.bypass(args); flag != "" {
-		return nil, fmt.Errorf("%s: %s lets the agent act without asking: take it out of args and set a permission policy instead", r.name(), flag)
+	if r.Command == "" {
+		return nil, fmt.Errorf("%s: there is no program to run: set command, such as gemini, and args, such as [--acp]", r.name())
 	}
 	if r.StartTime <= 0 {
 		r.StartTime = time.Minute
 	}
 	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
-		Adapter: r.name(), Name: r.title(), Command: command, Env: r.Env, NotFound: r.notFound(),
+		Adapter: r.name(), Name: r.title(), Command: r.Command, Env: r.Env, NotFound: r.notFound(),
 		StartTime: r.StartTime, StopTime: r.StopTime, AnswerOnStop: true, Advice: r.advice,
-		Args: func(string) []string { return args },
+		Args: func(string) []string { return r.Args },
 		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(r, s, c) },
 	})
 }
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	command, _ := r.commandLine()
-	cmd := exec.CommandContext(ctx, command, "--version")
+	cmd := exec.CommandContext(ctx, r.Command, "--version")
 	cmd.Env = r.Env
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
@@ -70,7 +64,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	case procio.NotFound(err):
 		return "", r.notFound()
 	case err != nil:
-		return "", fmt.Errorf("%s: `%s --version` failed: %w: %s", r.name(), command, err, short(lastLine(string(out))))
+		return "", fmt.Errorf("%s: `%s --version` failed: %w: %s", r.name(), r.Command, err, short(lastLine(string(out))))
 	}
 	return short(strings.TrimPrefix(lastLine(string(out)), r.title()+" ")), nil
 }
@@ -80,22 +74,14 @@ func lastLine(s string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-func (r Runtime) commandLine() (command string, args []string) {
-	if r.Command != "" {
-		return r.Command, append(append([]string{}, r.Preset.argsOf(r.Command)...), r.Args...)
-	}
-	return r.Preset.Command, append(append([]string{}, r.Preset.Args...), r.Args...)
-}
-
 func (r Runtime) name() string  { return orElse(r.Preset.Name, "acp") }
 func (r Runtime) title() string { return orElse(r.Preset.Title, "The agent") }
 
 func (r Runtime) notFound() error {
-	command, _ := r.commandLine()
 	if r.Preset.Install == "" {
-		return fmt.Errorf("%s: %s was not found: correct command", r.name(), command)
+		return fmt.Errorf("%s: %s was not found: correct command", r.name(), r.Command)
 	}
-	return fmt.Errorf("%s: %s was not found: install it with `%s`, or set command", r.name(), command, r.Preset.Install)
+	return fmt.Errorf("%s: %s was not found: install it with `%s`, or set command", r.name(), r.Command, r.Preset.Install)
 }
 
 // advice is what to do about an error, if that is known.
