@@ -49,7 +49,8 @@ func rooms() []room {
 		{packages: "internal/httpjson"},
 		{packages: "internal/procio"},
 		{packages: "toolkind", ours: "trace"},
-		{packages: "permission", ours: "trace"},
+		{packages: "permission", ours: "toolkind trace"},
+		{packages: "permission/permissiontest", ours: "permission toolkind trace workspace"},
 
 		// The frames of a session agent, for both sides of it.
 		{packages: "agentops", ours: "trace"},
@@ -79,7 +80,7 @@ func rooms() []room {
 		{packages: "export/*", ours: "trace"},
 
 		// The hub, and what is above it.
-		{packages: "session", ours: "trace agent eventlog internal/size permission workspace"},
+		{packages: "session", ours: "trace agent eventlog internal/size permission toolkind workspace"},
 		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway", ours: "access agent agentops agentops/browser metrics session trace uistream", others: "github.com/coder/websocket golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},

@@ -7,6 +7,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
+	"github.com/tributary-dev/tributary/adapter/codex"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/adapter/runner"
@@ -17,7 +18,7 @@ import (
 
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
-	return catalog{acpAdapter(), agentopsAdapter(), claudeAdapter(), demoAdapter(), echoAdapter(), runnerAdapter()}
+	return catalog{acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), demoAdapter(), echoAdapter(), runnerAdapter()}
 }
 
 func acpAdapter() agent.Adapter {
@@ -58,6 +59,24 @@ func claudeAdapter() agent.Adapter {
 			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
 		},
 		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
+	}
+}
+
+func codexAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "codex", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Environ: []string{"CODEX_*", "OPENAI_*", "!CODEX_SANDBOX", "!CODEX_SANDBOX_NETWORK_DISABLED", "!CODEX_THREAD_ID"}, // marks of a Codex that this program itself runs in
+		Grants:  []agent.Grant{{Path: "~/.codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			var o codex.Settings
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
+			o, err := o.Filled()
+			tools := toolkind.Codex().With(s.ToolKinds)
+			return codex.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ, Settings: o, Tools: &tools}, err
+		},
+		Decoder: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) },
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -64,7 +65,13 @@ func (s *setup) agent(name string) (session.Agent, error) {
 	if a.Policy != nil {
 		policy = *a.Policy
 	}
-	return session.Agent{Runtime: runtime, Cwd: cwd, Model: a.Model, Options: a.Options, Policy: policy, InProcess: kind.InProcess}, nil
+	tools, known := toolkind.For(preset.Name)
+	if !known {
+		tools, _ = toolkind.For(kind.Name)
+	}
+	return session.Agent{
+		Runtime: runtime, Cwd: cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: kind.InProcess,
+	}, nil
 }
 
 // sessionOptions are the rules of the hub, but for its log.
