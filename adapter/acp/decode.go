@@ -50,6 +50,7 @@ type their struct {
 type turn struct {
 	b        *trace.Builder
 	stopped  bool // a person has stopped it
+	broken   bool // the agent has said beside the protocol that it failed
 	speakers map[string]*speaker
 	parts    int
 	calls    map[string]*call

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"strings"
 
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
 	"github.com/tributary-dev/tributary/workspace"
@@ -35,24 +34,20 @@ func (p *protocol) read(_ context.Context, params json.RawMessage) (any, error) 
 	if err := json.Unmarshal(params, &r); err != nil {
 		return nil, jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	}
-	data, cut, err := p.conn.Host().Files().ReadFile(r.Path)
-	if err != nil {
+	limit := 0
+	if r.Limit != nil {
+		limit = *r.Limit
+	}
+	data, cut, err := p.conn.Host().Files().ReadLines(r.Path, max(r.Line, 1), max(limit, 0))
+	switch {
+	case p.runtime.Preset.MissingIsEmpty && errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		return nil, fileError(r.Path, err)
 	}
-	if cut && r.Limit == nil {
+	if cut && limit == 0 {
 		return nil, jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The file is longer than 1 MiB: read it in parts, with line and limit."}
 	}
-	return map[string]string{"content": lines(string(data), r.Line, r.Limit)}, nil
-}
-
-// lines cuts lines out of a text; the first one has the number 1.
-func lines(text string, first int, limit *int) string {
-	all := strings.SplitAfter(text, "\n")
-	all = all[min(max(first-1, 0), len(all)):]
-	if limit != nil {
-		all = all[:min(max(*limit, 0), len(all))]
-	}
-	return strings.Join(all, "")
+	return map[string]string{"content": string(data)}, nil
 }
 
 // act does what the agent has asked for and what was allowed.

@@ -19,6 +19,9 @@ type Preset struct {
 	LooseModes []string
 	// Mode is the mode in which sessions begin, if the agent's own would not ask.
 	Mode string
+	// MissingIsEmpty answers that a file that does not exist is empty. The agent does not
+	// understand the protocol's error, and so could not make a file.
+	MissingIsEmpty bool
 }
 
 // Presets returns the agents that people use. Any other agent runs by its command line.
@@ -32,7 +35,7 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "gemini", Command: "gemini", Args: []string{"--acp"}, Install: "npm install -g @google/gemini-cli", Environ: google},
 			Title:  "Gemini CLI", Login: "run `gemini` once in a terminal, or set GEMINI_API_KEY",
-			Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"}, LooseModes: []string{"yolo"},
+			Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"}, LooseModes: []string{"yolo"}, MissingIsEmpty: true,
 		},
 		{
 			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic},
@@ -42,7 +45,7 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai},
 			Title:  "Codex", Login: "run `codex login` in a terminal, or set OPENAI_API_KEY",
-			Keys: map[string]string{"OPENAI_API_KEY": "openai-api-key", "CODEX_API_KEY": "codex-api-key"}, LooseModes: []string{"full-access", "agent-full-access"}, Mode: "read-only",
+			Keys: map[string]string{"OPENAI_API_KEY": "api-key", "CODEX_API_KEY": "api-key"}, LooseModes: []string{"agent-full-access"}, Mode: "read-only",
 		},
 		{
 			Preset: agent.Preset{Name: "opencode-acp", Command: "opencode", Args: []string{"acp"}, Install: "npm install -g opencode-ai", Environ: with("OPENCODE_*")},

@@ -98,8 +98,12 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 	}
 	d.usage(c, r)
 	end := stopOf(r.StopReason)
-	if m.Error != nil {
+	switch {
+	case m.Error != nil:
 		end = d.failure(c, *m.Error)
+	case c.broken && c.held != nil && end.Outcome == trace.OutcomeCompleted: // Codex says so in a message
+		end = trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: sentence(explain(jsonrpc.Error{Message: strings.TrimSpace(c.held.text)}))}
+		c.held = nil
 	}
 	d.endTurn(c, end)
 	if len(d.prompts) > 0 {

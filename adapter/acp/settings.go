@@ -208,6 +208,9 @@ func (d *Decoder) note(u update, t agent.Turns) bool {
 		d.config.Options = u.ConfigOptions
 		d.config.note(t)
 	case "session_info_update":
+		if c := d.current(t); c != nil && u.Meta.Codex.Status.Type == "systemError" {
+			c.broken = true
+		}
 		if u.Title != nil && *u.Title != "" {
 			t.Note(trace.Title(string(*u.Title)))
 		}

@@ -99,6 +99,9 @@ func nameOf(from toolCall, m meta) string {
 
 // merge takes over what is new about a call.
 func (d *Decoder) merge(tc *call, from toolCall) {
+	if from.Name != "" {
+		tc.tool.RawName, tc.tool.Name = from.Name, from.Name
+	}
 	if from.Title != nil && *from.Title != "" {
 		tc.tool.Title = string(*from.Title)
 	}
@@ -123,7 +126,9 @@ func (d *Decoder) merge(tc *call, from toolCall) {
 			}
 		}
 	}
-	tc.tool.Input = tc.input()
+	if len(tc.tool.Input) == 0 || present(from.RawInput) || present(from.Content) && !tc.whole {
+		tc.tool.Input = tc.input()
+	}
 	if places := tc.places(from); len(places) > 0 {
 		tc.tool.Locations = places
 	}
@@ -134,15 +139,25 @@ func diffsOf(items []item) []item {
 }
 
 // input is the call's input. Some agents give none: then what they show of the call
-// stands for it.
+// stands for it, with the names that the protocol has for the parts of a diff.
 func (tc *call) input() raw {
 	if object(tc.raw) || present(tc.raw) && !bytes.HasPrefix(bytes.TrimSpace(tc.raw), []byte("{")) {
 		return tc.raw
 	}
-	if len(tc.items) == 0 {
+	var changes []map[string]any
+	for _, i := range tc.diffs {
+		changes = append(changes, map[string]any{"path": i.Path, "oldText": i.OldText, "newText": i.NewText})
+	}
+	switch {
+	case len(changes) == 1:
+		return encode(changes[0])
+	case len(changes) > 1:
+		return encode(map[string]any{"changes": changes})
+	case len(tc.items) > 0:
+		return encode(map[string]any{"title": tc.tool.Title, "content": tc.content})
+	default:
 		return raw("{}")
 	}
-	return encode(map[string]any{"title": tc.tool.Title, "content": tc.content})
 }
 
 // places are the files that a call touches: those that the agent names, those of its
@@ -178,8 +193,11 @@ func (tc *call) places(from toolCall) []trace.Location {
 // ask with a part of the input, or with other spellings of its keys. A diff shows what
 // the input would do.
 func restates(asked, shown raw) bool {
+	if bytes.Equal(asked, shown) {
+		return true
+	}
 	var a, s map[string]any
-	if json.Unmarshal(asked, &a) != nil || json.Unmarshal(shown, &s) != nil {
+	if json.Unmarshal(asked, &a) != nil || json.Unmarshal(shown, &s) != nil || len(a) == 0 {
 		return false
 	}
 	known := map[string]any{}

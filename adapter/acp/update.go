@@ -93,8 +93,14 @@ func (c *turn) speaker(m meta) *speaker {
 	return s
 }
 
-// held is a text that may turn out to be the error with which the turn ends. Claude
-// Code writes its errors as messages, too.
+// failureText reports whether a text that begins a message may be the error with which
+// the turn ends: Claude Code and Codex write their errors as messages, too.
+func (c *turn) failureText(s *speaker, message, body string) bool {
+	begins := s.key == "" || s.thought || s.message != message
+	return begins && (strings.HasPrefix(body, "API Error") || c.broken && message == "")
+}
+
+// held is a text that may turn out to be the error with which the turn ends.
 type held struct {
 	s    *speaker
 	id   string
@@ -131,7 +137,7 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update) error {
 	switch {
 	case body == "":
 		c.b.Touch()
-	case !thought && s.key == "" && strings.HasPrefix(body, "API Error"), !thought && s.message != u.MessageID && strings.HasPrefix(body, "API Error"):
+	case !thought && c.failureText(s, u.MessageID, body):
 		c.held = &held{s: s, id: u.MessageID, text: body}
 		c.b.Touch()
 	default:

@@ -103,6 +103,11 @@ type meta struct {
 		ToolName string `json:"toolName"`
 		Parent   string `json:"parentToolUseId"`
 	} `json:"claudeCode"`
+	Codex struct {
+		Status struct {
+			Type string `json:"type"`
+		} `json:"threadStatus"`
+	} `json:"codex"`
 	ToolName      string       `json:"toolName"`
 	Parent        string       `json:"parentToolCallId"`
 	TerminalDelta terminalMeta `json:"terminal_output_delta"`

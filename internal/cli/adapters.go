@@ -30,7 +30,8 @@ func acpAdapter() agent.Adapter {
 		Name: "acp", Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			preset, _ := acp.FindPreset(s.Preset) // a command line of the user's own has none
-			return acp.Runtime{Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: toolkind.Table{}.With(s.ToolKinds)}, nil
+			tools, _ := toolkind.For(s.Preset)    // as above: the agent says of each tool what kind it is
+			return acp.Runtime{Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}, nil
 		},
 		Decoder: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) },
 	}
