@@ -55,8 +55,9 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 		p.Call.RawInput = nil
 	}
 	d.merge(asked, p.Call)
-	for _, l := range tc.tool.Locations {
-		if !slices.Contains(asked.tool.Locations, l) {
+	asked.tool.Locations = (&call{raw: asked.raw, diffs: asked.diffs}).places(p.Call)
+	for _, l := range tc.tool.Locations { // what was shown adds dangers, and proves nothing alone
+		if len(asked.tool.Locations) > 0 && !slices.Contains(asked.tool.Locations, l) {
 			asked.tool.Locations = append(asked.tool.Locations, l)
 		}
 	}
