@@ -60,7 +60,7 @@ func TestEveryCallOfARecordingEndsAndNoSyntheticTextIsShown(t *testing.T) {
 				case trace.ToolResult:
 					delete(open, p.ToolCallID)
 				case trace.Message:
-					if strings.HasPrefix(p.Text, "API Error") || strings.HasPrefix(p.Text, "[Request interrupted") || p.Role != trace.RoleAssistant {
+					if strings.HasPrefix(p.Text, "API Error") || strings.HasPrefix(p.Text, "[Request interrupted") || strings.HasPrefix(p.Text, "[MODE_UPDATE]") || p.Role != trace.RoleAssistant {
 						t.Errorf("%s, turn %d: the agent says %q", name, i+1, p.Text)
 					}
 				case trace.Thought:

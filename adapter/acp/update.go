@@ -35,7 +35,7 @@ func (d *Decoder) update(params raw, t agent.Turns) error {
 	s := c.speaker(u.Meta)
 	switch u.Kind {
 	case "agent_message_chunk", "agent_thought_chunk":
-		return d.chunk(c, s, u)
+		return d.chunk(c, s, u, t)
 	case "tool_call", "tool_call_update":
 		c.release("")
 		s.end()
@@ -116,8 +116,11 @@ func (c *turn) release(failure string) {
 	}
 }
 
+// modeMark begins the message by which Gemini CLI says that its mode has changed.
+const modeMark = "[MODE_UPDATE] "
+
 // chunk takes a piece of text, or a file that the agent shows.
-func (d *Decoder) chunk(c *turn, s *speaker, u update) error {
+func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 	var b block
 	if err := decodeInto(u.Content, &b); err != nil {
 		return err
@@ -134,9 +137,12 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update) error {
 		}
 		return nil
 	}
+	mode, switched := strings.CutPrefix(body, modeMark)
 	switch {
 	case body == "":
 		c.b.Touch()
+	case switched && !thought && word.MatchString(mode):
+		t.Note(trace.CurrentMode(mode))
 	case !thought && c.failureText(s, u.MessageID, body):
 		c.held = &held{s: s, id: u.MessageID, text: body}
 		c.b.Touch()
