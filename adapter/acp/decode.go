@@ -30,6 +30,7 @@ type Decoder struct {
 	prompts []prompt          // sent and not answered; the turn of the first one runs
 	turn    *turn
 	always  map[string]bool // tools that a person has allowed for good
+	newest  jsonrpc.Message // of the agent; the zero Message if its newest line was none
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -65,6 +66,9 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		return nil, nil
 	}
 	msg, err := jsonrpc.Parse(m.Data)
+	if m.Dir == agent.Out {
+		d.newest = msg
+	}
 	if err != nil {
 		return nil, fmt.Errorf("acp: a line was skipped: %w", err)
 	}

@@ -48,8 +48,8 @@ func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
 }
 
 // Received implements agentkit.Receiver.
-func (p *protocol) Received(line json.RawMessage) {
-	_, _ = p.rpc.Take(line) // the Decoder has said what is wrong with it
+func (p *protocol) Received(json.RawMessage) {
+	p.rpc.Receive(p.newest)
 }
 
 // Close implements io.Closer.

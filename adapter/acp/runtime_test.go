@@ -27,7 +27,7 @@ func TestSuite(t *testing.T) {
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "tool", agenttest.Question: "ask",
 			agenttest.Tell: "tell tulip", agenttest.Recall: "recall",
 		},
-		Word: "tulip", Turns: []string{"garbage", "big"}, Bound: 20 * time.Second,
+		Word: "tulip", Turns: []string{"garbage"}, Bound: 20 * time.Second,
 	})
 }
 
@@ -186,6 +186,14 @@ func TestTurnsThatEndBadly(t *testing.T) {
 		if _, said, stop := st.turn(prompt("hello")); stop.Outcome != trace.OutcomeCompleted || said != "you said: hello" {
 			t.Errorf("after %s: %q %+v", text, said, stop)
 		}
+	}
+}
+
+func TestALineOf50MBIsRead(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, "plain", "")
+	if _, said, stop := st.turn(prompt("big")); said != "done" || stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("%q, %+v", said, stop)
 	}
 }
 

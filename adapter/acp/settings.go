@@ -225,6 +225,10 @@ func (d *Decoder) note(u update, t agent.Turns) bool {
 const shortRunes = 200
 
 func short(s string) string {
+	if len(s) <= shortRunes {
+		return s
+	}
+	s = s[:min(len(s), 4*shortRunes+4)]
 	if r := []rune(s); len(r) > shortRunes {
 		return strings.TrimSpace(string(r[:shortRunes])) + "…"
 	}
