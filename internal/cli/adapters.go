@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/codex"
@@ -21,8 +22,24 @@ import (
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
 	return catalog{
-		agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
+		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
 		openaiAdapter(), opencodeAdapter(), runnerAdapter(),
+	}
+}
+
+func acpAdapter() agent.Adapter {
+	var presets []agent.Preset
+	for _, p := range acp.Presets() {
+		presets = append(presets, p.Preset)
+	}
+	return agent.Adapter{
+		Name: "acp", Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			preset, _ := acp.FindPreset(s.Preset) // a command line of the user's own has none
+			tools, _ := toolkind.For(s.Preset)    // as above: the agent says of each tool what kind it is
+			return acp.Runtime{Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}, nil
+		},
+		Decoder: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) },
 	}
 }
 
