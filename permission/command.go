@@ -88,7 +88,7 @@ func plainWords(command string) (words []string, ok bool) {
 	}
 	for _, r := range command {
 		switch {
-		case r < ' ' && r != '\t' || !steady(r):
+		case r != '\t' && !steady(r):
 			return nil, false
 		case quote != 0 && r == quote:
 			quote = 0

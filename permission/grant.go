@@ -64,15 +64,22 @@ type Grant struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// Grant makes a grant of a call that a person has allowed for good.
-func (r Remember) Grant(id string, c trace.ToolCall, s Scope, by string, now time.Time) Grant {
-	g := Grant{ID: id, Scope: r.Scope, Tool: c.RawName, Kind: c.ToolKind, Title: c.Title, By: by, At: now, Inside: s.inside(c)}
+// Grant prepares the grant that an "always" to a call would be. It reads the file
+// system, as Judge does.
+func (r Remember) Grant(c trace.ToolCall, s Scope) Grant {
+	g := Grant{Scope: r.Scope, Tool: c.RawName, Kind: c.ToolKind, Title: c.Title, Inside: s.inside(c)}
 	if g.Scope == "" {
 		g.Scope = GrantSession
 	}
 	if !g.Inside {
 		g.Input = c.Input
 	}
+	return g
+}
+
+// Give completes a prepared grant with the person who gave it.
+func (r Remember) Give(g Grant, id, by string, now time.Time) Grant {
+	g.ID, g.By, g.At = id, by, now
 	if r.For > 0 {
 		g.Expires = now.Add(r.For)
 	}

@@ -106,7 +106,7 @@ func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) 
 	}
 	if err := l.save(context.WithoutCancel(ctx)); err != nil {
 		l.mu.Lock()
-		l.info.Members, l.info.NoChat, l.info.Title = was.Members, was.NoChat, was.Title
+		l.info.Members, l.info.NoChat, l.info.Title, l.info.Grants = was.Members, was.NoChat, was.Title, was.Grants
 		l.mu.Unlock()
 		return Info{}, err
 	}

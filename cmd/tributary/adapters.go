@@ -26,6 +26,8 @@ type adapter struct {
 	takes []string
 	// inProcess says that its sessions cost no process.
 	inProcess bool
+	// remembers says that the agent keeps an "always" by itself.
+	remembers bool
 	// remote says that it is nothing without the address of a server, so that there
 	// is no agent of its name unless the configuration makes one.
 	remote  bool
@@ -58,7 +60,7 @@ func adapters() []adapter {
 			decoder: func() agent.Decoder { return agentops.NewDecoder(agentops.Options{}) },
 		},
 		{
-			name: "claude", takes: process,
+			name: "claude", takes: process, remembers: true,
 			runtime: func(a config.Agent) agent.Runtime {
 				tools := toolkind.Claude().With(a.ToolKinds)
 				return claude.Runtime{Command: a.Command, Args: a.Args, Env: environ(a.Env), Tools: &tools}

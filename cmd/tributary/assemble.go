@@ -94,7 +94,7 @@ func agents(c config.Config) (map[string]session.Agent, error) {
 		}
 		tools, _ := toolkind.For(kind.name)
 		all[name] = session.Agent{
-			Runtime: kind.runtime(a), Cwd: cwd, Model: a.Model, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: kind.inProcess,
+			Runtime: kind.runtime(a), Cwd: cwd, Model: a.Model, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: kind.inProcess, Remembers: kind.remembers,
 		}
 	}
 	return all, nil
