@@ -83,6 +83,20 @@ ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own prom
 agents: need-go need-node ## Install the real agents that tests run, outside the project
 	$(GO) run ./internal/realagent/install
 
+examples/claude-agent-sdk/typescript/node_modules/.package-lock.json: examples/claude-agent-sdk/typescript/package-lock.json | need-node
+	npm --prefix examples/claude-agent-sdk/typescript ci --no-audit --no-fund
+	@touch $@
+
+examples/claude-agent-sdk/python/venv/installed: examples/claude-agent-sdk/python/requirements.txt
+	python3 -m venv examples/claude-agent-sdk/python/venv
+	examples/claude-agent-sdk/python/venv/bin/pip install -q -r $<
+	@touch $@
+
+.PHONY: sdk-examples
+sdk-examples: agents examples/claude-agent-sdk/typescript/node_modules/.package-lock.json examples/claude-agent-sdk/python/venv/installed ## The examples on the Claude Agent SDK, with the real Claude Code below them
+	TRIBUTARY_SDK_TYPESCRIPT=$(CURDIR)/examples/claude-agent-sdk/typescript TRIBUTARY_SDK_PYTHON=$(CURDIR)/examples/claude-agent-sdk/python \
+	  $(GO) test -count=1 -run ClaudeAgentSDK ./adapter/claude
+
 .PHONY: conformance
 conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary, with the demo agent; the apps of docs/
 	cd conformance && node --test --test-reporter=spec app.test.mjs rfc.test.mjs && node run.mjs

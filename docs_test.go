@@ -273,7 +273,7 @@ func TestI18_EveryRowOfTheRFCIsHeld(t *testing.T) {
 	}
 }
 
-// TestA09_NoJavaScriptServesChats: the server is Go alone. JavaScript is in the page,
+// TestA09_NoJavaScriptServesChats: the server is Go alone. JavaScript is in the page, in examples,
 // and in what tests and compares.
 func TestA09_NoJavaScriptServesChats(t *testing.T) {
 	t.Parallel()
@@ -283,12 +283,32 @@ func TestA09_NoJavaScriptServesChats(t *testing.T) {
 			return err
 		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
 			return fs.SkipDir
-		case d.Name() == "package.json" && !slices.Contains([]string{"web", "conformance", "bench/peer"}, path.Dir(name)):
+		case d.Name() == "package.json" && !strings.HasPrefix(name, "examples/") && !slices.Contains([]string{"web", "conformance", "bench/peer"}, path.Dir(name)):
 			t.Errorf("%s: the server is to need no package of npm", name)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestTheTutorialShowsTheAdapterAsItIs: the Go blocks of the tutorial stand in the
+// example, which is compiled and tested.
+func TestTheTutorialShowsTheAdapterAsItIs(t *testing.T) {
+	t.Parallel()
+	sources := text(t, "examples/tutorial/adapter.go") + text(t, "examples/tutorial/adapter_test.go")
+	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(text(t, "docs/adapters.md"), -1)
+	if len(blocks) < 5 {
+		t.Errorf("the tutorial has only %d blocks of Go", len(blocks))
+	}
+	for _, b := range blocks {
+		if !strings.HasPrefix(b[1], "package main") && !strings.Contains(flat(sources), flat(b[1])) {
+			t.Errorf("this block of the tutorial is not in the example:\n%s", b[1])
+		}
+	}
+	if lines := strings.Count(text(t, "examples/tutorial/adapter.go"), "\n"); lines >= 150 {
+		t.Errorf("the tutorial's adapter has %d lines, and is to have fewer than 150", lines)
 	}
 }

@@ -40,7 +40,7 @@ func rooms() []room {
 		{packages: "internal/size"},
 
 		// The contract knows nobody.
-		{packages: "trace", ours: "internal/quote"},
+		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
 		{packages: "workspace"},
 		{packages: "workspace/workspacetest"},
 		{packages: "web"},
@@ -59,14 +59,14 @@ func rooms() []room {
 		// The seam, and the adapters below it: they know neither each other, nor
 		// the log, the hub or the stream.
 		{packages: "agent", ours: "trace workspace"},
-		{packages: "agent/agenttest", ours: "agent trace workspace", others: "go.uber.org/goleak"},
+		{packages: "internal/replay", ours: "agent trace internal/sse"},
+		{packages: "agent/agenttest", ours: "agent internal/replay trace workspace", others: "go.uber.org/goleak"},
 		{packages: "agent/agentkit", ours: "agent trace internal/procio workspace"},
 		{packages: "agent/toolloop", ours: "agent trace toolkind workspace internal/procio"},
 		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
-		{packages: "internal/replay", ours: "agent trace internal/sse"},
 		{packages: "internal/replay/replaytest", ours: "agent agent/agenttest internal/replay trace", others: "github.com/google/go-cmp"},
 
 		// The log.
@@ -85,7 +85,12 @@ func rooms() []room {
 		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway", ours: "access agent agentops agentops/browser metrics session trace uistream", others: "github.com/coder/websocket golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
-		{packages: "cmd/tributary", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
+		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
+		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by
+		{packages: "cmd/tributary", ours: "."},
+
+		{packages: "examples/tutorial", ours: "agent agent/agentkit trace"},
+		{packages: "examples/tutorial/parrot"},
 
 		// What only tests and maintainers run.
 		{packages: "internal/scriptedmodel"},
@@ -118,7 +123,7 @@ func sources(t *testing.T) map[string][]source {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"node_modules", "testdata", "tools"}, d.Name())):
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"node_modules", "testdata", "tools", "examples"}, d.Name())):
 			return fs.SkipDir
 		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
 			return nil
@@ -190,7 +195,10 @@ func roomOf(dir string) (room, bool) {
 }
 
 func (r room) allows(imported string) error {
-	if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+	if own, ok := strings.CutPrefix(imported, module+"/"); ok || imported == module {
+		if imported == module {
+			own = "."
+		}
 		may := strings.Fields(r.ours)
 		if slices.Contains(may, own) || slices.Contains(may, "*") {
 			return nil

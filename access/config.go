@@ -43,6 +43,8 @@ type Config struct {
 	Tokens []Token
 	// JWT is how JSON Web Tokens are judged in ModeJWT.
 	JWT JWT
+	// Groups are lists of people, by their Principal's ID. Claims may add to them.
+	Groups map[string][]string
 	// PassThrough names the side that is to judge bearer tokens that nobody here knows:
 	// who sends one is let through as a Guest, who may do nothing by that alone. "":
 	// such tokens are refused.
@@ -88,7 +90,7 @@ func listenHost(listen string) string {
 }
 
 func (c Config) checkNone() error {
-	if a, err := parseHostEntry(listenHost(c.Listen)); err != nil || !a.loopback() {
+	if !Loopback(c.Listen) {
 		return fmt.Errorf("access mode none needs a loopback listen address and %q is none; listen on 127.0.0.1 or use mode token", c.Listen)
 	}
 	if len(c.AllowOrigins) > 0 {

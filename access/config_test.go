@@ -64,14 +64,14 @@ func TestConfigErrors(t *testing.T) {
 
 func TestRoles(t *testing.T) {
 	t.Parallel()
-	all := []Role{Viewer, Collaborator, Owner}
+	all := []Role{Viewer, Collaborator, Owner, Admin}
 	for i, have := range all {
 		for j, need := range all {
 			if have.Allows(need) != (i >= j) {
 				t.Errorf("%v allows %v: %v", have, need, have.Allows(need))
 			}
 		}
-		for _, bad := range []Role{-1, 0, 4} {
+		for _, bad := range []Role{-1, 0, 5} {
 			if bad.Allows(have) || have.Allows(bad) || bad.Allows(bad) {
 				t.Errorf("role %d and %v", bad, have)
 			}
@@ -81,12 +81,17 @@ func TestRoles(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"name":"ci","token_env":"X","role":"collaborator"}`), &token); err != nil || token.Role != Collaborator {
 		t.Errorf("%+v, %v", token, err)
 	}
-	if text, err := json.Marshal(owner()); err != nil || string(text) != `{"id":"owner","name":"owner","role":"owner"}` {
+	if text, err := json.Marshal(owner()); err != nil || string(text) != `{"id":"owner","name":"owner","role":"admin"}` {
 		t.Errorf("%s, %v", text, err)
 	}
 	for _, bad := range []string{"", "none", "Owner", "admin"} {
 		if _, err := ParseRole(bad); err == nil {
-			t.Errorf("role %q is known", bad)
+			t.Errorf("role %q is known in a session", bad)
+		}
+	}
+	for _, bad := range []string{"", "none", "Admin", "owner"} {
+		if err := new(Role).UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("role %q is known in the gateway", bad)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type Guard struct {
 	side     string    // that judges unknown tokens; "": nobody does
 	minted   string
 	public   func(*http.Request) bool
+	groups   map[string][]string
 	turnAway func(w http.ResponseWriter, r *http.Request) bool
 	refuse   func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
 }
@@ -27,7 +29,7 @@ type Guard struct {
 // New makes a Guard. In token mode it reads the owner's token, or mints it when
 // the file does not exist. Its errors say what to change.
 func New(c Config) (*Guard, error) {
-	g := &Guard{mode: c.Mode, side: c.PassThrough, public: c.Public, turnAway: c.TurnAway, refuse: c.Refuse}
+	g := &Guard{mode: c.Mode, side: c.PassThrough, public: c.Public, groups: c.Groups, turnAway: c.TurnAway, refuse: c.Refuse}
 	if g.mode == "" {
 		g.mode = ModeToken
 	}
@@ -88,7 +90,7 @@ func (g *Guard) readTokens(c Config) error {
 			return fmt.Errorf("a token is named %q, as those are who come through %s; give it another name", t.Name, c.PassThrough)
 		}
 		if !t.Role.known() {
-			return fmt.Errorf("token %q has no role; use viewer, collaborator or owner", t.Name)
+			return fmt.Errorf("token %q has no role; use viewer, collaborator or admin", t.Name)
 		}
 		value, err := t.value()
 		if err != nil {
@@ -137,6 +139,9 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 		who, no := g.identify(r, from, site)
 		switch {
 		case no == refusal{}:
+			if !who.isGuest {
+				who.principal = g.grouped(who.principal)
+			}
 			r = r.WithContext(who.in(r.Context()))
 		case changesState(r) || r.Method == http.MethodOptions || !g.public(r):
 			g.refuseWith(w, r, no)
@@ -158,6 +163,16 @@ func (s sender) in(ctx context.Context) context.Context {
 		ctx = WithGuest(ctx, s.guest)
 	}
 	return With(ctx, s.principal)
+}
+
+// grouped adds the groups that list a principal.
+func (g *Guard) grouped(p Principal) Principal {
+	for _, name := range slices.Sorted(maps.Keys(g.groups)) {
+		if slices.Contains(g.groups[name], p.ID) && !slices.Contains(p.Groups, name) {
+			p.Groups = append(slices.Clone(p.Groups), name)
+		}
+	}
+	return p
 }
 
 // identify says who sent r, or why that counts for nothing. What a browser adds by

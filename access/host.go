@@ -147,3 +147,10 @@ func newHostList(listen string, allow []string) (hostList, error) {
 func (l hostList) allows(a authority) bool {
 	return a.loopback() || l[a] || l[authority{host: a.host}]
 }
+
+// Loopback reports whether an address to listen on is one that only this machine
+// reaches.
+func Loopback(listen string) bool {
+	a, err := parseHostEntry(listenHost(listen))
+	return err == nil && a.loopback()
+}

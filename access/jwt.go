@@ -41,6 +41,9 @@ type JWT struct {
 	Roles     map[string]Role
 	// DefaultRole is the role of those whose claim gives none; Viewer if zero.
 	DefaultRole Role
+	// GroupClaim names the claim with the groups that somebody belongs to: a text or a
+	// list; "" for none.
+	GroupClaim string
 	// SessionClaim names a claim that binds a token to a session, or a list of them.
 	SessionClaim string
 }
@@ -172,6 +175,9 @@ func (v *verifier) claimed(standard jwt.Claims, claims map[string]any) (Principa
 		p.Name = p.ID
 	}
 	p.Role = v.role(claims)
+	if v.GroupClaim != "" {
+		p.Groups = list(claim(claims, v.GroupClaim))
+	}
 	if v.SessionClaim != "" {
 		if bound := claim(claims, v.SessionClaim); bound != nil {
 			p.Bound = NewBound(list(bound)...)
@@ -194,7 +200,7 @@ func (v *verifier) role(claims map[string]any) Role {
 	for _, name := range names {
 		role := v.Roles[name]
 		if v.Roles == nil {
-			role, _ = ParseRole(name)
+			role, _ = parseGatewayRole(name)
 		}
 		greatest = max(greatest, role)
 	}

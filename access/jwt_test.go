@@ -201,7 +201,7 @@ func TestB04_JWTOfEveryKind(t *testing.T) {
 func TestB04_TokensBesideJWT(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, jwtMode(JWT{KeyFile: signer{"", jose.RS256, rsaKey()}.pem(t)}))
-	for token, want := range map[string]string{viewToken: "wall viewer", workToken: "ci collaborator", g.minted: "owner owner", "nobody": "token_wrong", "": "token_wrong"} {
+	for token, want := range map[string]string{viewToken: "wall viewer", workToken: "ci collaborator", g.minted: "owner admin", "nobody": "token_wrong", "": "token_wrong"} {
 		if got := bring(g, token); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -324,7 +324,7 @@ func TestB05_ClaimsThatDoNotHold(t *testing.T) {
 func TestB06_RolesOfClaims(t *testing.T) {
 	t.Parallel()
 	s := signer{"", jose.EdDSA, newEdKey(t)}
-	mapped := map[string]Role{"agents:use": Collaborator, "admin": Owner, "guest": Viewer}
+	mapped := map[string]Role{"agents:use": Collaborator, "admin": Admin, "guest": Viewer}
 	for _, c := range []struct {
 		name string
 		jwt  JWT
@@ -336,10 +336,10 @@ func TestB06_RolesOfClaims(t *testing.T) {
 		{"own words", JWT{RoleClaim: "role"}, claims{"role": "collaborator"}, "ada collaborator"},
 		{"unknown word", JWT{RoleClaim: "role"}, claims{"role": "root"}, "ada viewer"},
 		{"scope", JWT{RoleClaim: "scope", Roles: mapped}, claims{"scope": "openid agents:use"}, "ada collaborator"},
-		{"greatest of a list", JWT{RoleClaim: "groups", Roles: mapped}, claims{"groups": []string{"guest", "admin", "agents:use"}}, "ada owner"},
+		{"greatest of a list", JWT{RoleClaim: "groups", Roles: mapped}, claims{"groups": []string{"guest", "admin", "agents:use"}}, "ada admin"},
 		{"mapping replaces words", JWT{RoleClaim: "role", Roles: mapped}, claims{"role": "owner"}, "ada viewer"},
-		{"below", JWT{RoleClaim: "realm_access.roles", Roles: mapped}, claims{"realm_access": claims{"roles": []string{"admin"}}}, "ada owner"},
-		{"name with dots", JWT{RoleClaim: "https://x.example/role"}, claims{"https://x.example/role": "owner"}, "ada owner"},
+		{"below", JWT{RoleClaim: "realm_access.roles", Roles: mapped}, claims{"realm_access": claims{"roles": []string{"admin"}}}, "ada admin"},
+		{"name with dots", JWT{RoleClaim: "https://x.example/role"}, claims{"https://x.example/role": "admin"}, "ada admin"},
 		{"no text", JWT{RoleClaim: "role"}, claims{"role": 3}, "ada viewer"},
 		{"another id", JWT{IDClaim: "email"}, claims{"email": "a@b.example"}, "a@b.example viewer"},
 	} {

@@ -14,6 +14,8 @@ type Principal struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Role Role   `json:"role"`
+	// Groups are the groups that the principal belongs to.
+	Groups []string `json:"groups,omitempty"`
 	// Expires is when the token that showed it counts no more; zero: never.
 	Expires time.Time `json:"expires,omitzero"`
 	// Bound are the sessions that the token is good for; nil: all.
@@ -31,13 +33,13 @@ func (p Principal) May(session string) bool {
 	return p.Bound == nil || slices.Contains(p.Bound.sessions, session)
 }
 
-// ownerID names the holder of the minted token, and everybody in mode none.
+// ownerID is the name of the holder of the minted token, and everybody in mode none.
 const ownerID = "owner"
 
 // maxID is the longest id of a principal, in bytes.
 const maxID = 200
 
-func owner() Principal { return Principal{ID: ownerID, Name: ownerID, Role: Owner} }
+func owner() Principal { return Principal{ID: ownerID, Name: ownerID, Role: Admin} }
 
 // validID reports whether others' word for somebody can be ours.
 func validID(id string) bool {

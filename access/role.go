@@ -11,8 +11,11 @@ const (
 	Viewer Role = iota + 1
 	// Collaborator may also prompt, stop, and answer questions.
 	Collaborator
-	// Owner may also answer approvals, and create and delete sessions.
+	// Owner is a role in a session: the owner may also delete it, and invite others.
 	Owner
+	// Admin is a role of the gateway: an admin may do everything in all sessions, and
+	// answers permission requests unless somebody else is named.
+	Admin
 )
 
 // Allows reports whether r is enough where need is asked for.
@@ -29,11 +32,13 @@ func (r Role) String() string {
 		return "collaborator"
 	case Owner:
 		return "owner"
+	case Admin:
+		return "admin"
 	}
 	return "none"
 }
 
-// ParseRole returns the role of that name.
+// ParseRole returns the role in a session of that name.
 func ParseRole(name string) (Role, error) {
 	for r := Viewer; r <= Owner; r++ {
 		if r.String() == name {
@@ -43,9 +48,23 @@ func ParseRole(name string) (Role, error) {
 	return 0, fmt.Errorf("role %q is unknown; use viewer, collaborator or owner", name)
 }
 
-// UnmarshalText reads a role's name, so that configuration can hold one.
+// parseGatewayRole returns the role of the gateway of that name.
+func parseGatewayRole(name string) (Role, error) {
+	switch name {
+	case Admin.String():
+		return Admin, nil
+	case Viewer.String(), Collaborator.String():
+		return ParseRole(name)
+	case Owner.String():
+		return 0, fmt.Errorf("role %q is a role in a session; of the gateway there are viewer, collaborator and admin", name)
+	}
+	return 0, fmt.Errorf("role %q is unknown; use viewer, collaborator or admin", name)
+}
+
+// UnmarshalText reads the name of a role of the gateway, so that configuration can hold
+// one.
 func (r *Role) UnmarshalText(text []byte) error {
-	role, err := ParseRole(string(text))
+	role, err := parseGatewayRole(string(text))
 	if err != nil {
 		return err
 	}
@@ -56,4 +75,4 @@ func (r *Role) UnmarshalText(text []byte) error {
 // MarshalText writes the role's name.
 func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-func (r Role) known() bool { return r >= Viewer && r <= Owner }
+func (r Role) known() bool { return r >= Viewer && r <= Admin }

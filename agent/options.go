@@ -3,7 +3,10 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
+	"time"
 )
 
 // DecodeOptions decodes Config.Options into a struct of the adapter. An unknown key
@@ -14,8 +17,28 @@ func DecodeOptions(options json.RawMessage, into any) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(options))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("read the agent's options: %w", err)
+	err := d.Decode(into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return WrongSetting("options."+wrong.Field, "is a %s, and should be %s", wrong.Value, wrong.Type)
 	}
+	if err != nil {
+		if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+			return WrongSetting("options", "have the key %s, which the adapter does not know", key)
+		}
+		return WrongSetting("options", "cannot be read: %v", err)
+	}
+	return nil
+}
+
+// Duration is a time.Duration that options write as a text such as 500ms or 2m.
+type Duration time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	if err != nil || v < 0 {
+		return fmt.Errorf("%q is no duration: write 500ms, 5s or 2m", text)
+	}
+	*d = Duration(v)
 	return nil
 }

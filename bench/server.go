@@ -45,11 +45,11 @@ type starter struct {
 // else the defaults.
 const settings = unlimited + `default_agent: at-20ms
 agents:
-  at-0ms: {adapter: demo, pace: 0s}
-  at-20ms: {adapter: demo, pace: 20ms}
-  at-100ms: {adapter: demo, pace: 100ms}
-  at-200ms: {adapter: demo, pace: 200ms}
-  at-1h: {adapter: demo, pace: 1h}
+  at-0ms: {adapter: demo, options: {pace: 0s}}
+  at-20ms: {adapter: demo, options: {pace: 20ms}}
+  at-100ms: {adapter: demo, options: {pace: 100ms}}
+  at-200ms: {adapter: demo, options: {pace: 200ms}}
+  at-1h: {adapter: demo, options: {pace: 1h}}
 `
 
 // server starts the one with that name. A gateway gets the data directory, made

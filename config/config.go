@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -45,8 +46,10 @@ type Auth struct {
 	ForeignSession int      `yaml:"foreign_session"`
 	AllowHosts     []string `yaml:"allow_hosts"`
 	AllowOrigins   []string `yaml:"allow_origins"`
-	// Approver is the role that may answer permission requests.
-	Approver access.Role `yaml:"approver"`
+	// Groups are lists of people, by the names that their tokens have.
+	Groups map[string][]string `yaml:"groups"`
+	// Approver says who may answer permission requests; nil: admins.
+	Approver []access.Who `yaml:"approver"`
 }
 
 // Token is a further token beside the minted one. The token itself stands in an
@@ -74,6 +77,7 @@ type JWT struct {
 	RoleClaim    string                 `yaml:"role_claim"`
 	Roles        map[string]access.Role `yaml:"roles"`
 	DefaultRole  access.Role            `yaml:"default_role"`
+	GroupClaim   string                 `yaml:"group_claim"`
 	SessionClaim string                 `yaml:"session_claim"`
 }
 
@@ -130,55 +134,34 @@ type Stream struct {
 
 // Agent is one configured agent.
 type Agent struct {
-	// Adapter names the adapter; without it the agent's own name does.
-	Adapter   string                    `yaml:"adapter"`
-	Command   string                    `yaml:"command"`
-	Args      []string                  `yaml:"args"`
-	Env       map[string]string         `yaml:"env"`
-	Model     string                    `yaml:"model"`
-	Cwd       string                    `yaml:"cwd"`
-	Policy    *permission.Policy        `yaml:"policy"`
-	Pace      *time.Duration            `yaml:"pace"`
-	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
-
-	// RunnerTokenEnv names the environment variable with the token that runners show.
-	RunnerTokenEnv string `yaml:"runner_token_env"`
+	// Adapter names the adapter or one of its presets; without it the agent's own name
+	// does.
+	Adapter string `yaml:"adapter"`
+	// Enabled is false for an agent that is not offered.
+	Enabled *bool `yaml:"enabled"`
+	// Roles say who may use the agent; nil: everybody who may prompt.
+	Roles   []access.Who      `yaml:"roles"`
+	Command string            `yaml:"command"`
+	Args    []string          `yaml:"args"`
+	Env     map[string]string `yaml:"env"`
+	// PassEnv names variables of the gateway's environment that the agent gets too.
+	PassEnv []string `yaml:"pass_env"`
+	// AllowBypass lets arguments through that switch the agent's permission requests off.
+	AllowBypass bool                      `yaml:"allow_bypass"`
+	Model       string                    `yaml:"model"`
+	Cwd         string                    `yaml:"cwd"`
+	Policy      *permission.Policy        `yaml:"policy"`
+	ToolKinds   map[string]trace.ToolKind `yaml:"tool_kinds"`
 
 	// URL is where an agent lives that is no process of ours, and TokenEnv and
 	// TokenFile say where the token for it stands.
 	URL       string `yaml:"url"`
 	TokenEnv  string `yaml:"token_env"`
 	TokenFile string `yaml:"token_file"`
-	// Lookup says by what the agent's server knows those who come here with tokens of
-	// the gateway's.
-	Lookup Lookup `yaml:"lookup"`
-	// Socket says how long a connection to it lasts.
-	Socket Socket `yaml:"socket"`
-	// Strict leaves it to the client to try again.
-	Strict         *bool         `yaml:"strict"`
-	ConnectTimeout time.Duration `yaml:"connect_timeout"`
-	WakeLimit      time.Duration `yaml:"wake_limit"`
-	MaxFrame       Size          `yaml:"max_frame"`
+	// Options are the settings that only the adapter knows, as JSON. Their keys that end
+	// in _env name environment variables with secrets.
+	Options json.RawMessage `yaml:"options"`
 }
-
-// Socket says how long a connection to an agent lasts.
-type Socket string
-
-// The lives of a connection.
-const (
-	SocketShared  Socket = "shared"  // all turns of a session and a principal
-	SocketRequest Socket = "request" // one turn
-)
-
-// Lookup says by what the users of an agent's server are known here.
-type Lookup string
-
-// What may be looked up by.
-const (
-	LookupUserID Lookup = "user_id"
-	LookupEmail  Lookup = "email"
-	LookupOff    Lookup = "off" // nobody is looked up
-)
 
 // Letter chooses whose letter streams follow.
 type Letter string
@@ -191,9 +174,10 @@ type Subagents string
 
 // The ways to show a sub-agent.
 const (
-	SubagentsPart   Subagents = "part"
-	SubagentsInline Subagents = "inline"
-	SubagentsHidden Subagents = "hidden"
+	SubagentsPart        Subagents = "part"
+	SubagentsInline      Subagents = "inline"
+	SubagentsPreliminary Subagents = "preliminary"
+	SubagentsHidden      Subagents = "hidden"
 )
 
 // LogLevel is the least severe level that is logged.

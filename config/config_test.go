@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -22,9 +23,9 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
 		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, data, nats, fsync, default_agent, cwd, log_level, auth, sessions, limits, stream, agents"},
-		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, tokens, pass_through, sessions, foreign_session, allow_hosts, allow_origins, approver"},
+		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, tokens, pass_through, sessions, foreign_session, allow_hosts, allow_origins, groups, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
-		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, command, args, env, model, cwd, policy, pace, tool_kinds, runner_token_env, url, token_env, token_file, lookup, socket, strict, connect_timeout, wake_limit, max_frame"},
+		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, enabled, roles, command, args, env, pass_env, allow_bypass, model, cwd, policy, tool_kinds, url, token_env, token_file, options"},
 		{"no value", "listen:", "t.yaml:1: listen has no value: give it one, or remove the key"},
 		{"empty section", "sessions:\nstream:\n  letter: rfc", "t.yaml:1: sessions has no value: give it one, or remove the key"},
 		{"empty text", `data: ""`, "t.yaml:1: data is empty: give it a value, or remove the key"},
@@ -39,31 +40,31 @@ func TestFaults(t *testing.T) {
 		{"bare duration", "sessions:\n\n  grace: 5", "t.yaml:3: sessions.grace is 5: write a duration such as 500ms, 5s or 2m"},
 		{"wrong duration", "sessions:\n  grace: 5 seconds", `t.yaml:2: sessions.grace is "5 seconds": write a duration such as 500ms, 5s or 2m`},
 		{"no duration", "sessions:\n  grace: 0s", `t.yaml:2: sessions.grace is "0s": it must be greater than 0`},
-		{"negative pace", "agents:\n  demo:\n    pace: -1s", `t.yaml:3: agents.demo.pace is "-1s": it must not be less than 0`},
+		{"options that are no keys", "agents:\n  demo:\n    options: [1]", `t.yaml:3: agents.demo.options is a list: write keys and values, each key on a line of its own`},
 		{"wrong fsync", "fsync: never", `t.yaml:1: fsync cannot be read: "never" is not one: write always, or a duration such as 100ms`},
 		{"wrong word", "sessions:\n  on_disconnect: keep", `t.yaml:2: sessions.on_disconnect is "keep": write grace, stop or detach`},
 		{"wrong busy", "sessions: {busy: wait}", `t.yaml:1: sessions.busy is "wait": write queue, reject or interrupt`},
 		{"wrong approval", "sessions: {approval: wait}", `t.yaml:1: sessions.approval is "wait": write park or hold`},
-		{"wrong approver", "auth: {approver: me}", `t.yaml:1: auth.approver cannot be read: role "me" is unknown; use viewer, collaborator or owner`},
+		{"wrong approver", "auth: {approver: me}", `t.yaml:1: auth.approver cannot be read: role "me" is unknown; use viewer, collaborator or admin; a group is written as group:NAME`},
 		{"wrong level", "log_level: 3", "t.yaml:1: log_level is 3: write debug, info, warn or error"},
 		{"wrong mode", "auth: {mode: oauth}", `t.yaml:1: auth.mode is "oauth": write token, jwt or none`},
 		{"wrong sharing", "auth: {sessions: mine}", `t.yaml:1: auth.sessions is "mine": write shared or private`},
 		{"wrong status", "auth: {foreign_session: 401}", `t.yaml:1: auth.foreign_session is 401: write 404 or 403`},
-		{"wrong role of a claim", "auth:\n  jwt:\n    roles:\n      admin: root", `t.yaml:4: auth.jwt.roles.admin cannot be read: role "root" is unknown; use viewer, collaborator or owner`},
+		{"wrong role of a claim", "auth:\n  jwt:\n    roles:\n      admin: root", `t.yaml:4: auth.jwt.roles.admin cannot be read: role "root" is unknown; use viewer, collaborator or admin`},
 		{"wrong tool output", "sessions: {client_tool_output: take}", `t.yaml:1: sessions.client_tool_output is "take": write ignore or reject`},
 		{"wrong letter", "stream: {letter: strict}", `t.yaml:1: stream.letter is "strict": write rfc`},
-		{"D15 no event of that name", "stream:\n  domain_events: [toast, data-title]", `t.yaml:2: stream.domain_events holds "data-title": write all, or some of approval, audit-log, auth-required, child-session, diff, files-changed, git-state, messages-removed, model-switched, presence, pull-request, question, queue, review-result, session-status, title, toast`},
+		{"D15 no event of that name", "stream:\n  domain_events: [toast, data-title]", `t.yaml:2: stream.domain_events holds "data-title": write all, or some of approval, audit-log, auth-required, child-session, commands, diff, files-changed, git-state, messages-removed, mode, model-switched, models, modes, presence, pull-request, question, queue, review-result, session-status, title, toast`},
 		{"D15 all and more", "stream:\n  domain_events: [toast, all]", `t.yaml:2: stream.domain_events holds all beside other names: write all alone`},
 		{"D15 twice", "stream:\n  domain_events: [toast, toast]", `t.yaml:2: stream.domain_events holds toast twice: write it once`},
 		{"D15 no list", "stream:\n  domain_events: all", `t.yaml:2: stream.domain_events is "all": write a list, each entry on a line that begins with -`},
-		{"wrong subagents", "stream: {subagents: show}", `t.yaml:1: stream.subagents is "show": write part, inline or hidden`},
+		{"wrong subagents", "stream: {subagents: show}", `t.yaml:1: stream.subagents is "show": write part, inline, preliminary or hidden`},
 		{"wrong client", "stream:\n  client: \"4\"", `t.yaml:2: stream.client is "4": write 5, 6, 7 or a full version such as 7.0.173`},
 		{"no address of a server", "agents:\n  far:\n    adapter: agentops\n    url: agents.example.com", `t.yaml:4: agents.far.url is "agents.example.com": write the base address of a server, such as https://agents.example.com`},
 		{"two tokens for a server", "agents:\n  far:\n    url: https://a.example\n    token_env: A\n    token_file: a", "t.yaml:2: agents.far has token_env and token_file: leave one of them out"},
-		{"frames without a limit", "agents:\n  far:\n    max_frame: none", "t.yaml:3: agents.far.max_frame is none: write a size such as 64MB, for a frame is held in memory"},
-		{"wrong life of a connection", "agents:\n  far:\n    socket: pooled", `t.yaml:3: agents.far.socket is "pooled": write shared or request`},
-		{"wrong role", "auth:\n  tokens:\n  - name: a\n    token_env: A\n    role: admin", `t.yaml:5: auth.tokens[0].role cannot be read: role "admin" is unknown; use viewer, collaborator or owner`},
-		{"no role", "auth:\n  tokens:\n  - name: a\n    token_env: A", "t.yaml:3: auth.tokens[0] has no role: write viewer, collaborator or owner"},
+		{"owner as a role of the gateway", "auth: {approver: owner}", `t.yaml:1: auth.approver cannot be read: role "owner" is a role in a session; of the gateway there are viewer, collaborator and admin; a group is written as group:NAME`},
+		{"a group without a name", "agents:\n  x:\n    roles: [admin, 'group:']", `t.yaml:3: agents.x.roles[1] cannot be read: "group:" names no group: write group:NAME`},
+		{"wrong role", "auth:\n  tokens:\n  - name: a\n    token_env: A\n    role: root", `t.yaml:5: auth.tokens[0].role cannot be read: role "root" is unknown; use viewer, collaborator or admin`},
+		{"no role", "auth:\n  tokens:\n  - name: a\n    token_env: A", "t.yaml:3: auth.tokens[0] has no role: write viewer, collaborator or admin"},
 		{"nameless token", "auth:\n  tokens:\n  - role: viewer", "t.yaml:3: auth.tokens[0] has no name: give it one, by which its holder is known"},
 		{"two tokens in one", "auth:\n  tokens:\n  - name: a\n    role: viewer\n    token_env: A\n    token_file: a", "t.yaml:3: auth.tokens[0] needs exactly one of token_env and token_file"},
 		{"wrong listen", "listen: \"8787\"", `t.yaml:1: listen is "8787": write host:port, such as 127.0.0.1:8787`},
@@ -148,7 +149,7 @@ stream:
   client: "7"
 agents:
   demo:
-  fast: {adapter: demo, pace: 0s}
+  fast: {adapter: demo, options: {pace: 0s}}
   coder:
     adapter: claude
     command: ./bin/claude
@@ -166,7 +167,7 @@ agents:
 	if err != nil {
 		t.Fatal(err)
 	}
-	no, zero := false, time.Duration(0)
+	no := false
 	want := Config{
 		Listen: "0.0.0.0:80", Data: "/var/lib/tributary", NATS: "nats://10.0.0.1:4222", Fsync: Always,
 		DefaultAgent: "coder", Cwd: "/etc/tributary/src", LogLevel: "warn",
@@ -193,7 +194,7 @@ agents:
 		},
 		Agents: map[string]Agent{
 			"demo": {},
-			"fast": {Adapter: "demo", Pace: &zero},
+			"fast": {Adapter: "demo", Options: json.RawMessage(`{"pace":"0s"}`)},
 			"coder": {
 				Adapter: "claude", Command: "/etc/tributary/bin/claude", Args: []string{"--verbose", ""},
 				Env: map[string]string{"A": "1", "B": ""}, Model: "opus", Cwd: "/src",
@@ -208,7 +209,7 @@ agents:
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); d != "" {
 		t.Error(d)
 	}
-	if err := got.Fault("agents.coder.pace", "is of no use"); err.Error() != "/etc/tributary/t.yaml:51: agents.coder.pace is of no use" {
+	if err := got.Fault("agents.coder.model_name", "is of no use"); err.Error() != "/etc/tributary/t.yaml:51: agents.coder.model_name is of no use" {
 		t.Error(err)
 	}
 }

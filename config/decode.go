@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/tributary-dev/tributary/access"
 )
 
 // decode fills the configuration from YAML. It walks the syntax tree itself: so
@@ -78,6 +81,8 @@ func (c *Config) value(path string, n ast.Node, into reflect.Value) error {
 		return c.text(path, n, into)
 	case into.Type() == reflect.TypeFor[time.Duration]():
 		return c.duration(path, n, into, 1)
+	case into.Type() == reflect.TypeFor[json.RawMessage]():
+		return c.raw(path, n, into)
 	}
 	switch into.Kind() {
 	case reflect.Struct:
@@ -182,8 +187,30 @@ func (c *Config) table(path string, n ast.Node, into reflect.Value) error {
 	return nil
 }
 
+// raw takes a group of keys as JSON: somebody else reads it.
+func (c *Config) raw(path string, n ast.Node, into reflect.Value) error {
+	if _, err := c.entries(path, n); err != nil {
+		return err
+	}
+	var v map[string]any
+	err := yaml.NodeToValue(n, &v)
+	if err != nil {
+		return c.fault(n, path, "cannot be read: write keys and values")
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return c.fault(n, path, "cannot be read: write texts, numbers, true, false, lists and groups of keys")
+	}
+	into.SetBytes(data)
+	return nil
+}
+
 func (c *Config) list(path string, n ast.Node, into reflect.Value) error {
 	s, ok := n.(*ast.SequenceNode)
+	if _, one := plain(n); one && into.Type() == reflect.TypeFor[[]access.Who]() { // one is a list of one
+		into.Set(reflect.MakeSlice(into.Type(), 1, 1))
+		return c.value(path, n, into.Index(0))
+	}
 	if !ok {
 		return c.fault(n, path, "is %s: write a list, each entry on a line that begins with -", describe(n))
 	}

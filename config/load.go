@@ -84,7 +84,7 @@ func (c *Config) check() error {
 		case t.Name == "":
 			return c.Fault(at, "has no name: give it one, by which its holder is known")
 		case t.Role == 0:
-			return c.Fault(at, "has no role: write viewer, collaborator or owner")
+			return c.Fault(at, "has no role: write viewer, collaborator or admin")
 		case (t.TokenEnv == "") == (t.TokenFile == ""):
 			return c.Fault(at, "needs exactly one of token_env and token_file")
 		}
@@ -102,9 +102,6 @@ func (c *Config) check() error {
 		}
 		if a.TokenEnv != "" && a.TokenFile != "" {
 			return c.Fault("agents."+name, "has token_env and token_file: leave one of them out")
-		}
-		if a.MaxFrame == None {
-			return c.Fault("agents."+name+".max_frame", "is none: write a size such as 64MB, for a frame is held in memory")
 		}
 		if a.Policy == nil {
 			continue

@@ -31,16 +31,12 @@ func words(t reflect.Type) []string {
 		return list(permission.GrantOnce, permission.GrantSession, permission.GrantAlways)
 	case reflect.TypeFor[trace.ToolKind]():
 		return list(toolkind.Kinds()...)
-	case reflect.TypeFor[Socket]():
-		return list(SocketShared, SocketRequest)
-	case reflect.TypeFor[Lookup]():
-		return list(LookupUserID, LookupEmail, LookupOff)
 	case reflect.TypeFor[LogLevel]():
 		return LogLevels()
 	case reflect.TypeFor[Letter]():
 		return list(LetterRFC)
 	case reflect.TypeFor[Subagents]():
-		return list(SubagentsPart, SubagentsInline, SubagentsHidden)
+		return list(SubagentsPart, SubagentsInline, SubagentsPreliminary, SubagentsHidden)
 	}
 	return nil
 }

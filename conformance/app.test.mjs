@@ -24,7 +24,7 @@ after(async () => { fs.rmSync(built, { recursive: true, force: true }); await cl
 
 /** A gateway whose demo agent speaks fast, but for the unhurried one, and which the pages belong to from now on. */
 async function gateway(sessions = '') {
-  const server = await start(BINARY, { yaml: `agents:\n  demo:\n    pace: 4ms\n  unhurried:\n    adapter: demo\n    pace: 20ms\n${sessions}` });
+  const server = await start(BINARY, { yaml: `agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n${sessions}` });
   await visit(server.base, server.token);
   return { ...http(server), stop: server.stop };
 }

@@ -186,7 +186,7 @@ func newFakes(t *testing.T, sessions string) fakes {
 		t.Fatal(err)
 	}
 	f := fakes{config: filepath.Join(t.TempDir(), "tributary.yaml"), pids: t.TempDir()}
-	text := "log_level: warn\ndefault_agent: fake\nsessions: {" + sessions + "}\nagents:\n  missing: {adapter: claude, command: /no/such/agent}\n  demo: {pace: 0s}\n"
+	text := "log_level: warn\ndefault_agent: fake\nsessions: {" + sessions + "}\nagents:\n  missing: {adapter: claude, command: /no/such/agent}\n  demo: {options: {pace: 0s}}\n"
 	for name, how := range map[string]string{"fake": "lives", "crashing": "crashes at start", "leaving": "leaves at start", "mute": "mute"} {
 		text += fmt.Sprintf("  %s: {adapter: claude, command: %q, env: {%s: %q, %s: %q}}\n", name, exe, fakeAgent, how, fakePids, f.pids)
 	}

@@ -30,7 +30,7 @@ func (b *bench) restarts(ctx context.Context, n sizes, c *tally) error {
 	return nil
 }
 
-const quickDemo = "log_level: error\nagents: {demo: {pace: 1ms}}\n"
+const quickDemo = "log_level: error\nagents: {demo: {options: {pace: 1ms}}}\n"
 
 // oneStore lives through some kills on one data directory, and looks at the end
 // whether all that was ever seen there is still there.

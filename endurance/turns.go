@@ -23,7 +23,7 @@ const restLimit = 200 * time.Second
 
 const restful = `
 log_level: error
-agents: {demo: {pace: 0s}}
+agents: {demo: {options: {pace: 0s}}}
 sessions: {agent_idle: 1s, retire: 2s, replay: 1s}
 `
 

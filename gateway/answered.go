@@ -13,6 +13,7 @@ import (
 type answered struct {
 	toolCall string // the id of its call, as the client has it
 	output   bool   // it is the output of a client tool
+	failed   bool   // the client says that its tool failed
 	session.Reply
 }
 
@@ -78,13 +79,19 @@ func ranByClient(part any) bool {
 	return isTool && askedIn(p) == "" && p["providerExecuted"] != true && (state == "output-available" || state == "output-error")
 }
 
-// shown lists what a message asks, answered or not.
+// shown lists what a message asks, answered or not. Some clients, assistant-ui among
+// them, replace each open call by an error before they send a message. The id of such a
+// call stands for the approval that the page showed.
 func shown(parts []any) []string {
 	ids := []string{}
 	for _, p := range parts {
 		part, _ := p.(map[string]any)
 		approval, _ := part["approval"].(map[string]any)
-		for _, id := range []string{askedIn(part), textIn(approval, "id")} {
+		closed := ""
+		if textIn(part, "state") == "output-error" {
+			closed = textIn(part, "toolCallId")
+		}
+		for _, id := range []string{askedIn(part), textIn(approval, "id"), closed} {
 			if id != "" {
 				ids = append(ids, id)
 			}
@@ -155,12 +162,12 @@ func readAnswered(part map[string]any) (a answered, size int, err error) {
 	case state != "output-available" && state != "output-error":
 		return answered{}, 0, nil
 	case tool == uistream.AskUser:
-		a.ID, a.Question, a.output = uistream.QuestionID(a.toolCall), true, true
+		a.ID, a.Question, a.output, a.failed = uistream.QuestionID(a.toolCall), true, true, state == "output-error"
 		if state == "output-available" {
 			a.Values = texts(part["output"])
 		}
 	case tool == uistream.AskPermission:
-		a.ID, a.output = uistream.RequestID(a.toolCall), true
+		a.ID, a.output, a.failed = uistream.RequestID(a.toolCall), true, state == "output-error"
 		a.Choice, err = readChoice(part["output"], state == "output-available")
 	default:
 		return answered{}, 0, nil
@@ -224,6 +231,13 @@ func readChoice(output any, ok bool) (session.Choice, error) {
 		return c, nil
 	}
 	return session.Choice{Approved: &no}, nil
+}
+
+// pressed leaves out the calls that the client has closed with an error. Beside a new
+// user message such an error is no answer: the client closed what was open because the
+// user typed, and what the user typed is the answer.
+func pressed(parts []answered) []answered {
+	return slices.DeleteFunc(slices.Clone(parts), func(a answered) bool { return a.failed })
 }
 
 // replies are the answers of a message.

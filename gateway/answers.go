@@ -17,6 +17,9 @@ func (g *gateway) permit(w http.ResponseWriter, r *http.Request) error {
 		Input     json.RawMessage `json:"updated_input"`
 		Interrupt bool            `json:"interrupt"`
 	}
+	if err := g.mayPermit(r); err != nil {
+		return err
+	}
 	if err := g.take(w, r, &body); err != nil {
 		return err
 	}

@@ -39,14 +39,14 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	prompt.MayPermit = g.mayPermit(r)
+	prompt.MayPermit = g.mayPermit(r) == nil
 	prompt.Caller.Traceparent = traceparent(r.Header)
 	if info, err = g.enter(r, req, info); err != nil { // last, so that a bad request makes no session
 		return err
 	}
 	id := info.ID
 	prompt.Caller.Bearer = g.bearer(r.Context(), info.Agent)
-	if parts := req.answersOf(req.LastAssistant); len(parts) > 0 && !prompt.Regenerate {
+	if parts := pressed(req.answersOf(req.LastAssistant)); len(parts) > 0 && !prompt.Regenerate {
 		// Buttons that were pressed in an app that does not send them by itself: they
 		// decide, and the message is what comes next.
 		err := g.Hub.Settle(r.Context(), id, g.continuation(r, req, req.LastAssistant, parts))
@@ -76,9 +76,12 @@ func (g *gateway) comeIn(r *http.Request, req chatRequest) (*http.Request, sessi
 // sender came has been there.
 func (g *gateway) enter(r *http.Request, req chatRequest, info session.Info) (_ session.Info, err error) {
 	if r.PathValue("id") != "" {
-		return info, nil
+		return info, g.mayUse(r, info.Agent)
 	}
 	agent := cmp.Or(r.URL.Query().Get("agent"), req.Agent)
+	if err := g.mayUse(r, cmp.Or(info.Agent, agent)); err != nil {
+		return info, err
+	}
 	if info.ID == "" {
 		if err := g.mayMake(r, agent); err != nil {
 			return info, err
@@ -143,7 +146,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, wish.of(info), time.Time{})
+	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past, Upto: turn.Upto}, wish.of(info), time.Time{})
 	return nil
 }
 

@@ -102,10 +102,22 @@ func (o *onlooker) may(need access.Role) error {
 	return err
 }
 
+// mayPermit returns why the browser's user may not answer permission requests, or nil.
+func (o *onlooker) mayPermit() error {
+	admitted, _, err := o.g.judge(o.r, o.id, access.Viewer)
+	if err != nil {
+		return err
+	}
+	return o.g.mayPermit(admitted)
+}
+
 // prompt asks the agent. Files that cannot be taken are left out, and the sender
 // hears of that.
 func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
 	if err := o.may(access.Collaborator); err != nil {
+		return err
+	}
+	if err := o.g.mayUse(o.r, o.agent); err != nil {
 		return err
 	}
 	message := trace.UserMessage{}
@@ -128,7 +140,7 @@ func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
 		}
 	}
 	_, err := o.g.Hub.Prompt(ctx, o.id, session.Prompt{
-		Message: message, By: o.who.ID, Channel: browser.ChannelName(f.Channel, f.ThreadID), MayPermit: o.may(o.g.Permits) == nil,
+		Message: message, By: o.who.ID, Channel: browser.ChannelName(f.Channel, f.ThreadID), MayPermit: o.mayPermit() == nil,
 		Caller: o.sender().Caller, //nolint:contextcheck // the sender's own
 	})
 	return err
@@ -193,7 +205,7 @@ func (o *onlooker) answer(ctx context.Context, f agentops.Answer) error {
 }
 
 func (o *onlooker) permit(ctx context.Context, request string, approved bool, reason string) error {
-	if err := o.may(o.g.Permits); err != nil {
+	if err := o.mayPermit(); err != nil {
 		return err
 	}
 	_, err := o.g.Hub.Permit(ctx, o.id, request, o.sender(), session.Choice{Approved: &approved, Reason: reason})

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -72,7 +71,7 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []an
 
 func (g *gateway) continuation(r *http.Request, req chatRequest, message string, parts []answered) session.Continuation {
 	return session.Continuation{
-		Message: message, Sender: g.sender(r), MayPermit: g.mayPermit(r), Replies: replies(parts),
+		Message: message, Sender: g.sender(r), MayPermit: g.mayPermit(r) == nil, Replies: replies(parts),
 		Beside: session.Choice{Option: req.Option, Input: req.Input, Interrupt: req.Interrupt},
 	}
 }
@@ -90,10 +89,4 @@ func askedAgain(parts []answered, allowed map[string]bool, o uistream.Options) [
 		}
 	}
 	return all
-}
-
-// mayPermit tells whether the sender of a request may answer permission requests.
-func (g *gateway) mayPermit(r *http.Request) bool {
-	p, ok := access.From(r.Context())
-	return ok && p.Role.Allows(g.Permits)
 }

@@ -54,7 +54,7 @@ func TestI10_WhoIsSentAwayIsCountedAsThat(t *testing.T) {
 	}
 }
 
-func owner(who string) access.Principal { return access.Principal{ID: who, Role: access.Owner} }
+func owner(who string) access.Principal { return access.Principal{ID: who, Role: access.Admin} }
 
 // askAs is the whole answer to a request of somebody.
 func askAs(t *testing.T, h http.Handler, p access.Principal, method, path, body string) string {

@@ -16,7 +16,7 @@ import (
 // goodFor sends a request of somebody whose token counts for so long; zero: for ever.
 func goodFor(t *testing.T, h http.Handler, token time.Duration, method, path, body string, headers ...string) (*answer, <-chan struct{}) {
 	t.Helper()
-	p := access.Principal{ID: "ada", Name: "ada", Role: access.Owner}
+	p := access.Principal{ID: "ada", Name: "ada", Role: access.Admin}
 	if token != 0 {
 		p.Expires = time.Now().Add(token)
 	}

@@ -30,9 +30,9 @@ func HeedFrame(ctx context.Context, frame []byte) (replies [][]byte, err error) 
 	if _, err := hub.Create(ctx, session.Spec{ID: "s"}); err != nil {
 		return nil, err
 	}
-	g := &gateway{Options: Options{Hub: hub, Permits: access.Owner, Logger: slog.New(slog.DiscardHandler)}, limiter: newLimiter(Limits{})}
+	g := &gateway{Options: Options{Hub: hub, Permits: []access.Who{{Role: access.Admin}}, Logger: slog.New(slog.DiscardHandler)}, limiter: newLimiter(Limits{})}
 	s := &socket{wake: make(chan struct{}, 1), taken: make(chan struct{}, 1)}
-	ada := access.Principal{ID: "ada", Role: access.Owner}
+	ada := access.Principal{ID: "ada", Role: access.Admin}
 	o := &onlooker{
 		g: g, r: httptest.NewRequestWithContext(access.With(ctx, ada), "GET", "/api/sessions/s/ws", nil), id: "s", who: ada,
 		socket: s, screen: browser.New(browser.Options{Session: "s"}),

@@ -20,8 +20,11 @@ type Options struct {
 	Stream uistream.Options
 	// Timing says how streams are written.
 	Timing uistream.Timing
-	// Permits is the role that may answer permission requests; the owner's if empty.
-	Permits access.Role
+	// Permits are those who may answer permission requests; admins if empty. In a session
+	// whose people an agent's server names, its owner may too.
+	Permits []access.Who
+	// Users are those who may use an agent, by its name; everybody where there is no entry.
+	Users map[string][]access.Who
 	// Private says that a session is for who made it and for its members; else the
 	// role of each principal counts in all of them.
 	Private bool
@@ -79,8 +82,8 @@ func New(o Options) http.Handler {
 	if o.Sockets == nil {
 		o.Sockets = &Sockets{}
 	}
-	if !o.Permits.Allows(access.Viewer) {
-		o.Permits = access.Owner
+	if len(o.Permits) == 0 {
+		o.Permits = []access.Who{{Role: access.Admin}}
 	}
 	if o.Read <= 0 {
 		o.Read = 30 * time.Second

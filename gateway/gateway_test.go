@@ -106,7 +106,7 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 func believing(t *testing.T, next http.Handler) http.Handler {
 	t.Helper()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		role := access.Owner
+		role := access.Admin
 		if named := r.Header.Get("X-Test-Role"); named != "" {
 			if err := role.UnmarshalText([]byte(named)); err != nil {
 				t.Error(err)
@@ -117,6 +117,7 @@ func believing(t *testing.T, next http.Handler) http.Handler {
 		if only := r.Header.Get("X-Test-Bound"); only != "" {
 			p.Bound = access.NewBound(only)
 		}
+		p.Groups = strings.Fields(r.Header.Get("X-Test-Groups"))
 		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
 	})
 }

@@ -1,8 +1,6 @@
 package gateway
 
-import (
-	"net/http"
-)
+import "net/http"
 
 // grants lists what persons have allowed beforehand.
 func (g *gateway) grants(w http.ResponseWriter, r *http.Request) error {
@@ -15,6 +13,9 @@ func (g *gateway) grants(w http.ResponseWriter, r *http.Request) error {
 
 // revoke takes a grant away.
 func (g *gateway) revoke(w http.ResponseWriter, r *http.Request) error {
+	if err := g.mayPermit(r); err != nil {
+		return err
+	}
 	if err := g.Hub.Revoke(r.Context(), r.PathValue("id"), r.PathValue("grant")); err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func newGuestStand(t *testing.T, ops *elsewhere, log *quiet, adapt ...func(*gate
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	guard, err := access.New(access.Config{
 		Listen: "127.0.0.1:0", PassThrough: "ops", Public: gateway.Public, Refuse: gateway.Refuse,
-		Tokens: []access.Token{{Name: "ci", Token: "ci-0123456789", Role: access.Collaborator}, {Name: "root", Token: "root-0123456789", Role: access.Owner}},
+		Tokens: []access.Token{{Name: "ci", Token: "ci-0123456789", Role: access.Collaborator}, {Name: "root", Token: "root-0123456789", Role: access.Admin}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func (g *gateway) whoKnows(p access.Principal, id string, info session.Info, had
 	_, told := g.Hub.Roster(info.Agent)
 	switch {
 	case p.ID == "", !p.May(id), session.CheckID(id) != nil, had != nil && !errors.Is(had, session.ErrUnknownSession):
-	case had == nil && info.Hosted && told && !p.Role.Allows(access.Owner):
+	case had == nil && info.Hosted && told && !p.Role.Allows(access.Admin):
 		return []string{info.Agent}
 	case had != nil, g.roleIn(p, id, info.People()) == 0:
 		return seek

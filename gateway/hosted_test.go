@@ -80,7 +80,7 @@ func TestB01_B07_ASessionIsFoundOnItsServer(t *testing.T) {
 		s := newStandOn(t, memlog.New(), hosting(t, h), adapt...)
 		s.all([]asked{
 			{"eve", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
-			{"root", "owner", "POST", "/api/sessions/far/chat", prompt, 404}, // the service may see it, and that opens nothing to him
+			{"root", "admin", "POST", "/api/sessions/far/chat", prompt, 404}, // the service may see it, and that opens nothing to him
 			{"vic", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
 			{"vic", "collaborator", "GET", "/api/sessions/far/messages", "", 200},
 			{"bob", "viewer", "POST", "/api/sessions/far-2/chat", prompt, 200},
@@ -96,7 +96,7 @@ func TestB01_B07_ASessionIsFoundOnItsServer(t *testing.T) {
 			{"eve", "collaborator", "POST", "/api/chat", submit("far", "u2", "hello"), 404},
 			{"vic", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
 			{"bob", "collaborator", "DELETE", "/api/sessions/far", "", 403},
-			{"root", "owner", "GET", "/api/sessions/far", "", 200}, // but for who runs the gateway
+			{"root", "admin", "GET", "/api/sessions/far", "", 200}, // but for who runs the gateway
 		})
 		if status := s.refusedSocket("/api/sessions/far-8/ws?role=client", as("eve", "collaborator")...); status != 404 && status != 403 {
 			t.Errorf("a stranger's socket: %d", status)
@@ -121,7 +121,7 @@ func TestB01_B07_ASessionIsFoundOnItsServer(t *testing.T) {
 		}
 		s.all([]asked{
 			{"ada", "collaborator", "POST", "/api/sessions/flow/chat", prompt, 200},
-			{"root", "owner", "GET", "/api/sessions/flow", "", 404},
+			{"root", "admin", "GET", "/api/sessions/flow", "", 404},
 			{"bob", "collaborator", "POST", "/api/sessions/flow/chat", prompt, 404},
 		})
 	}
@@ -173,7 +173,7 @@ func TestB07_NobodyOpensAHostedSessionByItsId(t *testing.T) {
 		{"eve", "collaborator", "POST", "/api/chat?agent=ops", submit("none", "u1", "hello"), 404},
 		{"bob", "viewer", "POST", "/api/chat?agent=ops", submit("far", "u1", "hello"), 200},
 		{"eve", "collaborator", "POST", "/api/chat", submit("mine", "u1", "hello"), 200}, // with another agent
-		{"root", "owner", "POST", "/api/sessions", `{"id":"far-9","agent":"ops"}`, 201},
+		{"root", "admin", "POST", "/api/sessions", `{"id":"far-9","agent":"ops"}`, 201},
 	})
 	if n := h.count(); n != 3 {
 		t.Errorf("asked %d times: %q", n, h.asked)

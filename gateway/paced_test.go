@@ -25,7 +25,7 @@ const (
 func guarded(t *testing.T) func(*gateway.Options) {
 	t.Helper()
 	guard, err := access.New(access.Config{
-		Listen: "127.0.0.1:1", Tokens: []access.Token{{Name: "ada", Token: ownersToken, Role: access.Owner}},
+		Listen: "127.0.0.1:1", Tokens: []access.Token{{Name: "ada", Token: ownersToken, Role: access.Admin}},
 		Public: gateway.Public, Refuse: gateway.Refuse,
 	})
 	if err != nil {

@@ -20,7 +20,7 @@ func TestB07_ParticipantsOfASession(t *testing.T) {
 	const owner, carl, vera = `{"userId":"ada","role":"owner"}`, `{"userId":"carl","role":"collaborator"}`, `{"userId":"vera","role":"viewer"}`
 	for _, c := range []struct{ who, role, path, says string }{
 		{"ada", "viewer", "/api/sessions/s/participants", `{"participants":[` + owner + `,` + carl + `,` + vera + `]}`},
-		{"root", "owner", "/api/sessions/s/participants", `{"participants":[` + owner + `,` + carl + `,{"userId":"root","role":"owner"},` + vera + `]}`},
+		{"root", "admin", "/api/sessions/s/participants", `{"participants":[` + owner + `,` + carl + `,{"userId":"root","role":"owner"},` + vera + `]}`},
 		{"carl", "viewer", "/api/sessions/s/participants", `{"participants":[` + owner + `,` + carl + `]}`},
 		{"vera", "collaborator", "/api/sessions/s/participants", `{"participants":[` + owner + `,` + vera + `]}`},
 		{"vera", "viewer", "/api/sessions/s", `"session":{"id":"s","userId":"ada","title":"Notes"}`},

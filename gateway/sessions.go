@@ -41,7 +41,7 @@ func (g *gateway) view(r *http.Request, info session.Info, state session.State, 
 		State: state, Damaged: info.Damaged, Owner: info.CreatedBy, Kind: info.Kind, Letter: info.Letter, AISDK: !info.NoChat,
 		Role: g.roleIn(p, info.ID, info.People()),
 	}
-	if _, admitted := r.Context().Value(admission{}).(admission); admitted { // to this session
+	if _, admitted := r.Context().Value(admissionKey{}).(admission); admitted { // to this session
 		v.Role = p.Role
 	}
 	if v.Role == access.Owner {
@@ -96,6 +96,9 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 	}
 	if p, _ := access.From(r.Context()); !p.May(body.ID) {
 		return errBound
+	}
+	if err := g.mayUse(r, body.Agent); err != nil {
+		return err
 	}
 	if err := g.mayMake(r, body.Agent); err != nil {
 		return err

@@ -24,8 +24,8 @@ func (g *gateway) roleIn(p access.Principal, id string, people session.People) a
 	member, _ := access.ParseRole(people.Members[p.ID]) // no role, if there is none
 	switch {
 	case !g.Private && !people.Hosted:
-		return max(p.Role, member)
-	case p.ID == people.Owner, p.Role == access.Owner:
+		return min(max(p.Role, member), access.Owner)
+	case p.ID == people.Owner, p.Role == access.Admin:
 		return access.Owner
 	}
 	return member
@@ -91,7 +91,7 @@ func standing(r *http.Request, p access.Principal, role, need access.Role, info 
 	ctx := r.Context()
 	before, _ := access.From(ctx)
 	p.Role = role
-	return r.WithContext(access.With(context.WithValue(ctx, admission{}, admission{before, need, info.Hosted}), p)), info, nil
+	return r.WithContext(access.With(context.WithValue(ctx, admissionKey{}, admission{before, need, info.Hosted}), p)), info, nil
 }
 
 func roleTooSmall(have, need access.Role) error {
@@ -175,7 +175,7 @@ func (g *gateway) arrive(r *http.Request, id, agent string) (*http.Request, sess
 // its server says are his: the service's token would open him any.
 func (g *gateway) foundOnly(p access.Principal, agent string) bool {
 	_, is := g.Hub.Roster(agent)
-	return is && g.Private && !p.Role.Allows(access.Owner)
+	return is && g.Private && !p.Role.Allows(access.Admin)
 }
 
 // mayMake returns why the sender of a request may not make a session with an agent, or
@@ -187,7 +187,7 @@ func (g *gateway) mayMake(r *http.Request, agent string) error {
 	if g.foundOnly(p, agent) {
 		return &refusal{http.StatusForbidden, "forbidden", "Sessions with the agent " + agent + " are made on its server: make it there, and use it here by its id."}
 	}
-	if !g.Private || g.PassThrough == "" || agent != g.PassThrough || p.Role.Allows(access.Owner) {
+	if !g.Private || g.PassThrough == "" || agent != g.PassThrough || p.Role.Allows(access.Admin) {
 		return nil
 	}
 	return &refusal{http.StatusForbidden, "forbidden", "Sessions with the agent " + g.PassThrough + " are made elsewhere: come with a token of its server."}

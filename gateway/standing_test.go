@@ -8,8 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/session"
 )
 
 func privately(o *gateway.Options) { o.Private = true }
@@ -51,7 +54,7 @@ func TestB07_PrivateSessionsAreTheirOwners(t *testing.T) {
 	}{
 		{"ada", "collaborator", "owner"},
 		{"ada", "viewer", "owner"},
-		{"root", "owner", "owner"},
+		{"root", "admin", "owner"},
 		{"carl", "viewer", "collaborator"},
 		{"vera", "collaborator", "viewer"},
 		{"bob", "collaborator", ""},
@@ -96,7 +99,11 @@ func TestB07_PrivateSessionsAreTheirOwners(t *testing.T) {
 			{who.name, who.role, "PUT", "/api/sessions/s/members/dora", `{"role":"viewer"}`, own},
 			{who.name, who.role, "DELETE", "/api/sessions/s/members/dora", "", own},
 		})
-		for path, enough := range map[string]int{"permissions/x": own, "questions/x": prompt} {
+		permit := own
+		if who.role != "admin" && own == 200 { // that the session is one's own does not make one an approver
+			permit = 403
+		}
+		for path, enough := range map[string]int{"permissions/x": permit, "questions/x": prompt} {
 			status, _, body := s.do("POST", "/api/sessions/s/"+path, `{"value":"x"}`, as(who.name, who.role)...)
 			switch want := map[int]string{200: "", 403: "forbidden", 404: "unknown_session"}[enough]; {
 			case want == "" && (status == 403 || strings.Contains(body, "unknown_session")), want != "" && !strings.Contains(body, want):
@@ -133,7 +140,7 @@ func TestB05_B07_NothingIsBegunForStrangers(t *testing.T) {
 	if _, _, after := s.do("GET", "/api/sessions/s/trace", "", as("ada", "collaborator")...); after != before {
 		t.Errorf("the trace has become\n%s", after)
 	}
-	if _, _, list := s.do("GET", "/api/sessions", "", as("root", "owner")...); strings.Contains(list, "other") {
+	if _, _, list := s.do("GET", "/api/sessions", "", as("root", "admin")...); strings.Contains(list, "other") {
 		t.Errorf("a session was made: %s", list)
 	}
 }
@@ -156,8 +163,8 @@ func TestB09_ViewerWhoPromptsGets404(t *testing.T) {
 	for _, adapt := range [][]func(*gateway.Options){nil, {privately}} {
 		s := newStandWith(t, adapt...)
 		s.all([]asked{
-			{"ada", "owner", "POST", "/api/chat", submit("s", "u1", "hello"), 200},
-			{"ada", "owner", "PUT", "/api/sessions/s/members/vera", `{"role":"viewer"}`, 200},
+			{"ada", "admin", "POST", "/api/chat", submit("s", "u1", "hello"), 200},
+			{"ada", "admin", "PUT", "/api/sessions/s/members/vera", `{"role":"viewer"}`, 200},
 			{"vera", "viewer", "GET", "/api/sessions/s/messages", "", 200},
 			{"vera", "viewer", "POST", "/api/sessions/s/chat", submit("", "u2", "hello"), 404},
 			{"vera", "viewer", "POST", "/api/chat", submit("s", "u2", "hello"), 403},
@@ -173,9 +180,9 @@ func TestB06_SharedSessionsGoByTheRoleInTheGateway(t *testing.T) {
 		{"bob", "collaborator", "POST", "/api/sessions/s/chat", submit("", "u2", "hello"), 200},
 		{"vera", "viewer", "GET", "/api/sessions/s/messages", "", 200},
 		{"ada", "collaborator", "DELETE", "/api/sessions/s", "", 403},
-		{"root", "owner", "PUT", "/api/sessions/s/members/vera", `{"role":"collaborator"}`, 200},
+		{"root", "admin", "PUT", "/api/sessions/s/members/vera", `{"role":"collaborator"}`, 200},
 		{"vera", "viewer", "POST", "/api/sessions/s/chat", submit("", "u3", "hello"), 200},
-		{"root", "owner", "DELETE", "/api/sessions/s/members/vera", "", 200},
+		{"root", "admin", "DELETE", "/api/sessions/s/members/vera", "", 200},
 		{"vera", "viewer", "POST", "/api/sessions/s/chat", submit("", "u4", "hello"), 404},
 	})
 }
@@ -187,24 +194,24 @@ func TestB10_OrchestratorsAreNeverOpenToOthers(t *testing.T) {
 		for _, kind := range []string{"orchestrator", "workflow"} {
 			s := newStandWith(t, adapt...)
 			s.all([]asked{
-				{"ada", "owner", "POST", "/api/sessions", `{"id":"s","kind":"` + kind + `"}`, 201},
-				{"ada", "owner", "POST", "/api/sessions/s/chat", submit("", "u1", "hello"), 200},
-				{"root", "owner", "POST", "/api/sessions/s/chat", submit("", "u2", "hello"), 404},
-				{"root", "owner", "GET", "/api/sessions/s", "", 404},
-				{"root", "owner", "DELETE", "/api/sessions/s", "", 404},
-				{"root", "owner", "POST", "/api/chat", submit("s", "u2", "hello"), 404},
-				{"ada", "owner", "PUT", "/api/sessions/s/members/bob", `{"role":"viewer"}`, 400},
+				{"ada", "admin", "POST", "/api/sessions", `{"id":"s","kind":"` + kind + `"}`, 201},
+				{"ada", "admin", "POST", "/api/sessions/s/chat", submit("", "u1", "hello"), 200},
+				{"root", "admin", "POST", "/api/sessions/s/chat", submit("", "u2", "hello"), 404},
+				{"root", "admin", "GET", "/api/sessions/s", "", 404},
+				{"root", "admin", "DELETE", "/api/sessions/s", "", 404},
+				{"root", "admin", "POST", "/api/chat", submit("s", "u2", "hello"), 404},
+				{"ada", "admin", "PUT", "/api/sessions/s/members/bob", `{"role":"viewer"}`, 400},
 			})
-			if _, _, list := s.do("GET", "/api/sessions", "", as("root", "owner")...); strings.Contains(list, `"s"`) {
+			if _, _, list := s.do("GET", "/api/sessions", "", as("root", "admin")...); strings.Contains(list, `"s"`) {
 				t.Errorf("others find it: %s", list)
 			}
-			if _, _, list := s.do("GET", "/api/sessions", "", as("ada", "owner")...); !strings.Contains(list, `"kind":"`+kind+`"`) {
+			if _, _, list := s.do("GET", "/api/sessions", "", as("ada", "admin")...); !strings.Contains(list, `"kind":"`+kind+`"`) {
 				t.Errorf("its owner does not find it: %s", list)
 			}
 		}
 	}
 	s := newStandWith(t)
-	s.all([]asked{{"ada", "owner", "POST", "/api/sessions", `{"kind":"other"}`, 400}})
+	s.all([]asked{{"ada", "admin", "POST", "/api/sessions", `{"kind":"other"}`, 400}})
 }
 
 func TestTheListShowsWhatOneMaySee(t *testing.T) {
@@ -226,7 +233,7 @@ func TestTheListShowsWhatOneMaySee(t *testing.T) {
 			}
 			for _, one := range page.Sessions {
 				all = append(all, one.ID)
-				if (one.Role == "owner") != (one.Owner == who || role == "owner") {
+				if (one.Role == "owner") != (one.Owner == who || role == "admin") {
 					t.Errorf("%s is %s of %+v", who, one.Role, one)
 				}
 			}
@@ -245,7 +252,7 @@ func TestTheListShowsWhatOneMaySee(t *testing.T) {
 				t.Errorf("pages of %d for %s: %s", limit, who, got)
 			}
 		}
-		if got := ids("root", "owner", limit); len(got) != 12 {
+		if got := ids("root", "admin", limit); len(got) != 12 {
 			t.Errorf("pages of %d for an owner: %s", limit, got)
 		}
 	}
@@ -282,26 +289,93 @@ func TestMembers(t *testing.T) {
 	})
 }
 
-// Who may answer a permission request is a matter of the session.
-func TestB06_OwnersOfASessionApprove(t *testing.T) {
+// A person who asks an agent to act does not thereby decide that it may, not even in a
+// session of their own.
+func TestB06_ThePersonWhoPromptsIsNotTherebyTheApprover(t *testing.T) {
+	for name, c := range map[string]struct {
+		permits []access.Who
+		answers []string // of root, who is an admin; ada, the session's owner; carl and olga, members, olga in the group ops
+	}{
+		"nothing set":  {nil, []string{"root"}},
+		"a role":       {[]access.Who{{Role: access.Collaborator}}, []string{"root", "ada", "carl"}},
+		"a group":      {[]access.Who{{Group: "ops"}}, []string{"olga"}},
+		"one of these": {[]access.Who{{Group: "ops"}, {Role: access.Admin}}, []string{"root", "olga"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStandWith(t, privately, func(o *gateway.Options) { o.Permits = c.permits })
+			s.all([]asked{
+				{"ada", "collaborator", "POST", "/api/sessions", `{"id":"s"}`, 201},
+				{"ada", "collaborator", "PUT", "/api/sessions/s/members/carl", `{"role":"collaborator"}`, 200},
+				{"ada", "collaborator", "PUT", "/api/sessions/s/members/olga", `{"role":"viewer"}`, 200},
+			})
+			for who, role := range map[string]string{"root": "admin", "ada": "collaborator", "carl": "collaborator", "olga": "viewer"} {
+				_, _, body := s.do("POST", "/api/chat", submit("s", "u-"+who, "approve"), as("ada", "collaborator")...)
+				_, rest, _ := strings.Cut(body, `"approvalId":"`)
+				id, _, found := strings.Cut(rest, `"`)
+				if !found {
+					t.Fatalf("nothing is asked in %s", body)
+				}
+				want := 403
+				if slices.Contains(c.answers, who) {
+					want = 200
+				}
+				header := as(who, role)
+				if who == "olga" {
+					header = append(header, "X-Test-Groups", "staff ops")
+				}
+				address := "/api/sessions/s/permissions/" + id
+				if status, _, text := s.do("POST", address, `{"approved":true}`, header...); status != want {
+					t.Errorf("%s answers: %d %s, want %d", who, status, text, want)
+				}
+				if status, _, text := s.do("POST", address, `{"approved":true}`, as("bob", "collaborator")...); status != 404 {
+					t.Errorf("a stranger answers: %d %s", status, text)
+				}
+				s.do("POST", "/api/sessions/s/stop", "", as("ada", "collaborator")...)
+			}
+		})
+	}
+}
+
+// The answer of a client's next POST counts as little as any other of a person who may
+// not approve, and so does a typed one.
+func TestB06_NoOtherWayRoundTheApprover(t *testing.T) {
 	s := newStandWith(t, privately)
 	_, _, body := s.do("POST", "/api/chat", submit("s", "u1", "approve"), as("ada", "collaborator")...)
-	_, rest, found := strings.Cut(body, `"approvalId":"`)
-	id, _, _ := strings.Cut(rest, `"`)
-	if !found {
+	if !strings.Contains(body, `"approvalId":"`) {
 		t.Fatalf("nothing is asked in %s", body)
 	}
-	s.all([]asked{
-		{"ada", "collaborator", "PUT", "/api/sessions/s/members/carl", `{"role":"collaborator"}`, 200},
-		{"carl", "collaborator", "POST", "/api/sessions/s/permissions/" + id, `{"approved":true}`, 403},
-		{"bob", "collaborator", "POST", "/api/sessions/s/permissions/" + id, `{"approved":true}`, 404},
-		{"ada", "collaborator", "POST", "/api/sessions/s/permissions/" + id, `{"approved":true}`, 200},
+	if status, _, text := s.do("POST", "/api/chat", submit("s", "u2", "yes"), as("ada", "collaborator")...); status != 403 {
+		t.Errorf("a typed yes: %d %s", status, text)
+	}
+}
+
+// An agent with roles is for those people only: for a new session, and for a prompt in one
+// that is there.
+func TestB06_AnAgentIsForThoseWhoAreNamed(t *testing.T) {
+	second := func(o *session.Options) {
+		o.Agents["echo"] = session.Agent{Runtime: echo.Runtime{}, Cwd: t.TempDir()}
+	}
+	s := newStandOn(t, memlog.New(), second, func(o *gateway.Options) {
+		o.Users = map[string][]access.Who{"demo": {{Role: access.Admin}, {Group: "coders"}}}
 	})
+	s.all([]asked{
+		{"ada", "collaborator", "POST", "/api/sessions", `{"id":"s1","agent":"demo"}`, 403},
+		{"ada", "collaborator", "POST", "/api/chat?agent=demo", submit("s1", "u1", "hello"), 403},
+		{"ada", "collaborator", "POST", "/api/chat?agent=echo", submit("s2", "u1", "hello"), 200},
+		{"root", "admin", "POST", "/api/sessions", `{"id":"s1","agent":"demo"}`, 201},
+		{"ada", "collaborator", "POST", "/api/chat", submit("s1", "u1", "hello"), 403},
+		{"ada", "collaborator", "POST", "/api/sessions/s1/chat", submit("", "u1", "hello"), 403},
+		{"root", "admin", "POST", "/api/sessions/s1/chat", submit("", "u1", "hello"), 200},
+	})
+	header := append(as("ada", "collaborator"), "X-Test-Groups", "coders")
+	if status, _, text := s.do("POST", "/api/chat", submit("s1", "u2", "hello"), header...); status != 200 {
+		t.Errorf("a member of the group: %d %s", status, text)
+	}
 }
 
 func TestI01_I03_WithoutTheAdapterItsRouteIsUnknown(t *testing.T) {
 	s := newStandWith(t, func(o *gateway.Options) { o.NoSessionChat = true })
-	s.all([]asked{{"ada", "owner", "POST", "/api/chat", submit("s", "u1", "hello"), 200}})
+	s.all([]asked{{"ada", "admin", "POST", "/api/chat", submit("s", "u1", "hello"), 200}})
 	for _, ask := range []string{"POST /api/sessions/s/chat", "GET /api/sessions/s/chat/stream", "GET /api/sessions/s/chat/x/stream"} {
 		method, path, _ := strings.Cut(ask, " ")
 		status, _, body := s.do(method, path, submit("", "u2", "hello"))
@@ -310,27 +384,27 @@ func TestI01_I03_WithoutTheAdapterItsRouteIsUnknown(t *testing.T) {
 		}
 	}
 	s.all([]asked{
-		{"ada", "owner", "GET", "/api/chat/s/stream", "", 200},
-		{"ada", "owner", "GET", "/api/sessions/s/messages", "", 200},
-		{"ada", "owner", "POST", "/api/sessions/s/stop", "", 200},
+		{"ada", "admin", "GET", "/api/chat/s/stream", "", 200},
+		{"ada", "admin", "GET", "/api/sessions/s/messages", "", 200},
+		{"ada", "admin", "POST", "/api/sessions/s/stop", "", 200},
 	})
 }
 
 func TestI02_ASessionMayKeepTheAdapterOut(t *testing.T) {
 	s := newStandWith(t)
 	s.all([]asked{
-		{"ada", "owner", "POST", "/api/sessions", `{"id":"s","ai_sdk":false}`, 201},
-		{"ada", "owner", "POST", "/api/sessions/s/chat", submit("", "u1", "hello"), 404},
-		{"ada", "owner", "GET", "/api/sessions/s/chat/stream", "", 404},
-		{"ada", "owner", "GET", "/api/sessions/s/chat/x/stream", "", 404},
-		{"ada", "owner", "GET", "/api/sessions/s/messages", "", 200},
+		{"ada", "admin", "POST", "/api/sessions", `{"id":"s","ai_sdk":false}`, 201},
+		{"ada", "admin", "POST", "/api/sessions/s/chat", submit("", "u1", "hello"), 404},
+		{"ada", "admin", "GET", "/api/sessions/s/chat/stream", "", 404},
+		{"ada", "admin", "GET", "/api/sessions/s/chat/x/stream", "", 404},
+		{"ada", "admin", "GET", "/api/sessions/s/messages", "", 200},
 		{"vera", "viewer", "PATCH", "/api/sessions/s", `{"ai_sdk":true}`, 403},
-		{"ada", "owner", "PATCH", "/api/sessions/s", `{"ai_sdk":"yes"}`, 400},
-		{"ada", "owner", "PATCH", "/api/sessions/s", `{"ai_sdk":true,"title":"Open"}`, 200},
-		{"ada", "owner", "POST", "/api/sessions/s/chat", submit("", "u1", "hello"), 200},
-		{"ada", "owner", "PATCH", "/api/sessions/s", `{"ai_sdk":false}`, 200},
-		{"ada", "owner", "POST", "/api/sessions/s/chat", submit("", "u2", "hello"), 404},
-		{"ada", "owner", "PATCH", "/api/sessions/none", `{"ai_sdk":false}`, 404},
+		{"ada", "admin", "PATCH", "/api/sessions/s", `{"ai_sdk":"yes"}`, 400},
+		{"ada", "admin", "PATCH", "/api/sessions/s", `{"ai_sdk":true,"title":"Open"}`, 200},
+		{"ada", "admin", "POST", "/api/sessions/s/chat", submit("", "u1", "hello"), 200},
+		{"ada", "admin", "PATCH", "/api/sessions/s", `{"ai_sdk":false}`, 200},
+		{"ada", "admin", "POST", "/api/sessions/s/chat", submit("", "u2", "hello"), 404},
+		{"ada", "admin", "PATCH", "/api/sessions/none", `{"ai_sdk":false}`, 404},
 	})
 	if _, _, body := s.do("GET", "/api/sessions/s", ""); !strings.Contains(body, `"ai_sdk":false`) || !strings.Contains(body, `"title":"Open"`) {
 		t.Errorf("%s", body)

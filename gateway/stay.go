@@ -11,17 +11,19 @@ import (
 )
 
 // admission is how somebody was admitted to a session: who he was before, and for what
-// role. A context keeps it under a key of its own type.
+// role. A context keeps it under an admissionKey.
 type admission struct {
 	sender access.Principal
 	need   access.Role
 	hosted bool // the server of the session's agent said so
 }
 
+type admissionKey struct{}
+
 // asItCame is an admitted request as it was before: its sender may have another role in
 // the session by now, or none.
 func asItCame(r *http.Request) *http.Request {
-	a, ok := r.Context().Value(admission{}).(admission)
+	a, ok := r.Context().Value(admissionKey{}).(admission)
 	if !ok {
 		return r
 	}
@@ -34,7 +36,7 @@ func (g *gateway) take(w http.ResponseWriter, r *http.Request, v any) error {
 	if err := readJSON(w, r, v); err != nil {
 		return err
 	}
-	a, ok := r.Context().Value(admission{}).(admission)
+	a, ok := r.Context().Value(admissionKey{}).(admission)
 	if !ok {
 		return nil
 	}
@@ -47,7 +49,7 @@ func (g *gateway) take(w http.ResponseWriter, r *http.Request, v any) error {
 // says so. Where the role in the gateway counts nobody is ever put out. The function
 // that it returns ends the asking.
 func (g *gateway) staying(ctx context.Context, r *http.Request, id string) (_ context.Context, leave func()) {
-	a, _ := r.Context().Value(admission{}).(admission)
+	a, _ := r.Context().Value(admissionKey{}).(admission)
 	if _, guest := access.GuestOf(ctx); !g.Private && !guest && !a.hosted {
 		return ctx, func() {}
 	}

@@ -141,7 +141,7 @@ func TestF13_GuestsResumeBehindAQuery(t *testing.T) {
 func TestB05_ARunnersAddressLetsNobodyElseIn(t *testing.T) {
 	guard, err := access.New(access.Config{
 		Listen: "127.0.0.1:0", Public: gateway.Public, Refuse: gateway.Refuse,
-		Tokens: []access.Token{{Name: "root", Token: "root-0123456789", Role: access.Owner}},
+		Tokens: []access.Token{{Name: "root", Token: "root-0123456789", Role: access.Admin}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +225,7 @@ func TestB07_WhoIsPutOutFollowsNoLonger(t *testing.T) {
 // Who is put out while what he asks for is on its way does not get it, nor himself in again.
 func TestB07_WhoIsPutOutFinishesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, end := newPipes(t, nil, privately)
+		p, end := newPipes(t, nil, func(o *gateway.Options) { o.Private, o.Permits = true, []access.Who{{Role: access.Viewer}} })
 		defer end()
 		request := func(who, method, path, body string) string {
 			return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nX-Test-Principal: %s\r\nX-Test-Role: collaborator\r\nContent-Length: %d\r\n\r\n%s", method, path, who, len(body), body)

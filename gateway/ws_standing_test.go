@@ -73,7 +73,7 @@ func TestB05_ExpiryOfASocketStopsNoTurn(t *testing.T) {
 		}, func(o *gateway.Options) {
 			o.Guard = func(next http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					p := access.Principal{ID: "ada", Role: access.Owner}
+					p := access.Principal{ID: "ada", Role: access.Admin}
 					if access.Upgrades(r) {
 						p.Expires = time.Now().Add(time.Second)
 					}

@@ -220,7 +220,7 @@ func TestD13_ApprovalByWebSocket(t *testing.T) {
 			t.Errorf("who comes later is asked %+v", again)
 		}
 		viewer.send(`{"type":"approve-action","invocationId":"` + ask.Prompt.ID + `"}`)
-		if no := frame[agentops.Error](viewer, nil); !strings.Contains(no.Message, "owner") {
+		if no := frame[agentops.Error](viewer, nil); !strings.Contains(no.Message, "this needs admin") {
 			t.Errorf("a collaborator may approve: %+v", no)
 		}
 		c.send(`{"type":"` + answer + `","invocationId":"` + ask.Prompt.ID + `","reason":"so"}`)
@@ -471,7 +471,7 @@ func TestWhatAgentOpsHasBesideItsSocket(t *testing.T) {
 func TestB05_WebSocketsAndTheGuard(t *testing.T) {
 	guard, err := access.New(access.Config{
 		Listen: "127.0.0.1:0", Public: gateway.Public, Refuse: gateway.Refuse, AllowOrigins: []string{"https://app.example"},
-		Tokens: []access.Token{{Name: "vic", Token: "view-0123456789", Role: access.Viewer}, {Name: "ada", Token: "own-0123456789", Role: access.Owner}},
+		Tokens: []access.Token{{Name: "vic", Token: "view-0123456789", Role: access.Viewer}, {Name: "ada", Token: "own-0123456789", Role: access.Admin}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -721,7 +721,7 @@ func TestB05_ASocketEndsWithItsToken(t *testing.T) {
 	s := newStandOn(t, memlog.New(), slowly, func(o *gateway.Options) {
 		o.Guard = func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				p := access.Principal{ID: "ada", Role: access.Owner}
+				p := access.Principal{ID: "ada", Role: access.Admin}
 				if access.Upgrades(r) {
 					p.Expires = until
 				}

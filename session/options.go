@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -46,6 +47,8 @@ type Agent struct {
 	Cwd     string
 	Model   string
 	Policy  permission.Policy
+	// Options are the settings that only the agent's adapter knows, as JSON, or nil.
+	Options json.RawMessage
 	// Tools says to the policy what the input of a call means.
 	Tools toolkind.Table
 	// Remembers says that the agent keeps an "always" by itself. Else the session keeps it

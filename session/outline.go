@@ -12,9 +12,9 @@ import (
 type outline struct {
 	replies  []reply
 	parks    []park
-	settled  map[string]bool
-	decided  map[string]bool // permission requests: whether they were allowed
-	rewound  bool            // the turn was taken back while it ran
+	settled  map[string]uint64 // by request: the number of its answer
+	decided  map[string]bool   // permission requests: whether they were allowed
+	rewound  bool              // the turn was taken back while it ran
 	finished bool
 }
 
@@ -37,7 +37,7 @@ func (p park) within(ids []string) bool {
 
 // outline reads a turn.
 func (l *live) outline(ctx context.Context, turn string, after uint64) (outline, error) {
-	o := outline{settled: map[string]bool{}, decided: map[string]bool{}}
+	o := outline{settled: map[string]uint64{}, decided: map[string]bool{}}
 	for r, err := range l.hub.Log.Wholes(ctx, l.id, after, 0) {
 		if err != nil {
 			return o, fmt.Errorf("read the log of session %q: %w", l.id, err)
@@ -60,10 +60,10 @@ func (o *outline) take(r trace.Record) {
 		o.parks = append(o.parks, park{r.Seq, p.Requests})
 	}
 	if p, is := r.Payload.(trace.PermissionResponse); is {
-		o.settled[p.RequestID], o.decided[p.RequestID] = true, p.Allowed()
+		o.settled[p.RequestID], o.decided[p.RequestID] = r.Seq, p.Allowed()
 	}
 	if p, is := r.Payload.(trace.Answer); is {
-		o.settled[p.QuestionID] = true
+		o.settled[p.QuestionID] = r.Seq
 	}
 	if _, is := r.Payload.(trace.Rewind); is && len(o.replies) > 0 {
 		o.rewound = true
@@ -84,9 +84,26 @@ func (o *outline) past() uint64 {
 	return 0
 }
 
+// upto is the number of the newest answer at a park that waits for more, or 0.
+func (o *outline) upto() (seq uint64) {
+	if len(o.parks) == 0 {
+		return 0
+	}
+	p := o.parks[len(o.parks)-1]
+	if o.answered(p) {
+		return 0
+	}
+	for _, id := range p.requests {
+		if at := o.settled[id]; at > p.seq {
+			seq = max(seq, at)
+		}
+	}
+	return seq
+}
+
 func (o *outline) answered(p park) bool {
 	for _, id := range p.requests {
-		if !o.settled[id] {
+		if o.settled[id] == 0 {
 			return false
 		}
 	}
@@ -119,7 +136,7 @@ func (l *live) atLastMessage(ctx context.Context, t Turn) (Turn, error) {
 	if err != nil {
 		return Turn{}, err
 	}
-	t.Past = o.past()
+	t.Past, t.Upto = o.past(), o.upto()
 	if n := len(o.replies); n > 0 {
 		t.From, t.MessageID = o.replies[n-1].seq, o.replies[n-1].id
 	}

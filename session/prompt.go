@@ -26,8 +26,9 @@ type Prompt struct {
 	// MayPermit says that the sender's role may answer permission requests, by a
 	// message that says yes and nothing else.
 	MayPermit bool
-	// Shown is what the sender's page shows that the agent asks; nil if that is not
-	// known. A message is no answer to what it does not show.
+	// Shown are the ids of the requests and questions that the sender's page shows, and
+	// of calls that stand for their request; nil if that is not known. A message is no
+	// answer to what it does not show.
 	Shown []string
 }
 

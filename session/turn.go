@@ -30,8 +30,9 @@ type Turn struct {
 	Queued bool
 	// From is the number of the first record that the caller gets, if it is not to
 	// have the turn from its start, and Past that of the last park that is to be
-	// passed over, because what it waited for has its answer.
-	From, Past uint64
+	// passed over, because what it waited for has its answer. Upto is the number of the
+	// newest answer at a park that waits for more, or 0.
+	From, Past, Upto uint64
 }
 
 // turn is a turn that is not over, or was the last.
@@ -79,12 +80,16 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 	return t
 }
 
+// outputWithin bounds how long the newest output of a silent command waits.
+const outputWithin = 250 * time.Millisecond
+
 // writes says how the turn is written.
 func (t *turn) writes() trace.Config {
 	h := t.live.hub
 	const enough = 6 // characters that are drawn by chance
 	return trace.Config{
 		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: "-" + t.id[len(t.id)-enough:], Hold: h.Approval == Hold,
+		ShowWithin: outputWithin,
 	}
 }
 

@@ -50,9 +50,11 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(trace.Word
 	}
 	for id = range t.waits.put {
 	}
-	unseen := p.Shown != nil && !slices.Contains(p.Shown, id)
+	unseen := func(toolCallID string) bool {
+		return p.Shown != nil && !slices.Contains(p.Shown, id) && (toolCallID == "" || !slices.Contains(p.Shown, toolCallID))
+	}
 	if q, ok := l.asks.questioned[id]; ok && q.turn == t.id {
-		if unseen {
+		if unseen(q.what.ToolCallID) {
 			return nil, "", nil, ErrStale
 		}
 		a := trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{text}, By: name(p.By), Via: trace.ViaWords}
@@ -72,7 +74,7 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(trace.Word
 		return nil, "", nil, nil
 	case !p.MayPermit:
 		return nil, "", nil, ErrMayNotPermit
-	case unseen:
+	case unseen(q.what.ToolCallID):
 		return nil, "", nil, ErrStale
 	}
 	r.RequestID, r.By, r.Via = id, name(p.By), trace.ViaWords

@@ -21,57 +21,93 @@ type ask struct {
 // go on record together, and the response is returned with decided. After the turn
 // the answer is decided, too: no.
 func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id string, answer PermissionResponse, decided bool) {
-	r = r.normal()
-	answer, decided = PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, true
-	verdict, judged, over := b.judge(r, asked)
-	if over {
-		return id, answer, decided
+	d := b.PermissionRequests(PermissionAsk{Request: r, Call: asked})[0]
+	return d.ID, d.Answer, d.Decided
+}
+
+// PermissionAsk is one of several permissions that are asked at once. See
+// [Builder.PermissionRequest] for Call.
+type PermissionAsk struct {
+	Request PermissionRequest
+	Call    ToolCall
+}
+
+// PermissionDecision is what became of a PermissionAsk: the id under which the answer
+// is to be awaited, or the answer, if it is decided.
+type PermissionDecision struct {
+	ID      string
+	Answer  PermissionResponse
+	Decided bool
+}
+
+// PermissionRequests asks for several permissions at once, so that the user sees them
+// together. The policy decides first; only requests that it leaves open are put to the
+// user. The decisions stand in the order of the requests.
+func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecision {
+	decisions, verdicts := make([]PermissionDecision, len(asked)), make([]PermissionDecision, len(asked))
+	for i := range decisions {
+		decisions[i] = PermissionDecision{Answer: PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, Decided: true}
+	}
+	for i, a := range asked {
+		var over bool
+		if verdicts[i], over = b.judge(a); over {
+			return decisions
+		}
 	}
 	b.do(func(t *turn) {
-		q := b.ask(t, r.RequestID, r.ToolCallID, false)
-		id, r.RequestID = q.id, q.id
-		if q.toolCall != nil {
-			r.ToolCallID = q.toolCall.tool.ToolCallID
-		}
-		q.options = r.Options
-		if answer, decided = verdict, judged; decided {
-			q.judged = true
-			if r.DecidedBy = answer.By; r.DecidedBy == "" {
-				r.DecidedBy = "policy"
+		var open []*ask
+		for i, a := range asked {
+			q, d := b.permission(t, a.Request, verdicts[i])
+			if decisions[i] = d; !d.Decided {
+				open = append(open, q)
 			}
 		}
-		t.putAsk(b, q, r)
-		if !decided {
-			answer = PermissionResponse{}
-			t.hold(q)
-			return
-		}
-		answer.By = r.DecidedBy
-		answer = t.respond(q, answer)
+		t.hold(open...)
 	})
-	return id, answer, decided
+	return decisions
+}
+
+// permission puts a request on record, and its answer if the policy has one.
+func (b *Builder) permission(t *turn, r PermissionRequest, verdict PermissionDecision) (*ask, PermissionDecision) {
+	r = r.normal()
+	q := b.ask(t, r.RequestID, r.ToolCallID, false)
+	r.RequestID, q.options = q.id, r.Options
+	if q.toolCall != nil {
+		r.ToolCallID = q.toolCall.tool.ToolCallID
+	}
+	if !verdict.Decided {
+		t.putAsk(b, q, r)
+		return q, PermissionDecision{ID: q.id}
+	}
+	q.judged = true
+	if r.DecidedBy = verdict.Answer.By; r.DecidedBy == "" {
+		r.DecidedBy = "policy"
+	}
+	t.putAsk(b, q, r)
+	verdict.ID, verdict.Answer.By = q.id, r.DecidedBy
+	verdict.Answer = t.respond(q, verdict.Answer)
+	return q, verdict
 }
 
 // judge puts the call on record as it is asked and lets the policy judge it. The
 // policy reads the file system, so it runs without the lock of the turn.
-func (b *Builder) judge(r PermissionRequest, asked ToolCall) (answer PermissionResponse, decided, over bool) {
+func (b *Builder) judge(a PermissionAsk) (d PermissionDecision, over bool) {
+	r := a.Request.normal()
 	if r.ToolCallID == "" {
-		return answer, false, false
+		return d, false
 	}
-	var call ToolCall
-	over = true
+	var call *ToolCall
 	b.do(func(t *turn) {
-		over = false
 		c := b.current(t, r.ToolCallID)
 		t.completeCall(c)
-		t.revise(c, asked)
-		call = c.tool
+		t.revise(c, a.Call)
+		judged := c.tool
+		call = &judged
 	})
-	if over || b.turn.Judge == nil {
-		return answer, false, over
+	if call != nil && b.turn.Judge != nil {
+		d.Answer, d.Decided = b.turn.Judge(r, *call)
 	}
-	answer, decided = b.turn.Judge(r, call)
-	return answer, decided, false
+	return d, call == nil
 }
 
 // PermissionResponse puts the one answer to a request on record. It reports
@@ -104,6 +140,7 @@ func (t *turn) respond(q *ask, r PermissionResponse) PermissionResponse {
 		}
 	}
 	r = r.normal()
+	t.heed(q.toolCall, r)
 	t.settle(q, r.By, r)
 	return r
 }

@@ -23,6 +23,9 @@ type Config struct {
 	AskSuffix string
 	// Hold makes readers stay while somebody is asked; see [Park].
 	Hold bool
+	// ShowWithin bounds how long the newest output of a silent call waits until it is
+	// shown. Zero means that it waits for the call's next output, or for its result.
+	ShowWithin time.Duration
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 	// MaxEvent bounds the size of a tool's output in bytes; 32 MB if zero.
@@ -56,6 +59,7 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 		parts:  map[partKey]*part{},
 		calls:  map[string]*call{},
 		asks:   map[string]*ask{},
+		subs:   map[string]*sub{},
 
 		callNames: names{},
 		askNames:  names{},
@@ -166,31 +170,35 @@ type turn struct {
 	Config
 	queue
 
-	n        int // events so far, for ids
-	done     bool
-	touched  time.Time // the time of all that a call writes
-	verdict  *Stop
-	ended    chan struct{}
-	over     bool // ended is closed
-	stepOpen bool
-	step     Step // what the next one is called, or the open one
-	parts    map[partKey]*part
-	partsN   int              // parts so far, for ids
-	open     []*part          // parts that began, in order; those that ended go now and then
-	shut     int              // how many in open have ended
-	calls    map[string]*call // by the agent's id, the newest of that id
-	order    []*call
-	running  int             // calls that are whole and have no result
-	asks     map[string]*ask // by unique id
-	asked    []*ask
-	waiting  int     // asks without an answer
-	unshown  []*ask  // those that are yet to be put to the user
-	shown    []*ask  // those that are put to the user now
-	writing  int     // calls of the agent's own whose input is being written
-	final    []*part // the texts of the newest step that had any
-	finalAt  int     // the step that final belongs to
-	steps    int
-	counts   Counts
+	n           int // events so far, for ids
+	done        bool
+	touched     time.Time // the time of all that a call writes
+	verdict     *Stop
+	ended       chan struct{}
+	over        bool // ended is closed
+	stepOpen    bool
+	step        Step // what the next one is called, or the open one
+	parts       map[partKey]*part
+	partsN      int              // parts so far, for ids
+	open        []*part          // parts that began, in order; those that ended go now and then
+	shut        int              // how many in open have ended
+	calls       map[string]*call // by the agent's id, the newest of that id
+	order       []*call
+	running     int             // calls that are whole and have no result
+	asks        map[string]*ask // by unique id
+	asked       []*ask
+	waiting     int             // asks without an answer
+	unshown     []*ask          // those that are yet to be put to the user
+	shown       []*ask          // those that are put to the user now
+	writing     int             // calls of the agent's own whose input is being written
+	refused     []*call         // calls that may not run and have no result, and some that have
+	printing    []*call         // calls whose newest output is shown later
+	subs        map[string]*sub // by the agent's id
+	subsInOrder []*sub
+	final       []*part // the texts of the newest step that had any
+	finalAt     int     // the step that final belongs to
+	steps       int
+	counts      Counts
 
 	callNames, askNames names
 }

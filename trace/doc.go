@@ -1,6 +1,7 @@
 // Package trace is the contract of Tributary: what an agent did, in one closed
 // vocabulary that every adapter writes and every output reads. It does no I/O
-// and imports nothing but the standard library and how a JSON string is quoted.
+// and imports nothing but the standard library, how a JSON string is quoted, and how
+// texts differ.
 //
 // An [Event] is what happened. A [Record] is an Event that the log has
 // accepted: it has a session, a turn and a sequence number.

@@ -14,6 +14,7 @@ func (b *Builder) StepStart(s Step) {
 		if t.stepOpen && s.NativeID != "" && s.NativeID == t.step.NativeID {
 			return // it is said again, by an agent whose turn was taken up again
 		}
+		t.closeRefused(voice{})
 		t.closeStep(false)
 		t.step = Step{Name: s.Name, NativeID: s.NativeID}
 		if s.NativeID != "" {
@@ -90,10 +91,15 @@ func (t *turn) finish(s Stop) {
 		t.closeAsk(q)
 	}
 	for _, c := range t.order {
-		if !c.done {
+		switch {
+		case c.done:
+		case c.refused != "":
+			t.deny(c)
+		default:
 			t.result(c, ToolResult{Status: ToolCanceled, Error: unfinished(s)})
 		}
 	}
+	t.endSubs(s.Outcome)
 	t.closeStep(true)
 	if s.FinalOutput == "" {
 		s.FinalOutput = t.finalOutput()

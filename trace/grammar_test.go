@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -54,6 +55,7 @@ type partState struct {
 
 type callState struct {
 	started, whole, done bool
+	newest               trace.ToolCall
 	event                string
 }
 
@@ -98,6 +100,9 @@ func (g *grammar) event(e trace.Event) {
 	if id, sub := e.Actor.SubagentCall(); sub && e.Parent != "" {
 		switch p := parent.Payload.(type) {
 		case trace.ToolCallStart, trace.ToolCall, trace.PermissionRequest, trace.Question:
+		case trace.Data:
+			s, is := p.Subagent()
+			g.want(is, "parent of sub-agent %s is the data %s %s", id, p.Name, s.ID)
 		default:
 			g.want(false, "parent of sub-agent %s is %s %+v", id, p.Kind(), p)
 		}
@@ -238,7 +243,9 @@ func (g *grammar) tool(e trace.Event, sub bool) {
 		g.want(c.started && !c.whole && p.Delta != "", "call is not being written")
 	case trace.ToolCall:
 		c := call(p.ToolCallID)
-		g.want(!c.whole && (c.started || sub || g.inStep), "call is whole twice, or outside a step")
+		g.want(c.whole || c.started || sub || g.inStep, "call is outside a step")
+		g.want(!c.whole || !c.done && !reflect.DeepEqual(c.newest, p), "call is whole twice, and nothing has changed")
+		c.newest = p
 		g.want(p.RawName != "" && p.Name != "" && len(p.Input) > 0, "call is not complete")
 		c.whole, c.event = true, e.ID
 	case trace.ToolResultProgress:

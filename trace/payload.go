@@ -228,7 +228,8 @@ type Step struct {
 	NativeID string `json:"native_id,omitempty"`
 }
 
-// Usage counts what was used, in the agent's own numbers.
+// Usage counts what was used, in the agent's own numbers. If every count of tokens is
+// zero, they are unknown, and the JSON form has none of them.
 type Usage struct {
 	Scope            UsageScope `json:"scope"`
 	InputTokens      int64      `json:"input_tokens"`

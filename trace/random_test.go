@@ -41,8 +41,8 @@ func drawStep(t *rapid.T) step {
 	pick := func(words ...string) string { return rapid.SampledFrom(words).Draw(t, "word") }
 	emit := func(p trace.Payload) step { return func(b *trace.Builder, _ chan string) { b.Emit(p) } }
 	switch pick("delta", "snapshot", "message", "end", "repeats", "thought delta", "thought snapshot", "thought", "thought end", "thought repeats",
-		"call start", "call delta", "call", "progress", "result", "permission", "question", "answer", "park", "step", "step end",
-		"reply", "data", "file", "change", "usage", "plan", "status", "error", "unknown", "end of turn", "touch", "source") {
+		"call start", "call delta", "call", "call snapshot", "call update", "progress", "output", "result", "denied", "permission", "permissions", "question", "answer", "park", "step", "step end",
+		"reply", "data", "file", "change", "usage", "plan", "status", "error", "unknown", "end of turn", "touch", "source", "sub end") {
 	case "delta":
 		return func(b *trace.Builder, _ chan string) { b.MessageDelta(key, text) }
 	case "snapshot":
@@ -69,6 +69,30 @@ func drawStep(t *rapid.T) step {
 		return emit(trace.ToolCallDelta{ToolCallID: id, Delta: pick(`{"a"`, `:1}`, "\xf0\x9f", "")})
 	case "call":
 		return emit(trace.ToolCall{ToolCallID: id, RawName: pick("", "Read"), Title: text, Input: value, Locations: []trace.Location{{Path: "p"}}})
+	case "call snapshot":
+		object := pick("{}", `{"a":"x"}`, `{"a":"xy"}`, `{"a":"xy","b":[1]}`, `{"a":"xy","b":[1,{}]}`, `{"b":1}`, "x")
+		return func(b *trace.Builder, _ chan string) { b.ToolCallSnapshot(id, json.RawMessage(object)) }
+	case "call update":
+		update := trace.ToolCall{ToolCallID: id, Title: pick("", "T"), ToolKind: trace.ToolKind(pick("", "read", "novel")), Input: value}
+		return func(b *trace.Builder, _ chan string) { b.ToolCallUpdate(update) }
+	case "output":
+		return func(b *trace.Builder, _ chan string) { b.ToolResultDelta(id, text) }
+	case "denied":
+		return func(b *trace.Builder, _ chan string) { b.Denied(id, text) }
+	case "permissions":
+		ask := func(id, call string) trace.PermissionAsk {
+			return trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: id, ToolCallID: call}, Call: trace.ToolCall{Input: value}}
+		}
+		return func(b *trace.Builder, asked chan string) {
+			for _, d := range b.PermissionRequests(ask(key, id), ask(other, id), ask("", "d")) {
+				if !d.Decided {
+					send(asked, d.ID)
+				}
+			}
+		}
+	case "sub end":
+		status := trace.SubagentStatus(pick("", "failed"))
+		return func(b *trace.Builder, _ chan string) { b.SubEnd(id, status) }
 	case "progress":
 		return emit(trace.ToolResultProgress{ToolCallID: id, Output: value})
 	case "result":
@@ -147,19 +171,25 @@ func send(asked chan string, id string) {
 
 type speaker struct {
 	under []string
+	subs  bool // they are sub-agents without a call
 	steps []step
 }
 
 func drawSpeaker(t *rapid.T) speaker {
 	return speaker{
 		under: rapid.SliceOfN(callIDs(), 0, 2).Draw(t, "under"),
+		subs:  rapid.Bool().Draw(t, "subs"),
 		steps: rapid.SliceOfN(rapid.Custom(drawStep), 0, 25).Draw(t, "steps"),
 	}
 }
 
 func (s speaker) speak(b *trace.Builder, asked chan string) {
 	for _, id := range s.under {
-		b = b.Under(id)
+		if s.subs {
+			b = b.Sub(id, "child")
+		} else {
+			b = b.Under(id)
+		}
 	}
 	for _, say := range s.steps {
 		say(b, asked)

@@ -68,6 +68,9 @@ func (t *turn) remember(e Event) {
 	case Question:
 		t.rememberAsk(&ask{id: p.QuestionID, question: true, event: e.ID, toolCall: t.calls[p.ToolCallID]})
 	case PermissionResponse:
+		if q := t.asks[p.RequestID]; q != nil && !q.done {
+			t.heed(q.toolCall, p)
+		}
 		t.rememberAnswer(p.RequestID)
 	case Answer:
 		t.rememberAnswer(p.QuestionID)
@@ -82,7 +85,11 @@ func (t *turn) remember(e Event) {
 		t.rememberPark(p)
 	case Stop:
 		t.done = true
-	case Prompt, Reply, Rewind, ToolResultProgress, Usage, Plan, FileChange, Source, File, Data, Error, Status, Unknown:
+	case Data:
+		if s, ok := p.Subagent(); ok {
+			t.rememberSub(s, e.ID)
+		}
+	case Prompt, Reply, Rewind, ToolResultProgress, Usage, Plan, FileChange, Source, File, Error, Status, Unknown:
 		// nothing stays open after these
 	}
 }

@@ -138,6 +138,7 @@ func (t *turn) room(p *part, text string) string {
 }
 
 func (t *turn) openPart(p *part) {
+	t.closeRefused(p.by)
 	t.ensureStep(p.by)
 	t.partsN++
 	p.id = partID(p.thought, t.partsN)
@@ -252,6 +253,16 @@ func (t *turn) closeParts(subagents, end bool) {
 		}
 	}
 	t.shut = 0
+}
+
+// closePartsOf ends the open parts of a sub-agent that no call started.
+func (t *turn) closePartsOf(s *sub) {
+	for _, p := range slices.Clone(t.open) {
+		if p.by.sub == s && !p.closed {
+			p.forced = true
+			t.closePart(p, "")
+		}
+	}
 }
 
 func (t *turn) putWhole(p *part) {

@@ -17,7 +17,10 @@ type call struct {
 	done  bool
 	asks  []*ask
 
-	writing bool // its input grows before the eyes of the client
+	writing bool            // its input grows before the eyes of the client
+	draft   json.RawMessage // the newest snapshot of an input that is not whole
+	refused string          // why it may not run
+	output  *output         // what it printed, if that came as increments
 }
 
 // ToolCallStart says that the agent begins to write a call.
@@ -27,10 +30,14 @@ func (b *Builder) ToolCallStart(s ToolCallStart) {
 			t.counts.Repeated++
 			return
 		}
-		c := b.newCall(t, ToolCall{ToolCallID: s.ToolCallID, RawName: s.RawName, Name: s.Name, ToolKind: s.ToolKind, Title: s.Title})
-		c.write(t)
-		c.event = t.say(c.by, ToolCallStart{ToolCallID: c.tool.ToolCallID, RawName: c.tool.RawName, Name: c.tool.Name, ToolKind: c.tool.ToolKind, Title: c.tool.Title})
+		t.beginCall(b.newCall(t, ToolCall{ToolCallID: s.ToolCallID, RawName: s.RawName, Name: s.Name, ToolKind: s.ToolKind, Title: s.Title}))
 	})
+}
+
+// beginCall says that the input of a call is being written.
+func (t *turn) beginCall(c *call) {
+	c.write(t)
+	c.event = t.say(c.by, ToolCallStart{ToolCallID: c.tool.ToolCallID, RawName: c.tool.RawName, Name: c.tool.Name, ToolKind: c.tool.ToolKind, Title: c.tool.Title})
 }
 
 // newCall registers a call under a unique id and fills in what is missing.
@@ -136,7 +143,7 @@ func (t *turn) revise(c *call, asked ToolCall) {
 }
 
 func (t *turn) putCall(c *call) {
-	c.whole = true
+	c.whole, c.draft = true, nil
 	c.text.Reset()
 	t.running++
 	c.event = t.say(c.by, c.tool)
@@ -160,10 +167,12 @@ func (t *turn) completeCall(c *call) {
 	if c.whole {
 		return
 	}
-	text := c.text.String()
-	if json.Valid([]byte(text)) {
+	switch text := c.text.String(); {
+	case json.Valid([]byte(text)):
 		c.tool.Input = Opaque(json.RawMessage(text))
-	} else {
+	case c.draft != nil:
+		c.tool.Input = c.draft
+	default:
 		c.tool.Input, c.tool.InputText = json.RawMessage("{}"), text
 	}
 	t.putCall(c)
@@ -205,10 +214,13 @@ func (t *turn) result(c *call, r ToolResult) {
 	for _, q := range c.asks {
 		t.closeAsk(q)
 	}
+	if c.output != nil && string(Opaque(r.Output)) == "null" {
+		r.Output = c.output.whole()
+	}
 	r = r.normal()
 	r.ToolCallID, r.Output, r.Error = c.tool.ToolCallID, t.cut(r.Output), t.cutText(r.Error)
 	t.put(c.event, c.by.actor(), r)
 	t.running--
-	c.done, c.asks = true, nil
+	c.done, c.asks, c.output = true, nil, nil
 	c.tool.Input, c.tool.InputText, c.tool.Locations = nil, "", nil
 }

@@ -1,16 +1,20 @@
 package trace
 
-// voice is who speaks: the agent, or the sub-agent that a call started. It is
+// voice is who speaks: the agent, or a sub-agent, with or without a call. It is
 // settled when a part or a call begins, so that both keep their parent even if
 // the agent uses the id of that call again.
 type voice struct {
-	within string // the agent's id of the call, or ""
+	within string // the agent's id of the call or of the sub-agent, or ""
 	call   *call  // nil also when nobody has seen the call
+	sub    *sub   // of a sub-agent that no call started
 }
 
 func (b *Builder) voice(t *turn) voice {
 	if b.within == "" {
 		return voice{}
+	}
+	if s := t.subs[b.within]; s != nil {
+		return voice{within: b.within, sub: s}
 	}
 	return voice{within: b.within, call: t.calls[b.within]}
 }
@@ -19,6 +23,8 @@ func (v voice) subagent() bool { return v.within != "" }
 
 func (v voice) actor() Actor {
 	switch {
+	case v.sub != nil:
+		return Subagent(v.sub.state.ID)
 	case v.call != nil:
 		return Subagent(v.call.tool.ToolCallID)
 	case v.within != "":
@@ -30,10 +36,14 @@ func (v voice) actor() Actor {
 
 // parent is the parent of what the voice says by itself.
 func (v voice) parent() string {
-	if v.call == nil {
+	switch {
+	case v.sub != nil:
+		return v.sub.event
+	case v.call != nil:
+		return v.call.event
+	default:
 		return ""
 	}
-	return v.call.event
 }
 
 // say queues an event of whoever speaks.

@@ -39,6 +39,7 @@ func (t *Translator) reply(p trace.Reply) {
 		t.emit(t.finish(finishStop, meta))
 	}
 	t.openMessage(p.MessageID)
+	t.letPass()
 }
 
 // stop ends the turn. The builder has closed everything by now; what a broken

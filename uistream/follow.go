@@ -17,6 +17,9 @@ type Span struct {
 	// Past is the number of the last park that is passed over, because what it
 	// waited for has been answered. At the first later one the response ends.
 	Past uint64
+	// Upto is the number of the last record that the client gets of a park that still
+	// waits: some of what it asks has its answer. Zero is the park itself.
+	Upto uint64
 	// Again goes right after the start of the rest of a message: what the client
 	// has answered and is to forget the answer of.
 	Again []Chunk
@@ -52,6 +55,7 @@ type follower struct {
 	w     *Writer
 	span  Span
 	begun bool   // it has the start of its message
+	leave bool   // it is behind the park at which it leaves
 	seen  uint64 // the last record it took
 	buf   []entry
 }
@@ -167,7 +171,10 @@ func (f *follower) take(e entry) (over bool, err error) {
 		return false, err
 	case e.end:
 		return true, f.w.Done()
-	case e.park && e.seq > f.span.Past:
+	case e.park && e.seq > f.span.Past && e.seq < f.span.Upto:
+		f.leave = true
+		return false, nil
+	case e.park && e.seq > f.span.Past, f.leave && e.seq >= f.span.Upto:
 		return true, f.end(NewTranslator(f.ring.key.Options).Leave()...)
 	default:
 		return false, nil

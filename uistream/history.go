@@ -47,8 +47,6 @@ type turnHistory struct {
 	current    *Reducer // the assistant message that is being written
 	at         int      // where it stands in messages
 	cut        bool     // taken back, as is all that still comes
-	waits      map[string]bool
-	held       []trace.Record // what came while the turn waits
 }
 
 func (h *history) add(r trace.Record) error {
@@ -68,39 +66,10 @@ func (h *history) add(r trace.Record) error {
 	if t.cut {
 		return nil
 	}
-	return t.add(r)
+	return t.show(r)
 }
 
-// add takes a record. A turn that waits for its user is shown up to where it
-// parked, as a stream of it is: the stock client sends an answer only from the last
-// step of a message, so what an agent says meanwhile comes after the answer.
-func (t *turnHistory) add(r trace.Record) error {
-	if len(t.waits) == 0 {
-		return t.show(r)
-	}
-	t.held = append(t.held, r)
-	if p, ok := r.Payload.(trace.PermissionResponse); ok {
-		delete(t.waits, p.RequestID)
-	}
-	if p, ok := r.Payload.(trace.Answer); ok {
-		delete(t.waits, p.QuestionID)
-	}
-	if _, over := r.Payload.(trace.Stop); over {
-		clear(t.waits)
-	}
-	if len(t.waits) > 0 {
-		return nil
-	}
-	held := t.held
-	t.held = nil
-	for _, r := range held {
-		if err := t.add(r); err != nil { // it may have parked again meanwhile
-			return err
-		}
-	}
-	return nil
-}
-
+// show takes a record.
 func (t *turnHistory) show(r trace.Record) error {
 	if p, ok := r.Payload.(trace.Prompt); ok {
 		t.messages = append(t.messages, userMessage(p.Message))
@@ -120,12 +89,6 @@ func (t *turnHistory) show(r trace.Record) error {
 			return fmt.Errorf("the history of turn %s does not make a message: %w", r.Turn, err)
 		}
 	}
-	if p, ok := r.Payload.(trace.Park); ok && t.translator.Parked() {
-		t.waits = map[string]bool{}
-		for _, id := range p.Requests {
-			t.waits[id] = true
-		}
-	}
 	if stop, ok := r.Payload.(trace.Stop); ok && t.current != nil {
 		t.save()
 		t.ended(stop)
@@ -141,6 +104,11 @@ func (t *turnHistory) save() {
 	}
 	m := t.current.Message()
 	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.State == inputStreaming })
+	for i, p := range m.Parts {
+		if p.State == askedApproval {
+			m.Parts[i] = t.translator.answeredPart(p)
+		}
+	}
 	t.messages[t.at] = m
 }
 

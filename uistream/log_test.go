@@ -152,10 +152,13 @@ func (d *drawn) step() {
 	text := rapid.SampledFrom([]string{"x", "hello ", "Größe 😀", "\n", "a\"\\b", ""}).Draw(t, "text")
 	value := json.RawMessage(rapid.SampledFrom([]string{`{}`, `{"path":"x"}`, `null`, `[1,9007199254740993]`, `"s"`, `{"__proto__":{"a":1}}`, `not json`, ``}).Draw(t, "value"))
 	b := d.b
-	if rapid.IntRange(0, 4).Draw(t, "under") == 0 {
+	switch rapid.IntRange(0, 9).Draw(t, "under") {
+	case 0, 1:
 		b = b.Under(key)
+	case 2:
+		b = b.Sub("child of "+key, text)
 	}
-	switch rapid.IntRange(0, 25).Draw(t, "op") {
+	switch rapid.IntRange(0, 30).Draw(t, "op") {
 	case 0, 1:
 		b.MessageDelta(key, text)
 	case 2:
@@ -231,6 +234,16 @@ func (d *drawn) step() {
 			trace.Status{State: trace.StateThinking},
 			trace.Unknown{UnknownKind: "new", Raw: json.RawMessage("{}")},
 		}).Draw(t, "event"))
+	case 25:
+		b.ToolCallUpdate(trace.ToolCall{ToolCallID: key, Title: text, Input: value})
+	case 26:
+		b.ToolCallSnapshot(key, value)
+	case 27:
+		b.ToolResultDelta(key, text)
+	case 28:
+		b.Denied(key, text)
+	case 29:
+		b.SubEnd("child of "+key, trace.SubagentFailed)
 	default:
 		b.Emit(trace.Data{Name: rapid.SampledFrom([]string{"x", "ü ü", "", "title"}).Draw(t, "name"), ID: key, Value: value, Transient: text == "x", Domain: text == "\n"})
 	}
@@ -250,7 +263,7 @@ func drawOptions(t *rapid.T) uistream.Options {
 		Profile:    p,
 		Letter:     rapid.IntRange(0, 2).Draw(t, "letter") == 0,
 		Domain:     domain,
-		Subagents:  uistream.Subagents(rapid.IntRange(0, 2).Draw(t, "subagents")),
+		Subagents:  uistream.Subagents(rapid.IntRange(0, 3).Draw(t, "subagents")),
 		Signatures: rapid.Bool().Draw(t, "signatures"),
 	}
 }

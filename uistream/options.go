@@ -26,6 +26,10 @@ const (
 	SubagentsPart Subagents = iota
 	// SubagentsInline shows a sub-agent's parts among the agent's own.
 	SubagentsInline
+	// SubagentsPreliminary shows a sub-agent's text as the preliminary output of the
+	// call that started it. A sub-agent that no call started, and one of a client that
+	// knows no preliminary output, has a data part.
+	SubagentsPreliminary
 	// SubagentsHidden shows nothing, except what a person is asked.
 	SubagentsHidden
 )

@@ -41,7 +41,65 @@ func (t *Translator) park(p trace.Park) {
 	t.askQuestions(questions)
 	t.endWriting()
 	t.closeStep()
-	t.parked = !p.Held && !t.options.Letter
+	if t.parked = !p.Held && !t.options.Letter; t.parked {
+		t.wait(p.Requests)
+	}
+}
+
+// Readers leave at a park. What an agent does while it waits is shown behind the
+// answers, so that the request stays the last of its message. If the answer comes in
+// words, that message is closed for good: then it is shown in the next one.
+
+// wait notes what has no answer yet.
+func (t *Translator) wait(requests []string) {
+	t.waits = map[string]bool{}
+	for _, id := range requests {
+		if a, ok := t.approvals[id]; ok && !a.done {
+			t.waits[id] = true
+		}
+		if q, ok := t.questions[id]; ok && !q.done {
+			t.waits[id] = true
+		}
+	}
+}
+
+// holds reports whether a record is kept for later. Answers are not.
+func (t *Translator) holds(r trace.Record) bool {
+	if len(t.waits) == 0 {
+		return false
+	}
+	switch p := r.Payload.(type) { //nolint:gochecksumtype // all others are held
+	case trace.Prompt, trace.Reply, trace.Rewind, trace.Stop, trace.Park, trace.PermissionResponse, trace.Answer, trace.Status:
+		return false
+	case trace.Data:
+		if p.Transient {
+			return false
+		}
+	}
+	t.held = append(t.held, r)
+	return true
+}
+
+// answeredOne lets pass what was held once nothing waits any more.
+func (t *Translator) answeredOne(id string) {
+	if !t.waits[id] {
+		return
+	}
+	if delete(t.waits, id); len(t.waits) == 0 {
+		t.letPass()
+	}
+}
+
+func (t *Translator) letPass() {
+	held := t.held
+	t.waits, t.held = nil, nil
+	for i, r := range held {
+		t.translate(r)
+		if len(t.waits) > 0 { // it waits again
+			t.held = append(t.held, held[i+1:]...)
+			return
+		}
+	}
 }
 
 // toShow reports whether the client has to be shown what is asked: it was not

@@ -29,6 +29,7 @@ type approval struct {
 	asked
 	request trace.PermissionRequest
 	said    permissionData // what the data part says, where there is one
+	answer  *trace.PermissionResponse
 }
 
 // permission takes a request, which is shown when the turn parks on it.
@@ -60,7 +61,7 @@ func (t *Translator) askPermissions(all []*approval) {
 		}
 		t.say("ask-"+a.request.RequestID, permissionSentence(a.request))
 		if !attached {
-			t.complete(a.call, marshal(permissionOf(a.request, t.calls[a.request.ToolCallID])))
+			t.complete(a.call, t.inputOf(a))
 		}
 		a.step, a.call.allowed = t.steps, false
 		if t.can.approvals {
@@ -72,6 +73,20 @@ func (t *Translator) askPermissions(all []*approval) {
 			t.emit(Data{Name: "approval", ID: a.request.RequestID, Value: marshal(a.said)})
 		}
 	}
+}
+
+// inputOf is what a client shows in front of the buttons of a request that has a call of
+// its own: the input of the call that is to be allowed. A client without approvals needs
+// the options, too.
+func (t *Translator) inputOf(a *approval) json.RawMessage {
+	about := t.calls[a.request.ToolCallID]
+	if a.call.client {
+		return marshal(permissionOf(a.request, about))
+	}
+	if about == nil || about.input == nil {
+		return json.RawMessage("{}")
+	}
+	return about.input
 }
 
 // callOf makes a call of the request's own.
@@ -119,7 +134,8 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 	if !ok || a.done {
 		return
 	}
-	a.done = true
+	a.done, a.answer = true, &p
+	defer t.answeredOne(p.RequestID)
 	if !a.shown() || a.call.carried { // answered by another way, or before the message went on
 		return
 	}
@@ -133,6 +149,8 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 		t.emit(ToolApprovalResponse{ApprovalID: p.RequestID, Approved: p.Allowed(), Reason: p.Reason})
 	}
 	switch {
+	case !a.lone && !p.Allowed() && len(t.waits) > 1 && t.can.denied && !t.can.approvalResponse: // nothing else would tell the client
+		t.emit(ToolOutputDenied{ToolCallID: a.call.id})
 	case !a.lone:
 	case a.call.client:
 		t.settleClient(a.call, p)
@@ -141,6 +159,18 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 	default:
 		t.callResult(trace.ToolResult{ToolCallID: a.call.key, Status: trace.ToolDenied, Error: refusal(p)})
 	}
+}
+
+// answeredPart is a part of history that asks, as it reads once it has its answer: not
+// every client can be told so in a stream.
+func (t *Translator) answeredPart(p Part) Part {
+	a := t.approvals[p.Approval.ID]
+	if a == nil || a.answer == nil || t.over || t.options.Letter { // a turn that is over asks nothing
+		return p
+	}
+	p.State = gotApproval
+	p.Approval = &Approval{ID: p.Approval.ID, Answered: true, Approved: a.answer.Allowed(), Reason: a.answer.Reason}
+	return p
 }
 
 // settleClient ends a call of [AskPermission].

@@ -114,6 +114,7 @@ func (t *Translator) answer(p trace.Answer) {
 		t.showQuestion(q)
 	}
 	q.done = true
+	defer t.answeredOne(p.QuestionID)
 	if t.options.Letter || t.options.Domain.wants("question") {
 		t.emit(questionData(q.what, &p))
 	}

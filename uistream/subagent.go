@@ -1,6 +1,7 @@
 package uistream
 
 import (
+	"cmp"
 	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -12,7 +13,7 @@ const subagentText = 16 << 10
 
 // subagent is what the client is shown of a sub-agent.
 type subagent struct {
-	callID, text, status string
+	id, callID, name, text, status string
 }
 
 // subagent takes a record of a sub-agent, unless it is to be shown like the
@@ -56,7 +57,13 @@ func (t *Translator) subagent(callID string, r trace.Record) (taken bool) {
 		t.callResult(p)
 	case trace.ToolCallDelta, trace.ToolResultProgress:
 		return !inline
-	case trace.Source, trace.File, trace.Data, trace.FileChange, trace.Error:
+	case trace.Data:
+		if s, ok := p.Subagent(); ok {
+			t.child(r.Turn, s)
+			return true
+		}
+		return t.options.Subagents == SubagentsHidden
+	case trace.Source, trace.File, trace.FileChange, trace.Error:
 		return t.options.Subagents == SubagentsHidden
 	}
 	t.follow(callID, r)
@@ -78,7 +85,10 @@ func (t *Translator) follow(callID string, r trace.Record) {
 	}
 	s, known := t.subs[callID]
 	if !known {
-		s = &subagent{callID: callID, status: "running"}
+		s = &subagent{id: callID, callID: callID, status: string(trace.SubagentRunning)}
+		if c := t.calls[callID]; c != nil {
+			s.name = cmp.Or(c.title, c.name)
+		}
 		t.subs[callID] = s
 	}
 	m, said := r.Payload.(trace.Message)
@@ -90,7 +100,35 @@ func (t *Translator) follow(callID string, r trace.Record) {
 		s.say(m.Text)
 	}
 	t.begin(r.Turn)
-	t.emit(s.data())
+	t.showSubagent(s)
+}
+
+// child takes the state of a sub-agent that no call started.
+func (t *Translator) child(turn string, state trace.SubagentState) {
+	if t.options.Subagents == SubagentsHidden || t.options.Subagents == SubagentsInline {
+		return
+	}
+	s := t.subs[state.ID]
+	if s == nil {
+		s = &subagent{id: state.ID}
+		t.subs[state.ID] = s
+	}
+	s.name, s.status = state.Name, string(state.Status)
+	t.begin(turn)
+	t.showSubagent(s)
+}
+
+// showSubagent shows how far a sub-agent is: as the preliminary output of its call, if
+// that is wished and there is such a call, else as a data part.
+func (t *Translator) showSubagent(s *subagent) {
+	c := t.calls[s.callID]
+	if t.options.Subagents != SubagentsPreliminary || !t.can.preliminary || c == nil || s.callID == "" {
+		t.emit(s.data())
+		return
+	}
+	if s.text != "" && s.status == string(trace.SubagentRunning) {
+		t.preliminary(c, marshal(s.text))
+	}
 }
 
 func (s *subagent) say(text string) {
@@ -107,19 +145,20 @@ func (s *subagent) say(text string) {
 }
 
 func (s *subagent) data() Data {
-	return Data{Name: "subagent", ID: s.callID, Value: marshal(struct {
-		ToolCallID string `json:"tool_call_id"`
+	return Data{Name: "subagent", ID: s.id, Value: marshal(struct {
+		ToolCallID string `json:"tool_call_id,omitempty"`
+		Name       string `json:"name,omitempty"`
 		Text       string `json:"text"`
 		Status     string `json:"status"`
-	}{s.callID, s.text, s.status})}
+	}{s.callID, s.name, s.text, s.status})}
 }
 
 // endSubagent says how a sub-agent ended: as the call that started it.
 func (t *Translator) endSubagent(callID string, status trace.ToolStatus) {
 	s, ok := t.subs[callID]
-	if !ok || s.status != "running" {
+	if !ok || s.callID == "" || s.status != string(trace.SubagentRunning) {
 		return
 	}
 	s.status = string(status)
-	t.emit(s.data())
+	t.showSubagent(s)
 }

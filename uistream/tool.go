@@ -1,6 +1,8 @@
 package uistream
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -110,6 +112,7 @@ func (t *Translator) callWhole(p trace.ToolCall) {
 		return
 	}
 	if c.state >= callRunning {
+		t.callRevised(c, p)
 		return
 	}
 	if c.state == callUnseen { // a part keeps the name that it began with
@@ -118,6 +121,26 @@ func (t *Translator) callWhole(p trace.ToolCall) {
 		c.title = p.Title
 	}
 	t.complete(c, p.Input)
+}
+
+// callRevised takes a call that its agent has changed. The clients replace a call that
+// comes again in the same step, and only there. A request for it is asked again: the
+// clients forget that they were asked.
+func (t *Translator) callRevised(c *call, p trace.ToolCall) {
+	input := Opaque(p.Input)
+	same := bytes.Equal(input, c.input) && (p.Title == "" || p.Title == t.titleOf(c))
+	if c.state == callSettled || c.client || same {
+		return
+	}
+	c.input = input
+	c.named(p.Name, p.RawName, cmp.Or(p.Title, c.title))
+	if c.hidden || c.carried || c.step != t.steps {
+		return
+	}
+	t.emit(t.available(c))
+	if a := t.approvals[c.approval]; a != nil && !a.done && a.call == c {
+		t.emit(ToolApprovalRequest{ToolCallID: c.id, ApprovalID: c.approval})
+	}
 }
 
 // complete makes a call one that runs, and shows it.
@@ -136,7 +159,11 @@ func (t *Translator) complete(c *call, input json.RawMessage) {
 
 func (t *Translator) showCall(c *call) {
 	t.intoStep(c)
-	t.emit(ToolInputAvailable{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Input: c.input, Client: c.client})
+	t.emit(t.available(c))
+}
+
+func (t *Translator) available(c *call) Chunk {
+	return ToolInputAvailable{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Input: c.input, Client: c.client}
 }
 
 // intoStep makes the call one that the step shows.
@@ -163,13 +190,17 @@ func (t *Translator) surface(c *call) {
 }
 
 func (t *Translator) callProgress(p trace.ToolResultProgress) {
-	c := t.call(p.ToolCallID)
+	t.preliminary(t.call(p.ToolCallID), Opaque(p.Output))
+}
+
+// preliminary shows what a running call has given so far, to clients that know of such.
+func (t *Translator) preliminary(c *call, output json.RawMessage) {
 	if !t.can.preliminary || t.options.Letter || c.hidden || c.carried || c.state == callSettled || c.approval != "" && !c.allowed {
 		return
 	}
 	c.preliminary = true
 	t.surface(c)
-	t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: Opaque(p.Output), Preliminary: true})
+	t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: output, Preliminary: true})
 }
 
 func (t *Translator) callResult(p trace.ToolResult) {

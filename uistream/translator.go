@@ -35,6 +35,8 @@ type Translator struct {
 	questions  map[string]*question
 	questioned []*question // all, but those that were done long ago
 	subs       map[string]*subagent
+	waits      map[string]bool // what a park waits for at which readers left
+	held       []trace.Record  // what came meanwhile
 	sources    int
 	letter     letter
 }
@@ -78,8 +80,16 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 		return nil
 	}
 	t.out, t.parked = nil, false
+	if t.holds(r) {
+		return nil
+	}
+	t.translate(r)
+	return t.out
+}
+
+func (t *Translator) translate(r trace.Record) {
 	if sub, ok := r.Actor.SubagentCall(); ok && t.subagent(sub, r) {
-		return t.out
+		return
 	}
 	switch p := r.Payload.(type) {
 	case trace.Prompt:
@@ -112,6 +122,7 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 		t.park(p)
 	case trace.Stop:
 		t.begin(r.Turn)
+		t.letPass()
 		t.stop(p)
 	case trace.Unknown:
 		t.unknown++
@@ -126,7 +137,6 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 		}
 		t.content(r)
 	}
-	return t.out
 }
 
 // content takes what belongs into the message.

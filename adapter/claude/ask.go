@@ -31,10 +31,6 @@ type ask struct {
 	input       raw
 	suggestions []raw
 	questions   []question
-
-	// answer is the policy's, if it decided.
-	answer  trace.PermissionResponse
-	decided bool
 }
 
 // question is one of the questions of an AskUserQuestion call.
@@ -56,9 +52,9 @@ type choice struct {
 func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	r := l.Request
 	a := &ask{native: l.RequestID, toolUseID: r.ToolUseID, input: r.Input, suggestions: r.Suggestions}
-	d.fresh.asks = append(d.fresh.asks, a)
 	c := d.need(t)
 	if c == nil {
+		d.effects = append(d.effects, agent.Send{Data: answerLine(a.native, verdict{Behavior: "deny", Message: "No turn runs here."})})
 		return
 	}
 	s := d.speaker(c, l.Parent)
@@ -72,7 +68,7 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	}
 	d.asks[l.RequestID] = a
 	if r.ToolName == questionTool && a.readQuestions() {
-		a.askQuestions()
+		d.effects = append(d.effects, a.askQuestions())
 		return
 	}
 	options := []trace.PermissionOption{{ID: allowOption, Name: "Allow once", OptionKind: trace.AllowOnce}}
@@ -80,14 +76,17 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: "Allow always", OptionKind: trace.AllowAlways})
 	}
 	options = append(options, trace.PermissionOption{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce})
-	a.id, a.answer, a.decided = a.b.PermissionRequest(trace.PermissionRequest{
+	id, answer, decided := a.b.PermissionRequest(trace.PermissionRequest{
 		RequestID: l.RequestID, ToolCallID: r.ToolUseID,
 		Title:   orElse(d.tools.Classify(r.ToolName, r.Input).Title, r.ToolName),
 		Options: options,
 	}, d.asked(r))
-	if a.decided {
-		d.settle(a, a.answer)
+	permit := agent.Permit{Native: a.native, RequestID: id, Reply: a.permitted}
+	if decided {
+		permit.Decided = &answer
 	}
+	a.id = id
+	d.effects = append(d.effects, permit)
 }
 
 // asked is the call as the agent will run it. A hook of the user's may have changed
@@ -111,7 +110,8 @@ func (a *ask) readQuestions() bool {
 	return true
 }
 
-func (a *ask) askQuestions() {
+// askQuestions puts the questions on record.
+func (a *ask) askQuestions() agent.Effect {
 	all := make([]trace.Question, len(a.questions))
 	for i, q := range a.questions {
 		id := a.native
@@ -124,24 +124,11 @@ func (a *ask) askQuestions() {
 		}
 		all[i] = asked
 	}
-	for i, id := range a.b.Questions(all...) {
+	ids := a.b.Questions(all...)
+	for i, id := range ids {
 		a.questions[i].ID = id
 	}
-}
-
-// news is what came that a running session has to act on.
-type news struct {
-	asks      []*ask
-	withdrawn []string          // asks that were taken back, by the agent's ids
-	requests  []string          // requests of other kinds, by the agent's ids
-	replies   []controlResponse // to our own requests
-}
-
-// take returns what came since it was called last.
-func (d *Decoder) take() news {
-	fresh := d.fresh
-	d.fresh = news{}
-	return fresh
+	return agent.Ask{Native: a.native, QuestionIDs: ids, Reply: a.answered}
 }
 
 // settle forgets a request that has its answer.
@@ -159,7 +146,7 @@ func (d *Decoder) withdraw(native string) {
 		return
 	}
 	delete(d.asks, native)
-	d.fresh.withdrawn = append(d.fresh.withdrawn, native)
+	d.effects = append(d.effects, agent.Withdraw{Native: native})
 	if !a.b.Over() {
 		a.cancel()
 	}

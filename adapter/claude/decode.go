@@ -32,11 +32,12 @@ type Decoder struct {
 	prompts  int            // prompts so far, for ids
 	waiting  []trace.Prompt // prompts whose turn has not begun
 
-	turn  *turn
-	calls map[string]*call // calls without a result, by id
-	tasks map[string]*call // calls whose sub-agent works in the background
-	asks  map[string]*ask  // requests without an answer, by the agent's id
-	fresh news             // what nobody has taken yet
+	turn    *turn
+	calls   map[string]*call // calls without a result, by id
+	tasks   map[string]*call // calls whose sub-agent works in the background
+	asks    map[string]*ask  // requests without an answer, by the agent's id
+	stored  string           // the resume token that the session knows
+	effects []agent.Effect   // of the message that is being decoded
 }
 
 // call is a tool call without a result. It is remembered beyond its turn: a
@@ -73,10 +74,17 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	if err != nil {
 		return nil, fmt.Errorf("claude: a line that is not of its protocol was skipped: %w", err)
 	}
+	d.effects = nil
 	if m.Dir == agent.In {
-		return nil, d.told(l, t)
+		err = d.told(l, t)
+		return d.effects, err
 	}
-	return nil, d.said(l, m.Data, t)
+	err = d.said(l, m.Data, t)
+	if token := d.Token(); token != "" && token != d.stored && !d.starting {
+		d.stored = token
+		d.effects = append(d.effects, agent.Resume{Token: token})
+	}
+	return d.effects, err
 }
 
 // told takes what the host wrote.
@@ -120,9 +128,8 @@ func (d *Decoder) said(l line, data raw, t agent.Turns) error {
 			d.canUseTool(l, t)
 			return nil
 		}
-		d.fresh.requests = append(d.fresh.requests, l.RequestID)
+		d.effects = append(d.effects, agent.Send{Data: refusalLine(l.RequestID)})
 	case "control_response":
-		d.fresh.replies = append(d.fresh.replies, l.Response)
 	case "control_cancel_request":
 		d.withdraw(l.RequestID)
 	case "tool_progress", "rate_limit_event", "auth_status":

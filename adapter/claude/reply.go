@@ -1,83 +1,30 @@
 package claude
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// act does what the agent's lines ask for.
-func (s *session) act(proc *process, fresh news) {
-	for _, r := range fresh.replies {
-		if r.RequestID == helloID {
-			select {
-			case proc.answered <- r:
-			default:
-			}
-		}
-	}
-	for _, a := range fresh.asks {
-		s.goes.Go(func() { s.settle(proc, a) })
-	}
-	s.mu.Lock()
-	for _, native := range fresh.withdrawn {
-		if cancel, ok := s.asks[native]; ok {
-			cancel()
-			delete(s.asks, native)
-		}
-	}
-	s.mu.Unlock()
-	for _, id := range fresh.requests {
-		s.goes.Go(func() {
-			_ = proc.WriteLine(s.life, encode(map[string]any{
-				"type": "control_response", "response": map[string]any{"subtype": "error", "request_id": id, "error": "not supported by this host"},
-			}))
-		})
-	}
+// answerLine is the line that answers a can_use_tool request.
+func answerLine(native string, v verdict) json.RawMessage {
+	return encode(map[string]any{
+		"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": native, "response": v},
+	})
 }
 
-// settle gets the answer to a request and hands it to the agent.
-func (s *session) settle(proc *process, a *ask) {
-	ctx, cancel := context.WithCancel(s.life)
-	defer cancel()
-	s.mu.Lock()
-	s.asks[a.native] = cancel
-	if _, open := s.dec.asks[a.native]; !open && !a.decided && a.b != nil {
-		cancel() // withdrawn before we got here
-	}
-	s.mu.Unlock()
-	v := s.verdict(ctx, a)
-	withdrawn := ctx.Err() != nil
-	s.mu.Lock()
-	delete(s.asks, a.native)
-	s.mu.Unlock()
-	if withdrawn {
-		return
-	}
-	_ = proc.WriteLine(s.life, encode(map[string]any{
-		"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": a.native, "response": v},
-	}))
+// refusalLine is the line that answers a request of a kind that is not known here.
+func refusalLine(native string) json.RawMessage {
+	return encode(map[string]any{
+		"type": "control_response", "response": map[string]any{"subtype": "error", "request_id": native, "error": "not supported by this host"},
+	})
 }
 
-// verdict is the answer as the agent wants it.
-func (s *session) verdict(ctx context.Context, a *ask) verdict {
-	if len(a.questions) > 0 {
-		return s.askUser(ctx, a)
-	}
-	r := a.answer
-	if !a.decided {
-		var err error
-		if r, err = s.host.Permit(ctx, a.id); err != nil {
-			return verdict{Behavior: "deny", Message: "Permission could not be asked for."}
-		}
-		s.mu.Lock()
-		s.dec.settle(a, r)
-		s.mu.Unlock()
-	}
+// permitted encodes the answer to a permission request.
+func (a *ask) permitted(r trace.PermissionResponse) json.RawMessage {
 	if !r.Allowed() {
-		return verdict{Behavior: "deny", Message: orElse(r.Reason, refusal(r)), Interrupt: r.Interrupt}
+		return answerLine(a.native, verdict{Behavior: "deny", Message: orElse(r.Reason, refusal(r)), Interrupt: r.Interrupt})
 	}
 	v := verdict{Behavior: "allow", UpdatedInput: a.input}
 	if len(r.UpdatedInput) > 0 {
@@ -86,7 +33,7 @@ func (s *session) verdict(ctx context.Context, a *ask) verdict {
 	if r.OptionKind == trace.AllowAlways {
 		v.UpdatedPermissions = always(a.suggestions)
 	}
-	return v
+	return answerLine(a.native, v)
 }
 
 // refusal is what the model is told when nobody gave a reason.
@@ -125,22 +72,18 @@ func always(suggestions []raw) []raw {
 	return all
 }
 
-// askUser asks the questions, one after another.
-func (s *session) askUser(ctx context.Context, a *ask) verdict {
+// answered encodes the answers to questions.
+func (a *ask) answered(all []trace.Answer) json.RawMessage {
 	answers := map[string]string{}
-	for _, q := range a.questions {
-		answer, err := s.host.Ask(ctx, q.ID)
-		if err == nil && answer.Outcome == trace.Selected {
-			answers[q.Text] = strings.Join(answer.Values, ", ")
+	for i, answer := range all {
+		if answer.Outcome == trace.Selected {
+			answers[a.questions[i].Text] = strings.Join(answer.Values, ", ")
 		}
 	}
-	s.mu.Lock()
-	s.dec.settle(a, trace.PermissionResponse{})
-	s.mu.Unlock()
 	input := map[string]raw{}
 	if json.Unmarshal(a.input, &input) != nil || len(answers) == 0 {
-		return verdict{Behavior: "allow", UpdatedInput: a.input} // the agent then says that nobody answered
+		return answerLine(a.native, verdict{Behavior: "allow", UpdatedInput: a.input}) // the agent then says that nobody answered
 	}
 	input["answers"] = encode(answers)
-	return verdict{Behavior: "allow", UpdatedInput: encode(input)}
+	return answerLine(a.native, verdict{Behavior: "allow", UpdatedInput: encode(input)})
 }

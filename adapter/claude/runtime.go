@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/toolkind"
 )
@@ -21,7 +21,11 @@ import (
 type Runtime struct {
 	// Command is the program; "claude" if empty.
 	Command string
-	// Args come after the ones that the protocol needs.
+	// Script comes before the arguments that the protocol needs: what an interpreter
+	// runs, for a program of the user's own that speaks the same protocol.
+	Script []string
+	// Args come after the ones that the protocol needs. The program refuses those that
+	// switch permission requests off.
 	Args []string
 	// Env is added to the environment, as KEY=VALUE.
 	Env []string
@@ -40,10 +44,6 @@ var (
 	_ agent.Rewinder = Runtime{}
 )
 
-// skipPermissions is the flag that this package never passes on: who may do
-// what is decided by the gateway's policy and its users.
-const skipPermissions = "dangerously-skip-permissions"
-
 // Rewinds implements agent.Rewinder.
 func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(token).message != "" }
 
@@ -51,25 +51,30 @@ func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(t
 // any more is begun anew, one in which it does not find its place is resumed
 // where it ends, and the next turn says so.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
-	for _, arg := range r.Args {
-		if strings.Contains(arg, skipPermissions) {
-			return nil, fmt.Errorf("claude: --%s is not allowed: take it out of agents.claude.args and set a permission policy instead", skipPermissions)
-		}
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	s := newSession(r, host, cfg)
-	if err := s.start(ctx, parsePlace(cfg.Resume)); err != nil {
-		_ = s.Close()
+	if err := checkMode(cfg.Mode); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
+		Adapter: "claude", Name: "Claude Code", Command: r.command(), Env: r.environ(), NotFound: r.notFound(), Advice: advice,
+		StartTime: r.StartTime, StopTime: r.StopTime,
+		Args: func(resume string) []string { return r.args(cfg, parsePlace(resume)) },
+		New:  func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) },
+	})
+}
+
+// checkMode refuses the modes in which Claude Code asks nobody: the gateway's policy and
+// its users decide.
+func checkMode(mode string) error {
+	switch mode {
+	case "", "default", "plan", "acceptEdits":
+		return nil
+	}
+	return fmt.Errorf("claude: the mode %.40q is not offered here: choose default, plan or acceptEdits", mode)
 }
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	cmd := exec.CommandContext(ctx, r.command(), "--version")
+	cmd := exec.CommandContext(ctx, r.command(), append(slices.Clone(r.Script), "--version")...)
 	cmd.Env = r.environ()
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
@@ -109,23 +114,16 @@ func (r Runtime) environ() []string {
 }
 
 func (r Runtime) args(cfg agent.Config, at place) []string {
-	args := []string{
+	args := append(slices.Clone(r.Script),
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--permission-prompt-tool", "stdio",
-	}
+	)
 	args = append(args, at.args()...)
 	if cfg.Model != "" {
 		args = append(args, "--model", cfg.Model)
 	}
-	return append(args, r.Args...)
-}
-
-func (r Runtime) startTime() time.Duration { return orTime(r.StartTime, 30*time.Second) }
-func (r Runtime) stopTime() time.Duration  { return orTime(r.StopTime, 5*time.Second) }
-
-func orTime(d, other time.Duration) time.Duration {
-	if d > 0 {
-		return d
+	if cfg.Mode != "" {
+		args = append(args, "--permission-mode", cfg.Mode)
 	}
-	return other
+	return append(args, r.Args...)
 }

@@ -67,7 +67,7 @@ func New(o Options) *Runtime {
 
 // What a runner is not admitted for.
 var (
-	ErrNoToken = errors.New("no runner can be admitted, because this agent has no token for runners: name one by runner_token_env")
+	ErrNoToken = errors.New("no runner can be admitted, because this agent has no token for runners: name one by token_env")
 	ErrToken   = errors.New("the runner's token is not valid")
 )
 

@@ -12,7 +12,7 @@ import (
 // has exactly one end, ids are unique, parents exist, and one stop comes last.
 func CheckTurn(events []trace.Event) error {
 	g := grammar{
-		ids: map[string]bool{}, parts: map[string]*part{}, calls: map[string]*call{}, asks: map[string]*ask{},
+		ids: map[string]bool{}, parts: map[string]*part{}, calls: map[string]*call{}, asks: map[string]*ask{}, subs: map[string]bool{},
 	}
 	for i, e := range events {
 		if e.Payload == nil {
@@ -34,7 +34,8 @@ type grammar struct {
 	parts   map[string]*part
 	calls   map[string]*call
 	asks    map[string]*ask
-	begun   bool // something besides the prompt was seen
+	subs    map[string]bool // sub-agents that no call started
+	begun   bool            // something besides the prompt was seen
 	inStep  bool
 	stopped bool
 }
@@ -53,7 +54,12 @@ func (g *grammar) check(e trace.Event) error {
 		return fmt.Errorf("it has no actor")
 	}
 	g.ids[e.ID] = true
-	if id, ok := e.Actor.SubagentCall(); ok && g.calls[id] == nil {
+	if d, ok := e.Payload.(trace.Data); ok {
+		if s, is := d.Subagent(); is && e.Actor == trace.Subagent(s.ID) {
+			g.subs[s.ID] = true
+		}
+	}
+	if id, ok := e.Actor.SubagentCall(); ok && g.calls[id] == nil && !g.subs[id] {
 		return fmt.Errorf("it is by the sub-agent of the unknown call %q", id)
 	}
 	err := g.payload(e)

@@ -1,8 +1,8 @@
 package agenttest
 
 import (
-	"bytes"
 	"fmt"
+	"reflect"
 	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -59,9 +59,8 @@ func (g *grammar) wholeCall(e trace.Event, p trace.ToolCall) error {
 		c = &call{}
 		g.calls[p.ToolCallID] = c
 	}
-	// A whole may come again while the call is open, if it is another one: the agent
-	// changed the call before it ran it.
-	if c.whole && (c.done || p.RawName == c.newest.RawName && bytes.Equal(p.Input, c.newest.Input)) {
+	// A whole may come again while the call is open, if something has changed.
+	if c.whole && (c.done || reflect.DeepEqual(p, c.newest)) {
 		return fmt.Errorf("call %q is whole already", p.ToolCallID)
 	}
 	c.whole, c.event, c.newest = true, e.ID, p

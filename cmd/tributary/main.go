@@ -1,85 +1,19 @@
+// Command tributary makes agents speak the Vercel AI SDK's UI message stream.
+//
+//	tributary serve     the gateway
+//	tributary run       one turn in the terminal
+//	tributary convert   a recording of an agent's own protocol into a stream or a trace
+//	tributary agents    the agents, and whether they can start here
+//	tributary token     the token that opens the gateway
+//	tributary version   which version this is
+//
+// Output for other programs goes to standard output: the ready line of serve, the
+// text or the trace of run and convert, the table of agents, the token. Messages for
+// people go to standard error. The exit status is 0, 1 after a failure, 2 after a
+// mistake in the command line or the configuration, and 130 for a run that was
+// interrupted.
 package main
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"os/signal"
-	"syscall"
+import "github.com/tributary-dev/tributary"
 
-	"github.com/alecthomas/kong"
-
-	"github.com/tributary-dev/tributary/config"
-)
-
-func main() {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, signals: signals}
-	os.Exit(p.main(context.Background(), os.Args[1:]))
-}
-
-// program is the command line program with what it is connected to.
-type program struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	signals        <-chan os.Signal
-}
-
-// commands is the command line.
-type commands struct {
-	Serve   serveCommand   `cmd:"" help:"Run the gateway."`
-	Run     runCommand     `cmd:"" help:"Run one turn in the terminal."`
-	Convert convertCommand `cmd:"" help:"Convert a recording of an agent's own protocol."`
-	Agents  agentsCommand  `cmd:"" help:"List the agents and whether they can start here."`
-	Version versionCommand `cmd:"" help:"Print the version."`
-}
-
-// main runs a command line and returns the exit status.
-func (p *program) main(ctx context.Context, args []string) int {
-	err := p.dispatch(ctx, args)
-	var exit *exitError
-	var fault *config.Fault
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &exit):
-		if exit.err != nil {
-			fmt.Fprintln(p.stderr, "tributary:", exit.err)
-		}
-		return exit.status
-	case errors.As(err, &fault):
-		fmt.Fprintln(p.stderr, "tributary:", fault)
-		return exitUsage
-	default:
-		fmt.Fprintln(p.stderr, "tributary:", err)
-		return exitFailed
-	}
-}
-
-func (p *program) dispatch(ctx context.Context, args []string) error {
-	helped := false
-	parser, err := kong.New(&commands{},
-		kong.Name("tributary"),
-		kong.Description("Any agent, for a stock useChat: the gateway to the AI SDK's UI message stream."),
-		kong.Writers(p.stdout, p.stderr),
-		kong.Exit(func(int) { helped = true }),
-	)
-	if err != nil {
-		return fmt.Errorf("build the command line: %w", err)
-	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	line, err := parser.Parse(args)
-	switch {
-	case helped:
-		return nil
-	case err != nil:
-		return usage("%w (tributary --help shows what there is)", err)
-	}
-	line.BindTo(ctx, (*context.Context)(nil))
-	return line.Run(p)
-}
+func main() { tributary.Main() }

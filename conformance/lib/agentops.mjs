@@ -6,7 +6,7 @@ const PACE = '4ms';
 
 /** Starts both: the gateway under test, with the other as far. farYAML: what the configuration of the other says besides. */
 export async function startAgentOps(binary, { yaml = '', farYAML = '' } = {}) {
-  const far = await start(binary, { yaml: `agents:\n  demo:\n    pace: ${PACE}\n${farYAML}` });
+  const far = await start(binary, { yaml: `agents:\n  demo:\n    options: {pace: ${PACE}}\n${farYAML}` });
   try {
     const near = await start(binary, {
       agent: 'far', env: { ...process.env, FAR_TOKEN: far.token },

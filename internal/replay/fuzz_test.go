@@ -55,7 +55,7 @@ func scanAll(t *testing.T, r io.Reader) []agent.Message {
 		if at < 0 {
 			t.Errorf("a message at %v", at)
 		}
-		if s.format == sse && !json.Valid(m.Data) {
+		if s.format == events && !json.Valid(m.Data) {
 			t.Errorf("the data of an event is no JSON: %q", m.Data)
 		}
 		all = append(all, m)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/sse"
 )
 
 // maxLine bounds a line; agents write some of half a megabyte.
@@ -20,7 +21,7 @@ type scanner struct {
 	in     *bufio.Reader
 	line   int
 	format format
-	event  sseEvent
+	events *sse.Reader // of server-sent events
 	eof    bool
 }
 
@@ -31,7 +32,7 @@ const (
 	unknown format = iota
 	native         // JSON lines as the agent writes them
 	both           // our own lines with a direction
-	sse            // server-sent events
+	events         // server-sent events
 )
 
 func newScanner(r io.Reader) *scanner {
@@ -41,6 +42,10 @@ func newScanner(r io.Reader) *scanner {
 // next returns the next message and when it came; io.EOF after the last.
 func (s *scanner) next() (agent.Message, time.Duration, error) {
 	for {
+		if s.format == events {
+			m, err := s.nextEvent()
+			return m, 0, err
+		}
 		line, err := s.readLine()
 		if err != nil {
 			return agent.Message{}, 0, err
@@ -54,10 +59,8 @@ func (s *scanner) next() (agent.Message, time.Duration, error) {
 			}
 		}
 		switch s.format {
-		case sse:
-			if m, ok := s.event.take(line); ok {
-				return m, 0, nil
-			}
+		case events:
+			s.events = sse.NewReader(io.MultiReader(bytes.NewReader(append(line, '\n')), s.in), maxLine)
 		case both:
 			if m, at, ok := ours(line); ok {
 				return m, at, nil
@@ -70,8 +73,7 @@ func (s *scanner) next() (agent.Message, time.Duration, error) {
 	}
 }
 
-// readLine returns a line without its end. The last one need not have one; in
-// server-sent events an empty line is added, which ends the last event.
+// readLine returns a line without its end. The last one need not have one.
 func (s *scanner) readLine() ([]byte, error) {
 	if s.eof {
 		return nil, io.EOF
@@ -89,7 +91,7 @@ func (s *scanner) readLine() ([]byte, error) {
 			continue
 		case errors.Is(err, io.EOF):
 			s.eof = true
-			if len(line) == 0 && s.format != sse {
+			if len(line) == 0 {
 				return nil, io.EOF
 			}
 		case err != nil:
@@ -99,10 +101,6 @@ func (s *scanner) readLine() ([]byte, error) {
 		if s.line == 1 {
 			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
 		}
-		if s.eof && s.format == sse && len(line) > 0 {
-			s.event.take(line)
-			line = nil
-		}
 		return line, nil
 	}
 }
@@ -110,7 +108,7 @@ func (s *scanner) readLine() ([]byte, error) {
 // detect tells the format by the first line that is not empty.
 func detect(line []byte) (format, error) {
 	if isSSE(line) {
-		return sse, nil
+		return events, nil
 	}
 	if !json.Valid(line) {
 		return unknown, errors.New("the recording is neither lines of JSON nor server-sent events: its first line is neither")

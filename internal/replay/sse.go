@@ -3,16 +3,12 @@ package replay
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 
 	"github.com/tributary-dev/tributary/agent"
 )
-
-// sseEvent gathers the lines of one server-sent event.
-type sseEvent struct {
-	name string
-	data []byte
-	some bool
-}
 
 // isSSE reports whether a line can only be one of server-sent events.
 func isSSE(line []byte) bool {
@@ -24,29 +20,17 @@ func isSSE(line []byte) bool {
 	return false
 }
 
-// take adds a line; an empty one ends the event, which becomes a message.
-func (e *sseEvent) take(line []byte) (agent.Message, bool) {
-	if len(line) == 0 {
-		done := *e
-		*e = sseEvent{}
-		if !done.some {
-			return agent.Message{}, false
+// nextEvent returns the next server-sent event as a message. The last one need not be
+// complete.
+func (s *scanner) nextEvent() (agent.Message, error) {
+	e, err := s.events.Next()
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if errors.Is(err, io.EOF) {
+			return agent.Message{}, io.EOF
 		}
-		return agent.Message{Dir: agent.Out, Channel: done.name, Data: asJSON(done.data)}, true
+		return agent.Message{}, fmt.Errorf("read the recording: %w", err)
 	}
-	field, value, _ := bytes.Cut(line, []byte(":"))
-	value = bytes.TrimPrefix(value, []byte(" "))
-	switch string(field) {
-	case "event":
-		e.name = string(value)
-	case "data":
-		if e.some {
-			e.data = append(e.data, '\n')
-		}
-		e.data = append(e.data, value...)
-		e.some = true
-	}
-	return agent.Message{}, false
+	return agent.Message{Dir: agent.Out, Channel: e.Name, Data: asJSON(e.Data)}, nil
 }
 
 // asJSON makes data that is not JSON, such as [DONE], a JSON string.

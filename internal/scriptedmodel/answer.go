@@ -1,6 +1,7 @@
 package scriptedmodel
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -33,7 +34,29 @@ type Call struct {
 	ID    string         `json:"id"` // unique per server
 	Name  string         `json:"name"`
 	Input map[string]any `json:"input"`
+	// Text is the whole input of a tool that takes free text; Input is nil then.
+	Text string `json:"text,omitempty"`
 }
+
+// input returns what is streamed as the call's input.
+func (c Call) input() string {
+	if c.Text != "" {
+		return c.Text
+	}
+	raw, _ := json.Marshal(c.Input) // parsed from JSON, or strings
+	return string(raw)
+}
+
+// tokens counts an answer's output, roughly.
+func (a Answer) tokens() int {
+	n := a.thoughtTokens() + len(strings.Fields(a.Text)) + 1
+	for _, c := range a.Calls {
+		n += 10*len(c.Input) + len(strings.Fields(c.Text))
+	}
+	return n
+}
+
+func (a Answer) thoughtTokens() int { return len(strings.Fields(a.Reasoning)) }
 
 // deltas cuts a text into the pieces that are streamed one by one; together
 // they are the text, and each is valid UTF-8 if the text is.

@@ -19,11 +19,7 @@ type anthropicRequest struct {
 	} `json:"messages"`
 	Tools []struct {
 		Name   string `json:"name"`
-		Schema struct {
-			Properties map[string]struct {
-				Type any `json:"type"` // a string, or a list of them
-			} `json:"properties"`
-		} `json:"input_schema"`
+		Schema schema `json:"input_schema"`
 	} `json:"tools"`
 }
 
@@ -72,18 +68,14 @@ func (anthropic) route(r *http.Request) kind {
 	return kindForeign
 }
 
-func (anthropic) read(_ *http.Request, body []byte) (Conversation, error) {
+func (anthropic) read(_ *http.Request, body []byte) (asked, error) {
 	var req anthropicRequest
 	if err := json.Unmarshal(body, &req); err != nil {
-		return Conversation{}, err
+		return asked{}, err
 	}
-	var c Conversation
+	c := asked{model: req.Model, stream: req.Stream}
 	for _, t := range req.Tools {
-		tool := Tool{Name: t.Name, Properties: map[string]string{}}
-		for name, p := range t.Schema.Properties {
-			tool.Properties[name], _ = p.Type.(string)
-		}
-		c.Tools = append(c.Tools, tool)
+		c.Tools = append(c.Tools, t.Schema.tool(t.Name))
 	}
 	for _, m := range req.Messages {
 		turn := Turn{Role: Role(m.Role), Text: m.Content.text()}
@@ -105,7 +97,10 @@ func (anthropic) read(_ *http.Request, body []byte) (Conversation, error) {
 
 func (anthropic) side(w http.ResponseWriter, r *http.Request, body []byte) {
 	model := func(id string) map[string]any {
-		return map[string]any{"type": "model", "id": id, "display_name": id, "created_at": "2026-01-01T00:00:00Z"}
+		return map[string]any{
+			"type": "model", "id": id, "display_name": id, "created_at": "2026-01-01T00:00:00Z", // Anthropic's
+			"object": "model", "created": created, "owned_by": "scripted", // OpenAI's
+		}
 	}
 	_, id, one := strings.Cut(r.URL.Path, "/v1/models/")
 	switch {
@@ -114,7 +109,7 @@ func (anthropic) side(w http.ResponseWriter, r *http.Request, body []byte) {
 	case one:
 		writeJSON(w, http.StatusOK, model(id))
 	default:
-		writeJSON(w, http.StatusOK, map[string]any{"data": []any{model("scripted-1")}, "has_more": false, "first_id": "scripted-1", "last_id": "scripted-1"})
+		writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{model("scripted-1")}, "has_more": false, "first_id": "scripted-1", "last_id": "scripted-1"})
 	}
 }
 

@@ -1,25 +1,16 @@
 package scriptedmodel
 
 import (
-	"encoding/json"
 	"net/http"
-	"strings"
-	"time"
 )
-
-// cutDelay gives the client time to read what came before the connection is
-// cut: it loses what it has not read by then.
-const cutDelay = 50 * time.Millisecond
 
 // signature stands where the provider signs its reasoning.
 const signature = "c2NyaXB0ZWQ="
 
 func (w anthropic) answer(s *stage, a Answer) {
 	s.w.Header().Set("Request-Id", "req_"+a.ID)
-	var req anthropicRequest
-	_ = json.Unmarshal(s.body, &req) // read has parsed it before
-	if req.Stream {
-		w.stream(s, a, req.Model)
+	if s.asked.stream {
+		w.stream(s, a)
 		return
 	}
 	switch a.Break {
@@ -30,19 +21,17 @@ func (w anthropic) answer(s *stage, a Answer) {
 		w.refuse(s.w, 529, "scripted failure")
 		return
 	}
-	for range a.deltas(a.Text) {
-		if a.Pace > 0 && !s.wait() {
-			return
-		}
+	if !s.hold(a) {
+		return
 	}
 	content := []any{}
 	for _, b := range w.blocks(a) {
 		content = append(content, b.whole)
 	}
-	m := w.message(a, req.Model, s.turns)
+	m := w.message(s, a)
 	m["content"] = content
 	m["stop_reason"] = w.stopReason(a)
-	m["usage"] = w.usage(s.turns, w.words(a))
+	m["usage"] = w.usage(s, a.tokens())
 	writeJSON(s.w, http.StatusOK, m)
 }
 
@@ -77,13 +66,12 @@ func (anthropic) blocks(a Answer) []anthropicPart {
 		out = append(out, p)
 	}
 	for _, c := range a.Calls {
-		input, _ := json.Marshal(c.Input) // parsed from JSON, or strings
 		p := anthropicPart{
 			whole:  map[string]any{"type": "tool_use", "id": "toolu_" + c.ID, "name": c.Name, "input": c.Input},
 			start:  map[string]any{"type": "tool_use", "id": "toolu_" + c.ID, "name": c.Name, "input": map[string]any{}},
 			deltas: []map[string]any{{"type": "input_json_delta", "partial_json": ""}},
 		}
-		for _, d := range a.inputDeltas(string(input)) {
+		for _, d := range a.inputDeltas(c.input()) {
 			p.deltas = append(p.deltas, map[string]any{"type": "input_json_delta", "partial_json": d})
 		}
 		out = append(out, p)
@@ -91,10 +79,10 @@ func (anthropic) blocks(a Answer) []anthropicPart {
 	return out
 }
 
-func (w anthropic) stream(s *stage, a Answer, model string) {
-	type object = map[string]any
+func (w anthropic) stream(s *stage, a Answer) {
+
 	s.open()
-	if !s.event("message_start", object{"type": "message_start", "message": w.message(a, model, s.turns)}) ||
+	if !s.event("message_start", object{"type": "message_start", "message": w.message(s, a)}) ||
 		!s.event("ping", object{"type": "ping"}) {
 		return
 	}
@@ -118,23 +106,21 @@ func (w anthropic) stream(s *stage, a Answer, model string) {
 	_ = s.event("message_delta", object{
 		"type":  "message_delta",
 		"delta": object{"stop_reason": w.stopReason(a), "stop_sequence": nil},
-		"usage": w.usage(s.turns, w.words(a)),
+		"usage": w.usage(s, a.tokens()),
 	}) && s.event("message_stop", object{"type": "message_stop"})
 }
 
 func (anthropic) fail(s *stage, b Break) {
 	if b == BreakCut {
-		s.pace = cutDelay
-		s.wait()
 		s.cut()
 	}
 	s.event("error", anthropicError("overloaded_error", "scripted failure in mid-stream"))
 }
 
-func (w anthropic) message(a Answer, model string, turns int) map[string]any {
+func (w anthropic) message(s *stage, a Answer) map[string]any {
 	return map[string]any{
-		"id": "msg_" + a.ID, "type": "message", "role": "assistant", "model": model, "content": []any{},
-		"stop_reason": nil, "stop_sequence": nil, "usage": w.usage(turns, 1),
+		"id": "msg_" + a.ID, "type": "message", "role": "assistant", "model": s.asked.model, "content": []any{},
+		"stop_reason": nil, "stop_sequence": nil, "usage": w.usage(s, 1),
 	}
 }
 
@@ -145,18 +131,9 @@ func (anthropic) stopReason(a Answer) string {
 	return "end_turn"
 }
 
-// words counts an answer's output tokens, roughly.
-func (w anthropic) words(a Answer) int {
-	n := len(strings.Fields(a.Reasoning)) + len(strings.Fields(a.Text)) + 1
-	for _, c := range a.Calls {
-		n += 10 * len(c.Input)
-	}
-	return n
-}
-
 // usage grows with the conversation, so that no two steps cost the same.
-func (anthropic) usage(turns, output int) map[string]any {
+func (anthropic) usage(s *stage, output int) map[string]any {
 	return map[string]any{
-		"input_tokens": 100, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 20 * max(turns-1, 0), "output_tokens": output,
+		"input_tokens": newTokens, "cache_creation_input_tokens": 10, "cache_read_input_tokens": s.cachedTokens(), "output_tokens": output,
 	}
 }

@@ -34,6 +34,8 @@ type Turn struct {
 type Tool struct {
 	Name       string
 	Properties map[string]string // property of its input → JSON type
+	Items      map[string]Tool   // property that is a list of objects → what they hold
+	Freeform   bool              // its input is text, not JSON
 }
 
 // reminder matches the notes that agents slip into the user's messages.

@@ -20,6 +20,9 @@
 //	[[script:both PATH]]           reads a file and lists it, two calls in one answer
 //	[[script:chain PATH]]          read, write PATH.out, list it: one call after another
 //	[[script:slow-tool MS]]        a shell call whose input trickles, MS between its pieces
+//	[[script:escalate CMD]]        runs CMD, outside the agent's sandbox if its tool has one
+//	[[script:plan A | B | C]]      sets a plan: A is done, B is being done, C is open
+//	[[script:ask Q? | A | B]]      asks the user Q? with the choices A and B
 //	[[script:call NAME {json}]]    calls any tool by name
 //	[[script:error CODE]]          that HTTP status, always
 //	[[script:error-once CODE ID]]  that HTTP status once for each ID, then a text
@@ -27,8 +30,8 @@
 //	[[script:error-event-once ID]] the same once for each ID, then that text and the rest
 //	[[script:error-cut]]           some text, then the connection drops
 //
-// Once a tool has answered, a last text quotes its result. Shell, read and
-// write become whatever tool of that kind the agent offers. No directive is
+// Once a tool has answered, a last text quotes its result. Shell, read, write,
+// plan and ask become whatever tool of that kind the agent offers. No directive is
 // answered like plain.
 //
 // No session is kept: the step that is due follows from the conversation that
@@ -46,6 +49,8 @@
 // # Parts
 //
 // A script ([Play]) says what the model does; a wire says how it is said.
-// Each wire is one file. [Server] is safe for concurrent use; it ends an
+// The wires are Anthropic Messages, OpenAI Chat Completions and Responses, and
+// Gemini generateContent, each streamed or in one piece. In one piece an error
+// event becomes an HTTP error. [Server] is safe for concurrent use; it ends an
 // answer as soon as the client is gone.
 package scriptedmodel

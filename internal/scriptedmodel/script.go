@@ -56,6 +56,13 @@ func Play(d Directive, step, nth int, c Conversation) Answer {
 		return s.chain()
 	case "slow-tool":
 		return s.slowTool()
+	case "escalate":
+		return s.use("run a command outside the sandbox", c.escalate(d.Arg))
+	case "plan":
+		return s.use("make a plan", c.plan(choices(d.Arg)))
+	case "ask":
+		question, rest, _ := strings.Cut(d.Arg, "|")
+		return s.use("ask a question", c.ask(strings.TrimSpace(question), choices(rest)))
 	case "call":
 		return s.call()
 	case "error":
@@ -73,6 +80,17 @@ func Play(d Directive, step, nth int, c Conversation) Answer {
 		return Answer{Reasoning: "This will fail.", Text: CutText, Break: BreakCut}
 	}
 	return Answer{Text: PlainText}
+}
+
+// choices cuts an argument at its bars.
+func choices(arg string) []string {
+	var out []string
+	for part := range strings.SplitSeq(arg, "|") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
 }
 
 // A scene is all that a script can look at.

@@ -21,6 +21,16 @@ var (
 		{Name: "shell", Properties: map[string]string{"command": "array"}},
 		{Name: "write_file", Properties: map[string]string{"path": "string", "content": "string"}},
 	}
+	codexTools = []Tool{
+		{Name: "exec_command", Properties: map[string]string{"cmd": "string", "sandbox_permissions": "string"}},
+		{Name: "apply_patch", Freeform: true},
+		{Name: "update_plan", Properties: map[string]string{"plan": "array"}, Items: map[string]Tool{
+			"plan": {Properties: map[string]string{"step": "string", "status": "string"}},
+		}},
+		{Name: "question", Properties: map[string]string{"questions": "array"}, Items: map[string]Tool{
+			"questions": {Properties: map[string]string{"question": "string", "header": "string", "options": "array"}},
+		}},
+	}
 )
 
 func TestPlay(t *testing.T) {
@@ -65,6 +75,32 @@ func TestPlay(t *testing.T) {
 		{directive: "read /a", tools: otherTools, want: Answer{
 			Reasoning: "I should use a tool to read a file.", Text: "I will read a file.",
 			Calls: []Call{{Name: "shell", Input: object{"command": []string{"sh", "-c", "cat /a"}}}},
+		}},
+		{directive: "write /a", tools: codexTools, want: Answer{
+			Reasoning: "I should use a tool to write a file.", Text: "I will write a file.",
+			Calls: []Call{{Name: "apply_patch", Text: "*** Begin Patch\n*** Add File: /a\n+written by the scripted model\n*** End Patch\n"}},
+		}},
+		{directive: "escalate touch /a", tools: codexTools, want: Answer{
+			Reasoning: "I should use a tool to run a command outside the sandbox.", Text: "I will run a command outside the sandbox.",
+			Calls: []Call{{Name: "exec_command", Input: object{"cmd": "touch /a", "sandbox_permissions": "require_escalated", "justification": "The script wants it."}}},
+		}},
+		{directive: "escalate ls", tools: claudeTools, want: Answer{
+			Reasoning: "I should use a tool to run a command outside the sandbox.", Text: "I will run a command outside the sandbox.",
+			Calls: []Call{{Name: "Bash", Input: object{"command": "ls", "description": "Run a scripted command"}}},
+		}},
+		{directive: "plan look | leap", tools: codexTools, want: Answer{
+			Reasoning: "I should use a tool to make a plan.", Text: "I will make a plan.",
+			Calls: []Call{{Name: "update_plan", Input: object{"plan": []any{
+				object{"step": "look", "status": "completed"}, object{"step": "leap", "status": "in_progress"},
+			}}}},
+		}},
+		{directive: "ask Which? | Red | Blue", tools: codexTools, want: Answer{
+			Reasoning: "I should use a tool to ask a question.", Text: "I will ask a question.",
+			Calls: []Call{{Name: "question", Input: object{"questions": []any{object{
+				"question": "Which?", "header": "Question", "options": []any{
+					object{"label": "Red", "description": "The choice Red"}, object{"label": "Blue", "description": "The choice Blue"},
+				},
+			}}}}},
 		}},
 		{directive: "read /a", step: 1, tools: claudeTools, want: Answer{Text: "Done. The tool said: what it said"}},
 		{directive: "chain /a", step: 1, tools: claudeTools, want: Answer{

@@ -41,13 +41,21 @@ type wire interface {
 	// route says what a request is.
 	route(r *http.Request) kind
 	// read parses the body of a request of kind kindAnswer.
-	read(r *http.Request, body []byte) (Conversation, error)
+	read(r *http.Request, body []byte) (asked, error)
 	// answer sends an Answer that has no Status.
 	answer(s *stage, a Answer)
 	// refuse sends an error in the provider's shape.
 	refuse(w http.ResponseWriter, status int, message string)
 	// side answers a request of kind kindSide.
 	side(w http.ResponseWriter, r *http.Request, body []byte)
+}
+
+// asked is a request for an answer, whatever the wire.
+type asked struct {
+	Conversation
+	model  string
+	stream bool
+	usage  bool // a stream is to end with its usage, where a wire asks
 }
 
 type kind int
@@ -58,11 +66,11 @@ const (
 	kindSide                // token counts, model lists, pings
 )
 
-// New returns a model; it speaks the Anthropic Messages API.
+// New returns a model that speaks every wire.
 func New(opts Options) *Server {
 	return &Server{
 		opts:    opts,
-		wires:   []wire{anthropic{}},
+		wires:   []wire{anthropic{}, chat{}, responses{}, gemini{}},
 		asked:   map[string]int{},
 		arrived: make(chan struct{}),
 	}
@@ -108,7 +116,7 @@ func (s *Server) play(wire wire, w http.ResponseWriter, r *http.Request, body []
 		req.Answer = Answer{Text: TitleText}
 	} else {
 		req.Directive, req.Step = c.Due()
-		req.Answer = Play(req.Directive, req.Step, s.count("directive", req.Directive.Name, req.Directive.Arg), c)
+		req.Answer = Play(req.Directive, req.Step, s.count("directive", req.Directive.Name, req.Directive.Arg), c.Conversation)
 	}
 	place := []string{req.Kind, req.Directive.Name, req.Directive.Arg, strconv.Itoa(req.Step), strconv.Itoa(len(c.Turns))}
 	s.name(&req.Answer, append(place, strconv.Itoa(s.count(place...))))
@@ -117,7 +125,7 @@ func (s *Server) play(wire wire, w http.ResponseWriter, r *http.Request, body []
 		wire.refuse(w, req.Answer.Status, fmt.Sprintf("scripted error %d", req.Answer.Status))
 		return
 	}
-	wire.answer(&stage{w: w, r: r, body: body, turns: len(c.Turns), pace: req.Answer.Pace}, req.Answer)
+	wire.answer(&stage{w: w, r: r, asked: c, pace: req.Answer.Pace}, req.Answer)
 }
 
 // count returns how often these words have been counted, this time included.

@@ -2,6 +2,7 @@ package scriptedmodel
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"time"
 )
@@ -11,8 +12,7 @@ import (
 type stage struct {
 	w     http.ResponseWriter
 	r     *http.Request
-	body  []byte
-	turns int // of the conversation
+	asked asked
 	pace  time.Duration
 }
 
@@ -48,20 +48,43 @@ func (s *stage) event(name string, data any) bool {
 	if err != nil {
 		return false
 	}
-	var line []byte
 	if name != "" {
-		line = append(line, "event: "+name+"\n"...)
+		return s.line("event: " + name + "\ndata: " + string(raw))
 	}
-	line = append(line, "data: "...)
-	line = append(append(line, raw...), "\n\n"...)
-	if _, err := s.w.Write(line); err != nil {
+	return s.line("data: " + string(raw))
+}
+
+// line sends one event as it stands.
+func (s *stage) line(event string) bool {
+	if _, err := io.WriteString(s.w, event+"\n\n"); err != nil {
 		return false
 	}
 	return http.NewResponseController(s.w).Flush() == nil
 }
 
+// hold lets the pace of a whole text pass, for an answer in one piece.
+func (s *stage) hold(a Answer) bool {
+	if a.Pace <= 0 {
+		return true
+	}
+	for range a.deltas(a.Text) {
+		if !s.wait() {
+			return false
+		}
+	}
+	return true
+}
+
+// cutDelay gives the client time to read what came before the connection is
+// cut: a client loses the bytes that it has not read by then.
+const cutDelay = 50 * time.Millisecond
+
 // cut drops the connection in the middle of the answer, as net/http offers it.
-func (s *stage) cut() { panic(http.ErrAbortHandler) }
+func (s *stage) cut() {
+	s.pace = cutDelay
+	s.wait()
+	panic(http.ErrAbortHandler)
+}
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	raw, err := json.Marshal(v)

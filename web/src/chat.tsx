@@ -95,7 +95,7 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
           <div ref={end} />
         </div>
       </div>
-      <Composer busy={busy} onSend={send} onStop={() => void stop()} />
+      <Composer busy={busy} waiting={parked} onSend={send} onStop={() => void stop()} />
     </>
   );
 }

@@ -1,9 +1,12 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-interface Props { busy: boolean; onSend: (text: string) => void; onStop: () => void }
+interface Props { busy: boolean; waiting: boolean; onSend: (text: string) => void; onStop: () => void }
 
-/** Enter sends, Shift+Enter breaks the line, Escape stops. A prompt sent while the agent works waits its turn. */
-export function Composer({ busy, onSend, onStop }: Props) {
+/**
+ * Enter sends, Shift+Enter breaks the line, Escape stops unless there is a draft. A prompt that is sent while the
+ * agent works waits in the queue; while the agent waits for an answer (waiting), a new message may end the turn.
+ */
+export function Composer({ busy, waiting, onSend, onStop }: Props) {
   const [text, setText] = useState('');
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => { if (matchMedia('(hover: hover)').matches) area.current?.focus(); }, []);
@@ -24,15 +27,16 @@ export function Composer({ busy, onSend, onStop }: Props) {
     <form className="composer" onSubmit={e => { e.preventDefault(); send(); }}>
       <div className="composer-box">
         <textarea
-          ref={area} rows={1} value={text} aria-label="Your message" placeholder="Message the agent"
+          ref={area} rows={1} value={text} aria-label="Your message"
+          placeholder={waiting ? 'Answer here, or send something else to end the turn' : 'Message the agent'}
           onChange={e => setText(e.target.value)}
           onKeyDown={e => {
             if (e.key === 'Enter' && !e.shiftKey && !e.nativeEvent.isComposing) { e.preventDefault(); send(); }
-            if (e.key === 'Escape' && busy) { e.preventDefault(); onStop(); }
+            if (e.key === 'Escape' && (busy || waiting) && !text) { e.preventDefault(); onStop(); }
           }}
         />
-        {busy && <button type="button" className="stop" onClick={onStop}>Stop</button>}
-        <button type="submit" className="send" disabled={!text.trim()}>{busy ? 'Queue' : 'Send'}</button>
+        {(busy || waiting) && <button type="button" className="stop" onClick={onStop}>Stop</button>}
+        <button type="submit" className="send" disabled={!text.trim()}>{busy && !waiting ? 'Queue' : 'Send'}</button>
       </div>
     </form>
   );

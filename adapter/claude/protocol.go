@@ -1,0 +1,122 @@
+package claude
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// protocol is one process of Claude Code.
+type protocol struct {
+	*Decoder
+	conn     agentkit.Conn
+	greeted  bool                 // used by the reader of the process only
+	answered chan controlResponse // to initialize, at most one
+	requests int                  // our requests so far, for ids; guarded by the session
+}
+
+var (
+	_ agentkit.Protocol  = (*protocol)(nil)
+	_ agentkit.Receiver  = (*protocol)(nil)
+	_ agentkit.Relocator = (*protocol)(nil)
+)
+
+func (r Runtime) protocol(conn agentkit.Conn, resume string) *protocol {
+	p := &protocol{Decoder: NewDecoder(Options{Tools: r.Tools}), conn: conn, answered: make(chan controlResponse, 1)}
+	p.starting, p.at, p.stored = true, parsePlace(resume), resume
+	return p
+}
+
+// helloID is the id of the initialize request.
+const helloID = "gateway-hello"
+
+// Greet implements agentkit.Protocol.
+func (p *protocol) Greet(ctx context.Context, _ string) error {
+	if err := p.conn.Send(ctx, request(helloID, raw(`{"subtype":"initialize"}`))); err != nil {
+		return err
+	}
+	answer, err := agentkit.Await(ctx, p.conn, p.answered)
+	if err != nil {
+		return err
+	}
+	if answer.Subtype == "error" {
+		return fmt.Errorf("claude: it refuses to start: %s", plainText(orNull(answer.Error)))
+	}
+	p.conn.Session().Do(func() { p.starting = false })
+	return nil
+}
+
+// Received implements agentkit.Receiver: the first answer is that to initialize.
+func (p *protocol) Received(data json.RawMessage) {
+	if p.greeted {
+		return
+	}
+	l, err := parseLine(data)
+	if err == nil && l.Type == "control_response" && l.Response.RequestID == helloID {
+		p.greeted = true
+		p.answered <- l.Response
+	}
+}
+
+// Prompt implements agentkit.Protocol.
+func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
+	line := userLine(prompt)
+	l, err := parseLine(line)
+	if err != nil || len(inputParts(l.Message.Content)) == 0 {
+		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Claude Code can read."}
+	}
+	return line, nil
+}
+
+// Stop implements agentkit.Protocol.
+func (p *protocol) Stop() json.RawMessage { return p.request(raw(`{"subtype":"interrupt"}`)) }
+
+// request makes a request with an id of its own.
+func (p *protocol) request(body raw) json.RawMessage {
+	var id int
+	p.conn.Session().Do(func() {
+		p.requests++
+		id = p.requests
+	})
+	return request(fmt.Sprintf("gateway-%d", id), body)
+}
+
+// Controls implements agent.Controllable.
+func (p *protocol) Controls() agent.Controls {
+	set := func(subtype, key string) func(context.Context, string) error {
+		return func(ctx context.Context, id string) error {
+			if err := checkMode(id); key == "mode" && err != nil {
+				return err
+			}
+			return p.conn.Send(ctx, p.request(encode(map[string]string{"subtype": subtype, key: id})))
+		}
+	}
+	return agent.Controls{SetMode: set("set_permission_mode", "mode"), SetModel: set("set_model", "model")}
+}
+
+// Relocate implements agentkit.Relocator.
+func (p *protocol) Relocate(resume, stderr string) (next string, notice trace.Error, ok bool) {
+	at, notice, ok := parsePlace(resume).elsewhere(stderr + "\n" + p.startError)
+	return at.token(), notice, ok
+}
+
+// request makes a request to the agent.
+func request(id string, body raw) json.RawMessage {
+	return encode(map[string]any{"type": "control_request", "request_id": id, "request": body})
+}
+
+// advice is what to do about an error, if that is known.
+func advice(text string) string {
+	lower := strings.ToLower(text)
+	for _, sign := range []string{"/login", "not logged in", "invalid api key", "authentication_error"} {
+		if strings.Contains(lower, sign) {
+			return " — log in by running `claude` once in a terminal, or set ANTHROPIC_API_KEY"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,17 @@
+// Package agentkit is the skeleton of an agent's session. An adapter adds the
+// protocol: a Decoder, and a few lines that start, prompt and stop the agent.
+//
+// [Session] does not depend on how the agent is reached. A Session
+//
+//   - decodes messages of both directions, one at a time;
+//   - gives the Decoder its turns;
+//   - performs the Decoder's effects: it waits for approvals and answers, and sends
+//     them to the agent;
+//   - runs a prompt until the agent ends the turn, a person stops the turn, or the
+//     connection is lost;
+//   - owns all goroutines, and ends them in Close.
+//
+// [Open] adds a process: start, restart after its death, and an end that is sure to
+// come. An adapter of such an agent implements [Protocol] and describes the program in
+// a [Spec].
+package agentkit

@@ -1,0 +1,263 @@
+//go:build unix
+
+package agentkit_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// spec runs the toy agent.
+func spec(t *testing.T, how string, env ...string) agentkit.Spec {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return agentkit.Spec{
+		Adapter: "toy", Name: "The toy", Command: exe, StartTime: 10 * time.Second, StopTime: time.Second,
+		Env:  append([]string{"TOY_AGENT=" + how, "GORACE=atexit_sleep_ms=0", "TOY_ONCE=" + filepath.Join(t.TempDir(), "once")}, env...),
+		Args: func(resume string) []string { return []string{resume} },
+		New: func(c agentkit.Conn, _ string) agentkit.Protocol {
+			return &toyProcess{conn: c, ready: make(chan struct{})}
+		},
+	}
+}
+
+func open(t *testing.T, host agent.Host, s agentkit.Spec, resume string) agent.Session {
+	t.Helper()
+	session, err := agentkit.Open(t.Context(), host, agent.Config{Cwd: t.TempDir(), Resume: resume}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// unanswered is a person who does not answer.
+func unanswered(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+	<-ctx.Done()
+	return trace.PermissionResponse{Outcome: trace.Canceled}
+}
+
+// turn is a prompt's turn, once it is over.
+type turn struct {
+	said     string
+	stop     trace.Stop
+	notices  []trace.Error
+	requests []trace.PermissionResponse
+}
+
+// prompt runs a turn to its end.
+func prompt(ctx context.Context, t *testing.T, host *agenttest.Host, s agent.Session, text string) turn {
+	t.Helper()
+	p := agent.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}}
+	r := host.Turn(p)
+	if err := s.Prompt(ctx, p, r.Builder); err != nil {
+		t.Fatal(err)
+	}
+	verdict, ok := r.Verdict()
+	if !ok {
+		t.Fatal("the turn has no end")
+	}
+	if err := r.Finish(verdict); err != nil {
+		t.Fatal(err)
+	}
+	if err := agenttest.CheckTurn(r.Events()); err != nil {
+		t.Error(err)
+	}
+	return turn{
+		said: strings.TrimSpace(agenttest.Said(r.Events())), stop: agenttest.Each[trace.Stop](r.Events())[0],
+		notices: agenttest.Each[trace.Error](r.Events()), requests: agenttest.Each[trace.PermissionResponse](r.Events()),
+	}
+}
+
+func TestAPromptRunsToTheEndThatTheAgentTells(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	got := prompt(t.Context(), t, host, open(t, host, spec(t, "well"), ""), "hello")
+	if got.said != "You said: hello" || got.stop.Reason != "done" {
+		t.Errorf("the turn said %q and ended with %+v", got.said, got.stop)
+	}
+	if begun := host.Begun(); len(begun) > 0 {
+		t.Error("the agent began a turn before it was ready")
+	}
+}
+
+func TestAPromptThatTheAgentCannotTakeFailsWithASentence(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	got := prompt(t.Context(), t, host, open(t, host, spec(t, "well"), ""), "")
+	if got.stop.Outcome != trace.OutcomeFailed || got.stop.Error != "The prompt is empty." {
+		t.Errorf("the turn ended with %+v", got.stop)
+	}
+}
+
+func TestAStartThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
+	mute := spec(t, "mute")
+	mute.StartTime = 200 * time.Millisecond
+	missing := spec(t, "well")
+	missing.Command, missing.NotFound = "no-such-program-here", os.ErrNotExist
+	for want, s := range map[string]agentkit.Spec{
+		"toy: it ended before it was ready: exit status 3: the config file is broken": spec(t, "broken"),
+		"toy: it did not answer within 200ms after its start: run `":                  mute,
+		os.ErrNotExist.Error(): missing,
+	} {
+		_, err := agentkit.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir()}, s)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %q in it", err, want)
+		}
+	}
+	_, err := agentkit.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: filepath.Join(t.TempDir(), "none")}, spec(t, "well"))
+	if err == nil || !strings.Contains(err.Error(), "is not a directory") {
+		t.Errorf("a workspace that does not exist gives %v", err)
+	}
+}
+
+func TestAProcessThatDiesInATurnEndsItAndIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := open(t, host, spec(t, "well"), "")
+	dead := prompt(t.Context(), t, host, s, "die")
+	if dead.stop.Reason != trace.ReasonDied || !strings.Contains(dead.stop.Error, "The toy ended in the middle of the turn: exit status 9: out of memory") || dead.said != "a last word" {
+		t.Errorf("the turn said %q and ended with %+v", dead.said, dead.stop)
+	}
+	if next := prompt(t.Context(), t, host, s, "hello"); next.said != "You said: hello" {
+		t.Errorf("the next turn said %q", next.said)
+	}
+}
+
+func TestAPromptThatADyingProcessDidNotHearIsSentAgain(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	got := prompt(t.Context(), t, host, open(t, host, spec(t, "well"), ""), "die unheard")
+	if got.said != "heard" || got.stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the turn said %q and ended with %+v", got.said, got.stop)
+	}
+}
+
+func TestALostConversationIsBegunAnewWithANotice(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	got := prompt(t.Context(), t, host, open(t, host, spec(t, "well"), "lost"), "hello")
+	if len(got.notices) != 1 || got.notices[0].Code != "session_lost" || got.said != "You said: hello" {
+		t.Errorf("the turn has the notices %v and said %q", got.notices, got.said)
+	}
+}
+
+func TestAnAgentMayBeginATurnByItself(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := open(t, host, spec(t, "well"), "")
+	prompt(t.Context(), t, host, s, "background")
+	for len(host.Begun()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	select {
+	case <-host.Begun()[0].Ended():
+	case <-time.After(5 * time.Second):
+		t.Fatal("the agent's own turn does not end")
+	}
+	if host.Token() != "t1" {
+		t.Errorf("the resume token is %q", host.Token())
+	}
+	_ = host.Begun()[0].Finish(trace.Stop{})
+}
+
+func TestAStop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		prompt, reason string
+		least, most    time.Duration
+	}{
+		"is heard by the agent":                     {"wait", "stopped by the toy", 0, time.Second},
+		"of an agent that does not listen kills it": {"deaf", "stopped", time.Second, 8 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			host := agenttest.NewHost()
+			host.OnPermit = unanswered
+			s := open(t, host, spec(t, "well"), "")
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			start := time.Now()
+			got := prompt(ctx, t, host, s, c.prompt)
+			if took := time.Since(start); got.stop.Reason != c.reason || took < c.least || took > c.most {
+				t.Errorf("after %s the turn ended with %+v", took, got.stop)
+			}
+			if next := prompt(t.Context(), t, host, s, "hello"); next.said != "You said: hello" {
+				t.Errorf("the next turn said %q", next.said)
+			}
+		})
+	}
+}
+
+func TestAnOpenRequestIsAnsweredAtAStopWhereTheProtocolAsksForIt(t *testing.T) {
+	t.Parallel()
+	for answers, want := range map[bool]string{true: "answered", false: "stopped by the toy"} {
+		host := agenttest.NewHost()
+		host.OnPermit = unanswered
+		patient := spec(t, "well", "TOY_PATIENT=1")
+		patient.AnswerOnStop, patient.StopTime = answers, 5*time.Second
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		got := prompt(ctx, t, host, open(t, host, patient, ""), "wait")
+		cancel()
+		if got.stop.Reason != want {
+			t.Errorf("with AnswerOnStop %v the turn ended with %+v", answers, got.stop)
+		}
+	}
+}
+
+func TestAnAnswerReachesTheAgent(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce}
+	}
+	got := prompt(t.Context(), t, host, open(t, host, spec(t, "well"), ""), "permit")
+	if got.said != "p1: true" || len(got.requests) != 1 {
+		t.Errorf("the turn said %q with the answers %v", got.said, got.requests)
+	}
+}
+
+func TestAWithdrawnRequestHasNoAnswer(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	host.OnPermit = unanswered
+	got := prompt(t.Context(), t, host, open(t, host, spec(t, "well"), ""), "withdraw")
+	if got.said != "" || got.stop.Reason != "done" {
+		t.Errorf("the turn said %q and ended with %+v", got.said, got.stop)
+	}
+}
+
+func TestCloseEndsARunningTurn(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	host.OnPermit = unanswered
+	s := open(t, host, spec(t, "well"), "")
+	var closing sync.WaitGroup
+	closing.Go(func() {
+		time.Sleep(100 * time.Millisecond)
+		_ = s.Close()
+	})
+	got := prompt(t.Context(), t, host, s, "wait")
+	if got.stop.Outcome != trace.OutcomeCanceled || got.stop.Reason != "closed" {
+		t.Errorf("the turn ended with %+v", got.stop)
+	}
+	closing.Wait()
+	p := agent.Prompt{}
+	if err := s.Prompt(t.Context(), p, host.Turn(p).Builder); err == nil {
+		t.Error("a closed session took a prompt")
+	}
+}

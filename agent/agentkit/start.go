@@ -1,0 +1,166 @@
+package agentkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/tributary-dev/tributary/internal/procio"
+)
+
+// process is a running agent.
+type process struct {
+	*procio.Process
+	protocol Protocol
+	done     chan struct{} // closed when all that the process said was read
+}
+
+// over ends what waits for the process.
+func (p *process) over() {
+	if c, ok := p.protocol.(io.Closer); ok {
+		_ = c.Close()
+	}
+	close(p.done)
+}
+
+// ended reports whether the process has ended; then all its lines were read.
+func (p *process) ended() bool {
+	select {
+	case <-p.Exited():
+		<-p.done
+		return true
+	default:
+		return false
+	}
+}
+
+// running returns the process, and starts it again if it has died.
+func (s *processSession) running(ctx context.Context) (*process, error) {
+	if p := s.process(); p != nil && !p.ended() {
+		return p, nil
+	}
+	if err := s.start(ctx, s.Token()); err != nil {
+		return nil, err
+	}
+	return s.process(), nil
+}
+
+// start starts the process and waits until it is ready. A process that does not find
+// its conversation is started again where the Relocator says.
+func (s *processSession) start(ctx context.Context, resume string) error {
+	p, err := s.launch(resume) //nolint:contextcheck // the process outlives the prompt that starts it: Close ends it
+	if err != nil {
+		return err
+	}
+	err = s.greet(ctx, p, resume)
+	if err == nil {
+		return nil
+	}
+	p.Kill() // the agent has said nothing yet that could be lost
+	_ = p.Close()
+	<-p.done
+	r, ok := p.protocol.(Relocator)
+	if !ok || s.life.Err() != nil || ctx.Err() != nil {
+		return err
+	}
+	next, notice, ok := r.Relocate(resume, p.Stderr())
+	if !ok || next == resume {
+		return err
+	}
+	s.cfg.Logger.Warn(s.spec.Adapter+": it does not find its place any more", "place", resume, "next", next)
+	s.mu.Lock()
+	if len(s.notices) == 0 { // else the user learns of the first loss, which is the larger one
+		s.notices = append(s.notices, notice)
+	}
+	s.mu.Unlock()
+	return s.start(ctx, next)
+}
+
+// launch starts the process and its reader.
+func (s *processSession) launch(resume string) (*process, error) {
+	if info, err := os.Stat(s.cfg.Cwd); s.cfg.Cwd != "" && (err != nil || !info.IsDir()) {
+		return nil, fmt.Errorf("%s: the workspace %s is not a directory", s.spec.Adapter, s.cfg.Cwd)
+	}
+	s.state.Lock()
+	defer s.state.Unlock()
+	if s.shut {
+		return nil, ErrClosed
+	}
+	started, err := procio.Start(procio.Config{
+		Path: s.spec.Command, Args: s.spec.Args(resume), Dir: s.cfg.Cwd, Env: s.spec.Env, StateDir: s.cfg.StateDir,
+	})
+	switch {
+	case procio.NotFound(err):
+		return nil, s.spec.NotFound
+	case err != nil:
+		return nil, fmt.Errorf("%s: %s cannot be started: %w", s.spec.Adapter, s.spec.Command, err)
+	}
+	p := &process{Process: started, done: make(chan struct{})}
+	p.protocol = s.spec.New(Conn{s: s, p: p}, resume)
+	s.proc = p
+	s.mu.Lock()
+	s.decoder, s.ready = p.protocol, false
+	s.mu.Unlock()
+	s.Go(func(context.Context) { s.read(p) })
+	return p, nil
+}
+
+// greet waits until the protocol says that the process is ready.
+func (s *processSession) greet(ctx context.Context, p *process, resume string) error {
+	ctx, cancel := context.WithTimeout(ctx, s.spec.StartTime)
+	defer cancel()
+	unhook := context.AfterFunc(s.life, cancel)
+	defer unhook()
+	err := p.protocol.Greet(ctx, resume)
+	if err == nil {
+		s.mu.Lock()
+		s.ready = true
+		s.mu.Unlock()
+		return nil
+	}
+	var timeout bool
+	if cause := context.Cause(ctx); cause != nil {
+		timeout = errors.Is(cause, context.DeadlineExceeded)
+	}
+	gone := false
+	select {
+	case <-p.Exited():
+		gone = true
+	case <-p.done:
+		gone = true
+	default:
+	}
+	switch {
+	case s.life.Err() != nil:
+		return ErrClosed
+	case gone:
+		<-p.done
+		return fmt.Errorf("%s: it ended before it was ready: %s%s", s.spec.Adapter, p.Why(), s.advice(p.Stderr()))
+	case timeout:
+		return fmt.Errorf("%s: it did not answer within %s after its start: run `%s` in the workspace to see why",
+			s.spec.Adapter, s.spec.StartTime.Round(time.Millisecond), s.spec.Command)
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: its start was given up: %w", s.spec.Adapter, context.Cause(ctx))
+	}
+	return err
+}
+
+// ErrEnded is what Greet may return when Conn.Done is closed; the session says why.
+var ErrEnded = errors.New("the process has ended")
+
+// Await waits for a value, the end of the process, or the end of ctx. It is what most
+// greetings are made of.
+func Await[T any](ctx context.Context, c Conn, from <-chan T) (T, error) {
+	var none T
+	select {
+	case v := <-from:
+		return v, nil
+	case <-c.Done():
+		return none, ErrEnded
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}

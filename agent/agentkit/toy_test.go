@@ -1,0 +1,192 @@
+//go:build unix
+
+package agentkit_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// TestMain lets the test binary stand in for an agent.
+func TestMain(m *testing.M) {
+	if how := os.Getenv("TOY_AGENT"); how != "" {
+		os.Exit(toyAgent(how))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// message is a line of the toy protocol, in either direction.
+type message struct {
+	Hello  bool   `json:"hello,omitempty"`
+	Prompt string `json:"prompt,omitempty"`
+	Say    string `json:"say,omitempty"`
+	Permit string `json:"permit,omitempty"`
+	Drop   string `json:"drop,omitempty"` // withdraws a permit
+	Answer string `json:"answer,omitempty"`
+	Allow  bool   `json:"allow,omitempty"`
+	Token  string `json:"token,omitempty"`
+	Stop   bool   `json:"stop,omitempty"`
+	End    string `json:"end,omitempty"`
+}
+
+func line(m message) json.RawMessage {
+	data, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// toy is the protocol's pure half.
+type toy struct{}
+
+func (toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	var l message
+	if err := json.Unmarshal(m.Data, &l); err != nil {
+		return nil, fmt.Errorf("toy: a line that is not JSON was skipped: %w", err)
+	}
+	if l.Prompt != "" {
+		t.Prompted(trace.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: l.Prompt}}}})
+	}
+	b := t.Current()
+	if l.Say != "" && b == nil {
+		b = t.Begin(agent.TurnInfo{Reason: "background_task"})
+	}
+	if b == nil {
+		return nil, nil
+	}
+	var effects []agent.Effect
+	switch {
+	case l.Say != "":
+		b.Message("", l.Say)
+	case l.Permit != "":
+		id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: l.Permit}, trace.ToolCall{})
+		p := agent.Permit{Native: l.Permit, RequestID: id, Reply: func(r trace.PermissionResponse) json.RawMessage {
+			return line(message{Answer: l.Permit, Allow: r.Allowed()})
+		}}
+		if decided {
+			p.Decided = &answer
+		}
+		effects = append(effects, p)
+	case l.Drop != "":
+		effects = append(effects, agent.Withdraw{Native: l.Drop})
+	case l.Token != "":
+		effects = append(effects, agent.Resume{Token: l.Token})
+	case l.End != "":
+		b.End(trace.Stop{Reason: l.End, Outcome: trace.OutcomeCompleted})
+	}
+	return effects, nil
+}
+
+// toyProcess is the protocol of one process.
+type toyProcess struct {
+	toy
+	conn  agentkit.Conn
+	ready chan struct{}
+}
+
+func (p *toyProcess) Greet(ctx context.Context, _ string) error {
+	_, err := agentkit.Await(ctx, p.conn, p.ready)
+	return err
+}
+
+func (p *toyProcess) Received(data json.RawMessage) {
+	var l message
+	if json.Unmarshal(data, &l) == nil && l.Hello {
+		close(p.ready)
+	}
+}
+
+func (p *toyProcess) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
+	if prompt.Text() == "" {
+		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt is empty."}
+	}
+	return line(message{Prompt: prompt.Text()}), nil
+}
+
+func (p *toyProcess) Stop() json.RawMessage { return line(message{Stop: true}) }
+
+// Relocate goes on without a memory.
+func (p *toyProcess) Relocate(resume, stderr string) (string, trace.Error, bool) {
+	return "", trace.Error{Code: "session_lost", Message: "The toy starts without memory."}, resume != "" && strings.Contains(stderr, "no such place")
+}
+
+// toyAgent is the life of a toy agent.
+func toyAgent(how string) int {
+	say := func(all ...message) {
+		for _, m := range all {
+			fmt.Println(string(line(m)))
+		}
+	}
+	switch how {
+	case "broken":
+		fmt.Fprintln(os.Stderr, "the config file is broken")
+		return 3
+	case "mute":
+		signal.Ignore(syscall.SIGTERM)
+		time.Sleep(time.Minute)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "lost" {
+		fmt.Fprintln(os.Stderr, "no such place")
+		return 1
+	}
+	say(message{Say: "a word before the agent is ready"}, message{Hello: true})
+	in := bufio.NewReader(os.Stdin)
+	once, stopped := os.Getenv("TOY_ONCE"), false
+	for {
+		data, err := in.ReadBytes('\n')
+		if err != nil {
+			return 0
+		}
+		var m message
+		_ = json.Unmarshal(data, &m)
+		switch {
+		case m.Prompt == "die unheard":
+			if _, err := os.Stat(once); errors.Is(err, os.ErrNotExist) {
+				_ = os.WriteFile(once, nil, 0o600)
+				return 0
+			}
+			say(message{Say: "heard"}, message{End: "done"})
+		case m.Prompt == "die":
+			say(message{Say: "a last word"})
+			fmt.Fprintln(os.Stderr, "out of memory")
+			return 9
+		case m.Prompt == "permit", m.Prompt == "wait":
+			say(message{Permit: "p1"})
+		case m.Prompt == "withdraw":
+			say(message{Permit: "p1"}, message{Drop: "p1"})
+			time.Sleep(50 * time.Millisecond)
+			say(message{End: "done"})
+		case m.Prompt == "deaf":
+			say(message{Say: "working"})
+			signal.Ignore(syscall.SIGTERM)
+			time.Sleep(time.Minute)
+		case m.Prompt == "background":
+			say(message{Token: "t1"}, message{Say: "done"}, message{End: "done"}, message{Say: "by the way"}, message{End: "done"})
+		case m.Prompt != "":
+			say(message{Say: "You said: " + m.Prompt}, message{End: "done"})
+		case m.Answer != "":
+			say(message{Say: fmt.Sprintf("%s: %v", m.Answer, m.Allow)})
+			say(message{End: "answered"})
+		case m.Stop && os.Getenv("TOY_PATIENT") != "" && !stopped:
+			stopped = true // it waits for the answer to its request, or for the next stop
+		case m.Stop:
+			say(message{End: "stopped by the toy"})
+		}
+	}
+}

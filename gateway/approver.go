@@ -1,0 +1,48 @@
+package gateway
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+
+	"github.com/tributary-dev/tributary/access"
+)
+
+// mayPermit returns why the sender of an admitted request may not answer permission
+// requests, or nil. Asking an agent to act and letting it act are two things: what counts
+// is the role or the group in the gateway, not that the session is one's own. A session
+// on an agent's server is another matter: its owner there answers for it.
+func (g *gateway) mayPermit(r *http.Request) error {
+	p, _ := access.From(r.Context())
+	a, admitted := r.Context().Value(admissionKey{}).(admission)
+	_, guest := access.GuestOf(r.Context())
+	if (guest || a.hosted) && p.Role.Allows(access.Owner) {
+		return nil
+	}
+	if admitted && !guest {
+		p = a.sender
+	}
+	if !guest && access.Any(g.Permits, p) {
+		return nil
+	}
+	return notAmong(p, g.Permits, "this needs ")
+}
+
+// mayUse returns why the sender of a request may not use an agent, or nil.
+func (g *gateway) mayUse(r *http.Request, agent string) error {
+	users, limited := g.Users[cmp.Or(agent, g.Hub.Default)]
+	p, _ := access.From(asItCame(r).Context())
+	if !limited || access.Any(users, p) {
+		return nil
+	}
+	return notAmong(p, users, "the agent "+cmp.Or(agent, g.Hub.Default)+" is for ")
+}
+
+// notAmong says in a sentence that somebody is not among the people who are meant.
+func notAmong(p access.Principal, who []access.Who, what string) error {
+	names := make([]string, len(who))
+	for i, w := range who {
+		names[i] = w.String()
+	}
+	return &refusal{http.StatusForbidden, "forbidden", "Your role is " + p.Role.String() + "; " + what + strings.Join(names, " or ") + "."}
+}

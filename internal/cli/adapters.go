@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"os"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/agentops"
+	"github.com/tributary-dev/tributary/adapter/claude"
+	"github.com/tributary-dev/tributary/adapter/codex"
+	"github.com/tributary-dev/tributary/adapter/demo"
+	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/adapter/runner"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/toolkind"
+)
+
+// builtIn is the one map of adapters, in the order of their names.
+func builtIn() catalog {
+	return catalog{agentopsAdapter(), claudeAdapter(), codexAdapter(), demoAdapter(), echoAdapter(), runnerAdapter()}
+}
+
+func claudeAdapter() agent.Adapter {
+	const allows = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
+	return agent.Adapter{
+		Name: "claude", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Environ: []string{
+			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
+			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
+		},
+		Grants: []agent.Grant{
+			{Path: "~/.claude/settings.json", Pattern: allows}, {Path: ".claude/settings.json", Pattern: allows}, {Path: ".claude/settings.local.json", Pattern: allows},
+		},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			var o struct {
+				// Script is what the command runs, if the command is an interpreter.
+				Script []string `json:"script"`
+			}
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
+			tools := toolkind.Claude().With(s.ToolKinds)
+			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
+		},
+		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
+	}
+}
+
+func codexAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "codex", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Environ: []string{"CODEX_*", "OPENAI_*", "!CODEX_SANDBOX", "!CODEX_SANDBOX_NETWORK_DISABLED", "!CODEX_THREAD_ID"}, // marks of a Codex that this program itself runs in
+		Grants:  []agent.Grant{{Path: "~/.codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			var o codex.Settings
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
+			o, err := o.Filled()
+			tools := toolkind.Codex().With(s.ToolKinds)
+			return codex.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ, Settings: o, Tools: &tools}, err
+		},
+		Decoder: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) },
+	}
+}
+
+func demoAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "demo", Keys: []string{"options"}, InProcess: true, Harmless: true,
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			o := struct {
+				Pace agent.Duration `json:"pace"`
+			}{agent.Duration(demo.DefaultPace)}
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
+			return demo.Runtime{Pace: time.Duration(o.Pace)}, nil
+		},
+	}
+}
+
+func echoAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "echo", InProcess: true, Harmless: true,
+		New: func(agent.Settings) (agent.Runtime, error) { return echo.Runtime{}, nil },
+	}
+}
+
+func agentopsAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "agentops", Needs: "url", InProcess: true, Harmless: true,
+		Keys:    []string{"url", "token_env", "token_file", "model", "tool_kinds", "options"},
+		New:     newAgentops,
+		Decoder: func() agent.Decoder { return agentops.NewDecoder(agentops.Options{}) },
+	}
+}
+
+func newAgentops(s agent.Settings) (agent.Runtime, error) {
+	var o struct {
+		// Lookup says by what the server knows people who come here with tokens of the
+		// gateway: user_id, email, or off.
+		Lookup string `json:"lookup"`
+		// Socket says how long a connection lasts: shared, or request (one turn).
+		Socket         string         `json:"socket"`
+		Strict         bool           `json:"strict"`
+		ConnectTimeout agent.Duration `json:"connect_timeout"`
+		WakeLimit      agent.Duration `json:"wake_limit"`
+		MaxFrame       config.Size    `json:"max_frame"`
+	}
+	if err := agent.DecodeOptions(s.Options, &o); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.TokenEnv != "" && os.Getenv(s.TokenEnv) == "":
+		return nil, agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", s.TokenEnv)
+	case o.Lookup != "" && o.Lookup != "user_id" && o.Lookup != "email" && o.Lookup != "off":
+		return nil, agent.WrongSetting("options.lookup", "is %q: write user_id, email or off", o.Lookup)
+	case o.Socket != "" && o.Socket != "shared" && o.Socket != "request":
+		return nil, agent.WrongSetting("options.socket", "is %q: write shared or request", o.Socket)
+	case o.MaxFrame == config.None:
+		return nil, agent.WrongSetting("options.max_frame", "is none: write a size such as 64MB, for a frame is held in memory")
+	}
+	tools := toolkind.OpenCode().With(s.ToolKinds)
+	r := agentops.Runtime{
+		URL: s.URL, Token: agentops.Credential{Env: s.TokenEnv, File: s.TokenFile}, PerTurn: o.Socket == "request", Strict: o.Strict,
+		ConnectTime: time.Duration(o.ConnectTimeout), WakeTime: time.Duration(o.WakeLimit), MaxFrame: int64(o.MaxFrame), Tools: &tools,
+	}
+	service := r.Token != (agentops.Credential{})
+	switch {
+	case !service && o.Lookup != "" && o.Lookup != "off":
+		return nil, agent.WrongSetting("options.lookup", "means something only with a service token: set token_env or token_file, or remove it")
+	case !service, o.Lookup == "off":
+		return r, nil
+	case o.Lookup == "email":
+		return agentops.Roster{Runtime: r, By: agentops.UserEmail}, nil
+	}
+	return agentops.Roster{Runtime: r}, nil
+}
+
+// leastRunnerToken is how long a token for runners is at least: anybody may try.
+const leastRunnerToken = 16
+
+func runnerAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "runner", Keys: []string{"token_env", "model", "tool_kinds"}, InProcess: true, Harmless: true,
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			token := os.Getenv(s.TokenEnv)
+			if s.TokenEnv != "" && len(token) < leastRunnerToken {
+				return nil, agent.WrongSetting("token_env", "names %s, which is to hold a token of at least %d characters and does not", s.TokenEnv, leastRunnerToken)
+			}
+			tools := toolkind.OpenCode().With(s.ToolKinds)
+			return runner.New(runner.Options{Token: token, Tools: &tools}), nil
+		},
+	}
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	works := file(t, "claude", "#!/bin/sh\necho '9.8.7 (Claude Code)'\n")
+	breaks := file(t, "claude", "#!/bin/sh\nexit 3\n")
+	conf := file(t, "tributary.yaml", `
+default_agent: works
+agents:
+  demo:
+  echo:
+  runner:
+  off: {adapter: claude, enabled: false}
+  claude: {command: /no/such/claude}
+  works: {adapter: claude, command: `+works+`}
+  breaks: {adapter: claude, command: `+breaks+`}
+`)
+	r := command(t, "", "agents", "--config", conf, "--json")
+	r.want(t, exitOK, "")
+	var got []standing
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		t.Fatalf("%v: %s", err, r.out)
+	}
+	for i := range got {
+		if got[i].Problem != "" { // the words are the adapter's
+			got[i].Problem = "why"
+		}
+	}
+	want := []standing{
+		{Name: "breaks", Adapter: "claude", Problem: "why"},
+		{Name: "claude", Adapter: "claude", Problem: "why"},
+		{Name: "demo", Adapter: "demo", Version: "built in", Ready: true},
+		{Name: "echo", Adapter: "echo", Version: "built in", Ready: true},
+		{Name: "runner", Adapter: "runner", Problem: "why"},
+		{Name: "works", Adapter: "claude", Version: "9.8.7", Ready: true, Default: true},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+
+	table := command(t, "", "agents", "--config", conf)
+	table.want(t, exitOK, "")
+	lines := strings.Split(table.out, "\n")
+	if len(lines) != 8 || !strings.HasPrefix(lines[0], "NAME    ADAPTER  VERSION   STATUS") ||
+		!strings.Contains(lines[2], "/no/such/claude was not found") || !strings.HasSuffix(lines[6], "9.8.7     ready (default)") {
+		t.Errorf("the table:\n%s", table.out)
+	}
+	command(t, "", "agents", "--config", file(t, "t.yaml", "agents: {x: {}}")).want(t, exitUsage, "agents.x has no adapter")
+}
+
+func TestAgentsWithoutConfiguration(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("PATH", t.TempDir())
+	r := command(t, "", "agents")
+	r.want(t, exitOK, "")
+	if !strings.Contains(r.out, "claude was not found on PATH: install it") || !strings.Contains(r.out, "demo    demo     built in  ready (default)") {
+		t.Errorf("the table:\n%s", r.out)
+	}
+}
+
+func TestVersionAndHelp(t *testing.T) {
+	t.Parallel()
+	r := command(t, "", "version")
+	r.want(t, exitOK, "")
+	if !strings.HasPrefix(r.out, "tributary ") || !strings.HasSuffix(r.out, " ("+runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH+")\n") {
+		t.Errorf("printed %q", r.out)
+	}
+	for _, args := range [][]string{nil, {"--help"}, {"-h"}} {
+		r := command(t, "", args...)
+		r.want(t, exitOK, "")
+		for _, name := range []string{"serve", "run", "convert", "agents", "version"} {
+			if !strings.Contains(r.out, "\n  "+name) {
+				t.Errorf("%v does not tell of %s:\n%s", args, name, r.out)
+			}
+		}
+	}
+	for _, name := range []string{"serve", "run", "convert", "agents", "version"} {
+		command(t, "", name, "--help").want(t, exitOK, "")
+	}
+	command(t, "", "sevre").want(t, exitUsage, "unexpected argument sevre")
+}
+
+// TestExample reads the example as a user would.
+func TestExample(t *testing.T) {
+	t.Parallel()
+	c, err := load(builtIn(), filepath.Join("..", "..", "examples", "tributary.yaml"), flags{cwd: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.agents(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestConfigurationsOfTheDocs reads what the documentation says to write.
+func TestConfigurationsOfTheDocs(t *testing.T) {
+	t.Setenv("AGENT_OPS_TOKEN", "dummy")
+	t.Setenv("FAR_TOKEN", "dummy")
+	for page, blocks := range map[string]int{"agent-ops.md": 3, "configuration.md": 1} {
+		data, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Split(string(data), "\n```yaml\n")[1:]
+		if len(all) != blocks {
+			t.Errorf("%s has %d blocks, want %d", page, len(all), blocks)
+		}
+		for _, block := range all {
+			block, _, _ = strings.Cut(block, "\n```\n")
+			c, err := load(builtIn(), file(t, "tributary.yaml", block), flags{cwd: t.TempDir()})
+			if err == nil {
+				_, err = c.agents()
+			}
+			if err != nil {
+				t.Errorf("%s: %v\n%s", page, err, block)
+			}
+		}
+	}
+}

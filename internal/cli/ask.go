@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// asker asks the person at the terminal, or answers for nobody.
+type asker struct {
+	out   io.Writer
+	in    io.Reader
+	there bool // somebody sits at the terminal
+	lines chan string
+}
+
+// nobody is what the agent is told where there is nobody.
+const nobody = "Nobody is there to answer: go on without."
+
+func (a *asker) name() string { return "terminal" }
+
+// permit answers a permission request. That the turn ended meanwhile, and with
+// it the request, is no error.
+func (a *asker) permit(ctx context.Context, hub *session.Hub, id string, r trace.PermissionRequest) error {
+	if !a.there {
+		fmt.Fprintln(a.out, "tributary: denied, since nobody is there to ask:", oneLine(r.Title))
+		no := false
+		_, err := hub.Permit(ctx, id, r.RequestID, session.Sender{By: a.name()}, session.Choice{Approved: &no, Reason: "nobody is there to ask"})
+		return late(err)
+	}
+	fmt.Fprintf(a.out, "May the agent do this? %s\n", oneLine(r.Title))
+	for i, o := range r.Options {
+		fmt.Fprintf(a.out, "  %d  %s\n", i+1, oneLine(o.Name))
+	}
+	for {
+		line, ok := a.line(ctx, "y, n or a number: ")
+		if !ok {
+			line = "n"
+		}
+		choice, known := chosen(r.Options, line)
+		if !known {
+			continue
+		}
+		_, err := hub.Permit(ctx, id, r.RequestID, session.Sender{By: a.name()}, choice)
+		if wrong, ok := errors.AsType[*session.ChoiceError](err); ok {
+			fmt.Fprintln(a.out, wrong)
+			continue
+		}
+		return late(err)
+	}
+}
+
+// chosen reads an answer: the number of an option, or yes or no in words.
+func chosen(options []trace.PermissionOption, line string) (session.Choice, bool) {
+	line = strings.TrimSpace(line)
+	if n, err := strconv.Atoi(line); err == nil {
+		if n < 1 || n > len(options) {
+			return session.Choice{}, false
+		}
+		return session.Choice{Option: options[n-1].ID}, true
+	}
+	answer, ok := permission.FromText(options, line)
+	if !ok {
+		return session.Choice{}, false
+	}
+	yes := answer.Allowed()
+	return session.Choice{Option: answer.ChosenOption, Approved: &yes}, true
+}
+
+// answer answers a question.
+func (a *asker) answer(ctx context.Context, hub *session.Hub, id string, q trace.Question) error {
+	values := []string{nobody}
+	if a.there {
+		fmt.Fprintln(a.out, oneLine(q.Text))
+		for i, c := range q.Choices {
+			fmt.Fprintf(a.out, "  %d  %s\n", i+1, oneLine(c.Label))
+		}
+		if line, ok := a.line(ctx, "your answer: "); ok {
+			values = picked(q, line)
+		}
+	}
+	_, err := hub.Answer(ctx, id, q.QuestionID, session.Sender{By: a.name()}, values)
+	return late(err)
+}
+
+// picked reads an answer to a question: numbers of its choices, or free text.
+func picked(q trace.Question, line string) []string {
+	var labels []string
+	for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' || r == ',' }) {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > len(q.Choices) || len(labels) > 0 && !q.Multiple {
+			return []string{strings.TrimSpace(line)}
+		}
+		labels = append(labels, q.Choices[n-1].Label)
+	}
+	if len(labels) == 0 {
+		return []string{strings.TrimSpace(line)}
+	}
+	return labels
+}
+
+// line reads a line; false when there are no more or ctx ends. A read from a
+// terminal cannot be interrupted, so its goroutine ends with the program.
+func (a *asker) line(ctx context.Context, hint string) (string, bool) {
+	if a.lines == nil {
+		a.lines = make(chan string)
+		go func() {
+			defer close(a.lines)
+			for in := bufio.NewScanner(a.in); in.Scan(); {
+				a.lines <- in.Text()
+			}
+		}()
+	}
+	fmt.Fprint(a.out, hint)
+	select {
+	case line, ok := <-a.lines:
+		return line, ok
+	case <-ctx.Done():
+		return "", false
+	}
+}
+
+// late drops the error of an answer to something that is over.
+func late(err error) error {
+	if _, ok := errors.AsType[*session.AnsweredError](err); ok || errors.Is(err, session.ErrUnknownRequest) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/natslog"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// agents makes the agents of a configuration.
+func (s *setup) agents() (map[string]session.Agent, error) {
+	all := map[string]session.Agent{}
+	for _, name := range slices.Sorted(maps.Keys(s.Agents)) {
+		made, err := s.agent(name)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = made
+	}
+	return all, nil
+}
+
+// made is what is settled of an agent before it is made.
+type made struct {
+	kind     agent.Adapter
+	preset   agent.Preset
+	settings agent.Settings
+	cwd      string
+	// bypass is the argument or variable that switches its permission requests off, or "".
+	bypass string
+}
+
+// settle finds all that one agent is made from.
+func (s *setup) settle(name string) (m made, err error) {
+	a, at := s.Agents[name], "agents."+name
+	if m.kind, m.preset, err = s.adapterOf(name); err != nil {
+		return m, err
+	}
+	m.cwd = s.Cwd
+	if a.Cwd != "" {
+		if m.cwd, err = directory(at+".cwd", a.Cwd); err != nil {
+			return m, err
+		}
+	}
+	env, err := s.environ(name, m.kind, m.preset, os.Environ())
+	if err != nil {
+		return m, err
+	}
+	m.settings = agent.Settings{
+		Name: name, Preset: m.preset.Name, Command: cmp.Or(a.Command, m.preset.Command), Args: slices.Concat(m.preset.Args, a.Args), Environ: env,
+		Model: a.Model, ToolKinds: a.ToolKinds, URL: a.URL, TokenEnv: a.TokenEnv, TokenFile: a.TokenFile, Options: a.Options,
+	}
+	m.bypass = bypass(slices.Concat(bypasses(), m.kind.Bypass), m.settings.Command, m.settings.Args, env)
+	return m, nil
+}
+
+// agent makes one agent.
+func (s *setup) agent(name string) (session.Agent, error) {
+	a, at := s.Agents[name], "agents."+name
+	m, err := s.settle(name)
+	if err != nil {
+		return session.Agent{}, err
+	}
+	if m.bypass != "" && !a.AllowBypass {
+		return session.Agent{}, s.Fault(at, "has %s, by which the agent acts without asking: remove it and write a policy, or set allow_bypass: true", m.bypass)
+	}
+	runtime, err := m.kind.New(m.settings)
+	if wrong, ok := errors.AsType[*agent.SettingError](err); ok {
+		return session.Agent{}, s.Fault(at+"."+wrong.Key, "%s", wrong.Sentence)
+	}
+	if err != nil {
+		return session.Agent{}, s.Fault(at, "cannot be made: %v", err)
+	}
+	policy := permission.Default()
+	if a.Policy != nil {
+		policy = *a.Policy
+	}
+	tools, known := toolkind.For(m.preset.Name)
+	if !known {
+		tools, _ = toolkind.For(m.kind.Name)
+	}
+	return session.Agent{
+		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
+	}, nil
+}
+
+// sessionOptions are the rules of the hub, but for its log.
+func (c *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
+	all, err := c.agents()
+	if err != nil {
+		return session.Options{}, err
+	}
+	s := c.Sessions
+	return session.Options{
+		Agents: all, Default: c.DefaultAgent,
+		Approval: s.Approval, HoldLimit: s.HoldLimit, AskLimit: s.AskLimit,
+		OnDisconnect: s.OnDisconnect, Busy: s.Busy, GracePeriod: s.Grace, GraceLimit: s.GraceLimit,
+		IdleLimit: s.IdleLimit, StopPatience: s.StopPatience, AgentIdle: s.AgentIdle, Retire: s.Retire,
+		MaxAgents: s.MaxAgents, MaxQueue: s.MaxQueue, Replay: s.Replay,
+		MaxPrompts: int(c.Limits.Prompts), MaxTurnBytes: int64(c.Limits.TurnBytes), MaxTurnRecords: int(c.Limits.TurnRecords),
+		Logger: logger,
+	}, nil
+}
+
+func logOptions(c config.Config, logger *slog.Logger) natslog.Options {
+	o := natslog.Options{Dir: c.Data, Fsync: time.Duration(c.Fsync), Logger: logger}
+	if c.NATS != "" {
+		o.Dir, o.URL = "", c.NATS
+	}
+	return o
+}
+
+func streamOptions(s config.Stream) uistream.Options {
+	profile, _ := uistream.ParseProfile(s.Client)           // config has checked it
+	domain, _ := uistream.ParseDomainEvents(s.DomainEvents) // and this
+	o := uistream.Options{Profile: profile, Letter: s.Letter == config.LetterRFC, Domain: domain}
+	switch s.Subagents {
+	case config.SubagentsInline:
+		o.Subagents = uistream.SubagentsInline
+	case config.SubagentsPreliminary:
+		o.Subagents = uistream.SubagentsPreliminary
+	case config.SubagentsHidden:
+		o.Subagents = uistream.SubagentsHidden
+	case config.SubagentsPart:
+	}
+	return o
+}
+
+func gatewayLimits(l config.Limits) gateway.Limits {
+	return gateway.Limits{Requests: int(l.Requests), Burst: int(l.Burst), Streams: int(l.Streams), Clients: int(l.Clients)}
+}
+
+func timing(s config.Stream) uistream.Timing {
+	return uistream.Timing{Keepalive: s.Keepalive, Write: s.WriteTimeout}
+}
+
+func framing(s config.Stream, log *eventlog.Log) uistream.Framing {
+	return uistream.Framing{
+		NoEvents: s.EventLines != nil && !*s.EventLines,
+		Cursor:   func(_ string, seq uint64) string { return fmt.Sprintf("%s-%d", log.Epoch(), seq) },
+	}
+}

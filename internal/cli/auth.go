@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"cmp"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// accessConfig says who may do what. The minted token lies in the data directory.
+func accessConfig(c config.Config, listen string, logger *slog.Logger) access.Config {
+	o := access.Config{
+		Mode: cmp.Or(c.Auth.Mode, access.ModeToken), Listen: listen,
+		AllowHosts: c.Auth.AllowHosts, AllowOrigins: c.Auth.AllowOrigins, PassThrough: c.Auth.PassThrough, Groups: c.Auth.Groups,
+		Public: gateway.Public, TurnAway: turnAway, Refuse: gateway.Refuse, Logger: logger,
+	}
+	if o.Mode != access.ModeNone {
+		o.TokenFile = filepath.Join(c.Data, "token")
+	}
+	for _, t := range c.Auth.Tokens {
+		o.Tokens = append(o.Tokens, access.Token{Name: t.Name, TokenEnv: t.TokenEnv, TokenFile: t.TokenFile, Role: t.Role})
+	}
+	if j := c.Auth.JWT; j != nil {
+		o.JWT = access.JWT(*j)
+	}
+	return o
+}
+
+// checkAuth says what of the settings does not go together.
+func (c *setup) checkAuth(agents map[string]session.Agent) error {
+	if c.Auth.JWT != nil && c.Auth.Mode != access.ModeJWT {
+		return c.Fault("auth.jwt", "means something in mode jwt only: set auth.mode to jwt, or remove it")
+	}
+	name := c.Auth.PassThrough
+	if name == "" {
+		return nil
+	}
+	a, ok := agents[name]
+	if !ok {
+		return c.Fault("auth.pass_through", "is %q, which is no agent: there are %s", name, c.agentNames())
+	}
+	if _, ok := a.Runtime.(agent.Directory); !ok {
+		return c.Fault("auth.pass_through", "is %q, and that agent has no server that could judge tokens", name)
+	}
+	return nil
+}
+
+// users are those who may use each agent, where that is not everybody.
+func (c *setup) users() map[string][]access.Who {
+	users := map[string][]access.Who{}
+	for name, a := range c.Agents {
+		if a.Roles != nil {
+			users[name] = a.Roles
+		}
+	}
+	return users
+}
+
+// private reports whether sessions are for who made them. People who come with tokens
+// of their own do not expect to be read by each other.
+func private(a config.Auth) bool {
+	return a.Sessions == config.Private || a.Sessions == "" && a.Mode == access.ModeJWT
+}
+
+// adapterSwitch is the environment variable that turns the route of the RFC off.
+const adapterSwitch = "ENABLE_AI_SDK_ADAPTER"
+
+// adapterOff reads the switch. What is neither yes nor no is a mistake, and a dangerous
+// one: the route would be open that somebody wanted closed.
+func adapterOff() (bool, error) {
+	switch said := os.Getenv(adapterSwitch); said {
+	case "", "true", "1":
+		return false, nil
+	case "false", "0":
+		return true, nil
+	default:
+		return false, usage("%s is %q: set it to true or false, or not at all", adapterSwitch, said)
+	}
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/gateway"
+)
+
+// connections bounds how many connections are open at once: without a bound the
+// files that the process may have open run out, and the log is the first to
+// notice.
+type connections struct {
+	*net.TCPListener
+	most int64 // negative: no bound
+	open atomic.Int64
+}
+
+// surplus is how many connections beyond the bound are kept until they have heard
+// why. What comes beyond these is closed.
+const surplus = 100
+
+// newConnections bounds the connections of a listener: as configured, or to 10,000
+// if the process may open twice as many files, else to half of those.
+func newConnections(l *net.TCPListener, asked config.Limit) *connections {
+	const byDefault = 10_000
+	most := int64(asked)
+	if asked == 0 {
+		most = byDefault
+		var files syscall.Rlimit
+		if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) == nil && files.Cur/2 < byDefault {
+			most = int64(files.Cur / 2) //nolint:gosec // it is less than 10,000
+		}
+	}
+	return &connections{TCPListener: l, most: most}
+}
+
+// Accept implements net.Listener.
+func (c *connections) Accept() (net.Conn, error) {
+	for {
+		conn, err := c.AcceptTCP()
+		if err != nil {
+			return nil, err
+		}
+		giveUpDead(conn)
+		n := c.open.Add(1)
+		switch {
+		case c.most < 0 || n <= c.most:
+			return &connection{TCPConn: conn, of: c}, nil
+		case n <= c.most+surplus:
+			return &connection{TCPConn: conn, of: c, surplus: true}, nil
+		}
+		_ = conn.Close()
+		c.open.Add(-1)
+	}
+}
+
+// connection is counted until it is closed. It is all that a TCP connection is: the
+// server half-closes it after some refusals, so that they are read.
+type connection struct {
+	*net.TCPConn
+	of      *connections
+	surplus bool
+	closed  sync.Once
+}
+
+// Close implements net.Conn.
+func (c *connection) Close() error {
+	c.closed.Do(func() { c.of.open.Add(-1) })
+	return c.TCPConn.Close()
+}
+
+type surplusKey struct{}
+
+// mark is the server's ConnContext: it tells the handlers of connections that are
+// too many.
+func mark(ctx context.Context, conn net.Conn) context.Context {
+	if c, ok := conn.(*connection); ok && c.surplus {
+		return context.WithValue(ctx, surplusKey{}, true)
+	}
+	return ctx
+}
+
+func isSurplus(r *http.Request) bool { return r.Context().Value(surplusKey{}) != nil }
+
+// closing closes connections that are too many after their first answer.
+func closing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isSurplus(r) {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// turnAway answers whoever comes on a connection that is too many, where the guard
+// asks for it.
+func turnAway(w http.ResponseWriter, r *http.Request) bool {
+	if !isSurplus(r) {
+		return false
+	}
+	w.Header().Set("Retry-After", "5")
+	gateway.Refuse(w, r, http.StatusServiceUnavailable, "too_many_connections", "Too many connections to the gateway are open: try again in a moment.")
+	return true
+}

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// asks are the questions to Prometheus that lie in ops, by where they stand, and the
+// names that the recording rules make.
+func asks(t *testing.T) (exprs map[string]string, recorded []string) {
+	t.Helper()
+	exprs = map[string]string{}
+	var rules struct {
+		Groups []struct {
+			Rules []struct{ Record, Alert, Expr string }
+		}
+	}
+	if err := yaml.Unmarshal(ops(t, "rules.yaml"), &rules); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range rules.Groups {
+		for _, r := range g.Rules {
+			exprs["rules.yaml, "+r.Record+r.Alert] = r.Expr
+			if r.Record != "" {
+				recorded = append(recorded, r.Record)
+			}
+		}
+	}
+	var board struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ RefID, Expr string }
+		}
+		Templating struct {
+			List []struct{ Name, Type, Query string }
+		}
+	}
+	if err := json.Unmarshal(ops(t, "dashboard.json"), &board); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range board.Panels {
+		for _, target := range p.Targets {
+			exprs["dashboard.json, "+p.Title+" "+target.RefID] = target.Expr
+		}
+	}
+	for _, v := range board.Templating.List {
+		if v.Type == "query" {
+			metric, _, _ := strings.Cut(strings.TrimPrefix(v.Query, "label_values("), ",")
+			exprs["dashboard.json, $"+v.Name] = metric
+		}
+	}
+	return exprs, recorded
+}
+
+func ops(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "ops", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// namesIn are the metrics that an expression is about: what is left of its words
+// without labels, ranges, functions and the language's own words.
+func namesIn(expr string) (names []string) {
+	expr = regexp.MustCompile(`\{[^}]*\}|\[[^\]]*\]|\b(by|on|without|ignoring) *\([^)]*\)`).ReplaceAllString(expr, " ")
+	for _, m := range regexp.MustCompile(`[a-zA-Z_:][\w:]*( *\()?`).FindAllString(expr, -1) {
+		if !strings.HasSuffix(m, "(") && !slices.Contains([]string{"and", "or", "unless", "sum", "max", "min", "avg", "count", "bool"}, m) {
+			names = append(names, m)
+		}
+	}
+	return names
+}
+
+// metrics are the metrics of a gateway as Prometheus reads them.
+func (s *server) metrics() map[string]*dto.MetricFamily {
+	s.t.Helper()
+	status, body := s.do("GET", "/metrics", "")
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
+	if err != nil || status != http.StatusOK {
+		s.t.Fatalf("/metrics: %d, %v\n%s", status, err, body)
+	}
+	return families
+}
+
+// What the rules and the dashboard ask for is there in a gateway that nobody has used
+// yet: who watches from the start sees the first of everything.
+func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, t.TempDir())
+	there := map[string]bool{}
+	for name, family := range s.metrics() {
+		there[name] = true
+		if family.GetType() == dto.MetricType_HISTOGRAM {
+			there[name+"_bucket"], there[name+"_sum"], there[name+"_count"] = true, true, true
+		}
+		if !strings.HasPrefix(name, "adapter_") {
+			continue
+		}
+		agents := map[string]bool{}
+		for _, m := range family.GetMetric() {
+			agents[m.GetLabel()[0].GetValue()] = true
+		}
+		if !agents["demo"] || !agents["claude"] || !agents["echo"] {
+			t.Errorf("%s has no series for each configured agent: %v", name, agents)
+		}
+	}
+	exprs, recorded := asks(t)
+	for _, name := range recorded {
+		there[name] = true
+	}
+	asked := map[string]bool{}
+	for where, expr := range exprs {
+		names := namesIn(expr)
+		if len(names) == 0 {
+			t.Errorf("%s asks for nothing: %s", where, expr)
+		}
+		for _, name := range names {
+			asked[name] = true
+			if !there[name] && (runtime.GOOS == "linux" || !strings.HasPrefix(name, "process_")) {
+				t.Errorf("%s asks for %s, which is not there", where, name)
+			}
+		}
+	}
+	// And all that the RFC wants to be watched is asked for.
+	for _, name := range []string{
+		"adapter_request_count", "adapter_request_errors", "adapter_latency_ttfb_bucket", "adapter_latency_turn_duration_bucket",
+		"adapter_ws_open_failures", "adapter_stream_aborts_client", "adapter_stream_aborts_server", "adapter_translation_unknown_events",
+	} {
+		if !asked[name] {
+			t.Errorf("nobody asks for %s", name)
+		}
+	}
+}
+
+// The pages name each metric that is there, and none that is not.
+func TestMetricsAreOnTheirPages(t *testing.T) {
+	t.Parallel()
+	var text string
+	for _, page := range []string{"http.md", "operations.md"} {
+		data, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(data)
+	}
+	s := startServer(t, t.TempDir())
+	there := s.metrics()
+	_, recorded := asks(t)
+	named := map[string]bool{}
+	for _, m := range regexp.MustCompile("`((?:adapter|tributary)_[a-z0-9_]+)`").FindAllStringSubmatch(text, -1) {
+		named[m[1]] = true
+		if there[m[1]] == nil && !slices.Contains(recorded, m[1]) {
+			t.Errorf("the pages name %s, which is not there", m[1])
+		}
+	}
+	for name := range there {
+		if !named[name] && (strings.HasPrefix(name, "adapter_") || strings.HasPrefix(name, "tributary_")) {
+			t.Errorf("no page names %s", name)
+		}
+	}
+	for _, name := range recorded {
+		if !named[name] {
+			t.Errorf("no page names the recording rule %s", name)
+		}
+	}
+	for _, alert := range regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(string(ops(t, "rules.yaml")), -1) {
+		if !strings.Contains(text, "\n### "+alert[1]+"\n") {
+			t.Errorf("docs/operations.md has no heading for the alert %s", alert[1])
+		}
+	}
+}
+
+// The whole gateway at its most talkative, with its own token and its own guard:
+// neither what was said nor the token is in its log.
+func TestTheLogOfTheGatewayHoldsNoPromptAndNoToken(t *testing.T) {
+	t.Parallel()
+	const marked = "PROMPT-77ab"
+	s := startServer(t, t.TempDir(), "--log-level", "debug")
+	for _, r := range []struct{ method, path, body string }{
+		{"POST", "/api/chat", chat("s1", marked)},
+		{"POST", "/api/chat", chat("s2", "error "+marked)},
+		{"POST", "/api/chat?agent=" + marked, chat("s3", marked)},
+		{"POST", "/api/chat?token=" + s.token, `{"id":"s4","messages":"` + marked + `"}`},
+		{"POST", "/api/chat/s1/stop", `{"turn":"` + marked + `"}`},
+		{"GET", "/api/sessions/s1/messages?token=" + s.token, ""},
+	} {
+		s.do(r.method, r.path, r.body)
+	}
+	s.stop()
+	out := s.errors.String()
+	if strings.Contains(out, marked) || strings.Contains(out, s.token) {
+		t.Errorf("the log holds what it must not:\n%s", out)
+	}
+	if !strings.Contains(out, `"msg":"turn ended"`) || !strings.Contains(out, `"msg":"turn began"`) {
+		t.Errorf("the log is not at its most talkative:\n%s", out)
+	}
+}

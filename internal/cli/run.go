@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// maxPrompt bounds a prompt from standard input.
+const maxPrompt = 32 << 20
+
+type runCommand struct {
+	Config string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there)."`
+	Agent  string `placeholder:"NAME" help:"The agent (default demo)."`
+	Cwd    string `placeholder:"DIR" help:"The directory that the agent works in (default the current one)."`
+	JSON   bool   `name:"json" help:"Print the trace of the session as JSON lines, instead of the text."`
+	Prompt string `arg:"" placeholder:"PROMPT" help:"What to ask, or - for standard input."`
+}
+
+// Run runs one turn and keeps nothing.
+func (r *runCommand) Run(ctx context.Context, p *program) error {
+	cfg, err := load(p.kinds(), r.Config, flags{agent: r.Agent, cwd: r.Cwd, alone: true})
+	if err != nil {
+		return err
+	}
+	text, err := r.text(p.stdin)
+	if err != nil {
+		return err
+	}
+	person := &asker{out: p.stderr, in: p.stdin, there: r.Prompt != "-" && isTerminal(p.stdin) && isTerminal(p.stderr)}
+	return p.untilSignal(ctx, exitCanceled, func(ctx context.Context) error {
+		return r.turn(ctx, cfg, text, p, person)
+	})
+}
+
+// turn runs one turn on a log in memory.
+func (r *runCommand) turn(ctx context.Context, cfg setup, text string, p *program, person *asker) error {
+	level := slog.LevelWarn
+	if cfg.LogLevel != "" {
+		level = cfg.LogLevel.Slog()
+	}
+	o, err := cfg.sessionOptions(newLogger(p.stderr, level))
+	if err != nil {
+		return err
+	}
+	o.Log = eventlog.New(memlog.New(), eventlog.Options{})
+	o.OnDisconnect = session.Detach // there is no connection
+	hub, err := session.New(ctx, o)
+	if err != nil {
+		return err
+	}
+	stop, err := oneTurn(ctx, hub, text, r.printer(p), person)
+	closing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	cancel() // the turn is over, so there is nothing to wait for
+	err = errors.Join(err, hub.Close(closing), o.Log.Close())
+	if err != nil {
+		return err
+	}
+	return outcome(stop)
+}
+
+// text returns what to ask.
+func (r *runCommand) text(stdin io.Reader) (string, error) {
+	text := r.Prompt
+	if text == "-" {
+		data, err := io.ReadAll(io.LimitReader(stdin, maxPrompt+1))
+		if err != nil {
+			return "", fmt.Errorf("the prompt cannot be read from standard input: %w", err)
+		}
+		if len(data) > maxPrompt {
+			return "", usage("the prompt is larger than 32 MB")
+		}
+		text = string(data)
+	}
+	if strings.TrimSpace(text) == "" {
+		return "", usage("the prompt is empty: say what the agent is to do")
+	}
+	return text, nil
+}
+
+func (r *runCommand) printer(p *program) printer {
+	if r.JSON {
+		return printTrace{p.stdout}
+	}
+	return &printText{out: p.stdout, notes: p.stderr, outTTY: isTerminal(p.stdout), notesTTY: isTerminal(p.stderr), shown: map[string]int{}}
+}
+
+// printer shows the records of a session as they come.
+type printer interface{ print(trace.Record) error }
+
+// oneTurn asks, shows what happens, and returns how it ended. Canceling ctx stops
+// the turn.
+func oneTurn(ctx context.Context, hub *session.Hub, text string, show printer, person *asker) (trace.Stop, error) {
+	life := context.WithoutCancel(ctx)
+	info, err := hub.Create(life, session.Spec{By: person.name()})
+	if err != nil {
+		return trace.Stop{}, err
+	}
+	turn, err := hub.Prompt(life, info.ID, session.Prompt{
+		By:      person.name(),
+		Message: trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},
+	})
+	if err != nil {
+		return trace.Stop{}, err
+	}
+	defer context.AfterFunc(ctx, func() {
+		_, _, _ = hub.StopTurn(life, info.ID, turn.ID, person.name()) // its stop record is what we wait for
+	})()
+	for r, err := range hub.Log.Follow(life, info.ID, 0) {
+		if err != nil {
+			return trace.Stop{}, err
+		}
+		if err := show.print(r); err != nil {
+			return trace.Stop{}, err
+		}
+		if request, is := r.Payload.(trace.PermissionRequest); is && request.DecidedBy == "" {
+			err = person.permit(ctx, hub, info.ID, request)
+		}
+		if question, is := r.Payload.(trace.Question); is {
+			err = person.answer(ctx, hub, info.ID, question)
+		}
+		if err != nil {
+			return trace.Stop{}, err
+		}
+		if stop, is := r.Payload.(trace.Stop); is && r.Turn == turn.ID {
+			return stop, nil
+		}
+	}
+	return trace.Stop{}, errors.New("the log ended before the turn did")
+}
+
+// outcome is the exit status of a turn.
+func outcome(s trace.Stop) error {
+	switch s.Outcome {
+	case trace.OutcomeCompleted:
+		return nil
+	case trace.OutcomeCanceled:
+		return &exitError{status: exitCanceled}
+	case trace.OutcomeFailed:
+	}
+	if s.Error == "" {
+		return fmt.Errorf("the turn failed: %s", s.Reason)
+	}
+	return errors.New(s.Error)
+}

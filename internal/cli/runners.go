@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tributary-dev/tributary/adapter/runner"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// runners leads a runner that connects to the agent of its session.
+type runners struct{ hub *session.Hub }
+
+// Admit implements gateway.Runners. No session is looked for, so that nothing can be
+// learned of any, before the token is known to be good for one of that id.
+func (r runners) Admit(ctx context.Context, id, token string) (func(context.Context, gateway.RunnerConn), error) {
+	if err := r.knows(id, token); err != nil {
+		return nil, err
+	}
+	info, _, _, err := r.hub.Get(ctx, id)
+	if err != nil && !errors.Is(err, session.ErrUnknownSession) {
+		return nil, err
+	}
+	runtime, is := r.hub.Agents[info.Agent].Runtime.(*runner.Runtime)
+	if err != nil || !is {
+		return nil, gateway.ErrNoRunner
+	}
+	serve, err := runtime.Admit(id, token)
+	switch {
+	case errors.Is(err, runner.ErrToken): // it is another agent's
+		return nil, gateway.ErrRunnerToken
+	case err != nil:
+		return nil, gateway.ErrNoRunner
+	}
+	return func(ctx context.Context, c gateway.RunnerConn) { serve(ctx, c) }, nil
+}
+
+// knows returns nil if the token is good for a session of that id with any agent.
+func (r runners) knows(id, token string) error {
+	no := gateway.ErrNoRunner
+	for _, a := range r.hub.Agents {
+		runtime, is := a.Runtime.(*runner.Runtime)
+		if !is {
+			continue
+		}
+		_, err := runtime.Admit(id, token)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, runner.ErrToken):
+			no = gateway.ErrRunnerToken
+		}
+	}
+	return no
+}

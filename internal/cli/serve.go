@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/config"
+)
+
+type serveCommand struct {
+	Config   string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there). Flags go before it."`
+	Listen   string `placeholder:"HOST:PORT" help:"Where to listen (default 127.0.0.1:8787); port 0 is any free port."`
+	Data     string `placeholder:"DIR" help:"The data directory (default $XDG_DATA_HOME/tributary or ~/.local/share/tributary)."`
+	Cwd      string `placeholder:"DIR" help:"The directory that agents work in (default the current one)."`
+	Agent    string `placeholder:"NAME" help:"The agent of sessions that name none (default demo)."`
+	NATS     string `name:"nats" placeholder:"URL" help:"An external NATS server for the log, instead of the embedded one."`
+	Auth     string `placeholder:"MODE" help:"token (default), jwt, or none: on a loopback address only."`
+	Fsync    string `placeholder:"DURATION" help:"How often the log is synced to disk (default 100ms), or always."`
+	LogLevel string `placeholder:"LEVEL" help:"debug, info (default), warn or error."`
+}
+
+// Run runs the gateway until it is told to stop.
+func (s *serveCommand) Run(ctx context.Context, p *program) error {
+	cfg, err := s.settings(p.kinds())
+	if err != nil {
+		return err
+	}
+	logger := newLogger(p.stderr, cfg.LogLevel.Slog())
+	err = p.untilSignal(ctx, exitFailed, func(ctx context.Context) error {
+		return serve(ctx, cfg, logger, func(url string) { fmt.Fprintln(p.stdout, url) })
+	})
+	if exit, ok := errors.AsType[*exitError](err); ok && exit.err == nil {
+		logger.Warn("ended at once, by a second signal")
+		endAgents(cfg.Data, logger)
+	}
+	return err
+}
+
+// settings are the configuration with the flags on top.
+func (s *serveCommand) settings(kinds catalog) (setup, error) {
+	if s.Listen != "" {
+		if err := config.CheckListen(s.Listen); err != nil {
+			return setup{}, usage("--listen %w", err)
+		}
+	}
+	switch access.Mode(s.Auth) {
+	case "", access.ModeNone, access.ModeToken, access.ModeJWT:
+	default:
+		return setup{}, usage("--auth %s is unknown: use token, jwt or none", s.Auth)
+	}
+	if err := checkLevel(s.LogLevel); err != nil {
+		return setup{}, err
+	}
+	c, err := load(kinds, s.Config, flags{agent: s.Agent, cwd: s.Cwd, listen: s.Listen, auth: s.Auth})
+	if err != nil {
+		return c, err
+	}
+	if s.Fsync != "" {
+		if err := c.Fsync.UnmarshalText([]byte(s.Fsync)); err != nil {
+			return c, usage("--fsync %w", err)
+		}
+	}
+	c.NATS = cmp.Or(s.NATS, c.NATS)
+	c.LogLevel = cmp.Or(config.LogLevel(s.LogLevel), c.LogLevel)
+	c.Data, err = dataDir(cmp.Or(s.Data, c.Data))
+	return c, err
+}
+
+// dataDir is where the gateway keeps what it knows.
+func dataDir(named string) (string, error) {
+	if named == "" {
+		base := os.Getenv("XDG_DATA_HOME")
+		if !filepath.IsAbs(base) { // relative ones are to be ignored, says the XDG specification
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return "", usage("the data directory is not known, since there is no home directory: name one with --data")
+			}
+			base = filepath.Join(home, ".local", "share")
+		}
+		named = filepath.Join(base, "tributary")
+	}
+	path, err := filepath.Abs(named)
+	if err != nil {
+		return "", fmt.Errorf("find the current directory: %w", err)
+	}
+	return path, nil
+}
+
+// baseURL is where the gateway is reached from this machine.
+func baseURL(listen string, at net.Addr) string {
+	host, _, _ := net.SplitHostPort(listen)
+	tcp, ok := at.(*net.TCPAddr)
+	if !ok {
+		return "http://" + at.String()
+	}
+	ip := net.ParseIP(host)
+	if host == "" || ip != nil && ip.IsUnspecified() { // every address, so loopback too
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port))
+}

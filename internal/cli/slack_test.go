@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"runtime"
+	"testing"
+)
+
+func TestTheCollectorHasSlackUnlessGoIsTold(t *testing.T) {
+	for _, c := range []struct {
+		gogc, limit string
+		reserved    bool
+	}{{"", "", true}, {"100", "", false}, {"off", "", false}, {"", "1GiB", false}} {
+		t.Setenv("GOGC", c.gogc)
+		t.Setenv("GOMEMLIMIT", c.limit)
+		before := livingHeap()
+		release := reserveSlack()
+		if got := livingHeap()-before > slackFor(memory())/2; got != c.reserved {
+			t.Errorf("with GOGC=%q and GOMEMLIMIT=%q it is %v that there is slack", c.gogc, c.limit, got)
+		}
+		release()
+	}
+}
+
+// A container of 256 MB cannot do with 128 MB of garbage more.
+func TestASmallMachineHasLittleSlack(t *testing.T) {
+	t.Parallel()
+	for memory, want := range map[int64]int64{256 << 20: 16 << 20, 1 << 30: 64 << 20, 2 << 30: 128 << 20, 64 << 30: 128 << 20, 0: 64 << 20} {
+		if got := slackFor(memory); got != want {
+			t.Errorf("of %d MB of memory %d MB are slack, not %d", memory>>20, got>>20, want>>20)
+		}
+	}
+	if runtime.GOOS == "linux" && memory() < 64<<20 {
+		t.Errorf("there are %d bytes of memory", memory())
+	}
+}
+
+// livingHeap is how much lives in the heap.
+func livingHeap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/natslog"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/metrics"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
+	"github.com/tributary-dev/tributary/web"
+)
+
+// Bounds of the HTTP server. Those of bodies and answers are the gateway's: streams
+// are long, and bound each of their writes themselves.
+const (
+	readHeaderWithin = 10 * time.Second
+	idleWithin       = 2 * time.Minute
+	maxHeader        = 64 << 10
+)
+
+// Bounds of an orderly end, in its order.
+const (
+	drainWithin = 10 * time.Second // turns may finish
+	quitWithin  = 15 * time.Second // turns are stopped and agents ended
+	leaveWithin = 3 * time.Second  // responses get their last bytes
+)
+
+// station is a running gateway.
+type station struct {
+	logger  *slog.Logger
+	log     *eventlog.Log
+	hub     *session.Hub
+	rings   *uistream.Rings
+	sockets gateway.Sockets
+	server  *http.Server
+	ending  atomic.Bool
+}
+
+// serve runs a gateway until ctx ends. It calls ready with the URL to open once
+// requests are taken.
+func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(url string)) (err error) {
+	options, err := c.sessionOptions(logger) // first, for it touches nothing
+	if err != nil {
+		return err
+	}
+	if err := c.checkAuth(options.Agents); err != nil {
+		return err
+	}
+	if err := c.apart(options.Agents); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(options.Agents)) {
+		for _, warning := range c.warnings(name) {
+			logger.Warn("an agent is not under the gateway's policy alone", "agent", name, "why", warning)
+		}
+	}
+	noSessionChat, err := adapterOff()
+	if err != nil {
+		return err
+	}
+	listener, err := listen(ctx, c.Listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // the server closes it first, if it ever runs
+	defer reserveSlack()()
+	if err := prepareDir(c.Data); err != nil {
+		return err
+	}
+	if c.NATS != "" { // else the log does it
+		release, err := holdDir(c.Data)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	s := &station{logger: logger}
+	if s.log, err = openLog(ctx, c.Config, logger); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.closeLog()) }()
+	endAgents(c.Data, logger)
+
+	guard, err := access.New(accessConfig(c.Config, c.Listen, logger))
+	if err != nil {
+		return faultOfAccess(err)
+	}
+	meter := metrics.New(slices.Collect(maps.Keys(options.Agents))...)
+	options.Log, options.StateDir, options.Meter = s.log, c.Data, meter.Count
+	if s.hub, err = session.New(ctx, options); err != nil {
+		return err
+	}
+	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
+	s.server = s.newServer(gateway.New(gateway.Options{
+		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
+		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
+		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
+		Permits:           c.Auth.Approver, Users: c.users(), Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
+	}))
+	resting, wake := context.WithCancel(ctx)
+	var tidy sync.WaitGroup
+	defer tidy.Wait()
+	defer wake()
+	tidy.Go(func() { giveBack(resting) })
+	failed := make(chan error, 1)
+	go func() { failed <- s.server.Serve(newConnections(listener, c.Limits.Connections)) }()
+	logger.Info("ready", "listen", listener.Addr().String(), "data", c.Data, "cwd", c.Cwd, "agent", c.DefaultAgent, "version", version())
+	ready(guard.URL(baseURL(c.Listen, listener.Addr())))
+	select {
+	case err = <-failed:
+		err = fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+		logger.Info("stopping: running turns have a moment to finish", "seconds", drainWithin.Seconds())
+	}
+	s.end(context.WithoutCancel(ctx))
+	return err
+}
+
+func (s *station) newServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: closing(h), ConnContext: mark, ReadHeaderTimeout: readHeaderWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+}
+
+func (s *station) ready() error {
+	if s.ending.Load() {
+		return session.ErrClosing
+	}
+	return nil
+}
+
+// end ends everything but the log, in the order in which things hang together:
+// nothing new is taken, turns end, whoever follows them is told, and only then
+// the connections go.
+func (s *station) end(ctx context.Context) {
+	s.ending.Store(true)
+	_ = s.bounded("turns and agents", drainWithin+quitWithin, func() error {
+		ctx, cancel := context.WithTimeout(ctx, drainWithin)
+		defer cancel()
+		return s.hub.Close(ctx)
+	})
+	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
+	defer cancel()
+	// The last bytes of the turns that ended just now are still on their way.
+	if err := s.server.Shutdown(ctx); err != nil {
+		s.logger.Debug("connections that were still open are cut", "error", err)
+	}
+	if err := s.sockets.Wait(ctx); err != nil {
+		s.logger.Debug("sockets that were still open are cut", "error", err)
+	}
+	_ = s.bounded("streams", leaveWithin, func() error {
+		s.rings.Close()
+		return nil
+	})
+	_ = s.server.Close()
+}
+
+func (s *station) closeLog() error {
+	return s.bounded("the log", quitWithin, s.log.Close)
+}
+
+// bounded waits for a part of the end, but not for ever.
+func (s *station) bounded(what string, limit time.Duration, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		if err != nil {
+			err = fmt.Errorf("close %s: %w", what, err)
+			s.logger.Error("not closed", "what", what, "error", err)
+		}
+		return err
+	case <-timer.C:
+		s.logger.Error("this did not end in time and is left", "what", what, "limit", limit)
+		return fmt.Errorf("%s did not end within %s", what, limit)
+	}
+}
+
+// listen takes the port.
+func listen(ctx context.Context, address string) (*net.TCPListener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("the address %s is in use by another program: end that one, or choose another with --listen (port 0 is any free one)", address)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("this user may not listen on %s: choose a port above 1023 with --listen", address)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("this machine has no address %s: choose another with --listen", address)
+	case err != nil:
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+	}
+	return l.(*net.TCPListener), nil //nolint:forcetypeassert,errcheck // it is asked for tcp
+}
+
+// prepareDir makes the data directory, ours alone, and sees whether it can be
+// written.
+func prepareDir(dir string) error {
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(dir, ".writable-*"); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the data directory %s cannot be written: correct its permissions, or choose another with --data: %w", dir, reason(err))
+	}
+	return nil
+}
+
+// reason is the part of an error about a file that does not name the file.
+func reason(err error) error {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return path.Err
+	}
+	return err
+}
+
+func openLog(ctx context.Context, c config.Config, logger *slog.Logger) (*eventlog.Log, error) {
+	store, err := natslog.Open(ctx, logOptions(c, logger))
+	if held, ok := errors.AsType[*eventlog.HeldError](err); ok {
+		return nil, held
+	}
+	if err != nil {
+		return nil, err
+	}
+	for id, what := range store.Damaged() {
+		logger.Error("records of a session are lost", "session", id, "what", what)
+	}
+	return eventlog.New(store, eventlog.Options{}), nil
+}
+
+// endAgents ends agents that a gateway which was killed has left behind.
+func endAgents(stateDir string, logger *slog.Logger) {
+	n, err := procio.EndLeftovers(stateDir)
+	if err != nil {
+		logger.Error("agents that were left behind could not all be ended", "error", err)
+	}
+	if n > 0 {
+		logger.Warn("ended agents that were left behind", "count", n)
+	}
+}
+
+// faultOfAccess tells what is wrong with the settings from what is wrong with a
+// file.
+func faultOfAccess(err error) error {
+	if _, ok := errors.AsType[*os.PathError](err); ok {
+		return err
+	}
+	return usage("%w", err)
+}

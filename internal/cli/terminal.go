@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"unicode"
+)
+
+// isTerminal reports whether a person is at the other end of a stream.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+}
+
+// dim makes a line stand back.
+func dim(line string) string { return "\x1b[2m" + line + "\x1b[0m" }
+
+// harmless takes out what would move a terminal's cursor or change its colours.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// oneLine makes a short line of a text.
+func oneLine(text string) string {
+	const longest = 120
+	runes := []rune(strings.Join(strings.Fields(harmless(text)), " "))
+	if len(runes) > longest {
+		return string(runes[:longest-1]) + "…"
+	}
+	return string(runes)
+}

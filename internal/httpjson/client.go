@@ -1,0 +1,187 @@
+// Package httpjson calls a server that speaks JSON over HTTP. Each call has a time
+// limit, each answer a size limit, and each failure is one [Error].
+package httpjson
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Config says which server is called, and how.
+type Config struct {
+	// URL is the server's base address; the path of a call is added to its path.
+	URL string
+	// Username and Password are sent by basic authentication if Password is not empty.
+	Username, Password string
+	// Bearer is sent as a token if Bearer is not empty.
+	Bearer string
+	// Timeout bounds a call, and the beginning of a stream; 30 s if zero.
+	Timeout time.Duration
+	// MaxBody bounds an answer in bytes; 64 MB if zero.
+	MaxBody int64
+	// Transport sends the requests; http.DefaultTransport if nil.
+	Transport http.RoundTripper
+}
+
+// Client calls one server. It is safe for concurrent use.
+type Client struct {
+	cfg  Config
+	base *url.URL
+	http http.Client
+}
+
+// New returns a Client. An address that is no HTTP address is an error.
+func New(cfg Config) (*Client, error) {
+	base, err := url.Parse(cfg.URL)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, fmt.Errorf("%q is no address of a server: write one such as http://127.0.0.1:4096", cfg.URL)
+	}
+	if base.User != nil {
+		return nil, fmt.Errorf("the address of the server %s must hold no password: set the password by its own option", base.Host)
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 30 * time.Second
+	}
+	if cfg.MaxBody <= 0 {
+		cfg.MaxBody = 64 << 20
+	}
+	c := &Client{cfg: cfg, base: base}
+	c.http.Transport = cfg.Transport
+	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c, nil
+}
+
+// Call is one request.
+type Call struct {
+	Method, Path string
+	Query        url.Values
+	// In is sent as JSON, or nothing if nil.
+	In any
+	// Out is a pointer that the answer is decoded into; nil drops the answer.
+	Out any
+}
+
+// Do makes a call. Every error is an *Error.
+func (c *Client) Do(ctx context.Context, call Call) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.cfg.Timeout, errSlow)
+	defer cancel()
+	res, err := c.send(ctx, call, "application/json")
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing was written
+	body, err := io.ReadAll(io.LimitReader(res.Body, c.cfg.MaxBody+1))
+	switch {
+	case err != nil:
+		return c.lost(ctx, call, err)
+	case int64(len(body)) > c.cfg.MaxBody:
+		return c.fail(call, res.StatusCode, fmt.Sprintf("the answer is larger than %d bytes", c.cfg.MaxBody), nil)
+	case call.Out == nil:
+		return nil
+	}
+	if err := json.Unmarshal(body, call.Out); err != nil {
+		return c.fail(call, res.StatusCode, notJSON(res), err)
+	}
+	return nil
+}
+
+// Stream makes a call whose answer is a stream of events. The time limit bounds the
+// headers, and ctx the stream. Every error is an *Error.
+func (c *Client) Stream(ctx context.Context, call Call) (io.ReadCloser, error) {
+	inner, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(c.cfg.Timeout, func() { cancel(errSlow) })
+	res, err := c.send(inner, call, "text/event-stream")
+	if !timer.Stop() && err == nil {
+		_ = res.Body.Close()
+		err = c.lost(inner, call, errSlow)
+	}
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+		_ = res.Body.Close()
+		cancel(nil)
+		return nil, c.fail(call, res.StatusCode, fmt.Sprintf("the answer is %s and no stream of events: is the address right?", contentType(res)), nil)
+	}
+	return stream{res.Body, cancel}, nil
+}
+
+// stream ends its request when it is closed.
+type stream struct {
+	io.ReadCloser
+	cancel context.CancelCauseFunc
+}
+
+func (s stream) Close() error {
+	s.cancel(nil)
+	return s.ReadCloser.Close()
+}
+
+// send returns the answer if its status is one of success.
+func (c *Client) send(ctx context.Context, call Call, accept string) (*http.Response, error) {
+	var body io.Reader
+	if call.In != nil {
+		raw, err := json.Marshal(call.In)
+		if err != nil {
+			return nil, c.fail(call, 0, "the request could not be encoded", err)
+		}
+		body = bytes.NewReader(raw)
+	}
+	at := c.base.JoinPath(call.Path)
+	at.RawQuery = call.Query.Encode()
+	req, err := http.NewRequestWithContext(ctx, call.Method, at.String(), body)
+	if err != nil {
+		return nil, c.fail(call, 0, "the request could not be made", err)
+	}
+	req.Header.Set("Accept", accept)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	switch {
+	case c.cfg.Bearer != "":
+		req.Header.Set("Authorization", "Bearer "+c.cfg.Bearer)
+	case c.cfg.Password != "":
+		req.SetBasicAuth(c.cfg.Username, c.cfg.Password)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.lost(ctx, call, err)
+	}
+	if res.StatusCode/100 == 2 {
+		return res, nil
+	}
+	defer res.Body.Close()                                 //nolint:errcheck // nothing was written
+	said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20)) // what could be read is enough for a sentence
+	return nil, c.fail(call, res.StatusCode, sentence(res, said), nil)
+}
+
+var errSlow = errors.New("time limit")
+
+// lost is the error of a call that got no complete answer.
+func (c *Client) lost(ctx context.Context, call Call, err error) *Error {
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err // the address is in the sentence already
+	}
+	switch {
+	case errors.Is(context.Cause(ctx), errSlow):
+		return c.fail(call, 0, fmt.Sprintf("no answer came within %v", c.cfg.Timeout), err)
+	case ctx.Err() != nil:
+		return c.fail(call, 0, "the call was canceled", context.Cause(ctx))
+	}
+	return c.fail(call, 0, strings.TrimSpace(err.Error()), err)
+}
+
+func (c *Client) fail(call Call, status int, message string, err error) *Error {
+	return &Error{Server: c.base.String(), Method: call.Method, Path: call.Path, Status: status, Message: message, err: err}
+}

@@ -1,0 +1,171 @@
+package httpjson_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tributary-dev/tributary/internal/httpjson"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve starts a server and returns a client of it.
+func serve(t *testing.T, cfg httpjson.Config, handle http.HandlerFunc) *httpjson.Client {
+	t.Helper()
+	server := httptest.NewServer(handle)
+	t.Cleanup(server.Close)
+	cfg.URL = server.URL + cfg.URL
+	cfg.Transport = server.Client().Transport
+	c, err := httpjson.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestACallSendsAndReadsJSON(t *testing.T) {
+	t.Parallel()
+	c := serve(t, httpjson.Config{URL: "/base", Username: "me", Password: "pw"}, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		user, password, _ := r.BasicAuth()
+		if got := r.Method + r.URL.String() + string(body) + user + password; got != `POST/base/a/b?x=1%262{"q":1}mepw` {
+			t.Errorf("the server got %s", got)
+		}
+		_, _ = io.WriteString(w, `{"a":"b"}`)
+	})
+	var out struct{ A string }
+	err := c.Do(t.Context(), httpjson.Call{Method: "POST", Path: "/a/b", Query: map[string][]string{"x": {"1&2"}}, In: map[string]int{"q": 1}, Out: &out})
+	if err != nil || out.A != "b" {
+		t.Errorf("got %+v, %v", out, err)
+	}
+}
+
+func TestABearerTokenIsSent(t *testing.T) {
+	t.Parallel()
+	c := serve(t, httpjson.Config{Bearer: "tok"}, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer tok" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	})
+	if err := c.Do(t.Context(), httpjson.Call{Method: "GET", Path: "/"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFailureIsOneErrorWithStatusAndSentence(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		handle http.HandlerFunc
+		status int
+		want   string
+	}{
+		"a message": {answer(400, "application/json", `{"message":"no such model"}`), 400, "no such model"},
+		"a nested message": {answer(404, "application/json", `{"name":"NotFoundError","data":{"message":"Session not found"}}`), 404,
+			"Session not found"},
+		"an error text":           {answer(500, "application/json", `{"error":"boom"}`), 500, "boom"},
+		"a list of errors":        {answer(422, "application/json", `{"errors":[{"message":"is too long"}]}`), 422, "is too long"},
+		"only a name":             {answer(400, "application/json", `{"name":"BadRequest","data":{}}`), 400, "BadRequest"},
+		"plain text":              {answer(503, "text/plain", "come back\nlater"), 503, "come back"},
+		"a page":                  {answer(502, "text/html", "<html>"), 502, "Bad Gateway"},
+		"nothing":                 {answer(401, "", ""), 401, "Unauthorized"},
+		"a long text":             {answer(400, "text/plain", strings.Repeat("ü", 300)), 400, "ü…"},
+		"a redirect":              {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", 302) }, 302, "redirects to /login"},
+		"a page with success":     {answer(200, "text/html", "<html>"), 200, "text/html and not JSON"},
+		"another form":            {answer(200, "application/json", `[1]`), 200, "another form"},
+		"an answer without limit": {answer(200, "application/json", strings.Repeat(" ", 2000)), 200, "larger than 1000 bytes"},
+		"a cut":                   {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, "EOF"},
+		"silence":                 {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, 0, "no answer came within 200ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := serve(t, httpjson.Config{Timeout: 200 * time.Millisecond, MaxBody: 1000}, c.handle)
+			var out struct{}
+			for i, err := range []error{
+				client.Do(t.Context(), httpjson.Call{Method: "GET", Path: "/x", Out: &out}),
+				streamError(t.Context(), client),
+			} {
+				if i == 1 && c.status == 200 {
+					continue // what it says of the type is tested below
+				}
+				failure, ok := errors.AsType[*httpjson.Error](err)
+				if !ok || failure.Status != c.status || !strings.Contains(failure.Message, c.want) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("got %#v: %v", err, err)
+				}
+			}
+		})
+	}
+}
+
+func answer(status int, kind, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func streamError(ctx context.Context, c *httpjson.Client) error {
+	s, err := c.Stream(ctx, httpjson.Call{Method: "GET", Path: "/x"})
+	if err == nil {
+		_ = s.Close()
+	}
+	return err
+}
+
+func TestAStreamOutlivesTheTimeLimit(t *testing.T) {
+	t.Parallel()
+	c := serve(t, httpjson.Config{Timeout: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		_, _ = io.WriteString(w, "data: 1\n\n")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-time.After(150 * time.Millisecond):
+		case <-r.Context().Done():
+		}
+		_, _ = io.WriteString(w, "data: 2\n\n")
+	})
+	s, err := c.Stream(t.Context(), httpjson.Call{Method: "GET", Path: "/event"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // read only
+	if all, err := io.ReadAll(s); err != nil || string(all) != "data: 1\n\ndata: 2\n\n" {
+		t.Errorf("got %q, %v", all, err)
+	}
+}
+
+func TestAPageIsNoStream(t *testing.T) {
+	t.Parallel()
+	c := serve(t, httpjson.Config{}, answer(200, "text/html", "<html>"))
+	if err := streamError(t.Context(), c); err == nil || !strings.Contains(err.Error(), "text/html and no stream of events") {
+		t.Error(err)
+	}
+}
+
+func TestWrongAddressesAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"", "localhost:80", "ftp://a", "http://", "http://a:b@c/", "\x00"} {
+		if _, err := httpjson.New(httpjson.Config{URL: address}); err == nil || strings.Contains(err.Error(), "a:b") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+func TestACanceledCallNamesItsCause(t *testing.T) {
+	t.Parallel()
+	c := serve(t, httpjson.Config{}, answer(200, "application/json", "{}"))
+	cause := errors.New("the turn is over")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if err := c.Do(ctx, httpjson.Call{Method: "GET", Path: "/"}); !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,103 @@
+package httpjson
+
+import (
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+// Error says why a call failed.
+type Error struct {
+	// Server is the base address.
+	Server       string
+	Method, Path string
+	// Status is the status of the answer, or 0 if no answer came.
+	Status int
+	// Message is the server's sentence, or a sentence about what went wrong.
+	Message string
+	err     error
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Status == 0 || e.Status/100 == 2 {
+		return fmt.Sprintf("%s %s of %s failed: %s", e.Method, e.Path, e.Server, e.Message)
+	}
+	return fmt.Sprintf("%s refused %s %s with status %d: %s", e.Server, e.Method, e.Path, e.Status, e.Message)
+}
+
+// Unwrap returns the cause, if there is one.
+func (e *Error) Unwrap() error { return e.err }
+
+// longest bounds the sentence of a server in bytes.
+const longest = 500
+
+// sentence finds what a server says of its refusal.
+func sentence(res *http.Response, body []byte) string {
+	if to := res.Header.Get("Location"); to != "" && res.StatusCode/100 == 3 {
+		return "the server redirects to " + cut(to) + ": use the final address"
+	}
+	var whole any
+	if json.Unmarshal(body, &whole) == nil {
+		if said := find(whole, 0); said != "" {
+			return cut(said)
+		}
+	} else if kind := contentType(res); !strings.Contains(kind, "html") && utf8.Valid(body) {
+		if line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n"); line != "" {
+			return cut(line)
+		}
+	}
+	if text := http.StatusText(res.StatusCode); text != "" {
+		return text
+	}
+	return "no reason was given"
+}
+
+// find returns the first sentence in the places where servers put it.
+func find(v any, depth int) string {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v)
+	case []any:
+		if len(v) > 0 && depth < 4 {
+			return find(v[0], depth+1)
+		}
+	case map[string]any:
+		for _, key := range []string{"message", "error", "detail", "data", "errors", "msg", "title", "name"} {
+			if said := find(v[key], depth+1); depth < 4 && said != "" {
+				return said
+			}
+		}
+	}
+	return ""
+}
+
+func notJSON(res *http.Response) string {
+	if kind := contentType(res); kind != "application/json" {
+		return fmt.Sprintf("the answer is %s and not JSON: is the address right?", kind)
+	}
+	return "the answer has another form than expected"
+}
+
+func contentType(res *http.Response) string {
+	kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if err != nil || kind == "" {
+		return "of no known type"
+	}
+	return kind
+}
+
+// cut shortens a sentence at the border of a character.
+func cut(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	end := longest
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}

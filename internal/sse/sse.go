@@ -1,0 +1,142 @@
+// Package sse reads server-sent events. Memory is bounded: an event beyond the
+// limit is skipped and reported, and reading may go on.
+package sse
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// DefaultMax is the limit of an event in bytes where no other limit is given.
+const DefaultMax = 64 << 20
+
+// Event is one event of a stream.
+type Event struct {
+	// Name is the event's type, or "".
+	Name string
+	// ID is the newest id of the stream, or "".
+	ID   string
+	Data []byte
+}
+
+// TooLargeError says that an event was skipped. Max bounds each of its lines and
+// their sum.
+type TooLargeError struct{ Max int }
+
+// Error implements error.
+func (e TooLargeError) Error() string {
+	return fmt.Sprintf("an event of the stream is larger than %d bytes and was skipped", e.Max)
+}
+
+// Reader reads events. Lines end with LF or CRLF. A Reader is for one goroutine.
+type Reader struct {
+	in    *bufio.Reader
+	max   int
+	id    string
+	begun bool
+}
+
+// NewReader returns a Reader with a limit for each event; DefaultMax if limit is 0.
+func NewReader(r io.Reader, limit int) *Reader {
+	if limit <= 0 {
+		limit = DefaultMax
+	}
+	return &Reader{in: bufio.NewReader(r), max: limit}
+}
+
+// All yields the events until the stream ends. An error other than TooLargeError is
+// the last. A clean end yields no error.
+func (r *Reader) All() iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		for {
+			e, err := r.Next()
+			if errors.Is(err, io.EOF) || !yield(e, err) {
+				return
+			}
+			if _, skipped := errors.AsType[TooLargeError](err); err != nil && !skipped {
+				return
+			}
+		}
+	}
+}
+
+// Next returns the next event that has data. It returns io.EOF after the last. A stream
+// that ends within an event gives that event together with io.ErrUnexpectedEOF.
+func (r *Reader) Next() (Event, error) {
+	var (
+		e    Event
+		some bool
+		size int
+	)
+	for {
+		line, long, err := r.line(r.max - size)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return Event{}, err
+		}
+		size += len(line)
+		if long {
+			r.skip()
+			return Event{}, TooLargeError{Max: r.max}
+		}
+		field, value, _ := bytes.Cut(line, []byte(":"))
+		value = bytes.TrimPrefix(value, []byte(" "))
+		switch string(field) {
+		case "event":
+			e.Name = string(value)
+		case "id":
+			r.id = string(value)
+		case "data":
+			if some {
+				e.Data = append(e.Data, '\n')
+			}
+			e.Data, some = append(e.Data, value...), true
+		}
+		e.ID = r.id
+		switch {
+		case err != nil && some:
+			return e, io.ErrUnexpectedEOF
+		case err != nil:
+			return Event{}, io.EOF
+		case len(line) > 0:
+		case some:
+			return e, nil
+		default:
+			e, size = Event{}, 0
+		}
+	}
+}
+
+// line returns a line without its end. io.EOF may come together with the last line. A
+// line beyond the limit is read to its end and reported as long.
+func (r *Reader) line(limit int) (line []byte, long bool, err error) {
+	for {
+		var part []byte
+		part, err = r.in.ReadSlice('\n')
+		if long = long || len(line)+len(part) > limit; !long {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			break
+		}
+	}
+	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	if !r.begun {
+		line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+		r.begun = true
+	}
+	return line, long, err
+}
+
+// skip reads to the end of an event. The next read finds a stream that has failed.
+func (r *Reader) skip() {
+	for {
+		line, long, err := r.line(r.max)
+		if err != nil || len(line) == 0 && !long {
+			return
+		}
+	}
+}

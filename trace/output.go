@@ -1,0 +1,130 @@
+package trace
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// outputShown is how much of a running call's text is shown, from its end: each
+	// progress repeats all that it shows.
+	outputShown = 32 << 10
+	// outputPause is how long the same call is silent between two of them, unless much
+	// has come.
+	outputPause = 250 * time.Millisecond
+)
+
+// output is the text that a running call has printed so far.
+type output struct {
+	text    strings.Builder
+	half    string
+	cut     bool      // it is full
+	unshown int       // bytes since the last progress
+	shownAt time.Time // when that was
+}
+
+// ToolResultDelta adds to the text that a running call prints. The Builder shows the
+// end of the text now and then, so that a command costs no more than it prints. A
+// result that brings no output of its own gets the text.
+func (b *Builder) ToolResultDelta(toolCallID, text string) {
+	b.do(func(t *turn) {
+		c, ok := t.calls[toolCallID]
+		if !ok || c.done {
+			t.counts.Orphans++
+			return
+		}
+		t.completeCall(c)
+		if c.output == nil {
+			c.output = &output{}
+		}
+		t.print(c.output, text)
+		switch {
+		case c.output.unshown == 0:
+		case c.output.unshown >= outputShown, t.touched.Sub(c.output.shownAt) >= outputPause:
+			t.showOutput(c)
+		default:
+			t.showLater(c)
+		}
+	})
+}
+
+// print adds to the text, up to the size that an output may have.
+func (t *turn) print(o *output, text string) {
+	text, o.half = splitHalf(o.half + text)
+	if o.cut {
+		return
+	}
+	if left := t.MaxEvent - o.text.Len(); len(text) > left {
+		o.cut = true
+		t.counts.Cut++
+		text = beginning(text, left) + cutMark
+	}
+	o.text.WriteString(text)
+	o.unshown += len(text)
+}
+
+func (t *turn) showOutput(c *call) {
+	o := c.output
+	text := o.text.String()
+	if over := len(text) - outputShown; over > 0 {
+		for !utf8.RuneStart(text[over]) {
+			over++
+		}
+		text = "…" + text[over:]
+	}
+	o.unshown, o.shownAt = 0, t.touched
+	t.put(c.event, c.by.actor(), ToolResultProgress{ToolCallID: c.tool.ToolCallID, Output: quoted(text)})
+}
+
+// whole is the text as a tool's output.
+func (o *output) whole() json.RawMessage {
+	if o.half != "" && !o.cut {
+		o.text.WriteString(lostHalf)
+	}
+	return quoted(o.text.String())
+}
+
+func quoted(text string) json.RawMessage {
+	value, err := marshal(text)
+	if err != nil { // text is valid
+		return json.RawMessage("null")
+	}
+	return value
+}
+
+// showLater shows what a call printed last also if it prints nothing more for long.
+func (t *turn) showLater(c *call) {
+	if t.ShowWithin <= 0 || slices.Contains(t.printing, c) {
+		return
+	}
+	t.printing = append(t.printing, c)
+	if len(t.printing) == 1 {
+		time.AfterFunc(t.ShowWithin, t.showWaiting)
+	}
+}
+
+// showWaiting runs by itself, and does nothing once the turn is over.
+func (t *turn) showWaiting() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	waiting := t.printing
+	t.printing = nil
+	if t.done {
+		return
+	}
+	last := t.touched
+	t.touched = t.Now()
+	defer func() { t.touched = last }() // the agent has said nothing
+	for _, c := range waiting {
+		switch {
+		case c.done || c.output.unshown == 0:
+		case t.full():
+			t.showLater(c)
+		default:
+			t.showOutput(c)
+		}
+	}
+}
