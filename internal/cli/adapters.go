@@ -7,8 +7,10 @@ import (
 	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/codex"
+	commandline "github.com/tributary-dev/tributary/adapter/command"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/adapter/opencode"
 	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/agent"
@@ -18,7 +20,10 @@ import (
 
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
-	return catalog{agentopsAdapter(), claudeAdapter(), codexAdapter(), demoAdapter(), echoAdapter(), opencodeAdapter(), runnerAdapter()}
+	return catalog{
+		agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
+		openaiAdapter(), opencodeAdapter(), runnerAdapter(),
+	}
 }
 
 func claudeAdapter() agent.Adapter {
@@ -44,6 +49,26 @@ func claudeAdapter() agent.Adapter {
 			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
 		},
 		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
+	}
+}
+
+func commandAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "command", Needs: "command", Keys: agent.ProcessKeys(),
+		Presets: []agent.Preset{{
+			Name: "claude-text", Command: "claude", Args: []string{"-p"}, Install: "npm install -g @anthropic-ai/claude-code",
+			Environ: claudeAdapter().Environ, Grants: claudeAdapter().Grants,
+		}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			return commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}, nil
+		},
+	}
+}
+
+func openaiAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "openai", Needs: "url", InProcess: true, New: openai.New,
+		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
 	}
 }
 
