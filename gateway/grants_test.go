@@ -8,7 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
-// An "always" of a person is shown, and taken back by a role that may approve.
+// A grant is listed, and revoked once.
 func TestGrantsAreShownAndRevoked(t *testing.T) {
 	s := newStand(t, func(o *session.Options) { o.Approval = session.Park })
 	_, _, body := s.do("POST", "/api/chat", submit("c1", "u1", "approve"))

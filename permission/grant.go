@@ -43,9 +43,9 @@ func (r Remember) validate() error {
 	return nil
 }
 
-// Grant is what a person has allowed beforehand: calls of one tool that are the same
-// as the call that was asked, or, for a call that stayed in the workspace, all calls
-// of the tool that stay there.
+// Grant is what a person has allowed beforehand: calls of one tool with the input that
+// was asked about. If that call stayed in the workspace, the grant covers all calls of
+// the tool that stay there.
 type Grant struct {
 	ID    string     `json:"id"`
 	Scope GrantScope `json:"scope"`

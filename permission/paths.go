@@ -9,9 +9,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// paths reports whether all files that a call touches are in the workspace and like
-// one of the patterns; for a rule that does not allow (any) whether one file is.
-// What is not understood is unsure.
+// paths reports whether all files of a call are in the workspace and like one of the
+// patterns. With any, one such file is enough, for rules that do not allow. An input
+// that is not understood is unsure.
 func (s Scope) paths(c trace.ToolCall, patterns []string, any bool) answer {
 	switch c.ToolKind {
 	case trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch:

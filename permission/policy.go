@@ -38,8 +38,8 @@ type Rule struct {
 	// like one of the patterns; for the others, one file is. A pattern is a whole path
 	// relative to the workspace; * and ? stay within a name, ** is any directories.
 	Paths []string `json:"paths,omitempty" yaml:"paths,omitempty"`
-	// Commands match calls that run one simple command, like one of the patterns word by
-	// word: * is any text in a word, and as the last word any further words.
+	// Commands match calls that run one simple command like one of the patterns. They are
+	// compared word by word; * is any text in a word. As the last word, * is any words.
 	Commands []string `json:"commands,omitempty" yaml:"commands,omitempty"`
 	// Then is the verdict.
 	Then Verdict `json:"then" yaml:"then"`

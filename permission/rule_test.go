@@ -161,8 +161,17 @@ func TestPathPatterns(t *testing.T) {
 func TestPatternsThatCannotBeMeant(t *testing.T) {
 	t.Parallel()
 	for _, r := range []permission.Rule{
-		{Paths: []string{"/etc/**"}}, {Paths: []string{"../x"}}, {Paths: []string{"~/x"}}, {Paths: []string{"a//b"}}, {Paths: []string{""}}, {Paths: []string{"{a,b}"}},
-		{Paths: []string{"**/**/**/x"}}, {Commands: []string{""}}, {Commands: []string{"*"}}, {Commands: []string{"a; b"}}, {Commands: []string{"a $x"}},
+		{Paths: []string{"/etc/**"}},
+		{Paths: []string{"../x"}},
+		{Paths: []string{"~/x"}},
+		{Paths: []string{"a//b"}},
+		{Paths: []string{""}},
+		{Paths: []string{"{a,b}"}},
+		{Paths: []string{"**/**/**/x"}},
+		{Commands: []string{""}},
+		{Commands: []string{"*"}},
+		{Commands: []string{"a; b"}},
+		{Commands: []string{"a $x"}},
 	} {
 		r.Then = permission.Allow
 		if err := (permission.Policy{Rules: []permission.Rule{r}}).Validate(); err == nil {

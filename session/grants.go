@@ -77,8 +77,8 @@ func (l *live) grants(agent string) []permission.Grant {
 }
 
 // remember keeps what a person has allowed for good, for an agent that does not keep
-// it by itself. It is called while the answer goes on record, before the agent hears
-// of it.
+// the answer by itself. The caller puts the answer on record meanwhile, before the
+// agent hears of the answer.
 func (t *turn) remember(q trace.PermissionRequest, p trace.PermissionResponse) {
 	l := t.live
 	name, a := l.agentNow()

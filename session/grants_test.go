@@ -30,7 +30,8 @@ func calls(waiting chan<- string, ended *[]trace.PermissionResponse) scripted {
 		}
 		b.ToolCall(call)
 		id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: []trace.PermissionOption{
-			{ID: "yes", Name: "Allow", OptionKind: trace.AllowOnce}, {ID: "always", Name: "Always", OptionKind: trace.AllowAlways},
+			{ID: "yes", Name: "Allow", OptionKind: trace.AllowOnce},
+			{ID: "always", Name: "Always", OptionKind: trace.AllowAlways},
 			{ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
 		}}, call)
 		var err error

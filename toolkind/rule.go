@@ -37,8 +37,9 @@ func touchesFiles(k trace.ToolKind) bool {
 	switch k {
 	case trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // The constructors below hold what the tools of most agents have in common.

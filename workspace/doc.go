@@ -10,7 +10,7 @@
 //
 // A mount in the workspace is inside, and so is a hard link: the link is the file,
 // and nothing tells it from its other names. The rule is safe where an agent cannot
-// make the link: a hard link needs the same file system, and Linux lets only the
+// make the link. A hard link needs the same file system, and Linux lets only the
 // owner of a file make one (fs.protected_hardlinks). An agent that runs commands as
 // the owner can read the file without a link.
 //

@@ -133,8 +133,19 @@ func TestReadLines(t *testing.T) {
 		line, limit int
 		want        string
 	}{
-		{0, 0, "one\ntwo\r\nthree\n\nfive"}, {1, 0, "one\ntwo\r\nthree\n\nfive"}, {1, 1, "one\n"}, {2, 1, "two\r\n"}, {2, 2, "two\r\nthree\n"},
-		{4, 1, "\n"}, {5, 1, "five"}, {5, 10, "five"}, {6, 1, ""}, {100, 0, ""}, {-3, 2, "one\ntwo\r\n"}, {3, 0, "three\n\nfive"}, {2, -1, "two\r\nthree\n\nfive"},
+		{0, 0, "one\ntwo\r\nthree\n\nfive"},
+		{1, 0, "one\ntwo\r\nthree\n\nfive"},
+		{1, 1, "one\n"},
+		{2, 1, "two\r\n"},
+		{2, 2, "two\r\nthree\n"},
+		{4, 1, "\n"},
+		{5, 1, "five"},
+		{5, 10, "five"},
+		{6, 1, ""},
+		{100, 0, ""},
+		{-3, 2, "one\ntwo\r\n"},
+		{3, 0, "three\n\nfive"},
+		{2, -1, "two\r\nthree\n\nfive"},
 	} {
 		if data, cut, err := d.ReadLines("f", c.line, c.limit); err != nil || cut || string(data) != c.want {
 			t.Errorf("from %d, %d lines: %q, %v, %v; want %q", c.line, c.limit, data, cut, err, c.want)

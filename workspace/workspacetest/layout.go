@@ -18,12 +18,12 @@ func Layout(t testing.TB) (top string) {
 	must(t, err)
 	ws := filepath.Join(top, "ws")
 	for _, dir := range []string{"outside/dir", "ws/sub/deep", "ws2"} {
-		must(t, os.MkdirAll(filepath.Join(top, dir), 0o755))
+		must(t, os.MkdirAll(filepath.Join(top, dir), 0o750))
 	}
 	for name, content := range map[string]string{
 		"outside/secret": Secret, "ws2/secret": Secret, "ws/a.txt": "a", "ws/sub/b.txt": "b",
 	} {
-		must(t, os.WriteFile(filepath.Join(top, name), []byte(content), 0o644))
+		must(t, os.WriteFile(filepath.Join(top, name), []byte(content), 0o600))
 	}
 	for name, target := range map[string]string{
 		"in": "sub/b.txt", "indir": "sub/deep", "out": "../outside/secret", "outdir": "../outside",
@@ -52,7 +52,7 @@ func tree(t testing.TB, top string) map[string]string {
 			all[path] = "a directory"
 			return nil
 		}
-		data, err := os.ReadFile(path)
+		data, err := os.ReadFile(path) //nolint:gosec // it is the test's own
 		all[path] = string(data)
 		return err
 	}))

@@ -90,8 +90,8 @@ func races(t *testing.T, open func(t *testing.T, dir string) User) {
 	ws := filepath.Join(top, "ws")
 	u := open(t, ws)
 	for _, dir := range []string{"real", "swap"} {
-		must(t, os.MkdirAll(filepath.Join(ws, dir), 0o755))
-		must(t, os.WriteFile(filepath.Join(ws, dir, "secret"), []byte("inside"), 0o644))
+		must(t, os.MkdirAll(filepath.Join(ws, dir), 0o750))
+		must(t, os.WriteFile(filepath.Join(ws, dir, "secret"), []byte("inside"), 0o600))
 	}
 	must(t, os.Symlink("../outside", filepath.Join(ws, "evil")))
 	before := tree(t, top)
