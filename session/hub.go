@@ -41,7 +41,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	}
 	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}}, catalog: newCatalog()}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
-	h.fleet = newFleet(h.MaxAgents, h.AgentIdle)
+	h.fleet = newFleet(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	if err := h.recover(ctx); err != nil {
 		h.stop()
 		return nil, err
