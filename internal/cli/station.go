@@ -53,9 +53,9 @@ type station struct {
 	ending  atomic.Bool
 }
 
-// serve runs a gateway until ctx ends. It calls ready with the URL to open once
-// requests are taken.
-func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(url string)) (err error) {
+// serve runs a gateway until ctx ends. It calls ready once requests are taken,
+// with the URL, and with the one that has the token in it.
+func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, open string)) (err error) {
 	options, err := c.sessionOptions(logger) // first, for it touches nothing
 	if err != nil {
 		return err
@@ -122,7 +122,8 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(url str
 	failed := make(chan error, 1)
 	go func() { failed <- s.server.Serve(newConnections(listener, c.Limits.Connections)) }()
 	logger.Info("ready", "listen", listener.Addr().String(), "data", c.Data, "cwd", c.Cwd, "agent", c.DefaultAgent, "version", version())
-	ready(guard.URL(baseURL(c.Listen, listener.Addr())))
+	base := baseURL(c.Listen, listener.Addr())
+	ready(base, guard.URL(base))
 	select {
 	case err = <-failed:
 		err = fmt.Errorf("serve: %w", err)
