@@ -18,6 +18,8 @@ const (
 	// UnknownEvent is a message of a type that the adapter does not know at all.
 	// Types that it knows and passes over are none.
 	UnknownEvent Count = "unknown_event"
+	// UnknownTool is a call of a tool that no table knows. The session counts it.
+	UnknownTool Count = "unknown_tool"
 )
 
 // ErrUnknownEvent is in the error of a Decoder that was given a message of a type it

@@ -19,13 +19,13 @@ type Meter struct {
 	registry *prometheus.Registry
 	agents   map[string]bool
 
-	requests, errors             *prometheus.CounterVec
-	abortsClient, abortsServer   *prometheus.CounterVec
-	dismissals                   *prometheus.CounterVec
-	openFailures, unknownEvents  *prometheus.CounterVec
-	firstByte, turnDuration      *prometheus.HistogramVec
-	httpRequests, refused, fails prometheus.Counter
-	streams                      prometheus.Gauge
+	requests, errors                          *prometheus.CounterVec
+	abortsClient, abortsServer                *prometheus.CounterVec
+	dismissals                                *prometheus.CounterVec
+	openFailures, unknownEvents, unknownTools *prometheus.CounterVec
+	firstByte, turnDuration                   *prometheus.HistogramVec
+	httpRequests, refused, fails              prometheus.Counter
+	streams                                   prometheus.Gauge
 }
 
 // New returns a Meter for the agents of a configuration. All of their series are
@@ -47,6 +47,7 @@ func New(agents ...string) *Meter {
 	m.abortsServer = by("adapter_stream_aborts_server", "Those of them that ended by an error on the way or a limit of the gateway's.")
 	m.dismissals = by("adapter_stream_dismissals", "Those of them whose client was sent away: his token expired, or the session is not his any more.")
 	m.openFailures = by("adapter_ws_open_failures", "Connections to an agent elsewhere that could not be opened.")
+	m.unknownTools = by("adapter_unknown_tools", "Calls of tools that neither the agent's table nor the configuration knows.")
 	m.unknownEvents = by("adapter_translation_unknown_events", "Messages of an agent that are of a type unknown here.")
 	m.firstByte = times("adapter_latency_ttfb", "Seconds from a chat request to the first chunk of its stream, where it waited for no other turn.",
 		[]float64{.005, .01, .025, .05, .1, .2, .35, .5, .75, 1, 2.5, 5, 10})
@@ -57,13 +58,13 @@ func New(agents ...string) *Meter {
 	m.fails = total("tributary_http_failed_total", "Requests answered with a 5xx status.")
 	m.streams = prometheus.NewGauge(prometheus.GaugeOpts{Name: "tributary_streams", Help: "Chat streams that are open."})
 	m.registry.MustRegister(
-		m.requests, m.errors, m.abortsClient, m.abortsServer, m.dismissals, m.openFailures, m.unknownEvents, m.firstByte, m.turnDuration,
+		m.requests, m.errors, m.abortsClient, m.abortsServer, m.dismissals, m.openFailures, m.unknownEvents, m.unknownTools, m.firstByte, m.turnDuration,
 		m.httpRequests, m.refused, m.fails, m.streams,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	for _, name := range append([]string{Elsewhere}, agents...) {
 		m.agents[name] = true
-		for _, c := range []*prometheus.CounterVec{m.requests, m.errors, m.abortsClient, m.abortsServer, m.dismissals, m.openFailures, m.unknownEvents} {
+		for _, c := range []*prometheus.CounterVec{m.requests, m.errors, m.abortsClient, m.abortsServer, m.dismissals, m.openFailures, m.unknownEvents, m.unknownTools} {
 			c.WithLabelValues(name)
 		}
 		m.firstByte.WithLabelValues(name)
@@ -87,6 +88,8 @@ func (m *Meter) Count(name string, c agent.Count) {
 		m.openFailures.WithLabelValues(m.label(name)).Inc()
 	case agent.UnknownEvent:
 		m.unknownEvents.WithLabelValues(m.label(name)).Inc()
+	case agent.UnknownTool:
+		m.unknownTools.WithLabelValues(m.label(name)).Inc()
 	}
 }
 

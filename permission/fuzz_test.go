@@ -49,7 +49,7 @@ func FuzzGlob(f *testing.F) {
 		expression := regexp.QuoteMeta(string([]rune(pattern)))
 		expression = strings.NewReplacer(`\*`, `(?s:.*)`, `\?`, `(?s:.)`).Replace(expression)
 		want := regexp.MustCompile(`\A` + expression + `\z`).MatchString(string([]rune(name)))
-		if got := glob([]rune(pattern), []rune(name)); got != want {
+		if got := like([]rune(pattern), []rune(name)); got != want {
 			t.Errorf("%q and %q: %v", pattern, name, got)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -28,8 +29,9 @@ type Rule struct {
 	// Tool matches the agent's own name of the tool, case and all; * is any
 	// text, also none, and ? any one character.
 	Tool string `json:"tool,omitempty" yaml:"tool,omitempty"`
-	// Inside matches calls that say which files they touch, all of which are
-	// inside the workspace. A call that does not say does not match.
+	// Inside matches calls that work on files of which each is proven to be in the
+	// workspace. A call whose input is not understood does not match, and neither
+	// does one whose paths the agent may expand.
 	Inside bool `json:"inside,omitempty" yaml:"inside,omitempty"`
 	// Then is the verdict.
 	Then Verdict `json:"then" yaml:"then"`
@@ -60,27 +62,20 @@ func (p Policy) Validate() error {
 			return fmt.Errorf("permission rule %d says %q: write allow, deny or ask", i+1, r.Then)
 		}
 		for _, k := range r.Kinds {
-			if !slices.Contains(kinds(), k) {
-				return fmt.Errorf("permission rule %d has the tool kind %q: the kinds are %v", i+1, k, kinds())
+			if !slices.Contains(toolkind.Kinds(), k) {
+				return fmt.Errorf("permission rule %d has the tool kind %q: the kinds are %v", i+1, k, toolkind.Kinds())
 			}
 		}
 	}
 	return nil
 }
 
-func kinds() []trace.ToolKind {
-	return []trace.ToolKind{
-		trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch,
-		trace.ToolExecute, trace.ToolThink, trace.ToolFetch, trace.ToolSwitchMode, trace.ToolOther,
-	}
-}
-
-// Judge decides a request, if the policy can: false means that somebody has to
-// be asked. inside tells whether a path is in the workspace; nil says of none
-// that it is.
-func (p Policy) Judge(r trace.PermissionRequest, c trace.ToolCall, inside func(path string) bool) (trace.PermissionResponse, bool) {
+// Judge decides a request, if the policy can: false means that a person has to be
+// asked. c is the call as the agent will run it. Judge may read the file system, so
+// a caller holds no lock.
+func (p Policy) Judge(r trace.PermissionRequest, c trace.ToolCall, s Scope) (trace.PermissionResponse, bool) {
 	for _, rule := range p.Rules {
-		if !rule.matches(c, inside) {
+		if !rule.matches(c, s) {
 			continue
 		}
 		switch rule.Then {
@@ -110,31 +105,19 @@ func (r Rule) denial() string {
 	return "The policy of this gateway does not allow it."
 }
 
-func (r Rule) matches(c trace.ToolCall, inside func(string) bool) bool {
+func (r Rule) matches(c trace.ToolCall, s Scope) bool {
 	if len(r.Kinds) > 0 && !slices.Contains(r.Kinds, c.ToolKind) {
 		return false
 	}
-	if r.Tool != "" && !glob([]rune(r.Tool), []rune(c.RawName)) {
+	if r.Tool != "" && !like([]rune(r.Tool), []rune(c.RawName)) {
 		return false
 	}
-	return !r.Inside || allInside(c.Locations, inside)
+	return !r.Inside || s.inside(c)
 }
 
-func allInside(locations []trace.Location, inside func(string) bool) bool {
-	if len(locations) == 0 || inside == nil {
-		return false
-	}
-	for _, l := range locations {
-		if !inside(l.Path) {
-			return false
-		}
-	}
-	return true
-}
-
-// glob matches * and ?. It goes back to the last * only, which is enough and
+// like matches * and ?. It goes back to the last * only, which is enough and
 // keeps it from taking exponential time.
-func glob(pattern, name []rune) bool {
+func like(pattern, name []rune) bool {
 	p, n, star, from := 0, 0, -1, 0
 	for n < len(name) {
 		switch {

@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/tributary-dev/tributary/workspace"
@@ -13,6 +15,8 @@ import (
 type dirs struct {
 	mu   sync.Mutex
 	open map[string]*sharedDir
+	// denied is the data directory, which no agent reads; "" if there is none.
+	denied string
 }
 
 type sharedDir struct {
@@ -29,7 +33,11 @@ func (d *dirs) enter(path string) (dir workspace.Dir, leave func(), err error) {
 	defer d.mu.Unlock()
 	s := d.open[path]
 	if s == nil {
-		opened, err := workspace.Open(path)
+		var options []workspace.Option
+		if d.denied != "" {
+			options = append(options, workspace.Deny(d.denied))
+		}
+		opened, err := workspace.Open(path, options...)
 		if err != nil {
 			return dir, nil, fmt.Errorf("open the agent's directory: %w", err)
 		}
@@ -45,4 +53,27 @@ func (d *dirs) enter(path string) (dir workspace.Dir, leave func(), err error) {
 			_ = s.Close()
 		}
 	}, nil
+}
+
+// leadsInto reports whether a path, seen from a directory, leads into another directory,
+// by symbolic links too. The end of the path need not exist.
+func leadsInto(path, from, dir string) bool {
+	if !filepath.IsAbs(path) {
+		path = from + string(filepath.Separator) + path // not cleaned: what .. means depends on the links before it
+	}
+	at, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	for ; ; path = filepath.Dir(path) {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real // what is above it has no symbolic links
+		}
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, at) {
+			return true
+		}
+		if path == filepath.Dir(path) {
+			return false
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -118,5 +119,12 @@ func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.Permiss
 	files, ok := l.files, l.leaveFiles != nil
 	a := l.hub.Agents[l.info.Agent]
 	l.mu.Unlock()
-	return a.Policy.Judge(r, c, func(path string) bool { return ok && files.Contains(path) })
+	for _, where := range c.Locations {
+		if l.hub.StateDir != "" && leadsInto(where.Path, a.Cwd, l.hub.StateDir) {
+			answer, err := permission.FromApproval(r.Options, false, "The gateway's own data directory is closed to agents.")
+			answer.RequestID, answer.By = r.RequestID, permission.By
+			return answer, err == nil
+		}
+	}
+	return a.Policy.Judge(r, c, permission.Scope{Contains: func(path string) bool { return ok && files.Contains(path) }, Tools: a.Tools})
 }

@@ -125,6 +125,7 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	}
 	for _, e := range events {
 		t.live.noticeAsk(t, e.Payload)
+		t.countTool(e.Payload)
 	}
 	if over := t.budget.spend(events, t.live.hub.Options); over != "" {
 		t.live.hub.goes.Go(func() { t.finish(failed(trace.ReasonTooMuch, over)) }) // it waits for this append

@@ -8,6 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/toolkind"
 )
 
 // OnDisconnect says what becomes of a running turn when its last follower's
@@ -48,6 +49,8 @@ type Agent struct {
 	Policy  permission.Policy
 	// Options are the settings that only the agent's adapter knows, as JSON, or nil.
 	Options json.RawMessage
+	// Tools says to the policy what the input of a call means.
+	Tools toolkind.Table
 	// InProcess says that a session of this agent costs no process, so that it is
 	// not counted among the MaxAgents.
 	InProcess bool

@@ -17,7 +17,8 @@ type Tool struct {
 	Name string
 	// Title says in a few words what this call does, or "" without an input.
 	Title string
-	// Locations are the files that the call touches, as far as its input says.
+	// Locations are the files that the call names. They are for people; a policy
+	// judges by Reach, which holds more.
 	Locations []trace.Location
 }
 
@@ -26,27 +27,6 @@ type Table struct {
 	rules     map[string]rule
 	overrides map[string]trace.ToolKind
 }
-
-// rule is what a table knows of a tool.
-type rule struct {
-	kind trace.ToolKind
-	// verb begins the title.
-	verb string
-	// about are the keys of the input that the title may name, best first.
-	about []string
-	form  form
-}
-
-// form says how a title shows what the call is about.
-type form int
-
-const (
-	plain   form = iota // as it is
-	file                // the last element of a path; also a location
-	code                // between back quotes
-	quoted              // between quotation marks
-	pointed             // after a colon
-)
 
 // With returns the table with the user's own kinds. A name may end with "*" to
 // mean every tool that begins so; of several that match, the longest wins.
@@ -88,10 +68,27 @@ func (t Table) override(rawName string) (trace.ToolKind, bool) {
 	return kind, best != ""
 }
 
-// Classify says what a call does. The input may be empty or cut off: what it
-// does not say stays unsaid.
+// Knows reports whether the table or an override has the tool. The tools that a
+// table does not know are of the kind other.
+func (t Table) Knows(rawName string) bool {
+	_, known := t.rules[rawName]
+	_, overridden := t.override(rawName)
+	return known || overridden
+}
+
+// Classify says what a call does. The input may be empty or cut off: Classify
+// leaves out the facts that the input does not hold.
 func (t Table) Classify(rawName string, input json.RawMessage) Tool {
+	return t.ClassifyAs("", rawName, input)
+}
+
+// ClassifyAs is Classify for an agent that states the kind of its tools. The
+// kind is that of the user's override, else of the table, else the stated one.
+func (t Table) ClassifyAs(stated trace.ToolKind, rawName string, input json.RawMessage) Tool {
 	tool := Tool{Kind: t.Kind(rawName), Name: shownName(rawName)}
+	if !t.Knows(rawName) && slices.Contains(Kinds(), stated) {
+		tool.Kind = stated
+	}
 	r, known := t.rules[rawName]
 	if !known {
 		r = rule{verb: spoken(rawName)}
@@ -101,7 +98,9 @@ func (t Table) Classify(rawName string, input json.RawMessage) Tool {
 		return tool
 	}
 	tool.Title = r.title(fields)
-	tool.Locations = locations(r, fields)
+	if touchesFiles(tool.Kind) {
+		tool.Locations = locations(t.Reach(rawName, input), line(fields))
+	}
 	return tool
 }
 

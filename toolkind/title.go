@@ -3,6 +3,7 @@ package toolkind
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -67,21 +68,19 @@ func short(s string) string {
 	return line
 }
 
-// pathKeys are the keys under which agents put the file that a call is about.
-func pathKeys() []string {
-	return []string{"file_path", "filePath", "notebook_path", "absolute_path", "path"}
-}
-
-func locations(r rule, fields map[string]json.RawMessage) []trace.Location {
-	if r.form != file && r.kind != trace.ToolSearch {
-		return nil
-	}
-	for _, key := range pathKeys() {
-		if p := text(fields[key]); p != "" {
-			return []trace.Location{{Path: p, Line: line(fields)}}
+// locations are the files that a call names, each once.
+func locations(r Reach, line int) []trace.Location {
+	var list []trace.Location
+	for _, p := range r.Named {
+		if p = strings.TrimSpace(p); p == "" || slices.ContainsFunc(list, func(l trace.Location) bool { return l.Path == p }) {
+			continue
 		}
+		list = append(list, trace.Location{Path: p})
 	}
-	return nil
+	if len(list) == 1 {
+		list[0].Line = line
+	}
+	return list
 }
 
 func line(fields map[string]json.RawMessage) int {

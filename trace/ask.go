@@ -30,6 +30,9 @@ func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id str
 type PermissionAsk struct {
 	Request PermissionRequest
 	Call    ToolCall
+	// Granted is an answer that was given earlier and holds if the policy decides
+	// nothing, or nil.
+	Granted *PermissionResponse
 }
 
 // PermissionDecision is what became of a PermissionAsk: the id under which the answer
@@ -44,14 +47,20 @@ type PermissionDecision struct {
 // together. The policy decides first; only requests that it leaves open are put to the
 // user. The decisions stand in the order of the requests.
 func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecision {
-	decisions := make([]PermissionDecision, len(asked))
+	decisions, verdicts := make([]PermissionDecision, len(asked)), make([]PermissionDecision, len(asked))
 	for i := range decisions {
 		decisions[i] = PermissionDecision{Answer: PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, Decided: true}
+	}
+	for i, a := range asked {
+		var over bool
+		if verdicts[i], over = b.judge(a); over {
+			return decisions
+		}
 	}
 	b.do(func(t *turn) {
 		var open []*ask
 		for i, a := range asked {
-			q, d := b.permission(t, a)
+			q, d := b.permission(t, a.Request, verdicts[i])
 			if decisions[i] = d; !d.Decided {
 				open = append(open, q)
 			}
@@ -62,30 +71,49 @@ func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecisio
 }
 
 // permission puts a request on record, and its answer if the policy has one.
-func (b *Builder) permission(t *turn, a PermissionAsk) (*ask, PermissionDecision) {
-	r := a.Request.normal()
+func (b *Builder) permission(t *turn, r PermissionRequest, verdict PermissionDecision) (*ask, PermissionDecision) {
+	r = r.normal()
 	q := b.ask(t, r.RequestID, r.ToolCallID, false)
 	r.RequestID, q.options = q.id, r.Options
-	d := PermissionDecision{ID: q.id}
-	if c := q.toolCall; c != nil {
-		r.ToolCallID = c.tool.ToolCallID
-		t.revise(c, a.Call)
-		if t.Judge != nil {
-			d.Answer, d.Decided = t.Judge(r, c.tool)
-		}
+	if q.toolCall != nil {
+		r.ToolCallID = q.toolCall.tool.ToolCallID
 	}
-	if !d.Decided {
+	if !verdict.Decided {
 		t.putAsk(b, q, r)
 		return q, PermissionDecision{ID: q.id}
 	}
 	q.judged = true
-	if r.DecidedBy = d.Answer.By; r.DecidedBy == "" {
+	if r.DecidedBy = verdict.Answer.By; r.DecidedBy == "" {
 		r.DecidedBy = "policy"
 	}
 	t.putAsk(b, q, r)
-	d.Answer.By = r.DecidedBy
-	d.Answer = t.respond(q, d.Answer)
-	return q, d
+	verdict.ID, verdict.Answer.By = q.id, r.DecidedBy
+	verdict.Answer = t.respond(q, verdict.Answer)
+	return q, verdict
+}
+
+// judge puts the call on record as it is asked and lets the policy judge it. The
+// policy reads the file system, so it runs without the lock of the turn.
+func (b *Builder) judge(a PermissionAsk) (d PermissionDecision, over bool) {
+	r := a.Request.normal()
+	if r.ToolCallID == "" {
+		return d, false
+	}
+	var call *ToolCall
+	b.do(func(t *turn) {
+		c := b.current(t, r.ToolCallID)
+		t.completeCall(c)
+		t.revise(c, a.Call)
+		judged := c.tool
+		call = &judged
+	})
+	if call != nil && b.turn.Judge != nil {
+		d.Answer, d.Decided = b.turn.Judge(r, *call)
+	}
+	if call != nil && !d.Decided && a.Granted != nil {
+		d.Answer, d.Decided = *a.Granted, true
+	}
+	return d, call == nil
 }
 
 // PermissionResponse puts the one answer to a request on record. It reports

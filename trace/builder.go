@@ -15,7 +15,7 @@ type Config struct {
 	// it, and not keep the list, which is used again. Required.
 	Append func(ctx context.Context, events []Event) error
 	// Judge decides a permission request without asking anybody, if it can.
-	// It is called with the Builder locked and must not call back.
+	// Judge runs without the Builder's lock, since a policy reads the file system.
 	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
 	// AskSuffix ends the id of every request and question. Agents count anew in each
 	// process, and answers name the id alone: a button that was left on a page must

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,10 +23,29 @@ type Dir struct {
 	// escape is the error by which os, which does not export it, says that a
 	// path escapes.
 	escape error
+	denied []denied
+	gate   *gate
 }
 
+// errNotOpen is the error of a zero Dir.
+var errNotOpen = errors.New("workspace is not open")
+
 // Open opens a directory that exists.
-func Open(dir string) (Dir, error) {
+func Open(dir string, opts ...Option) (Dir, error) {
+	o := options{patience: defaultPatience}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	g := newGate(o.patience)
+	d, err := bounded(g, func(context.Context) (Dir, error) { return open(dir, o) })
+	if errors.Is(err, ErrSlow) {
+		return Dir{}, fmt.Errorf("workspace %q cannot be opened: %w", dir, err)
+	}
+	d.gate = g
+	return d, err
+}
+
+func open(dir string, o options) (Dir, error) {
 	alias, err := filepath.Abs(dir)
 	if err != nil {
 		return Dir{}, fmt.Errorf("workspace %q cannot be opened: %w", dir, err)
@@ -33,6 +53,10 @@ func Open(dir string) (Dir, error) {
 	path, err := filepath.EvalSymlinks(alias)
 	if err != nil {
 		return Dir{}, fmt.Errorf("workspace %q cannot be opened: %w", dir, err)
+	}
+	no, err := deny(path, o.denied)
+	if err != nil {
+		return Dir{}, err
 	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -43,7 +67,7 @@ func Open(dir string) (Dir, error) {
 	if !errors.As(err, &pathError) {
 		return Dir{}, fmt.Errorf("workspace %q cannot be opened: its parent is not out of reach: %w", dir, errors.Join(err, root.Close()))
 	}
-	return Dir{root: root, path: path, alias: alias, escape: pathError.Err}, nil
+	return Dir{root: root, path: path, alias: alias, escape: pathError.Err, denied: no}, nil
 }
 
 // Path returns the absolute path of the workspace, symlinks resolved.
@@ -60,7 +84,7 @@ func (d Dir) Close() error {
 // open checks that there is a root, and takes path to what it knows it by.
 func (d Dir) open(path string) (string, error) {
 	if d.root == nil {
-		return "", errors.New("workspace is not open")
+		return "", errNotOpen
 	}
 	return d.Rel(path)
 }

@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -34,33 +36,89 @@ type Entry struct {
 // the beginning, at most MaxRead bytes, no rune cut in half, and Marker; cut
 // says so, lest the rest is lost when what was read is written back.
 func (d Dir) ReadFile(path string) (data []byte, cut bool, err error) {
+	return d.ReadLines(path, 1, 0)
+}
+
+// ReadLines is ReadFile for a part of the file: at most limit lines from line on,
+// which counts from 1. A limit of 0 means all lines. A part that begins after the
+// end of the file is empty.
+func (d Dir) ReadLines(path string, line, limit int) (data []byte, cut bool, err error) {
 	name, err := d.open(path)
 	if err != nil {
 		return nil, false, err
 	}
-	data, cut, err = d.read(name)
-	return data, cut, d.fail("read", path, err)
+	type part struct {
+		data []byte
+		cut  bool
+	}
+	p, err := bounded(d.gate, func(ctx context.Context) (part, error) {
+		data, cut, err := d.read(ctx, name, line, limit)
+		return part{data, cut}, err
+	})
+	return p.data, p.cut, d.fail("read", path, err)
 }
 
-func (d Dir) read(name string) ([]byte, bool, error) {
+func (d Dir) read(ctx context.Context, name string, line, limit int) ([]byte, bool, error) {
 	// Non-blocking, since opening a pipe would wait for its writer.
-	f, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, info, err := d.openFile(name, os.O_RDONLY)
 	if err != nil {
 		return nil, false, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, false, err
-	}
 	if !info.Mode().IsRegular() {
 		return nil, false, notRegular(info)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, MaxRead+1))
+	var data []byte
+	if line <= 1 && limit <= 0 {
+		data, err = io.ReadAll(io.LimitReader(f, MaxRead+1))
+	} else {
+		data, err = lines(ctx, f, max(line, 1), limit)
+	}
 	if err != nil || len(data) <= MaxRead {
 		return data, false, err
 	}
 	return append(wholeRunes(data[:MaxRead]), Marker...), true, nil
+}
+
+// openFile opens without waiting, and checks that what was opened is not denied.
+func (d Dir) openFile(name string, flag int) (*os.File, fs.FileInfo, error) {
+	f, err := d.root.OpenFile(name, flag|syscall.O_NONBLOCK, 0o644)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = d.same(name, info)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+// lines reads limit lines from a line on, and no more than shows that they are
+// too long.
+func lines(ctx context.Context, f io.Reader, line, limit int) ([]byte, error) {
+	r := bufio.NewReaderSize(f, 64<<10)
+	data := []byte{}
+	for n := 1; limit <= 0 || n < line+limit; {
+		piece, err := r.ReadSlice('\n')
+		if n >= line {
+			data = append(data, piece[:min(len(piece), MaxRead+1-len(data))]...)
+		}
+		switch {
+		case err == nil:
+			n++
+		case errors.Is(err, io.EOF):
+			return data, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+		if len(data) > MaxRead || ctx.Err() != nil {
+			return data, ctx.Err()
+		}
+	}
+	return data, nil
 }
 
 // wholeRunes drops the beginning of a rune at the end of data. Bytes that are
@@ -84,21 +142,27 @@ func (d Dir) WriteFile(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return d.fail("write", path, d.write(name, data))
+	_, err = bounded(d.gate, func(ctx context.Context) (struct{}, error) { return struct{}{}, d.write(ctx, name, data) })
+	return d.fail("write", path, err)
 }
 
-func (d Dir) write(name string, data []byte) error {
+func (d Dir) write(ctx context.Context, name string, data []byte) error {
+	if len(d.denied) > 0 && !d.contains(name) {
+		return d.escape // before anything is made there
+	}
 	if err := d.makeParents(name); err != nil {
 		return err
 	}
 	// No O_TRUNC: nothing is thrown away before it is known to be a file.
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK, 0o644)
+	f, info, err := d.openFile(name, os.O_WRONLY|os.O_CREATE)
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
+	if !info.Mode().IsRegular() {
 		err = notRegular(info)
+	}
+	if err == nil {
+		err = ctx.Err() // the caller was told that the write failed
 	}
 	if err == nil {
 		err = f.Truncate(0)
@@ -128,7 +192,16 @@ func (d Dir) Stat(path string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := d.root.Stat(name)
+	info, err := bounded(d.gate, func(context.Context) (fs.FileInfo, error) {
+		info, err := d.root.Stat(name)
+		if err == nil {
+			err = d.same(name, info)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return info, nil
+	})
 	return info, d.fail("stat", path, err)
 }
 
@@ -138,12 +211,12 @@ func (d Dir) List(path string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := d.list(name)
+	entries, err := bounded(d.gate, func(context.Context) ([]Entry, error) { return d.list(name) })
 	return entries, d.fail("list", path, err)
 }
 
 func (d Dir) list(name string) ([]Entry, error) {
-	f, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, _, err := d.openFile(name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

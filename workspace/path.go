@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -87,21 +88,34 @@ func (d Dir) Contains(path string) bool {
 	if !ok || d.root == nil {
 		return false
 	}
-	_, err := d.root.Stat(join(steps))
-	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+	inside, err := bounded(d.gate, func(context.Context) (bool, error) { return d.contains(join(steps)), nil })
+	return inside && err == nil
+}
+
+func (d Dir) contains(name string) bool {
+	if _, err := d.stat(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err == nil
 	}
+	steps := strings.Split(name, string(filepath.Separator))
 	if slices.Contains(steps, "..") {
 		return false
 	}
 	for i := range steps {
 		name := join(steps[:i+1])
 		if _, err := d.root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			return true // all before it are directories, all after it is new
+			return !d.refuses(name, nil) // all before it are directories, all after it is new
 		}
-		if info, err := d.root.Stat(name); err != nil || !info.IsDir() {
+		if info, err := d.stat(name); err != nil || !info.IsDir() {
 			return false
 		}
 	}
 	return false
+}
+
+// stat follows symlinks, and fails for what is denied.
+func (d Dir) stat(name string) (fs.FileInfo, error) {
+	if len(d.denied) > 0 {
+		return d.walk(name)
+	}
+	return d.root.Stat(name)
 }

@@ -51,12 +51,25 @@ func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(t
 // any more is begun anew, one in which it does not find its place is resumed
 // where it ends, and the next turn says so.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	if err := checkMode(cfg.Mode); err != nil {
+		return nil, err
+	}
 	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
 		Adapter: "claude", Name: "Claude Code", Command: r.command(), Env: r.environ(), NotFound: r.notFound(), Advice: advice,
 		StartTime: r.StartTime, StopTime: r.StopTime,
 		Args: func(resume string) []string { return r.args(cfg, parsePlace(resume)) },
 		New:  func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) },
 	})
+}
+
+// checkMode refuses the modes in which Claude Code asks nobody: the gateway's policy and
+// its users decide.
+func checkMode(mode string) error {
+	switch mode {
+	case "", "default", "plan", "acceptEdits":
+		return nil
+	}
+	return fmt.Errorf("claude: the mode %.40q is not offered here: choose default, plan or acceptEdits", mode)
 }
 
 // Probe implements agent.Prober.
@@ -108,6 +121,9 @@ func (r Runtime) args(cfg agent.Config, at place) []string {
 	args = append(args, at.args()...)
 	if cfg.Model != "" {
 		args = append(args, "--model", cfg.Model)
+	}
+	if cfg.Mode != "" {
+		args = append(args, "--permission-mode", cfg.Mode)
 	}
 	return append(args, r.Args...)
 }

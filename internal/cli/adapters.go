@@ -6,8 +6,12 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
+	"github.com/tributary-dev/tributary/adapter/codex"
+	commandline "github.com/tributary-dev/tributary/adapter/command"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/adapter/openai"
+	"github.com/tributary-dev/tributary/adapter/opencode"
 	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
@@ -16,7 +20,10 @@ import (
 
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
-	return catalog{agentopsAdapter(), claudeAdapter(), demoAdapter(), echoAdapter(), runnerAdapter()}
+	return catalog{
+		agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
+		openaiAdapter(), opencodeAdapter(), runnerAdapter(),
+	}
 }
 
 func claudeAdapter() agent.Adapter {
@@ -42,6 +49,76 @@ func claudeAdapter() agent.Adapter {
 			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
 		},
 		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
+	}
+}
+
+func commandAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "command", Needs: "command", Keys: agent.ProcessKeys(),
+		Presets: []agent.Preset{{
+			Name: "claude-text", Command: "claude", Args: []string{"-p"}, Install: "npm install -g @anthropic-ai/claude-code",
+			Environ: claudeAdapter().Environ, Grants: claudeAdapter().Grants,
+		}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			return commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}, nil
+		},
+	}
+}
+
+func openaiAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "openai", Needs: "url", InProcess: true, New: openai.New,
+		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
+	}
+}
+
+func codexAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "codex", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Environ: []string{"CODEX_*", "OPENAI_*", "!CODEX_SANDBOX", "!CODEX_SANDBOX_NETWORK_DISABLED", "!CODEX_THREAD_ID"}, // marks of a Codex that this program itself runs in
+		Grants:  []agent.Grant{{Path: "~/.codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			var o codex.Settings
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
+			o, err := o.Filled()
+			tools := toolkind.Codex().With(s.ToolKinds)
+			return codex.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ, Settings: o, Tools: &tools}, err
+		},
+		Decoder: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) },
+	}
+}
+
+func opencodeAdapter() agent.Adapter {
+	const allows = `"permission"\s*:\s*(\{[^}]*)?"allow"` // rules of a sub-agent, which come before those of the gateway
+	return agent.Adapter{
+		Name: "opencode", Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
+		Environ: []string{
+			"OPENCODE_*", "KILO_*", "ANTHROPIC_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_*", "GOOGLE_*",
+			"!OPENCODE_SERVER_PASSWORD", "!OPENCODE_SERVER_USERNAME", // of a server that runs already
+		},
+		Grants:  []agent.Grant{{Path: "~/.config/opencode/opencode.json", Pattern: allows}, {Path: "opencode.json", Pattern: allows}},
+		Presets: []agent.Preset{{Name: "kilo-serve", Command: "kilo", Install: "npm install -g @kilocode/cli"}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			var o opencode.Settings
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
+			switch {
+			case s.TokenEnv != "" && os.Getenv(s.TokenEnv) == "":
+				return nil, agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", s.TokenEnv)
+			case s.URL == "" && o.Directory != "":
+				return nil, agent.WrongSetting("options.directory", "means something only with url: set cwd instead")
+			}
+			tools := toolkind.OpenCode().With(s.ToolKinds)
+			r := opencode.Runtime{Command: s.Command, Args: s.Args, Environ: s.Environ, URL: s.URL, Password: os.Getenv(s.TokenEnv), Settings: o, Tools: &tools}
+			if s.Preset != "" {
+				r.Name = "Kilo"
+			}
+			return r, nil
+		},
+		Decoder: func() agent.Decoder { return opencode.NewDecoder(opencode.Options{}) },
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -89,7 +90,13 @@ func (s *setup) agent(name string) (session.Agent, error) {
 	if a.Policy != nil {
 		policy = *a.Policy
 	}
-	return session.Agent{Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, InProcess: m.kind.InProcess}, nil
+	tools, known := toolkind.For(m.preset.Name)
+	if !known {
+		tools, _ = toolkind.For(m.kind.Name)
+	}
+	return session.Agent{
+		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: m.kind.InProcess,
+	}, nil
 }
 
 // sessionOptions are the rules of the hub, but for its log.

@@ -1,0 +1,63 @@
+package claude_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/tributary-dev/tributary/adapter/claude"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/permission/permissiontest"
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// TestAttacks plays the attacks on the policy: no path that Claude Code would
+// expand is taken for one in the workspace, the policy judges what is asked, and
+// what is asked is on record.
+func TestAttacks(t *testing.T) {
+	t.Parallel()
+	d := permissiontest.Workspace(t)
+	permissiontest.Play(t, d, permissiontest.Dialect{
+		permissiontest.Read:   {Name: "Read", Keys: map[string]string{"path": "file_path", "second": "path"}},
+		permissiontest.Edit:   {Name: "Write", Keys: map[string]string{"path": "file_path", "content": "content"}},
+		permissiontest.Find:   {Name: "Glob", Keys: map[string]string{"path": "path", "pattern": "pattern"}},
+		permissiontest.Search: {Name: "Grep", Keys: map[string]string{"path": "path", "expression": "pattern", "glob": "glob"}},
+		permissiontest.Run:    {Name: "Bash", Keys: map[string]string{"command": "command"}},
+	}, func(t *testing.T, shown, asked permissiontest.Call) bool {
+		r := agenttest.NewRecorder(func(c *trace.Config) { c.Judge = permissiontest.Judge(d, toolkind.Claude()) })
+		decoder := claude.NewDecoder(claude.Options{})
+		for _, message := range []any{
+			map[string]any{"type": "assistant", "message": map[string]any{"id": "m", "role": "assistant", "content": []any{
+				map[string]any{"type": "tool_use", "id": "c", "name": shown.Tool, "input": shown.Input},
+			}}},
+			map[string]any{"type": "control_request", "request_id": "r", "request": map[string]any{
+				"subtype": "can_use_tool", "tool_name": asked.Tool, "tool_use_id": "c", "input": asked.Input,
+			}},
+		} {
+			data, err := json.Marshal(message)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := decoder.Decode(agent.Message{Dir: agent.Out, Data: data}, oneTurn{r.Builder}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+			t.Fatal(err)
+		}
+		calls := agenttest.Each[trace.ToolCall](r.Events())
+		if last := calls[len(calls)-1]; last.RawName != asked.Tool || !equalJSON(last.Input, asked.Input) {
+			t.Errorf("asked was %s %s, on record is %s %s", asked.Tool, asked.Input, last.RawName, last.Input)
+		}
+		answers := agenttest.Each[trace.PermissionResponse](r.Events())
+		return len(answers) > 0 && answers[0].Allowed()
+	})
+}
+
+// equalJSON compares but for space.
+func equalJSON(a, b json.RawMessage) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}

@@ -1,0 +1,103 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// execLine is a line of `codex exec --json`: the same turns and items with other names,
+// and without deltas and approvals.
+type execLine struct {
+	Thread  string   `json:"thread_id"`
+	Item    execItem `json:"item"`
+	Message string   `json:"message"`
+	Error   turnError
+	Usage   *struct {
+		Input      int64 `json:"input_tokens"`
+		Cached     int64 `json:"cached_input_tokens"`
+		CacheWrite int64 `json:"cache_write_input_tokens"`
+		Output     int64 `json:"output_tokens"`
+		Reasoning  int64 `json:"reasoning_output_tokens"`
+	} `json:"usage"`
+}
+
+// execItem has the fields of an item that are spelt differently, beside those that are not.
+type execItem struct {
+	item
+	Output   string `json:"aggregated_output"`
+	ExitCode *int   `json:"exit_code"`
+	Message  string `json:"message"`
+	Todos    []struct {
+		Text string `json:"text"`
+		Done bool   `json:"completed"`
+	} `json:"items"`
+}
+
+// exec takes a line of `codex exec --json`. The prompt is an argument of the command
+// and not in the output.
+func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
+	var l execLine
+	if err := json.Unmarshal(data, &l); err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	switch kind {
+	case "thread.started":
+		d.thread = l.Thread
+		return nil
+	case "turn.started":
+		d.foreign(agent.TurnInfo{Reason: "exec"}, d.thread, t)
+		return nil
+	case "item.started", "item.updated", "item.completed", "turn.completed", "turn.failed", "error":
+	default:
+		return fmt.Errorf("%s: %w", kind, agent.ErrUnknownEvent)
+	}
+	c := d.current(t)
+	if c == nil {
+		return nil
+	}
+	if c.fault != "" && kind != "turn.failed" { // the last error comes again with turn.failed
+		c.b.Emit(trace.Error{Code: "retry", Message: c.fault})
+		c.fault = ""
+	}
+	switch kind {
+	case "error":
+		c.fault = turnError{Message: l.Message}.sentence()
+	case "turn.completed", "turn.failed":
+		if u := l.Usage; u != nil {
+			c.spent = usage(trace.UsageTurn, tokens{Input: u.Input, Cached: u.Cached, CacheWrite: u.CacheWrite, Output: u.Output, Reasoning: u.Reasoning})
+		}
+		status := map[bool]string{true: "completed", false: "failed"}[kind == "turn.completed"]
+		d.end(c, turnWire{Status: status, Error: &l.Error})
+	default:
+		return d.execItem(c, l.Item, kind == "item.completed")
+	}
+	return nil
+}
+
+func (d *Decoder) execItem(c *turn, e execItem, done bool) error {
+	it := e.item
+	it.Output, it.ExitCode = e.Output, e.ExitCode
+	switch e.Type {
+	case "error":
+		c.b.Emit(trace.Error{Code: "warning", Message: e.Message})
+		return nil
+	case "todo_list":
+		var steps []planStep
+		for _, todo := range e.Todos {
+			steps = append(steps, planStep{Step: todo.Text, Status: map[bool]string{true: "completed"}[todo.Done]})
+		}
+		c.b.Emit(plan(steps))
+		return nil
+	case "reasoning":
+		it.Summary = []string{e.Text}
+	}
+	names := map[string]string{
+		"agent_message": "agentMessage", "command_execution": "commandExecution", "file_change": "fileChange",
+		"mcp_tool_call": "mcpToolCall", "web_search": "webSearch", "collab_tool_call": "collabAgentToolCall",
+	}
+	it.Type = orElse(names[e.Type], e.Type)
+	return d.item(c, c.b, it, done)
+}

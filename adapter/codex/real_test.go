@@ -1,0 +1,288 @@
+//go:build unix
+
+package codex_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/codex"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/scriptedmodel/modeltest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// realAgent is the real Codex with a scripted model.
+type realAgent struct {
+	Path, Dir string
+	Env       []string
+}
+
+func realCodex(t *testing.T) realAgent {
+	t.Helper()
+	path := os.Getenv("TRIBUTARY_TEST_CODEX")
+	if path == "" {
+		t.Skip("TRIBUTARY_TEST_CODEX does not name a codex")
+	}
+	home, model := t.TempDir(), modeltest.Start(t, scriptedmodel.Options{})
+	config := fmt.Sprintf(`model = "gpt-5.5"
+model_provider = "scripted"
+check_for_update_on_startup = false
+model_reasoning_summary = "auto"
+[analytics]
+enabled = false
+[feedback]
+enabled = false
+[features]
+plugins = false
+apps = false
+[model_providers.scripted]
+name = "Scripted"
+base_url = "%s/v1"
+env_key = "SCRIPTED_API_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+`, model.URL)
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := realAgent{Path: path, Dir: t.TempDir(), Env: []string{"HOME=" + home, "CODEX_HOME=" + home, "SCRIPTED_API_KEY=sk-test", "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=dumb"}}
+	if err := os.WriteFile(filepath.Join(a.Dir, "hello.txt"), []byte("hello from a file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func (a realAgent) runtime() codex.Runtime { return codex.Runtime{Command: a.Path, Env: a.Env} }
+
+// session opens a session with the real Codex.
+func (a realAgent) session(t *testing.T, r codex.Runtime, host agent.Host, resume string) agent.Session {
+	t.Helper()
+	s, err := r.Open(t.Context(), host, agent.Config{Cwd: a.Dir, Resume: resume})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// TestRealCodex runs the suite of all adapters against the real Codex.
+func TestRealCodex(t *testing.T) {
+	real := realCodex(t)
+	agenttest.Run(t, agenttest.Suite{
+		Open: func(testing.TB) agent.Runtime { return real.runtime() },
+		Config: func(testing.TB) agent.Config {
+			return agent.Config{SessionID: "session", Cwd: real.Dir, StateDir: t.TempDir()}
+		},
+		Prompts: map[agenttest.Ability]string{
+			agenttest.Text:       "[[script:think]]",
+			agenttest.Slow:       "[[script:slow 100]]",
+			agenttest.Permission: "[[script:shell touch " + real.Dir + "/touched]]",
+			agenttest.Tell:       "[[script:plain]] The word is heron.",
+			agenttest.Recall:     "[[script:recall]]",
+		},
+		Word: "heron",
+		Turns: []string{
+			"[[script:read " + real.Dir + "/hello.txt]]",
+			"[[script:both " + real.Dir + "/hello.txt]]",
+			"[[script:chain " + real.Dir + "/hello.txt]]",
+			"[[script:error 400]]",
+			"[[script:error-cut]]",
+			"[[script:empty]]",
+			"[[script:big 600]]",
+		},
+		Bound: 30 * time.Second,
+	})
+}
+
+func TestRealCodexTellsItsVersionAndModels(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	if version, err := real.runtime().Probe(t.Context()); err != nil || !strings.HasPrefix(version, "0.") {
+		t.Errorf("Probe says %q, %v", version, err)
+	}
+}
+
+// TestRealCodexAsksBeforeEverything: not even a file outside the workspace is read
+// without the policy.
+func TestRealCodexAsksBeforeEverything(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	host := agenttest.NewHost()
+	host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "decline", OptionKind: trace.RejectOnce, By: "tester"}
+	}
+	s := real.session(t, real.runtime(), host, "")
+	for _, prompt := range []string{"[[script:shell cat /etc/hostname]]", "[[script:shell ls]]", "[[script:write " + real.Dir + "/new.txt]]"} {
+		events, stop := turn(t.Context(), t, s, host, prompt)
+		if stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("%s: the turn ended as %+v", prompt, stop)
+		}
+		r := agenttest.Each[trace.ToolResult](events)
+		if asked := agenttest.Each[trace.PermissionRequest](events); len(asked) != 1 || len(r) != 1 || r[0].Status != trace.ToolDenied {
+			t.Errorf("%s: it asked %+v and the results are %+v", prompt, asked, r)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(real.Dir, "new.txt")); err == nil {
+		t.Error("the denied file was written")
+	}
+}
+
+func allow(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+	return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "accept", By: "tester"}
+}
+
+func TestRealCodexAllowsAlways(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	host := agenttest.NewHost()
+	host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+		i := slices.IndexFunc(r.Options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowAlways })
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: r.Options[i].ID, OptionKind: trace.AllowAlways, By: "tester"}
+	}
+	s := real.session(t, real.runtime(), host, "")
+	for i, asked := range []int{1, 0} {
+		events, stop := turn(t.Context(), t, s, host, "[[script:shell touch "+real.Dir+"/always]]")
+		if stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("turn %d ended as %+v", i+1, stop)
+		}
+		if got := len(agenttest.Each[trace.PermissionRequest](events)); got != asked {
+			t.Errorf("turn %d asked %d times, want %d", i+1, got, asked)
+		}
+		if r := agenttest.Each[trace.ToolResult](events); len(r) != 1 || r[0].Status != trace.ToolCompleted {
+			t.Errorf("turn %d: %+v", i+1, r)
+		}
+	}
+}
+
+func TestRealCodexSaysWhatThePatchDid(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	host := agenttest.NewHost()
+	host.OnPermit = allow
+	s := real.session(t, real.runtime(), host, "")
+	events, _ := turn(t.Context(), t, s, host, `[[script:call exec_command {"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: hello.txt\n*** Move to: moved.txt\n@@\n-hello from a file\n+goodbye\n*** Add File: sub/new.txt\n+one\n+two\n*** End Patch\nEOF"}]]`)
+	var got []string
+	for _, c := range agenttest.Each[trace.FileChange](events) {
+		name, _ := filepath.Rel(real.Dir, c.Path)
+		got = append(got, string(c.Change)+" "+name+"\n"+strings.ReplaceAll(c.Diff, real.Dir, ""))
+	}
+	want := []string{
+		"moved moved.txt\n--- /hello.txt\n+++ /moved.txt\n@@ -1 +1 @@\n-hello from a file\n+goodbye\n",
+		"created sub/new.txt\n--- /dev/null\n+++ /sub/new.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n",
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the changes are %q, want %q", got, want)
+	}
+	if kinds := agenttest.Each[trace.ToolCall](events); len(kinds) == 0 || kinds[0].ToolKind != trace.ToolMove {
+		t.Errorf("the call is %+v, want one of the kind move", kinds)
+	}
+}
+
+func TestRealCodexSaysErrorsPlainly(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	for prompt, want := range map[string]string{
+		"[[script:error 400]]":   "scripted error 400",
+		"[[script:error 500]]":   "high demand",
+		"[[script:error-event]]": "scripted failure",
+		"[[script:error 401]]":   "run `codex login`",
+	} {
+		host := agenttest.NewHost()
+		s := real.session(t, real.runtime(), host, "")
+		if _, stop := turn(t.Context(), t, s, host, prompt); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, want) {
+			t.Errorf("%s ended as %+v, want %q", prompt, stop, want)
+		}
+		if _, stop := turn(t.Context(), t, s, host, "[[script:plain]]"); stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("the turn after %s ended as %+v", prompt, stop)
+		}
+	}
+}
+
+func TestRealCodexTakesAMessageInMidTurn(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	host := agenttest.NewHost()
+	s := real.session(t, real.runtime(), host, "")
+	p := prompt("[[script:slow 20]]")
+	r := host.Turn(p)
+	done := make(chan error, 1)
+	go func() { done <- s.Prompt(t.Context(), p, r.Builder) }()
+	if _, err := r.Await(t.Context(), func(e trace.Event) bool { _, ok := e.Payload.(trace.MessageDelta); return ok }); err != nil {
+		t.Fatal(err)
+	}
+	controlled, ok := s.(agent.Controllable)
+	if !ok {
+		t.Fatal("the session has no controls")
+	}
+	if err := controlled.Controls().Steer(t.Context(), prompt("[[script:plain]]")); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+		t.Error(err)
+	}
+	if said := agenttest.Said(r.Events()); !strings.Contains(said, "This is a plain answer.") {
+		t.Errorf("it said %q", said)
+	}
+	if err := controlled.Controls().Steer(t.Context(), prompt("late")); err == nil {
+		t.Error("a message without a turn was taken")
+	}
+}
+
+// TestRealCodexHasOneWriter: the conversation is open in another process.
+func TestRealCodexHasOneWriter(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	host := agenttest.NewHost()
+	s := real.session(t, real.runtime(), host, "")
+	turn(t.Context(), t, s, host, "[[script:plain]]")
+	_, err := real.runtime().Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: real.Dir, Resume: host.Token()})
+	if err == nil || !strings.Contains(err.Error(), "another Codex works on this conversation") {
+		t.Errorf("the second Open says %v", err)
+	}
+}
+
+func TestRealCodexForgets(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	for _, token := range []string{"01a206ca-752b-71c3-817b-33c58325ffff@01a206ca-752b-71c3-817b-33c58325fffe", "nonsense"} {
+		host := agenttest.NewHost()
+		s := real.session(t, real.runtime(), host, token)
+		events, stop := turn(t.Context(), t, s, host, "[[script:plain]]")
+		if stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("the turn ended as %+v", stop)
+		}
+		if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "session_lost" {
+			t.Errorf("errors on record: %+v", told)
+		}
+	}
+}
+
+func TestRealCodexNeedsALogin(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	r := real.runtime()
+	r.Env = append(slices.Clone(r.Env), "CODEX_HOME="+t.TempDir())
+	_, err := r.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: real.Dir})
+	if err == nil || !strings.Contains(err.Error(), "it is not logged in — run `codex login`") {
+		t.Errorf("Open says %v", err)
+	}
+}

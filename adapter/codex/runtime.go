@@ -1,0 +1,131 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/toolkind"
+)
+
+// Runtime runs `codex app-server`, one process for each session.
+type Runtime struct {
+	// Command is the program; "codex" if empty.
+	Command string
+	// Args come after `app-server`.
+	Args []string
+	// Env is the whole environment.
+	Env []string
+	// Settings say what Codex may do without asking.
+	Settings Settings
+	// Tools says what the tools do; toolkind.Codex() if nil.
+	Tools *toolkind.Table
+	// StartTime and StopTime bound a start and a stop; 30 s and 5 s if zero.
+	StartTime, StopTime time.Duration
+}
+
+// Settings are the options of an agent in the configuration.
+type Settings struct {
+	// Approval says when Codex asks. With "untrusted", the default, Codex asks before
+	// every command and every patch, so the gateway's policy judges all of them. With
+	// "on-request" Codex asks only for what its sandbox forbids.
+	Approval string `json:"approval"`
+	// Sandbox is what Codex lets a command do that it does not ask about: "read-only",
+	// the default, or "workspace-write". Both let it read every file of this machine.
+	Sandbox string `json:"sandbox"`
+}
+
+// Filled returns the settings with their defaults. Settings with which Codex does
+// everything unasked are refused.
+func (s Settings) Filled() (Settings, error) {
+	s.Approval, s.Sandbox = orElse(s.Approval, "untrusted"), orElse(s.Sandbox, "read-only")
+	switch {
+	case s.Approval != "untrusted" && s.Approval != "on-request":
+		return s, agent.WrongSetting("options.approval", "is %q: write untrusted or on-request", s.Approval)
+	case s.Sandbox != "read-only" && s.Sandbox != "workspace-write":
+		return s, agent.WrongSetting("options.sandbox", "is %q: write read-only or workspace-write", s.Sandbox)
+	}
+	return s, nil
+}
+
+var (
+	_ agent.Runtime  = Runtime{}
+	_ agent.Prober   = Runtime{}
+	_ agent.Rewinder = Runtime{}
+)
+
+// Rewinds implements agent.Rewinder.
+func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(token).turn != "" }
+
+// Open implements agent.Runtime. A conversation that Codex does not know any more is
+// begun again, and the next turn says so.
+func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	settings, err := r.Settings.Filled()
+	if err != nil {
+		return nil, err
+	}
+	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
+		Adapter: "codex", Name: "Codex", Command: r.command(), Env: r.Env, NotFound: r.notFound(), Advice: advice,
+		StartTime: r.StartTime, StopTime: r.StopTime,
+		Args: func(string) []string { return append([]string{"app-server"}, r.Args...) },
+		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(c, settings, r.Tools) },
+	})
+}
+
+// Probe implements agent.Prober.
+func (r Runtime) Probe(ctx context.Context) (string, error) {
+	cmd := exec.CommandContext(ctx, r.command(), "--version") //nolint:gosec // the configured program
+	cmd.Env = r.Env
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	switch {
+	case procio.NotFound(err):
+		return "", r.notFound()
+	case err != nil:
+		return "", fmt.Errorf("codex: `%s --version` failed: %w", r.command(), err)
+	}
+	_, version, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	return version, tooOld(version)
+}
+
+func (r Runtime) command() string { return orElse(r.Command, "codex") }
+
+const install = "`npm install -g @openai/codex`"
+
+func (r Runtime) notFound() error {
+	if r.Command == "" {
+		return errors.New("codex was not found on PATH: install it with " + install + " or set agents.codex.command")
+	}
+	return fmt.Errorf("%s was not found: correct agents.codex.command, or install Codex with %s", r.Command, install)
+}
+
+// tooOld is the error for a version whose app-server lacks what this adapter needs.
+func tooOld(version string) error {
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
+		return fmt.Errorf("codex: it calls itself version %q: is it Codex? Install it with %s", version, install)
+	}
+	if major == 0 && minor < leastMinor {
+		return fmt.Errorf("codex: version %s is too old: install 0.%d or newer with %s", version, leastMinor, install)
+	}
+	return nil
+}
+
+const leastMinor = 160
+
+// advice is what to do about an error, if that is known.
+func advice(text string) string {
+	lower := strings.ToLower(text)
+	for _, sign := range []string{"unauthorized", "not logged in", "401", "missing environment variable"} {
+		if strings.Contains(lower, sign) {
+			return " — run `codex login` in a terminal, or pass the key that its configuration names (pass_env)"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,252 @@
+//go:build unix
+
+package opencode_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/opencode"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/scriptedmodel/modeltest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// real is a real OpenCode with a scripted model.
+type real struct {
+	path, dir string
+	env       []string
+}
+
+// realOpenCode skips the test without the program that TRIBUTARY_OPENCODE names.
+func realOpenCode(t *testing.T) real {
+	t.Helper()
+	path := os.Getenv("TRIBUTARY_OPENCODE")
+	if path == "" {
+		t.Skip("TRIBUTARY_OPENCODE names no OpenCode 1.18: install opencode-ai with npm and set the variable")
+	}
+	model := modeltest.Start(t, scriptedmodel.Options{})
+	type object = map[string]any
+	settings, err := json.Marshal(object{
+		"autoupdate": false, "share": "disabled", "model": "scripted/scripted-1", "small_model": "scripted/scripted-1", "enabled_providers": []string{"scripted"},
+		"provider": object{"scripted": object{
+			"npm": "@ai-sdk/openai-compatible", "name": "Scripted", "options": object{"baseURL": model.URL + "/v1", "apiKey": realagent.Key},
+			"models": object{"scripted-1": object{
+				"name": "Scripted 1", "reasoning": true, "tool_call": true, "limit": object{"context": 200000, "output": 32000},
+			}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := real{path: path, dir: t.TempDir()}
+	r.env = realagent.ClosedEnv(t.TempDir(), t.TempDir())
+	for _, brand := range []string{"OPENCODE_", "KILO_"} {
+		for _, name := range []string{"PURE", "DISABLE_MODELS_FETCH", "DISABLE_AUTOUPDATE", "DISABLE_LSP_DOWNLOAD", "DISABLE_DEFAULT_PLUGINS"} {
+			r.env = append(r.env, brand+name+"=1")
+		}
+		r.env = append(r.env, brand+"CONFIG_CONTENT="+string(settings))
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "hello.txt"), []byte(realagent.HelloText), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (r real) open(t *testing.T, host agent.Host, resume string) agent.Session {
+	t.Helper()
+	s, err := r.runtime().Open(t.Context(), host, agent.Config{
+		Cwd: r.dir, Resume: resume, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (r real) runtime() opencode.Runtime { return opencode.Runtime{Command: r.path, Environ: r.env} }
+
+func TestRealOpenCode(t *testing.T) {
+	real := realOpenCode(t)
+	host := agenttest.NewHost()
+	host.OnPermit = choose("once")
+	host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+		return trace.Answer{Outcome: trace.Selected, Values: []string{"Blue"}, By: "tester"}
+	}
+	s := real.open(t, host, "")
+
+	for name, c := range map[string]struct {
+		prompt, say string
+		tools       int
+	}{
+		"plain":    {"[[script:plain]]", "plain answer", 0},
+		"tool":     {"[[script:read " + real.dir + "/hello.txt]]", "hello from a file", 1},
+		"parallel": {"[[script:both " + real.dir + "/hello.txt]]", "Done", 2},
+		"chain":    {"[[script:chain " + real.dir + "/hello.txt]]", "hello.txt.out", 3},
+		"question": {"[[script:ask Colour? | Red | Blue]]", "Blue", 1},
+		"plan":     {"[[script:plan A | B | C]]", "Done", 1},
+		"subagent": {`[[script:call task {"description":"sub","subagent_type":"general","prompt":"[[script:shell echo from below]]"}]]`, "from below", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			events, stop := turn(t.Context(), t, s, host, c.prompt)
+			results := agenttest.Each[trace.ToolResult](events)
+			if stop.Outcome != trace.OutcomeCompleted || !strings.Contains(agenttest.Said(events), c.say) || len(results) != c.tools {
+				t.Errorf("it ended as %+v, in\n%s", stop, kinds(events))
+			}
+			for _, r := range results {
+				if r.Status != trace.ToolCompleted {
+					t.Errorf("a result is %+v", r)
+				}
+			}
+			asked := len(agenttest.Each[trace.PermissionRequest](events))
+			if want := c.tools; name != "question" && name != "plan" && asked != want {
+				t.Errorf("%d permission requests, want %d", asked, want)
+			}
+		})
+	}
+	t.Run("model error", func(t *testing.T) {
+		_, stop := turn(t.Context(), t, s, host, "[[script:error 400]]")
+		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "scripted error 400") {
+			t.Errorf("it ended as %+v", stop)
+		}
+	})
+	t.Run("endless retries are told and can be stopped", func(t *testing.T) {
+		events, stop := turnWhile(t.Context(), t, s, host, "[[script:error 500]]", func(stop context.CancelFunc, r *agenttest.Recorder) {
+			if told := until[trace.Error](t, r); told.Code != "retry" || !strings.Contains(told.Message, "scripted error 500") {
+				t.Errorf("the user is told %+v", told)
+			}
+			stop()
+		})
+		if stop.Outcome != trace.OutcomeCanceled {
+			t.Errorf("it ended as %+v, in\n%s", stop, kinds(events))
+		}
+	})
+	t.Run("an error in mid-stream, and its retry", func(t *testing.T) {
+		events, stop := turn(t.Context(), t, s, host, "[[script:error-event-once x1]]")
+		if said := agenttest.Said(events); stop.Outcome != trace.OutcomeCompleted || strings.Count(said, "Partial answer") > 1 {
+			t.Errorf("it said %q and ended as %+v", said, stop)
+		}
+	})
+	t.Run("stop in text", func(t *testing.T) {
+		events, stop := turnWhile(t.Context(), t, s, host, "[[script:slow 100]]", func(stop context.CancelFunc, r *agenttest.Recorder) {
+			until[trace.MessageDelta](t, r)
+			stop()
+		})
+		if stop.Outcome != trace.OutcomeCanceled || agenttest.Said(events) == "" {
+			t.Errorf("it ended as %+v", stop)
+		}
+	})
+	t.Run("the next turn after a stop", func(t *testing.T) {
+		events, stop := turn(t.Context(), t, s, host, "[[script:plain]]")
+		if stop.Outcome != trace.OutcomeCompleted || !strings.Contains(agenttest.Said(events), "plain answer") {
+			t.Errorf("it ended as %+v in\n%s", stop, kinds(events))
+		}
+	})
+}
+
+func TestRealPermissions(t *testing.T) {
+	real := realOpenCode(t)
+	host := agenttest.NewHost()
+	s := real.open(t, host, "")
+	file := func(name string) string { return filepath.Join(real.dir, name) }
+	exists := func(name string) bool { _, err := os.Stat(file(name)); return err == nil }
+
+	host.OnPermit = choose("reject")
+	events, stop := turn(t.Context(), t, s, host, "[[script:shell touch "+file("denied")+"]]")
+	if results := agenttest.Each[trace.ToolResult](events); stop.Outcome != trace.OutcomeCompleted || exists("denied") || results[0].Status != trace.ToolDenied {
+		t.Errorf("denied: %+v in\n%s", stop, kinds(events))
+	}
+	if !strings.Contains(agenttest.Said(events), "denied permission") {
+		t.Errorf("the model was not told of the denial: %q", agenttest.Said(events))
+	}
+	host.OnPermit = choose("always")
+	events, _ = turn(t.Context(), t, s, host, "[[script:shell touch "+file("one")+"]]")
+	if asked := agenttest.Each[trace.PermissionRequest](events); len(asked) != 1 || !exists("one") {
+		t.Errorf("always: %+v", asked)
+	}
+	events, _ = turn(t.Context(), t, s, host, "[[script:shell touch "+file("two")+"]]")
+	if asked := agenttest.Each[trace.PermissionRequest](events); len(asked) != 0 || !exists("two") {
+		t.Errorf("after always: %+v", asked)
+	}
+	wait := make(chan struct{})
+	defer close(wait)
+	host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+		select {
+		case <-ctx.Done():
+		case <-wait:
+		}
+		return trace.PermissionResponse{Outcome: trace.Canceled}
+	}
+	events, stop = turnWhile(t.Context(), t, s, host, "[[script:write "+file("three")+"]]", func(stop context.CancelFunc, r *agenttest.Recorder) {
+		until[trace.PermissionRequest](t, r)
+		stop()
+	})
+	if stop.Outcome != trace.OutcomeCanceled || exists("three") {
+		t.Errorf("stopped at a permission: %+v in\n%s", stop, kinds(events))
+	}
+	host.OnPermit = choose("once")
+	events, stop = turn(t.Context(), t, s, host, "[[script:write "+file("four")+"]]")
+	if changes := agenttest.Each[trace.FileChange](events); stop.Outcome != trace.OutcomeCompleted || !exists("four") || len(changes) != 1 || changes[0].Change != trace.FileCreated || changes[0].Diff == "" {
+		t.Errorf("the turn after it: %+v in\n%s", stop, kinds(events))
+	}
+}
+
+func TestRealResumeAndRewind(t *testing.T) {
+	real := realOpenCode(t)
+	host := agenttest.NewHost()
+	first := real.open(t, host, "")
+	turn(t.Context(), t, first, host, "[[script:plain]] The word is heron.")
+	early := host.Token()
+	turn(t.Context(), t, first, host, "[[script:plain]] The other word is wren.")
+	late := host.Token()
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	events, _ := turn(t.Context(), t, real.open(t, host, late), host, "[[script:recall]]")
+	if said := agenttest.Said(events); !strings.Contains(said, "heron") || !strings.Contains(said, "wren") {
+		t.Errorf("resumed, it says %q", said)
+	}
+	events, _ = turn(t.Context(), t, real.open(t, host, early), host, "[[script:recall]]")
+	if said := agenttest.Said(events); !strings.Contains(said, "heron") || strings.Contains(said, "wren") {
+		t.Errorf("rewound, it says %q", said)
+	}
+	events, _ = turn(t.Context(), t, real.open(t, host, "ses_e06777d7effe4dNclYuEoePiYv/msg_1"), host, "[[script:plain]]")
+	if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "place_lost" {
+		t.Errorf("a lost place is told as %+v", told)
+	}
+}
+
+func TestRealSuite(t *testing.T) {
+	real := realOpenCode(t)
+	agenttest.Run(t, agenttest.Suite{
+		Open: func(testing.TB) agent.Runtime { return real.runtime() },
+		Config: func(testing.TB) agent.Config {
+			return agent.Config{SessionID: "session", Cwd: real.dir, StateDir: t.TempDir()}
+		},
+		Prompts: map[agenttest.Ability]string{
+			agenttest.Text:       "[[script:think]]",
+			agenttest.Slow:       "[[script:slow 100]]",
+			agenttest.Permission: "[[script:shell touch " + real.dir + "/touched]]",
+			agenttest.Question:   "[[script:ask Colour? | Red | Blue]]",
+			agenttest.Tell:       "[[script:plain]] The word is heron.",
+			agenttest.Recall:     "[[script:recall]]",
+		},
+		Word:  "heron",
+		Turns: []string{"[[script:chain " + real.dir + "/hello.txt]]", "[[script:error 400]]", "[[script:empty]]", "[[script:big 600]]"},
+		Bound: 60 * time.Second,
+	})
+}

@@ -1,0 +1,47 @@
+package permission_test
+
+import (
+	"testing"
+
+	"github.com/tributary-dev/tributary/permission/permissiontest"
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// TestAttacks plays the table on the policy alone.
+func TestAttacks(t *testing.T) {
+	t.Parallel()
+	read := permissiontest.Tool{Name: "read_file", Keys: map[string]string{"path": "path", "second": "file_path"}}
+	d := permissiontest.Workspace(t)
+	for name, c := range map[string]struct {
+		tools   toolkind.Table
+		dialect permissiontest.Dialect
+	}{
+		"openai": {toolkind.OpenAI(), permissiontest.Dialect{
+			permissiontest.Read:   read,
+			permissiontest.Edit:   {Name: "write_file", Keys: map[string]string{"path": "path", "content": "content"}},
+			permissiontest.Find:   {Name: "glob", Keys: map[string]string{"path": "path", "pattern": "pattern"}},
+			permissiontest.Search: {Name: "grep", Keys: map[string]string{"path": "path", "expression": "pattern", "glob": "include"}},
+			permissiontest.Run:    {Name: "bash", Keys: map[string]string{"command": "command"}},
+		}},
+		"opencode": {toolkind.OpenCode(), permissiontest.Dialect{
+			permissiontest.Read:   {Name: "read", Keys: map[string]string{"path": "filePath", "second": "path"}},
+			permissiontest.Edit:   {Name: "write", Keys: map[string]string{"path": "filePath", "content": "content"}},
+			permissiontest.Find:   {Name: "glob", Keys: map[string]string{"path": "path", "pattern": "pattern"}},
+			permissiontest.Search: {Name: "grep", Keys: map[string]string{"path": "path", "expression": "pattern", "glob": "include"}},
+			permissiontest.Run:    {Name: "bash", Keys: map[string]string{"command": "command"}},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			judge := permissiontest.Judge(d, c.tools)
+			permissiontest.Play(t, d, c.dialect, func(_ *testing.T, _, asked permissiontest.Call) bool {
+				tool := c.tools.Classify(asked.Tool, asked.Input)
+				answer, decided := judge(trace.PermissionRequest{RequestID: "r", Options: options()}, trace.ToolCall{
+					ToolCallID: "c", RawName: asked.Tool, Name: tool.Name, ToolKind: tool.Kind, Locations: tool.Locations, Input: asked.Input,
+				})
+				return decided && answer.Allowed()
+			})
+		})
+	}
+}

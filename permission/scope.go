@@ -1,0 +1,97 @@
+package permission
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Scope is what a policy knows of the agent whose calls it judges.
+type Scope struct {
+	// Contains reports whether a path is in the workspace. It may read the file
+	// system. Without it no path is in the workspace.
+	Contains func(path string) bool
+	// Tools says what the strings of an input mean. Of a tool that the table does
+	// not know, nearly every string counts as a path.
+	Tools toolkind.Table
+}
+
+// mostPaths bounds the paths and patterns that are looked at for one call.
+const mostPaths = 64
+
+// inside reports whether a call provably touches nothing but the workspace. The
+// proof covers the input as the agent will run it, not only the locations that are
+// shown: each string that the agent may take for a path or for a pattern. An input
+// that is not understood proves nothing.
+func (s Scope) inside(c trace.ToolCall) bool {
+	switch c.ToolKind {
+	case trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch:
+	default:
+		return false // a command or a server can touch anything
+	}
+	reach := s.Tools.Reach(c.RawName, c.Input)
+	if s.Contains == nil || reach.Unclear != "" {
+		return false
+	}
+	bases := slices.Clone(reach.Named)
+	if reach.Here {
+		bases = append(bases, ".")
+	}
+	paths := slices.Concat(bases, reach.Loose)
+	for _, l := range c.Locations {
+		if !slices.Contains(paths, l.Path) {
+			paths = append(paths, l.Path)
+		}
+	}
+	if len(bases)+len(c.Locations) == 0 || len(paths)+len(reach.Globs) > mostPaths {
+		return false
+	}
+	for _, p := range paths {
+		if !s.path(p) {
+			return false
+		}
+	}
+	for _, g := range reach.Globs {
+		if !s.glob(bases, g) {
+			return false
+		}
+	}
+	return true
+}
+
+// path reports whether a path names one file in the workspace, whether the agent
+// resolves ".." before symlinks or after them.
+func (s Scope) path(p string) bool {
+	if !literal(p) || !s.Contains(p) {
+		return false
+	}
+	clean := path.Clean(p)
+	return clean == p || s.Contains(clean)
+}
+
+// glob reports whether all that a pattern can match is in the workspace. The
+// pattern starts from one of the bases, or from the workspace.
+func (s Scope) glob(bases []string, pattern string) bool {
+	all, ok := unfold(strings.TrimPrefix(pattern, "!"))
+	if !ok {
+		return false
+	}
+	for _, one := range all {
+		prefix, ok := fixed(one)
+		if !ok {
+			return false
+		}
+		for _, base := range append([]string{"."}, bases...) {
+			if path.IsAbs(prefix) {
+				base = ""
+			}
+			if !s.path(path.Join(base, prefix)) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,26 @@
+package session
+
+import (
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// countTool counts a call of a tool that neither the agent's table nor the
+// configuration knows. Such a tool is of the kind other, so the policy asks.
+func (t *turn) countTool(p trace.Payload) {
+	call, ok := p.(trace.ToolCall)
+	if !ok || call.ToolKind != trace.ToolOther {
+		return
+	}
+	name, a := t.live.agentNow()
+	if !a.Tools.Knows(call.RawName) {
+		t.live.hub.Meter(name, agent.UnknownTool)
+	}
+}
+
+// agentNow returns the session's agent.
+func (l *live) agentNow() (name string, a Agent) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.info.Agent, l.hub.Agents[l.info.Agent]
+}
