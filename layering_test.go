@@ -96,9 +96,10 @@ func rooms() []room {
 		{packages: "internal/scriptedmodel/modeltest", ours: "internal/scriptedmodel"},
 		{packages: "cmd/scripted-model", ours: "internal/scriptedmodel"},
 		{packages: "internal/realagent", ours: "internal/scriptedmodel internal/scriptedmodel/modeltest"},
-		{packages: "internal/realagent/install", ours: "internal/realagent"},
+		{packages: "internal/realagent/*", ours: "internal/realagent"},
 		{packages: "scripts/*", ours: "*"},
 		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
+		{packages: "e2e/agents"},
 		{packages: "internal/launch"},
 		{packages: "endurance", ours: "internal/launch", others: "github.com/nats-io/nats-server"}, // it sees the gateway from outside
 		{packages: "bench", ours: "*", others: "github.com/coder/websocket"},

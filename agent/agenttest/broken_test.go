@@ -131,13 +131,13 @@ func (r *runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (ag
 	return s, nil
 }
 
-func (s *session) Controls() agent.Controls {
-	return agent.Controls{Steer: func(_ context.Context, p agent.Prompt) error {
-		if !s.has("cannot be steered") {
-			s.words <- p.Text()
-		}
-		return nil
-	}}
+func (s *session) Controls() agent.Controls { return agent.Controls{Steer: s.steer} }
+
+func (s *session) steer(_ context.Context, p agent.Prompt) error {
+	if !s.has("cannot be steered") {
+		s.words <- p.Text()
+	}
+	return nil
 }
 
 type session struct {

@@ -63,9 +63,9 @@ func hugeMessage(t *testing.T, s Suite) {
 // steer sends a message into a running turn.
 func steer(t *testing.T, s Suite) {
 	st := newStand(t, s, NewHost())
-	c, ok := st.session.(agent.Controllable)
-	if !ok || c.Controls().Steer == nil {
-		t.Fatal("the suite has a prompt for steer, and the session has no agent.Controls with Steer")
+	controlled, ok := st.session.(agent.Controllable)
+	if !ok || controlled.Controls().Steer == nil {
+		t.Fatal("the suite has a prompt for steer, and the session cannot be steered")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -73,7 +73,7 @@ func steer(t *testing.T, s Suite) {
 	st.speaking(t, r)
 	p := agent.Prompt{Message: trace.UserMessage{ID: "user-2", Parts: []trace.InputPart{{Type: trace.InputText, Text: s.Prompts[Steer]}}}, By: "tester"}
 	st.within(t, "Steer", func() {
-		if err := c.Controls().Steer(ctx, p); err != nil {
+		if err := controlled.Controls().Steer(ctx, p); err != nil {
 			t.Errorf("Steer: %v", err)
 		}
 	})

@@ -4,11 +4,15 @@ import (
 	"os"
 	"time"
 
+	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/codex"
+	commandline "github.com/tributary-dev/tributary/adapter/command"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/adapter/openai"
+	"github.com/tributary-dev/tributary/adapter/opencode"
 	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
@@ -17,7 +21,26 @@ import (
 
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
-	return catalog{agentopsAdapter(), claudeAdapter(), codexAdapter(), demoAdapter(), echoAdapter(), runnerAdapter()}
+	return catalog{
+		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
+		openaiAdapter(), opencodeAdapter(), runnerAdapter(),
+	}
+}
+
+func acpAdapter() agent.Adapter {
+	var presets []agent.Preset
+	for _, p := range acp.Presets() {
+		presets = append(presets, p.Preset)
+	}
+	return agent.Adapter{
+		Name: "acp", Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			preset, _ := acp.FindPreset(s.Preset) // a command line of the user's own has none
+			tools, _ := toolkind.For(s.Preset)    // as above: the agent says of each tool what kind it is
+			return acp.Runtime{Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}, nil
+		},
+		Decoder: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) },
+	}
 }
 
 func claudeAdapter() agent.Adapter {
@@ -46,6 +69,26 @@ func claudeAdapter() agent.Adapter {
 	}
 }
 
+func commandAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "command", Needs: "command", Keys: agent.ProcessKeys(),
+		Presets: []agent.Preset{{
+			Name: "claude-text", Command: "claude", Args: []string{"-p"}, Install: "npm install -g @anthropic-ai/claude-code",
+			Environ: claudeAdapter().Environ, Grants: claudeAdapter().Grants,
+		}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			return commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}, nil
+		},
+	}
+}
+
+func openaiAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "openai", Needs: "url", InProcess: true, New: openai.New,
+		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
+	}
+}
+
 func codexAdapter() agent.Adapter {
 	return agent.Adapter{
 		Name: "codex", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
@@ -61,6 +104,38 @@ func codexAdapter() agent.Adapter {
 			return codex.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ, Settings: o, Tools: &tools}, err
 		},
 		Decoder: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) },
+	}
+}
+
+func opencodeAdapter() agent.Adapter {
+	const allows = `"permission"\s*:\s*(\{[^}]*)?"allow"` // rules of a sub-agent, which come before those of the gateway
+	return agent.Adapter{
+		Name: "opencode", Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
+		Environ: []string{
+			"OPENCODE_*", "KILO_*", "ANTHROPIC_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_*", "GOOGLE_*",
+			"!OPENCODE_SERVER_PASSWORD", "!OPENCODE_SERVER_USERNAME", // of a server that runs already
+		},
+		Grants:  []agent.Grant{{Path: "~/.config/opencode/opencode.json", Pattern: allows}, {Path: "opencode.json", Pattern: allows}},
+		Presets: []agent.Preset{{Name: "kilo-serve", Command: "kilo", Install: "npm install -g @kilocode/cli"}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			var o opencode.Settings
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
+			switch {
+			case s.TokenEnv != "" && os.Getenv(s.TokenEnv) == "":
+				return nil, agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", s.TokenEnv)
+			case s.URL == "" && o.Directory != "":
+				return nil, agent.WrongSetting("options.directory", "means something only with url: set cwd instead")
+			}
+			tools := toolkind.OpenCode().With(s.ToolKinds)
+			r := opencode.Runtime{Command: s.Command, Args: s.Args, Environ: s.Environ, URL: s.URL, Password: os.Getenv(s.TokenEnv), Settings: o, Tools: &tools}
+			if s.Preset != "" {
+				r.Name = "Kilo"
+			}
+			return r, nil
+		},
+		Decoder: func() agent.Decoder { return opencode.NewDecoder(opencode.Options{}) },
 	}
 }
 
