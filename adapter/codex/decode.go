@@ -27,6 +27,7 @@ type Decoder struct {
 	waiting []trace.Prompt    // prompts whose turn has not begun
 	turn    *turn             // the newest
 	asks    map[string]*ask   // requests of the agent without an answer, by id
+	live    bool              // this is a session, not a recording
 	effects []agent.Effect
 }
 
@@ -93,6 +94,7 @@ func (d *Decoder) told(l message, t agent.Turns) error {
 		c := d.current(t)
 		switch {
 		case err != nil || c == nil:
+		case l.Method == "turn/steer" && d.live: // the session writes the message
 		case l.Method == "turn/steer":
 			c.b.Emit(trace.Data{Name: "steer", Value: encode(object{"text": agent.Prompt{Message: prompt("", p.Input).Message}.Text()})})
 		default:

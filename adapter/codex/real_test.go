@@ -247,6 +247,28 @@ func TestRealCodexTakesAMessageInMidTurn(t *testing.T) {
 	}
 }
 
+func TestRealCodexTakesAnImage(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	host := agenttest.NewHost()
+	s := real.session(t, real.runtime(), host, "")
+	p := prompt("[[script:plain]]")
+	p.Message.Parts = append(p.Message.Parts, trace.InputPart{
+		Type: trace.InputFile, MediaType: "image/png",
+		URL: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+	})
+	r := host.Turn(p)
+	if err := s.Prompt(t.Context(), p, r.Builder); err != nil {
+		t.Error(err)
+	}
+	if v, _ := r.Verdict(); v.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the turn ended as %+v", v)
+	}
+	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRealCodexHasOneWriter: the conversation is open in another process.
 func TestRealCodexHasOneWriter(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -70,11 +71,12 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if err != nil {
 		return nil, err
 	}
+	model := new(atomic.Pointer[string])
 	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
 		Adapter: "codex", Name: "Codex", Command: r.command(), Env: r.Env, NotFound: r.notFound(), Advice: advice,
 		StartTime: r.StartTime, StopTime: r.StopTime,
 		Args: func(string) []string { return append([]string{"app-server"}, r.Args...) },
-		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(c, settings, r.Tools) },
+		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(c, settings, r.Tools, model) },
 	})
 }
 

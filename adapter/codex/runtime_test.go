@@ -239,6 +239,26 @@ func TestTheModelsAreTold(t *testing.T) {
 	}
 }
 
+// TestTheModelIsChosenForTheNextTurn: also when another process takes over.
+func TestTheModelIsChosenForTheNextTurn(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := open(t, fakeRuntime(t, "leaves"), host, "")
+	controlled, ok := s.(agent.Controllable)
+	if !ok {
+		t.Fatal("the session has no controls")
+	}
+	if err := controlled.Controls().SetModel(t.Context(), "m2"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		events, _ := turn(t.Context(), t, s, host, "model")
+		if said := agenttest.Said(events); !strings.Contains(said, "m2") {
+			t.Errorf("it said %q", said)
+		}
+	}
+}
+
 func TestCodexGetsWhatIsAttached(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
