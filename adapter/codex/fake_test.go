@@ -122,7 +122,7 @@ func (f *fake) answer(c call) (code int, over bool) {
 		result = `{"thread":{"id":"thread"},"model":"fake"}`
 		f.words = nil
 		f.save()
-		if c.Params.Sandbox != "read-only" || c.Params.Approval != "untrusted" {
+		if c.Params.Sandbox+c.Params.Approval != "workspace-writeuntrusted" && c.Params.Sandbox+c.Params.Approval != "read-onlyon-request" {
 			fmt.Fprintln(os.Stderr, "unsafe settings")
 			return 3, true
 		}

@@ -98,6 +98,18 @@ func TestOpenFailsInOneSentence(t *testing.T) {
 	}
 }
 
+func TestTheSandboxIsTighterWhenCodexAsksForLess(t *testing.T) {
+	t.Parallel()
+	for approval, want := range map[string]string{"": "workspace-write", "untrusted": "workspace-write", "on-request": "read-only"} {
+		if s, err := (codex.Settings{Approval: approval}).Filled(); err != nil || s.Sandbox != want {
+			t.Errorf("%q: the sandbox is %q, %v; want %s", approval, s.Sandbox, err, want)
+		}
+		r := fakeRuntime(t, "plain")
+		r.Settings.Approval = approval
+		open(t, r, agenttest.NewHost(), "")
+	}
+}
+
 func TestProbeTellsTheVersion(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{
