@@ -105,7 +105,7 @@ func (d *Decoder) told(l message, t agent.Turns) error {
 	return nil
 }
 
-// replied takes a reply to a request of ours.
+// replied takes a reply to a request of the gateway.
 func (d *Decoder) replied(l message, t agent.Turns) error {
 	method := d.sent[string(l.ID)]
 	delete(d.sent, string(l.ID))
