@@ -91,7 +91,10 @@ func (f *fake) handler(password string) http.Handler {
 	})
 	mux.HandleFunc("GET /event", f.events)
 	mux.HandleFunc("GET /agent", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, []object{{"name": "build", "mode": "primary"}, {"name": "general", "mode": "subagent"}})
+		reply(w, []object{{"name": "build", "mode": "primary"}, {"name": "plan", "mode": "primary"}, {"name": "general", "mode": "subagent"}})
+	})
+	mux.HandleFunc("GET /config/providers", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, object{"providers": []object{{"id": "p", "models": object{"m": object{"name": "M"}}}}})
 	})
 	mux.HandleFunc("POST /session", func(w http.ResponseWriter, _ *http.Request) {
 		f.mu.Lock()
@@ -126,6 +129,7 @@ func (f *fake) handler(password string) http.Handler {
 		case "prompt_async":
 			parts, _ := body["parts"].([]any)
 			first, _ := parts[0].(object)
+			f.calls = append(f.calls, fmt.Sprintf("prompt %v %v %v", first["text"], body["agent"], body["model"]))
 			f.prompt(w, id, fmt.Sprint(first["text"]))
 		}
 	})
@@ -257,6 +261,10 @@ func (f *fake) prompt(w http.ResponseWriter, session, text string) {
 	f.say("message.updated", object{"sessionID": session, "info": user.Info})
 	p := &script{f: f, session: session, user: user}
 	p.part(user, object{"type": "text", "text": text})
+	if f.busy[session] != nil {
+		w.WriteHeader(http.StatusNoContent)
+		return // the running turn reads it
+	}
 	p.ctx, f.busy[session] = context.WithCancel(context.Background())
 	go p.run(text)
 	w.WriteHeader(http.StatusNoContent)

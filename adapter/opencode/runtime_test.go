@@ -4,10 +4,13 @@ package opencode_test
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,6 +214,62 @@ func TestBadStartsAreOneSentence(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestControls(t *testing.T) {
+	t.Parallel()
+	f, r := attached(t)
+	host := agenttest.NewHost()
+	s := open(t, r, host, "")
+	controllable, ok := s.(agent.Controllable)
+	if !ok {
+		t.Fatal("there are no controls")
+	}
+	c := controllable.Controls()
+	if err := c.SetMode(t.Context(), "general"); err == nil {
+		t.Error("a sub-agent is no mode")
+	}
+	if err := c.SetModel(t.Context(), "m"); err == nil {
+		t.Error("a model has a provider")
+	}
+	if err := errors.Join(c.SetMode(t.Context(), "plan"), c.SetModel(t.Context(), "p/m")); err != nil {
+		t.Fatal(err)
+	}
+	_, stop := turnWhile(t.Context(), t, s, host, "long", func(stop context.CancelFunc, r *agenttest.Recorder) {
+		until[trace.MessageDelta](t, r)
+		if err := c.Steer(t.Context(), prompt("and this")); err != nil {
+			t.Error(err)
+		}
+		stop()
+	})
+	if stop.Outcome != trace.OutcomeCanceled || len(host.Begun()) > 0 {
+		t.Errorf("it ended as %+v, and %d other turns began", stop, len(host.Begun()))
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	model := "map[modelID:m providerID:p]"
+	if want := []string{"prompt long plan " + model, "prompt and this plan " + model}; !slices.Equal(f.calls, want) {
+		t.Errorf("the server got %q, want %q", f.calls, want)
+	}
+}
+
+func TestAPromptOfAnotherClientIsATurnOfItsOwn(t *testing.T) {
+	t.Parallel()
+	f, r := attached(t)
+	host := agenttest.NewHost()
+	open(t, r, host, "")
+	f.mu.Lock()
+	f.prompt(httptest.NewRecorder(), slices.Sorted(maps.Keys(f.sessions))[0], "hello from a terminal")
+	f.mu.Unlock()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if all := host.Begun(); len(all) == 1 && all[0].Over() {
+			if said := agenttest.Said(all[0].Events()); !strings.Contains(said, "hello from a terminal") {
+				t.Errorf("it said %q", said)
+			}
+			return
+		}
+	}
+	t.Errorf("%d turns began", len(host.Begun()))
 }
 
 func TestProbe(t *testing.T) {

@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,13 +29,20 @@ type session struct {
 	state      sync.Mutex // guards what follows
 	srv        *server
 	id         string
+	mode       string // OpenCode calls it an agent
+	model      string
+	modes      []trace.Mode
+	models     []trace.Model
 	shut       bool
 }
 
-var _ agent.Session = (*session)(nil)
+var (
+	_ agent.Session      = (*session)(nil)
+	_ agent.Controllable = (*session)(nil)
+)
 
 func newSession(r Runtime, host agent.Host, cfg agent.Config) *session {
-	s := &session{rt: r, host: host, cfg: cfg, dec: NewDecoder(Options{Tools: r.Tools})}
+	s := &session{rt: r, host: host, cfg: cfg, dec: NewDecoder(Options{Tools: r.Tools}), mode: r.Settings.Agent, model: cfg.Model}
 	s.Session = agentkit.New(host, cfg, agentkit.Options{Name: r.name(), Decoder: s.dec, Send: s.post, StopTime: r.StopTime})
 	return s
 }
@@ -58,6 +64,12 @@ func (s *session) current() (*server, string) {
 	s.state.Lock()
 	defer s.state.Unlock()
 	return s.srv, s.id
+}
+
+// path is a path below the conversation's.
+func (s *session) path(what string) string {
+	_, id := s.current()
+	return "/session/" + id + "/" + what
 }
 
 // connect returns a server that has the conversation.
@@ -132,11 +144,7 @@ func (s *session) locate(ctx context.Context, srv *server) error {
 	}
 	if id == "" {
 		var made info
-		body := map[string]any{"permission": permission}
-		if s.rt.Settings.Agent != "" {
-			body["agent"] = s.rt.Settings.Agent
-		}
-		if err := s.answer(ctx, srv, http.MethodPost, "/session", body, &made); err != nil {
+		if err := s.answer(ctx, srv, http.MethodPost, "/session", map[string]any{"permission": permission}, &made); err != nil {
 			return err
 		}
 		id, moment = made.ID, ""
@@ -164,27 +172,6 @@ func (s *session) goBack(ctx context.Context, srv *server, id, moment string, pa
 		s.Notice(trace.Error{Code: "place_lost", Message: s.rt.name() + " does not find its place in this conversation any more, so it may still remember what was removed."})
 	}
 	return nil
-}
-
-// describe lists the agent's modes. Nothing depends on them.
-func (s *session) describe(ctx context.Context, srv *server) {
-	var all []struct {
-		Name, Description, Mode string
-		Hidden                  bool
-	}
-	if err := srv.do(ctx, http.MethodGet, "/agent", nil, &all); err != nil {
-		s.cfg.Logger.Debug(err.Error())
-		return
-	}
-	var modes []trace.Mode
-	for _, a := range all {
-		if a.Mode != "subagent" && !a.Hidden {
-			modes = append(modes, trace.Mode{ID: a.Name, Name: a.Name, Description: a.Description})
-		}
-	}
-	if len(modes) > 0 {
-		s.host.Note(trace.Modes(cmp.Or(s.rt.Settings.Agent, modes[0].ID), modes))
-	}
 }
 
 // call makes a call that the Decoder takes part in.
