@@ -182,7 +182,7 @@ func (s *session) call(ctx context.Context, srv *server, method, path string, in
 // answer is call, with an answer that the session needs too.
 func (s *session) answer(ctx context.Context, srv *server, method, path string, in, out any) error {
 	if in != nil {
-		if err := s.Sent(agent.Message{Dir: agent.In, Data: encode(call{Method: method, Path: path, Body: encode(in)})}); err != nil {
+		if err := s.Sent(agent.Message{Dir: agent.In, Data: encode(call{Method: method, Path: path, Body: encode(in)})}); err != nil { //nolint:contextcheck // effects end with the session
 			return err
 		}
 	}
@@ -199,7 +199,7 @@ func (s *session) answer(ctx context.Context, srv *server, method, path string, 
 			return fmt.Errorf("opencode: the server's answer to %s %s has another form than expected: %w", method, path, err)
 		}
 	}
-	return s.Received(agent.Message{Dir: agent.Out, Channel: "http-res", Data: encode(call{Path: path, Status: http.StatusOK, Body: body})})
+	return s.Received(agent.Message{Dir: agent.Out, Channel: "http-res", Data: encode(call{Path: path, Status: http.StatusOK, Body: body})}) //nolint:contextcheck // effects end with the session
 }
 
 // Prompt implements agent.Session.
