@@ -19,7 +19,7 @@ type turn struct {
 	newest   *message // of the session itself
 	calls    map[string]*toolCall
 	asks     map[string]*ask
-	held     []request // permission requests whose call is not known yet
+	held     []request         // permission requests whose call is not known yet
 	started  map[string]bool   // calls that have a sub-agent
 	changed  map[string]string // files, with their newest diff
 
