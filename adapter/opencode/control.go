@@ -58,22 +58,58 @@ func (s *session) steer(ctx context.Context, p agent.Prompt) error {
 	return s.refusal(srv.do(ctx, http.MethodPost, s.path("prompt_async"), body, nil))
 }
 
-// describe lists the modes and the models. Nothing depends on them.
-func (s *session) describe(ctx context.Context, srv *server) {
-	var agents []struct {
-		Name, Description, Mode string
-		Hidden                  bool
+// about is an agent of OpenCode, as the server lists it.
+type about struct {
+	Name, Description, Mode string
+	Hidden                  bool
+	Permission              []rule
+}
+
+// rule is a permission rule of OpenCode. The last one that matches counts.
+type rule struct {
+	Permission string `json:"permission"`
+	Pattern    string `json:"pattern"`
+	Action     string `json:"action"`
+}
+
+// unasked reports whether an agent may do something that matters without asking.
+func (a about) unasked() bool {
+	return slices.ContainsFunc([]string{"*", "bash", "edit", "webfetch"}, func(tool string) (allowed bool) {
+		for _, r := range a.Permission {
+			if r.Permission == "*" || r.Permission == tool {
+				allowed = r.Action == "allow" || allowed && r.Pattern != "*"
+			}
+		}
+		return allowed
+	})
+}
+
+// rules make the session ask about everything. A sub-agent has rules of its own, so one that
+// would not ask cannot be called.
+func (s *session) rules(agents []about) []rule {
+	all := []rule{{"*", "*", "ask"}}
+	for _, free := range []string{"question", "todowrite", "todoread"} {
+		all = append(all, rule{free, "*", "allow"})
 	}
+	for _, a := range agents {
+		if a.Mode != "primary" && a.unasked() {
+			s.cfg.Logger.Warn("opencode: a sub-agent is switched off, because it may act without asking: let its permissions be ask", "subagent", a.Name)
+			all = append(all, rule{"task", a.Name, "deny"})
+		}
+	}
+	return all
+}
+
+// describe lists the modes and the models. Nothing depends on the models.
+func (s *session) describe(ctx context.Context, srv *server, agents []about) {
 	var configured struct {
 		Providers []struct {
 			ID     string
 			Models map[string]struct{ Name string }
 		}
 	}
-	for path, out := range map[string]any{"/agent": &agents, "/config/providers": &configured} {
-		if err := srv.do(ctx, http.MethodGet, path, nil, out); err != nil {
-			s.cfg.Logger.Debug(err.Error())
-		}
+	if err := srv.do(ctx, http.MethodGet, "/config/providers", nil, &configured); err != nil {
+		s.cfg.Logger.Debug(err.Error())
 	}
 	var modes []trace.Mode
 	for _, a := range agents {

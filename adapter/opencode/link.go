@@ -37,7 +37,8 @@ func (l *link) Send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return l.s.refusal(l.s.call(ctx, l.srv, http.MethodPost, l.s.path("prompt_async"), body))
+	// A prompt whose sending is broken off may run all the same, so it is sent and then stopped.
+	return l.s.refusal(l.s.call(context.WithoutCancel(ctx), l.srv, http.MethodPost, l.s.path("prompt_async"), body))
 }
 
 // body is a prompt as the server takes it.

@@ -30,7 +30,7 @@ func program(t testing.TB, how, state string) opencode.Runtime {
 	}
 	return opencode.Runtime{
 		Command: self, Environ: append(os.Environ(), fakeVariable+"="+how, "FAKE_STATE="+state), StopTime: 3 * time.Second, StartTime: 10 * time.Second,
-		CheckTime: 100 * time.Millisecond,
+		CheckTime: 400 * time.Millisecond,
 	}
 }
 
@@ -43,7 +43,7 @@ func attached(t *testing.T) (*fake, opencode.Runtime) {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return f, opencode.Runtime{URL: server.URL, Password: "secret", StopTime: 3 * time.Second, CheckTime: 100 * time.Millisecond}
+	return f, opencode.Runtime{URL: server.URL, Password: "secret", StopTime: 3 * time.Second, CheckTime: 400 * time.Millisecond}
 }
 
 // open opens a session that ends with the test.
@@ -270,6 +270,18 @@ func TestAPromptOfAnotherClientIsATurnOfItsOwn(t *testing.T) {
 		}
 	}
 	t.Errorf("%d turns began", len(host.Begun()))
+}
+
+func TestASubagentThatWouldNotAskCannotBeCalled(t *testing.T) {
+	t.Parallel()
+	f, r := attached(t)
+	open(t, r, agenttest.NewHost(), "")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !strings.HasPrefix(f.rules, `{"permission":[{"permission":"*","pattern":"*","action":"ask"},`) ||
+		!strings.HasSuffix(f.rules, `,{"permission":"todoread","pattern":"*","action":"allow"},{"permission":"task","pattern":"loose","action":"deny"}]}`) {
+		t.Errorf("the rules of the session are %s", f.rules)
+	}
 }
 
 func TestProbe(t *testing.T) {

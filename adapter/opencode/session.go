@@ -91,14 +91,19 @@ func (s *session) connect(ctx context.Context) (*server, error) {
 		srv.close()
 		return nil, agentkit.ErrClosed
 	}
-	if err = s.locate(ctx, srv); err == nil {
+	var agents []about
+	err = srv.do(ctx, http.MethodGet, "/agent", nil, &agents)
+	if err == nil {
+		err = s.locate(ctx, srv, s.rules(agents))
+	}
+	if err == nil {
 		err = s.follow(ctx, srv)
 	}
 	if err != nil {
 		srv.close()
 		return nil, err
 	}
-	s.describe(ctx, srv)
+	s.describe(ctx, srv, agents)
 	return srv, nil
 }
 
@@ -125,12 +130,8 @@ func (s *session) reach(ctx context.Context) (srv *server, err error) {
 }
 
 // locate finds the conversation, and goes back if the token names an earlier moment.
-func (s *session) locate(ctx context.Context, srv *server) error {
+func (s *session) locate(ctx context.Context, srv *server, permission []rule) error {
 	id, moment, _ := strings.Cut(s.Token(), "/")
-	permission := []map[string]string{{"permission": "*", "pattern": "*", "action": "ask"}}
-	for _, free := range []string{"question", "todowrite", "todoread"} {
-		permission = append(permission, map[string]string{"permission": free, "pattern": "*", "action": "allow"})
-	}
 	if id != "" {
 		err := s.call(ctx, srv, http.MethodPatch, "/session/"+id, map[string]any{"permission": permission})
 		refused, _ := errors.AsType[*httpjson.Error](err)
