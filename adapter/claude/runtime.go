@@ -24,7 +24,8 @@ type Runtime struct {
 	// Script comes before the arguments that the protocol needs: what an interpreter
 	// runs, for a program of the user's own that speaks the same protocol.
 	Script []string
-	// Args come after the ones that the protocol needs.
+	// Args come after the ones that the protocol needs. The program refuses those that
+	// switch permission requests off.
 	Args []string
 	// Env is added to the environment, as KEY=VALUE.
 	Env []string

@@ -56,6 +56,7 @@ func (p *protocol) Greet(ctx context.Context, resume string) error {
 		return fmt.Errorf("codex: it refuses to start: %w", err)
 	}
 	_, version, _ := strings.Cut(hello.UserAgent, "/")
+	version, _, _ = strings.Cut(version, " ")
 	if err := tooOld(version); err != nil {
 		return err
 	}
