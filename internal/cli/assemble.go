@@ -94,7 +94,7 @@ func (s *setup) agent(name string) (session.Agent, error) {
 		tools, _ = toolkind.For(m.kind.Name)
 	}
 	return session.Agent{
-		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: m.kind.InProcess,
+		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
 	}, nil
 }
 
