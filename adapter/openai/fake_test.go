@@ -22,7 +22,10 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	beServer()
+	goleak.VerifyTestMain(m)
+}
 
 // fake is an endpoint that speaks both interfaces.
 type fake struct {

@@ -19,7 +19,8 @@ import (
 // asServer makes this test binary an MCP server on its standard streams.
 const asServer = "TEST_AS_MCP_SERVER"
 
-func init() {
+// beServer runs this process as a server, if that is what it was started for.
+func beServer() {
 	if os.Getenv(asServer) != "" {
 		_ = newServer().Run(context.Background(), &mcp.StdioTransport{})
 		os.Exit(0)
