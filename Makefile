@@ -63,6 +63,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) conformance
 	@$(MAKE) conformance-agentops
 	@$(MAKE) conformance-claude
+	@$(MAKE) conformance-codex
 	@$(MAKE) cuts
 	@$(MAKE) endurance-quick
 	@echo "All is well."
@@ -80,8 +81,16 @@ ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own prom
 	promtool=$$(ops/promtool.sh) && PROMTOOL=$$promtool $(GO) test -count=1 ./ops
 
 .PHONY: agents
-agents: need-go need-node ## Install the real agents that tests run, outside the project
+agents: need-go need-node ## Install the real agents that make test runs, outside the project
 	$(GO) run ./internal/realagent/install
+
+.PHONY: agents-all
+agents-all: need-go need-node ## Install all real agents (three gigabytes)
+	$(GO) run ./internal/realagent/install -all
+
+.PHONY: test-agents
+test-agents: agents-all ## The real agents that make test does not run
+	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./e2e/agents
 
 examples/claude-agent-sdk/typescript/node_modules/.package-lock.json: examples/claude-agent-sdk/typescript/package-lock.json | need-node
 	npm --prefix examples/claude-agent-sdk/typescript ci --no-audit --no-fund
@@ -108,6 +117,10 @@ conformance-agentops: binary conformance/node_modules/.package-lock.json ## The 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
 	cd conformance && node run.mjs --agent claude && node convert.mjs
+
+.PHONY: conformance-codex
+conformance-codex: binary agents conformance/node_modules/.package-lock.json ## The same with the real Codex, and its recordings
+	cd conformance && node run.mjs --agent codex && node convert.mjs --from codex --bare
 
 .PHONY: cuts
 cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared

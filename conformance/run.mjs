@@ -16,17 +16,17 @@ import { table } from './lib/table.mjs';
 import { Trial } from './lib/trial.mjs';
 
 const USAGE = `usage: node run.mjs [options]
-  --agent A         demo (default); agentops: two gateways, one as the agent of the other; claude: a real Claude Code with a
-                    scripted model, which needs Go and npm
+  --agent A         demo (default); agentops: two gateways, one as the agent of the other; claude, codex, gemini, …: a real agent with
+                    a scripted model, which needs Go and npm
   --binary F        the gateway to start (default ../bin/tributary)
   --url U --token T a gateway that runs already, instead of --binary; only with the demo agent
-  --claude F        with --agent claude: this command instead of the pinned Claude Code
-  --full            with --agent claude or agentops: every way and profile, not each case × client once
+  --command F       with a real agent: this command instead of the pinned one
+  --full            with any agent but demo: every way and profile, not each case × client once
   --case C          only these cases, repeatable (default all of the agent's)
   --client C        only these clients: 5.0.0 … 7.0.173, or a major; repeatable
   --way W           only chat (the Chat class) or hook (useChat); repeatable
   --profile P       only none (no ?client=) or own (?client=<major>); repeatable
-  --jobs N          trials at the same time (default 48, they mostly wait; 4 with claude)
+  --jobs N          trials at the same time (default 48, they mostly wait; 4 with a real agent)
   --later           also the cases marked later: what the gateway does not do yet
   --verbose         also print what the clients write to the console
   --list            print the cases
@@ -49,7 +49,7 @@ async function main() {
   try {
     const many = { type: 'string', multiple: true }, one = { type: 'string' };
     o = parseArgs({ options: {
-      agent: one, claude: one, full: { type: 'boolean' }, binary: one, url: one, token: one, jobs: one, case: many, client: many, way: many, profile: many,
+      agent: one, command: one, full: { type: 'boolean' }, binary: one, url: one, token: one, jobs: one, case: many, client: many, way: many, profile: many,
       expected: one, list: { type: 'boolean' }, verbose: { type: 'boolean' }, later: { type: 'boolean' }, help: { type: 'boolean' },
     } }).values;
     if (o.help) { console.log(USAGE); return 0; }
@@ -73,7 +73,7 @@ async function main() {
   const binary = o.binary ?? path.join(HERE, '../bin/tributary');
   const server = o.url
     ? { base: new URL(o.url).origin, token: o.token, stop: async () => {}, stderr: () => '', alive: () => true }
-    : await agent.start(binary, { command: o.claude });
+    : await agent.start(binary, { command: o.command });
   const closeWindow = openWindow();
   // A page would only log what a client leaves unhandled; here it counts as said.
   process.on('unhandledRejection', e => console.error(e));
@@ -82,7 +82,7 @@ async function main() {
     await visit(server.base, server.token);
     const sparse = agent.inTurn && !o.full;
     const plan = (sparse ? inTurn : full)(cases, all, ways, profiles);
-    const another = options => (o.url ? Promise.reject(new Error('--url has one gateway only: leave this case out')) : agent.start(binary, { command: o.claude, ...options }));
+    const another = options => (o.url ? Promise.reject(new Error('--url has one gateway only: leave this case out')) : agent.start(binary, { command: o.command, ...options }));
     const site = { ...http(server), work: server.work, said: server.said, far: server.far, another };
     const results = await runAll(plan, { site, known, later: o.later || o.case?.length > 0, jobs: Number(o.jobs ?? agent.jobs), alive: server.alive });
     return report(results, { known, clients, ways, sparse, whole: !o.case && !o.client && !o.way && !o.profile && !sparse, server, said });

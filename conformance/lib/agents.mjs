@@ -1,12 +1,17 @@
 // The agents a run can have behind the gateway, and what goes with each.
 import { startAgentOps } from './agentops.mjs';
-import { startClaude } from './claude.mjs';
+import { real } from './real.mjs';
 import { start } from './server.mjs';
+
+// A process of 200 MB or more for each session: few at a time, and every case × client once.
+const few = { expected: null, jobs: 4, inTurn: true };
+// The cases that hold for every real agent, whatever the names of its tools.
+const any = name => ({ ...few, cases: 'cases/real', start: real(name) });
 
 export const AGENTS = {
   demo: { cases: 'cases', expected: 'expected-failures.json', jobs: 48, inTurn: false, start },
   // Two gateways, one as the agent of the other.
   agentops: { cases: 'cases/agentops', expected: null, jobs: 24, inTurn: true, start: startAgentOps },
-  // A process of 200 MB for each session: few at a time, and every case × client once.
-  claude: { cases: 'cases/claude', expected: null, jobs: 4, inTurn: true, start: startClaude },
+  claude: { ...few, cases: 'cases/claude', start: real('claude') },
+  ...Object.fromEntries(['codex', 'opencode', 'opencode-acp', 'claude-acp', 'codex-acp', 'gemini', 'qwen', 'copilot', 'kimi', 'kilo', 'pi'].map(name => [name, any(name)])),
 };

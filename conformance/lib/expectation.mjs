@@ -37,6 +37,12 @@ function answerTo(parts, id) {
   return asked && (asked.state === 'output-available' ? (asked.output.approved ? 'approved' : 'denied') : asked.errorText);
 }
 
+/** What went wrong while a client read the turns; returns a sentence for each. */
+export const unread = ({ turns, errors }) => [
+  ...errors.map(e => `stream ${e.stream ?? '-'}: ${e.problem}`),
+  ...(turns.length ? [] : ['there is no stream']),
+];
+
 /** Compares the turns one client made of a recording; returns a sentence for each difference. */
 export function differences(wants, { turns, errors }, profile) {
   const out = errors.map(e => `stream ${e.stream ?? '-'}: ${e.problem}`);

@@ -4,6 +4,7 @@ export const slow = ms => `[[script:slow ${ms}]]`;
 export const read = file => `[[script:read ${file}]]`;
 export const write = file => `[[script:write ${file}]]`;
 export const both = file => `[[script:both ${file}]]`;
+export const escalate = command => `[[script:escalate ${command}]]`;
 export const call = (tool, input) => `[[script:call ${tool} ${JSON.stringify(input)}]]`;
 
 export const SLOW_TEXT = 'One word after another this text goes on for a while so that whoever reads it has the time to press a button or pull a plug before it has come to its end which is at the fortieth word.';

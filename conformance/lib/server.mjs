@@ -49,13 +49,13 @@ const LIMITS = 'limits: {requests: none, streams: none}\n';
 
 /**
  * Starts the gateway and waits for its ready line: {base, token, work, stop, again, said, stderr, alive}. yaml: what its configuration
- * says. again(signal) ends it so and starts it anew, at the same address with the same data.
+ * says; work: the folder of the agents, if not a new one. again(signal) ends it so and starts it anew, at the same address with the same data.
  */
-export async function start(binary, { agent = 'demo', auth = 'token', env, args = [], yaml } = {}) {
+export async function start(binary, { agent = 'demo', auth = 'token', env, args = [], yaml, work: given } = {}) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-conformance-'));
   const remove = async () => { fs.rmSync(dir, { recursive: true, force: true }); };
   const forget = own(remove);
-  const work = fs.mkdtempSync(path.join(dir, 'work-'));
+  const work = given ?? fs.mkdtempSync(path.join(dir, 'work-'));
   const config = path.join(dir, 'tributary.yaml');
   fs.writeFileSync(config, LIMITS + (yaml ?? ''));
   const argv = listen => ['serve', '--listen', listen, '--data', path.join(dir, 'data'), '--cwd', work, '--auth', auth, '--agent', agent, '--config', config, ...args];

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { findClaude } from '../lib/claude.mjs';
+import { commandOf } from '../lib/real.mjs';
 
 const ROOT = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
 const BINARY = process.env.TRIBUTARY_BINARY ?? path.join(ROOT, '../bin/tributary');
@@ -36,8 +36,8 @@ const damages = {
 for (const [name, damage] of Object.entries(damages)) {
   test(`the damage ${damage} makes ${name} fail`, async () => {
     const claude = path.join(dir, `damaged-${name}`);
-    fs.writeFileSync(claude, `#!/bin/sh\n'${await findClaude()}' "$@" | sed -u '${damage}'\n`, { mode: 0o755 });
-    const r = await run(['--case', name, '--claude', claude]);
+    fs.writeFileSync(claude, `#!/bin/sh\n'${await commandOf('claude')}' "$@" | sed -u '${damage}'\n`, { mode: 0o755 });
+    const r = await run(['--case', name, '--command', claude]);
     assert.equal(r.last, '0 passed, 1 failed, 0 skipped', r.out + r.err);
     assert.equal(r.code, 1);
     clean();
@@ -45,7 +45,7 @@ for (const [name, damage] of Object.entries(damages)) {
 }
 
 test('an agent that does not start makes the run fail', async () => {
-  const r = await run(['--case', 'tool', '--claude', '/bin/false']);
+  const r = await run(['--case', 'tool', '--command', '/bin/false']);
   assert.equal(r.last, '0 passed, 1 failed, 0 skipped', r.out + r.err);
   assert.match(r.out, /claude/);
   clean();

@@ -18,29 +18,52 @@ const installTime = 5 * time.Minute
 // Agent is a real agent, ready to be started by a test. Everything in it is
 // gone when the test is over; what the test starts it must end itself.
 type Agent struct {
-	Package Package
-	Path    string           // of the command
-	Env     []string         // the whole environment of the agent's processes
-	Home    string           // empty at first; sessions are kept below it
-	Dir     string           // a workspace; holds hello.txt
-	Model   *modeltest.Model // what the agent takes for its provider
+	Kind
+	Room
+
+	Path     string            // of the command
+	Env      []string          // the whole environment of the agent's processes
+	Settings map[string]string // the same by name
+	Model    *modeltest.Model  // what the agent takes for its provider
 }
 
 // HelloText is the content of hello.txt in every workspace.
 const HelloText = "hello from a file\n"
 
-// Claude returns Claude Code. Two processes started with the same Agent share
-// the home, so the second can resume what the first began; it has to run in
-// the same folder.
+// Claude returns Claude Code.
 func Claude(tb testing.TB) Agent {
 	tb.Helper()
-	a := prepare(tb, ClaudeCode())
-	a.Env = ClaudeEnv(a.Home, scratch(tb), a.Model.URL)
+	return Get(tb, "claude")
+}
+
+// Get returns the agent of that name, which is installed if it is not there.
+// Two processes started with the same Agent share the home, so the second can
+// resume the first one's sessions; it has to run in the same folder.
+func Get(tb testing.TB, name string) Agent {
+	tb.Helper()
+	k, ok := KindOf(name)
+	if !ok {
+		tb.Fatalf("there is no agent %s", name)
+	}
+	a := Agent{Kind: k, Path: installed(tb, k.Package), Model: modeltest.Start(tb, scriptedmodel.Options{})}
+	a.Room = Room{Home: tb.TempDir(), Dir: tb.TempDir(), Tmp: scratch(tb), URL: a.Model.URL}
+	a.Settings = k.Closed(a.Room, a.Path)
+	a.Env = Pairs(a.Settings)
+	if err := k.Furnish(a.Room); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(a.Dir+"/hello.txt", []byte(HelloText), 0o644); err != nil {
+		tb.Fatal(err)
+	}
 	return a
 }
 
-func prepare(tb testing.TB, p Package) Agent {
+// installed returns the command of a package, which is installed if it is not there.
+func installed(tb testing.TB, p Package) string {
 	tb.Helper()
+	if p.Name == "" {
+		return ""
+	}
 	store, err := DefaultStore()
 	if err != nil {
 		tb.Fatal(err)
@@ -56,12 +79,7 @@ func prepare(tb testing.TB, p Package) Agent {
 			tb.Fatal(err)
 		}
 	}
-	a := Agent{Package: p, Path: path, Home: tb.TempDir(), Dir: tb.TempDir()}
-	if err := os.WriteFile(a.Dir+"/hello.txt", []byte(HelloText), 0o644); err != nil {
-		tb.Fatal(err)
-	}
-	a.Model = modeltest.Start(tb, scriptedmodel.Options{})
-	return a
+	return path
 }
 
 // scratch returns a temporary folder with a short path: agents put sockets

@@ -4,12 +4,12 @@
 // provider. It is for tests and for the programs that prepare or record them.
 //
 // Agents are installed in $TRIBUTARY_AGENTS_DIR, by default tributary/agents
-// in the user's cache folder, as NAME@VERSION. A file lock keeps test packages
+// in the user's cache folder, as NAME@VERSION and a digest of the lock file. A file lock keeps test packages
 // that run at the same time from installing twice, and a rename puts a
 // finished installation into place, so one that was broken off leaves nothing
 // that looks finished. Install ahead of the tests with
 //
-//	go run ./internal/realagent/install
+//	go run ./internal/realagent/install [-all | NAME...]
 //
 // A test that cannot get its agent fails and says what to do. With -short
 // nothing is installed: the test is skipped unless the agent is there.

@@ -1,32 +1,65 @@
 package realagent
 
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
 // Key is the dummy API key of closed runs.
 const Key = "sk-test"
 
 // ClosedEnv returns the environment in which an agent sees nothing of the
 // user's: no settings, no keys, only the system's own commands.
-func ClosedEnv(home, tmp string) []string {
-	return []string{
-		"HOME=" + home,
-		"TMPDIR=" + tmp,
-		"PATH=/usr/local/bin:/usr/bin:/bin",
-		"LANG=C.UTF-8",
-		"TERM=dumb",
-		"SHELL=/bin/sh",
+func ClosedEnv(home, tmp string) map[string]string {
+	return map[string]string{
+		"HOME":   home,
+		"TMPDIR": tmp,
+		"PATH":   "/usr/local/bin:/usr/bin:/bin",
+		"LANG":   "C.UTF-8",
+		"TERM":   "dumb",
+		"SHELL":  "/bin/sh",
 	}
 }
 
-// ClaudeEnv returns ClosedEnv with what Claude Code needs to talk to the model
-// at modelURL and to nobody else, and to give up after one retry.
-func ClaudeEnv(home, tmp, modelURL string) []string {
-	return append(ClosedEnv(home, tmp),
-		"CLAUDE_CONFIG_DIR="+home+"/.claude",
-		"ANTHROPIC_BASE_URL="+modelURL,
-		"ANTHROPIC_API_KEY="+Key,
-		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
-		"DISABLE_AUTOUPDATER=1",
-		"DISABLE_TELEMETRY=1",
-		"DISABLE_ERROR_REPORTING=1",
-		"CLAUDE_CODE_MAX_RETRIES=1",
-	)
+// Closed returns the whole environment of a kind whose command is at path. What
+// came with the agent is found before what the machine has: some need a newer
+// Node.js than that, or start a second program of their package.
+func (k Kind) Closed(r Room, path string) map[string]string {
+	env := ClosedEnv(r.Home, r.Tmp)
+	if path != "" {
+		env["PATH"] = filepath.Dir(path) + ":" + env["PATH"]
+	}
+	if k.Vars != nil {
+		maps.Copy(env, k.Vars(r))
+	}
+	return env
+}
+
+// Furnish writes the kind's configuration files.
+func (k Kind) Furnish(r Room) error {
+	if k.Files == nil {
+		return nil
+	}
+	for name, text := range k.Files(r) {
+		file := filepath.Join(r.Home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return fmt.Errorf("settings of %s: %w", k.Name, err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return fmt.Errorf("settings of %s: %w", k.Name, err)
+		}
+	}
+	return nil
+}
+
+// Pairs returns an environment as processes take it.
+func Pairs(env map[string]string) []string {
+	out := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, name+"="+env[name])
+	}
+	return out
 }

@@ -37,7 +37,10 @@ func DefaultStore() (Store, error) {
 	return Store{Dir: filepath.Join(cache, "tributary", "agents")}, nil
 }
 
-func (s Store) home(p Package) string { return filepath.Join(s.Dir, filepath.FromSlash(p.String())) }
+// home is another folder for another lock.
+func (s Store) home(p Package) string {
+	return filepath.Join(s.Dir, filepath.FromSlash(p.String()+"+"+p.digest()))
+}
 
 func command(dir string, p Package) string {
 	return filepath.Join(dir, "node_modules", ".bin", p.Command)
@@ -94,15 +97,28 @@ func (s Store) install(ctx context.Context, p Package, home string) error {
 		return fmt.Errorf("the folder for agents cannot be written, set %s to another: %w", DirVariable, err)
 	}
 	defer os.RemoveAll(fresh)
+	wants, lock, err := p.manifest()
+	if err != nil {
+		return fmt.Errorf("%s has no lock file: %w", p, err)
+	}
+	for name, text := range map[string][]byte{"package.json": wants, "package-lock.json": lock} {
+		if err := os.WriteFile(filepath.Join(fresh, name), text, 0o644); err != nil {
+			return fmt.Errorf("the folder for agents cannot be written, set %s to another: %w", DirVariable, err)
+		}
+	}
+	// Not "npm ci": it refuses a lock that lacks a package for another platform,
+	// and not every registry has them all. What the lock names is installed as named.
 	get := exec.CommandContext(ctx, npm, "install", "--prefix", fresh, "--no-audit", "--no-fund",
-		"--ignore-scripts=false", "--save-exact", "--loglevel=error", p.String())
+		"--ignore-scripts=false", "--loglevel=error")
 	get.Dir = fresh
 	if out, err := run(ctx, get); err != nil {
 		return fmt.Errorf("npm cannot install %s, so connect this machine to a registry or run the tests with -short: %w: %s", p, err, out)
 	}
 	try := exec.CommandContext(ctx, command(fresh, p), "--version")
 	try.Dir = fresh
-	try.Env = ClosedEnv(filepath.Join(fresh, "home"), os.TempDir())
+	env := ClosedEnv(filepath.Join(fresh, "home"), os.TempDir())
+	env["PATH"] = filepath.Dir(try.Path) + ":" + env["PATH"]
+	try.Env = Pairs(env)
 	if out, err := run(ctx, try); err != nil {
 		return fmt.Errorf("%s was installed but does not start on this machine: %w: %s", p, err, out)
 	}

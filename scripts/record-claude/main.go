@@ -50,7 +50,7 @@ func record(ctx context.Context, out string, names []string) error {
 	if err != nil {
 		return err
 	}
-	claude, err := store.Install(ctx, realagent.ClaudeCode())
+	claude, err := store.Install(ctx, claudeCode().Package)
 	if err != nil {
 		return err
 	}
@@ -79,4 +79,10 @@ func play(ctx context.Context, claude, out string, c scenario) error {
 	}
 	defer r.close()
 	return c.play(ctx, r)
+}
+
+// claudeCode is the agent that is recorded.
+func claudeCode() realagent.Kind {
+	k, _ := realagent.KindOf("claude")
+	return k
 }

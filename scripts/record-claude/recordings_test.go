@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/tributary-dev/tributary/internal/realagent"
 )
 
 const folder = "../../testdata/claude"
@@ -82,8 +80,8 @@ func check(t *testing.T, lines [][]byte) {
 		if err := json.Unmarshal(raw, &l); err != nil {
 			t.Fatalf("line %d: %v", i+1, err)
 		}
-		if i == 0 && (l.Dir != "meta" || l.Version != realagent.ClaudeCode().String()) {
-			t.Errorf("recorded with %q; record it again with %s", l.Version, realagent.ClaudeCode())
+		if i == 0 && (l.Dir != "meta" || l.Version != claudeCode().Package.String()) {
+			t.Errorf("recorded with %q; record it again with %s", l.Version, claudeCode().Package)
 		}
 		switch {
 		case l.Dir == "out":

@@ -1,0 +1,138 @@
+//go:build linux
+
+package agents_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// TestRealAgentsTellTheSame: each agent plays every script in one session, and
+// the Trace has the same of it, apart from what is known of the agent.
+func TestRealAgentsTellTheSame(t *testing.T) {
+	var found []row
+	for _, k := range chosen() {
+		t.Run(k.Name, func(t *testing.T) {
+			if r, ok := examine(t, k); ok {
+				found = append(found, r)
+			}
+		})
+	}
+	if !t.Failed() {
+		checkTable(t, found)
+	}
+}
+
+// examine runs one agent through all scripts.
+func examine(t *testing.T, k realagent.Kind) (r row, ok bool) {
+	before := strays()
+	b := newBench(t, k)
+	b.start()
+	r = row{kind: k}
+	one := func(s script) (ended bool) {
+		ok = t.Run(s.name, func(t *testing.T) {
+			turn := b.play(t, s)
+			ended = true
+			b.checkTurn(t, s, turn)
+		}) && ok
+		return ended
+	}
+	ok = true
+	for _, s := range scripts() {
+		if !one(s) {
+			return r, false // the session is of no use any more
+		}
+	}
+	b.restart()
+	one(recall())
+	r.kinds = kindsOf(b.seen)
+	b.end()
+	b.checkNothingLeft()
+	if n := strays() - before; n > 0 {
+		t.Errorf("%s wanted to reach the world %d times", k.Name, n)
+	}
+	return r, ok && !t.Failed()
+}
+
+func (b *bench) checkTurn(t *testing.T, s script, turn []trace.Record) {
+	t.Helper()
+	want, why := expected(b.agent.Name, s)
+	if got := shapeOf(turn); want != "" && got != want {
+		t.Errorf("the turn's shape is\n  %s\nwant%s\n  %s", got, why, want)
+	}
+	open := map[string]bool{}
+	last := ""
+	for i, r := range turn {
+		switch p := r.Payload.(type) {
+		case trace.ToolCall:
+			open[p.ToolCallID] = true
+		case trace.ToolResult:
+			delete(open, p.ToolCallID)
+		case trace.Message:
+			last += p.Text + "\n"
+		case trace.Stop:
+			if i != len(turn)-1 {
+				t.Errorf("the turn ends at record %d of %d", i+1, len(turn))
+			}
+		}
+	}
+	if len(open) > 0 {
+		t.Errorf("calls without a result: %v", open)
+	}
+	if !strings.Contains(last, s.text) {
+		t.Errorf("the agent said %q; want %q in it", last, s.text)
+	}
+	files := b.files()
+	if s.made != "" && !slices.Contains(files, s.made) {
+		t.Errorf("the workspace holds %v; want %s in it", files, s.made)
+	}
+	if s.missing != "" && slices.Contains(files, s.missing) && !exempt(b.agent.Name, s) {
+		t.Errorf("the workspace holds %v; %s was refused", files, s.missing)
+	}
+}
+
+// checkNothingLeft checks what remains when the gateway has ended.
+func (b *bench) checkNothingLeft() {
+	b.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for len(b.processes()) > 0 && time.Now().Before(deadline) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if left := b.processes(); len(left) > 0 {
+		b.Errorf("processes are left behind:\n%s", strings.Join(left, "\n"))
+	}
+	want := []string{"hello.txt"}
+	for _, s := range scripts() {
+		if s.made != "" {
+			want = append(want, s.made)
+		}
+		if exempt(b.agent.Name, s) {
+			want = append(want, s.missing)
+		}
+	}
+	slices.Sort(want)
+	if got := b.files(); !slices.Equal(got, want) {
+		b.Errorf("the workspace holds %v; want %v", got, want)
+	}
+	if text, err := os.ReadFile(filepath.Join(b.agent.Dir, "hello.txt")); err != nil || string(text) != realagent.HelloText {
+		b.Errorf("hello.txt holds %q, %v", text, err)
+	}
+}
+
+func kindsOf(records []trace.Record) map[trace.Kind]bool {
+	kinds := map[trace.Kind]bool{}
+	for _, r := range records {
+		kinds[r.Payload.Kind()] = true
+	}
+	return kinds
+}
+
+func because(why string) string { return fmt.Sprintf(" (%s)", why) }

@@ -1,0 +1,10 @@
+// Package agents runs every real agent through the gateway, with the scripted
+// model in place of a provider, and compares what the Trace has of the same
+// script: see docs/agents-matrix.md, which these tests write.
+//
+// The tests take the agents that every run needs. TRIBUTARY_TEST_AGENTS names
+// others: "others" is all the rest, "all" is all, and a list has commas.
+//
+// The tests run in a network of their own that has only loopback, where the
+// system lets them. So no agent can reach anybody else, and its attempts count.
+package agents

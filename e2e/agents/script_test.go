@@ -1,0 +1,170 @@
+//go:build linux
+
+package agents_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// A script is one turn that every agent plays, in the order of scripts.
+type script struct {
+	name   string
+	prompt string // DIR is the workspace
+	// shape is what the Trace has of it; see shapeOf.
+	// Empty: agents differ too much in it.
+	shape string
+	// choose answers a permission request; stopAt stops the turn at the first
+	// record of that kind.
+	choose trace.OptionKind
+	stopAt trace.Kind
+	// text stands in the last message, made and missing say what the workspace
+	// holds after it.
+	text    string
+	made    string
+	missing string
+}
+
+// Shapes that more than one script has.
+const (
+	answered = "message stop:completed"
+	oneTool  = "message tool_call tool_result:completed message stop:completed"
+	allowed  = "message tool_call permission_request permission_response:allow tool_result:completed message stop:completed"
+	failed   = "stop:failed"
+)
+
+func scripts() []script {
+	return []script{
+		{name: "plain", prompt: "[[script:think]] The word is heron.", shape: answered, text: scriptedmodel.ThinkText},
+		{name: "tool", prompt: "[[script:read DIR/hello.txt]]", shape: oneTool, text: "hello from a file"},
+		{name: "parallel", prompt: "[[script:both DIR/hello.txt]]", shape: "message tool_call tool_call tool_result:completed tool_result:completed message stop:completed"},
+		{name: "allow", prompt: "[[script:escalate touch DIR/allowed]]", choose: trace.AllowOnce, shape: allowed, made: "allowed"},
+		{
+			name: "deny", prompt: "[[script:escalate touch DIR/denied]]", choose: trace.RejectOnce, missing: "denied",
+			shape: "message tool_call permission_request permission_response:reject tool_result:denied message stop:completed",
+		},
+		{name: "write", prompt: "[[script:write DIR/written.txt]]", choose: trace.AllowOnce, shape: allowed, made: "written.txt"},
+		{name: "plan", prompt: "[[script:plan look | leap | land]]", choose: trace.AllowOnce},
+		{name: "question", prompt: "[[script:ask Which colour? | Red | Blue]]", choose: trace.AllowOnce},
+		{name: "stop in text", prompt: "[[script:slow 100]]", stopAt: trace.KindMessageDelta, shape: "message stop:canceled"},
+		{name: "after a stop", prompt: "[[script:plain]]", shape: answered, text: scriptedmodel.PlainText},
+		{
+			name: "stop at a request", prompt: "[[script:escalate touch DIR/stopped]]", stopAt: trace.KindPermissionRequest, missing: "stopped",
+			shape: "message tool_call permission_request permission_response:canceled tool_result:canceled stop:canceled",
+		},
+		{name: "error", prompt: "[[script:error 400]]", shape: failed},
+		{name: "error in mid-stream", prompt: "[[script:error-event]]", shape: "message " + failed},
+		{name: "after an error", prompt: "[[script:plain]]", shape: answered, text: scriptedmodel.PlainText},
+		{name: "always", prompt: "[[script:escalate touch DIR/always]]", choose: trace.AllowAlways, shape: allowed, made: "always"},
+		{name: "always, again", prompt: "[[script:escalate touch DIR/always]]", choose: trace.AllowOnce, shape: oneTool},
+	}
+}
+
+// recall is played after a restart of the gateway.
+func recall() script {
+	return script{name: "resume", prompt: "[[script:recall]]", shape: answered, text: "heron"}
+}
+
+// endless is how long a turn that does not end by itself is let run.
+const endless = 40 * time.Second
+
+// play plays a script and returns the records of its turn.
+func (b *bench) play(t *testing.T, s script) []trace.Record {
+	t.Helper()
+	outer := b.T
+	b.T = t
+	defer func() { b.T = outer }()
+	stopped := false
+	stop := func() {
+		if !stopped {
+			stopped = true
+			b.stop()
+		}
+	}
+	late := time.AfterFunc(endless, func() { b.stop() })
+	defer late.Stop()
+	turn, err := b.turn(strings.ReplaceAll(s.prompt, "DIR", b.agent.Dir), patience, func(p trace.Payload) {
+		switch p := p.(type) {
+		case trace.PermissionRequest:
+			switch {
+			case s.stopAt == trace.KindPermissionRequest:
+				stop()
+			case p.DecidedBy == "":
+				b.call("POST", b.path("/permissions/"+p.RequestID), choice(p, s.choose))
+			}
+		case trace.Question:
+			b.call("POST", b.path("/questions/"+p.QuestionID), map[string]any{"value": "Blue"})
+		case trace.MessageDelta:
+			if s.stopAt == trace.KindMessageDelta {
+				stop()
+			}
+		}
+	})
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, shapeOf(turn), b.server.Said())
+	}
+	return turn
+}
+
+// choice is the answer of that kind; an agent without such an option gets the
+// one that is next to it.
+func choice(r trace.PermissionRequest, want trace.OptionKind) map[string]any {
+	for _, kind := range []trace.OptionKind{want, map[trace.OptionKind]trace.OptionKind{trace.AllowAlways: trace.AllowOnce}[want]} {
+		if i := slices.IndexFunc(r.Options, func(o trace.PermissionOption) bool { return o.OptionKind == kind }); i >= 0 {
+			return map[string]any{"option": r.Options[i].ID}
+		}
+	}
+	return map[string]any{"approved": want != trace.RejectOnce}
+}
+
+// shapeOf is a turn as a grader sees it: its kinds in order, and how its calls,
+// its requests and itself ended. Parts that begin and end, thoughts, steps,
+// usage, errors and the like are left out, since not every agent tells of them.
+// Messages in a row are one, and of calls and results in a row the calls stand
+// first: whether calls of one answer run side by side is up to the agent.
+func shapeOf(turn []trace.Record) string {
+	var out []string
+	for _, r := range turn {
+		word := string(r.Payload.Kind())
+		switch p := r.Payload.(type) {
+		case trace.Message:
+			if p.Text == "" {
+				continue
+			}
+		case trace.ToolCall, trace.PermissionRequest:
+		case trace.ToolResult:
+			word += ":" + string(p.Status)
+		case trace.PermissionResponse:
+			word += ":" + verdict(p)
+		case trace.Stop:
+			word += ":" + string(p.Outcome)
+		default:
+			continue
+		}
+		if len(out) > 0 && out[len(out)-1] == word && word == "message" {
+			continue
+		}
+		out = append(out, word)
+	}
+	for i := range out {
+		for j := i; j > 0 && out[j] == "tool_call" && strings.HasPrefix(out[j-1], "tool_result"); j-- {
+			out[j], out[j-1] = out[j-1], out[j]
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func verdict(p trace.PermissionResponse) string {
+	switch {
+	case p.Outcome != trace.Selected:
+		return string(p.Outcome)
+	case p.OptionKind == trace.RejectOnce || p.OptionKind == trace.RejectAlways:
+		return "reject"
+	}
+	return "allow"
+}

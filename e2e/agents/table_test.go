@@ -1,0 +1,152 @@
+//go:build linux
+
+package agents_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+const page = "../../docs/agents-matrix.md"
+
+// row is what was found of one agent.
+type row struct {
+	kind  realagent.Kind
+	kinds map[trace.Kind]bool
+}
+
+// told are the kinds of the table, in the order in which a turn has them.
+func told() []trace.Kind {
+	return []trace.Kind{
+		trace.KindThought, trace.KindMessage, trace.KindToolCall, trace.KindToolResult, trace.KindPermissionRequest, trace.KindPermissionResponse,
+		trace.KindQuestion, trace.KindAnswer, trace.KindPark, trace.KindFileChange, trace.KindPlan, trace.KindStep, trace.KindUsage, trace.KindError, trace.KindStop,
+	}
+}
+
+func (r row) name() string { return "`" + r.kind.Name + "`" }
+
+// cells are the row of the first table.
+func (r row) cells() string {
+	version := "in the gateway"
+	if r.kind.Package.Name != "" {
+		version = r.kind.Package.String()
+	}
+	cells := []string{r.name(), version}
+	for _, k := range told() {
+		mark := "–"
+		if r.kinds[k] {
+			mark = "●"
+		}
+		cells = append(cells, mark)
+	}
+	return "| " + strings.Join(cells, " | ") + " |"
+}
+
+// differences are the row of the second table.
+func (r row) differences() string {
+	var list []string
+	for _, s := range append(scripts(), recall()) {
+		if d, ok := known()[r.kind.Name][s.name]; ok {
+			list = append(list, s.name+": `"+d.shape+"` ("+d.why+")")
+		}
+	}
+	if list == nil {
+		list = []string{"none"}
+	}
+	return "| " + r.name() + " | " + strings.Join(list, "<br>") + " |"
+}
+
+// checkTable compares the rows with those on the page, or writes them.
+func checkTable(t *testing.T, rows []row) {
+	t.Helper()
+	old, err := os.ReadFile(page)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	had := map[string]string{}
+	for line := range strings.Lines(string(old)) {
+		had[firstCells(line)] = strings.TrimSpace(line)
+	}
+	now := map[string]string{}
+	for _, r := range rows {
+		for _, line := range []string{r.cells(), r.differences()} {
+			key := firstCells(line)
+			now[key] = line
+			if !*update && had[key] != line {
+				t.Errorf("%s does not say what was found; run these tests with -update\n- %s\n+ %s", page, had[key], line)
+			}
+		}
+	}
+	if !*update {
+		return
+	}
+	if err := os.WriteFile(page, []byte(pageOf(had, now)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// firstCells names a row: its table and its agent.
+func firstCells(line string) string {
+	cells := strings.Split(line, " | ")
+	table := "kinds"
+	if len(cells) <= 2 {
+		table = "differences"
+	}
+	return table + " " + strings.TrimPrefix(cells[0], "| ")
+}
+
+// pageOf is the page with what is known of the agents that did not run.
+func pageOf(had, now map[string]string) string {
+	var b strings.Builder
+	b.WriteString(`# What each agent tells
+
+These tables are written by the tests in e2e/agents, which run each real agent with a scripted model: ` + "`make agents-all`" + ` installs
+them, ` + "`make test-agents`" + ` checks the tables. Claude Code and Codex are part of ` + "`make test`" + `.
+
+## Kinds of the Trace
+
+All agents play the same scripts. A ● says that the Trace of the session holds the kind.
+
+| agent | version |`)
+	for _, k := range told() {
+		b.WriteString(" " + string(k) + " |")
+	}
+	b.WriteString("\n|" + strings.Repeat("---|", len(told())+2) + "\n")
+	line := func(key string) {
+		text := now[key]
+		if text == "" {
+			text = had[key]
+		}
+		if text != "" {
+			b.WriteString(text + "\n")
+		}
+	}
+	for _, k := range realagent.Kinds() {
+		line("kinds `" + k.Name + "`")
+	}
+	b.WriteString(`
+## The same script, the same shape
+
+The shape of a turn is the kinds in order, with how calls, requests and the turn ended. Thoughts, steps, usage, plans, file changes and
+errors are left out. Messages in a row count once, and of calls and results in a row the calls stand first.
+
+| script | shape |
+|---|---|
+`)
+	for _, s := range append(scripts(), recall()) {
+		shape := "differs from agent to agent"
+		if s.shape != "" {
+			shape = "`" + s.shape + "`"
+		}
+		b.WriteString("| " + s.name + " | " + shape + " |\n")
+	}
+	b.WriteString("\nThe agents differ from that here:\n\n| agent | differences |\n|---|---|\n")
+	for _, k := range realagent.Kinds() {
+		line("differences `" + k.Name + "`")
+	}
+	return b.String()
+}

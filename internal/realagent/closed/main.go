@@ -1,0 +1,58 @@
+//go:build unix
+
+// Command closed prepares an agent for a test that is not written in Go: it
+// installs the agent if need be, writes its configuration files below the home,
+// and prints what the gateway's configuration says of the agent, as JSON.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/tributary-dev/tributary/internal/realagent"
+)
+
+func main() {
+	var room realagent.Room
+	flag.StringVar(&room.Home, "home", "", "the agent's home, an empty folder")
+	flag.StringVar(&room.Tmp, "tmp", "", "a temporary folder with a short path")
+	flag.StringVar(&room.Dir, "dir", "", "the workspace")
+	flag.StringVar(&room.URL, "model", "", "address of the scripted model, without a slash at its end")
+	flag.Parse()
+	if err := prepare(flag.Arg(0), room); err != nil {
+		fmt.Fprintln(os.Stderr, "closed:", err)
+		os.Exit(1)
+	}
+}
+
+func prepare(name string, room realagent.Room) error {
+	k, ok := realagent.KindOf(name)
+	if !ok {
+		return fmt.Errorf("there is no agent %q", name)
+	}
+	store, err := realagent.DefaultStore()
+	if err != nil {
+		return err
+	}
+	var path string
+	if k.Package.Name != "" {
+		if path, err = store.Install(context.Background(), k.Package); err != nil {
+			return err
+		}
+	}
+	if err := k.Furnish(room); err != nil {
+		return err
+	}
+	agent := map[string]any{"adapter": k.Name}
+	if k.Options != nil {
+		agent = k.Options(room)
+		agent["adapter"] = k.Name
+	}
+	if path != "" {
+		agent["command"], agent["env"] = path, k.Closed(room, path)
+	}
+	return json.NewEncoder(os.Stdout).Encode(agent)
+}

@@ -1,0 +1,187 @@
+package realagent
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// The settings of each agent: where its model is, nobody else to talk to, and
+// few retries, so that a scripted failure does not take minutes.
+
+func claudeEnv(r Room) map[string]string {
+	return map[string]string{
+		"CLAUDE_CONFIG_DIR":                        r.Home + "/.claude",
+		"ANTHROPIC_BASE_URL":                       r.URL,
+		"ANTHROPIC_API_KEY":                        Key,
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+		"DISABLE_AUTOUPDATER":                      "1",
+		"DISABLE_TELEMETRY":                        "1",
+		"DISABLE_ERROR_REPORTING":                  "1",
+		"CLAUDE_CODE_MAX_RETRIES":                  "1",
+	}
+}
+
+func codexEnv(r Room) map[string]string {
+	return map[string]string{"CODEX_HOME": r.Home + "/.codex", "SCRIPTED_API_KEY": Key, "OPENAI_API_KEY": Key, "NO_BROWSER": "1"}
+}
+
+// The model is one whose tools Codex knows: with an unknown name it offers no
+// apply_patch, and with the newest ones no tools at all.
+func codexFiles(r Room) map[string]string {
+	return map[string]string{".codex/config.toml": fmt.Sprintf(`model = "gpt-5.5"
+model_provider = "scripted"
+approval_policy = "on-request"
+sandbox_mode = "read-only"
+check_for_update_on_startup = false
+model_reasoning_summary = "auto"
+[analytics]
+enabled = false
+[feedback]
+enabled = false
+[features]
+plugins = false
+apps = false
+[model_providers.scripted]
+name = "Scripted"
+base_url = %q
+env_key = "SCRIPTED_API_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+[projects.%q]
+trust_level = "trusted"
+`, r.URL+"/v1", r.Dir)}
+}
+
+// codexOptions has Codex ask for what its sandbox forbids, and not for each
+// command, so that its turns compare with those of agents that have a tool to read.
+func codexOptions(Room) map[string]any {
+	return map[string]any{"options": map[string]any{"approval": "on-request"}}
+}
+
+func opencodeEnv(r Room) map[string]string {
+	return map[string]string{
+		"OPENCODE_PURE":                    "1",
+		"OPENCODE_DISABLE_MODELS_FETCH":    "1",
+		"OPENCODE_DISABLE_AUTOUPDATE":      "1",
+		"OPENCODE_DISABLE_LSP_DOWNLOAD":    "1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+		"OPENCODE_CONFIG_CONTENT":          opencodeConfig(r),
+	}
+}
+
+// opencodeConfig is for Kilo, too, which is made from OpenCode.
+func opencodeConfig(r Room) string {
+	type object = map[string]any
+	return asJSON(object{
+		"autoupdate": false, "share": "disabled", "model": "scripted/scripted-1", "small_model": "scripted/scripted-1",
+		"enabled_providers": []string{"scripted"},
+		"permission":        object{"bash": "ask", "edit": "ask"},
+		"provider": object{"scripted": object{
+			"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
+			"options": object{"baseURL": r.URL + "/v1", "apiKey": Key},
+			"models": object{"scripted-1": object{
+				"name": "Scripted 1", "reasoning": true, "tool_call": true, "limit": object{"context": 200000, "output": 32000},
+			}},
+		}},
+	})
+}
+
+func geminiEnv(r Room) map[string]string {
+	return map[string]string{
+		"GEMINI_API_KEY": Key, "GOOGLE_GEMINI_BASE_URL": r.URL, "GEMINI_MODEL": "gemini-2.5-flash",
+		"GEMINI_TELEMETRY_ENABLED": "false", "GEMINI_CLI_NO_RELAUNCH": "true", "NO_BROWSER": "true",
+	}
+}
+
+func geminiFiles(Room) map[string]string {
+	type object = map[string]any
+	return map[string]string{".gemini/settings.json": asJSON(object{
+		"security":  object{"auth": object{"selectedType": "gemini-api-key"}, "folderTrust": object{"enabled": false}},
+		"general":   object{"enableAutoUpdate": false, "maxAttempts": 2, "retryFetchErrors": false},
+		"privacy":   object{"usageStatisticsEnabled": false},
+		"telemetry": object{"enabled": false},
+	})}
+}
+
+func qwenEnv(r Room) map[string]string {
+	return map[string]string{"OPENAI_API_KEY": Key, "OPENAI_BASE_URL": r.URL + "/v1", "OPENAI_MODEL": "scripted-1", "NO_BROWSER": "1"}
+}
+
+// The mode is the one that asks: the default one asks a classifier first.
+func qwenFiles(Room) map[string]string {
+	type object = map[string]any
+	return map[string]string{".qwen/settings.json": asJSON(object{
+		"security":  object{"auth": object{"selectedType": "openai"}},
+		"general":   object{"disableAutoUpdate": true, "enableAutoUpdate": false},
+		"privacy":   object{"usageStatisticsEnabled": false},
+		"telemetry": object{"enabled": false},
+		"tools":     object{"approvalMode": "default"},
+		"model":     object{"generationConfig": object{"maxRetries": 1}},
+	})}
+}
+
+func copilotEnv(r Room) map[string]string {
+	return map[string]string{
+		"COPILOT_HOME": r.Home + "/.copilot", "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_MODEL": "scripted-1",
+		"COPILOT_PROVIDER_BASE_URL": r.URL + "/v1", "COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_API_KEY": Key,
+		"COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "200000", "COPILOT_PROVIDER_MAX_OUTPUT_TOKENS": "32000",
+	}
+}
+
+func kimiEnv(r Room) map[string]string {
+	return map[string]string{"KIMI_CODE_HOME": r.Home + "/.kimi-code", "KIMI_CODE_NO_AUTO_UPDATE": "1", "KIMI_DISABLE_TELEMETRY": "1", "KIMI_DISABLE_CRON": "1"}
+}
+
+func kimiFiles(r Room) map[string]string {
+	return map[string]string{
+		".kimi-code/config.toml": fmt.Sprintf(`default_model = "scripted"
+default_permission_mode = "manual"
+telemetry = false
+[providers.scripted]
+type = "openai"
+base_url = %q
+api_key = %q
+[models.scripted]
+provider = "scripted"
+model = "scripted-1"
+max_context_size = 200000
+capabilities = ["thinking", "tool_use"]
+[loop_control]
+max_attempts_per_step = 2
+`, r.URL+"/v1", Key),
+		".kimi-code/tui.toml": "[upgrade]\nauto_install = false\n",
+	}
+}
+
+func kiloEnv(r Room) map[string]string {
+	return map[string]string{
+		"KILO_PURE": "1", "KILO_DISABLE_MODELS_FETCH": "1", "KILO_DISABLE_AUTOUPDATE": "1", "KILO_DISABLE_LSP_DOWNLOAD": "1",
+		"KILO_DISABLE_DEFAULT_PLUGINS": "1", "KILO_DISABLE_SESSION_INGEST": "1", "KILO_DISABLE_SHARE": "1", "KILO_TELEMETRY_LEVEL": "off",
+		"KILO_SESSION_RETRY_LIMIT": "1", "KILO_CONFIG_CONTENT": opencodeConfig(r),
+	}
+}
+
+func piEnv(r Room) map[string]string {
+	// pi-acp asks npm for a newer version of itself at each start.
+	return map[string]string{"PI_CODING_AGENT_DIR": r.Home + "/.pi/agent", "PI_OFFLINE": "1", "PI_TELEMETRY": "0", "npm_config_offline": "true"}
+}
+
+func piFiles(r Room) map[string]string {
+	type object = map[string]any
+	return map[string]string{
+		".pi/agent/models.json": asJSON(object{"providers": object{"scripted": object{
+			"baseUrl": r.URL + "/v1", "api": "openai-completions", "apiKey": Key,
+			"models": []any{object{"id": "scripted-1", "name": "Scripted 1", "reasoning": true, "contextWindow": 200000, "maxTokens": 32000}},
+		}}}),
+		".pi/agent/settings.json": asJSON(object{
+			"defaultProvider": "scripted", "defaultModel": "scripted-1", "quietStartup": true,
+			"retry": object{"maxRetries": 1, "baseDelayMs": 100},
+		}),
+	}
+}
+
+func asJSON(v any) string {
+	raw, _ := json.Marshal(v) // of maps and strings
+	return string(raw)
+}
