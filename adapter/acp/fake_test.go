@@ -313,6 +313,9 @@ func (f *fake) tool(stop chan struct{}) string {
 	case answer.Outcome.Option == "o3": // like Gemini, it says no more of the call
 		f.text("Then not.")
 	default:
+		if err := os.WriteFile("touched", nil, 0o600); err != nil {
+			return "refusal"
+		}
 		f.update(object{"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed", "rawOutput": "touched"})
 		f.text("Done.")
 	}
