@@ -393,6 +393,10 @@ func TestTerminalsEndWithTheirSession(t *testing.T) {
 	var pid int
 	for range 200 {
 		data, err := os.ReadFile(filepath.Join(st.dir, "pid"))
+		if err != nil {
+			time.Sleep(20 * time.Millisecond)
+			continue
+		}
 		if pid, err = strconv.Atoi(strings.TrimSpace(string(data))); err == nil {
 			break
 		}
