@@ -5,6 +5,7 @@ package agents_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,24 +71,19 @@ func recall() script {
 	return script{name: "resume", prompt: "[[script:recall]]", shape: answered, text: "heron"}
 }
 
-// endless is how long a turn that does not end by itself is let run.
-const endless = 40 * time.Second
-
 // play plays a script and returns the records of its turn.
-func (b *bench) play(t *testing.T, s script) []trace.Record {
+func (b *bench) play(t *testing.T, s script, limit time.Duration) []trace.Record {
 	t.Helper()
 	outer := b.T
-	b.T = t
-	defer func() { b.T = outer }()
-	stopped := false
-	stop := func() {
-		if !stopped {
-			stopped = true
-			b.stop()
-		}
-	}
-	late := time.AfterFunc(endless, func() { b.stop() })
+	var stopping sync.WaitGroup
+	stop := sync.OnceFunc(func() { stopping.Go(b.stop) })
+	defer func() {
+		stopping.Wait()
+		b.T = outer
+	}()
+	late := time.AfterFunc(limit, stop)
 	defer late.Stop()
+	b.T = t
 	turn, err := b.turn(strings.ReplaceAll(s.prompt, "DIR", b.agent.Dir), patience, func(p trace.Payload) {
 		switch p := p.(type) {
 		case trace.PermissionRequest:
@@ -129,6 +125,7 @@ func choice(r trace.PermissionRequest, want trace.OptionKind) map[string]any {
 // first: whether calls of one answer run side by side is up to the agent.
 func shapeOf(turn []trace.Record) string {
 	var out []string
+	called := map[string]bool{} // a call is told again when the agent says more of it
 	for _, r := range turn {
 		word := string(r.Payload.Kind())
 		switch p := r.Payload.(type) {
@@ -136,7 +133,12 @@ func shapeOf(turn []trace.Record) string {
 			if p.Text == "" {
 				continue
 			}
-		case trace.ToolCall, trace.PermissionRequest:
+		case trace.ToolCall:
+			if called[p.ToolCallID] {
+				continue
+			}
+			called[p.ToolCallID] = true
+		case trace.PermissionRequest:
 		case trace.ToolResult:
 			word += ":" + string(p.Status)
 		case trace.PermissionResponse:

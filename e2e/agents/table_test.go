@@ -51,7 +51,11 @@ func (r row) differences() string {
 	var list []string
 	for _, s := range append(scripts(), recall()) {
 		if d, ok := known()[r.kind.Name][s.name]; ok {
-			list = append(list, s.name+": `"+d.shape+"` ("+d.why+")")
+			shape := "not played"
+			if d.shape != "" {
+				shape = "`" + d.shape + "`"
+			}
+			list = append(list, s.name+": "+shape+" ("+d.why+")")
 		}
 	}
 	if list == nil {
