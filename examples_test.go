@@ -45,7 +45,7 @@ func TestAnAgentInAModuleOfItsOwn(t *testing.T) {
 	if out := run("./program", "run", "--agent", "shout", "hello"); out != "HELLO!\n" {
 		t.Errorf("it says %q", out)
 	}
-	if out := run("./program", "agents"); !strings.Contains(out, "shout   shout    1.0.0     ready") {
+	if out := run("./program", "agents"); !strings.Contains(strings.Join(strings.Fields(out), " "), "shout shout 1.0.0 ready") {
 		t.Errorf("it is not listed:\n%s", out)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "tributary.yaml"), []byte("agents: {loud: {adapter: shout, options: {mark: '?'}}}"), 0o600); err != nil {

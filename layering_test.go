@@ -58,14 +58,14 @@ func rooms() []room {
 		// The seam, and the adapters below it: they know neither each other, nor
 		// the log, the hub or the stream.
 		{packages: "agent", ours: "trace workspace"},
-		{packages: "agent/agenttest", ours: "agent trace workspace", others: "go.uber.org/goleak"},
+		{packages: "internal/replay", ours: "agent trace internal/sse"},
+		{packages: "agent/agenttest", ours: "agent internal/replay trace workspace", others: "go.uber.org/goleak"},
 		{packages: "agent/agentkit", ours: "agent trace internal/procio workspace"},
 		{packages: "agent/toolloop", ours: "agent trace toolkind workspace internal/procio"},
 		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
-		{packages: "internal/replay", ours: "agent trace internal/sse"},
 		{packages: "internal/replay/replaytest", ours: "agent agent/agenttest internal/replay trace", others: "github.com/google/go-cmp"},
 
 		// The log.

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -124,4 +125,34 @@ func (e *SettingError) Error() string { return e.Key + " " + e.Sentence }
 // WrongSetting returns a SettingError.
 func WrongSetting(key, format string, args ...any) error {
 	return &SettingError{key, fmt.Sprintf(format, args...)}
+}
+
+// Counts reports whether a value is one of those that are meant.
+func (b Bypass) Counts(value string) bool {
+	if b.Values == nil {
+		return true
+	}
+	clean := strings.ToLower(strings.NewReplacer(" ", "", `"`, "", "'", "").Replace(value))
+	for _, pattern := range b.Values {
+		if matched(strings.Split(strings.ToLower(pattern), "*"), clean) {
+			return true
+		}
+	}
+	return false
+}
+
+// matched reports whether the pieces stand in a text in their order, the first at its
+// beginning and the last at its end.
+func matched(pieces []string, text string) bool {
+	if len(pieces) == 1 {
+		return pieces[0] == text
+	}
+	text, ok := strings.CutPrefix(text, pieces[0])
+	last := pieces[len(pieces)-1]
+	for _, piece := range pieces[1 : len(pieces)-1] {
+		var found bool
+		_, text, found = strings.Cut(text, piece)
+		ok = ok && found
+	}
+	return ok && strings.HasSuffix(text, last)
 }

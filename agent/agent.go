@@ -59,8 +59,9 @@ type Config struct {
 	// back. An agent that cannot find the place goes on as well as it can, and says
 	// so in its next turn.
 	Resume string
-	// Model names the model, in the agent's own words; "" is the agent's default.
-	Model string
+	// Model names the model and Mode the mode, in the agent's own words; "" is the
+	// agent's default.
+	Model, Mode string
 	// Left are the turns that an earlier process left open, of a [Reattacher]: each will
 	// be given to Reattach, and others may begin before.
 	Left []Left
@@ -182,11 +183,6 @@ type Turns interface {
 	Current() *trace.Builder
 	// Note records what happens outside any turn.
 	Note(trace.Payload)
-}
-
-// Steerer takes a message into the running turn.
-type Steerer interface {
-	Steer(ctx context.Context, p Prompt) error
 }
 
 // Introducer is implemented by a Session whose agent lives elsewhere, where an answer is

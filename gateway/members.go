@@ -43,11 +43,19 @@ func (g *gateway) change(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Title *string `json:"title"`
 		AISDK *bool   `json:"ai_sdk"`
+		Mode  *string `json:"mode"`
+		Model *string `json:"model"`
 	}
 	if err := g.take(w, r, &body); err != nil {
 		return err
 	}
-	if _, err := g.Hub.Change(r.Context(), r.PathValue("id"), session.Change{Title: body.Title, Chat: body.AISDK}); err != nil {
+	if body.Mode != nil { // a mode may be one in which the agent asks less
+		if err := g.mayPermit(r); err != nil {
+			return err
+		}
+	}
+	change := session.Change{Title: body.Title, Chat: body.AISDK, Mode: body.Mode, Model: body.Model}
+	if _, err := g.Hub.Change(r.Context(), r.PathValue("id"), change); err != nil {
 		return err
 	}
 	return g.get(w, r)

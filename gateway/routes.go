@@ -17,6 +17,7 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	route("GET /api/chat/{id}/stream", g.member(access.Viewer, g.streaming(g.resume), noStream))
 	route("POST /api/chat/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
 	route("POST /api/sessions/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
+	in("POST /api/chat/{id}/steer", access.Collaborator, g.steer)
 	if !g.NoSessionChat {
 		route("POST /api/sessions/{id}/chat", g.adapter(access.Collaborator, sized(g.streaming(g.chat)), nil))
 		route("GET /api/sessions/{id}/chat/stream", g.adapter(access.Viewer, g.streaming(g.resume), noStream))

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,7 +155,7 @@ func (l *live) openAgent(ctx context.Context, full func(atMost int)) (*opened, e
 	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
 	defer cancel()
 	began, err := a.Runtime.Open(opening, host{l}, agent.Config{
-		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: a.Model, Options: a.Options, Left: l.leftOpen(),
+		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, Left: l.leftOpen(),
 		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", info.Agent),
 		Meter: func(c agent.Count) { l.hub.Meter(info.Agent, c) },
 	})

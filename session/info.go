@@ -30,7 +30,10 @@ type Info struct {
 	NoChat bool `json:"no_chat,omitempty"`
 	// Letter is whose letter the session's streams follow, if one was chosen when
 	// it was made. It is kept for whoever writes them.
-	Letter    string    `json:"letter,omitempty"`
+	Letter string `json:"letter,omitempty"`
+	// Mode and Model are those that somebody chose for the agent; "" is the default.
+	Mode      string    `json:"mode,omitempty"`
+	Model     string    `json:"model,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	// Resume is the agent's own name of the conversation.

@@ -74,16 +74,31 @@ type Change struct {
 	Title *string
 	// Chat is false where the session is not open to AI SDK clients by its own route.
 	Chat *bool
+	// Mode and Model are those of the agent, by the agent's own ids; "" is its default.
+	Mode, Model *string
 }
 
 // Change changes a session.
 func (h *Hub) Change(ctx context.Context, session string, c Change) (Info, error) {
+	if l, release, err := h.session(ctx, session); err == nil {
+		err = l.control(ctx, c)
+		release()
+		if err != nil {
+			return Info{}, err
+		}
+	}
 	return h.change(ctx, session, func(i *Info) error {
 		if c.Title != nil {
 			i.Title = title(*c.Title)
 		}
 		if c.Chat != nil {
 			i.NoChat = !*c.Chat
+		}
+		if c.Mode != nil {
+			i.Mode = *c.Mode
+		}
+		if c.Model != nil {
+			i.Model = *c.Model
 		}
 		return nil
 	})
@@ -106,7 +121,7 @@ func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) 
 	}
 	if err := l.save(context.WithoutCancel(ctx)); err != nil {
 		l.mu.Lock()
-		l.info.Members, l.info.NoChat, l.info.Title = was.Members, was.NoChat, was.Title
+		l.info.Members, l.info.NoChat, l.info.Title, l.info.Mode, l.info.Model = was.Members, was.NoChat, was.Title, was.Mode, was.Model
 		l.mu.Unlock()
 		return Info{}, err
 	}

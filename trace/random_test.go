@@ -70,13 +70,11 @@ func drawStep(t *rapid.T) step {
 	case "call":
 		return emit(trace.ToolCall{ToolCallID: id, RawName: pick("", "Read"), Title: text, Input: value, Locations: []trace.Location{{Path: "p"}}})
 	case "call snapshot":
-		return func(b *trace.Builder, _ chan string) {
-			b.ToolCallSnapshot(id, json.RawMessage(pick("{}", `{"a":"x"}`, `{"a":"xy"}`, `{"a":"xy","b":[1]}`, `{"a":"xy","b":[1,{}]}`, `{"b":1}`, "x")))
-		}
+		object := pick("{}", `{"a":"x"}`, `{"a":"xy"}`, `{"a":"xy","b":[1]}`, `{"a":"xy","b":[1,{}]}`, `{"b":1}`, "x")
+		return func(b *trace.Builder, _ chan string) { b.ToolCallSnapshot(id, json.RawMessage(object)) }
 	case "call update":
-		return func(b *trace.Builder, _ chan string) {
-			b.ToolCallUpdate(trace.ToolCall{ToolCallID: id, Title: pick("", "T"), ToolKind: trace.ToolKind(pick("", "read", "novel")), Input: value})
-		}
+		update := trace.ToolCall{ToolCallID: id, Title: pick("", "T"), ToolKind: trace.ToolKind(pick("", "read", "novel")), Input: value}
+		return func(b *trace.Builder, _ chan string) { b.ToolCallUpdate(update) }
 	case "output":
 		return func(b *trace.Builder, _ chan string) { b.ToolResultDelta(id, text) }
 	case "denied":
@@ -93,7 +91,8 @@ func drawStep(t *rapid.T) step {
 			}
 		}
 	case "sub end":
-		return func(b *trace.Builder, _ chan string) { b.SubEnd(id, trace.SubagentStatus(pick("", "failed"))) }
+		status := trace.SubagentStatus(pick("", "failed"))
+		return func(b *trace.Builder, _ chan string) { b.SubEnd(id, status) }
 	case "progress":
 		return emit(trace.ToolResultProgress{ToolCallID: id, Output: value})
 	case "result":

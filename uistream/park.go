@@ -68,7 +68,7 @@ func (t *Translator) holds(r trace.Record) bool {
 	if len(t.waits) == 0 {
 		return false
 	}
-	switch p := r.Payload.(type) {
+	switch p := r.Payload.(type) { //nolint:gochecksumtype // all others are held
 	case trace.Prompt, trace.Reply, trace.Rewind, trace.Stop, trace.Park, trace.PermissionResponse, trace.Answer, trace.Status:
 		return false
 	case trace.Data:

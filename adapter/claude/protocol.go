@@ -37,7 +37,7 @@ const helloID = "gateway-hello"
 
 // Greet implements agentkit.Protocol.
 func (p *protocol) Greet(ctx context.Context, _ string) error {
-	if err := p.conn.Send(ctx, request(helloID, `{"subtype":"initialize"}`)); err != nil {
+	if err := p.conn.Send(ctx, request(helloID, raw(`{"subtype":"initialize"}`))); err != nil {
 		return err
 	}
 	answer, err := agentkit.Await(ctx, p.conn, p.answered)
@@ -74,9 +74,29 @@ func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessa
 }
 
 // Stop implements agentkit.Protocol.
-func (p *protocol) Stop() json.RawMessage {
-	p.conn.Session().Do(func() { p.requests++ })
-	return request(fmt.Sprintf("gateway-%d", p.requests), `{"subtype":"interrupt"}`)
+func (p *protocol) Stop() json.RawMessage { return p.request(raw(`{"subtype":"interrupt"}`)) }
+
+// request makes a request with an id of its own.
+func (p *protocol) request(body raw) json.RawMessage {
+	var id int
+	p.conn.Session().Do(func() {
+		p.requests++
+		id = p.requests
+	})
+	return request(fmt.Sprintf("gateway-%d", id), body)
+}
+
+// Controls implements agent.Controllable.
+func (p *protocol) Controls() agent.Controls {
+	set := func(subtype, key string) func(context.Context, string) error {
+		return func(ctx context.Context, id string) error {
+			if err := checkMode(id); key == "mode" && err != nil {
+				return err
+			}
+			return p.conn.Send(ctx, p.request(encode(map[string]string{"subtype": subtype, key: id})))
+		}
+	}
+	return agent.Controls{SetMode: set("set_permission_mode", "mode"), SetModel: set("set_model", "model")}
 }
 
 // Relocate implements agentkit.Relocator.
@@ -86,8 +106,8 @@ func (p *protocol) Relocate(resume, stderr string) (next string, notice trace.Er
 }
 
 // request makes a request to the agent.
-func request(id, body string) json.RawMessage {
-	return encode(map[string]any{"type": "control_request", "request_id": id, "request": raw(body)})
+func request(id string, body raw) json.RawMessage {
+	return encode(map[string]any{"type": "control_request", "request_id": id, "request": body})
 }
 
 // advice is what to do about an error, if that is known.

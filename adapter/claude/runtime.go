@@ -24,7 +24,8 @@ type Runtime struct {
 	// Script comes before the arguments that the protocol needs: what an interpreter
 	// runs, for a program of the user's own that speaks the same protocol.
 	Script []string
-	// Args come after the ones that the protocol needs.
+	// Args come after the ones that the protocol needs. The program refuses those that
+	// switch permission requests off.
 	Args []string
 	// Env is added to the environment, as KEY=VALUE.
 	Env []string
@@ -43,10 +44,6 @@ var (
 	_ agent.Rewinder = Runtime{}
 )
 
-// skipPermissions is the flag that this package never passes on: who may do
-// what is decided by the gateway's policy and its users.
-const skipPermissions = "dangerously-skip-permissions"
-
 // Rewinds implements agent.Rewinder.
 func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(token).message != "" }
 
@@ -54,10 +51,8 @@ func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(t
 // any more is begun anew, one in which it does not find its place is resumed
 // where it ends, and the next turn says so.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
-	for _, arg := range r.Args {
-		if strings.Contains(arg, skipPermissions) {
-			return nil, fmt.Errorf("claude: --%s is not allowed: take it out of agents.claude.args and set a permission policy instead", skipPermissions)
-		}
+	if err := checkMode(cfg.Mode); err != nil {
+		return nil, err
 	}
 	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
 		Adapter: "claude", Name: "Claude Code", Command: r.command(), Env: r.environ(), NotFound: r.notFound(), Advice: advice,
@@ -65,6 +60,16 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		Args: func(resume string) []string { return r.args(cfg, parsePlace(resume)) },
 		New:  func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) },
 	})
+}
+
+// checkMode refuses the modes in which Claude Code asks nobody: the gateway's policy and
+// its users decide.
+func checkMode(mode string) error {
+	switch mode {
+	case "", "default", "plan", "acceptEdits":
+		return nil
+	}
+	return fmt.Errorf("claude: the mode %.40q is not offered here: choose default, plan or acceptEdits", mode)
 }
 
 // Probe implements agent.Prober.
@@ -116,6 +121,9 @@ func (r Runtime) args(cfg agent.Config, at place) []string {
 	args = append(args, at.args()...)
 	if cfg.Model != "" {
 		args = append(args, "--model", cfg.Model)
+	}
+	if cfg.Mode != "" {
+		args = append(args, "--permission-mode", cfg.Mode)
 	}
 	return append(args, r.Args...)
 }

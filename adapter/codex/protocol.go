@@ -24,9 +24,9 @@ type protocol struct {
 }
 
 var (
-	_ agentkit.Protocol = (*protocol)(nil)
-	_ agentkit.Receiver = (*protocol)(nil)
-	_ agentkit.Steerer  = (*protocol)(nil)
+	_ agentkit.Protocol  = (*protocol)(nil)
+	_ agentkit.Receiver  = (*protocol)(nil)
+	_ agent.Controllable = (*protocol)(nil)
 )
 
 func newProtocol(conn agentkit.Conn, settings Settings, tools *toolkind.Table) *protocol {
@@ -56,6 +56,7 @@ func (p *protocol) Greet(ctx context.Context, resume string) error {
 		return fmt.Errorf("codex: it refuses to start: %w", err)
 	}
 	_, version, _ := strings.Cut(hello.UserAgent, "/")
+	version, _, _ = strings.Cut(version, " ")
 	if err := tooOld(version); err != nil {
 		return err
 	}
@@ -203,8 +204,10 @@ func (p *protocol) Stop() json.RawMessage {
 	return line
 }
 
-// Steer implements agentkit.Steerer.
-func (p *protocol) Steer(ctx context.Context, prompt agent.Prompt) error {
+// Controls implements agent.Controllable.
+func (p *protocol) Controls() agent.Controls { return agent.Controls{Steer: p.steer} }
+
+func (p *protocol) steer(ctx context.Context, prompt agent.Prompt) error {
 	id := p.running()
 	if id == "" {
 		return errors.New("codex: no turn runs that could take the message")

@@ -226,11 +226,11 @@ func TestRealCodexTakesAMessageInMidTurn(t *testing.T) {
 	if _, err := r.Await(t.Context(), func(e trace.Event) bool { _, ok := e.Payload.(trace.MessageDelta); return ok }); err != nil {
 		t.Fatal(err)
 	}
-	steerer, ok := s.(agent.Steerer)
+	controlled, ok := s.(agent.Controllable)
 	if !ok {
-		t.Fatal("the session is no Steerer")
+		t.Fatal("the session has no controls")
 	}
-	if err := steerer.Steer(t.Context(), prompt("[[script:plain]]")); err != nil {
+	if err := controlled.Controls().Steer(t.Context(), prompt("[[script:plain]]")); err != nil {
 		t.Error(err)
 	}
 	if err := <-done; err != nil {
@@ -242,7 +242,7 @@ func TestRealCodexTakesAMessageInMidTurn(t *testing.T) {
 	if said := agenttest.Said(r.Events()); !strings.Contains(said, "This is a plain answer.") {
 		t.Errorf("it said %q", said)
 	}
-	if err := steerer.Steer(t.Context(), prompt("late")); err == nil {
+	if err := controlled.Controls().Steer(t.Context(), prompt("late")); err == nil {
 		t.Error("a message without a turn was taken")
 	}
 }

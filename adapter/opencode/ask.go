@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -107,13 +106,9 @@ func (d *Decoder) permission(r request, c *toolCall) {
 	switch {
 	case c == nil:
 		c = &toolCall{id: cmp.Or(r.Tool.CallID, r.ID), m: &message{session: r.SessionID, b: d.voice(r.SessionID)}}
-	case name == c.name, name == "edit" && d.tools.Kind(c.name) == trace.ToolEdit:
+	case (name == c.name || name == "edit" && d.tools.Kind(c.name) == trace.ToolEdit) && r.about(c.input):
 		name, input = c.name, asRun(c.input, r.Metadata)
 		c.diff = r.diff()
-		if !bytes.Equal(input, c.input) {
-			c.input = input
-			c.m.b.ToolCallUpdate(d.whole(c, name, input))
-		}
 	default: // about something beside the call, such as a directory outside the workspace
 		input = encode(map[string]any{"tool": c.name, "input": c.input, "patterns": r.Patterns})
 	}
@@ -230,6 +225,18 @@ func (d *Decoder) questioned(id string, answers [][]string, by string) {
 	if by != "user" {
 		d.effects = append(d.effects, agent.Withdraw{Native: id})
 	}
+}
+
+// about reports whether a request about a file is about the file of the input. The pattern
+// is relative to a directory that is not known here.
+func (r request) about(input raw) bool {
+	var in struct {
+		FilePath string `json:"filePath"`
+	}
+	if r.Permission != "read" && r.Permission != "edit" || len(r.Patterns) != 1 || !decode(input, &in) || in.FilePath == "" {
+		return true
+	}
+	return strings.HasSuffix("/"+in.FilePath, "/"+r.Patterns[0])
 }
 
 // diff is the change that a request is about.

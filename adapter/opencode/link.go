@@ -50,8 +50,8 @@ func (l *link) Send(ctx context.Context) error {
 	if provider, model, ok := strings.Cut(l.s.cfg.Model, "/"); ok {
 		body["model"] = map[string]string{"providerID": provider, "modelID": model}
 	}
-	if l.s.set.Agent != "" {
-		body["agent"] = l.s.set.Agent
+	if l.s.rt.Settings.Agent != "" {
+		body["agent"] = l.s.rt.Settings.Agent
 	}
 	_, id := l.s.current()
 	err := l.s.call(ctx, l.srv, http.MethodPost, "/session/"+id+"/prompt_async", body)

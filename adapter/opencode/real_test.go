@@ -233,8 +233,10 @@ func TestRealResumeAndRewind(t *testing.T) {
 func TestRealSuite(t *testing.T) {
 	real := realOpenCode(t)
 	agenttest.Run(t, agenttest.Suite{
-		Open:   func(testing.TB) agent.Runtime { return real.runtime() },
-		Config: func(testing.TB) agent.Config { return agent.Config{SessionID: "session", Cwd: real.dir, StateDir: t.TempDir()} },
+		Open: func(testing.TB) agent.Runtime { return real.runtime() },
+		Config: func(testing.TB) agent.Config {
+			return agent.Config{SessionID: "session", Cwd: real.dir, StateDir: t.TempDir()}
+		},
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text:       "[[script:think]]",
 			agenttest.Slow:       "[[script:slow 100]]",

@@ -28,6 +28,7 @@ type Runtime struct {
 	// URL is the address of a server that runs already; "" starts one. Password is that
 	// server's.
 	URL, Password string
+	Settings      Settings
 	// Tools says what the tools do; toolkind.OpenCode() if nil.
 	Tools *toolkind.Table
 	// StartTime, StopTime and CallTime bound a start, a stop and a call; 60 s, 5 s and
@@ -38,8 +39,8 @@ type Runtime struct {
 	CheckTime time.Duration
 }
 
-// settings are the options of the configuration.
-type settings struct {
+// Settings are the options of the configuration.
+type Settings struct {
 	// Agent is the agent of OpenCode that answers, such as plan.
 	Agent string `json:"agent"`
 	// Directory is the workspace as an attached server sees it; "" is the server's own.
@@ -60,14 +61,10 @@ func (r Runtime) Rewinds(token string) bool {
 
 // Open implements agent.Runtime.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
-	var o settings
-	if err := agent.DecodeOptions(cfg.Options, &o); err != nil {
-		return nil, fmt.Errorf("opencode: %w", err)
-	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := newSession(r, host, cfg, o)
+	s := newSession(r, host, cfg)
 	if _, err := s.connect(ctx); err != nil {
 		cfg.Meter.Count(agent.OpenFailure)
 		_ = s.Close()

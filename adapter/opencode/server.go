@@ -112,6 +112,9 @@ func (s *server) drain(found chan<- string) {
 // open stream does not end by itself.
 func (s *server) close() {
 	s.end()
+	if s.client != nil {
+		defer s.client.Close()
+	}
 	if s.proc != nil {
 		s.proc.Terminate()
 		_ = s.proc.Close()

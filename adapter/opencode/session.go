@@ -24,7 +24,6 @@ type session struct {
 	rt   Runtime
 	host agent.Host
 	cfg  agent.Config
-	set  settings
 	dec  *Decoder
 
 	connecting sync.Mutex // taken before state
@@ -36,8 +35,8 @@ type session struct {
 
 var _ agent.Session = (*session)(nil)
 
-func newSession(r Runtime, host agent.Host, cfg agent.Config, set settings) *session {
-	s := &session{rt: r, host: host, cfg: cfg, set: set, dec: NewDecoder(Options{Tools: r.Tools})}
+func newSession(r Runtime, host agent.Host, cfg agent.Config) *session {
+	s := &session{rt: r, host: host, cfg: cfg, dec: NewDecoder(Options{Tools: r.Tools})}
 	s.Session = agentkit.New(host, cfg, agentkit.Options{Name: r.name(), Decoder: s.dec, Send: s.post, StopTime: r.StopTime})
 	return s
 }
@@ -101,8 +100,8 @@ func (s *session) reach(ctx context.Context) (srv *server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.set.Directory != "" {
-		srv.query = url.Values{"directory": {s.set.Directory}}
+	if s.rt.Settings.Directory != "" {
+		srv.query = url.Values{"directory": {s.rt.Settings.Directory}}
 	}
 	version, err := srv.health(ctx)
 	if err != nil {
@@ -134,8 +133,8 @@ func (s *session) locate(ctx context.Context, srv *server) error {
 	if id == "" {
 		var made info
 		body := map[string]any{"permission": permission}
-		if s.set.Agent != "" {
-			body["agent"] = s.set.Agent
+		if s.rt.Settings.Agent != "" {
+			body["agent"] = s.rt.Settings.Agent
 		}
 		if err := s.answer(ctx, srv, http.MethodPost, "/session", body, &made); err != nil {
 			return err
@@ -184,7 +183,7 @@ func (s *session) describe(ctx context.Context, srv *server) {
 		}
 	}
 	if len(modes) > 0 {
-		s.host.Note(trace.Modes(cmp.Or(s.set.Agent, modes[0].ID), modes))
+		s.host.Note(trace.Modes(cmp.Or(s.rt.Settings.Agent, modes[0].ID), modes))
 	}
 }
 

@@ -3,7 +3,6 @@ package opencode
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -39,9 +38,11 @@ func (d *Decoder) tool(m *message, p part) {
 	if c.input == nil {
 		c.input = p.State.Input
 		m.b.ToolCall(d.whole(c, p.Tool, c.input))
-	} else if !bytes.Equal(c.input, p.State.Input) {
-		c.input = p.State.Input
-		m.b.ToolCallUpdate(d.whole(c, p.Tool, c.input))
+	} else if !bytes.Equal(c.input, p.State.Input) || c.name != p.Tool {
+		c.name, c.input = p.Tool, p.State.Input
+		changed := d.whole(c, p.Tool, c.input)
+		changed.Locations = append([]trace.Location{}, changed.Locations...) // none replaces those of the earlier input
+		m.b.ToolCallUpdate(changed)
 	}
 	if child := p.State.Metadata.SessionID; child != "" && child != d.session {
 		d.children[child] = c.id
@@ -140,19 +141,17 @@ func (d *Decoder) diff(p properties) {
 
 // asRun is the input of a call as the tool will run it: what the request says counts.
 func asRun(input, meta raw) raw {
-	var in map[string]raw
-	var m metadata
-	if json.Unmarshal(input, &in) != nil || json.Unmarshal(meta, &m) != nil {
+	var in, said map[string]raw
+	if !decode(input, &in) || !decode(meta, &said) {
 		return input
 	}
 	changed := false
-	for key, value := range map[string]string{"command": m.Command, "filePath": m.Filepath, "url": m.URL} {
-		if value == "" {
-			continue
+	for key, value := range said {
+		if key == "filepath" {
+			key = "filePath"
 		}
-		if old := ""; json.Unmarshal(in[key], &old) != nil || old != value {
-			in[key] = encode(value)
-			changed = true
+		if old, known := in[key]; (known || key == "command" || key == "filePath" || key == "url") && !bytes.Equal(old, value) {
+			in[key], changed = value, true
 		}
 	}
 	if !changed {

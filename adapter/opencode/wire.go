@@ -142,8 +142,6 @@ type metadata struct {
 	Exists      *bool     `json:"exists"`
 	Diff        string    `json:"diff"`
 	FileDiff    *fileDiff `json:"filediff"`
-	Command     string    `json:"command"`
-	URL         string    `json:"url"`
 }
 
 // request is a permission request or a question.

@@ -43,8 +43,8 @@ type Spec struct {
 // process. Decode is called with the session locked; the other methods are not, and
 // may use the Conn.
 //
-// A Protocol may also be a [Receiver], a [Relocator] and an io.Closer, which is closed
-// when the process has ended.
+// A Protocol may also be a [Receiver], a [Relocator], an agent.Controllable, and an
+// io.Closer, which is closed when the process has ended.
 type Protocol interface {
 	agent.Decoder
 	// Greet makes a process ready that has just started. Turns cannot begin before
@@ -107,12 +107,11 @@ type processSession struct {
 }
 
 var (
-	_ agent.Session = (*processSession)(nil)
-	_ agent.Steerer = (*steerableSession)(nil)
+	_ agent.Session      = (*processSession)(nil)
+	_ agent.Controllable = (*processSession)(nil)
 )
 
-// Open starts the agent and returns when it is ready. A Protocol that can steer makes
-// the session an agent.Steerer.
+// Open starts the agent and returns when it is ready.
 func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (agent.Session, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -133,9 +132,6 @@ func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (ag
 	if err := s.start(ctx, cfg.Resume); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if _, ok := s.process().protocol.(Steerer); ok {
-		return &steerableSession{s}, nil
-	}
 	return s, nil
 }
 
@@ -148,6 +144,15 @@ func (s *processSession) Prompt(ctx context.Context, p agent.Prompt, b *trace.Bu
 		return ErrClosed
 	}
 	return s.Run(ctx, b, &link{s: s, prompt: p})
+}
+
+// Controls implements agent.Controllable: those of the process that runs now.
+func (s *processSession) Controls() agent.Controls {
+	p := s.process()
+	if c, ok := p.protocol.(agent.Controllable); ok && !p.ended() {
+		return c.Controls()
+	}
+	return agent.Controls{}
 }
 
 // Close implements agent.Session.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/internal/procio"
 )
 
@@ -164,25 +163,4 @@ func Await[T any](ctx context.Context, c Conn, from <-chan T) (T, error) {
 	case <-ctx.Done():
 		return none, ctx.Err()
 	}
-}
-
-// Steerer is a Protocol that can put a message into the running turn.
-type Steerer interface {
-	Steer(ctx context.Context, p agent.Prompt) error
-}
-
-// steerableSession is a processSession whose agent takes messages in mid-turn.
-type steerableSession struct{ *processSession }
-
-// Steer implements agent.Steerer.
-func (s *steerableSession) Steer(ctx context.Context, p agent.Prompt) error {
-	proc := s.process()
-	if proc == nil || proc.ended() {
-		return ErrClosed
-	}
-	steerer, ok := proc.protocol.(Steerer)
-	if !ok {
-		return errors.ErrUnsupported
-	}
-	return steerer.Steer(ctx, p)
 }

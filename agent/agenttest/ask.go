@@ -36,6 +36,7 @@ func permissionAllowed(t *testing.T, s Suite) {
 	if got := statuses(t, events, true); !slices.Contains(got, trace.ToolCompleted) {
 		t.Errorf("the call was allowed and ended as %v", got)
 	}
+	s.ran(t, true)
 }
 
 func permissionDenied(t *testing.T, s Suite) {
@@ -49,6 +50,7 @@ func permissionDenied(t *testing.T, s Suite) {
 	if got := statuses(t, events, false); slices.Contains(got, trace.ToolCompleted) {
 		t.Errorf("the call was denied and ended as %v", got)
 	}
+	s.ran(t, false)
 }
 
 // statuses returns how the calls ended that permission was asked for, and checks
@@ -116,7 +118,8 @@ func cancelAsk[P trace.Payload](t *testing.T, st *stand, prompt string) {
 // resume closes the session and opens one with its token in a new runtime.
 func resume(t *testing.T, s Suite) {
 	st := newStand(t, s, NewHost())
-	st.play(t, s.Prompts[Tell])
+	past := Each[trace.Message](st.play(t, s.Prompts[Tell]))
+	begun := len(st.host.Begun())
 	token := st.host.Token()
 	if token == "" {
 		t.Fatal("the agent gave no resume token")
@@ -124,7 +127,27 @@ func resume(t *testing.T, s Suite) {
 	st.close(t)
 	st.runtime = s.Open(t)
 	st.open(t, token)
-	if said := Said(st.play(t, s.Prompts[Recall])); !strings.Contains(said, s.Word) {
+	events := st.play(t, s.Prompts[Recall])
+	if said := Said(events); !strings.Contains(said, s.Word) {
 		t.Errorf("after a resume the agent does not know %q, it says: %s", s.Word, said)
+	}
+	nothingOfThePast(t, events, past)
+	if n := len(st.host.Begun()) - begun; n > 0 {
+		t.Errorf("a resume began %d turns: what the agent tells of the past is on record already", n)
+	}
+}
+
+// nothingOfThePast checks the turn after a resume: agents tell the conversation so far
+// when it is loaded. The last message may be like an earlier one, for it is the answer.
+func nothingOfThePast(t *testing.T, events []trace.Event, past []trace.Message) {
+	t.Helper()
+	now := Each[trace.Message](events)
+	for i, m := range now {
+		if i < len(now)-1 && slices.ContainsFunc(past, func(p trace.Message) bool { return p.Text == m.Text }) {
+			t.Errorf("after a resume the agent's earlier words are written again: %.80q", m.Text)
+		}
+	}
+	if n := len(Each[trace.Prompt](events)); n > 1 {
+		t.Errorf("after a resume %d earlier prompts are written again", n-1)
 	}
 }

@@ -41,6 +41,23 @@ func flaws() map[flaw]string {
 		"has no token":              "resume",
 		"forgets":                   "resume",
 		"does not go back":          "rewind",
+
+		"waits for its own id":           "permission_allowed",
+		"asks beside the policy":         "policy_allows",
+		"does what the policy denies":    "policy_denies",
+		"runs it and says it was denied": "permission_denied",
+		"says it ran and did not":        "permission_allowed",
+		"tells its past":                 "resume",
+		"begins its past":                "resume",
+		"cannot be steered":              "steer",
+		"hangs when its process dies":    "die",
+		"calls death the end":            "die",
+		"stays dead":                     "die",
+		"waits for the other half":       "half_a_message",
+		"ends with garbage":              "garbage",
+		"hides what is beside garbage":   "garbage",
+		"hangs on a huge message":        "huge_message",
+		"has no workspace":               "further_turns",
 	}
 }
 
@@ -69,19 +86,26 @@ func TestBroken(t *testing.T) {
 	if os.Getenv(brokenEnv) != "" {
 		bound = 500 * time.Millisecond // what hangs, hangs for good
 	}
+	var open *runtime
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime { return &runtime{flaw: flaw(os.Getenv(brokenEnv))} },
+		Open: func(testing.TB) agent.Runtime {
+			open = &runtime{flaw: flaw(os.Getenv(brokenEnv))}
+			return open
+		},
+		Effect: func(testing.TB) bool { return open.ran },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "text", agenttest.Slow: "slow", agenttest.Permission: "permission",
 			agenttest.Question: "question", agenttest.Tell: "the word is rain", agenttest.Recall: "recall",
+			agenttest.Steer: "now say rain", agenttest.Die: "die", agenttest.Garbage: "garbage", agenttest.Half: "half", agenttest.Huge: "huge",
 		},
-		Word: "rain", Turns: []string{"background"}, Bound: bound,
+		Word: "rain", Turns: []string{"background", "write"}, Bound: bound,
 	})
 }
 
 type runtime struct {
 	flaw   flaw
 	dead   bool
+	ran    bool   // the tool has
 	newest string // what an agent knows that does not go back
 }
 
@@ -95,13 +119,33 @@ func (r *runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (ag
 	if r.flaw == "does not go back" {
 		memory = r.newest
 	}
-	return &session{runtime: r, host: host, memory: memory, closed: make(chan struct{})}, nil
+	s := &session{runtime: r, host: host, memory: memory, closed: make(chan struct{}), words: make(chan string, 1)}
+	if cfg.Resume != "" {
+		s.past = "I shall remember."
+		if s.has("begins its past") {
+			b := host.Begin(agent.TurnInfo{Reason: "history"})
+			b.Message("k", s.past)
+			b.End(trace.Stop{Outcome: trace.OutcomeCompleted})
+		}
+	}
+	return s, nil
+}
+
+func (s *session) Controls() agent.Controls { return agent.Controls{Steer: s.steer} }
+
+func (s *session) steer(_ context.Context, p agent.Prompt) error {
+	if !s.has("cannot be steered") {
+		s.words <- p.Text()
+	}
+	return nil
 }
 
 type session struct {
 	*runtime
 	host   agent.Host
 	memory string
+	past   string
+	words  chan string
 	turns  int
 	last   *trace.Builder
 	busy   sync.Mutex
@@ -153,7 +197,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		s.memory = ""
 	}
 	if !s.has("silent about its end") {
-		b.End(trace.Stop{Reason: "x", Outcome: outcome})
+		b.End(trace.Stop{Reason: "x", Outcome: outcome, Error: "as it was asked to"})
 	}
 	return nil
 }
@@ -168,7 +212,15 @@ func (s *session) play(ctx context.Context, prompt string, b *trace.Builder) tra
 		}
 		select {
 		case <-canceled:
+		case words := <-s.words:
+			b.Message("steered", words)
 		case <-s.closed:
+			return trace.OutcomeCanceled
+		}
+	case "die", "half", "huge", "garbage":
+		return s.fault(prompt, b)
+	case "write":
+		if err := s.host.Files().WriteFile("a.txt", []byte("x")); err != nil || s.has("has no workspace") {
 			return trace.OutcomeCanceled
 		}
 	case "permission":
@@ -180,6 +232,9 @@ func (s *session) play(ctx context.Context, prompt string, b *trace.Builder) tra
 			}
 		}
 	case "recall":
+		if s.has("tells its past") && s.past != "" {
+			b.Message("past", s.past)
+		}
 		b.Message("k", "the word: "+s.memory)
 	case "background":
 		other := s.host.Begin(agent.TurnInfo{Reason: "background"})
@@ -190,7 +245,11 @@ func (s *session) play(ctx context.Context, prompt string, b *trace.Builder) tra
 		if s.has("breaks characters") {
 			prompt += "\uFFFD"
 		}
-		if !s.has("mute") {
+		switch {
+		case s.has("mute"):
+		case strings.HasPrefix(prompt, "the word"):
+			b.Message("k", "I shall remember.")
+		default:
 			b.Message("k", prompt)
 		}
 	}
@@ -209,18 +268,48 @@ func (s *session) remember(prompt string) {
 	s.host.Resume(prompt)
 }
 
+// fault plays what goes wrong with a process.
+func (s *session) fault(prompt string, b *trace.Builder) trace.Outcome {
+	switch {
+	case s.has("hangs when its process dies"), s.has("waits for the other half") && prompt == "half", s.has("hangs on a huge message") && prompt == "huge":
+		<-s.closed
+	case s.has("calls death the end"), s.has("ends with garbage"):
+		if prompt == "garbage" {
+			return trace.OutcomeFailed
+		}
+		return trace.OutcomeCompleted
+	case s.has("stays dead"):
+		s.dead = true
+	}
+	if prompt == "huge" || prompt == "garbage" {
+		if !s.has("hides what is beside garbage") {
+			b.Message("k", "Still here.")
+		}
+		return trace.OutcomeCompleted
+	}
+	return trace.OutcomeFailed
+}
+
 func (s *session) permission(ctx context.Context, b *trace.Builder) {
 	b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "shell"})
 	allowed := true
 	if !s.has("never asks for permission") {
-		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "p", ToolCallID: "c", Options: []trace.PermissionOption{
+		id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "p", ToolCallID: "c", Options: []trace.PermissionOption{
 			{ID: "1", OptionKind: trace.AllowOnce}, {ID: "2", OptionKind: trace.RejectOnce},
 		}}, trace.ToolCall{})
-
-		answer, err := s.host.Permit(ctx, id)
-		allowed = err == nil && answer.Allowed()
+		if s.has("waits for its own id") {
+			id = "p"
+		}
+		if !decided || s.has("asks beside the policy") {
+			var err error
+			if answer, err = s.host.Permit(ctx, id); err != nil {
+				answer = trace.PermissionResponse{}
+			}
+		}
+		allowed = answer.Allowed() || decided && s.has("does what the policy denies")
 	}
 	allowed = allowed && !s.has("denies what is allowed") || s.has("runs what is denied")
+	s.ran = allowed && !s.has("says it ran and did not") || s.has("runs it and says it was denied")
 	if !allowed {
 		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolDenied})
 		return

@@ -24,6 +24,9 @@ type Host struct {
 	Judge func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool)
 	// Dir is the workspace.
 	Dir workspace.Dir
+	// AskSuffix ends the ids of requests and questions, as in the Builder of a session.
+	// An adapter that gives its own id to Permit then waits for ever.
+	AskSuffix string
 	// Past is what History yields.
 	Past []trace.Record
 	// StateDir is what State returns; "" makes State fail.
@@ -55,7 +58,7 @@ func (h *Host) Turn(p agent.Prompt) *Recorder {
 func (h *Host) Reopen(turn string, events []trace.Event) *Recorder {
 	h.feed.mu.Lock()
 	defer h.feed.mu.Unlock()
-	r := reopenRecorder(h.feed, events, func(c *trace.Config) { c.Turn, c.Judge = turn, h.Judge })
+	r := reopenRecorder(h.feed, events, func(c *trace.Config) { c.Turn, c.Judge, c.AskSuffix = turn, h.Judge, h.AskSuffix })
 	h.turns = append(h.turns, r)
 	return r
 }
@@ -76,7 +79,7 @@ func (h *Host) recorder(prefix string, list *[]*Recorder) *Recorder {
 	h.feed.mu.Lock()
 	defer h.feed.mu.Unlock()
 	r := newRecorder(h.feed, func(c *trace.Config) {
-		c.Turn, c.Judge = fmt.Sprintf("%s%d", prefix, len(*list)+1), h.Judge
+		c.Turn, c.Judge, c.AskSuffix = fmt.Sprintf("%s%d", prefix, len(*list)+1), h.Judge, h.AskSuffix
 	})
 	*list = append(*list, r)
 	return r

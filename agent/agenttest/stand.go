@@ -7,6 +7,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/workspace"
 )
 
 // stand is a session under test.
@@ -21,6 +22,8 @@ type stand struct {
 // newStand opens a session and closes it with the test.
 func newStand(t *testing.T, s Suite, host *Host) *stand {
 	t.Helper()
+	host.AskSuffix = "-tested"
+	host.StateDir = t.TempDir()
 	st := &stand{Suite: s, runtime: s.Open(t), host: host, late: map[*Recorder]int{}}
 	st.open(t, "")
 	t.Cleanup(func() { st.close(t) })
@@ -37,6 +40,7 @@ func (st *stand) open(t *testing.T, token string) {
 		cfg.Cwd = t.TempDir()
 	}
 	cfg.Resume = token
+	st.workspace(t, cfg.Cwd)
 	ctx, cancel := context.WithTimeout(t.Context(), st.Bound)
 	defer cancel()
 	session, err := st.runtime.Open(ctx, st.host, cfg)
@@ -44,6 +48,17 @@ func (st *stand) open(t *testing.T, token string) {
 		t.Fatalf("Open with resume token %q: %v", token, err)
 	}
 	st.session = session
+}
+
+// workspace opens the directory that the agent may read and write.
+func (st *stand) workspace(t *testing.T, cwd string) {
+	t.Helper()
+	dir, err := workspace.Open(cwd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.host.Dir = dir
+	t.Cleanup(func() { _ = dir.Close() })
 }
 
 // close closes the session and checks what may only be known then.
@@ -70,22 +85,24 @@ func (st *stand) close(t *testing.T) {
 // is left behind: there is no way to end it.
 func (st *stand) within(t *testing.T, what string, do func()) {
 	t.Helper()
+	w := watch()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		w.enter()
 		do()
 	}()
-	st.await(t, what, done)
+	st.await(t, what, done, w)
 }
 
-func (st *stand) await(t *testing.T, what string, done <-chan struct{}) {
+func (st *stand) await(t *testing.T, what string, done <-chan struct{}, w *watched) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), st.Bound)
 	defer cancel()
 	select {
 	case <-done:
 	case <-ctx.Done():
-		t.Fatalf("%s did not return within %s", what, st.Bound)
+		t.Fatalf("%s did not return within %s\n%s\n%s", what, st.Bound, st.happened(), w.stack())
 	}
 }
 
@@ -94,6 +111,7 @@ type run struct {
 	*Recorder
 	done chan struct{}
 	err  error // of Prompt, once done
+	at   *watched
 }
 
 // start prompts without waiting for the end.
@@ -102,9 +120,10 @@ func (st *stand) start(ctx context.Context, text string) *run {
 		Message: trace.UserMessage{ID: "user-1", Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},
 		By:      "tester",
 	}
-	r := &run{Recorder: st.host.Turn(p), done: make(chan struct{})}
+	r := &run{Recorder: st.host.Turn(p), done: make(chan struct{}), at: watch()}
 	go func() {
 		defer close(r.done)
+		r.at.enter()
 		r.err = st.session.Prompt(ctx, p, r.Builder)
 	}()
 	return r
@@ -114,7 +133,7 @@ func (st *stand) start(ctx context.Context, text string) *run {
 // returns the events and the error of Prompt.
 func (st *stand) end(t *testing.T, r *run) ([]trace.Event, error) {
 	t.Helper()
-	st.await(t, "Prompt", r.done)
+	st.await(t, "Prompt", r.done, r.at)
 	if _, told := r.Verdict(); !told && r.err == nil {
 		t.Errorf("Prompt returned nil and never called End")
 	}

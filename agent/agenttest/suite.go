@@ -12,7 +12,7 @@ import (
 // Ability is something that the suite asks an agent for, by a prompt.
 type Ability string
 
-// The abilities. What a Suite has no prompt for is not tested.
+// The abilities. A test whose ability has no prompt is skipped, and says so.
 const (
 	Text       Ability = "text"       // some text; required
 	Slow       Ability = "slow"       // talks long enough to be stopped, a second or more
@@ -20,6 +20,11 @@ const (
 	Question   Ability = "question"   // a question with choices
 	Tell       Ability = "tell"       // tells the agent the Word
 	Recall     Ability = "recall"     // makes it say the Word
+	Steer      Ability = "steer"      // sent into the turn of Slow, makes the agent say the Word
+	Die        Ability = "die"        // the agent's process ends in the middle of the turn
+	Garbage    Ability = "garbage"    // lines that are no messages, beside some text
+	Half       Ability = "half"       // the agent's process ends in the middle of a message
+	Huge       Ability = "huge"       // a message of 50 MB
 )
 
 // Suite says how an adapter is tested.
@@ -30,7 +35,10 @@ type Suite struct {
 	Config func(testing.TB) agent.Config
 	// Prompts are what makes the agent do things.
 	Prompts map[Ability]string
-	// Word is what the agent remembers, see Tell and Recall.
+	// Effect reports whether the tool of the prompt Permission has run since the test
+	// began, by what the tool leaves behind; nil means that no one can tell.
+	Effect func(testing.TB) bool
+	// Word is what the agent remembers, see Tell, Recall and Steer.
 	Word string
 	// Turns are further prompts, each of which must give a well-formed turn.
 	Turns []string
@@ -64,16 +72,23 @@ func Run(t *testing.T, s Suite) {
 		{"close during prompt", []Ability{Slow}, closeDuringPrompt},
 		{"permission allowed", []Ability{Permission}, permissionAllowed},
 		{"permission denied", []Ability{Permission}, permissionDenied},
+		{"policy allows", []Ability{Permission}, policyAllows},
+		{"policy denies", []Ability{Permission}, policyDenies},
 		{"cancel while permission waits", []Ability{Permission}, cancelPermission},
 		{"question", []Ability{Question}, question},
 		{"cancel while question waits", []Ability{Question}, cancelQuestion},
 		{"resume", []Ability{Tell, Recall}, resume},
 		{"rewind", []Ability{Tell, Recall}, rewind},
+		{"steer", []Ability{Slow, Steer}, steer},
+		{"die", []Ability{Die}, die},
+		{"half a message", []Ability{Half}, halfMessage},
+		{"garbage", []Ability{Garbage}, garbage},
+		{"huge message", []Ability{Huge}, hugeMessage},
 	} {
-		if !s.has(c.needs) {
-			continue
-		}
 		t.Run(c.name, func(t *testing.T) {
+			if lacks := s.lacks(c.needs); lacks != "" {
+				t.Skipf("not tested: the suite has no prompt for %s", lacks)
+			}
 			before := goleak.IgnoreCurrent()
 			// Registered before the session's own Cleanup, so it runs after it.
 			t.Cleanup(func() { goleak.VerifyNone(t, before) })
@@ -82,11 +97,12 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-func (s Suite) has(needs []Ability) bool {
+// lacks returns an ability that has no prompt, or "".
+func (s Suite) lacks(needs []Ability) Ability {
 	for _, a := range needs {
 		if s.Prompts[a] == "" {
-			return false
+			return a
 		}
 	}
-	return true
+	return ""
 }

@@ -95,7 +95,7 @@ func stopAtOnce(t *testing.T, s Suite) {
 	select {
 	case <-r.done:
 	case <-time.After(patience):
-		t.Fatalf("Prompt of a turn that was finished and then canceled did not return within %s", patience)
+		t.Fatalf("Prompt of a turn that was finished and then canceled did not return within %s\n%s", patience, r.at.stack())
 	}
 	if r.err != nil && !errors.Is(r.err, context.Canceled) {
 		t.Errorf("Prompt of a turn that was finished and then canceled: %v", r.err)
@@ -138,7 +138,7 @@ func (st *stand) sees(t *testing.T, r *run, what string, match func(trace.Event)
 	ctx, cancel := context.WithTimeout(t.Context(), st.Bound)
 	defer cancel()
 	if _, err := r.Await(ctx, match); err != nil {
-		t.Fatalf("the agent did not emit %s within %s", what, st.Bound)
+		t.Fatalf("the agent did not emit %s within %s\n%s\n%s", what, st.Bound, st.happened(), r.at.stack())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/codex"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/adapter/opencode"
 	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
@@ -17,7 +18,7 @@ import (
 
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
-	return catalog{agentopsAdapter(), claudeAdapter(), codexAdapter(), demoAdapter(), echoAdapter(), runnerAdapter()}
+	return catalog{agentopsAdapter(), claudeAdapter(), codexAdapter(), demoAdapter(), echoAdapter(), opencodeAdapter(), runnerAdapter()}
 }
 
 func claudeAdapter() agent.Adapter {
@@ -61,6 +62,38 @@ func codexAdapter() agent.Adapter {
 			return codex.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ, Settings: o, Tools: &tools}, err
 		},
 		Decoder: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) },
+	}
+}
+
+func opencodeAdapter() agent.Adapter {
+	const allows = `"permission"\s*:\s*(\{[^}]*)?"allow"` // rules of a sub-agent, which come before those of the gateway
+	return agent.Adapter{
+		Name: "opencode", Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
+		Environ: []string{
+			"OPENCODE_*", "KILO_*", "ANTHROPIC_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_*", "GOOGLE_*",
+			"!OPENCODE_SERVER_PASSWORD", "!OPENCODE_SERVER_USERNAME", // of a server that runs already
+		},
+		Grants:  []agent.Grant{{Path: "~/.config/opencode/opencode.json", Pattern: allows}, {Path: "opencode.json", Pattern: allows}},
+		Presets: []agent.Preset{{Name: "kilo-serve", Command: "kilo", Install: "npm install -g @kilocode/cli"}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			var o opencode.Settings
+			if err := agent.DecodeOptions(s.Options, &o); err != nil {
+				return nil, err
+			}
+			switch {
+			case s.TokenEnv != "" && os.Getenv(s.TokenEnv) == "":
+				return nil, agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", s.TokenEnv)
+			case s.URL == "" && o.Directory != "":
+				return nil, agent.WrongSetting("options.directory", "means something only with url: set cwd instead")
+			}
+			tools := toolkind.OpenCode().With(s.ToolKinds)
+			r := opencode.Runtime{Command: s.Command, Args: s.Args, Environ: s.Environ, URL: s.URL, Password: os.Getenv(s.TokenEnv), Settings: o, Tools: &tools}
+			if s.Preset != "" {
+				r.Name = "Kilo"
+			}
+			return r, nil
+		},
+		Decoder: func() agent.Decoder { return opencode.NewDecoder(opencode.Options{}) },
 	}
 }
 

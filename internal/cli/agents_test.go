@@ -64,7 +64,7 @@ func TestAgentsWithoutConfiguration(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	r := command(t, "", "agents")
 	r.want(t, exitOK, "")
-	if !strings.Contains(r.out, "claude was not found on PATH: install it") || !strings.Contains(r.out, "demo    demo     built in  ready (default)") {
+	if !strings.Contains(r.out, "claude was not found on PATH: install it") || !strings.Contains(strings.Join(strings.Fields(r.out), " "), "demo demo built in ready (default)") {
 		t.Errorf("the table:\n%s", r.out)
 	}
 }

@@ -34,27 +34,51 @@ func (s *setup) agents() (map[string]session.Agent, error) {
 	return all, nil
 }
 
+// made is what is settled of an agent before it is made.
+type made struct {
+	kind     agent.Adapter
+	preset   agent.Preset
+	settings agent.Settings
+	cwd      string
+	// bypass is the argument or variable that switches its permission requests off, or "".
+	bypass string
+}
+
+// settle finds all that one agent is made from.
+func (s *setup) settle(name string) (m made, err error) {
+	a, at := s.Agents[name], "agents."+name
+	if m.kind, m.preset, err = s.adapterOf(name); err != nil {
+		return m, err
+	}
+	m.cwd = s.Cwd
+	if a.Cwd != "" {
+		if m.cwd, err = directory(at+".cwd", a.Cwd); err != nil {
+			return m, err
+		}
+	}
+	env, err := s.environ(name, m.kind, m.preset, os.Environ())
+	if err != nil {
+		return m, err
+	}
+	m.settings = agent.Settings{
+		Name: name, Preset: m.preset.Name, Command: cmp.Or(a.Command, m.preset.Command), Args: slices.Concat(m.preset.Args, a.Args), Environ: env,
+		Model: a.Model, ToolKinds: a.ToolKinds, URL: a.URL, TokenEnv: a.TokenEnv, TokenFile: a.TokenFile, Options: a.Options,
+	}
+	m.bypass = bypass(slices.Concat(bypasses(), m.kind.Bypass), m.settings.Command, m.settings.Args, env)
+	return m, nil
+}
+
 // agent makes one agent.
 func (s *setup) agent(name string) (session.Agent, error) {
 	a, at := s.Agents[name], "agents."+name
-	kind, preset, err := s.adapterOf(name)
+	m, err := s.settle(name)
 	if err != nil {
 		return session.Agent{}, err
 	}
-	cwd := s.Cwd
-	if a.Cwd != "" {
-		if cwd, err = directory(at+".cwd", a.Cwd); err != nil {
-			return session.Agent{}, err
-		}
+	if m.bypass != "" && !a.AllowBypass {
+		return session.Agent{}, s.Fault(at, "has %s, by which the agent acts without asking: remove it and write a policy, or set allow_bypass: true", m.bypass)
 	}
-	env, err := s.environ(name, kind, preset, os.Environ())
-	if err != nil {
-		return session.Agent{}, err
-	}
-	runtime, err := kind.New(agent.Settings{
-		Name: name, Preset: preset.Name, Command: cmp.Or(a.Command, preset.Command), Args: slices.Concat(preset.Args, a.Args), Environ: env,
-		Model: a.Model, ToolKinds: a.ToolKinds, URL: a.URL, TokenEnv: a.TokenEnv, TokenFile: a.TokenFile, Options: a.Options,
-	})
+	runtime, err := m.kind.New(m.settings)
 	if wrong, ok := errors.AsType[*agent.SettingError](err); ok {
 		return session.Agent{}, s.Fault(at+"."+wrong.Key, "%s", wrong.Sentence)
 	}
@@ -65,12 +89,12 @@ func (s *setup) agent(name string) (session.Agent, error) {
 	if a.Policy != nil {
 		policy = *a.Policy
 	}
-	tools, known := toolkind.For(preset.Name)
+	tools, known := toolkind.For(m.preset.Name)
 	if !known {
-		tools, _ = toolkind.For(kind.Name)
+		tools, _ = toolkind.For(m.kind.Name)
 	}
 	return session.Agent{
-		Runtime: runtime, Cwd: cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: kind.InProcess,
+		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: m.kind.InProcess,
 	}, nil
 }
 

@@ -63,6 +63,14 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(url str
 	if err := c.checkAuth(options.Agents); err != nil {
 		return err
 	}
+	if err := c.apart(options.Agents); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(options.Agents)) {
+		for _, warning := range c.warnings(name) {
+			logger.Warn("an agent is not under the gateway's policy alone", "agent", name, "why", warning)
+		}
+	}
 	noSessionChat, err := adapterOff()
 	if err != nil {
 		return err

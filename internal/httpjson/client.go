@@ -28,7 +28,7 @@ type Config struct {
 	Timeout time.Duration
 	// MaxBody bounds an answer in bytes; 64 MB if zero.
 	MaxBody int64
-	// Transport sends the requests; http.DefaultTransport if nil.
+	// Transport sends the requests; if nil, the Client has connections of its own.
 	Transport http.RoundTripper
 }
 
@@ -56,9 +56,15 @@ func New(cfg Config) (*Client, error) {
 	}
 	c := &Client{cfg: cfg, base: base}
 	c.http.Transport = cfg.Transport
+	if standard, ok := http.DefaultTransport.(*http.Transport); ok && cfg.Transport == nil {
+		c.http.Transport = standard.Clone()
+	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c, nil
 }
+
+// Close closes idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Call is one request.
 type Call struct {

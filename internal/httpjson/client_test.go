@@ -23,11 +23,11 @@ func serve(t *testing.T, cfg httpjson.Config, handle http.HandlerFunc) *httpjson
 	server := httptest.NewServer(handle)
 	t.Cleanup(server.Close)
 	cfg.URL = server.URL + cfg.URL
-	cfg.Transport = server.Client().Transport
 	c, err := httpjson.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(c.Close)
 	return c
 }
 

@@ -1,0 +1,227 @@
+//go:build unix
+
+package opencode_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/opencode"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// program is the test binary as the program `opencode`.
+func program(t testing.TB, how, state string) opencode.Runtime {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opencode.Runtime{
+		Command: self, Environ: append(os.Environ(), fakeVariable+"="+how, "FAKE_STATE="+state), StopTime: 3 * time.Second, StartTime: 10 * time.Second,
+		CheckTime: 100 * time.Millisecond,
+	}
+}
+
+// attached is a fake server that runs already, and a Runtime for it.
+func attached(t *testing.T) (*fake, opencode.Runtime) {
+	t.Helper()
+	f := newFake("")
+	server := httptest.NewServer(f.handler("secret"))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return f, opencode.Runtime{URL: server.URL, Password: "secret", StopTime: 3 * time.Second, CheckTime: 100 * time.Millisecond}
+}
+
+// open opens a session that ends with the test.
+func open(t *testing.T, r opencode.Runtime, host agent.Host, resume string) agent.Session {
+	t.Helper()
+	s, err := r.Open(t.Context(), host, agent.Config{Cwd: t.TempDir(), Resume: resume})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func TestSuite(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	agenttest.Run(t, agenttest.Suite{
+		Open: func(t testing.TB) agent.Runtime { return program(t, "", state) },
+		Prompts: map[agenttest.Ability]string{
+			agenttest.Text: "hello", agenttest.Slow: "long", agenttest.Permission: "approve", agenttest.Question: "ask",
+			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
+		},
+		Word:  "the Rhine",
+		Turns: []string{"gap", "cut in mid-event", "only heartbeats"},
+		Bound: 20 * time.Second,
+	})
+}
+
+func TestWhatABrokenStreamMissedIsReadBackOnce(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"gap", "cut in mid-event"} {
+		_, r := attached(t)
+		host := agenttest.NewHost()
+		events, stop := turn(t.Context(), t, open(t, r, host, ""), host, how)
+		if said := strings.TrimSpace(agenttest.Said(events)); said != "one two three" || stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("%s: it said %q and ended as %+v", how, said, stop)
+		}
+	}
+}
+
+func TestAStreamThatOnlyHeartbeatsIsCheckedAgainstTheMessages(t *testing.T) {
+	t.Parallel()
+	_, r := attached(t)
+	host := agenttest.NewHost()
+	host.OnPermit = choose("once")
+	events, stop := turn(t.Context(), t, open(t, r, host, ""), host, "only heartbeats")
+	if said := strings.TrimSpace(agenttest.Said(events)); said != "told to nobody" || stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("it said %q and ended as %+v", said, stop)
+	}
+	if asked := agenttest.Each[trace.PermissionRequest](events); len(asked) != 1 {
+		t.Errorf("%d permission requests", len(asked))
+	}
+}
+
+func TestATurnThatTheServerHasForgottenEnds(t *testing.T) {
+	t.Parallel()
+	_, r := attached(t)
+	host := agenttest.NewHost()
+	s := open(t, r, host, "")
+	_, stop := turn(t.Context(), t, s, host, "vanish")
+	if stop.Reason != trace.ReasonLost || !strings.Contains(stop.Error, "send the prompt again") {
+		t.Errorf("it ended as %+v", stop)
+	}
+}
+
+func TestAServerThatDiesEndsTheTurnAndComesBack(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := open(t, program(t, "", filepath.Join(t.TempDir(), "state")), host, "")
+	turn(t.Context(), t, s, host, "hello")
+	events, stop := turn(t.Context(), t, s, host, "die")
+	if stop.Reason != trace.ReasonDied || !strings.Contains(stop.Error, "exit status 3") || strings.TrimSpace(agenttest.Said(events)) != "before the end" {
+		t.Errorf("it ended as %+v", stop)
+	}
+	events, stop = turn(t.Context(), t, s, host, "recall")
+	if said := agenttest.Said(events); stop.Outcome != trace.OutcomeCompleted || !strings.Contains(said, "hello") {
+		t.Errorf("after it: %q, %+v", said, stop)
+	}
+}
+
+func TestAnAttachedServerThatGoesAwayEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	f := newFake("")
+	server := httptest.NewServer(f.handler(""))
+	host := agenttest.NewHost()
+	s := open(t, opencode.Runtime{URL: server.URL}, host, "")
+	_, stop := turnWhile(t.Context(), t, s, host, "long", func(_ context.CancelFunc, r *agenttest.Recorder) {
+		until[trace.MessageDelta](t, r)
+		server.CloseClientConnections()
+		_ = server.Listener.Close()
+		server.CloseClientConnections()
+	})
+	if stop.Reason != trace.ReasonLost || !strings.Contains(stop.Error, "cannot be reached") {
+		t.Errorf("it ended as %+v", stop)
+	}
+	_ = s.Close()
+	server.Close()
+}
+
+func TestRequestsLeftOpenByAStopAreRefused(t *testing.T) {
+	t.Parallel()
+	f, r := attached(t)
+	host := agenttest.NewHost()
+	host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+		<-ctx.Done()
+		return trace.PermissionResponse{Outcome: trace.Canceled}
+	}
+	s := open(t, r, host, "")
+	_, stop := turnWhile(t.Context(), t, s, host, "approve", func(stop context.CancelFunc, r *agenttest.Recorder) {
+		until[trace.PermissionRequest](t, r)
+		stop()
+	})
+	if stop.Outcome != trace.OutcomeCanceled {
+		t.Errorf("it ended as %+v", stop)
+	}
+	left := func() int {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return len(f.open)
+	}
+	for deadline := time.Now().Add(5 * time.Second); left() > 0 && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if left() > 0 {
+		t.Error("a request is left open on the server")
+	}
+}
+
+func TestARefusedPromptIsOneSentence(t *testing.T) {
+	t.Parallel()
+	_, r := attached(t)
+	host := agenttest.NewHost()
+	_, stop := turn(t.Context(), t, open(t, r, host, ""), host, "refuse")
+	if stop.Error != "OpenCode did not take the prompt: no such model" {
+		t.Errorf("it ended as %+v", stop)
+	}
+}
+
+func TestBadStartsAreOneSentence(t *testing.T) {
+	t.Parallel()
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
+	t.Cleanup(page.Close)
+	_, attached := attached(t)
+	for name, c := range map[string]struct {
+		r    func() opencode.Runtime
+		want string
+	}{
+		"missing": {func() opencode.Runtime { return opencode.Runtime{Command: "no-such-opencode"} }, "install OpenCode with `npm install"},
+		"dies":    {func() opencode.Runtime { return program(t, "dies", "") }, "the configuration is broken"},
+		"silent": {func() opencode.Runtime {
+			r := program(t, "silent", "")
+			r.StartTime = 200 * time.Millisecond
+			return r
+		}, "was not ready within 200ms: run the command"},
+		"a wrong address": {func() opencode.Runtime { return opencode.Runtime{URL: "localhost:4096"} }, "is no address of a server"},
+		"nobody there":    {func() opencode.Runtime { return opencode.Runtime{URL: "http://127.0.0.1:1"} }, "connection refused"},
+		"a page":          {func() opencode.Runtime { return opencode.Runtime{URL: page.URL} }, "is no OpenCode server, or older than 1.18"},
+		"a wrong password": {func() opencode.Runtime {
+			r := attached
+			r.Password = "wrong"
+			return r
+		}, "refuses the password"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := c.r().Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir()})
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("the error is %v", err)
+			}
+		})
+	}
+}
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	_, here := attached(t)
+	for _, r := range []opencode.Runtime{program(t, "", ""), here} {
+		if version, err := r.Probe(t.Context()); err != nil || version != "1.18.33" {
+			t.Errorf("Probe says %q, %v", version, err)
+		}
+	}
+	if _, err := (opencode.Runtime{Command: "no-such-opencode"}).Probe(t.Context()); err == nil {
+		t.Error("there is no such program")
+	}
+}

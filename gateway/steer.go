@@ -1,0 +1,28 @@
+package gateway
+
+import (
+	"net/http"
+
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// steer puts a message into the running turn, for an agent that can take one.
+func (g *gateway) steer(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Text string `json:"text"`
+	}
+	if err := g.take(w, r, &body); err != nil {
+		return err
+	}
+	if body.Text == "" {
+		return session.ErrEmptyPrompt
+	}
+	message := trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: body.Text}}}
+	err := g.Hub.Steer(r.Context(), r.PathValue("id"), session.Prompt{Message: message, By: caller(r)})
+	if err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusAccepted)
+	return nil
+}

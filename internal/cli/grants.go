@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+)
+
+// maxGrants bounds what is read of an agent's own settings.
+const maxGrants = 1 << 20
+
+// grants lists the files of an agent's own whose rules let it act without asking the
+// gateway. The gateway cannot overrule them; it says that they are there.
+func grants(kind agent.Adapter, preset agent.Preset, cwd string, env []string) []string {
+	var found []string
+	for _, g := range slices.Concat(kind.Grants, preset.Grants) {
+		path := filepath.Join(cwd, g.Path)
+		if below, ok := strings.CutPrefix(g.Path, "~/"); ok {
+			path = filepath.Join(variable(env, "HOME"), below)
+		}
+		rule, err := regexp.Compile(g.Pattern)
+		if err != nil {
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxGrants {
+			continue
+		}
+		if data, err := os.ReadFile(path); err == nil && rule.Match(data) {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// variable is the last value of a name in an environment.
+func variable(env []string, name string) string {
+	for _, kv := range slices.Backward(env) {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// warnings are sentences about what an agent may do without asking anybody here.
+func (s *setup) warnings(name string) []string {
+	m, err := s.settle(name)
+	if err != nil {
+		return nil
+	}
+	var all []string
+	if m.bypass != "" {
+		all = append(all, "its setting "+m.bypass+" lets it act without asking")
+	}
+	for _, path := range grants(m.kind, m.preset, m.cwd, m.settings.Environ) {
+		all = append(all, path+" has rules that let it act without asking")
+	}
+	return all
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tributary-dev/tributary/session"
+)
+
+// apart refuses workspaces that hold the data directory, or lie in it: an agent reads
+// its workspace without asking, and the data directory has the token and the sessions of
+// everybody. Agents that touch no files have no workspace.
+func (s *setup) apart(agents map[string]session.Agent) error {
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		kind, _, err := s.adapterOf(name)
+		if err != nil {
+			return err
+		}
+		if cwd := agents[name].Cwd; !kind.Harmless && (within(s.Data, cwd) || within(cwd, s.Data)) {
+			return usage("the data directory %s and the workspace %s of the agent %s overlap, so the agent could read the gateway's token and all sessions: choose another --data or another --cwd", s.Data, cwd, name)
+		}
+	}
+	return nil
+}
+
+// within reports whether a path is a directory or below it, wherever symbolic links lead.
+// Neither needs to exist.
+func within(path, dir string) bool {
+	path, dir = resolved(path), resolved(dir)
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return true
+	}
+	at, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	for { // a file system may know one directory by several names, such as in capital letters
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, at) {
+			return true
+		}
+		up := filepath.Dir(path)
+		if up == path {
+			return false
+		}
+		path = up
+	}
+}
+
+// resolved resolves the symbolic links of that part of a path which exists.
+func resolved(path string) string {
+	for rest := ""; ; {
+		if there, err := filepath.EvalSymlinks(path); err == nil {
+			return filepath.Join(there, rest)
+		}
+		up := filepath.Dir(path)
+		if up == path {
+			return filepath.Join(path, rest)
+		}
+		path, rest = up, filepath.Join(filepath.Base(path), rest)
+	}
+}

@@ -1,0 +1,79 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// controls are those of the session's agent; none while the agent is closed.
+func (l *live) controls() agent.Controls {
+	s := l.openedAgent()
+	if s == nil {
+		return agent.Controls{}
+	}
+	if c, ok := s.Session.(agent.Controllable); ok {
+		return c.Controls()
+	}
+	return agent.Controls{}
+}
+
+// Steer puts a message into the running turn. The agent reads it when it can; the
+// message is on record in the turn.
+func (h *Hub) Steer(ctx context.Context, session string, p Prompt) error {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	l.mu.Lock()
+	t, name := l.running, l.info.Agent
+	l.mu.Unlock()
+	if t == nil || t.builder.Over() {
+		return &ChoiceError{"no turn runs that could take the message: send it as a prompt"}
+	}
+	steer := l.controls().Steer
+	if steer == nil {
+		return &ChoiceError{fmt.Sprintf("the agent %s takes no message in the middle of a turn: send it as a prompt", name)}
+	}
+	if err := steer(ctx, agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}); err != nil {
+		return &ChoiceError{err.Error()}
+	}
+	value, err := json.Marshal(struct {
+		Text string `json:"text"`
+		By   string `json:"by,omitempty"`
+	}{textOf(p.Message), p.By})
+	if err != nil {
+		return fmt.Errorf("encode a message: %w", err)
+	}
+	t.builder.Emit(trace.Data{Name: "steer", ID: "steer-" + newID(h.Now()), Value: value})
+	return nil
+}
+
+// control changes the mode and the model of an agent that runs. An agent that is closed
+// gets them when it is opened.
+func (l *live) control(ctx context.Context, c Change) error {
+	if c.Mode == nil && c.Model == nil || l.openedAgent() == nil {
+		return nil
+	}
+	has := l.controls()
+	for _, set := range []struct {
+		what string
+		to   *string
+		with func(context.Context, string) error
+	}{{"mode", c.Mode, has.SetMode}, {"model", c.Model, has.SetModel}} {
+		if set.to == nil {
+			continue
+		}
+		if set.with == nil {
+			return &ChoiceError{fmt.Sprintf("the %s of this agent cannot be changed while it runs", set.what)}
+		}
+		if err := set.with(ctx, *set.to); err != nil {
+			return &ChoiceError{err.Error()}
+		}
+	}
+	return nil
+}
