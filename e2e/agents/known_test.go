@@ -50,10 +50,12 @@ func known() map[string]map[string]difference {
 			"error":               {shape: "message stop:completed", why: "the error is a message, and the turn ends in order"},
 			"error in mid-stream": {shape: "message stop:completed", why: "the error is a message, and the turn ends in order"},
 		},
-		"kimi": {},
+		"kimi": {
+			"error":               {shape: "stop:completed", why: hidesErrors},
+			"error in mid-stream": {shape: "message stop:completed", why: hidesErrors},
+		},
 		"kilo": {
-			"question":     {skip: true, why: "its question waits, and nobody is asked"},
-			"stop in text": {},
+			"question": {skip: true, why: "its question waits, and nobody is asked"},
 		},
 		"pi": {
 			"allow":               {shape: noRequest, why: asksNobody},

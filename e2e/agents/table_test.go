@@ -135,7 +135,7 @@ All agents play the same scripts. A ● says that the Trace of the session holds
 	b.WriteString(`
 ## The same script, the same shape
 
-The shape of a turn is the kinds in order, with how calls, requests and the turn ended. Thoughts, steps, usage, plans, file changes and
+The shape of a turn is the kinds in the order in which they began, with how calls, requests and the turn ended. Thoughts, steps, usage, plans, file changes and
 errors are left out. Messages in a row count once, and of calls and results in a row the calls stand first.
 
 | script | shape |
