@@ -4,11 +4,14 @@ import (
 	"os"
 	"time"
 
+	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/codex"
+	commandline "github.com/tributary-dev/tributary/adapter/command"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/adapter/opencode"
 	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/agent"
@@ -18,7 +21,26 @@ import (
 
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
-	return catalog{agentopsAdapter(), claudeAdapter(), codexAdapter(), demoAdapter(), echoAdapter(), opencodeAdapter(), runnerAdapter()}
+	return catalog{
+		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
+		openaiAdapter(), opencodeAdapter(), runnerAdapter(),
+	}
+}
+
+func acpAdapter() agent.Adapter {
+	var presets []agent.Preset
+	for _, p := range acp.Presets() {
+		presets = append(presets, p.Preset)
+	}
+	return agent.Adapter{
+		Name: "acp", Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			preset, _ := acp.FindPreset(s.Preset) // a command line of the user's own has none
+			tools, _ := toolkind.For(s.Preset)    // as above: the agent says of each tool what kind it is
+			return acp.Runtime{Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}, nil
+		},
+		Decoder: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) },
+	}
 }
 
 func claudeAdapter() agent.Adapter {
@@ -44,6 +66,26 @@ func claudeAdapter() agent.Adapter {
 			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
 		},
 		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
+	}
+}
+
+func commandAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "command", Needs: "command", Keys: agent.ProcessKeys(),
+		Presets: []agent.Preset{{
+			Name: "claude-text", Command: "claude", Args: []string{"-p"}, Install: "npm install -g @anthropic-ai/claude-code",
+			Environ: claudeAdapter().Environ, Grants: claudeAdapter().Grants,
+		}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			return commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}, nil
+		},
+	}
+}
+
+func openaiAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "openai", Needs: "url", InProcess: true, New: openai.New,
+		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
 	}
 }
 
