@@ -26,6 +26,7 @@ type Hub struct {
 	load   load
 
 	catalog *catalog
+	grants  *grantBook
 
 	mu       sync.Mutex
 	live     map[string]*live
@@ -42,6 +43,11 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, catalog: newCatalog()}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.fleet = newFleet(h.MaxAgents, h.AgentShare, h.AgentIdle)
+	var err error
+	if h.grants, err = openGrantBook(o.StateDir); err != nil {
+		h.stop()
+		return nil, err
+	}
 	if err := h.recover(ctx); err != nil {
 		h.stop()
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -66,7 +67,8 @@ type turn struct {
 	grace     *time.Timer
 	graceFrom time.Time
 	waits     waiting
-	typed     int // answers that came as messages: each began an assistant message
+	asking    map[string]permission.Grant // what an "always" would grant, by the call that is asked about
+	typed     int                         // answers that came as messages: each began an assistant message
 }
 
 func (l *live) newTurn(p agent.Prompt, after uint64) *turn {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/codex"
@@ -21,15 +22,31 @@ import (
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
 	return catalog{
-		agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
+		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
 		openaiAdapter(), opencodeAdapter(), runnerAdapter(),
+	}
+}
+
+func acpAdapter() agent.Adapter {
+	var presets []agent.Preset
+	for _, p := range acp.Presets() {
+		presets = append(presets, p.Preset)
+	}
+	return agent.Adapter{
+		Name: "acp", Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			preset, _ := acp.FindPreset(s.Preset) // a command line of the user's own has none
+			tools, _ := toolkind.For(s.Preset)    // as above: the agent says of each tool what kind it is
+			return acp.Runtime{Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}, nil
+		},
+		Decoder: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) },
 	}
 }
 
 func claudeAdapter() agent.Adapter {
 	const allows = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
 	return agent.Adapter{
-		Name: "claude", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Name: "claude", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
@@ -74,7 +91,7 @@ func openaiAdapter() agent.Adapter {
 
 func codexAdapter() agent.Adapter {
 	return agent.Adapter{
-		Name: "codex", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Name: "codex", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{"CODEX_*", "OPENAI_*", "!CODEX_SANDBOX", "!CODEX_SANDBOX_NETWORK_DISABLED", "!CODEX_THREAD_ID"}, // marks of a Codex that this program itself runs in
 		Grants:  []agent.Grant{{Path: "~/.codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}},
 		New: func(s agent.Settings) (agent.Runtime, error) {

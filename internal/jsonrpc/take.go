@@ -15,15 +15,21 @@ func (c *Conn) Handle(method string, h Handler) {
 	c.handlers[method] = h
 }
 
-// Take takes one incoming message and returns what it is. A reply goes to the call
-// that waits for it, a request to a goroutine with its handler. An error means that
-// the line is no message; nothing is sent in return, because an agent's stray output is
-// no request. Take waits for the other end only to refuse what exceeds MaxHandlers.
+// Take takes one incoming message and returns what it is; see [Conn.Receive]. An error
+// means that the line is no message; nothing is sent in return, because an agent's stray
+// output is no request.
 func (c *Conn) Take(line []byte) (Message, error) {
 	m, err := Parse(line)
-	if err != nil {
-		return m, err
+	if err == nil {
+		c.Receive(m)
 	}
+	return m, err
+}
+
+// Receive takes a message that was parsed. A reply goes to the call that waits for it, a
+// request to a goroutine with its handler. Receive waits for the other end only to refuse
+// what exceeds MaxHandlers.
+func (c *Conn) Receive(m Message) {
 	switch {
 	case m.Kind() == Response:
 		c.reply(m)
@@ -32,7 +38,6 @@ func (c *Conn) Take(line []byte) (Message, error) {
 	case m.Method == cancelMethod:
 		c.withdraw(m.Params)
 	}
-	return m, nil
 }
 
 // reply hands a reply to the call that waits for it. The first reply counts.

@@ -1,0 +1,170 @@
+package acp_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/adapter/acp"
+	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// recorded returns the recordings of real agents, by name.
+func recorded(t testing.TB) map[string][]byte {
+	t.Helper()
+	return replaytest.Recordings(t, "../../testdata/acp")
+}
+
+// play runs a recording through a new Decoder.
+func play(t testing.TB, recording []byte) replaytest.Played {
+	t.Helper()
+	return replaytest.Play(t, acp.NewDecoder(acp.Options{}), recording)
+}
+
+// prompts counts the prompts in a recording.
+func prompts(recording []byte) int {
+	return strings.Count(string(recording), `"method":"session/prompt"`)
+}
+
+func TestEveryRecordingOfARealAgentConverts(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recorded(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := play(t, recording)
+			if p.Skipped > 0 {
+				t.Errorf("%d messages were not understood: %v", p.Skipped, p.First)
+			}
+			if len(p.Turns) != prompts(recording) {
+				t.Errorf("%d turns of %d prompts", len(p.Turns), prompts(recording))
+			}
+			replaytest.Golden(t, filepath.Join("testdata", "golden", name+".jsonl"), replaytest.Lines(t, p.Records))
+		})
+	}
+}
+
+func TestEveryCallOfARecordingEndsAndNoSyntheticTextIsShown(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recorded(t) {
+		for i, records := range play(t, recording).Turns {
+			open := map[string]bool{}
+			stops := 0
+			for _, r := range records {
+				switch p := r.Payload.(type) {
+				case trace.ToolCallStart:
+					open[p.ToolCallID] = true
+				case trace.ToolCall:
+					open[p.ToolCallID] = true
+				case trace.ToolResult:
+					delete(open, p.ToolCallID)
+				case trace.Message:
+					if strings.HasPrefix(p.Text, "API Error") || strings.HasPrefix(p.Text, "[Request interrupted") || strings.HasPrefix(p.Text, "[MODE_UPDATE]") || p.Role != trace.RoleAssistant {
+						t.Errorf("%s, turn %d: the agent says %q", name, i+1, p.Text)
+					}
+				case trace.Thought:
+					if strings.Contains(p.Text, "****") {
+						t.Errorf("%s, turn %d: a thought has an empty heading: %q", name, i+1, p.Text)
+					}
+				case trace.Stop:
+					stops++
+				}
+			}
+			if len(open) > 0 || stops != 1 {
+				t.Errorf("%s, turn %d: calls %v are open, %d stops", name, i+1, open, stops)
+			}
+		}
+	}
+}
+
+// kinds are the kinds of the durable records of a turn, with what tells them apart.
+func kinds(records []trace.Record) string {
+	var all []string
+	for _, r := range records {
+		if trace.Provisional(r.Payload) {
+			continue
+		}
+		switch p := r.Payload.(type) {
+		case trace.Stop:
+			all = append(all, "stop:"+string(p.Outcome)+":"+p.Reason)
+		case trace.ToolResult:
+			all = append(all, "tool_result:"+string(p.Status))
+		case trace.PermissionResponse:
+			all = append(all, "permission_response:"+string(p.OptionKind))
+		case trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart, trace.Step, trace.Data, trace.Prompt, trace.Reply, trace.Usage, trace.Park:
+		default:
+			all = append(all, string(p.Kind()))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// TestTheSameScriptHasTheSameShapeWithEachAgent compares what different agents made of
+// the same script of the model.
+func TestTheSameScriptHasTheSameShapeWithEachAgent(t *testing.T) {
+	t.Parallel()
+	all := recorded(t)
+	for script, want := range map[string]string{
+		"plain":            "thought message stop:completed:end_turn",
+		"tool":             "thought message tool_call tool_result:completed thought message stop:completed:end_turn",
+		"permission-allow": "thought message tool_call permission_request permission_response:allow_once tool_result:completed thought message stop:completed:end_turn",
+		"permission-write": "thought message tool_call permission_request permission_response:allow_once file_change tool_result:completed thought message stop:completed:end_turn",
+		"permission-deny":  "thought message tool_call permission_request permission_response:reject_once tool_result:denied thought message stop:completed:end_turn",
+		"error-400":        "stop:failed:error",
+	} {
+		for name, recording := range all {
+			agent, ok := strings.CutSuffix(name, "-"+script)
+			if !ok || strings.Contains(agent, "-") {
+				continue
+			}
+			got := kinds(play(t, recording).Turns[0])
+			if agent == "opencode" && script == "permission-deny" { // a denial ends its turn
+				got = strings.Replace(got, "denied stop", "denied thought message stop", 1)
+			}
+			if got != want {
+				t.Errorf("%s\n got  %s\n want %s", name, got, want)
+			}
+		}
+	}
+}
+
+func TestALoadedSessionTellsItsPastToNoTurn(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"claude-load-2", "opencode-load-2"} {
+		p := play(t, recorded(t)[name])
+		for _, r := range p.Records {
+			if m, ok := r.Payload.(trace.Message); ok && strings.Contains(m.Text, "hello from a file") {
+				t.Errorf("%s: the past is told again: %q", name, m.Text)
+			}
+			if _, ok := r.Payload.(trace.ToolCall); ok {
+				t.Errorf("%s: a call of the past is on record again", name)
+			}
+		}
+		if len(p.Turns) != 1 {
+			t.Errorf("%s: %d turns", name, len(p.Turns))
+		}
+	}
+}
+
+func TestUsageSaysNothingThatTheAgentDoesNotSay(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recorded(t) {
+		for _, r := range play(t, recording).Records {
+			if _, ok := r.Payload.(trace.Usage); !ok {
+				continue
+			}
+			data, err := trace.MarshalPayload(r.Payload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var u map[string]any
+			if err := json.Unmarshal(data, &u); err != nil {
+				t.Fatal(err)
+			}
+			if u["input_tokens"] == 0.0 && u["output_tokens"] == 0.0 {
+				t.Errorf("%s: zero tokens for unknown: %s", name, data)
+			}
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package acp
+
+import (
+	"slices"
+
+	"github.com/tributary-dev/tributary/agent"
+)
+
+// Preset is an agent that people use.
+type Preset struct {
+	agent.Preset
+	// Title is the name for people.
+	Title string
+	// Login says how a person logs in.
+	Login string
+	// Keys are the methods of logging in for which a variable holds the key.
+	Keys map[string]string
+	// LooseModes are the modes in which the agent acts without asking.
+	LooseModes []string
+	// Mode is the mode in which sessions begin, if the agent's own would not ask.
+	Mode string
+	// MissingIsEmpty answers that a file that does not exist is empty. The agent does not
+	// understand the protocol's error, and so could not make a file.
+	MissingIsEmpty bool
+}
+
+// Presets returns the agents that people use. Any other agent runs by its command line.
+func Presets() []Preset {
+	anthropic := []string{"ANTHROPIC_*", "CLAUDE_*", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "AWS_*", "CLOUD_ML_REGION"}
+	google := []string{"GEMINI_*", "GOOGLE_*", "NO_BROWSER"}
+	openai := []string{"OPENAI_*", "CODEX_*"}
+	many := []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_*", "MISTRAL_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY", "XAI_API_KEY", "AWS_*"}
+	with := func(own ...string) []string { return append(own, many...) }
+	return []Preset{
+		{
+			Preset: agent.Preset{Name: "gemini", Command: "gemini", Args: []string{"--acp"}, Install: "npm install -g @google/gemini-cli", Environ: google},
+			Title:  "Gemini CLI", Login: "run `gemini` once in a terminal, or set GEMINI_API_KEY",
+			Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"}, LooseModes: []string{"yolo"}, MissingIsEmpty: true,
+		},
+		{
+			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic},
+			Title:  "Claude Agent", Login: "run `claude` once in a terminal, or set ANTHROPIC_API_KEY",
+			LooseModes: []string{"bypassPermissions"},
+		},
+		{
+			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai},
+			Title:  "Codex", Login: "run `codex login` in a terminal, or set OPENAI_API_KEY",
+			Keys: map[string]string{"OPENAI_API_KEY": "api-key", "CODEX_API_KEY": "api-key"}, LooseModes: []string{"agent-full-access"}, Mode: "read-only",
+		},
+		{
+			Preset: agent.Preset{Name: "opencode-acp", Command: "opencode", Args: []string{"acp"}, Install: "npm install -g opencode-ai", Environ: with("OPENCODE_*")},
+			Title:  "OpenCode", Login: "run `opencode auth login` in a terminal",
+		},
+		{
+			Preset: agent.Preset{Name: "qwen", Command: "qwen", Args: []string{"--acp"}, Install: "npm install -g @qwen-code/qwen-code", Environ: []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"}},
+			Title:  "Qwen Code", Login: "run `qwen` once in a terminal, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",
+			Keys: map[string]string{"OPENAI_API_KEY": "openai"}, LooseModes: []string{"yolo"}, Mode: "default",
+		},
+		{
+			Preset: agent.Preset{Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot", Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}},
+			Title:  "GitHub Copilot", Login: "run `copilot` and /login in a terminal, or set COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL",
+		},
+		{
+			Preset: agent.Preset{Name: "kimi", Command: "kimi", Args: []string{"acp"}, Install: "npm install -g @moonshot-ai/kimi-code", Environ: []string{"KIMI_*", "MOONSHOT_API_KEY"}},
+			Title:  "Kimi", Login: "run `kimi` and /login in a terminal",
+			LooseModes: []string{"yolo"},
+		},
+		{
+			Preset: agent.Preset{Name: "kilo", Command: "kilo", Args: []string{"acp"}, Install: "npm install -g @kilocode/cli", Environ: with("KILO_*", "KILOCODE_*", "OPENCODE_*")},
+			Title:  "Kilo Code", Login: "run `kilo auth login` in a terminal",
+		},
+		{
+			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "brew install block-goose-cli", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH")},
+			Title:  "Goose", Login: "run `goose configure` in a terminal",
+			LooseModes: []string{"auto"}, Mode: "approve",
+		},
+		{
+			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*")},
+			Title:  "Cline", Login: "run `cline auth` in a terminal",
+		},
+		{
+			Preset: agent.Preset{Name: "cursor", Command: "cursor-agent", Args: []string{"acp"}, Install: "curl https://cursor.com/install -fsS | bash", Environ: []string{"CURSOR_*"}},
+			Title:  "Cursor", Login: "run `cursor-agent login` in a terminal, or set CURSOR_API_KEY",
+		},
+		{
+			Preset: agent.Preset{Name: "pi", Command: "pi-acp", Install: "npm install -g pi-acp @earendil-works/pi-coding-agent", Environ: with("PI_*")},
+			Title:  "Pi", Login: "run `pi` once in a terminal, or set the key of its provider",
+		},
+		{
+			Preset: agent.Preset{Name: "mistral-vibe", Command: "vibe-acp", Install: "uv tool install mistral-vibe", Environ: []string{"MISTRAL_*", "VIBE_*"}},
+			Title:  "Mistral Vibe", Login: "run `vibe --setup` in a terminal, or set MISTRAL_API_KEY",
+			LooseModes: []string{"auto-approve"},
+		},
+	}
+}
+
+// FindPreset returns the preset with a name.
+func FindPreset(name string) (Preset, bool) {
+	all := Presets()
+	if i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return Preset{}, false
+}
+
+// Bypass are the arguments by which these agents act without asking.
+func Bypass() []agent.Bypass {
+	of := func(program string, flags ...string) []agent.Bypass {
+		all := make([]agent.Bypass, len(flags))
+		for i, flag := range flags {
+			all[i] = agent.Bypass{Flag: flag, Of: []string{program}}
+		}
+		return all
+	}
+	return slices.Concat(
+		of("gemini", "--yolo", "-y", "--approval-mode"), of("qwen", "--yolo", "-y", "--approval-mode"),
+		of("codex-acp", "--dangerously-bypass-approvals-and-sandbox", "--full-auto"), of("claude-agent-acp", "--dangerously-skip-permissions"),
+		of("copilot", "--allow-all-tools", "--allow-all", "--allow-all-paths", "--allow-tool", "--yolo"), of("kimi", "--yolo", "-y", "--yes", "--auto-approve"),
+		of("kilo", "--auto", "--yolo"), of("cline", "--yolo", "-y", "--auto-approve-all"), of("cursor-agent", "--force", "-f", "--yolo"),
+		of("vibe-acp", "--auto-approve"),
+	)
+}

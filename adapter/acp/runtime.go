@@ -1,0 +1,100 @@
+package acp
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/toolkind"
+)
+
+// Runtime runs an agent, one process for each session.
+type Runtime struct {
+	// Preset is what is known of the agent; zero for an agent without a preset.
+	Preset Preset
+	// Command and Args start the agent.
+	Command string
+	Args    []string
+	// Env is the whole environment of the process.
+	Env []string
+	// Tools overrides what the agent says of the kinds of its tools.
+	Tools toolkind.Table
+	// StartTime and StopTime bound a start and a stop; 60 s and 5 s if zero.
+	StartTime, StopTime time.Duration
+}
+
+var (
+	_ agent.Runtime = Runtime{}
+	_ agent.Prober  = Runtime{}
+)
+
+// Open implements agent.Runtime. A conversation that the agent does not find any more
+// is begun again, and the next turn says so.
+func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	s, err := parseSettings(cfg.Options, r.Preset)
+	if err != nil {
+		return nil, err
+	}
+	if r.Command == "" {
+		return nil, fmt.Errorf("%s: there is no program to run: set command, such as gemini, and args, such as [--acp]", r.name())
+	}
+	if r.StartTime <= 0 {
+		r.StartTime = time.Minute
+	}
+	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
+		Adapter: r.name(), Name: r.title(), Command: r.Command, Env: r.Env, NotFound: r.notFound(),
+		StartTime: r.StartTime, StopTime: r.StopTime, AnswerOnStop: true, Advice: r.advice,
+		Args: func(string) []string { return r.Args },
+		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(r, s, c) },
+	})
+}
+
+// Probe implements agent.Prober.
+func (r Runtime) Probe(ctx context.Context) (string, error) {
+	cmd := exec.CommandContext(ctx, r.Command, "--version")
+	cmd.Env = r.Env
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	switch {
+	case procio.NotFound(err):
+		return "", r.notFound()
+	case err != nil:
+		return "", fmt.Errorf("%s: `%s --version` failed: %w: %s", r.name(), r.Command, err, short(lastLine(string(out))))
+	}
+	return short(strings.TrimPrefix(lastLine(string(out)), r.title()+" ")), nil
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+func (r Runtime) name() string  { return orElse(r.Preset.Name, "acp") }
+func (r Runtime) title() string { return orElse(r.Preset.Title, "The agent") }
+
+func (r Runtime) notFound() error {
+	if r.Preset.Install == "" {
+		return fmt.Errorf("%s: %s was not found: correct command", r.name(), r.Command)
+	}
+	return fmt.Errorf("%s: %s was not found: install it with `%s`, or set command", r.name(), r.Command, r.Preset.Install)
+}
+
+// advice is what to do about an error, if that is known.
+func (r Runtime) advice(text string) string {
+	lower := strings.ToLower(text)
+	for sign, what := range map[string]string{
+		"unknown option": "correct args", "unknown argument": "correct args", "unrecognized": "correct args, or install a newer version",
+		"unexpected argument": "correct args, or install a newer version", "log in": r.Preset.Login, "login": r.Preset.Login,
+		"api key": r.Preset.Login, "api_key": r.Preset.Login, "authenticat": r.Preset.Login, "unsupported engine": "install a newer Node.js",
+	} {
+		if what != "" && strings.Contains(lower, sign) {
+			return " — " + what
+		}
+	}
+	return ""
+}
