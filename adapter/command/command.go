@@ -69,7 +69,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
+	defer context.AfterFunc(s.life, cancel)() //nolint:contextcheck // Close ends the turn, too
 	stop := trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}
 	if err := s.run(ctx, p.Text(), b); ctx.Err() != nil {
 		stop = trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}
