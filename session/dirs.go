@@ -3,6 +3,8 @@ package session
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/tributary-dev/tributary/workspace"
@@ -56,4 +58,27 @@ func (d *dirs) enter(path string) (dir workspace.Dir, leave func(), err error) {
 			_ = s.Close()
 		}
 	}, nil
+}
+
+// leadsInto reports whether a path, seen from a directory, leads into another directory,
+// by symbolic links too. The end of the path need not exist.
+func leadsInto(path, from, dir string) bool {
+	if !filepath.IsAbs(path) {
+		path = from + string(filepath.Separator) + path // not cleaned: what .. means depends on the links before it
+	}
+	at, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	for ; ; path = filepath.Dir(path) {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real // what is above it has no symbolic links
+		}
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, at) {
+			return true
+		}
+		if path == filepath.Dir(path) {
+			return false
+		}
+	}
 }

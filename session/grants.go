@@ -20,6 +20,9 @@ const mostGrants = 200
 func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
 	l := t.live
 	name, a := l.agentNow()
+	if answer, denied := l.dataDirectory(r, c, a); denied {
+		return answer, true
+	}
 	scope := l.scope(a)
 	if answer, decided := a.Policy.Judge(r, c, scope); decided {
 		return answer, true
@@ -37,6 +40,18 @@ func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.Permiss
 		t.asking = map[string]permission.Grant{}
 	}
 	t.asking[c.ToolCallID] = prepared
+	return trace.PermissionResponse{}, false
+}
+
+// dataDirectory denies a call that leads into the gateway's own data directory.
+func (l *live) dataDirectory(r trace.PermissionRequest, c trace.ToolCall, a Agent) (trace.PermissionResponse, bool) {
+	for _, where := range c.Locations {
+		if l.hub.StateDir != "" && leadsInto(where.Path, a.Cwd, l.hub.StateDir) {
+			answer, err := permission.FromApproval(r.Options, false, "The gateway's own data directory is closed to agents.")
+			answer.RequestID, answer.By = r.RequestID, permission.By
+			return answer, err == nil
+		}
+	}
 	return trace.PermissionResponse{}, false
 }
 

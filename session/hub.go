@@ -42,7 +42,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	}
 	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, catalog: newCatalog()}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
-	h.fleet = newFleet(h.MaxAgents, h.AgentIdle)
+	h.fleet = newFleet(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	var err error
 	if h.grants, err = openGrantBook(o.StateDir); err != nil {
 		h.stop()

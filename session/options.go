@@ -91,6 +91,8 @@ type Options struct {
 	Retire time.Duration
 	// MaxAgents bounds the agents that are open at once (16).
 	MaxAgents int
+	// AgentShare bounds those of one person (half of MaxAgents, at least 1).
+	AgentShare int
 	// MaxQueue bounds the prompts that wait in one session (32).
 	MaxQueue int
 	// MaxPrompts bounds the prompts of one principal that run or wait, in all
@@ -126,6 +128,7 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.AgentIdle, 5*time.Minute)
 	defaultTo(&o.Retire, 5*time.Minute)
 	defaultTo(&o.MaxAgents, 16)
+	defaultTo(&o.AgentShare, max(1, o.MaxAgents/2))
 	defaultTo(&o.MaxQueue, 32)
 	defaultTo(&o.MaxPrompts, 1000)
 	defaultTo(&o.MaxTurnBytes, 256<<20)

@@ -197,8 +197,8 @@ func (t *turn) run() {
 // work has the agent do the turn.
 func (t *turn) work(do func(agent.Session) error) {
 	l := t.live
-	session, err := l.openAgent(t.ctx, func(atMost int) {
-		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: fmt.Sprintf("Waiting: %d agents are at work, which is the most that may be.", atMost)})
+	session, err := l.openAgent(t.ctx, t.by, func(reason string) {
+		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: "Waiting: " + reason + "."})
 	})
 	if err != nil {
 		t.finish(failed(trace.ReasonUnavailable, err.Error()))
