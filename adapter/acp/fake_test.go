@@ -101,7 +101,7 @@ func (f *fake) run() int {
 		return 1
 	case "mute":
 		signal.Ignore(syscall.SIGTERM)
-		select {}
+		time.Sleep(time.Minute)
 	}
 	f.word = os.Getenv("FAKE_MEMORY")
 	in := bufio.NewReader(os.Stdin)

@@ -49,7 +49,7 @@ func realOpenCode(t *testing.T) real {
 		t.Fatal(err)
 	}
 	r := real{path: path, dir: t.TempDir()}
-	r.env = realagent.ClosedEnv(t.TempDir(), t.TempDir())
+	r.env = realagent.Pairs(realagent.ClosedEnv(t.TempDir(), t.TempDir()))
 	for _, brand := range []string{"OPENCODE_", "KILO_"} {
 		for _, name := range []string{"PURE", "DISABLE_MODELS_FETCH", "DISABLE_AUTOUPDATE", "DISABLE_LSP_DOWNLOAD", "DISABLE_DEFAULT_PLUGINS"} {
 			r.env = append(r.env, brand+name+"=1")

@@ -27,13 +27,14 @@ type Host struct {
 	// AskSuffix ends the ids of requests and questions, as in the Builder of a session.
 	// An adapter that gives its own id to Permit then waits for ever.
 	AskSuffix string
-	// Past is what History yields.
+	// Past is what History yields before the turns that were played and finished.
 	Past []trace.Record
 	// StateDir is what State returns; "" makes State fail.
 	StateDir string
 
 	feed   *feed
-	turns  []*Recorder // by prompts; these four are guarded by feed.mu
+	turns  []*Recorder // by prompts; these five are guarded by feed.mu
+	kept   []*Recorder // those of turns that no rewind has taken back
 	begun  []*Recorder // by the agent
 	notes  []trace.Payload
 	tokens []string
@@ -82,6 +83,7 @@ func (h *Host) recorder(prefix string, list *[]*Recorder) *Recorder {
 		c.Turn, c.Judge, c.AskSuffix = fmt.Sprintf("%s%d", prefix, len(*list)+1), h.Judge, h.AskSuffix
 	})
 	*list = append(*list, r)
+	h.kept = append(h.kept, r)
 	return r
 }
 
@@ -142,13 +144,40 @@ func (h *Host) Files() workspace.Dir { return h.Dir }
 
 // History implements agent.Host.
 func (h *Host) History(context.Context) iter.Seq2[trace.Record, error] {
+	h.feed.mu.Lock()
+	all := slices.Clone(h.Past)
+	for _, r := range h.kept {
+		if _, over := lastOf(r.events).(trace.Stop); !over {
+			continue
+		}
+		for _, e := range r.events {
+			if !trace.Provisional(e.Payload) {
+				all = append(all, trace.Record{Session: "session", Turn: r.Turn(), Event: e})
+			}
+		}
+	}
+	h.feed.mu.Unlock()
 	return func(yield func(trace.Record, error) bool) {
-		for _, r := range h.Past {
+		for _, r := range all {
 			if !yield(r, nil) {
 				return
 			}
 		}
 	}
+}
+
+func lastOf(events []trace.Event) trace.Payload {
+	if len(events) == 0 {
+		return nil
+	}
+	return events[len(events)-1].Payload
+}
+
+// takeBack removes turns from the history, as a rewind does: all but the first keep.
+func (h *Host) takeBack(keep int) {
+	h.feed.mu.Lock()
+	defer h.feed.mu.Unlock()
+	h.kept = h.kept[:keep]
 }
 
 // State implements agent.Host.

@@ -18,11 +18,12 @@ func rewind(t *testing.T, s Suite) {
 	st.play(t, s.Prompts[Text])
 	before := st.host.Token()
 	st.play(t, s.Prompts[Tell])
-	for _, token := range []string{before, ""} {
+	for i, token := range []string{before, ""} {
 		if !rewinder.Rewinds(token) {
 			t.Errorf("the resume token %q names no moment, says the runtime", token)
 		}
 		st.close(t)
+		st.host.takeBack(1 - i)
 		st.open(t, token)
 		if said := Said(st.play(t, s.Prompts[Recall])); strings.Contains(said, s.Word) {
 			t.Errorf("opened with the token %q from before, the agent knows %q, it says: %s", token, s.Word, said)

@@ -2,35 +2,91 @@
 
 package agents_test
 
+import "time"
+
+// endless is how long a turn that does not end by itself is let run.
+const endless = 40 * time.Second
+
 // A difference is what is known of one agent, and why its Trace cannot have the
 // shape of the others.
 type difference struct {
-	shape string
-	why   string
+	shape   string
+	why     string
+	limit   time.Duration // after which the turn is stopped
+	skip    bool          // the script is not played
+	refused bool          // the agent does not make the file
+	silent  bool          // the agent does not say the text
 }
+
+// Reasons that several agents share.
+const (
+	asksNobody  = "it runs every command and asks nobody"
+	hidesErrors = "it ends the turn as if nothing had happened"
+	noAlways    = "it offers no lasting permission for commands"
+	endsOnDeny  = "a refusal ends its turn"
+)
 
 // known are the differences, by agent and script.
 func known() map[string]map[string]difference {
-	return map[string]map[string]difference{}
+	const noRequest = "message tool_call tool_result:completed message stop:completed"
+	return map[string]map[string]difference{
+		"claude-acp": {
+			"always, again": {shape: allowed, why: noAlways},
+		},
+		"codex-acp": {
+			"deny":                {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:canceled", why: endsOnDeny},
+			"error":               {shape: "message stop:completed", why: "the error is a message, and the turn ends in order"},
+			"error in mid-stream": {shape: "message stop:completed", why: "the error is a message, and the turn ends in order"},
+		},
+		"gemini": {
+			"write":               {shape: "message tool_call tool_result:failed message stop:completed", why: "it asks the client for the file first, and takes the answer that there is none for a failure", refused: true},
+			"error in mid-stream": {shape: "message stop:completed", why: hidesErrors},
+			"resume":              {shape: answered, why: "it does not find its own session again", silent: true},
+		},
+		"qwen": {
+			"deny": {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:completed", why: endsOnDeny},
+		},
+		"copilot": {
+			"error":               {shape: "message stop:completed", why: "the error is a message, and the turn ends in order"},
+			"error in mid-stream": {shape: "message stop:completed", why: "the error is a message, and the turn ends in order"},
+		},
+		"kimi": {
+			"error":               {shape: "stop:completed", why: hidesErrors},
+			"error in mid-stream": {shape: "message stop:completed", why: hidesErrors},
+		},
+		"kilo": {
+			"question": {skip: true, why: "its question waits, and nobody is asked"},
+		},
+		"pi": {
+			"allow":               {shape: noRequest, why: asksNobody},
+			"deny":                {shape: noRequest, why: asksNobody},
+			"write":               {shape: noRequest, why: asksNobody},
+			"stop at a request":   {shape: noRequest, why: asksNobody},
+			"error":               {shape: "stop:completed", why: hidesErrors},
+			"error in mid-stream": {shape: "message stop:completed", why: hidesErrors},
+			"always":              {shape: noRequest, why: asksNobody},
+		},
+		"opencode-acp": {
+			"deny":                {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:completed", why: endsOnDeny},
+			"error in mid-stream": {shape: "message stop:canceled", why: "it tries again without end, until it is stopped", limit: 5 * time.Second},
+		},
+	}
+}
+
+// leaves are files that an agent puts into the workspace.
+func leaves() map[string][]string {
+	return map[string][]string{"qwen": {".qwen/settings.json"}} // a lasting permission
 }
 
 // expected is the shape that an agent's turn has, and why it differs if it does.
 func expected(agent string, s script) (shape, why string) {
-	if d, ok := known()[agent][s.name]; ok {
+	if d, ok := known()[agent][s.name]; ok && d.shape != "" {
 		return d.shape, because(d.why)
 	}
 	return s.shape, ""
 }
 
-// asksNobody are the agents that run every call without asking.
-func asksNobody() []string { return []string{"pi"} }
-
 // exempt says that an agent makes the file that was to be refused.
 func exempt(agent string, s script) bool {
-	for _, name := range asksNobody() {
-		if name == agent && s.missing != "" {
-			return true
-		}
-	}
-	return false
+	return s.missing != "" && known()[agent][s.name].why == asksNobody
 }

@@ -5,6 +5,7 @@ package agents_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,24 +71,19 @@ func recall() script {
 	return script{name: "resume", prompt: "[[script:recall]]", shape: answered, text: "heron"}
 }
 
-// endless is how long a turn that does not end by itself is let run.
-const endless = 40 * time.Second
-
 // play plays a script and returns the records of its turn.
-func (b *bench) play(t *testing.T, s script) []trace.Record {
+func (b *bench) play(t *testing.T, s script, limit time.Duration) []trace.Record {
 	t.Helper()
 	outer := b.T
-	b.T = t
-	defer func() { b.T = outer }()
-	stopped := false
-	stop := func() {
-		if !stopped {
-			stopped = true
-			b.stop()
-		}
-	}
-	late := time.AfterFunc(endless, func() { b.stop() })
+	var stopping sync.WaitGroup
+	stop := sync.OnceFunc(func() { stopping.Go(b.stop) })
+	defer func() {
+		stopping.Wait()
+		b.T = outer
+	}()
+	late := time.AfterFunc(limit, stop)
 	defer late.Stop()
+	b.T = t
 	turn, err := b.turn(strings.ReplaceAll(s.prompt, "DIR", b.agent.Dir), patience, func(p trace.Payload) {
 		switch p := p.(type) {
 		case trace.PermissionRequest:
@@ -122,34 +118,49 @@ func choice(r trace.PermissionRequest, want trace.OptionKind) map[string]any {
 	return map[string]any{"approved": want != trace.RejectOnce}
 }
 
-// shapeOf is a turn as a grader sees it: its kinds in order, and how its calls,
-// its requests and itself ended. Parts that begin and end, thoughts, steps,
+// shapeOf is a turn as a grader sees it: its kinds in the order in which they
+// began, and how its calls, its requests and itself ended. Thoughts, steps,
 // usage, errors and the like are left out, since not every agent tells of them.
 // Messages in a row are one, and of calls and results in a row the calls stand
 // first: whether calls of one answer run side by side is up to the agent.
 func shapeOf(turn []trace.Record) string {
 	var out []string
+	add := func(word string) {
+		if word != "message" || len(out) == 0 || out[len(out)-1] != word {
+			out = append(out, word)
+		}
+	}
+	begun := map[string]bool{"": true} // parts without a text, and what has begun
 	for _, r := range turn {
-		word := string(r.Payload.Kind())
+		if p, ok := r.Payload.(trace.Message); ok && p.Text == "" {
+			begun[p.Part] = true
+		}
+	}
+	begin := func(word, id string) {
+		if !begun[id] {
+			begun[id] = true
+			add(word)
+		}
+	}
+	for _, r := range turn {
 		switch p := r.Payload.(type) {
+		case trace.MessageStart:
+			begin("message", p.Part)
 		case trace.Message:
-			if p.Text == "" {
-				continue
-			}
-		case trace.ToolCall, trace.PermissionRequest:
+			begin("message", p.Part)
+		case trace.ToolCallStart:
+			begin("tool_call", p.ToolCallID)
+		case trace.ToolCall: // told again when the agent says more of it
+			begin("tool_call", p.ToolCallID)
 		case trace.ToolResult:
-			word += ":" + string(p.Status)
+			add("tool_result:" + string(p.Status))
+		case trace.PermissionRequest:
+			add("permission_request")
 		case trace.PermissionResponse:
-			word += ":" + verdict(p)
+			add("permission_response:" + verdict(p))
 		case trace.Stop:
-			word += ":" + string(p.Outcome)
-		default:
-			continue
+			add("stop:" + string(p.Outcome))
 		}
-		if len(out) > 0 && out[len(out)-1] == word && word == "message" {
-			continue
-		}
-		out = append(out, word)
 	}
 	for i := range out {
 		for j := i; j > 0 && out[j] == "tool_call" && strings.HasPrefix(out[j-1], "tool_result"); j-- {

@@ -51,7 +51,11 @@ func (r row) differences() string {
 	var list []string
 	for _, s := range append(scripts(), recall()) {
 		if d, ok := known()[r.kind.Name][s.name]; ok {
-			list = append(list, s.name+": `"+d.shape+"` ("+d.why+")")
+			shape := "not played"
+			if d.shape != "" {
+				shape = "`" + d.shape + "`"
+			}
+			list = append(list, s.name+": "+shape+" ("+d.why+")")
 		}
 	}
 	if list == nil {
@@ -131,7 +135,7 @@ All agents play the same scripts. A ● says that the Trace of the session holds
 	b.WriteString(`
 ## The same script, the same shape
 
-The shape of a turn is the kinds in order, with how calls, requests and the turn ended. Thoughts, steps, usage, plans, file changes and
+The shape of a turn is the kinds in the order in which they began, with how calls, requests and the turn ended. Thoughts, steps, usage, plans, file changes and
 errors are left out. Messages in a row count once, and of calls and results in a row the calls stand first.
 
 | script | shape |

@@ -8,8 +8,10 @@ import (
 	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/codex"
+	commandline "github.com/tributary-dev/tributary/adapter/command"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/adapter/opencode"
 	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/agent"
@@ -19,7 +21,10 @@ import (
 
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
-	return catalog{acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), demoAdapter(), echoAdapter(), opencodeAdapter(), runnerAdapter()}
+	return catalog{
+		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
+		openaiAdapter(), opencodeAdapter(), runnerAdapter(),
+	}
 }
 
 func acpAdapter() agent.Adapter {
@@ -41,7 +46,7 @@ func acpAdapter() agent.Adapter {
 func claudeAdapter() agent.Adapter {
 	const allows = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
 	return agent.Adapter{
-		Name: "claude", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Name: "claude", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
@@ -64,9 +69,29 @@ func claudeAdapter() agent.Adapter {
 	}
 }
 
+func commandAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "command", Needs: "command", Keys: agent.ProcessKeys(),
+		Presets: []agent.Preset{{
+			Name: "claude-text", Command: "claude", Args: []string{"-p"}, Install: "npm install -g @anthropic-ai/claude-code",
+			Environ: claudeAdapter().Environ, Grants: claudeAdapter().Grants,
+		}},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			return commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}, nil
+		},
+	}
+}
+
+func openaiAdapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "openai", Needs: "url", InProcess: true, New: openai.New,
+		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
+	}
+}
+
 func codexAdapter() agent.Adapter {
 	return agent.Adapter{
-		Name: "codex", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Name: "codex", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{"CODEX_*", "OPENAI_*", "!CODEX_SANDBOX", "!CODEX_SANDBOX_NETWORK_DISABLED", "!CODEX_THREAD_ID"}, // marks of a Codex that this program itself runs in
 		Grants:  []agent.Grant{{Path: "~/.codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}},
 		New: func(s agent.Settings) (agent.Runtime, error) {

@@ -163,8 +163,7 @@ func kiloEnv(r Room) map[string]string {
 }
 
 func piEnv(r Room) map[string]string {
-	// pi-acp asks npm for a newer version of itself at each start.
-	return map[string]string{"PI_CODING_AGENT_DIR": r.Home + "/.pi/agent", "PI_OFFLINE": "1", "PI_TELEMETRY": "0", "npm_config_offline": "true"}
+	return map[string]string{"PI_CODING_AGENT_DIR": r.Home + "/.pi/agent", "PI_OFFLINE": "1", "PI_TELEMETRY": "0"}
 }
 
 func piFiles(r Room) map[string]string {

@@ -1,0 +1,216 @@
+package openai_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/openai"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// serve is an endpoint of the test's own.
+func serve(t *testing.T, h http.HandlerFunc) *fake {
+	t.Helper()
+	f := &fake{Server: httptest.NewServer(h)}
+	t.Cleanup(f.Close)
+	return f
+}
+
+func none() *int { n := 0; return &n }
+
+// answers is a handler with one answer.
+func answers(status int, contentType, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+func TestBadInputIsSaidInOneSentenceThatSaysWhatToDo(t *testing.T) {
+	const sse, jsn = "text/event-stream", "application/json"
+	for _, c := range []struct {
+		name   string
+		h      http.HandlerFunc
+		want   string
+		reason string
+	}{
+		{"wrong key", answers(401, jsn, `{"error":{"message":"Incorrect API key provided.","code":"invalid_api_key"}}`),
+			"refuses the key (401: Incorrect API key provided): set agents.local.token_env to an environment variable with a valid key.", "error"},
+		{"unknown model", answers(404, jsn, `{"error":{"message":"model \"tiny\" not found, try pulling it first"}}`),
+			`does not know the model tiny, or has no such address (404: model "tiny" not found, try pulling it first): correct agents.local.model or agents.local.url.`, "error"},
+		{"error as text", answers(404, "text/plain", "404 page not found"), "(404: 404 page not found)", "error"},
+		{"error as string", answers(400, jsn, `{"error":"bad template"}`), "refused the request (400: bad template)", "error"},
+		{"no tools", answers(400, jsn, `{"error":{"message":"tiny does not support tools"}}`), "set agents.local.options.tools to []", "error"},
+		{"a web page", answers(200, "text/html; charset=utf-8", "<html>Welcome</html>"), "answers with a web page and not as a model's endpoint: correct agents.local.url, which often ends with /v1.", "error"},
+		{"an error page", answers(404, "text/html", "<html>Not found</html>"), "answers with a web page", "error"},
+		{"garbage", answers(200, sse, "data: {nonsense\n\n"), "sent what is no answer of a model", "error"},
+		{"no stream", answers(200, jsn, `{"id":"x","choices":[{"message":{"content":"hi"}}]}`), "ended in the middle of the answer", "error"},
+		{"nothing", answers(200, sse, ""), "ended in the middle of the answer", "error"},
+		{"context, by code", answers(400, jsn, `{"error":{"message":"too long","code":"context_length_exceeded"}}`), "longer than the model tiny can read: begin a new session, or set agents.local.options.context_tokens", "context_length"},
+		{"context, by words", answers(400, jsn, `{"error":{"message":"the request exceeds the available context size"}}`), "longer than the model tiny can read", "context_length"},
+		{"no quota", answers(429, jsn, `{"error":{"message":"You exceeded your quota","code":"insufficient_quota"}}`), "has no quota left (429: You exceeded your quota): see to its billing.", "error"},
+		{"broken", answers(503, jsn, `{"error":{"message":"loading model"}}`), "The endpoint failed (503: loading model): ask again later.", "error"},
+	} {
+		for _, api := range []string{"chat", "responses"} {
+			t.Run(c.name+" "+api, func(t *testing.T) {
+				f := serve(t, c.h)
+				_, stop := open(t, f.runtime(openai.Options{API: api, Retries: none()})).ask("hello")
+				if stop.Outcome != trace.OutcomeFailed || stop.Reason != c.reason || !strings.Contains(stop.Error, c.want) {
+					t.Errorf("the turn ended as %s (%s): %s\nwant %s", stop.Outcome, stop.Reason, stop.Error, c.want)
+				}
+				if strings.Contains(strings.TrimRight(stop.Error, "."), "\n") {
+					t.Errorf("that is no one sentence: %q", stop.Error)
+				}
+			})
+		}
+	}
+}
+
+func TestAddressWhereNothingAnswers(t *testing.T) {
+	f := serve(t, nil)
+	f.Close()
+	_, stop := open(t, f.runtime(openai.Options{})).ask("hello")
+	if want := "Nothing answers at " + f.URL + "/v1: start the endpoint, or correct agents.local.url."; stop.Error != want {
+		t.Errorf("the turn ended with %q, want %q", stop.Error, want)
+	}
+	if _, err := f.runtime(openai.Options{}).Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "Nothing answers") {
+		t.Errorf("Probe says %v", err)
+	}
+}
+
+func TestSettingsThatCannotBeMeant(t *testing.T) {
+	for options, want := range map[string]string{
+		`{"api":"completions"}`:     `options.api is "completions": write chat or responses`,
+		`{"tools":["rm"]}`:          `options.tools has "rm": the tools are read_file, write_file, edit_file, list_dir, grep, bash`,
+		`{"mcp":{"x":{}}}`:          "options.mcp.x needs either a command or a url",
+		`{"temperature":1}`:         `options have the key "temperature", which the adapter does not know`,
+		`{"patience":"long"}`:       `"long" is no duration`,
+		`{"budget":{"turn_usd":1}}`: "options.budget bounds dollars, and the prices are unknown",
+		`{"mcp":{"x":{"url":"http://x","token_env":"NO_SUCH"}}}`: "options.mcp.x.token_env names NO_SUCH",
+	} {
+		_, err := openai.New(agent.Settings{Name: "local", URL: "http://127.0.0.1:1/v1", Model: "m", Options: []byte(options)})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", options, err, want)
+		}
+	}
+	if _, err := openai.New(agent.Settings{URL: "localhost:11434", Model: "m"}); err == nil || !strings.Contains(err.Error(), "write a base address such as") {
+		t.Errorf("a URL without a scheme: %v", err)
+	}
+	if _, err := openai.New(agent.Settings{URL: "http://localhost:11434"}); err == nil || !strings.Contains(err.Error(), "model is missing") {
+		t.Errorf("no model: %v", err)
+	}
+}
+
+func TestSilentEndpointEndsTheTurn(t *testing.T) {
+	for _, begin := range []string{"", "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"so far\"}}]}\n\n"} {
+		f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the client has gone
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, begin)
+			if begin != "" {
+				w.(http.Flusher).Flush()
+			}
+			<-r.Context().Done()
+		})
+		_, stop := open(t, f.runtime(openai.Options{Patience: agent.Duration(150 * time.Millisecond)})).ask("hello")
+		if stop.Reason != "timeout" || !strings.Contains(stop.Error, "silent for 150ms: see whether it still works, or raise agents.local.options.patience") {
+			t.Errorf("the turn ended as %+v", stop)
+		}
+	}
+}
+
+func TestErrorInMidStreamKeepsWhatWasSaid(t *testing.T) {
+	const begin = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"so far\"}}]}\n\n"
+	for name, end := range map[string]string{
+		"an error event": "data: {\"error\":{\"message\":\"out of memory\"}}\n\n",
+		"a cut":          "",
+		"garbage":        "data: }{\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			requests := 0
+			f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				requests++
+				answers(200, "text/event-stream", begin+end)(w, r)
+			})
+			events, stop := open(t, f.runtime(openai.Options{})).ask("hello")
+			if stop.Outcome != trace.OutcomeFailed || agenttest.Said(events) != "so far\n" {
+				t.Errorf("said %q, ended as %+v", agenttest.Said(events), stop)
+			}
+			if requests != 1 {
+				t.Errorf("the model was asked %d times: what was shown must not be said again", requests)
+			}
+		})
+	}
+}
+
+func TestRetriesAreVisibleAndHeedTheEndpoint(t *testing.T) {
+	requests := 0
+	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if requests++; requests <= 2 {
+			w.Header().Set("Retry-After-Ms", "60")
+			answers(429, "application/json", `{"error":{"message":"slow down"}}`)(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		writeChat(w, r, said{text: "Hello."})
+	})
+	began := time.Now()
+	events, stop := open(t, f.runtime(openai.Options{})).ask("hello")
+	if stop.Outcome != trace.OutcomeCompleted || time.Since(began) > 2*time.Second || time.Since(began) < 120*time.Millisecond {
+		t.Errorf("after %s the turn ended as %+v", time.Since(began), stop)
+	}
+	got := notices(events)
+	if len(got) != 2 || got[0] != "The endpoint takes no more requests for now (429: slow down): ask again later. Trying again in 100ms (1 of 3)." {
+		t.Errorf("the user reads %q", got)
+	}
+}
+
+func TestStopDuringARetryIsAtOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "60")
+		answers(503, "application/json", `{}`)(w, r)
+		time.AfterFunc(50*time.Millisecond, cancel)
+	})
+	began := time.Now()
+	_, stop := open(t, f.runtime(openai.Options{})).play(ctx, trace.InputPart{Type: trace.InputText, Text: "hello"})
+	if stop.Outcome != trace.OutcomeCanceled || time.Since(began) > 3*time.Second {
+		t.Errorf("after %s the turn ended as %+v", time.Since(began), stop)
+	}
+}
+
+func TestEndpointThatWantsALongWaitIsNotWaitedFor(t *testing.T) {
+	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		answers(429, "application/json", `{}`)(w, r)
+	})
+	if _, stop := open(t, f.runtime(openai.Options{})).ask("hello"); stop.Outcome != trace.OutcomeFailed {
+		t.Errorf("the turn ended as %+v", stop)
+	}
+}
+
+func TestKeyOfTheGatewaysEnvironmentIsNotSent(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "secret")
+	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: secret")
+	t.Setenv("MY_KEY", "mine")
+	f := newFake(t, actor)
+	open(t, f.runtime(openai.Options{})).ask("hello")
+	r := f.runtime(openai.Options{})
+	r.TokenEnv = "MY_KEY"
+	open(t, r).ask("hello")
+	if h := f.heads[0]; h.Get("Authorization") != "" || h.Get("X-Secret") != "" {
+		t.Errorf("without a key the endpoint is sent %v", h)
+	}
+	if h := f.heads[1]; h.Get("Authorization") != "Bearer mine" {
+		t.Errorf("the endpoint is sent %q", h.Get("Authorization"))
+	}
+}

@@ -1,0 +1,91 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// closeWithin bounds how long Close waits for a turn.
+const closeWithin = 10 * time.Second
+
+type session struct {
+	endpoint
+	host  agent.Host
+	cfg   agent.Config
+	scale float64         // tokens per estimated token, as the endpoint counted last
+	mcp   []*mcpServer    // by name
+	life  context.Context //nolint:containedctx // ends with Close
+	end   context.CancelFunc
+	busy  chan struct{} // holds a token while a turn runs; guards scale and mcp
+}
+
+var _ agent.Session = (*session)(nil)
+
+func newSession(e endpoint, host agent.Host, cfg agent.Config) *session {
+	s := &session{endpoint: e, host: host, cfg: cfg, scale: 1, mcp: newServers(e, cfg), busy: make(chan struct{}, 1)}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// Prompt implements agent.Session.
+func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
+	s.busy <- struct{}{} // free, unless Close is at work
+	defer func() { <-s.busy }()
+	if s.life.Err() != nil {
+		return errors.New("the session is closed: open a new one")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)() //nolint:contextcheck // Close ends the turn, too
+	s.host.Resume(inHistory)
+	past, err := toolloop.History(ctx, s.host)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	m := &model{session: s, earlier: past.Usage}
+	messages := toolloop.Append(past.Messages, toolloop.UserMessage(p))
+	toolloop.Run(ctx, s.host, b, m, messages, s.tools(ctx, b), toolloop.Options{Table: s.Runtime.Tools, MaxSteps: s.MaxSteps})
+	m.report(b)
+	return nil
+}
+
+// tools are what the model is offered in this turn.
+func (s *session) tools(ctx context.Context, b *trace.Builder) []toolloop.Tool {
+	dir := s.cfg.Cwd
+	if path := s.host.Files().Path(); path != "" {
+		dir = path
+	}
+	all := append(toolloop.Files(s.host.Files()), toolloop.Shell{Dir: dir, Env: s.Env, StateDir: s.cfg.StateDir, Time: time.Duration(s.CommandTime)}.Tool())
+	all = slices.DeleteFunc(all, func(t toolloop.Tool) bool { return !slices.Contains(s.offered(), t.Name) })
+	for _, server := range s.mcp {
+		more, err := server.tools(ctx)
+		if err != nil && ctx.Err() == nil {
+			b.Emit(trace.Notice("mcp", fmt.Sprintf("The tools of the MCP server %s are missing: %v.", server.name, err)))
+		}
+		all = append(all, more...)
+	}
+	return all
+}
+
+// Close implements agent.Session.
+func (s *session) Close() error {
+	s.end()
+	select {
+	case s.busy <- struct{}{}:
+		defer func() { <-s.busy }()
+		for _, server := range s.mcp {
+			server.close()
+		}
+		s.wire.CloseIdleConnections()
+		return nil
+	case <-time.After(closeWithin):
+		return fmt.Errorf("%s: the turn did not end within %s: a tool does not stop", s.name(), closeWithin)
+	}
+}
