@@ -42,6 +42,7 @@ func rooms() []room {
 		// The contract knows nobody.
 		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
 		{packages: "workspace"},
+		{packages: "workspace/workspacetest"},
 		{packages: "web"},
 		{packages: "access", others: "github.com/go-jose/go-jose"},
 		{packages: "internal/sse"},

@@ -28,7 +28,7 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure would lose the cookie where there is no TLS, as on loopback
-		Name:     cookieName,
+		Name:     g.cookie,
 		Value:    c.cookie,
 		Path:     "/",
 		Secure:   r.TLS != nil,

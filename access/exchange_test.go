@@ -75,7 +75,7 @@ func TestExchangeCookie(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cookie.Name != "tributary_token" || cookie.Path != "/" || cookie.Domain != "" || !cookie.HttpOnly ||
+		if cookie.Name != g.cookie || !strings.HasPrefix(cookie.Name, "tributary_token_") || cookie.Path != "/" || cookie.Domain != "" || !cookie.HttpOnly ||
 			cookie.SameSite != http.SameSiteStrictMode || cookie.Secure != c.secure {
 			t.Errorf("%v: cookie %v", c.headers, cookie)
 		}

@@ -2,6 +2,7 @@ package access
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -77,7 +78,8 @@ func FuzzOrigin(f *testing.F) {
 // or its cookie in a request of our own page.
 func FuzzCredentials(f *testing.F) {
 	const token = "0123456789abcdef0123456789abcdef"
-	cookie := cookieName + "=" + cookieValue(token)
+	name := (&keyring{{digest: sha256.Sum256([]byte(token))}}).cookieName()
+	cookie := name + "=" + cookieValue(token)
 	for _, s := range [][4]string{
 		{"Bearer " + token, "", "", ""},
 		{"bearer  " + token + " ", "", "http://localhost:3000", ""},
@@ -87,7 +89,7 @@ func FuzzCredentials(f *testing.F) {
 		{"", cookie, "http://localhost:8787", ""},
 		{"", cookie, "http://localhost:3000", ""},
 		{"", cookie, "null", "cross-site"},
-		{"", "a=b; " + cookie + "; " + cookieName + "=x", "", "none"},
+		{"", "a=b; " + cookie + "; " + name + "=x", "", "none"},
 		{"Bearer", cookie, "", "same-origin"},
 		{"", `"`, "", ""},
 	} {

@@ -20,6 +20,7 @@ type Guard struct {
 	jwt      *verifier // nil: JSON Web Tokens are unknown here
 	side     string    // that judges unknown tokens; "": nobody does
 	minted   string
+	cookie   string // its name
 	public   func(*http.Request) bool
 	groups   map[string][]string
 	turnAway func(w http.ResponseWriter, r *http.Request) bool
@@ -65,6 +66,7 @@ func New(c Config) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.cookie = g.keys.cookieName()
 	return g, nil
 }
 
@@ -189,7 +191,7 @@ func (g *Guard) identify(r *http.Request, from source, site string) (sender, ref
 	if token, ok := bearer(r); ok {
 		return g.bearing(r.Context(), token)
 	}
-	cookies := r.CookiesNamed(cookieName)
+	cookies := r.CookiesNamed(g.cookie)
 	if len(cookies) == 0 {
 		return sender{}, tokenMissing(g.mode)
 	}

@@ -156,7 +156,7 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)
 	bearer := "Authorization: Bearer " + g.minted
-	cookie := "Cookie: tributary_token=" + cookieValue(g.minted)
+	cookie := "Cookie: " + g.cookie + "=" + cookieValue(g.minted)
 	const ours = "Sec-Fetch-Site: same-origin"
 	runGuardCases(t, g, []guardCase{
 		{"none", "", nil, "token_missing"},
@@ -176,16 +176,16 @@ func TestTokens(t *testing.T) {
 		{"basic of a proxy beside our cookie", "", []string{"Authorization: Basic eDp5", cookie, ours}, "owner admin"},
 		{"wrong bearer beside a good cookie", "", []string{"Authorization: Bearer x", cookie, ours}, "token_wrong"},
 		{"the cookie's value as bearer", "", []string{"Authorization: Bearer " + cookieValue(g.minted)}, "token_wrong"},
-		{"the token as cookie", "", []string{"Cookie: tributary_token=" + g.minted, ours}, "token_wrong"},
+		{"the token as cookie", "", []string{"Cookie: " + g.cookie + "=" + g.minted, ours}, "token_wrong"},
 		{"cookie", "", []string{cookie, ours}, "owner admin"},
 		{"cookie, typed by hand", "", []string{cookie, "Sec-Fetch-Site: none"}, "owner admin"},
 		{"cookie, own origin", "POST /api/chat", []string{cookie, "Origin: http://127.0.0.1:8787"}, "owner admin"},
-		{"cookie of a named token", "", []string{"Cookie: tributary_token=" + cookieValue(viewToken), ours}, "wall viewer"},
+		{"cookie of a named token", "", []string{"Cookie: " + g.cookie + "=" + cookieValue(viewToken), ours}, "wall viewer"},
 		{"cookie tampered", "", []string{cookie + "A", ours}, "token_wrong"},
 		{"cookie cut", "", []string{cookie[:len(cookie)-1], ours}, "token_wrong"},
-		{"cookie empty", "", []string{"Cookie: tributary_token=", ours}, "token_wrong"},
+		{"cookie empty", "", []string{"Cookie: " + g.cookie + "=", ours}, "token_wrong"},
 		{"cookie of another name", "", []string{"Cookie: Tributary_Token=" + cookieValue(g.minted), ours}, "token_missing"},
-		{"cookie planted before ours", "", []string{"Cookie: tributary_token=evil; tributary_token=" + cookieValue(g.minted), ours}, "owner admin"},
+		{"cookie planted before ours", "", []string{"Cookie: " + g.cookie + "=evil; " + g.cookie + "=" + cookieValue(g.minted), ours}, "owner admin"},
 		{"token in the URL of the API", "GET /api/sessions?token=" + g.minted, nil, "token_missing"},
 		{"public", "GET /healthz", nil, "nobody none"},
 		{"public, known", "GET /healthz", []string{bearer}, "owner admin"},
@@ -201,7 +201,7 @@ func TestForeignPages(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)
 	bearer := "Authorization: Bearer " + g.minted
-	cookie := "Cookie: tributary_token=" + cookieValue(g.minted)
+	cookie := "Cookie: " + g.cookie + "=" + cookieValue(g.minted)
 	const (
 		evil   = "Origin: https://evil.com"
 		vite   = "Origin: http://localhost:5173"
@@ -433,7 +433,7 @@ func TestAllowOrigins(t *testing.T) {
 			t.Errorf("%s: %s got %d %s", c.name, c.origin, w.Code, w.Body)
 		}
 	}
-	w := ask(replaced, "POST /api/chat", "Origin: https://app.example.com", "Cookie: tributary_token="+cookieValue(viewToken))
+	w := ask(replaced, "POST /api/chat", "Origin: https://app.example.com", "Cookie: "+replaced.cookie+"="+cookieValue(viewToken))
 	if w.Code != http.StatusForbidden {
 		t.Errorf("a listed page used the cookie: %d %s", w.Code, w.Body)
 	}
@@ -442,7 +442,7 @@ func TestAllowOrigins(t *testing.T) {
 func TestOwnOriginOverTLS(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, func(c *Config) { c.AllowHosts = []string{"chat.example.com"} })
-	cookie := "Cookie: tributary_token=" + cookieValue(g.minted)
+	cookie := "Cookie: " + g.cookie + "=" + cookieValue(g.minted)
 	const host = "Host: chat.example.com"
 	if w := ask(g, "POST /api/chat", "TLS: on", host, cookie, "Origin: https://chat.example.com"); w.Code != http.StatusOK {
 		t.Errorf("own page over TLS: %d %s", w.Code, w.Body)

@@ -5,13 +5,25 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strings"
 )
 
-// cookieName is the cookie that the page gets in exchange for a token.
-const cookieName = "tributary_token"
+// cookieName is the name of the cookie that the page gets in exchange for a token.
+// Browsers keep one cookie of a name for all ports of a host, so that each gateway needs a
+// name of its own. The first token gives it: a gateway has it for as long as its data
+// directory.
+func (k keyring) cookieName() string {
+	const prefix = "tributary_token"
+	if len(k) == 0 {
+		return prefix
+	}
+	mac := hmac.New(sha256.New, k[0].digest[:])
+	mac.Write([]byte("tributary cookie name 1"))
+	return prefix + "_" + hex.EncodeToString(mac.Sum(nil)[:4])
+}
 
 // credential is one way in: what a bearer token must hash to, and the value
 // that its cookie must have.

@@ -30,6 +30,9 @@ type Adapter struct {
 	// of it. Only a harmless agent is offered to several people without being named in the
 	// configuration.
 	Harmless bool
+	// Remembers says that the agent keeps the answer "always" by itself. Else the session
+	// keeps it as a grant, and the agent goes on asking.
+	Remembers bool
 	// Environ names the environment variables that the agent's process gets beside those
 	// of every process: a name, or a beginning and *. A name behind ! is left out.
 	Environ []string

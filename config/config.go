@@ -113,6 +113,7 @@ type Sessions struct {
 	AgentIdle    time.Duration        `yaml:"agent_idle"`
 	Retire       time.Duration        `yaml:"retire"`
 	MaxAgents    int                  `yaml:"max_agents"`
+	AgentShare   int                  `yaml:"agent_share"`
 	MaxQueue     int                  `yaml:"max_queue"`
 	Replay       time.Duration        `yaml:"replay"`
 	// ClientToolOutput is for outputs of tools that the client says it has run.

@@ -111,6 +111,9 @@ func (c *Config) check() error {
 				return c.Fault(fmt.Sprintf("agents.%s.policy.rules[%d]", name, i), "has no verdict: write then: allow, deny or ask")
 			}
 		}
+		if err := a.Policy.Validate(); err != nil {
+			return c.Fault("agents."+name+".policy", "is not one: %v", err)
+		}
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ func words(t reflect.Type) []string {
 		return list(IgnoreToolOutput, RejectToolOutput)
 	case reflect.TypeFor[permission.Verdict]():
 		return list(permission.Allow, permission.Deny, permission.Ask)
+	case reflect.TypeFor[permission.GrantScope]():
+		return list(permission.GrantOnce, permission.GrantSession, permission.GrantAlways)
 	case reflect.TypeFor[trace.ToolKind]():
 		return list(toolkind.Kinds()...)
 	case reflect.TypeFor[LogLevel]():

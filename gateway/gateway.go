@@ -25,6 +25,8 @@ type Options struct {
 	Permits []access.Who
 	// Users are those who may use an agent, by its name; everybody where there is no entry.
 	Users map[string][]access.Who
+	// Availability says whether an agent can start here; nil: nobody knows.
+	Availability func(agent string) Availability
 	// Private says that a session is for who made it and for its members; else the
 	// role of each principal counts in all of them.
 	Private bool

@@ -103,6 +103,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusNotFound, "unknown_session"
 	case errors.Is(err, session.ErrUnknownRequest):
 		return http.StatusNotFound, "unknown_request"
+	case errors.Is(err, session.ErrUnknownGrant):
+		return http.StatusNotFound, "unknown_grant"
 	case errors.Is(err, session.ErrUnknownMessage):
 		return http.StatusNotFound, "unknown_message"
 	case errors.Is(err, session.ErrStale):

@@ -33,6 +33,8 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("DELETE /api/sessions/{id}/members/{principal}", access.Owner, g.expel)
 	in("GET /api/sessions/{id}/messages", access.Viewer, g.messages)
 	in("POST /api/sessions/{id}/permissions/{request}", access.Viewer, g.permit)
+	in("GET /api/sessions/{id}/grants", access.Viewer, g.grants)
+	in("DELETE /api/sessions/{id}/grants/{grant}", access.Viewer, g.revoke)
 	in("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.answer)
 	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.attended(g.trace)))
 	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.attended(g.events)))

@@ -131,18 +131,6 @@ func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (g *gateway) agents(w http.ResponseWriter, _ *http.Request) error {
-	type agentView struct {
-		Name    string `json:"name"`
-		Default bool   `json:"default"`
-	}
-	views := []agentView{}
-	for _, name := range g.Hub.AgentNames() {
-		views = append(views, agentView{name, name == g.Hub.Default})
-	}
-	return writeJSON(w, http.StatusOK, map[string]any{"agents": views})
-}
-
 // link leads to the page on the other side of a mark.
 func link(w http.ResponseWriter, r *http.Request, relation, before string) {
 	q := r.URL.Query()

@@ -1,11 +1,14 @@
 package permission_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/tributary-dev/tributary/permission/permissiontest"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/workspace"
+	"github.com/tributary-dev/tributary/workspace/workspacetest"
 )
 
 // TestAttacks plays the table on the policy alone.
@@ -44,4 +47,28 @@ func TestAttacks(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestThePolicyIsAUserOfTheWorkspace plays the attempts to leave a workspace on what
+// the policy calls inside.
+func TestThePolicyIsAUserOfTheWorkspace(t *testing.T) {
+	t.Parallel()
+	workspacetest.Run(t, func(t *testing.T, dir string) workspacetest.User {
+		d, err := workspace.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = d.Close() })
+		judge := permissiontest.Judge(d, toolkind.OpenAI())
+		return workspacetest.User{Contains: func(path string) bool {
+			input, err := json.Marshal(map[string]string{"path": path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, decided := judge(trace.PermissionRequest{RequestID: "r", Options: options()}, trace.ToolCall{
+				ToolCallID: "c", RawName: "read_file", ToolKind: trace.ToolRead, Input: input,
+			})
+			return decided && answer.Allowed()
+		}}
+	})
 }

@@ -3,6 +3,7 @@ package permission
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
@@ -33,16 +34,28 @@ type Rule struct {
 	// workspace. A call whose input is not understood does not match, and neither
 	// does one whose paths the agent may expand.
 	Inside bool `json:"inside,omitempty" yaml:"inside,omitempty"`
+	// Paths match calls on files of the workspace: for a rule that allows, all files are
+	// like one of the patterns; for the others, one file is. A pattern is a whole path
+	// relative to the workspace; * and ? stay within a name, ** is any directories.
+	Paths []string `json:"paths,omitempty" yaml:"paths,omitempty"`
+	// Commands match calls that run one simple command like one of the patterns. They are
+	// compared word by word; * is any text in a word. As the last word, * is any words.
+	Commands []string `json:"commands,omitempty" yaml:"commands,omitempty"`
 	// Then is the verdict.
 	Then Verdict `json:"then" yaml:"then"`
 	// Reason is told to the agent when the call is denied.
 	Reason string `json:"reason,omitempty" yaml:"reason,omitempty"`
 }
 
-// Policy is a list of rules: the first that matches decides. What none matches
-// is asked.
+// Policy is a list of rules: the first that matches decides. A call that no rule
+// matches is asked.
 type Policy struct {
 	Rules []Rule `json:"rules" yaml:"rules"`
+	// Script is for evaluations: each rule answers one call of a session, the first that
+	// it matches, and is used up. The rules above judge the other calls.
+	Script []Rule `json:"script,omitempty" yaml:"script,omitempty"`
+	// Remember says what "always" means where the agent itself does not remember.
+	Remember Remember `json:"remember,omitzero" yaml:"remember,omitempty"`
 }
 
 // Default allows reading and searching inside the workspace and asks for
@@ -55,7 +68,10 @@ func Default() Policy {
 
 // Validate reports a rule that cannot be meant.
 func (p Policy) Validate() error {
-	for i, r := range p.Rules {
+	if err := p.Remember.validate(); err != nil {
+		return err
+	}
+	for i, r := range slices.Concat(p.Rules, p.Script) {
 		switch r.Then {
 		case Allow, Deny, Ask:
 		default:
@@ -66,6 +82,16 @@ func (p Policy) Validate() error {
 				return fmt.Errorf("permission rule %d has the tool kind %q: the kinds are %v", i+1, k, toolkind.Kinds())
 			}
 		}
+		for _, path := range r.Paths {
+			if err := checkPath(path); err != nil {
+				return fmt.Errorf("permission rule %d: %w", i+1, err)
+			}
+		}
+		for _, command := range r.Commands {
+			if words, ok := plainWords(strings.ReplaceAll(command, "*", "x")); !ok || len(words) == 0 || command == "*" {
+				return fmt.Errorf("permission rule %d has the command %q: write one simple command such as git log *", i+1, command)
+			}
+		}
 	}
 	return nil
 }
@@ -74,9 +100,16 @@ func (p Policy) Validate() error {
 // asked. c is the call as the agent will run it. Judge may read the file system, so
 // a caller holds no lock.
 func (p Policy) Judge(r trace.PermissionRequest, c trace.ToolCall, s Scope) (trace.PermissionResponse, bool) {
-	for _, rule := range p.Rules {
-		if !rule.matches(c, s) {
+	rules := p.Rules
+	if scripted, ok := s.Script.take(p.Script, func(r Rule) bool { return r.about(c, s) == yes }); ok {
+		rules = []Rule{scripted}
+	}
+	for _, rule := range rules {
+		switch about := rule.about(c, s); {
+		case about == no, about == unsure && rule.Then == Allow:
 			continue
+		case about == unsure:
+			return trace.PermissionResponse{}, false
 		}
 		switch rule.Then {
 		case Allow:
@@ -105,14 +138,31 @@ func (r Rule) denial() string {
 	return "The policy of this gateway does not allow it."
 }
 
-func (r Rule) matches(c trace.ToolCall, s Scope) bool {
+// about reports whether a rule is about a call.
+func (r Rule) about(c trace.ToolCall, s Scope) answer {
 	if len(r.Kinds) > 0 && !slices.Contains(r.Kinds, c.ToolKind) {
-		return false
+		return no
 	}
 	if r.Tool != "" && !like([]rune(r.Tool), []rune(c.RawName)) {
-		return false
+		return no
 	}
-	return !r.Inside || s.inside(c)
+	if r.Inside && !s.inside(c) {
+		return no
+	}
+	paths, command := yes, yes
+	if len(r.Paths) > 0 {
+		paths = s.paths(c, r.Paths, r.Then != Allow)
+	}
+	if len(r.Commands) > 0 {
+		command = s.command(c, r.Commands)
+	}
+	switch {
+	case paths == no || command == no:
+		return no
+	case paths == unsure || command == unsure:
+		return unsure
+	}
+	return yes
 }
 
 // like matches * and ?. It goes back to the last * only, which is enough and

@@ -14,9 +14,15 @@ type Scope struct {
 	// Contains reports whether a path is in the workspace. It may read the file
 	// system. Without it no path is in the workspace.
 	Contains func(path string) bool
+	// Resolve returns a path of the workspace, relative to it and without symlinks.
+	// It may read the file system. Without it no rule with paths allows anything.
+	Resolve func(path string) (string, error)
 	// Tools says what the strings of an input mean. Of a tool that the table does
 	// not know, nearly every string counts as a path.
 	Tools toolkind.Table
+	// Script is how far the session is in the policy's script; nil: at its beginning,
+	// always.
+	Script *Script
 }
 
 // mostPaths bounds the paths and patterns that are looked at for one call.

@@ -95,6 +95,7 @@ func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	case trace.PermissionResponse:
 		t.answered(p.RequestID)
 		if q, ok := lookFor(l, l.asks.permissions, p.RequestID); ok && q.turn == t.id {
+			t.remember(q.what, p)
 			err = unlessAnswered(l.asks.requests.Recorded(p.RequestID, p))
 		}
 	case trace.Answer:

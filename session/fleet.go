@@ -1,56 +1,82 @@
 package session
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
-// fleet bounds the agents that are open at once.
+// fleet bounds the agents that are open at once, and shares them out: each person has at
+// most a share of the places, and those who wait for a place get one in turn.
 type fleet struct {
 	mu      sync.Mutex
 	max     int
-	patient time.Duration       // how long an agent may wait for its user while others need its place
-	open    map[*live]time.Time // since when it had nothing to do; zero: it works
-	changed chan struct{}
+	share   int               // places of one person
+	patient time.Duration     // how long an agent may wait for its user while others need its place
+	open    map[*live]place   // by session
+	queue   []*waiter         // in the order in which they came
+	served  map[string]uint64 // when each person last got a place
+	grants  uint64
 }
 
-func newFleet(limit int, patient time.Duration) *fleet {
-	return &fleet{max: limit, patient: patient, open: map[*live]time.Time{}, changed: make(chan struct{})}
+// place is an open agent.
+type place struct {
+	by   string    // who opened it
+	idle time.Time // since when it had nothing to do; zero: it works
 }
 
-// reserve takes a place for a session's agent. When there is none it closes the
-// agent that has been idle longest, of those that it can close. When all of them work it tells, and waits; one
-// that has only waited for its user for long enough hears that nobody answers, for
-// a page that was closed must not hold a place that somebody else needs.
-func (f *fleet) reserve(ctx context.Context, l *live, now func() time.Time, full func(atMost int)) error {
-	for waited := false; ; waited = true {
+// waiter is a turn that waits for a place.
+type waiter struct {
+	live *live
+	by   string
+	wake chan struct{} // holds one
+}
+
+func newFleet(limit, share int, patient time.Duration) *fleet {
+	return &fleet{max: limit, share: min(share, limit), patient: patient, open: map[*live]place{}, served: map[string]uint64{}}
+}
+
+// reserve takes a place for a session's agent, for a turn of somebody. Where none is free
+// it closes the agent that has been idle longest, of those that it can close. Where all of
+// them work it tells, and waits; one that has only waited for its user for long enough
+// hears that nobody answers, for a page that was closed must not hold a place that somebody
+// else needs. The caller holds l.opens.
+func (f *fleet) reserve(ctx context.Context, l *live, by string, now func() time.Time, full func(reason string)) error {
+	w := &waiter{l, by, make(chan struct{}, 1)}
+	f.mu.Lock()
+	f.queue = append(f.queue, w)
+	f.mu.Unlock()
+	defer f.leave(w)
+	for told := false; ; {
 		f.mu.Lock()
 		_, has := f.open[l]
-		if has || len(f.open) < f.max {
-			f.open[l] = time.Time{}
+		atShare, next := f.owned(by) >= f.share, f.next() == w
+		if has || next && len(f.open) < f.max {
+			if !has {
+				f.grant(w)
+			}
 			f.mu.Unlock()
 			return nil
 		}
-		working, idle := f.sorted()
-		wait := f.changed
+		working, idle := f.sorted(f.others(by, atShare))
 		f.mu.Unlock()
-		if slices.ContainsFunc(idle, (*live).closeIfIdle) {
+		if (atShare || next) && slices.ContainsFunc(idle, (*live).closeIfIdle) {
 			continue
 		}
-		if !waited {
-			full(f.max)
+		if !told {
+			told = true
+			full(f.reason(atShare))
 		}
-		again := time.NewTimer(f.hurry(working, now()))
+		pause := f.patient
+		if atShare || next {
+			pause = f.hurry(working, now())
+		}
+		again := time.NewTimer(pause)
 		select {
-		case <-wait:
+		case <-w.wake:
 			again.Stop()
 		case <-again.C:
 		case <-ctx.Done():
@@ -60,17 +86,77 @@ func (f *fleet) reserve(ctx context.Context, l *live, now func() time.Time, full
 	}
 }
 
-// sorted returns who works, and who does not, the longest idle first. The caller
-// holds f.mu.
-func (f *fleet) sorted() (working, idle []*live) {
-	for l, since := range f.open {
-		if since.IsZero() {
+// reason says in a phrase why a turn waits.
+func (f *fleet) reason(atShare bool) string {
+	if atShare {
+		return fmt.Sprintf("%d of your agents are at work, which is your share", f.share)
+	}
+	return fmt.Sprintf("%d agents are at work, which is the most that may be", f.max)
+}
+
+// grant gives a waiter its place. The caller holds f.mu.
+func (f *fleet) grant(w *waiter) {
+	f.grants++
+	f.served[w.by] = f.grants
+	f.open[w.live] = place{by: w.by}
+}
+
+// leave takes a waiter out of the queue.
+func (f *fleet) leave(w *waiter) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.queue = slices.DeleteFunc(f.queue, func(o *waiter) bool { return o == w })
+	f.wake()
+	maps.DeleteFunc(f.served, func(by string, _ uint64) bool { // of people who neither have a place nor wait
+		return f.owned(by) == 0 && !slices.ContainsFunc(f.queue, func(o *waiter) bool { return o.by == by })
+	})
+}
+
+// next is the waiter whose turn it is: of the people who have not used up their share the
+// one who got a place longest ago, and of that person's turns the one that came first. The
+// caller holds f.mu.
+func (f *fleet) next() *waiter {
+	var next *waiter
+	for _, w := range f.queue {
+		if f.owned(w.by) < f.share && (next == nil || f.served[w.by] < f.served[next.by]) {
+			next = w
+		}
+	}
+	return next
+}
+
+// owned counts the places of one person. The caller holds f.mu.
+func (f *fleet) owned(by string) (n int) {
+	for _, p := range f.open {
+		if p.by == by {
+			n++
+		}
+	}
+	return n
+}
+
+// others are the agents that can make room for somebody: those of that person only, if
+// they have used up their share. The caller holds f.mu.
+func (f *fleet) others(by string, atShare bool) (all []*live) {
+	for l, p := range f.open {
+		if !atShare || p.by == by {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// sorted returns which of these work, and which do not, the longest idle first. The
+// caller holds f.mu.
+func (f *fleet) sorted(all []*live) (working, idle []*live) {
+	for _, l := range all {
+		if f.open[l].idle.IsZero() {
 			working = append(working, l)
 		} else {
 			idle = append(idle, l)
 		}
 	}
-	slices.SortFunc(idle, func(a, b *live) int { return f.open[a].Compare(f.open[b]) })
+	slices.SortFunc(idle, func(a, b *live) int { return f.open[a].idle.Compare(f.open[b].idle) })
 	return working, idle
 }
 
@@ -98,14 +184,16 @@ func (f *fleet) hurry(working []*live, now time.Time) time.Duration {
 func (f *fleet) mark(l *live, idle bool, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, has := f.open[l]; !has {
+	p, has := f.open[l]
+	if !has {
 		return
 	}
-	f.open[l] = time.Time{}
+	p.idle = time.Time{}
 	if idle {
-		f.open[l] = now
-		f.wake()
+		p.idle = now
 	}
+	f.open[l] = p
+	f.wake()
 }
 
 func (f *fleet) release(l *live) {
@@ -115,143 +203,16 @@ func (f *fleet) release(l *live) {
 	f.wake()
 }
 
+// wake lets those waiters look again who may find a place now: the next one, and those
+// who wait for a place of their own share. The caller holds f.mu.
 func (f *fleet) wake() {
-	close(f.changed)
-	f.changed = make(chan struct{})
-}
-
-var errNotReady = errors.New("the agent did not become ready within")
-
-// opened is an agent that runs; its address tells it from the one that is opened
-// after it.
-type opened struct{ agent.Session }
-
-// openAgent returns the session's agent, and opens it if need be; full is called
-// if it has to wait for another session's agent to come to rest.
-func (l *live) openAgent(ctx context.Context, full func(atMost int)) (*opened, error) {
-	l.opens.Lock()
-	defer l.opens.Unlock()
-	if s := l.openedAgent(); s != nil {
-		return s, nil
-	}
-	l.mu.Lock()
-	info := l.info
-	l.mu.Unlock()
-	a, ok := l.hub.Agents[info.Agent]
-	if !ok {
-		return nil, fmt.Errorf("the agent %q of this session is not configured any more", info.Agent)
-	}
-	if !a.InProcess {
-		if err := l.hub.fleet.reserve(ctx, l, l.hub.Now, full); err != nil {
-			return nil, err
+	next := f.next()
+	for _, w := range f.queue {
+		if w == next || f.owned(w.by) >= f.share {
+			select {
+			case w.wake <- struct{}{}:
+			default: // it has been woken
+			}
 		}
-	}
-	files, leave, err := l.hub.dirs.enter(a.Cwd)
-	if err != nil {
-		l.hub.fleet.release(l)
-		return nil, err
-	}
-	l.enterFiles(files, leave)
-	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
-	defer cancel()
-	began, err := a.Runtime.Open(opening, host{l}, agent.Config{
-		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, Left: l.leftOpen(),
-		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", info.Agent),
-		Meter: func(c agent.Count) { l.hub.Meter(info.Agent, c) },
-	})
-	if err != nil {
-		if ctx.Err() == nil && opening.Err() != nil {
-			err = fmt.Errorf("%w %s: see in the gateway's log what it does", errNotReady, l.hub.IdleLimit)
-		}
-		l.enterFiles(workspace.Dir{}, nil)
-		leave()
-		l.hub.fleet.release(l)
-		return nil, err
-	}
-	s := &opened{began}
-	l.mu.Lock()
-	l.agent = s
-	l.mu.Unlock()
-	return s, nil
-}
-
-func (l *live) enterFiles(files workspace.Dir, leave func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.files, l.leaveFiles = files, leave
-}
-
-func (l *live) openedAgent() *opened {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.agent
-}
-
-// keepAgent says that the agent has something to do. The caller holds l.mu.
-func (l *live) keepAgent() {
-	stopTimer(&l.closing)
-	l.hub.fleet.mark(l, false, l.hub.Now())
-}
-
-// idleAgent closes the agent after a while in which nothing was asked of it.
-func (l *live) idleAgent() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.running != nil || len(l.turns) > 0 || l.agent == nil {
-		return
-	}
-	l.hub.fleet.mark(l, true, l.hub.Now())
-	stopTimer(&l.closing)
-	l.closing = time.AfterFunc(l.hub.AgentIdle, func() { l.closeIfIdle() })
-}
-
-// closeIfIdle closes the agent unless it has something to do.
-func (l *live) closeIfIdle() bool {
-	if !l.opens.TryLock() { // it is being opened or closed right now
-		return false
-	}
-	defer l.opens.Unlock()
-	l.mu.Lock()
-	busy := l.running != nil || len(l.turns) > 0
-	l.mu.Unlock()
-	if busy {
-		return false
-	}
-	l.endAgent()
-	return true
-}
-
-// closeAgent ends the agent's process and frees its place.
-func (l *live) closeAgent() {
-	l.opens.Lock()
-	defer l.opens.Unlock()
-	l.endAgent()
-}
-
-func (l *live) endAgent() {
-	s := l.openedAgent()
-	if s == nil {
-		return
-	}
-	if err := s.Close(); err != nil {
-		l.hub.Logger.Warn("agent did not close cleanly", "session", l.id, "error", err)
-	}
-	l.forgetAgent(s)
-}
-
-// forgetAgent lets go of an agent that was closed.
-func (l *live) forgetAgent(s *opened) {
-	l.mu.Lock()
-	mine := l.agent == s
-	leave := func() {}
-	if mine {
-		l.agent = nil
-		stopTimer(&l.closing)
-		leave, l.leaveFiles = l.leaveFiles, nil
-	}
-	l.mu.Unlock()
-	if mine {
-		leave()
-		l.hub.fleet.release(l)
 	}
 }

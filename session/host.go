@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -110,14 +109,4 @@ func (h host) Resume(token string) {
 	if !same {
 		l.saveLate()
 	}
-}
-
-// judge lets the policy decide what needs no person.
-func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
-	l := t.live
-	l.mu.Lock()
-	files, ok := l.files, l.leaveFiles != nil
-	a := l.hub.Agents[l.info.Agent]
-	l.mu.Unlock()
-	return a.Policy.Judge(r, c, permission.Scope{Contains: func(path string) bool { return ok && files.Contains(path) }, Tools: a.Tools})
 }

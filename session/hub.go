@@ -26,6 +26,7 @@ type Hub struct {
 	load   load
 
 	catalog *catalog
+	grants  *grantBook
 
 	mu       sync.Mutex
 	live     map[string]*live
@@ -39,9 +40,14 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
 	}
-	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}}, catalog: newCatalog()}
+	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, catalog: newCatalog()}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
-	h.fleet = newFleet(h.MaxAgents, h.AgentIdle)
+	h.fleet = newFleet(h.MaxAgents, h.AgentShare, h.AgentIdle)
+	var err error
+	if h.grants, err = openGrantBook(o.StateDir); err != nil {
+		h.stop()
+		return nil, err
+	}
 	if err := h.recover(ctx); err != nil {
 		h.stop()
 		return nil, err

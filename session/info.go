@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -44,6 +45,9 @@ type Info struct {
 	// Channels are those that prompts came from, but for the default one, in the order in
 	// which they came first. The list is never changed, only replaced.
 	Channels []string `json:"channels,omitempty"`
+	// Grants are what persons have allowed beforehand. The list is never changed, only
+	// replaced.
+	Grants []permission.Grant `json:"grants,omitempty"`
 	// Open lists the turns that have no stop on record, oldest first.
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.

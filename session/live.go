@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -20,6 +21,8 @@ type live struct {
 	// telling holds a token while a message is taken, or taken back, until that is on
 	// record: what the log says later was said later. Unlike at a mutex, who waits may go.
 	telling chan struct{}
+
+	script permission.Script // how far the session is in its policy's script
 
 	saving sync.Mutex // orders writes of the registry document
 	opens  sync.Mutex // orders opening and closing of the agent

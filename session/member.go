@@ -122,6 +122,7 @@ func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) 
 	if err := l.save(context.WithoutCancel(ctx)); err != nil {
 		l.mu.Lock()
 		l.info.Members, l.info.NoChat, l.info.Title, l.info.Mode, l.info.Model = was.Members, was.NoChat, was.Title, was.Mode, was.Model
+		l.info.Grants = was.Grants
 		l.mu.Unlock()
 		return Info{}, err
 	}

@@ -51,6 +51,9 @@ type Agent struct {
 	Options json.RawMessage
 	// Tools says to the policy what the input of a call means.
 	Tools toolkind.Table
+	// Remembers says that the agent keeps an "always" by itself. Else the session keeps it
+	// as a grant.
+	Remembers bool
 	// InProcess says that a session of this agent costs no process, so that it is
 	// not counted among the MaxAgents.
 	InProcess bool
@@ -88,6 +91,8 @@ type Options struct {
 	Retire time.Duration
 	// MaxAgents bounds the agents that are open at once (16).
 	MaxAgents int
+	// AgentShare bounds those of one person (half of MaxAgents, at least 1).
+	AgentShare int
 	// MaxQueue bounds the prompts that wait in one session (32).
 	MaxQueue int
 	// MaxPrompts bounds the prompts of one principal that run or wait, in all
@@ -123,6 +128,7 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.AgentIdle, 5*time.Minute)
 	defaultTo(&o.Retire, 5*time.Minute)
 	defaultTo(&o.MaxAgents, 16)
+	defaultTo(&o.AgentShare, max(1, o.MaxAgents/2))
 	defaultTo(&o.MaxQueue, 32)
 	defaultTo(&o.MaxPrompts, 1000)
 	defaultTo(&o.MaxTurnBytes, 256<<20)

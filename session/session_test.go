@@ -31,7 +31,7 @@ func newBench(t *testing.T, change func(*session.Options)) *bench {
 
 func benchOn(t *testing.T, log *eventlog.Log, change func(*session.Options)) *bench {
 	t.Helper()
-	o := session.Options{Log: log, Default: "demo", Agents: map[string]session.Agent{
+	o := session.Options{AgentShare: 1 << 20, Log: log, Default: "demo", Agents: map[string]session.Agent{
 		"demo": {Runtime: demo.Runtime{Pace: 100 * time.Millisecond}, Cwd: t.TempDir(), Policy: permission.Default()},
 	}}
 	if change != nil {

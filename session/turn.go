@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -66,7 +67,8 @@ type turn struct {
 	grace     *time.Timer
 	graceFrom time.Time
 	waits     waiting
-	typed     int // answers that came as messages: each began an assistant message
+	asking    map[string]permission.Grant // what an "always" would grant, by the call that is asked about
+	typed     int                         // answers that came as messages: each began an assistant message
 }
 
 func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
@@ -195,8 +197,8 @@ func (t *turn) run() {
 // work has the agent do the turn.
 func (t *turn) work(do func(agent.Session) error) {
 	l := t.live
-	session, err := l.openAgent(t.ctx, func(atMost int) {
-		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: fmt.Sprintf("Waiting: %d agents are at work, which is the most that may be.", atMost)})
+	session, err := l.openAgent(t.ctx, t.by, func(reason string) {
+		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: "Waiting: " + reason + "."})
 	})
 	if err != nil {
 		t.finish(failed(trace.ReasonUnavailable, err.Error()))

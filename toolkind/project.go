@@ -10,8 +10,9 @@ func Touchstone(k trace.ToolKind) string {
 		return string(k)
 	case trace.ToolEdit, trace.ToolDelete, trace.ToolMove:
 		return "write"
+	default:
+		return "other"
 	}
-	return "other"
 }
 
 // Common is a name of a tool in the vocabulary that the harnesses of the AI SDK share.

@@ -25,6 +25,8 @@ type Reach struct {
 	// Here says that the call works on the agent's own directory, since it is a
 	// search that names no other.
 	Here bool
+	// Commands are the strings that a shell runs, of a tool that runs commands.
+	Commands []string
 	// Unclear says in a phrase why the input was not understood. It is empty if the
 	// input was understood; otherwise the other fields are incomplete.
 	Unclear string
@@ -122,6 +124,9 @@ func (w *walker) value(key string, depth int, listed bool) error {
 		}
 		return w.end()
 	}
+	if token == true && w.kind == trace.ToolExecute && !slices.Contains(backgroundKeys(), key) {
+		return fmt.Errorf("%s is set", key) // it may switch a sandbox off
+	}
 	return nil // a number, true, false or null names no file
 }
 
@@ -136,6 +141,11 @@ func (w *walker) end() error {
 func (w *walker) text(key, s string, listed bool) error {
 	switch {
 	case slices.Contains(w.texts, key):
+	case w.kind == trace.ToolExecute && slices.Contains(commandKeys(), key):
+		w.reach.Commands = append(w.reach.Commands, s)
+		if listed {
+			return fmt.Errorf("%s is a list", key)
+		}
 	case slices.Contains(w.globs, key):
 		w.reach.Globs = append(w.reach.Globs, s)
 	case slices.Contains(w.lists, key):

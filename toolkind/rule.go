@@ -37,8 +37,9 @@ func touchesFiles(k trace.ToolKind) bool {
 	switch k {
 	case trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // The constructors below hold what the tools of most agents have in common.
@@ -86,7 +87,10 @@ func lookup(verb string, about ...string) rule {
 }
 
 func run() rule {
-	return rule{kind: trace.ToolExecute, verb: "Run", about: commandKeys(), form: code, common: CommonBash}
+	return rule{
+		kind: trace.ToolExecute, verb: "Run", about: commandKeys(), form: code, common: CommonBash,
+		texts: []string{"description", "explanation", "justification"},
+	}
 }
 
 // shell handles a command that was begun earlier.
@@ -137,6 +141,7 @@ func pathKeys() []string {
 	return []string{
 		"file_path", "filePath", "notebook_path", "absolute_path", "path", "paths", "filepath", "filename", "target_file",
 		"dir_path", "directory", "source", "destination", "source_path", "destination_path", "old_path", "new_path", "move_path", "abs_path",
+		"cwd", "workdir", "working_directory",
 	}
 }
 
@@ -152,6 +157,11 @@ func contentKeys() []string {
 // filterKeys are the keys under which searches take patterns of file names.
 func filterKeys() []string {
 	return []string{"glob", "include", "exclude", "ignore", "include_pattern", "exclude_pattern", "includePattern", "file_pattern"}
+}
+
+// backgroundKeys are switches of shells that change nothing but when a command ends.
+func backgroundKeys() []string {
+	return []string{"run_in_background", "is_background", "isBackground", "background"}
 }
 
 func commandKeys() []string { return []string{"command", "cmd", "script", "code", "chars"} }

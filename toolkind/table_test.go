@@ -195,9 +195,18 @@ func TestProjections(t *testing.T) {
 		adapter, name string
 		want          toolkind.Common
 	}{
-		{"claude", "Bash", "bash"}, {"claude", "Write", "write"}, {"claude", "MultiEdit", ""}, {"claude", "AskUserQuestion", "askUserQuestions"},
-		{"codex", "commandExecution", "bash"}, {"codex", "webSearch", "webSearch"}, {"gemini", "run_shell_command", "bash"},
-		{"gemini", "replace", "edit"}, {"pi", "find", "glob"}, {"opencode", "grep", "grep"}, {"openai", "read_file", "read"}, {"openai", "nothing", ""},
+		{"claude", "Bash", "bash"},
+		{"claude", "Write", "write"},
+		{"claude", "MultiEdit", ""},
+		{"claude", "AskUserQuestion", "askUserQuestions"},
+		{"codex", "commandExecution", "bash"},
+		{"codex", "webSearch", "webSearch"},
+		{"gemini", "run_shell_command", "bash"},
+		{"gemini", "replace", "edit"},
+		{"pi", "find", "glob"},
+		{"opencode", "grep", "grep"},
+		{"openai", "read_file", "read"},
+		{"openai", "nothing", ""},
 	} {
 		table, _ := toolkind.For(c.adapter)
 		if got := table.Common(c.name); got != c.want {

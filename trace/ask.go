@@ -30,9 +30,6 @@ func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id str
 type PermissionAsk struct {
 	Request PermissionRequest
 	Call    ToolCall
-	// Granted is an answer that was given earlier and holds if the policy decides
-	// nothing, or nil.
-	Granted *PermissionResponse
 }
 
 // PermissionDecision is what became of a PermissionAsk: the id under which the answer
@@ -109,9 +106,6 @@ func (b *Builder) judge(a PermissionAsk) (d PermissionDecision, over bool) {
 	})
 	if call != nil && b.turn.Judge != nil {
 		d.Answer, d.Decided = b.turn.Judge(r, *call)
-	}
-	if call != nil && !d.Decided && a.Granted != nil {
-		d.Answer, d.Decided = *a.Granted, true
 	}
 	return d, call == nil
 }

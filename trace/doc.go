@@ -31,8 +31,9 @@
 // stop, which is the last record of the turn. Parts of a step are closed before
 // its end, but a call may outlive it, and its result stands wherever it came.
 // What sub-agents do is in no step. A part that a retry superseded may have its
-// whole twice: first without the mark, later with it. Prompt, reply and rewind are
-// written by whoever owns the turn.
+// whole twice: first without the mark, later with it. A call may have its whole again
+// until its result, each time that the agent changes the call. A call that was refused
+// ends as denied. Prompt, reply and rewind are written by whoever owns the turn.
 //
 // A turn that never ran has no reply. What a park names is put to the user, and
 // whoever follows leaves there: it closes the parts of sub-agents too, and the step.

@@ -16,7 +16,8 @@ type Event struct {
 	Time time.Time
 	// Parent is the ID of the event that caused this one, or "": a result's
 	// parent is its call, a permission request's the call it is about, and
-	// whatever a sub-agent does has the call that started the sub-agent.
+	// whatever a sub-agent does has the call that started the sub-agent, or the data that
+	// began it if no call did.
 	Parent string
 	// Actor is who did it.
 	Actor Actor
@@ -37,7 +38,8 @@ type Record struct {
 // Actor says who did something.
 type Actor string
 
-// The actors. A sub-agent is "subagent:" and the id of the call that started it.
+// The actors. A sub-agent is "subagent:" and the id of the call that started it, or of
+// the sub-agent itself if no call did.
 const (
 	User    Actor = "user"
 	Agent   Actor = "agent"

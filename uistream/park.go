@@ -63,14 +63,23 @@ func (t *Translator) wait(requests []string) {
 	}
 }
 
-// holds reports whether a record is kept for later. Answers are not.
+// holds reports whether a record is kept for later. The answers that the park waits for
+// are not.
 func (t *Translator) holds(r trace.Record) bool {
 	if len(t.waits) == 0 {
 		return false
 	}
 	switch p := r.Payload.(type) { //nolint:gochecksumtype // all others are held
-	case trace.Prompt, trace.Reply, trace.Rewind, trace.Stop, trace.Park, trace.PermissionResponse, trace.Answer, trace.Status:
+	case trace.Prompt, trace.Reply, trace.Rewind, trace.Stop, trace.Park, trace.Status:
 		return false
+	case trace.PermissionResponse:
+		if t.waits[p.RequestID] {
+			return false
+		}
+	case trace.Answer:
+		if t.waits[p.QuestionID] {
+			return false
+		}
 	case trace.Data:
 		if p.Transient {
 			return false

@@ -261,6 +261,37 @@ func TestASiblingsResultReachesTheReaderWhoAnswersInWords(t *testing.T) {
 	}
 }
 
+// It is answered by its own address before it was its turn.
+func TestAQuestionThatIsAnsweredAtAParkIsShownBehindIt(t *testing.T) {
+	t.Parallel()
+	m := only(t, uistream.Options{Profile: profile(t, "7")}, func(b *trace.Builder) {
+		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: input(`{}`)})
+		b.PermissionRequest(requests("p", "c"), trace.ToolCall{})
+		b.Question(trace.Question{QuestionID: "q", Text: "Which?"})
+		b.Answer(trace.Answer{QuestionID: "q", Outcome: trace.Selected, Values: []string{"red"}, By: "ann"})
+		b.PermissionResponse(chooses("p", "yes"))
+		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})
+	})
+	if got := tools(m); !strings.HasPrefix(got, "c output-available") || !strings.Contains(got, `q output-available`) || !strings.Contains(got, `"red"`) {
+		t.Error(got)
+	}
+}
+
+// A client that knows no titles is not sent the same call again.
+func TestACallOfWhichNothingThatIsShownHasChangedIsShownOnce(t *testing.T) {
+	t.Parallel()
+	for client, want := range map[string]int{"5": 1, "": 1, "7": 2} {
+		chunks := lines(translate(uistream.Options{Profile: profile(t, client)}, write(t, completed(), func(b *trace.Builder) {
+			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: input(`{}`)})
+			b.ToolCallUpdate(trace.ToolCall{ToolCallID: "c", Title: "Run it"})
+			b.ToolCallUpdate(trace.ToolCall{ToolCallID: "c", Locations: []trace.Location{{Path: "a.go"}}})
+		})))
+		if got := strings.Count(chunks, "tool-input-available"); got != want {
+			t.Errorf("client %q is shown the call %d times, want %d", client, got, want)
+		}
+	}
+}
+
 func TestWhatComesAtAParkIsShownBehindTheAnswer(t *testing.T) {
 	t.Parallel()
 	records := write(t, completed(), func(b *trace.Builder) {

@@ -127,14 +127,14 @@ func (t *Translator) callWhole(p trace.ToolCall) {
 // comes again in the same step, and only there. A request for it is asked again: the
 // clients forget that they were asked.
 func (t *Translator) callRevised(c *call, p trace.ToolCall) {
-	input := Opaque(p.Input)
-	same := bytes.Equal(input, c.input) && (p.Title == "" || p.Title == t.titleOf(c))
-	if c.state == callSettled || c.client || same {
+	if c.state == callSettled || c.client {
 		return
 	}
-	c.input = input
+	input, name, title := c.input, c.name, t.titleOf(c)
+	c.input = Opaque(p.Input)
 	c.named(p.Name, p.RawName, cmp.Or(p.Title, c.title))
-	if c.hidden || c.carried || c.step != t.steps {
+	same := bytes.Equal(input, c.input) && name == c.name && title == t.titleOf(c)
+	if same || c.hidden || c.carried || c.step != t.steps {
 		return
 	}
 	t.emit(t.available(c))

@@ -6,7 +6,17 @@
 // own path; never above it on the way, as it is written or as symlinks lead; and
 // through no absolute symlink, wherever that points. os.Root enforces it at the
 // moment of use. Whatever breaks it is [ErrOutside]; other errors are those of
-// the file system. What is mounted or hard-linked into the workspace is inside.
+// the file system.
+//
+// A mount in the workspace is inside, and so is a hard link: the link is the file,
+// and nothing tells it from its other names. The rule is safe where an agent cannot
+// make the link. A hard link needs the same file system, and Linux lets only the
+// owner of a file make one (fs.protected_hardlinks). An agent that runs commands as
+// the owner can read the file without a link.
+//
+// A subtree can be denied ([Deny]), so that it is outside although it is below the
+// workspace. Every operation has a time limit ([Patience]), so that a mount whose
+// server is gone blocks no turn; what takes longer is [ErrSlow].
 //
 // Paths are read as the file system reads them: after a symlink, ".." is the
 // parent of its target. Nothing here tidies "link/../x" into "x", since the agent

@@ -103,3 +103,32 @@ func FuzzWriteFile(f *testing.F) {
 		}
 	})
 }
+
+// FuzzDenied: the two ways through the package agree on all paths that do not lead
+// into the denied directory, and neither leads into it.
+func FuzzDenied(f *testing.F) {
+	for _, s := range fuzzSeeds {
+		f.Add(s)
+	}
+	for _, s := range []string{"data/token", "link/token", "sub/../data", "data/../a.txt", "link/..", "indir/../../link/token"} {
+		f.Add(s)
+	}
+	free, top := layout(f)
+	data := filepath.Join(top, "ws", "data")
+	must(f, os.MkdirAll(data, 0o755))
+	must(f, os.WriteFile(filepath.Join(data, "token"), []byte(secret), 0o600))
+	must(f, os.Symlink("data", filepath.Join(top, "ws", "link")))
+	d, err := Open(filepath.Join(top, "ws"), Deny(data))
+	must(f, err)
+	f.Cleanup(func() { must(f, d.Close()) })
+	f.Fuzz(func(t *testing.T, path string) {
+		path = strings.ReplaceAll(path, "TOP", top)
+		if got, _, err := d.ReadFile(path); err == nil && bytes.Contains(got, []byte(secret)) {
+			t.Fatalf("ReadFile(%q) reads what is denied", path)
+		}
+		mentions := strings.Contains(path, "data") || strings.Contains(path, "link")
+		if a, b := free.Contains(path), d.Contains(path); b && !a || a != b && !mentions {
+			t.Fatalf("Contains(%q) is %v, and %v with a denied directory", path, a, b)
+		}
+	})
+}

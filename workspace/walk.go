@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -32,6 +33,7 @@ type walk struct {
 	dir   Dir
 	todo  []string
 	names []string
+	last  string // the name of a file at the end of the way
 	open  []*os.Root
 	links int
 }
@@ -71,7 +73,39 @@ func (w *walk) step(step string) (fs.FileInfo, error) {
 	case len(w.todo) > 0:
 		return nil, &fs.PathError{Op: "open", Path: step, Err: errors.New("not a directory")}
 	}
+	w.last = step
 	return info, nil
+}
+
+// Resolve returns path relative to the workspace and without symlinks. What does not
+// exist yet is named where it would be made.
+func (d Dir) Resolve(path string) (string, error) {
+	name, err := d.open(path)
+	if err != nil {
+		return "", err
+	}
+	rel, err := bounded(d.gate, func(context.Context) (string, error) { return d.resolve(name) })
+	return rel, d.fail("find", path, err)
+}
+
+func (d Dir) resolve(name string) (string, error) {
+	w := walk{dir: d, todo: strings.Split(name, string(filepath.Separator))}
+	defer w.close()
+	for len(w.todo) > 0 {
+		step := w.todo[0]
+		w.todo = w.todo[1:]
+		_, err := w.step(step)
+		if errors.Is(err, fs.ErrNotExist) && !slices.Contains(w.todo, "..") {
+			return filepath.Join(append(append(slices.Clone(w.names), step), w.todo...)...), nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if rel := filepath.Join(append(slices.Clone(w.names), w.last)...); rel != "" {
+		return rel, nil
+	}
+	return ".", nil
 }
 
 func (w *walk) up() (fs.FileInfo, error) {

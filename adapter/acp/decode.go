@@ -132,20 +132,23 @@ func (d *Decoder) replied(method string, m jsonrpc.Message, t agent.Turns) error
 	case methodInitialize:
 		return decodeInto(m.Result, &d.agent)
 	case methodNew, methodLoad, methodResume, methodSetOption:
-		if m.Error != nil {
-			return nil
-		}
-		if id := sessionOf(m.Result); id != "" {
-			d.session = id
-		}
-		if err := decodeInto(m.Result, &d.config); err != nil {
-			return err
-		}
-		d.config.note(t)
+		return d.opened(m, t)
 	case methodPrompt:
 		return d.ended(m, t)
 	}
 	return nil
+}
+
+// opened takes the reply to a request that opened a session, or changed its options.
+func (d *Decoder) opened(m jsonrpc.Message, t agent.Turns) error {
+	if id := sessionOf(m.Result); id != "" {
+		d.session = id
+	}
+	err := decodeInto(m.Result, &d.config)
+	if m.Error == nil {
+		d.config.note(t)
+	}
+	return err
 }
 
 // request takes a request of the agent's.

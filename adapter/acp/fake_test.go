@@ -101,7 +101,7 @@ func (f *fake) run() int {
 		return 1
 	case "mute":
 		signal.Ignore(syscall.SIGTERM)
-		select {}
+		time.Sleep(time.Minute)
 	}
 	f.word = os.Getenv("FAKE_MEMORY")
 	in := bufio.NewReader(os.Stdin)
@@ -148,8 +148,10 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 		case "version 2":
 			version = 2
 		}
-		reply(object{"protocolVersion": version, "authMethods": []object{{"id": "key", "name": "API key"}, {"id": "browser", "name": "Log in", "type": "terminal", "args": []string{"login"}}},
-			"agentCapabilities": object{"loadSession": true, "promptCapabilities": object{"image": true, "embeddedContext": true}}})
+		reply(object{
+			"protocolVersion": version, "authMethods": []object{{"id": "key", "name": "API key"}, {"id": "browser", "name": "Log in", "type": "terminal", "args": []string{"login"}}},
+			"agentCapabilities": object{"loadSession": true, "promptCapabilities": object{"image": true, "embeddedContext": true}},
+		})
 	case "authenticate":
 		f.authed = true
 		reply(object{})
@@ -165,8 +167,10 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 			f.update(object{"sessionUpdate": "tool_call", "toolCallId": "old", "title": "old", "status": "completed"})
 			reply(object{})
 		default:
-			reply(object{"sessionId": "fake-session", "modes": object{"currentModeId": "ask", "availableModes": []object{{"id": "ask", "name": "Ask"}, {"id": "plan", "name": "Plan"}}},
-				"configOptions": []object{{"id": "m", "category": "model", "type": "select", "currentValue": "small", "options": []object{{"value": "small", "name": "Small"}, {"value": "large", "name": "Large"}}}}})
+			reply(object{
+				"sessionId": "fake-session", "modes": object{"currentModeId": "ask", "availableModes": []object{{"id": "ask", "name": "Ask"}, {"id": "plan", "name": "Plan"}}},
+				"configOptions": []object{{"id": "m", "category": "model", "type": "select", "currentValue": "small", "options": []object{{"value": "small", "name": "Small"}, {"value": "large", "name": "Large"}}}},
+			})
 		}
 	case "session/set_mode", "session/set_config_option":
 		if strings.Contains(string(m.Params), "no-such") {
@@ -313,6 +317,9 @@ func (f *fake) tool(stop chan struct{}) string {
 	case answer.Outcome.Option == "o3": // like Gemini, it says no more of the call
 		f.text("Then not.")
 	default:
+		if err := os.WriteFile("touched", nil, 0o600); err != nil {
+			return "refusal"
+		}
 		f.update(object{"sessionUpdate": "tool_call_update", "toolCallId": "t1", "status": "completed", "rawOutput": "touched"})
 		f.text("Done.")
 	}

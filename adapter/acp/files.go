@@ -38,7 +38,7 @@ func (p *protocol) read(_ context.Context, params json.RawMessage) (any, error) 
 	if r.Limit != nil {
 		limit = *r.Limit
 	}
-	data, cut, err := p.conn.Host().Files().ReadLines(r.Path, max(r.Line, 1), max(limit, 0))
+	data, cut, err := p.conn.Host().Files().ReadLines(r.Path, max(r.Line, 1), max(limit, 0)) //nolint:contextcheck // the workspace bounds itself
 	switch {
 	case p.runtime.Preset.MissingIsEmpty && errors.Is(err, fs.ErrNotExist):
 	case err != nil:

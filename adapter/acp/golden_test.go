@@ -92,7 +92,7 @@ func kinds(records []trace.Record) string {
 			all = append(all, "tool_result:"+string(p.Status))
 		case trace.PermissionResponse:
 			all = append(all, "permission_response:"+string(p.OptionKind))
-		case trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart, trace.Step, trace.Data, trace.Prompt, trace.Reply, trace.Usage, trace.Park:
+		case trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart, trace.Step, trace.Data, trace.Prompt, trace.Reply, trace.Usage, trace.Park, trace.Thought:
 		default:
 			all = append(all, string(p.Kind()))
 		}
@@ -106,11 +106,11 @@ func TestTheSameScriptHasTheSameShapeWithEachAgent(t *testing.T) {
 	t.Parallel()
 	all := recorded(t)
 	for script, want := range map[string]string{
-		"plain":            "thought message stop:completed:end_turn",
-		"tool":             "thought message tool_call tool_result:completed thought message stop:completed:end_turn",
-		"permission-allow": "thought message tool_call permission_request permission_response:allow_once tool_result:completed thought message stop:completed:end_turn",
-		"permission-write": "thought message tool_call permission_request permission_response:allow_once file_change tool_result:completed thought message stop:completed:end_turn",
-		"permission-deny":  "thought message tool_call permission_request permission_response:reject_once tool_result:denied thought message stop:completed:end_turn",
+		"plain":            "message stop:completed:end_turn",
+		"tool":             "message tool_call tool_result:completed message stop:completed:end_turn",
+		"permission-allow": "message tool_call permission_request permission_response:allow_once tool_result:completed message stop:completed:end_turn",
+		"permission-write": "message tool_call permission_request permission_response:allow_once file_change tool_result:completed message stop:completed:end_turn",
+		"permission-deny":  "message tool_call permission_request permission_response:reject_once tool_result:denied message stop:completed:end_turn",
 		"error-400":        "stop:failed:error",
 	} {
 		for name, recording := range all {
@@ -119,8 +119,8 @@ func TestTheSameScriptHasTheSameShapeWithEachAgent(t *testing.T) {
 				continue
 			}
 			got := kinds(play(t, recording).Turns[0])
-			if agent == "opencode" && script == "permission-deny" { // a denial ends its turn
-				got = strings.Replace(got, "denied stop", "denied thought message stop", 1)
+			if (agent == "opencode" || agent == "qwen") && script == "permission-deny" { // a denial ends its turn
+				got = strings.Replace(got, "denied stop", "denied message stop", 1)
 			}
 			if got != want {
 				t.Errorf("%s\n got  %s\n want %s", name, got, want)

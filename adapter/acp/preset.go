@@ -103,20 +103,17 @@ func FindPreset(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// Bypass are the arguments by which these agents act without asking.
+// Bypass are arguments by which these agents act without asking, beside those that the
+// program knows of all agents.
 func Bypass() []agent.Bypass {
-	of := func(program string, flags ...string) []agent.Bypass {
-		all := make([]agent.Bypass, len(flags))
-		for i, flag := range flags {
-			all[i] = agent.Bypass{Flag: flag, Of: []string{program}}
+	var all []agent.Bypass
+	for program, flags := range map[string][]string{
+		"copilot": {"--allow-all-paths"}, "kimi": {"-y", "--yes", "--auto-approve"}, "kilo": {"--auto"}, "cline": {"-y", "--auto-approve-all"},
+		"cursor-agent": {"--force", "-f"}, "vibe-acp": {"--auto-approve"},
+	} {
+		for _, flag := range flags {
+			all = append(all, agent.Bypass{Flag: flag, Of: []string{program}})
 		}
-		return all
 	}
-	return slices.Concat(
-		of("gemini", "--yolo", "-y", "--approval-mode"), of("qwen", "--yolo", "-y", "--approval-mode"),
-		of("codex-acp", "--dangerously-bypass-approvals-and-sandbox", "--full-auto"), of("claude-agent-acp", "--dangerously-skip-permissions"),
-		of("copilot", "--allow-all-tools", "--allow-all", "--allow-all-paths", "--allow-tool", "--yolo"), of("kimi", "--yolo", "-y", "--yes", "--auto-approve"),
-		of("kilo", "--auto", "--yolo"), of("cline", "--yolo", "-y", "--auto-approve-all"), of("cursor-agent", "--force", "-f", "--yolo"),
-		of("vibe-acp", "--auto-approve"),
-	)
+	return all
 }

@@ -27,8 +27,9 @@ type protocol struct {
 }
 
 var (
-	_ agentkit.Protocol = (*protocol)(nil)
-	_ agentkit.Receiver = (*protocol)(nil)
+	_ agentkit.Protocol  = (*protocol)(nil)
+	_ agentkit.Receiver  = (*protocol)(nil)
+	_ agent.Controllable = (*protocol)(nil)
 )
 
 func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
@@ -236,6 +237,27 @@ func (p *protocol) setOption(ctx context.Context, has settings, name string, val
 		return fmt.Errorf("%s: it does not take %v for %s: %s Its values are %s.", p.runtime.name(), value, name, sentence(explain(e)), orElse(strings.Join(values, ", "), "unknown")) //nolint:staticcheck // two sentences
 	}
 	return err
+}
+
+// Controls implements agent.Controllable.
+func (p *protocol) Controls() agent.Controls {
+	var has settings
+	p.conn.Session().Do(func() { has = p.config })
+	var c agent.Controls
+	if _, ok := has.find("mode"); ok || len(has.Modes.Available) > 0 {
+		c.SetMode = func(ctx context.Context, id string) error {
+			if slices.Contains(p.runtime.Preset.LooseModes, id) {
+				return fmt.Errorf("%s: the mode %s lets the agent act without asking, which is not allowed", p.runtime.name(), id)
+			}
+			return p.set(ctx, has, "mode", id, methodSetMode, "modeId")
+		}
+	}
+	if _, ok := has.find("model"); ok || len(has.Models.Available) > 0 {
+		c.SetModel = func(ctx context.Context, id string) error {
+			return p.set(ctx, has, "model", id, methodSetModel, "modelId")
+		}
+	}
+	return c
 }
 
 // Prompt implements agentkit.Protocol.

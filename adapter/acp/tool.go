@@ -13,19 +13,20 @@ import (
 
 // call is a tool call of the turn.
 type call struct {
-	tool    trace.ToolCall // as the agent shows it
-	b       *trace.Builder
-	raw     raw // the newest raw input
-	content raw
-	items   []item
-	diffs   []item // the newest; an agent may show other content after its diffs
-	output  raw
-	printed string // what its terminal has printed so far
-	whole   bool   // the input is complete
-	done    bool
-	allowed bool
-	denied  bool
-	reason  string // of the denial
+	tool     trace.ToolCall // as the agent shows it
+	b        *trace.Builder
+	raw      raw // the newest raw input
+	content  raw
+	items    []item
+	diffs    []item // the newest; an agent may show other content after its diffs
+	output   raw
+	printed  string // what its terminal has printed so far
+	streamed string // the newest piece of output that came beside the protocol
+	whole    bool   // the input is complete
+	done     bool
+	allowed  bool
+	denied   bool
+	reason   string // of the denial
 }
 
 // toolUpdate takes a call, or news of one. The first sign of a call may be either.
@@ -263,10 +264,10 @@ func (tc *call) complete() {
 // print takes the output of a running call.
 func (tc *call) print(u update) {
 	switch {
-	case u.Meta.TerminalDelta.Data != "":
-		tc.b.ToolResultDelta(u.ID, string(u.Meta.TerminalDelta.Data))
-	case u.Meta.Terminal.Data != "":
-		tc.b.ToolResultDelta(u.ID, string(u.Meta.Terminal.Data))
+	case u.Meta.TerminalDelta.Data+u.Meta.Terminal.Data != "":
+		text := string(u.Meta.TerminalDelta.Data + u.Meta.Terminal.Data)
+		tc.streamed = text
+		tc.b.ToolResultDelta(u.ID, text)
 	case u.Status == "in_progress" && present(u.Content):
 		if text := tc.text(); text != "" {
 			tc.b.ToolResultProgress(u.ID, encode(text))
@@ -302,7 +303,7 @@ func (tc *call) end(c *turn, ok bool) {
 	case c.stopped:
 		r.Status, r.Error = trace.ToolCanceled, plainText(r.Output)
 	default:
-		r.Status, r.Error = trace.ToolFailed, orElse(plainText(r.Output), "The tool failed.")
+		r.Status, r.Error = trace.ToolFailed, orElse(plainText(r.Output), orElse(lastLine(tc.streamed), "The tool failed."))
 	}
 	tc.b.ToolResult(r)
 }
@@ -310,6 +311,8 @@ func (tc *call) end(c *turn, ok bool) {
 // result is the call's output: as it is, or else what the call shows.
 func (tc *call) result() raw {
 	switch text := tc.text(); {
+	case tc.streamed != "" && plainText(tc.output) == "":
+		return nil // the Builder has it
 	case present(tc.output):
 		return tc.output
 	case text != "":

@@ -27,6 +27,7 @@ type Decoder struct {
 	waiting []trace.Prompt    // prompts whose turn has not begun
 	turn    *turn             // the newest
 	asks    map[string]*ask   // requests of the agent without an answer, by id
+	live    bool              // this is a session, not a recording
 	effects []agent.Effect
 }
 
@@ -93,6 +94,7 @@ func (d *Decoder) told(l message, t agent.Turns) error {
 		c := d.current(t)
 		switch {
 		case err != nil || c == nil:
+		case l.Method == "turn/steer" && d.live: // the session writes the message
 		case l.Method == "turn/steer":
 			c.b.Emit(trace.Data{Name: "steer", Value: encode(object{"text": agent.Prompt{Message: prompt("", p.Input).Message}.Text()})})
 		default:
@@ -103,7 +105,7 @@ func (d *Decoder) told(l message, t agent.Turns) error {
 	return nil
 }
 
-// replied takes a reply to a request of ours.
+// replied takes a reply to a request of the gateway.
 func (d *Decoder) replied(l message, t agent.Turns) error {
 	method := d.sent[string(l.ID)]
 	delete(d.sent, string(l.ID))
@@ -113,17 +115,28 @@ func (d *Decoder) replied(l message, t agent.Turns) error {
 	}
 	switch {
 	case method == "turn/start":
-		c := d.current(t)
-		if c == nil || c.id != "" {
-			return nil
-		}
-		if c.id = p.Turn.ID; l.Error != nil {
-			d.end(c, turnWire{Status: "failed", Error: &turnError{Message: l.Error.Message}})
-		}
+		d.accepted(l, p.Turn.ID, t)
 	case method != "" && p.Thread.ID != "":
 		d.thread = p.Thread.ID
 	}
 	return nil
+}
+
+// accepted takes the reply to a prompt. Codex takes a prompt into a turn that runs, which
+// becomes the turn of the prompt.
+func (d *Decoder) accepted(l message, id string, t agent.Turns) {
+	c := d.current(t)
+	if len(d.waiting) > 0 && c != nil && (l.Error != nil || c.id == id) {
+		d.end(c, turnWire{Status: "completed"})
+		c = d.begin(t)
+	}
+	switch {
+	case c == nil || c.id != "":
+	case l.Error != nil:
+		d.end(c, turnWire{Status: "failed", Error: &turnError{Message: l.Error.Message}})
+	default:
+		c.id = id
+	}
 }
 
 // said takes a notification or a request of the app-server.
@@ -221,7 +234,7 @@ func passedOver(method string) bool {
 		"thread/attachment/", "thread/environment/", "thread/goal/", "thread/prediction/", "thread/project/", "thread/queue/", "thread/readState/",
 		"thread/realtime/", "thread/section/", "thread/settings/", "thread/status/", "windows/", "windowsSandbox/",
 	} {
-		if strings.HasPrefix(method, family) && method != "account/chatgptAuthTokens/refresh" {
+		if strings.HasPrefix(method, family) {
 			return true
 		}
 	}

@@ -411,6 +411,24 @@ func TestAnotherClientsTurn(t *testing.T) {
 	}
 }
 
+// TestAPromptIntoAnotherClientsTurn: Codex takes it into the turn that runs.
+func TestAPromptIntoAnotherClientsTurn(t *testing.T) {
+	t.Parallel()
+	for reply, want := range map[string]string{`"result":{"turn":{"id":"V"}}`: "both\n", `"error":{"message":"not now"}`: ""} {
+		p := play(t, []byte(begin+end+strings.ReplaceAll(
+			out("turn/started", `"turn":{"id":"U"}`)+started(`{"type":"userMessage","id":"u","content":[]}`)+
+				told(`{"id":9,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":"ours"}]}}`)+`{"dir":"out","msg":{"id":9,`+reply+"}}\n"+
+				done(`{"type":"agentMessage","id":"m","text":"both"}`)+end, `"U"`, `"V"`)))
+		if len(p.Turns) < 3 {
+			t.Fatalf("%s: there are %d turns", reply, len(p.Turns))
+		}
+		events := replaytest.Events(p.Turns[2])
+		if asked := agenttest.Each[trace.Prompt](events); len(asked) != 1 || asked[0].Message.Parts[0].Text != "ours" || agenttest.Said(events) != want {
+			t.Errorf("%s: the turn of the prompt is %+v", reply, events)
+		}
+	}
+}
+
 func TestALatecomerBeginsNoTurn(t *testing.T) {
 	t.Parallel()
 	p := play(t, []byte(begin+end+done(`{"type":"agentMessage","id":"m","text":"late"}`)+asks(7, "item/fileChange/requestApproval", `"itemId":"c"`)))

@@ -59,6 +59,7 @@ type call struct {
 		TurnID   string `json:"turnId"`
 		Sandbox  string `json:"sandbox"`
 		Approval string `json:"approvalPolicy"`
+		Model    string `json:"model"`
 		Input    []input
 	} `json:"params"`
 	Result struct{ Decision, Action string } `json:"result"`
@@ -121,7 +122,7 @@ func (f *fake) answer(c call) (code int, over bool) {
 		result = `{"thread":{"id":"thread"},"model":"fake"}`
 		f.words = nil
 		f.save()
-		if c.Params.Sandbox != "read-only" || c.Params.Approval != "untrusted" {
+		if c.Params.Sandbox+c.Params.Approval != "workspace-writeuntrusted" && c.Params.Sandbox+c.Params.Approval != "read-onlyon-request" {
 			fmt.Fprintln(os.Stderr, "unsafe settings")
 			return 3, true
 		}
@@ -153,6 +154,9 @@ func (f *fake) answer(c call) (code int, over bool) {
 	case "turn/start":
 		f.turns = len(f.words) + 1
 		say(`{"id":%s,"result":{"turn":{"id":"turn-%d"}}}`, c.ID, f.turns)
+		if c.Params.Input[0].Text == "model" {
+			return f.turn(c.Params.Model)
+		}
 		if f.how == "echo" {
 			data, _ := json.Marshal(c.Params.Input)
 			return f.turn(string(data))
@@ -221,7 +225,7 @@ func (f *fake) turn(prompt string) (code int, over bool) {
 		for range 20_000 {
 			fmt.Fprintln(os.Stderr, "noise, noise, noise")
 		}
-	case f.how == "echo":
+	case f.how == "echo", prompt == "m2":
 		f.text(prompt)
 	case prompt == "permission" || prompt == "question":
 		status = f.ask(prompt)

@@ -61,7 +61,7 @@ func prompt(id string, all []userInput) trace.Prompt {
 
 // dataURL takes a data URL apart.
 func dataURL(address string) (media string, data []byte, ok bool) {
-	head, body, ok := strings.Cut(address, ",")
+	head, body, _ := strings.Cut(address, ",")
 	if head, ok = strings.CutPrefix(head, "data:"); !ok {
 		return "", nil, false
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -20,7 +21,8 @@ type protocol struct {
 	conn     agentkit.Conn
 	rpc      *jsonrpc.Conn
 	settings Settings
-	thread   string // the conversation; set by Greet
+	model    *atomic.Pointer[string] // the model that a person has chosen for the session, or nil
+	thread   string                  // the conversation; set by Greet
 }
 
 var (
@@ -29,8 +31,9 @@ var (
 	_ agent.Controllable = (*protocol)(nil)
 )
 
-func newProtocol(conn agentkit.Conn, settings Settings, tools *toolkind.Table) *protocol {
-	p := &protocol{Decoder: NewDecoder(Options{Tools: tools}), conn: conn, rpc: jsonrpc.New(conn.Send, jsonrpc.Options{Bare: true}), settings: settings}
+func newProtocol(conn agentkit.Conn, settings Settings, tools *toolkind.Table, model *atomic.Pointer[string]) *protocol {
+	p := &protocol{Decoder: NewDecoder(Options{Tools: tools}), conn: conn, rpc: jsonrpc.New(conn.Send, jsonrpc.Options{Bare: true}), settings: settings, model: model}
+	p.live = true
 	for _, method := range methods() {
 		p.rpc.Handle(method, nil) // the Decoder's effects answer
 	}
@@ -172,7 +175,7 @@ func (p *protocol) models(ctx context.Context) {
 	if err := p.rpc.Call(ctx, "model/list", object{}, &r); err != nil || len(r.Data) == 0 {
 		return // the session works without
 	}
-	current := p.conn.Config().Model
+	current := p.chosen()
 	var all []trace.Model
 	for _, m := range r.Data {
 		all = append(all, trace.Model{ID: m.ID, Name: m.Name, Description: m.Description})
@@ -183,13 +186,25 @@ func (p *protocol) models(ctx context.Context) {
 	p.conn.Host().Note(trace.Models(current, all))
 }
 
+// chosen is the model that was chosen, or "".
+func (p *protocol) chosen() string {
+	if m := p.model.Load(); m != nil {
+		return *m
+	}
+	return p.conn.Config().Model
+}
+
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
 	in := inputs(prompt.Message.Parts)
 	if len(in) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Codex can read."}
 	}
-	_, line, err := p.rpc.Request("turn/start", object{"threadId": p.thread, "input": in})
+	params := object{"threadId": p.thread, "input": in}
+	if m := p.model.Load(); m != nil {
+		params["model"] = *m
+	}
+	_, line, err := p.rpc.Request("turn/start", params)
 	return line, err
 }
 
@@ -205,7 +220,13 @@ func (p *protocol) Stop() json.RawMessage {
 }
 
 // Controls implements agent.Controllable.
-func (p *protocol) Controls() agent.Controls { return agent.Controls{Steer: p.steer} }
+func (p *protocol) Controls() agent.Controls {
+	return agent.Controls{Steer: p.steer, SetModel: func(_ context.Context, id string) error {
+		p.model.Store(&id) // the next turn says so to Codex
+		p.conn.Session().Go(p.models)
+		return nil
+	}}
+}
 
 func (p *protocol) steer(ctx context.Context, prompt agent.Prompt) error {
 	id := p.running()

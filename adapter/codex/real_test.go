@@ -4,7 +4,6 @@ package codex_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,51 +14,16 @@ import (
 	"github.com/tributary-dev/tributary/adapter/codex"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
-	"github.com/tributary-dev/tributary/internal/scriptedmodel/modeltest"
+	"github.com/tributary-dev/tributary/internal/realagent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // realAgent is the real Codex with a scripted model.
-type realAgent struct {
-	Path, Dir string
-	Env       []string
-}
+type realAgent struct{ realagent.Agent }
 
 func realCodex(t *testing.T) realAgent {
 	t.Helper()
-	path := os.Getenv("TRIBUTARY_TEST_CODEX")
-	if path == "" {
-		t.Skip("TRIBUTARY_TEST_CODEX does not name a codex")
-	}
-	home, model := t.TempDir(), modeltest.Start(t, scriptedmodel.Options{})
-	config := fmt.Sprintf(`model = "gpt-5.5"
-model_provider = "scripted"
-check_for_update_on_startup = false
-model_reasoning_summary = "auto"
-[analytics]
-enabled = false
-[feedback]
-enabled = false
-[features]
-plugins = false
-apps = false
-[model_providers.scripted]
-name = "Scripted"
-base_url = "%s/v1"
-env_key = "SCRIPTED_API_KEY"
-wire_api = "responses"
-request_max_retries = 1
-stream_max_retries = 1
-`, model.URL)
-	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	a := realAgent{Path: path, Dir: t.TempDir(), Env: []string{"HOME=" + home, "CODEX_HOME=" + home, "SCRIPTED_API_KEY=sk-test", "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=dumb"}}
-	if err := os.WriteFile(filepath.Join(a.Dir, "hello.txt"), []byte("hello from a file\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return realAgent{realagent.Get(t, "codex")}
 }
 
 func (a realAgent) runtime() codex.Runtime { return codex.Runtime{Command: a.Path, Env: a.Env} }
@@ -108,11 +72,11 @@ func TestRealCodex(t *testing.T) {
 	})
 }
 
-func TestRealCodexTellsItsVersionAndModels(t *testing.T) {
+func TestRealCodexTellsItsVersion(t *testing.T) {
 	t.Parallel()
 	real := realCodex(t)
-	if version, err := real.runtime().Probe(t.Context()); err != nil || !strings.HasPrefix(version, "0.") {
-		t.Errorf("Probe says %q, %v", version, err)
+	if version, err := real.runtime().Probe(t.Context()); err != nil || version != real.Package.Version {
+		t.Errorf("Probe says %q, %v; want %s", version, err, real.Package.Version)
 	}
 }
 
@@ -244,6 +208,28 @@ func TestRealCodexTakesAMessageInMidTurn(t *testing.T) {
 	}
 	if err := controlled.Controls().Steer(t.Context(), prompt("late")); err == nil {
 		t.Error("a message without a turn was taken")
+	}
+}
+
+func TestRealCodexTakesAnImage(t *testing.T) {
+	t.Parallel()
+	real := realCodex(t)
+	host := agenttest.NewHost()
+	s := real.session(t, real.runtime(), host, "")
+	p := prompt("[[script:plain]]")
+	p.Message.Parts = append(p.Message.Parts, trace.InputPart{
+		Type: trace.InputFile, MediaType: "image/png",
+		URL: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+	})
+	r := host.Turn(p)
+	if err := s.Prompt(t.Context(), p, r.Builder); err != nil {
+		t.Error(err)
+	}
+	if v, _ := r.Verdict(); v.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the turn ended as %+v", v)
+	}
+	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+		t.Error(err)
 	}
 }
 

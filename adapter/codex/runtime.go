@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -36,15 +37,18 @@ type Settings struct {
 	// every command and every patch, so the gateway's policy judges all of them. With
 	// "on-request" Codex asks only for what its sandbox forbids.
 	Approval string `json:"approval"`
-	// Sandbox is what Codex lets a command do that it does not ask about: "read-only",
-	// the default, or "workspace-write". Both let it read every file of this machine.
+	// Sandbox is what a command may do that was approved or needs no approval:
+	// "read-only" or "workspace-write". Both let it read every file of this machine. An
+	// approved command that the sandbox stops runs again without it. The default is
+	// workspace-write if Codex asks for everything, else read-only.
 	Sandbox string `json:"sandbox"`
 }
 
 // Filled returns the settings with their defaults. Settings with which Codex does
 // everything unasked are refused.
 func (s Settings) Filled() (Settings, error) {
-	s.Approval, s.Sandbox = orElse(s.Approval, "untrusted"), orElse(s.Sandbox, "read-only")
+	s.Approval = orElse(s.Approval, "untrusted")
+	s.Sandbox = orElse(s.Sandbox, map[bool]string{true: "workspace-write", false: "read-only"}[s.Approval == "untrusted"])
 	switch {
 	case s.Approval != "untrusted" && s.Approval != "on-request":
 		return s, agent.WrongSetting("options.approval", "is %q: write untrusted or on-request", s.Approval)
@@ -70,11 +74,12 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if err != nil {
 		return nil, err
 	}
+	model := new(atomic.Pointer[string])
 	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
 		Adapter: "codex", Name: "Codex", Command: r.command(), Env: r.Env, NotFound: r.notFound(), Advice: advice,
 		StartTime: r.StartTime, StopTime: r.StopTime,
 		Args: func(string) []string { return append([]string{"app-server"}, r.Args...) },
-		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(c, settings, r.Tools) },
+		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(c, settings, r.Tools, model) },
 	})
 }
 

@@ -98,6 +98,18 @@ func TestOpenFailsInOneSentence(t *testing.T) {
 	}
 }
 
+func TestTheSandboxIsTighterWhenCodexAsksForLess(t *testing.T) {
+	t.Parallel()
+	for approval, want := range map[string]string{"": "workspace-write", "untrusted": "workspace-write", "on-request": "read-only"} {
+		if s, err := (codex.Settings{Approval: approval}).Filled(); err != nil || s.Sandbox != want {
+			t.Errorf("%q: the sandbox is %q, %v; want %s", approval, s.Sandbox, err, want)
+		}
+		r := fakeRuntime(t, "plain")
+		r.Settings.Approval = approval
+		open(t, r, agenttest.NewHost(), "")
+	}
+}
+
 func TestProbeTellsTheVersion(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{
@@ -236,6 +248,26 @@ func TestTheModelsAreTold(t *testing.T) {
 	want := []trace.Payload{trace.Models("m1", []trace.Model{{ID: "m1", Name: "One"}, {ID: "m2", Name: "Two"}})}
 	if d := cmp.Diff(want, host.Notes()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestTheModelIsChosenForTheNextTurn: also when another process takes over.
+func TestTheModelIsChosenForTheNextTurn(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := open(t, fakeRuntime(t, "leaves"), host, "")
+	controlled, ok := s.(agent.Controllable)
+	if !ok {
+		t.Fatal("the session has no controls")
+	}
+	if err := controlled.Controls().SetModel(t.Context(), "m2"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		events, _ := turn(t.Context(), t, s, host, "model")
+		if said := agenttest.Said(events); !strings.Contains(said, "m2") {
+			t.Errorf("it said %q", said)
+		}
 	}
 }
 

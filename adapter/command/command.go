@@ -33,11 +33,10 @@ type Runtime struct {
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(context.Context) (string, error) {
-	path, err := exec.LookPath(r.Command)
-	if err != nil {
-		return "", r.missing()
+	if path, err := exec.LookPath(r.Command); err == nil {
+		return path, nil
 	}
-	return path, nil
+	return "", r.missing()
 }
 
 func (r Runtime) missing() error {
@@ -71,15 +70,13 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()
-	err := s.run(ctx, p.Text(), b)
-	switch {
-	case ctx.Err() != nil:
-		b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
-	case err != nil:
-		b.End(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: err.Error()})
-	default:
-		b.End(trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted})
+	stop := trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}
+	if err := s.run(ctx, p.Text(), b); ctx.Err() != nil {
+		stop = trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}
+	} else if err != nil {
+		stop = trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: err.Error()}
 	}
+	b.End(stop)
 	return nil
 }
 
@@ -136,29 +133,20 @@ func (s *session) Close() error {
 	return nil
 }
 
-// escapes are the terminal's control sequences, and a sequence that is not yet whole.
+// escapes are the terminal's control sequences, unfinished is the beginning of one.
 var (
-	escapes    = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[PX^_][^\x1b]*\x1b\\\\|[ -/]*[0-Z\\\\^-~])|\r\n|[\x00-\x08\x0b-\x0d\x0e-\x1a\x1c-\x1f\x7f]")
+	escapes    = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[PX^_][^\x1b]*\x1b\\\\|[ -/]*[0-Z\\\\^-~])|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\r(\n)")
 	unfinished = regexp.MustCompile("(\x1b(\\[[0-?]*[ -/]*|\\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?|[ -/]*)?|\r)$")
 )
-
-// longestEscape bounds what is held back for the rest of a sequence.
-const longestEscape = 4 << 10
 
 // stripper removes control sequences from a text that comes in pieces.
 type stripper struct{ held string }
 
 func (s *stripper) strip(text string) string {
-	text = s.held + text
-	s.held = unfinished.FindString(text)
-	if len(s.held) > longestEscape {
+	if text = s.held + text; !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
 		s.held = ""
+		return text // most text has nothing to strip
 	}
-	text = text[:len(text)-len(s.held)]
-	return escapes.ReplaceAllStringFunc(text, func(e string) string {
-		if e == "\r\n" {
-			return "\n"
-		}
-		return ""
-	})
+	s.held = unfinished.FindString(text[max(0, len(text)-1000):]) // no longer is waited for
+	return escapes.ReplaceAllString(text[:len(text)-len(s.held)], "$3")
 }

@@ -18,12 +18,20 @@ func bash(script string, args ...string) command.Runtime {
 }
 
 func TestSuite(t *testing.T) {
+	const script = `read -r line; case "$line" in
+		slow) for i in $(seq 200); do echo $i; sleep 0.02; done;;
+		die) echo so far; kill -9 $$;;
+		half) printf 'a\xf0\x9f'; exit 1;;
+		garbage) printf '\xff\xfe\033[\000\n';;
+		huge) head -c 50000000 /dev/zero | tr '\000' x;;
+		esac; echo "you said: $line"`
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime {
-			return bash(`read -r line; if [ "$line" = slow ]; then for i in $(seq 200); do echo $i; sleep 0.02; done; fi; echo "you said: $line"`)
+		Open: func(testing.TB) agent.Runtime { return bash(script) },
+		Prompts: map[agenttest.Ability]string{
+			agenttest.Text: "hello", agenttest.Slow: "slow",
+			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
 		},
-		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello", agenttest.Slow: "slow"},
-		Turns:   []string{"", "two\nlines", strings.Repeat("long ", 100_000)},
+		Turns: []string{"", "two\nlines", strings.Repeat("long ", 100_000)},
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
 )
@@ -75,9 +76,9 @@ func (c *chatCalls) add(p callPart) {
 }
 
 func (c *chatCalls) latest(index int) *growing {
-	for i := len(c.all) - 1; i >= 0; i-- {
-		if c.all[i].index == index {
-			return c.all[i]
+	for _, g := range slices.Backward(c.all) {
+		if g.index == index {
+			return g
 		}
 	}
 	return nil

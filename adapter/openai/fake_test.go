@@ -22,7 +22,10 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	beServer()
+	goleak.VerifyTestMain(m)
+}
 
 // fake is an endpoint that speaks both interfaces.
 type fake struct {
@@ -37,6 +40,7 @@ type said struct {
 	thought, text string
 	pace          time.Duration
 	name, input   string // a call
+	raw           string // how the stream is disturbed behind the text
 }
 
 // conversation is what the fake reads of a request.
@@ -121,6 +125,26 @@ func sender(w http.ResponseWriter, r *http.Request, pace time.Duration) func(str
 	}
 }
 
+// disturb breaks a stream, and reports whether it is over.
+func disturb(w http.ResponseWriter, how string) bool {
+	switch how {
+	case "garbage":
+		fmt.Fprint(w, ": a comment\n\nretry: 5\n\nno field at all\n\n")
+		return false
+	case "half":
+		fmt.Fprint(w, `data: {"choices":[{"ind`)
+	case "die":
+	default:
+		return false
+	}
+	w.(http.Flusher).Flush()
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		_ = conn.Close()
+	}
+	return true
+}
+
 func words(text string) []string { return strings.SplitAfter(text, " ") }
 
 type object = map[string]any
@@ -133,6 +157,9 @@ func writeChat(w http.ResponseWriter, r *http.Request, s said) {
 	}
 	for _, word := range words(s.text) {
 		delta(object{"content": word})
+	}
+	if disturb(w, s.raw) {
+		return
 	}
 	finish := "stop"
 	if s.name != "" {
@@ -163,6 +190,9 @@ func writeResponse(w http.ResponseWriter, r *http.Request, s said) {
 		event("response.output_item.added", object{"item": object{"id": "m", "type": "message"}})
 		for _, word := range words(s.text) {
 			event("response.output_text.delta", object{"item_id": "m", "delta": word})
+		}
+		if disturb(w, s.raw) {
+			return
 		}
 		event("response.output_item.done", object{"item": object{"id": "m", "type": "message"}})
 	}

@@ -88,8 +88,7 @@ func (m *model) patience(ctx context.Context) (_ context.Context, alive, done fu
 
 // cause is why a stream broke off: our own impatience, or err.
 func cause(ctx context.Context, err error) error {
-	var silent *silentError
-	if errors.As(context.Cause(ctx), &silent) {
+	if silent, ok := errors.AsType[*silentError](context.Cause(ctx)); ok {
 		return silent
 	}
 	return err

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/base64"
 	"net/url"
+	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -25,8 +26,8 @@ func (m *model) system() string {
 
 // lastPrompt is where the running turn begins.
 func lastPrompt(messages []toolloop.Message) int {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == trace.RoleUser {
+	for i, x := range slices.Backward(messages) {
+		if x.Role == trace.RoleUser {
 			return i
 		}
 	}

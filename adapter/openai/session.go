@@ -17,14 +17,13 @@ const closeWithin = 10 * time.Second
 
 type session struct {
 	endpoint
-	host   agent.Host
-	cfg    agent.Config
-	grants toolloop.Grants
-	scale  float64         // tokens per estimated token, as the endpoint counted last
-	mcp    []*mcpServer    // by name
-	life   context.Context //nolint:containedctx // ends with Close
-	end    context.CancelFunc
-	busy   chan struct{} // holds a token while a turn runs; guards scale and mcp
+	host  agent.Host
+	cfg   agent.Config
+	scale float64         // tokens per estimated token, as the endpoint counted last
+	mcp   []*mcpServer    // by name
+	life  context.Context //nolint:containedctx // ends with Close
+	end   context.CancelFunc
+	busy  chan struct{} // holds a token while a turn runs; guards scale and mcp
 }
 
 var _ agent.Session = (*session)(nil)
@@ -52,7 +51,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	}
 	m := &model{session: s, earlier: past.Usage}
 	messages := toolloop.Append(past.Messages, toolloop.UserMessage(p))
-	toolloop.Run(ctx, s.host, b, m, messages, s.tools(ctx, b), toolloop.Options{Table: s.Runtime.Tools, MaxSteps: s.MaxSteps, Grants: &s.grants})
+	toolloop.Run(ctx, s.host, b, m, messages, s.tools(ctx, b), toolloop.Options{Table: s.Runtime.Tools, MaxSteps: s.MaxSteps})
 	m.report(b)
 	return nil
 }

@@ -1,6 +1,8 @@
 package openai_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +19,12 @@ func actor(c conversation) said {
 		return said{text: "The tool said: " + c.result}
 	case p == "slow":
 		return said{text: strings.Repeat("word ", 100), pace: 20 * time.Millisecond}
+	case strings.HasPrefix(p, "touch "):
+		return said{name: "bash", input: `{"command":"` + p + `"}`}
+	case p == "die", p == "half", p == "garbage":
+		return said{text: "So far. ", raw: p}
+	case p == "huge":
+		return said{text: strings.Repeat("x", 50<<20)}
 	case p == "command":
 		return said{thought: "I need a command.", text: "I will run a command.", name: "bash", input: `{"command":"echo hi"}`}
 	case p == "unknown":
@@ -33,14 +41,20 @@ func actor(c conversation) said {
 func TestSuite(t *testing.T) {
 	for _, api := range []string{"chat", "responses"} {
 		t.Run(api, func(t *testing.T) {
+			ran := filepath.Join(t.TempDir(), "ran")
 			agenttest.Run(t, agenttest.Suite{
-				Open: func(t testing.TB) agent.Runtime { return newFake(t, actor).runtime(openai.Options{API: api}) },
-				Prompts: map[agenttest.Ability]string{
-					agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "command",
-					agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
+				Open: func(t testing.TB) agent.Runtime {
+					_ = os.Remove(ran)
+					return newFake(t, actor).runtime(openai.Options{API: api, Retries: none()})
 				},
-				Word:  "the Rhine",
-				Turns: []string{"", "unknown", "nonsense"},
+				Prompts: map[agenttest.Ability]string{
+					agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "touch " + ran,
+					agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
+					agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
+				},
+				Effect: func(testing.TB) bool { _, err := os.Stat(ran); return err == nil },
+				Word:   "the Rhine",
+				Turns:  []string{"", "command", "unknown", "nonsense"},
 			})
 		})
 	}

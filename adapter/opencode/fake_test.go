@@ -44,6 +44,7 @@ type fake struct {
 	open     map[string]object // requests and questions
 	answers  map[string]chan object
 	calls    []string
+	rules    string // of the newest session
 }
 
 type fakeMessage struct {
@@ -91,11 +92,24 @@ func (f *fake) handler(password string) http.Handler {
 	})
 	mux.HandleFunc("GET /event", f.events)
 	mux.HandleFunc("GET /agent", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, []object{{"name": "build", "mode": "primary"}, {"name": "general", "mode": "subagent"}})
+		reply(w, []object{{"name": "build", "mode": "primary"}, {"name": "plan", "mode": "primary"}, {"name": "general", "mode": "subagent"}, {
+			"name": "loose", "mode": "subagent", "permission": []object{
+				{"permission": "*", "pattern": "*", "action": "ask"}, {"permission": "bash", "pattern": "git *", "action": "allow"},
+			},
+		}, {
+			"name": "careful", "mode": "subagent", "permission": []object{
+				{"permission": "*", "pattern": "*", "action": "allow"}, {"permission": "*", "pattern": "*", "action": "ask"},
+			},
+		}})
 	})
-	mux.HandleFunc("POST /session", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /config/providers", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, object{"providers": []object{{"id": "p", "models": object{"m": object{"name": "M"}}}}})
+	})
+	mux.HandleFunc("POST /session", func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
+		rules, _ := io.ReadAll(r.Body)
+		f.rules = string(rules)
 		id := f.id("ses")
 		f.sessions[id] = []*fakeMessage{}
 		reply(w, object{"id": id, "title": "New session - 2026"})
@@ -126,6 +140,7 @@ func (f *fake) handler(password string) http.Handler {
 		case "prompt_async":
 			parts, _ := body["parts"].([]any)
 			first, _ := parts[0].(object)
+			f.calls = append(f.calls, fmt.Sprintf("prompt %v %v %v", first["text"], body["agent"], body["model"]))
 			f.prompt(w, id, fmt.Sprint(first["text"]))
 		}
 	})
@@ -257,6 +272,10 @@ func (f *fake) prompt(w http.ResponseWriter, session, text string) {
 	f.say("message.updated", object{"sessionID": session, "info": user.Info})
 	p := &script{f: f, session: session, user: user}
 	p.part(user, object{"type": "text", "text": text})
+	if f.busy[session] != nil {
+		w.WriteHeader(http.StatusNoContent)
+		return // the running turn reads it
+	}
 	p.ctx, f.busy[session] = context.WithCancel(context.Background())
 	go p.run(text)
 	w.WriteHeader(http.StatusNoContent)

@@ -33,9 +33,18 @@ func (l *link) Connect(ctx context.Context) (<-chan struct{}, error) {
 
 // Send implements agentkit.Link.
 func (l *link) Send(ctx context.Context) error {
-	body := map[string]any{}
+	body, err := l.s.body(l.prompt)
+	if err != nil {
+		return err
+	}
+	// A prompt whose sending is broken off may run all the same, so it is sent and then stopped.
+	return l.s.refusal(l.s.call(context.WithoutCancel(ctx), l.srv, http.MethodPost, l.s.path("prompt_async"), body))
+}
+
+// body is a prompt as the server takes it.
+func (s *session) body(p agent.Prompt) (map[string]any, error) {
 	parts := []map[string]string{}
-	for _, p := range l.prompt.Message.Parts {
+	for _, p := range p.Message.Parts {
 		switch p.Type {
 		case trace.InputText:
 			parts = append(parts, map[string]string{"type": "text", "text": p.Text})
@@ -44,27 +53,31 @@ func (l *link) Send(ctx context.Context) error {
 		}
 	}
 	if len(parts) == 0 {
-		return &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that " + l.s.rt.name() + " can read."}
+		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that " + s.rt.name() + " can read."}
 	}
-	body["parts"] = parts
-	if provider, model, ok := strings.Cut(l.s.cfg.Model, "/"); ok {
+	s.state.Lock()
+	defer s.state.Unlock()
+	body := map[string]any{"parts": parts}
+	if provider, model, ok := strings.Cut(s.model, "/"); ok {
 		body["model"] = map[string]string{"providerID": provider, "modelID": model}
 	}
-	if l.s.rt.Settings.Agent != "" {
-		body["agent"] = l.s.rt.Settings.Agent
+	if s.mode != "" {
+		body["agent"] = s.mode
 	}
-	_, id := l.s.current()
-	err := l.s.call(ctx, l.srv, http.MethodPost, "/session/"+id+"/prompt_async", body)
+	return body, nil
+}
+
+// refusal makes a sentence of a prompt that the server does not take.
+func (s *session) refusal(err error) error {
 	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status >= 400 {
-		return &agentkit.PromptError{Reason: "refused", Sentence: l.s.rt.name() + " did not take the prompt: " + refused.Message}
+		return &agentkit.PromptError{Reason: "refused", Sentence: s.rt.name() + " did not take the prompt: " + refused.Message}
 	}
 	return err
 }
 
 // Stop implements agentkit.Link.
 func (l *link) Stop(ctx context.Context) error {
-	_, id := l.s.current()
-	return l.s.Session.Send(ctx, encode(call{Method: http.MethodPost, Path: "/session/" + id + "/abort"}))
+	return l.s.Session.Send(ctx, encode(call{Method: http.MethodPost, Path: l.s.path("abort")}))
 }
 
 // Cut implements agentkit.Link.

@@ -43,7 +43,7 @@ func (d *Decoder) message(i info, t agent.Turns) {
 	if turn == nil && i.SessionID == d.session && i.Time.Completed == 0 {
 		turn = d.beginForeign(i.ParentID, t)
 	}
-	if turn == nil {
+	if turn == nil || i.SessionID != d.session && !turn.started[d.children[i.SessionID]] {
 		return
 	}
 	m, ok := turn.messages[i.ID]

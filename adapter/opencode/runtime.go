@@ -67,7 +67,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	s := newSession(r, host, cfg)
 	if _, err := s.connect(ctx); err != nil {
 		cfg.Meter.Count(agent.OpenFailure)
-		_ = s.Close()
+		_ = s.Close() //nolint:contextcheck // closing has a bound of its own
 		return nil, err
 	}
 	return s, nil

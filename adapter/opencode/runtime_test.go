@@ -4,10 +4,13 @@ package opencode_test
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +30,7 @@ func program(t testing.TB, how, state string) opencode.Runtime {
 	}
 	return opencode.Runtime{
 		Command: self, Environ: append(os.Environ(), fakeVariable+"="+how, "FAKE_STATE="+state), StopTime: 3 * time.Second, StartTime: 10 * time.Second,
-		CheckTime: 100 * time.Millisecond,
+		CheckTime: 400 * time.Millisecond,
 	}
 }
 
@@ -40,7 +43,7 @@ func attached(t *testing.T) (*fake, opencode.Runtime) {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return f, opencode.Runtime{URL: server.URL, Password: "secret", StopTime: 3 * time.Second, CheckTime: 100 * time.Millisecond}
+	return f, opencode.Runtime{URL: server.URL, Password: "secret", StopTime: 3 * time.Second, CheckTime: 400 * time.Millisecond}
 }
 
 // open opens a session that ends with the test.
@@ -210,6 +213,74 @@ func TestBadStartsAreOneSentence(t *testing.T) {
 				t.Errorf("the error is %v", err)
 			}
 		})
+	}
+}
+
+func TestControls(t *testing.T) {
+	t.Parallel()
+	f, r := attached(t)
+	host := agenttest.NewHost()
+	s := open(t, r, host, "")
+	controllable, ok := s.(agent.Controllable)
+	if !ok {
+		t.Fatal("there are no controls")
+	}
+	c := controllable.Controls()
+	if err := c.SetMode(t.Context(), "general"); err == nil {
+		t.Error("a sub-agent is no mode")
+	}
+	if err := c.SetModel(t.Context(), "m"); err == nil {
+		t.Error("a model has a provider")
+	}
+	if err := errors.Join(c.SetMode(t.Context(), "plan"), c.SetModel(t.Context(), "p/m")); err != nil {
+		t.Fatal(err)
+	}
+	_, stop := turnWhile(t.Context(), t, s, host, "long", func(stop context.CancelFunc, r *agenttest.Recorder) {
+		until[trace.MessageDelta](t, r)
+		if err := c.Steer(t.Context(), prompt("and this")); err != nil {
+			t.Error(err)
+		}
+		stop()
+	})
+	if stop.Outcome != trace.OutcomeCanceled || len(host.Begun()) > 0 {
+		t.Errorf("it ended as %+v, and %d other turns began", stop, len(host.Begun()))
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	model := "map[modelID:m providerID:p]"
+	if want := []string{"prompt long plan " + model, "prompt and this plan " + model}; !slices.Equal(f.calls, want) {
+		t.Errorf("the server got %q, want %q", f.calls, want)
+	}
+}
+
+func TestAPromptOfAnotherClientIsATurnOfItsOwn(t *testing.T) {
+	t.Parallel()
+	f, r := attached(t)
+	host := agenttest.NewHost()
+	open(t, r, host, "")
+	f.mu.Lock()
+	f.prompt(httptest.NewRecorder(), slices.Sorted(maps.Keys(f.sessions))[0], "hello from a terminal")
+	f.mu.Unlock()
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if all := host.Begun(); len(all) == 1 && all[0].Over() {
+			if said := agenttest.Said(all[0].Events()); !strings.Contains(said, "hello from a terminal") {
+				t.Errorf("it said %q", said)
+			}
+			return
+		}
+	}
+	t.Errorf("%d turns began", len(host.Begun()))
+}
+
+func TestASubagentThatWouldNotAskCannotBeCalled(t *testing.T) {
+	t.Parallel()
+	f, r := attached(t)
+	open(t, r, agenttest.NewHost(), "")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !strings.HasPrefix(f.rules, `{"permission":[{"permission":"*","pattern":"*","action":"ask"},`) ||
+		!strings.HasSuffix(f.rules, `,{"permission":"todoread","pattern":"*","action":"allow"},{"permission":"task","pattern":"loose","action":"deny"}]}`) {
+		t.Errorf("the rules of the session are %s", f.rules)
 	}
 }
 

@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,13 +29,20 @@ type session struct {
 	state      sync.Mutex // guards what follows
 	srv        *server
 	id         string
+	mode       string // OpenCode calls it an agent
+	model      string
+	modes      []trace.Mode
+	models     []trace.Model
 	shut       bool
 }
 
-var _ agent.Session = (*session)(nil)
+var (
+	_ agent.Session      = (*session)(nil)
+	_ agent.Controllable = (*session)(nil)
+)
 
 func newSession(r Runtime, host agent.Host, cfg agent.Config) *session {
-	s := &session{rt: r, host: host, cfg: cfg, dec: NewDecoder(Options{Tools: r.Tools})}
+	s := &session{rt: r, host: host, cfg: cfg, dec: NewDecoder(Options{Tools: r.Tools}), mode: r.Settings.Agent, model: cfg.Model}
 	s.Session = agentkit.New(host, cfg, agentkit.Options{Name: r.name(), Decoder: s.dec, Send: s.post, StopTime: r.StopTime})
 	return s
 }
@@ -60,6 +66,12 @@ func (s *session) current() (*server, string) {
 	return s.srv, s.id
 }
 
+// path is a path below the conversation's.
+func (s *session) path(what string) string {
+	_, id := s.current()
+	return "/session/" + id + "/" + what
+}
+
 // connect returns a server that has the conversation.
 func (s *session) connect(ctx context.Context) (*server, error) {
 	s.connecting.Lock()
@@ -79,14 +91,19 @@ func (s *session) connect(ctx context.Context) (*server, error) {
 		srv.close()
 		return nil, agentkit.ErrClosed
 	}
-	if err = s.locate(ctx, srv); err == nil {
+	var agents []about
+	err = srv.do(ctx, http.MethodGet, "/agent", nil, &agents)
+	if err == nil {
+		err = s.locate(ctx, srv, s.rules(agents))
+	}
+	if err == nil {
 		err = s.follow(ctx, srv)
 	}
 	if err != nil {
 		srv.close()
 		return nil, err
 	}
-	s.describe(ctx, srv)
+	s.describe(ctx, srv, agents)
 	return srv, nil
 }
 
@@ -113,12 +130,8 @@ func (s *session) reach(ctx context.Context) (srv *server, err error) {
 }
 
 // locate finds the conversation, and goes back if the token names an earlier moment.
-func (s *session) locate(ctx context.Context, srv *server) error {
+func (s *session) locate(ctx context.Context, srv *server, permission []rule) error {
 	id, moment, _ := strings.Cut(s.Token(), "/")
-	permission := []map[string]string{{"permission": "*", "pattern": "*", "action": "ask"}}
-	for _, free := range []string{"question", "todowrite", "todoread"} {
-		permission = append(permission, map[string]string{"permission": free, "pattern": "*", "action": "allow"})
-	}
 	if id != "" {
 		err := s.call(ctx, srv, http.MethodPatch, "/session/"+id, map[string]any{"permission": permission})
 		refused, _ := errors.AsType[*httpjson.Error](err)
@@ -132,11 +145,7 @@ func (s *session) locate(ctx context.Context, srv *server) error {
 	}
 	if id == "" {
 		var made info
-		body := map[string]any{"permission": permission}
-		if s.rt.Settings.Agent != "" {
-			body["agent"] = s.rt.Settings.Agent
-		}
-		if err := s.answer(ctx, srv, http.MethodPost, "/session", body, &made); err != nil {
+		if err := s.answer(ctx, srv, http.MethodPost, "/session", map[string]any{"permission": permission}, &made); err != nil {
 			return err
 		}
 		id, moment = made.ID, ""
@@ -166,27 +175,6 @@ func (s *session) goBack(ctx context.Context, srv *server, id, moment string, pa
 	return nil
 }
 
-// describe lists the agent's modes. Nothing depends on them.
-func (s *session) describe(ctx context.Context, srv *server) {
-	var all []struct {
-		Name, Description, Mode string
-		Hidden                  bool
-	}
-	if err := srv.do(ctx, http.MethodGet, "/agent", nil, &all); err != nil {
-		s.cfg.Logger.Debug(err.Error())
-		return
-	}
-	var modes []trace.Mode
-	for _, a := range all {
-		if a.Mode != "subagent" && !a.Hidden {
-			modes = append(modes, trace.Mode{ID: a.Name, Name: a.Name, Description: a.Description})
-		}
-	}
-	if len(modes) > 0 {
-		s.host.Note(trace.Modes(cmp.Or(s.rt.Settings.Agent, modes[0].ID), modes))
-	}
-}
-
 // call makes a call that the Decoder takes part in.
 func (s *session) call(ctx context.Context, srv *server, method, path string, in any) error {
 	return s.answer(ctx, srv, method, path, in, nil)
@@ -195,7 +183,7 @@ func (s *session) call(ctx context.Context, srv *server, method, path string, in
 // answer is call, with an answer that the session needs too.
 func (s *session) answer(ctx context.Context, srv *server, method, path string, in, out any) error {
 	if in != nil {
-		if err := s.Sent(agent.Message{Dir: agent.In, Data: encode(call{Method: method, Path: path, Body: encode(in)})}); err != nil {
+		if err := s.Sent(agent.Message{Dir: agent.In, Data: encode(call{Method: method, Path: path, Body: encode(in)})}); err != nil { //nolint:contextcheck // effects end with the session
 			return err
 		}
 	}
@@ -212,7 +200,7 @@ func (s *session) answer(ctx context.Context, srv *server, method, path string, 
 			return fmt.Errorf("opencode: the server's answer to %s %s has another form than expected: %w", method, path, err)
 		}
 	}
-	return s.Received(agent.Message{Dir: agent.Out, Channel: "http-res", Data: encode(call{Path: path, Status: http.StatusOK, Body: body})})
+	return s.Received(agent.Message{Dir: agent.Out, Channel: "http-res", Data: encode(call{Path: path, Status: http.StatusOK, Body: body})}) //nolint:contextcheck // effects end with the session
 }
 
 // Prompt implements agent.Session.

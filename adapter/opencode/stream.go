@@ -31,7 +31,7 @@ func (s *session) follow(ctx context.Context, srv *server) error {
 	}
 	s.Go(func(life context.Context) {
 		defer context.AfterFunc(life, srv.end)()
-		s.listen(srv, body)
+		s.listen(srv, body) //nolint:contextcheck // the connection has a context of its own
 	})
 	return nil
 }

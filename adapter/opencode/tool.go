@@ -45,7 +45,7 @@ func (d *Decoder) tool(m *message, p part) {
 		m.b.ToolCallUpdate(changed)
 	}
 	if child := p.State.Metadata.SessionID; child != "" && child != d.session {
-		d.children[child] = c.id
+		d.children[child], d.turn.started[c.id] = c.id, true
 	}
 	d.release(func(r request) bool { return r.Tool.MessageID == p.MessageID && r.Tool.CallID == p.CallID })
 	switch {

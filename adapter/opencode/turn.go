@@ -19,8 +19,9 @@ type turn struct {
 	newest   *message // of the session itself
 	calls    map[string]*toolCall
 	asks     map[string]*ask
-	held     []request // permission requests whose call is not known yet
-	changed  map[string]string
+	held     []request         // permission requests whose call is not known yet
+	started  map[string]bool   // calls that have a sub-agent
+	changed  map[string]string // files, with their newest diff
 
 	aborted bool   // a client has sent an abort
 	idle    bool   // the server says that nothing runs
@@ -32,7 +33,8 @@ func (d *Decoder) begin(b *trace.Builder) {
 		return
 	}
 	d.turn = &turn{
-		b: b, messages: map[string]*message{}, calls: map[string]*toolCall{}, asks: map[string]*ask{}, changed: map[string]string{},
+		b: b, messages: map[string]*message{}, calls: map[string]*toolCall{}, asks: map[string]*ask{},
+		started: map[string]bool{}, changed: map[string]string{},
 	}
 }
 
@@ -109,9 +111,13 @@ func plain(message string) string {
 	return message
 }
 
-// voice returns the Builder of a session: the turn's own, or that of a sub-agent.
+// voice returns the Builder of a session: the turn's own, or that of a sub-agent which the
+// turn has started.
 func (d *Decoder) voice(session string) *trace.Builder {
-	return d.turn.b.Under(d.children[session])
+	if call := d.children[session]; d.turn.started[call] {
+		return d.turn.b.Under(call)
+	}
+	return d.turn.b
 }
 
 // settle ends the turn once nothing runs and each message is complete. After an abort the

@@ -74,7 +74,9 @@ type fault struct {
 
 func (f fault) aborted() bool { return f.Name == "MessageAbortedError" }
 
-func (f fault) sentence() string { return cmp.Or(f.Data.Message, f.Name, "OpenCode gave no reason.") }
+func (f fault) sentence() string {
+	return cmp.Or(plain(f.Data.Message), f.Name, "OpenCode gave no reason.")
+}
 
 type status struct {
 	Type    string `json:"type"`

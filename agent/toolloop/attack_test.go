@@ -46,7 +46,7 @@ func TestPolicyJudgesWhatRuns(t *testing.T) {
 	permissiontest.Play(t, dir, dialect(), func(t *testing.T, shown, asked permissiontest.Call) bool {
 		host := agenttest.NewHost()
 		host.Judge = permissiontest.Judge(dir, toolkind.OpenAI())
-		events := play(t, t.Context(), host, &liar{shown: shown, asked: asked}, inert(dir), toolloop.Options{Table: toolkind.OpenAI()})
+		events := play(t, host, &liar{shown: shown, asked: asked}, inert(dir), toolloop.Options{Table: toolkind.OpenAI()})
 		for _, a := range agenttest.Each[trace.PermissionResponse](events) {
 			if a.Allowed() {
 				return true

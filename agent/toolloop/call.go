@@ -134,6 +134,16 @@ func keys(input json.RawMessage) (all []string, err error) {
 	return all, err
 }
 
+// options are the answers that a person can choose from. The gateway keeps an "always",
+// and its policy decides the next call by it.
+func options() []trace.PermissionOption {
+	return []trace.PermissionOption{
+		{ID: "allow", Name: "Allow", OptionKind: trace.AllowOnce},
+		{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
+		{ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
+	}
+}
+
 // ask requests permission for all calls that can run.
 func (l *loop) ask(jobs []*job) {
 	var asked []trace.PermissionAsk
@@ -144,11 +154,8 @@ func (l *loop) ask(jobs []*job) {
 		}
 		a := trace.PermissionAsk{Request: trace.PermissionRequest{
 			RequestID: "allow-" + j.call.ID, ToolCallID: j.call.ID, Title: j.shown.Title,
-			Options: l.Grants.options(j.shown.ToolKind, j.shown.Name),
+			Options: options(),
 		}, Call: j.shown}
-		if given, ok := l.Grants.find(j.shown); ok {
-			a.Granted = &given
-		}
 		asked, waiting = append(asked, a), append(waiting, j)
 	}
 	for i, d := range l.b.PermissionRequests(asked...) {
@@ -171,14 +178,13 @@ func (l *loop) allowed(ctx context.Context, interrupt context.CancelCauseFunc, j
 	switch a := j.Answer; {
 	case ctx.Err() != nil:
 		return j.end(trace.ToolCanceled, "The turn was stopped.")
-	case a.Allowed() && len(a.UpdatedInput) > 0:
+	case a.Allowed() && len(a.UpdatedInput) == 0:
+		return true
+	case a.Allowed():
 		input, fault := j.tool.fit(a.UpdatedInput)
 		if j.call.Input = input; fault != "" {
 			return j.end(trace.ToolFailed, "The person who allowed the call has changed its input. "+fault)
 		}
-		return true
-	case a.Allowed():
-		l.Grants.add(j.shown, a)
 		return true
 	case a.Interrupt:
 		interrupt(errInterrupted)

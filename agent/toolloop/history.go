@@ -78,6 +78,7 @@ func (m *memory) take(r trace.Record) {
 		}
 	case trace.Rewind:
 		m.rewind(p.To)
+	default: // nothing that a model is told
 	}
 }
 

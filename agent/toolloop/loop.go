@@ -61,8 +61,6 @@ type Options struct {
 	Table toolkind.Table
 	// MaxSteps bounds the model calls of the turn; [MaxSteps] if zero.
 	MaxSteps int
-	// Grants remembers what was allowed for the whole session; nil remembers nothing.
-	Grants *Grants
 }
 
 // loop is one turn.

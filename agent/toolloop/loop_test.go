@@ -16,7 +16,6 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/agent/toolloop"
-	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -73,7 +72,13 @@ func prompt(text string) agent.Prompt {
 }
 
 // play runs one turn and returns its events.
-func play(t *testing.T, ctx context.Context, host *agenttest.Host, m toolloop.Model, tools []toolloop.Tool, o toolloop.Options) []trace.Event {
+func play(t *testing.T, host *agenttest.Host, m toolloop.Model, tools []toolloop.Tool, o toolloop.Options) []trace.Event {
+	t.Helper()
+	return playUntil(t.Context(), t, host, m, tools, o)
+}
+
+// playUntil is play for a turn that is stopped when ctx ends.
+func playUntil(ctx context.Context, t *testing.T, host *agenttest.Host, m toolloop.Model, tools []toolloop.Tool, o toolloop.Options) []trace.Event {
 	t.Helper()
 	r := host.Turn(prompt("go"))
 	toolloop.Run(ctx, host, r.Builder, m, []toolloop.Message{toolloop.UserMessage(prompt("go"))}, tools, o)
@@ -116,7 +121,7 @@ func TestPermissionsOfAStepAreAskedTogether(t *testing.T) {
 	host.OnPermit = choose(trace.AllowOnce)
 	var ran atomic.Int32
 	m := &script{messages: []toolloop.Message{calls("one", "two")}}
-	events := play(t, t.Context(), host, m, []toolloop.Tool{echo("one", &ran), echo("two", &ran)}, toolloop.Options{})
+	events := play(t, host, m, []toolloop.Tool{echo("one", &ran), echo("two", &ran)}, toolloop.Options{})
 	parks := agenttest.Each[trace.Park](events)
 	if len(parks) == 0 || len(parks[0].Requests) != 2 {
 		t.Errorf("the user is asked %+v, want both requests at once", parks)
@@ -135,7 +140,7 @@ func TestStepEndsOnlyAfterItsTools(t *testing.T) {
 		return trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce}, true
 	}
 	var ran atomic.Int32
-	events := play(t, t.Context(), host, &script{messages: []toolloop.Message{calls("one")}}, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{})
+	events := play(t, host, &script{messages: []toolloop.Message{calls("one")}}, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{})
 	var order []string
 	for _, e := range events {
 		switch p := e.Payload.(type) {
@@ -159,7 +164,7 @@ func TestDeniedCallDoesNotRunAndTheModelIsTold(t *testing.T) {
 	}
 	var ran atomic.Int32
 	m := &script{messages: []toolloop.Message{calls("one")}}
-	events := play(t, t.Context(), host, m, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{})
+	events := play(t, host, m, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{})
 	if ran.Load() != 0 || fmt.Sprint(statuses(events)) != "[c1 denied]" {
 		t.Errorf("%d calls ran: %v", ran.Load(), statuses(events))
 	}
@@ -168,53 +173,17 @@ func TestDeniedCallDoesNotRunAndTheModelIsTold(t *testing.T) {
 	}
 }
 
-func TestPolicyIsAskedBeforeAnythingElse(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		kind trace.OptionKind
-		ran  int32
-	}{{"allows", trace.AllowOnce, 1}, {"denies although always was granted", trace.RejectOnce, 0}} {
-		t.Run(c.name, func(t *testing.T) {
-			var grants toolloop.Grants
-			var ran atomic.Int32
-			tools := []toolloop.Tool{echo("one", &ran)}
-			before := agenttest.NewHost()
-			before.OnPermit = choose(trace.AllowAlways)
-			play(t, t.Context(), before, &script{messages: []toolloop.Message{calls("one")}}, tools, toolloop.Options{Grants: &grants})
-			ran.Store(0)
-			host := agenttest.NewHost()
-			host.Judge = func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
-				return trace.PermissionResponse{Outcome: trace.Selected, OptionKind: c.kind, By: "policy"}, true
-			}
-			play(t, t.Context(), host, &script{messages: []toolloop.Message{calls("one")}}, tools, toolloop.Options{Grants: &grants})
-			if ran.Load() != c.ran {
-				t.Errorf("%d calls ran, want %d", ran.Load(), c.ran)
-			}
-		})
-	}
-}
-
-func TestAlwaysHoldsForTheSessionAndForThatCommandOnly(t *testing.T) {
-	var grants toolloop.Grants
-	var ran atomic.Int32
-	bash := echo("bash", &ran)
-	run := func(text string, answer trace.OptionKind) int {
+func TestPolicyDecidesFirst(t *testing.T) {
+	for kind, want := range map[trace.OptionKind]int32{trace.AllowOnce: 1, trace.RejectOnce: 0} {
 		host := agenttest.NewHost()
-		host.OnPermit = choose(answer)
-		said := calls("bash")
-		said.Calls[0].Input = json.RawMessage(`{"command":"` + text + `","text":"x"}`)
-		o := toolloop.Options{Grants: &grants, Table: toolkind.OpenAI()}
-		events := play(t, t.Context(), host, &script{messages: []toolloop.Message{said}}, []toolloop.Tool{bash}, o)
-		return len(agenttest.Each[trace.Park](events))
-	}
-	if asked := run("make", trace.AllowAlways); asked != 1 {
-		t.Fatalf("the first call was asked about %d times", asked)
-	}
-	if asked := run("make", trace.RejectOnce); asked != 0 || ran.Load() != 2 {
-		t.Errorf("the same command was asked about %d times, %d ran", asked, ran.Load())
-	}
-	if asked := run("make clean", trace.RejectOnce); asked != 1 || ran.Load() != 2 {
-		t.Errorf("another command was asked about %d times, %d ran", asked, ran.Load())
+		host.Judge = func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
+			return trace.PermissionResponse{Outcome: trace.Selected, OptionKind: kind, By: "policy"}, true
+		}
+		var ran counter
+		events := play(t, host, &script{messages: []toolloop.Message{calls("one")}}, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{})
+		if ran.Load() != want || len(agenttest.Each[trace.Park](events)) != 0 {
+			t.Errorf("%s: %d calls ran, and a person was asked %d times", kind, ran.Load(), len(agenttest.Each[trace.Park](events)))
+		}
 	}
 }
 
@@ -227,7 +196,7 @@ func TestInputOfTheApproverIsWhatRuns(t *testing.T) {
 	}
 	var ran atomic.Int32
 	m := &script{messages: []toolloop.Message{calls("one")}}
-	events := play(t, t.Context(), host, m, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{})
+	events := play(t, host, m, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{})
 	if got := agenttest.Each[trace.ToolResult](events)[0]; string(got.Output) != `"changed"` {
 		t.Errorf("the call returned %s", got.Output)
 	}
@@ -262,7 +231,7 @@ func TestHistoryHoldsWhatTheModelWasTold(t *testing.T) {
 	first := calls("one", "two", "nothing")
 	first.Text = "Let me see."
 	m := &script{messages: []toolloop.Message{first, calls("one")}}
-	events := play(t, t.Context(), host, m, []toolloop.Tool{echo("one", &ran), echo("two", &ran)}, toolloop.Options{})
+	events := play(t, host, m, []toolloop.Tool{echo("one", &ran), echo("two", &ran)}, toolloop.Options{})
 	past := remember(t, events)
 	live := append(m.seen[2], toolloop.Message{Role: trace.RoleAssistant, Text: "That is all."})
 	if got, want := outline(past), outline(live); got != want {
@@ -290,7 +259,7 @@ func TestFailedTurnLeavesAnsweredCallsInHistory(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	events := play(t, ctx, host, &script{messages: []toolloop.Message{calls("one")}}, []toolloop.Tool{stuck}, toolloop.Options{})
+	events := playUntil(ctx, t, host, &script{messages: []toolloop.Message{calls("one")}}, []toolloop.Tool{stuck}, toolloop.Options{})
 	if stop := stopOf(events); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "stopped" {
 		t.Errorf("the turn ended as %+v", stop)
 	}
@@ -312,7 +281,7 @@ func TestEveryCallIsAnswered(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = choose(trace.AllowOnce)
 	m := &script{messages: []toolloop.Message{said}}
-	events := play(t, t.Context(), host, m, []toolloop.Tool{echo("one", &ran), panics, fails}, toolloop.Options{})
+	events := play(t, host, m, []toolloop.Tool{echo("one", &ran), panics, fails}, toolloop.Options{})
 	if got := len(statuses(events)); got != 6 {
 		t.Errorf("%d of 6 calls have a result", got)
 	}
@@ -341,7 +310,7 @@ func TestDenialCanEndTheTurn(t *testing.T) {
 		return a
 	}
 	var ran atomic.Int32
-	events := play(t, t.Context(), host, &script{messages: []toolloop.Message{calls("one", "one")}}, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{})
+	events := play(t, host, &script{messages: []toolloop.Message{calls("one", "one")}}, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{})
 	if stop := stopOf(events); stop.Reason != "interrupted" || ran.Load() != 0 {
 		t.Errorf("the turn ended as %+v, %d calls ran", stop, ran.Load())
 	}
@@ -352,14 +321,14 @@ func TestStepsAreBounded(t *testing.T) {
 	host.OnPermit = choose(trace.AllowOnce)
 	var ran atomic.Int32
 	m := &script{messages: []toolloop.Message{calls("one"), calls("one"), calls("one")}}
-	events := play(t, t.Context(), host, m, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{MaxSteps: 2})
+	events := play(t, host, m, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{MaxSteps: 2})
 	if stop := stopOf(events); stop.Reason != "max_steps" || ran.Load() != 2 {
 		t.Errorf("the turn ended as %+v after %d calls", stop, ran.Load())
 	}
 }
 
 func TestFaultOfTheModelEndsTheTurn(t *testing.T) {
-	events := play(t, t.Context(), agenttest.NewHost(), &script{fail: &toolloop.Fault{Reason: "budget", Sentence: "All is spent."}}, nil, toolloop.Options{})
+	events := play(t, agenttest.NewHost(), &script{fail: &toolloop.Fault{Reason: "budget", Sentence: "All is spent."}}, nil, toolloop.Options{})
 	if stop := stopOf(events); stop.Reason != "budget" || stop.Error != "All is spent." || stop.Outcome != trace.OutcomeFailed {
 		t.Errorf("the turn ended as %+v", stop)
 	}
@@ -378,7 +347,7 @@ func TestCallsOfAStepRunSideBySide(t *testing.T) {
 		}
 		return nil, nil
 	}}
-	events := play(t, t.Context(), host, &script{messages: []toolloop.Message{calls("one", "one")}}, []toolloop.Tool{both}, toolloop.Options{})
+	events := play(t, host, &script{messages: []toolloop.Message{calls("one", "one")}}, []toolloop.Tool{both}, toolloop.Options{})
 	for _, r := range agenttest.Each[trace.ToolResult](events) {
 		if r.Status != trace.ToolCompleted {
 			t.Errorf("a call ended as %+v", r)

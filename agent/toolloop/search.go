@@ -2,7 +2,6 @@ package toolloop
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -20,10 +19,24 @@ const (
 	maxLine    = 300
 )
 
-type listInput struct{ Path string }
+// An absent path is the workspace. An empty one is outside, as everywhere.
+type (
+	listInput struct{ Path *string }
+	grepInput struct {
+		Pattern, Include string
+		Path             *string
+	}
+)
+
+func orAll(path *string) string {
+	if path == nil {
+		return "."
+	}
+	return *path
+}
 
 func (f *files) list(_ context.Context, in listInput) (string, error) {
-	entries, err := f.dir.List(cmp.Or(in.Path, "."))
+	entries, err := f.dir.List(orAll(in.Path))
 	if err != nil {
 		return "", err
 	}
@@ -48,8 +61,6 @@ func shownEntry(e workspace.Entry) string {
 	return e.Name
 }
 
-type grepInput struct{ Pattern, Path, Include string }
-
 // search is one grep.
 type search struct {
 	files   *files
@@ -60,7 +71,7 @@ type search struct {
 }
 
 func (f *files) grep(ctx context.Context, in grepInput) (string, error) {
-	in.Path = cmp.Or(in.Path, ".")
+	where := orAll(in.Path)
 	pattern, err := regexp.Compile(in.Pattern)
 	if err != nil {
 		return "", fmt.Errorf("the pattern is no regular expression: %w", err)
@@ -68,15 +79,15 @@ func (f *files) grep(ctx context.Context, in grepInput) (string, error) {
 	if _, err := path.Match(in.Include, ""); err != nil {
 		return "", fmt.Errorf("include is no file pattern: %w", err)
 	}
-	info, err := f.dir.Stat(in.Path)
+	info, err := f.dir.Stat(where)
 	if err != nil {
 		return "", err
 	}
 	s := &search{files: f, pattern: pattern, include: in.Include}
 	if info.IsDir() {
-		err = s.walk(ctx, in.Path)
+		err = s.walk(ctx, where)
 	} else {
-		s.file(in.Path)
+		s.file(where)
 	}
 	switch {
 	case err != nil:

@@ -39,7 +39,7 @@ func use(t *testing.T, tools []toolloop.Tool, name, input string) (string, []tra
 	host := agenttest.NewHost()
 	host.OnPermit = choose(trace.AllowOnce)
 	m := &script{messages: []toolloop.Message{{Calls: []toolloop.Call{{ID: "c1", Name: name, Input: json.RawMessage(input)}}}}}
-	events := play(t, t.Context(), host, m, tools, toolloop.Options{})
+	events := play(t, host, m, tools, toolloop.Options{})
 	return m.seen[1][1].Calls[0].Answer(), events
 }
 
@@ -108,7 +108,7 @@ func TestTwoEditsOfOneStepBothSurvive(t *testing.T) {
 	}
 	host := agenttest.NewHost()
 	host.OnPermit = choose(trace.AllowOnce)
-	play(t, t.Context(), host, &script{messages: []toolloop.Message{said}}, toolloop.Files(dir), toolloop.Options{})
+	play(t, host, &script{messages: []toolloop.Message{said}}, toolloop.Files(dir), toolloop.Options{})
 	data, _, err := dir.ReadFile("b.txt")
 	if err != nil || string(data) != strings.Repeat("done\n", 20) {
 		t.Errorf("the file is %q, %v", data, err)
@@ -179,7 +179,7 @@ func TestStopEndsTheCommandWithItsGroup(t *testing.T) {
 		}
 	}()
 	said := toolloop.Message{Calls: []toolloop.Call{{ID: "c1", Name: "bash", Input: json.RawMessage(`{"command":"sleep 62 & echo $! >pid; touch ready; wait"}`)}}}
-	events := play(t, ctx, host, &script{messages: []toolloop.Message{said}}, shell(t, toolloop.Shell{Dir: dir}), toolloop.Options{})
+	events := playUntil(ctx, t, host, &script{messages: []toolloop.Message{said}}, shell(t, toolloop.Shell{Dir: dir}), toolloop.Options{})
 	if got := statuses(events); len(got) != 1 || got[0] != "c1 canceled" {
 		t.Errorf("the call ended as %v", got)
 	}
@@ -212,7 +212,7 @@ func TestOutputIsShownWhileACommandRuns(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = choose(trace.AllowOnce)
 	said := toolloop.Message{Calls: []toolloop.Call{{ID: "c1", Name: "bash", Input: json.RawMessage(`{"command":"for i in 1 2 3; do echo line $i; sleep 0.3; done"}`)}}}
-	events := play(t, t.Context(), host, &script{messages: []toolloop.Message{said}}, append(shell(t, toolloop.Shell{}), echo("one", &ran)), toolloop.Options{})
+	events := play(t, host, &script{messages: []toolloop.Message{said}}, append(shell(t, toolloop.Shell{}), echo("one", &ran)), toolloop.Options{})
 	if n := len(agenttest.Each[trace.ToolResultProgress](events)); n < 2 {
 		t.Errorf("the output was shown %d times", n)
 	}

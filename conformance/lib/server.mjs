@@ -64,7 +64,7 @@ export async function start(binary, { agent = 'demo', auth = 'token', env, args 
   try {
     let now = await run('127.0.0.1:0');
     return {
-      base: now.url.origin, token: now.url.searchParams.get('token'), work,
+      base: now.url.origin, token: now.url.searchParams.get('token') ?? tokenIn(path.join(dir, 'data')), work,
       said: () => now.said(), stderr: () => now.stderr(), alive: () => now.alive(),
       again: async signal => { await now.stop(signal); now = await run(now.url.host); },
       stop: async () => { await now.stop(); await remove(); forget(); },
@@ -74,6 +74,12 @@ export async function start(binary, { agent = 'demo', auth = 'token', env, args 
     forget();
     throw e;
   }
+}
+
+/** The token in a data directory; null where there is none. */
+function tokenIn(data) {
+  const file = path.join(data, 'token');
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() : null;
 }
 
 /** The plain HTTP side of the gateway, as an app's own code would call it. */

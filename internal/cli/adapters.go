@@ -46,7 +46,7 @@ func acpAdapter() agent.Adapter {
 func claudeAdapter() agent.Adapter {
 	const allows = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
 	return agent.Adapter{
-		Name: "claude", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Name: "claude", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
@@ -91,7 +91,7 @@ func openaiAdapter() agent.Adapter {
 
 func codexAdapter() agent.Adapter {
 	return agent.Adapter{
-		Name: "codex", Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Name: "codex", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{"CODEX_*", "OPENAI_*", "!CODEX_SANDBOX", "!CODEX_SANDBOX_NETWORK_DISABLED", "!CODEX_THREAD_ID"}, // marks of a Codex that this program itself runs in
 		Grants:  []agent.Grant{{Path: "~/.codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}},
 		New: func(s agent.Settings) (agent.Runtime, error) {

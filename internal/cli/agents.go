@@ -1,20 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os/exec"
 	"slices"
 	"sync"
 	"text/tabwriter"
-	"time"
-
-	"github.com/tributary-dev/tributary/agent"
 )
-
-// probeTime bounds how long an agent may take to tell its version.
-const probeTime = 10 * time.Second
 
 type agentsCommand struct {
 	Config string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there)."`
@@ -30,6 +26,8 @@ type standing struct {
 	Ready   bool   `json:"ready"`
 	// Problem says why the agent cannot start here.
 	Problem string `json:"problem,omitempty"`
+	// Warnings say by what the agent may act without asking.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Run lists the agents.
@@ -50,11 +48,15 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 			return json.NewEncoder(p.stdout).Encode(all)
 		}
 		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		var warnings []string
 		fmt.Fprintln(table, "NAME\tADAPTER\tVERSION\tSTATUS")
 		for _, s := range all {
 			status := "ready"
 			if !s.Ready {
 				status = oneLine(s.Problem)
+			}
+			for _, warning := range s.Warnings {
+				warnings = append(warnings, "the agent "+s.Name+": "+warning)
 			}
 			if s.Default {
 				status += " (default)"
@@ -65,7 +67,11 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 			}
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Name, s.Adapter, oneLine(version), status)
 		}
-		return table.Flush()
+		err = table.Flush()
+		for _, warning := range warnings {
+			fmt.Fprintln(p.stderr, "tributary:", warning)
+		}
+		return err
 	})
 }
 
@@ -78,29 +84,46 @@ func (c *setup) probeAll(ctx context.Context) ([]standing, error) {
 	all := make([]standing, len(made))
 	var probes sync.WaitGroup
 	for i, name := range slices.Sorted(maps.Keys(made)) {
-		kind, _, err := c.adapterOf(name)
+		kind, preset, err := c.adapterOf(name)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = standing{Name: name, Adapter: kind.Name, Default: name == c.DefaultAgent, Ready: true}
-		if prober, ok := made[name].Runtime.(agent.Prober); ok {
-			probes.Go(func() { all[i].probe(ctx, prober) })
-		}
+		all[i] = standing{Name: name, Adapter: cmp.Or(preset.Name, kind.Name), Default: name == c.DefaultAgent, Warnings: c.warnings(name)}
+		probes.Go(func() {
+			found := probe(ctx, made[name].Runtime)
+			all[i].Ready, all[i].Problem, all[i].Version = found.Available, found.Reason, found.Version
+			if !found.Available && preset.Install != "" {
+				all[i].Problem += "; get it with " + preset.Install
+			}
+		})
 	}
 	probes.Wait()
-	return all, nil
+	return append(all, c.unused()...), nil
 }
 
-func (s *standing) probe(ctx context.Context, p agent.Prober) {
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
-	version, err := p.Probe(ctx)
-	switch {
-	case ctx.Err() != nil:
-		s.Ready, s.Problem = false, fmt.Sprintf("it did not tell its version within %s", probeTime)
-	case err != nil:
-		s.Ready, s.Problem = false, err.Error()
-	default:
-		s.Version = version
+// unused are the agents that the program could run, and that the configuration does not
+// offer.
+func (c *setup) unused() (all []standing) {
+	add := func(name, adapter, command, install string) {
+		if _, offered := c.Agents[name]; offered {
+			return
+		}
+		s := standing{Name: name, Adapter: adapter, Problem: fmt.Sprintf("not configured: write `agents: {%s: {}}`", name)}
+		if _, err := exec.LookPath(command); command != "" && err != nil {
+			s.Problem += fmt.Sprintf("; %s is not on PATH", command)
+			if install != "" {
+				s.Problem += ": " + install
+			}
+		}
+		all = append(all, s)
 	}
+	for _, a := range c.kinds {
+		if a.Needs == "" {
+			add(a.Name, a.Name, "", "")
+		}
+		for _, p := range a.Presets {
+			add(p.Name, a.Name, p.Command, p.Install)
+		}
+	}
+	return all
 }

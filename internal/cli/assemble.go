@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -94,7 +95,7 @@ func (s *setup) agent(name string) (session.Agent, error) {
 		tools, _ = toolkind.For(m.kind.Name)
 	}
 	return session.Agent{
-		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: m.kind.InProcess,
+		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
 	}, nil
 }
 
@@ -110,10 +111,19 @@ func (c *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 		Approval: s.Approval, HoldLimit: s.HoldLimit, AskLimit: s.AskLimit,
 		OnDisconnect: s.OnDisconnect, Busy: s.Busy, GracePeriod: s.Grace, GraceLimit: s.GraceLimit,
 		IdleLimit: s.IdleLimit, StopPatience: s.StopPatience, AgentIdle: s.AgentIdle, Retire: s.Retire,
-		MaxAgents: s.MaxAgents, MaxQueue: s.MaxQueue, Replay: s.Replay,
+		MaxAgents: s.MaxAgents, AgentShare: c.agentShare(), MaxQueue: s.MaxQueue, Replay: s.Replay,
 		MaxPrompts: int(c.Limits.Prompts), MaxTurnBytes: int64(c.Limits.TurnBytes), MaxTurnRecords: int(c.Limits.TurnRecords),
 		Logger: logger,
 	}, nil
+}
+
+// agentShare is how many agents one person may have open. One who is alone has nobody to
+// share with.
+func (s *setup) agentShare() int {
+	if s.Sessions.AgentShare == 0 && s.onePerson() {
+		return math.MaxInt32
+	}
+	return s.Sessions.AgentShare
 }
 
 func logOptions(c config.Config, logger *slog.Logger) natslog.Options {

@@ -21,7 +21,7 @@ func accessConfig(c config.Config, listen string, logger *slog.Logger) access.Co
 		Public: gateway.Public, TurnAway: turnAway, Refuse: gateway.Refuse, Logger: logger,
 	}
 	if o.Mode != access.ModeNone {
-		o.TokenFile = filepath.Join(c.Data, "token")
+		o.TokenFile = filepath.Join(c.Data, tokenFile)
 	}
 	for _, t := range c.Auth.Tokens {
 		o.Tokens = append(o.Tokens, access.Token{Name: t.Name, TokenEnv: t.TokenEnv, TokenFile: t.TokenFile, Role: t.Role})

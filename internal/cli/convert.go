@@ -41,9 +41,18 @@ func (c *convertCommand) Run(ctx context.Context, p *program) error {
 		defer f.Close()
 		in = f
 	}
-	sum, err := replay.Run(ctx, kind.Decoder(), in, out)
-	if err != nil {
+	records := 0
+	sum, err := replay.Run(ctx, kind.Decoder(), in, func(r trace.Record) error {
+		records++
+		return out(r)
+	})
+	switch {
+	case err != nil:
 		return err
+	case records == 0 && !sum.BothSides:
+		return fmt.Errorf("nothing in the recording is a message of %s that means anything: is it of another agent? The adapters that read recordings are %s", c.From, p.kinds().readers())
+	case records == 0:
+		fmt.Fprintln(p.stderr, "tributary: nothing happened in the recording: there is no prompt and no message in it")
 	}
 	if sum.Skipped > 0 {
 		fmt.Fprintf(p.stderr, "tributary: %d of %d messages were not understood and left out; the first: %v\n", sum.Skipped, sum.Messages, sum.First)

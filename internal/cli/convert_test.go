@@ -163,7 +163,7 @@ func TestConvertFaults(t *testing.T) {
 		"unknown adapter":  {exitUsage, "", "--from gpt names no adapter that reads recordings: use one of acp, agentops, claude", []string{"--from", "gpt", good}},
 		"no recordings":    {exitUsage, "", "--from demo names no adapter that reads recordings: use one of acp, agentops, claude", []string{"--from", "demo", good}},
 		"no adapter":       {exitUsage, "", "missing flags: --from=ADAPTER", []string{good}},
-		"no file":          {exitUsage, "", `expected "<file>"`, []string{"--from", "claude"}},
+		"no file":          {exitUsage, "", "the file is missing", []string{"--from", "claude"}},
 		"unknown form":     {exitUsage, "", "--to json is unknown: use uistream or trace", []string{"--from", "claude", "--to", "json", good}},
 		"unknown client":   {exitUsage, "", `--client="4" is not a version of the AI SDK`, []string{"--from", "claude", "--client", "4", good}},
 		"unknown letter":   {exitUsage, "", "--letter old is unknown: the only one is rfc", []string{"--from", "claude", "--letter", "old", good}},

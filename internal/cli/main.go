@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -40,6 +41,7 @@ type commands struct {
 	Run     runCommand     `cmd:"" help:"Run one turn in the terminal."`
 	Convert convertCommand `cmd:"" help:"Convert a recording of an agent's own protocol."`
 	Agents  agentsCommand  `cmd:"" help:"List the agents and whether they can start here."`
+	Token   tokenCommand   `cmd:"" help:"Print the token that opens the gateway."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -65,6 +67,28 @@ func (p *program) main(ctx context.Context, args []string) int {
 	}
 }
 
+// plainly says in words what the parser of the command line has against it.
+func plainly(model *kong.Application, err error) string {
+	text := err.Error()
+	flag, _, lacks := strings.Cut(text, `: expected string value but got "EOL"`)
+	argument, missing := strings.CutPrefix(text, `expected "<`)
+	switch {
+	case lacks:
+		example := "VALUE"
+		_ = kong.Visit(model, func(n kong.Visitable, next kong.Next) error {
+			if f, is := n.(*kong.Flag); is && "--"+f.Name == flag && f.PlaceHolder != "" {
+				example = f.PlaceHolder
+			}
+			return next(nil)
+		})
+		return fmt.Sprintf("%s has no value: write %s %s", flag, flag, example)
+	case missing:
+		name, _, _ := strings.Cut(argument, ">")
+		return fmt.Sprintf("the %s is missing: write it at the end, in quotation marks if it has spaces, or - for standard input", name)
+	}
+	return text
+}
+
 func (p *program) dispatch(ctx context.Context, args []string) error {
 	helped := false
 	parser, err := kong.New(&commands{},
@@ -84,7 +108,7 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	case helped:
 		return nil
 	case err != nil:
-		return usage("%w (tributary --help shows what there is)", err)
+		return usage("%s (tributary --help shows what there is)", plainly(parser.Model, err))
 	}
 	line.BindTo(ctx, (*context.Context)(nil))
 	return line.Run(p)

@@ -106,7 +106,10 @@ func startServer(t *testing.T, data string, args ...string) *server {
 	if err != nil {
 		t.Fatalf("ready line %q: %v", s.url, err)
 	}
-	s.base, s.token = "http://"+u.Host, u.Query().Get("token")
+	s.base = "http://" + u.Host
+	if minted, err := os.ReadFile(filepath.Join(data, tokenFile)); err == nil {
+		s.token = strings.TrimSpace(string(minted))
+	}
 	rest := make(chan string, 1)
 	go func() {
 		all, _ := io.ReadAll(in)

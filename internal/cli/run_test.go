@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 		"allowed":         {0, "", []string{"--agent", "free", "approve"}, "I was allowed to run it: echo hello", ""},
 		"question":        {0, "", []string{"ask"}, "Nobody is there to answer", ""},
 		"sub-agent":       {0, "", []string{"subagent"}, "I will hand this to a sub-agent.\nMy sub-agent found that the file says hello.\n", ""},
-		"no prompt":       {2, "", nil, "", `expected "<prompt>"`},
+		"no prompt":       {2, "", nil, "", "the prompt is missing"},
 		"empty prompt":    {2, "", []string{" "}, "", "the prompt is empty: say what the agent is to do"},
 		"empty input":     {2, "\n", []string{"-"}, "", "the prompt is empty: say what the agent is to do"},
 		"unknown agent":   {2, "", []string{"--agent", "x", "hi"}, "", `there is no agent "x": there are demo, echo, free`},

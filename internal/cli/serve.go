@@ -33,7 +33,17 @@ func (s *serveCommand) Run(ctx context.Context, p *program) error {
 	}
 	logger := newLogger(p.stderr, cfg.LogLevel.Slog())
 	err = p.untilSignal(ctx, exitFailed, func(ctx context.Context) error {
-		return serve(ctx, cfg, logger, func(url string) { fmt.Fprintln(p.stdout, url) })
+		return serve(ctx, cfg, logger, func(bare, open string) {
+			switch {
+			case isTerminal(p.stdout):
+				fmt.Fprintln(p.stdout, open)
+			default: // it may end up in a log, which others read
+				fmt.Fprintln(p.stdout, bare)
+				if bare != open {
+					logger.Info("the URL is printed without the token, since this is no terminal: `tributary token` shows it")
+				}
+			}
+		})
 	})
 	if exit, ok := errors.AsType[*exitError](err); ok && exit.err == nil {
 		logger.Warn("ended at once, by a second signal")

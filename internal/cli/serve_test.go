@@ -24,6 +24,15 @@ func TestServe(t *testing.T) {
 	if len(s.token) < 32 || !strings.HasPrefix(s.url, "http://127.0.0.1:") {
 		t.Fatalf("ready line %q", s.url)
 	}
+	if strings.Contains(s.url, "token") { // it is no terminal: a log would keep it
+		t.Errorf("the token is printed: %s", s.url)
+	}
+	shown := command(t, "", "token", "--data", data)
+	shown.want(t, exitOK, "")
+	if shown.out != s.token+"\n" {
+		t.Errorf("tributary token prints %q", shown.out)
+	}
+	command(t, "", "token", "--data", t.TempDir()).want(t, exitFailed, "start the gateway once with `tributary serve`")
 	if info, err := os.Stat(filepath.Join(data, "token")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("token file: %v, %v", info, err)
 	}
@@ -37,7 +46,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("without a token: %s", res.Status)
 	}
 	once := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if res, err = once.Get(s.url); err != nil {
+	if res, err = once.Get(s.base + "/?token=" + s.token); err != nil {
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
@@ -144,7 +153,8 @@ func TestDrain(t *testing.T) {
 // TestSecondSignal needs a process: what it leaves behind must end with it.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir())
+	data := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data", data)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	var errs output
 	cmd.Stderr = &errs
@@ -163,7 +173,11 @@ func TestSecondSignal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, errors: &errs, base: "http://" + u.Host, token: u.Query().Get("token")}
+	minted, err := os.ReadFile(filepath.Join(data, tokenFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{t: t, errors: &errs, base: "http://" + u.Host, token: strings.TrimSpace(string(minted))}
 	res := s.request("POST", "/api/chat", chat("s1", "slow"))
 	defer res.Body.Close()
 	await(t, bufio.NewReader(res.Body), "text-delta")
@@ -228,8 +242,8 @@ func TestServeFaults(t *testing.T) {
 		"open to all":         {exitUsage, "access mode none needs a loopback listen address", []string{"--auth", "none", "--listen", "0.0.0.0:0"}},
 		"no config":           {exitUsage, "there is no such file: name one that exists", []string{"--config", plain + ".yaml"}},
 		"corrupt config":      {exitUsage, "tributary.yaml:1: the YAML cannot be read: ", []string{"--config", conf("listen: [")}},
-		"unknown adapter":     {exitUsage, `tributary.yaml:2: agents.x.adapter is "gpt": write one of agentops, claude`, []string{"--config", conf("agents:\n  x: {adapter: gpt}")}},
-		"no adapter":          {exitUsage, "tributary.yaml:2: agents.x has no adapter: write one of agentops, claude", []string{"--config", conf("agents:\n  x: {model: m}")}},
+		"unknown adapter":     {exitUsage, `tributary.yaml:2: agents.x.adapter is "gpt": write one of acp, gemini`, []string{"--config", conf("agents:\n  x: {adapter: gpt}")}},
+		"no adapter":          {exitUsage, "tributary.yaml:2: agents.x has no adapter: write one of acp, gemini", []string{"--config", conf("agents:\n  x: {model: m}")}},
 		"useless key":         {exitUsage, "tributary.yaml:3: agents.demo.model means nothing to the adapter demo: remove it", []string{"--config", conf("agents:\n  demo:\n    model: m")}},
 		"wrong agent cwd":     {exitUsage, "agents.demo.cwd: /no/such/dir is not a directory", []string{"--config", conf("agents: {demo: {cwd: /no/such/dir}}")}},
 		"wrong default agent": {exitUsage, `tributary.yaml:1: default_agent is "x", which is no agent: there are claude`, []string{"--config", conf("default_agent: x")}},

@@ -53,9 +53,9 @@ type station struct {
 	ending  atomic.Bool
 }
 
-// serve runs a gateway until ctx ends. It calls ready with the URL to open once
-// requests are taken.
-func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(url string)) (err error) {
+// serve runs a gateway until ctx ends. It calls ready once requests are taken,
+// with the URL, and with the one that has the token in it.
+func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, open string)) (err error) {
 	options, err := c.sessionOptions(logger) // first, for it touches nothing
 	if err != nil {
 		return err
@@ -107,22 +107,31 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(url str
 	if s.hub, err = session.New(ctx, options); err != nil {
 		return err
 	}
+	known := &probes{agents: options.Agents, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
 	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
 	s.server = s.newServer(gateway.New(gateway.Options{
 		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
-		Permits:           c.Auth.Approver, Users: c.users(), Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
+		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
 	}))
 	resting, wake := context.WithCancel(ctx)
 	var tidy sync.WaitGroup
 	defer tidy.Wait()
 	defer wake()
 	tidy.Go(func() { giveBack(resting) })
+	looked := make(chan struct{})
+	tidy.Go(func() { known.keep(resting, sync.OnceFunc(func() { close(looked) })) })
 	failed := make(chan error, 1)
 	go func() { failed <- s.server.Serve(newConnections(listener, c.Limits.Connections)) }()
+	select {
+	case <-looked:
+	case <-time.After(probeWait): // whoever waits for the gateway does not wait for an agent
+	case <-ctx.Done():
+	}
 	logger.Info("ready", "listen", listener.Addr().String(), "data", c.Data, "cwd", c.Cwd, "agent", c.DefaultAgent, "version", version())
-	ready(guard.URL(baseURL(c.Listen, listener.Addr())))
+	base := baseURL(c.Listen, listener.Addr())
+	ready(base, guard.URL(base))
 	select {
 	case err = <-failed:
 		err = fmt.Errorf("serve: %w", err)

@@ -175,8 +175,7 @@ var errSlow = errors.New("time limit")
 
 // lost is the error of a call that got no complete answer.
 func (c *Client) lost(ctx context.Context, call Call, err error) *Error {
-	var outer *url.Error
-	if errors.As(err, &outer) {
+	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err // the address is in the sentence already
 	}
 	switch {

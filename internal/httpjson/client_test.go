@@ -67,9 +67,8 @@ func TestAFailureIsOneErrorWithStatusAndSentence(t *testing.T) {
 		status int
 		want   string
 	}{
-		"a message": {answer(400, "application/json", `{"message":"no such model"}`), 400, "no such model"},
-		"a nested message": {answer(404, "application/json", `{"name":"NotFoundError","data":{"message":"Session not found"}}`), 404,
-			"Session not found"},
+		"a message":               {answer(400, "application/json", `{"message":"no such model"}`), 400, "no such model"},
+		"a nested message":        {answer(404, "application/json", `{"name":"x","data":{"message":"Session not found"}}`), 404, "Session not found"},
 		"an error text":           {answer(500, "application/json", `{"error":"boom"}`), 500, "boom"},
 		"a list of errors":        {answer(422, "application/json", `{"errors":[{"message":"is too long"}]}`), 422, "is too long"},
 		"only a name":             {answer(400, "application/json", `{"name":"BadRequest","data":{}}`), 400, "BadRequest"},
@@ -77,7 +76,7 @@ func TestAFailureIsOneErrorWithStatusAndSentence(t *testing.T) {
 		"a page":                  {answer(502, "text/html", "<html>"), 502, "Bad Gateway"},
 		"nothing":                 {answer(401, "", ""), 401, "Unauthorized"},
 		"a long text":             {answer(400, "text/plain", strings.Repeat("ü", 300)), 400, "ü…"},
-		"a redirect":              {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", 302) }, 302, "redirects to /login"},
+		"a redirect":              {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, 302, "redirects to /login"},
 		"a page with success":     {answer(200, "text/html", "<html>"), 200, "text/html and not JSON"},
 		"another form":            {answer(200, "application/json", `[1]`), 200, "another form"},
 		"an answer without limit": {answer(200, "application/json", strings.Repeat(" ", 2000)), 200, "larger than 1000 bytes"},

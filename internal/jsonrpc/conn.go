@@ -99,7 +99,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	case m := <-reply:
 		return take(m, method, result)
 	case <-c.life.Done():
-		return context.Cause(c.life)
+		return context.Cause(c.life) //nolint:contextcheck // why the connection was closed
 	case <-ctx.Done():
 	}
 	select {

@@ -117,7 +117,7 @@ func (c *Conn) answer(ctx context.Context, m Message, h Handler) {
 			return // data of the error that is no JSON
 		}
 	}
-	_ = c.send(c.life, line) // the owner learns of a broken connection by reading
+	_ = c.send(c.life, line) //nolint:contextcheck // a withdrawn request is answered, too; the owner learns of a broken connection by reading
 }
 
 // withdraw ends the handler of a request that the other end withdrew.

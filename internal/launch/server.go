@@ -9,7 +9,11 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +28,7 @@ const (
 // Server is a server that runs.
 type Server struct {
 	Address *url.URL // what it printed
+	Data    string   // its data directory, if its arguments name one
 	PID     int
 
 	cmd   *exec.Cmd
@@ -35,7 +40,7 @@ type Server struct {
 // Start starts the command, whose standard streams are free, and waits until the
 // server is ready. The context bounds the wait only.
 func Start(ctx context.Context, cmd *exec.Cmd) (*Server, error) {
-	s := &Server{cmd: cmd, said: &tail{}, done: make(chan struct{})}
+	s := &Server{Data: dataOf(cmd.Args), cmd: cmd, said: &tail{}, done: make(chan struct{})}
 	cmd.Stderr = s.said
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -79,11 +84,28 @@ func Start(ctx context.Context, cmd *exec.Cmd) (*Server, error) {
 	return nil, err
 }
 
+// dataOf is the data directory that a command line names.
+func dataOf(args []string) string {
+	if i := slices.Index(args, "--data"); i >= 0 && i+1 < len(args) {
+		return args[i+1]
+	}
+	return ""
+}
+
 // Base is the address without path and query.
 func (s *Server) Base() string { return s.Address.Scheme + "://" + s.Address.Host }
 
-// Token is the one that the address brings along, if it does.
-func (s *Server) Token() string { return s.Address.Query().Get("token") }
+// Token is the one that the address brings along, or else the one in the data directory.
+func (s *Server) Token() string {
+	if token := s.Address.Query().Get("token"); token != "" || s.Data == "" {
+		return token
+	}
+	token, err := os.ReadFile(filepath.Join(s.Data, "token"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(token))
+}
 
 // Said are the last lines of what the server has said on its standard error.
 func (s *Server) Said() string { return s.said.String() }

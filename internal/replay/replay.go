@@ -17,6 +17,8 @@ const Ended = "recording_ended"
 type Summary struct {
 	Messages int
 	Turns    int
+	// BothSides says that the recording also holds what the agent was told.
+	BothSides bool
 	// Skipped are the messages that the decoder did not understand, and First is
 	// its word on the first of them.
 	Skipped int
@@ -43,6 +45,7 @@ func Run(ctx context.Context, d agent.Decoder, recording io.Reader, emit func(tr
 		}
 		p.clock.set(at)
 		p.sum.Messages++
+		p.sum.BothSides = p.sum.BothSides || m.Dir == agent.In
 		if _, err := d.Decode(m, p); err != nil {
 			p.sum.Skipped++
 			if p.sum.First == nil {

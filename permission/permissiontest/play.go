@@ -42,10 +42,10 @@ func Workspace(t testing.TB) workspace.Dir {
 	must(t, err)
 	ws := filepath.Join(top, "ws")
 	for _, dir := range []string{"ws/sub/in", "ws/(group)", "ws/.github/workflows", "ws2", "outside"} {
-		must(t, os.MkdirAll(filepath.Join(top, dir), 0o755))
+		must(t, os.MkdirAll(filepath.Join(top, dir), 0o750))
 	}
 	for _, file := range []string{"ws/a.txt", "ws/a.txt~", "ws/sub/b.txt", "ws/sub/out", "ws/(group)/my file_1-2, é日本.txt", "ws2/secret", "outside/secret"} {
-		must(t, os.WriteFile(filepath.Join(top, file), []byte("x"), 0o644))
+		must(t, os.WriteFile(filepath.Join(top, file), []byte("x"), 0o600))
 	}
 	for name, target := range map[string]string{"ws/in": "sub/b.txt", "ws/deep": "sub/in", "ws/out": "../outside/secret", "ws/outdir": "../outside"} {
 		must(t, os.Symlink(target, filepath.Join(top, name)))

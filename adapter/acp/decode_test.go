@@ -1,0 +1,272 @@
+package acp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/adapter/acp"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+const (
+	begun = `{"dir":"in","msg":{"id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hi"}]}}}`
+	ended = `{"dir":"out","msg":{"id":1,"result":{"stopReason":"end_turn"}}}`
+)
+
+// out is a line of a recording with an update.
+func out(update string) string {
+	return `{"dir":"out","msg":{"method":"session/update","params":{"sessionId":"s","update":` + update + `}}}`
+}
+
+// events plays a turn of these lines.
+func events(t *testing.T, lines ...string) []trace.Event {
+	t.Helper()
+	p := play(t, []byte(strings.Join(append(append([]string{begun}, lines...), ended), "\n")))
+	if p.Skipped > 0 || len(p.Turns) != 1 {
+		t.Fatalf("%d turns, %d skipped: %v", len(p.Turns), p.Skipped, p.First)
+	}
+	return replaytest.Events(p.Turns[0])
+}
+
+func TestInputThatGrowsIsShownAsItGrows(t *testing.T) {
+	t.Parallel()
+	all := events(t,
+		out(`{"sessionUpdate":"tool_call","toolCallId":"c","name":"Write","kind":"edit","status":"pending","title":"Write","rawInput":{}}`),
+		out(`{"sessionUpdate":"tool_call_update","toolCallId":"c","rawInput":{"path":"/w/a"}}`),
+		out(`{"sessionUpdate":"tool_call_update","toolCallId":"c","rawInput":{"path":"/w/a","content":"half a"}}`),
+		out(`{"sessionUpdate":"tool_call_update","toolCallId":"c","rawInput":{"path":"/w/a","content":"half a sentence"}}`),
+		out(`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed","rawOutput":"ok"}`))
+	var grown strings.Builder
+	for _, d := range agenttest.Each[trace.ToolCallDelta](all) {
+		grown.WriteString(d.Delta)
+	}
+	if !strings.Contains(grown.String(), `half a sentence`) {
+		t.Errorf("the input grew as %s", grown.String())
+	}
+	if calls := agenttest.Each[trace.ToolCall](all); len(calls) != 1 || string(calls[0].Input) != `{"path":"/w/a","content":"half a sentence"}` || calls[0].Locations[0].Path != "/w/a" {
+		t.Errorf("the calls are %+v", calls)
+	}
+}
+
+func TestASubAgentSpeaksBelowItsCall(t *testing.T) {
+	t.Parallel()
+	const below = `,"_meta":{"claudeCode":{"parentToolUseId":"task"}}}`
+	all := events(t,
+		out(`{"sessionUpdate":"tool_call","toolCallId":"task","name":"Task","kind":"think","status":"in_progress","title":"Look"}`),
+		out(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"below"}`+below),
+		out(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"above"}}`),
+		out(`{"sessionUpdate":"tool_call","toolCallId":"read","name":"Read","kind":"read","status":"completed","title":"Read","rawOutput":"x"`+below),
+		out(`{"sessionUpdate":"tool_call_update","toolCallId":"task","status":"completed","rawOutput":"found"}`))
+	want := map[string]trace.Actor{"below": trace.Subagent("task"), "above": trace.Agent, "read": trace.Subagent("task"), "task": trace.Agent}
+	for _, e := range all {
+		switch p := e.Payload.(type) {
+		case trace.Message:
+			if e.Actor != want[p.Text] {
+				t.Errorf("%s is by %s", p.Text, e.Actor)
+			}
+		case trace.ToolCall:
+			if e.Actor != want[p.ToolCallID] {
+				t.Errorf("%s is by %s", p.ToolCallID, e.Actor)
+			}
+		}
+	}
+}
+
+func TestATerminalOfOursShowsItsOutputInTheCall(t *testing.T) {
+	t.Parallel()
+	all := events(t,
+		out(`{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","status":"in_progress","title":"make","content":[{"type":"terminal","terminalId":"t1"}]}`),
+		`{"dir":"out","msg":{"id":"o","method":"terminal/output","params":{"sessionId":"s","terminalId":"t1"}}}`,
+		`{"dir":"in","msg":{"id":"o","result":{"output":"all is built","truncated":false}}}`,
+		out(`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}`))
+	if p := agenttest.Each[trace.ToolResultProgress](all); len(p) != 1 || string(p[0].Output) != `"all is built"` {
+		t.Errorf("it shows %v", p)
+	}
+	if r := agenttest.Each[trace.ToolResult](all); len(r) != 1 || string(r[0].Output) != `"all is built"` {
+		t.Errorf("the result is %+v", r)
+	}
+}
+
+func TestWhatAnAgentTellsBesideItsText(t *testing.T) {
+	t.Parallel()
+	all := events(t,
+		out(`{"sessionUpdate":"plan","entries":[{"content":"one","priority":"high","status":"completed"},{"content":"two","status":"in_progress"}]}`),
+		out(`{"sessionUpdate":"agent_message_chunk","content":{"type":"image","data":"aGk=","mimeType":"image/png"}}`),
+		out(`{"sessionUpdate":"brand_new_thing","x":1}`))
+	if p := agenttest.Each[trace.Plan](all); len(p) != 1 || len(p[0].Entries) != 2 || p[0].Entries[0].Status != trace.PlanCompleted {
+		t.Errorf("the plans are %+v", p)
+	}
+	if f := agenttest.Each[trace.File](all); len(f) != 1 || f[0].URL != "data:image/png;base64,aGk=" {
+		t.Errorf("the files are %+v", f)
+	}
+	p := play(t, []byte(strings.Join([]string{
+		out(`{"sessionUpdate":"session_info_update","title":"A title"}`), out(`{"sessionUpdate":"current_mode_update","currentModeId":"plan"}`),
+		out(`{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init","description":"Begin","input":{"hint":"where"}},"cut"]}`),
+	}, "\n")))
+	var names []string
+	for _, r := range p.Records {
+		if d, ok := r.Payload.(trace.Data); ok {
+			names = append(names, d.Name)
+		}
+	}
+	if strings.Join(names, " ") != "title mode commands" || len(p.Turns) != 0 {
+		t.Errorf("outside any turn: %v, %d turns", names, len(p.Turns))
+	}
+}
+
+func TestAPromptThatWaitsInTheAgentGetsATurnOfItsOwn(t *testing.T) {
+	t.Parallel()
+	p := play(t, []byte(strings.Join([]string{
+		begun, out(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"first"}}`),
+		strings.Replace(begun, `"id":1`, `"id":2`, 1), ended,
+		out(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"second"}}`),
+		strings.Replace(ended, `"id":1`, `"id":2`, 1),
+	}, "\n")))
+	if len(p.Turns) != 2 || strings.TrimSpace(agenttest.Said(replaytest.Events(p.Turns[0]))) != "first" || strings.TrimSpace(agenttest.Said(replaytest.Events(p.Turns[1]))) != "second" {
+		t.Errorf("%d turns", len(p.Turns))
+	}
+}
+
+func TestTokensAreCountedInTheGatewaysMeaning(t *testing.T) {
+	t.Parallel()
+	for usage, want := range map[string]trace.Usage{
+		`{"inputTokens":100,"outputTokens":20,"totalTokens":127,"thoughtTokens":7}`:                        {InputTokens: 100, OutputTokens: 27, ReasoningTokens: 7},
+		`{"inputTokens":100,"outputTokens":20,"totalTokens":200,"cachedReadTokens":80}`:                    {InputTokens: 180, OutputTokens: 20, CacheReadTokens: 80},
+		`{"inputTokens":100,"outputTokens":20,"totalTokens":120,"cachedReadTokens":80}`:                    {InputTokens: 100, OutputTokens: 20, CacheReadTokens: 80},
+		`{"inputTokens":200,"outputTokens":55,"totalTokens":435,"cachedReadTokens":180,"thoughtTokens":9}`: {InputTokens: 380, OutputTokens: 55, CacheReadTokens: 180, ReasoningTokens: 9},
+	} {
+		p := play(t, []byte(begun+"\n"+strings.Replace(ended, `"end_turn"`, `"end_turn","usage":`+usage, 1)))
+		got := agenttest.Each[trace.Usage](replaytest.Events(p.Turns[0]))
+		want.Scope = trace.UsageTurn
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("%s\n got  %+v\n want %+v", usage, got, want)
+		}
+	}
+}
+
+func TestErrorsAreOneSentence(t *testing.T) {
+	t.Parallel()
+	for failure, want := range map[string]string{
+		`{"code":-32603,"message":"Internal error: no money"}`:                             "no money.",
+		`{"code":-32603,"message":"Internal error","data":{"details":"the disk is full"}}`: "the disk is full.",
+		`{"code":400,"message":"{\"error\":{\"code\":400,\"message\":\"bad request\"}}"}`:  "bad request.",
+		`{"code":-32603,"message":"","data":"plain words"}`:                                "plain words.",
+		`{"code":-32000,"message":"Authentication required"}`:                              "Authentication required. Log in by running the agent once in a terminal, or give it a key in `env`.",
+		`{"code":-32603,"message":"Internal error"}`:                                       "Internal error.",
+	} {
+		p := play(t, []byte(begun+"\n"+`{"dir":"out","msg":{"id":1,"error":`+failure+`}}`))
+		stops := agenttest.Each[trace.Stop](replaytest.Events(p.Turns[0]))
+		if stops[0].Outcome != trace.OutcomeFailed || stops[0].Error != want {
+			t.Errorf("%s: %+v", failure, stops[0])
+		}
+	}
+}
+
+func TestAnAnswerIsSentByTheKindOfItsOption(t *testing.T) {
+	t.Parallel()
+	r := agenttest.NewRecorder()
+	effects := decode(t, acp.NewDecoder(acp.Options{}), r.Builder, object{"id": 7, "method": "session/request_permission", "params": object{
+		"sessionId": "s", "toolCall": object{"toolCallId": "c", "title": "Do it", "kind": "execute"},
+		"options": []object{{"optionId": "a", "kind": "allow_once"}, {"optionId": "b", "kind": "reject_once"}},
+	}})
+	permit, ok := effects[0].(agent.Permit)
+	if !ok || permit.Native != "7" {
+		t.Fatalf("the effects are %+v", effects)
+	}
+	for want, answer := range map[string]trace.PermissionResponse{
+		`{"outcome":"selected","optionId":"a"}`: {Outcome: trace.Selected, OptionKind: trace.AllowOnce},
+		`{"optionId":"b","outcome":"selected"}`: {Outcome: trace.Expired},
+		`{"outcome":"cancelled"}`:               {Outcome: trace.Canceled},
+	} {
+		if got := permit.Reply(answer); !strings.Contains(normal(t, got), normal(t, json.RawMessage(want))) {
+			t.Errorf("%+v is sent as %s", answer, got)
+		}
+	}
+	changed := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "a", OptionKind: trace.AllowOnce, UpdatedInput: json.RawMessage(`{}`)}
+	if got := string(permit.Reply(changed)); !strings.Contains(got, `"optionId":"b"`) {
+		t.Errorf("a call that somebody has changed cannot run, and the agent gets %s", got)
+	}
+	_ = r.Finish(trace.Stop{})
+}
+
+func normal(t *testing.T, data json.RawMessage) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestARequestThatTheAgentWithdrawsIsAnswered(t *testing.T) {
+	t.Parallel()
+	r := agenttest.NewRecorder()
+	effects := decode(t, acp.NewDecoder(acp.Options{}), r.Builder,
+		object{"id": "q", "method": "session/request_permission", "params": object{"toolCall": object{"toolCallId": "c"}, "options": []object{{"optionId": "a", "kind": "allow_once"}}}},
+		object{"method": "$/cancel_request", "params": object{"requestId": "q"}})
+	if w, ok := effects[1].(agent.Withdraw); !ok || w.Native != `"q"` {
+		t.Errorf("the effects are %+v", effects)
+	}
+	if s, ok := effects[2].(agent.Send); !ok || !strings.Contains(string(s.Data), "-32800") {
+		t.Errorf("the effects are %+v", effects)
+	}
+	_ = r.Finish(trace.Stop{})
+	if a := agenttest.Each[trace.PermissionResponse](r.Events()); len(a) != 1 || a[0].Outcome != trace.Canceled {
+		t.Errorf("the answers are %+v", a)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for name, recording := range recorded(f) {
+		if len(recording) < 9<<10 && !strings.HasPrefix(name, "codex") {
+			f.Add(recording)
+		}
+	}
+	f.Add([]byte(begun + "\n" + out(`{"sessionUpdate":"tool_call","toolCallId":"c","content":[{"type":"diff","path":"p","newText":"x"}],"rawInput":[1]}`) + "\n" +
+		`{"dir":"out","msg":{"id":2,"method":"fs/write_text_file","params":{"path":"p","content":"x"}}}` + "\n" +
+		`{"dir":"out","msg":{"id":3,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"properties":{"a":{"type":"array"}}}}}}` + "\n" +
+		`{"dir":"in","msg":{"id":3,"result":{"action":"accept","content":{"a":["x"]}}}}` + "\n" + ended))
+	f.Fuzz(func(t *testing.T, recording []byte) {
+		if err := replaytest.Whatever(t, acp.NewDecoder(acp.Options{}), recording); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
+func TestLinesLostDoubledAndMoved(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recorded(t) {
+		lines := bytes.SplitAfter(recording, []byte("\n"))
+		for seed := range uint64(6) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			var damaged []byte
+			for i := range lines {
+				switch r.IntN(12) {
+				case 0: // lost
+				case 1: // doubled
+					damaged = append(append(damaged, lines[i]...), lines[i]...)
+				case 2: // moved
+					damaged = append(append(damaged, lines[r.IntN(len(lines))]...), lines[i]...)
+				case 3: // cut
+					damaged = append(append(damaged, lines[i][:r.IntN(len(lines[i])+1)]...), '\n')
+				default:
+					damaged = append(damaged, lines[i]...)
+				}
+			}
+			if err := replaytest.Whatever(t, acp.NewDecoder(acp.Options{}), damaged); err != nil {
+				t.Errorf("%s, damaged with seed %d: %v", name, seed, err)
+			}
+		}
+	}
+}

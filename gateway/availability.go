@@ -1,0 +1,38 @@
+package gateway
+
+import "net/http"
+
+// Availability says whether an agent can start here.
+type Availability struct {
+	// Known is false until somebody has looked.
+	Known, Available bool
+	// Reason says why it cannot start, Version which one it is.
+	Reason, Version string
+}
+
+// agents lists the agents: those too that the sender may not use, or that cannot start.
+func (g *gateway) agents(w http.ResponseWriter, r *http.Request) error {
+	type agentView struct {
+		Name    string `json:"name"`
+		Default bool   `json:"default"`
+		// Available is missing until it is known.
+		Available *bool  `json:"available,omitempty"`
+		Reason    string `json:"reason,omitempty"`
+		Version   string `json:"version,omitempty"`
+	}
+	views := []agentView{}
+	for _, name := range g.Hub.AgentNames() {
+		v := agentView{Name: name, Default: name == g.Hub.Default}
+		if g.Availability != nil {
+			if a := g.Availability(name); a.Known {
+				v.Available, v.Reason, v.Version = &a.Available, a.Reason, a.Version
+			}
+		}
+		if err := g.mayUse(r, name); err != nil {
+			no := false
+			v.Available, v.Reason, v.Version = &no, err.Error(), ""
+		}
+		views = append(views, v)
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"agents": views})
+}

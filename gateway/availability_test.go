@@ -1,0 +1,32 @@
+package gateway_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/gateway"
+)
+
+// The list of agents says which of them can start, and why another cannot.
+func TestTheListOfAgentsSaysWhichCanStart(t *testing.T) {
+	known := gateway.Availability{}
+	s := newStandWith(t, func(o *gateway.Options) {
+		o.Availability = func(string) gateway.Availability { return known }
+		o.Users = map[string][]access.Who{"demo": {{Role: access.Collaborator}}}
+	})
+	for _, c := range []struct {
+		is         gateway.Availability
+		role, want string
+	}{
+		{gateway.Availability{}, "collaborator", `{"name":"demo","default":true}`},
+		{gateway.Availability{Known: true, Available: true, Version: "1.2"}, "collaborator", `{"name":"demo","default":true,"available":true,"version":"1.2"}`},
+		{gateway.Availability{Known: true, Reason: "it is not installed"}, "collaborator", `{"name":"demo","default":true,"available":false,"reason":"it is not installed"}`},
+		{gateway.Availability{Known: true, Available: true}, "viewer", `{"name":"demo","default":true,"available":false,"reason":"Your role is viewer; the agent demo is for collaborator."}`},
+	} {
+		known = c.is
+		if _, _, body := s.do("GET", "/api/agents", "", as("ada", c.role)...); strings.TrimSpace(body) != `{"agents":[`+c.want+`]}` {
+			t.Errorf("%+v: %s", c.is, body)
+		}
+	}
+}

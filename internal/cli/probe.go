@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/session"
+)
+
+const (
+	// probeTime bounds how long an agent may take to tell its version.
+	probeTime = 10 * time.Second
+	// probeWait is how long the start of the gateway waits for that.
+	probeWait = time.Second
+	// probeAgain is how often an agent that could not start is looked at again.
+	probeAgain = time.Minute
+)
+
+// probe asks an agent for its version, or why it cannot start here.
+func probe(ctx context.Context, r agent.Runtime) gateway.Availability {
+	prober, ok := r.(agent.Prober)
+	if !ok {
+		return gateway.Availability{Known: true, Available: true}
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	version, err := prober.Probe(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return gateway.Availability{Known: true, Reason: fmt.Sprintf("it did not tell its version within %s", probeTime)}
+	case err != nil:
+		return gateway.Availability{Known: true, Reason: err.Error()}
+	}
+	return gateway.Availability{Known: true, Available: true, Version: version}
+}
+
+// probes knows which agents can start.
+type probes struct {
+	agents    map[string]session.Agent
+	byDefault string
+	logger    *slog.Logger
+
+	mu    sync.Mutex
+	found map[string]gateway.Availability
+}
+
+// of is what is known of an agent.
+func (p *probes) of(name string) gateway.Availability {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.found[name]
+}
+
+// keep looks at all agents, and from then on now and then at those that cannot start. It
+// calls first after the first look, and returns when ctx ends.
+func (p *probes) keep(ctx context.Context, first func()) {
+	p.look(ctx)
+	first()
+	tick := time.NewTicker(probeAgain)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			p.look(ctx)
+		}
+	}
+}
+
+// look asks all agents at once that are not known to be able to start.
+func (p *probes) look(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, name := range slices.Sorted(maps.Keys(p.agents)) {
+		before := p.of(name)
+		if before.Available {
+			continue
+		}
+		all.Go(func() {
+			now := probe(ctx, p.agents[name].Runtime)
+			if ctx.Err() != nil {
+				return
+			}
+			p.mu.Lock()
+			p.found[name] = now
+			p.mu.Unlock()
+			switch {
+			case !now.Available && now != before:
+				p.logger.Warn("an agent cannot start", "agent", name, "default", name == p.byDefault, "why", now.Reason)
+			case now.Available && before.Known:
+				p.logger.Info("an agent can start now", "agent", name, "version", now.Version)
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,110 @@
+package permission
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// answer is how a rule relates to a call.
+type answer int
+
+const (
+	no     answer = iota
+	yes           // the rule is about this call
+	unsure        // it may be: a rule that allows does not match, another one asks
+)
+
+// command reports whether a call runs one simple command that is like one of the
+// patterns. A list of commands, a substitution, a redirection, an assignment in front,
+// or anything else that is more than plain words, is unsure.
+func (s Scope) command(c trace.ToolCall, patterns []string) answer {
+	if c.ToolKind != trace.ToolExecute {
+		return no
+	}
+	reach := s.Tools.Reach(c.RawName, c.Input)
+	if reach.Unclear != "" || len(reach.Commands) != 1 || len(reach.Loose)+len(reach.Globs) > 0 {
+		return unsure
+	}
+	for _, dir := range reach.Named {
+		if s.Contains == nil || !s.path(dir) {
+			return unsure // the words mean something else in another directory
+		}
+	}
+	words, ok := simple(reach.Commands[0])
+	if !ok {
+		return unsure
+	}
+	if slices.ContainsFunc(patterns, func(p string) bool { return likeCommand(strings.Fields(p), words) }) {
+		return yes
+	}
+	return no
+}
+
+// likeCommand compares word by word. The last word of a pattern may be *, which
+// stands for any further words; elsewhere * stays within its word.
+func likeCommand(pattern, words []string) bool {
+	for i, p := range pattern {
+		if p == "*" && i == len(pattern)-1 {
+			return true
+		}
+		if i >= len(words) || !like([]rune(p), []rune(words[i])) {
+			return false
+		}
+	}
+	return len(pattern) > 0 && len(pattern) == len(words)
+}
+
+// simple splits a command that is plain words and quoted words into its words. It
+// looks into bash -c 'WORDS', as which some agents run everything.
+func simple(command string) (words []string, ok bool) {
+	words, ok = plainWords(command)
+	if !ok || len(words) == 0 || strings.Contains(words[0], "=") {
+		return nil, false
+	}
+	if len(words) == 3 && slices.Contains([]string{"sh", "bash", "zsh"}, path.Base(words[0])) && (words[1] == "-c" || words[1] == "-lc") {
+		words, ok = plainWords(words[2])
+		if !ok || len(words) == 0 || strings.Contains(words[0], "=") {
+			return nil, false
+		}
+	}
+	return words, true
+}
+
+// plainWords splits at spaces. Every character that a shell may read as more than a
+// part of a word makes the command not plain, but between quotes.
+func plainWords(command string) (words []string, ok bool) {
+	var word strings.Builder
+	var quote rune
+	begun := false
+	end := func() {
+		if begun {
+			words = append(words, word.String())
+		}
+		word.Reset()
+		begun = false
+	}
+	for _, r := range command {
+		switch {
+		case r != '\t' && !steady(r):
+			return nil, false
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == '\'', quote == '"' && !strings.ContainsRune("$`\\!", r):
+			word.WriteRune(r)
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, begun = r, true
+		case quote == 0 && (r == ' ' || r == '\t'):
+			end()
+		case quote != 0 || strings.ContainsRune(";&|<>(){}[]$`\\*?~#!^", r):
+			return nil, false
+		default:
+			begun = true
+			word.WriteRune(r)
+		}
+	}
+	end()
+	return words, quote == 0
+}

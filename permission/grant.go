@@ -1,0 +1,115 @@
+package permission
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// ByGrant is who decided when an earlier "always" of a person did.
+const ByGrant = "grant"
+
+// GrantScope is how far a grant reaches.
+type GrantScope string
+
+// The scopes.
+const (
+	GrantOnce    GrantScope = "once"    // one more call, and then no more
+	GrantSession GrantScope = "session" // the calls of one session
+	GrantAlways  GrantScope = "always"  // the calls of all sessions with the agent
+)
+
+// Remember says what "always" means in an answer to an agent that does not remember
+// it by itself.
+type Remember struct {
+	// Scope is GrantSession if empty.
+	Scope GrantScope `json:"scope,omitempty" yaml:"scope,omitempty"`
+	// For is how long a grant lasts; 0 is without an end.
+	For time.Duration `json:"for,omitempty" yaml:"for,omitempty"`
+}
+
+func (r Remember) validate() error {
+	switch r.Scope {
+	case "", GrantOnce, GrantSession, GrantAlways:
+	default:
+		return fmt.Errorf("the scope of remembered grants is %q: write once, session or always", r.Scope)
+	}
+	if r.For < 0 {
+		return fmt.Errorf("remembered grants last for %v: write a duration such as 8h", r.For)
+	}
+	return nil
+}
+
+// Grant is what a person has allowed beforehand: calls of one tool with the input that
+// was asked about. If that call stayed in the workspace, the grant covers all calls of
+// the tool that stay there.
+type Grant struct {
+	ID    string     `json:"id"`
+	Scope GrantScope `json:"scope"`
+	Agent string     `json:"agent,omitempty"`
+	// Tool is the agent's own name of the tool.
+	Tool string         `json:"tool"`
+	Kind trace.ToolKind `json:"kind"`
+	// Inside says that the grant covers every call that stays in the workspace. Else it
+	// covers calls with this Input.
+	Inside bool            `json:"inside,omitempty"`
+	Input  json.RawMessage `json:"input,omitempty"`
+	Title  string          `json:"title,omitempty"`
+	By     string          `json:"by,omitempty"`
+	At     time.Time       `json:"at"`
+	// Expires is zero for a grant without an end.
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// Grant prepares the grant that an "always" to a call would be. It reads the file
+// system, as Judge does.
+func (r Remember) Grant(c trace.ToolCall, s Scope) Grant {
+	g := Grant{Scope: r.Scope, Tool: c.RawName, Kind: c.ToolKind, Title: c.Title, Inside: s.inside(c)}
+	if g.Scope == "" {
+		g.Scope = GrantSession
+	}
+	if !g.Inside {
+		g.Input = c.Input
+	}
+	return g
+}
+
+// Give completes a prepared grant with the person who gave it.
+func (r Remember) Give(g Grant, id, by string, now time.Time) Grant {
+	g.ID, g.By, g.At = id, by, now
+	if r.For > 0 {
+		g.Expires = now.Add(r.For)
+	}
+	return g
+}
+
+// Expired reports whether the grant has come to its end.
+func (g Grant) Expired(now time.Time) bool { return !g.Expires.IsZero() && !now.Before(g.Expires) }
+
+// Covers reports whether the grant allows a call.
+func (g Grant) Covers(c trace.ToolCall, s Scope, now time.Time) bool {
+	if g.Expired(now) || g.Tool != c.RawName || g.Kind != c.ToolKind {
+		return false
+	}
+	if g.Inside {
+		return s.inside(c)
+	}
+	return len(g.Input) > 0 && sameInput(g.Input, c.Input)
+}
+
+// Answer allows a request once, if the request offers that.
+func (g Grant) Answer(r trace.PermissionRequest) (trace.PermissionResponse, bool) {
+	answer, err := FromApproval(r.Options, true, "")
+	answer.RequestID, answer.By = r.RequestID, ByGrant
+	return answer, err == nil
+}
+
+// sameInput compares inputs but for space between the tokens. The order of keys
+// counts, and so does a key that is there twice.
+func sameInput(a, b json.RawMessage) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}

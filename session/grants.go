@@ -1,0 +1,175 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// ErrUnknownGrant says that a session has no such grant, or no longer.
+var ErrUnknownGrant = errors.New("there is no such grant in this session")
+
+// mostGrants bounds the grants of a session; the oldest go first.
+const mostGrants = 200
+
+// judge lets the policy decide a request that needs no person, and then the grants
+// that a person gave earlier. It reads the file system, so it holds no lock.
+func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
+	l := t.live
+	name, a := l.agentNow()
+	if answer, denied := l.dataDirectory(r, c, a); denied {
+		return answer, true
+	}
+	scope := l.scope(a)
+	if answer, decided := a.Policy.Judge(r, c, scope); decided {
+		return answer, true
+	}
+	if answer, ok := l.granted(name, r, c, scope); ok {
+		return answer, true
+	}
+	if a.Remembers {
+		return trace.PermissionResponse{}, false
+	}
+	prepared := a.Policy.Remember.Grant(c, scope)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.asking == nil {
+		t.asking = map[string]permission.Grant{}
+	}
+	t.asking[c.ToolCallID] = prepared
+	return trace.PermissionResponse{}, false
+}
+
+// dataDirectory denies a call that leads into the gateway's own data directory.
+func (l *live) dataDirectory(r trace.PermissionRequest, c trace.ToolCall, a Agent) (trace.PermissionResponse, bool) {
+	for _, where := range c.Locations {
+		if l.hub.StateDir != "" && leadsInto(where.Path, a.Cwd, l.hub.StateDir) {
+			answer, err := permission.FromApproval(r.Options, false, "The gateway's own data directory is closed to agents.")
+			answer.RequestID, answer.By = r.RequestID, permission.By
+			return answer, err == nil
+		}
+	}
+	return trace.PermissionResponse{}, false
+}
+
+// scope is what the policy may look at.
+func (l *live) scope(a Agent) permission.Scope {
+	l.mu.Lock()
+	files, ok := l.files, l.leaveFiles != nil
+	l.mu.Unlock()
+	s := permission.Scope{Tools: a.Tools, Script: &l.script}
+	if ok {
+		s.Contains, s.Resolve = files.Contains, files.Resolve
+	}
+	return s
+}
+
+// granted looks for a grant that covers a call.
+func (l *live) granted(agent string, r trace.PermissionRequest, c trace.ToolCall, s permission.Scope) (trace.PermissionResponse, bool) {
+	for _, g := range l.grants(agent) {
+		if !g.Covers(c, s, l.hub.Now()) {
+			continue
+		}
+		answer, ok := g.Answer(r)
+		if !ok || g.Scope == permission.GrantOnce && !l.revoke(g.ID) {
+			continue
+		}
+		return answer, true
+	}
+	return trace.PermissionResponse{}, false
+}
+
+// grants are those of the session and those of its agent that have not expired.
+func (l *live) grants(agent string) []permission.Grant {
+	l.mu.Lock()
+	all := slices.Clone(l.info.Grants)
+	l.mu.Unlock()
+	all = append(all, l.hub.grants.of(agent)...)
+	return slices.DeleteFunc(all, func(g permission.Grant) bool { return g.Expired(l.hub.Now()) })
+}
+
+// remember keeps what a person has allowed for good, for an agent that does not keep
+// the answer by itself. The caller puts the answer on record meanwhile, before the
+// agent hears of the answer.
+func (t *turn) remember(q trace.PermissionRequest, p trace.PermissionResponse) {
+	l := t.live
+	name, a := l.agentNow()
+	l.mu.Lock()
+	g, ok := t.asking[q.ToolCallID]
+	delete(t.asking, q.ToolCallID)
+	l.mu.Unlock()
+	if !ok || p.OptionKind != trace.AllowAlways || p.Outcome != trace.Selected || len(p.UpdatedInput) > 0 {
+		return
+	}
+	g = a.Policy.Remember.Give(g, "grant_"+newID(l.hub.Now()), p.By, l.hub.Now())
+	if g.Scope == permission.GrantAlways {
+		g.Agent = name
+		if err := l.hub.grants.add(g); err != nil {
+			t.logger.Error("grant not kept for the next start", "grant", g.ID, "error", err)
+		}
+		return
+	}
+	l.mu.Lock()
+	l.info.Grants = append(slices.Clone(l.info.Grants), g)
+	if over := len(l.info.Grants) - mostGrants; over > 0 {
+		l.info.Grants = l.info.Grants[over:]
+	}
+	l.mu.Unlock()
+	l.hub.goes.Go(l.saveLate) // the log takes its time, and this is called by its writer
+}
+
+// revoke takes a grant of the session away and reports whether it was there.
+func (l *live) revoke(id string) bool {
+	l.mu.Lock()
+	left := slices.DeleteFunc(slices.Clone(l.info.Grants), func(g permission.Grant) bool { return g.ID == id })
+	found := len(left) < len(l.info.Grants)
+	l.info.Grants = left
+	l.mu.Unlock()
+	if found {
+		l.hub.goes.Go(l.saveLate)
+	}
+	return found
+}
+
+// Grants lists what persons have allowed beforehand in a session, and for its agent.
+// A grant for the agent may come from another session, whose words it does not show.
+func (h *Hub) Grants(ctx context.Context, session string) ([]permission.Grant, error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	name, _ := l.agentNow()
+	all := l.grants(name)
+	for i := range all {
+		if all[i].Scope == permission.GrantAlways {
+			all[i].Input, all[i].Title = nil, ""
+		}
+	}
+	return all, nil
+}
+
+// Revoke takes a grant away. Calls that it has allowed already run on.
+func (h *Hub) Revoke(ctx context.Context, session, id string) error {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	name, _ := l.agentNow()
+	if slices.ContainsFunc(h.grants.of(name), func(g permission.Grant) bool { return g.ID == id }) {
+		return h.grants.remove(id)
+	}
+	_, err = h.change(ctx, session, func(i *Info) error {
+		left := slices.DeleteFunc(slices.Clone(i.Grants), func(g permission.Grant) bool { return g.ID == id })
+		if len(left) == len(i.Grants) {
+			return ErrUnknownGrant
+		}
+		i.Grants = left
+		return nil
+	})
+	return err
+}

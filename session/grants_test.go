@@ -1,0 +1,201 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// calls is an agent whose prompt is a tool and its input: it asks whether the call
+// may run. Three answers are possible.
+func calls(waiting chan<- string, ended *[]trace.PermissionResponse) scripted {
+	return scripted{prompt: func(ctx context.Context, host agent.Host, p agent.Prompt, b *trace.Builder) error {
+		name, input, _ := strings.Cut(p.Text(), " ")
+		tool := toolkind.OpenAI().Classify(name, json.RawMessage(input))
+		call := trace.ToolCall{
+			ToolCallID: "c", RawName: name, Name: name, ToolKind: tool.Kind, Title: tool.Title, Locations: tool.Locations, Input: json.RawMessage(input),
+		}
+		b.ToolCall(call)
+		id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: []trace.PermissionOption{
+			{ID: "yes", Name: "Allow", OptionKind: trace.AllowOnce},
+			{ID: "always", Name: "Always", OptionKind: trace.AllowAlways},
+			{ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
+		}}, call)
+		var err error
+		if !decided {
+			waiting <- id
+			answer, err = host.Permit(ctx, id)
+		}
+		*ended = append(*ended, answer)
+		return err
+	}}
+}
+
+// An "always" that the agent does not keep is a grant of the session: it covers the
+// same call, is shown, survives a restart, and ends when it is revoked or expires.
+func TestAnAlwaysThatTheAgentDoesNotKeepIsAGrant(t *testing.T) {
+	for _, c := range []struct {
+		scope            permission.GrantScope
+		remembers        bool
+		again, elsewhere bool // whether the same call runs unasked again, and in another session
+		thrice           bool
+	}{
+		{scope: "", again: true, thrice: true},
+		{scope: permission.GrantOnce, again: true},
+		{scope: permission.GrantAlways, again: true, thrice: true, elsewhere: true},
+		{scope: "", remembers: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			waiting := make(chan string, 10)
+			var ended []trace.PermissionResponse
+			dir, state := t.TempDir(), t.TempDir()
+			o := func(o *session.Options) {
+				o.StateDir = state
+				o.Agents["demo"] = session.Agent{
+					Runtime: calls(waiting, &ended), Cwd: dir, Tools: toolkind.OpenAI(), Remembers: c.remembers,
+					Policy: permission.Policy{Remember: permission.Remember{Scope: c.scope, For: time.Hour}},
+				}
+			}
+			log := eventlog.New(memlog.New(), eventlog.Options{})
+			b := benchOn(t, log, o)
+			// unasked prompts, and reports whether no person had to answer.
+			unasked := func(where, id, words string, option string) bool {
+				t.Helper()
+				if _, err := b.Ensure(t.Context(), session.Spec{ID: where}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := b.Prompt(t.Context(), where, session.Prompt{Message: text(id, words), By: "ada"}); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				time.Sleep(time.Second)
+				synctest.Wait()
+				select {
+				case request := <-waiting:
+					if _, err := b.Permit(t.Context(), where, request, session.Sender{By: "ada"}, session.Choice{Option: option}); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					time.Sleep(time.Second)
+					return false
+				default:
+					return true
+				}
+			}
+			const run = `bash {"command":"make"}`
+			if unasked("s", "u1", run, "always") {
+				t.Error("the first call was not asked")
+			}
+			grants, err := b.Grants(t.Context(), "s")
+			if err != nil || (len(grants) == 1) == c.remembers {
+				t.Fatalf("grants %+v, %v", grants, err)
+			}
+			if len(grants) == 1 && (grants[0].By != "ada" || grants[0].Tool != "bash" || grants[0].Expires.Sub(grants[0].At) != time.Hour) {
+				t.Errorf("the grant is %+v", grants[0])
+			}
+			if got := unasked("s", "u2", run, "no"); got != c.again {
+				t.Errorf("%q: the same call again runs unasked: %v", c.scope, got)
+			}
+			if unasked("s", "u3", `bash {"command":"make evil"}`, "no") {
+				t.Errorf("%q: another command runs unasked", c.scope)
+			}
+			if err := b.Close(t.Context()); err != nil { // the process starts anew
+				t.Fatal(err)
+			}
+			b = benchOn(t, log, o)
+			defer b.close()
+			if got := unasked("s", "u4", run, "no"); got != c.thrice {
+				t.Errorf("%q: the same call after a restart runs unasked: %v", c.scope, got)
+			}
+			if got := unasked("other", "u1", run, "no"); got != c.elsewhere {
+				t.Errorf("%q: the same call in another session runs unasked: %v", c.scope, got)
+			}
+			if c.again && !slices.ContainsFunc(ended, func(r trace.PermissionResponse) bool { return r.By == permission.ByGrant && r.Allowed() }) {
+				t.Errorf("%q: no answer says that it is a grant's: %+v", c.scope, ended)
+			}
+			if c.thrice {
+				if err := b.Revoke(t.Context(), "s", grants[0].ID); err != nil {
+					t.Fatal(err)
+				}
+				if err := b.Revoke(t.Context(), "s", grants[0].ID); !errors.Is(err, session.ErrUnknownGrant) {
+					t.Errorf("revoked twice: %v", err)
+				}
+				if unasked("s", "u5", run, "always") {
+					t.Errorf("%q: a revoked grant counts", c.scope)
+				}
+				time.Sleep(2 * time.Hour)
+				if unasked("s", "u6", run, "no") {
+					t.Errorf("%q: an expired grant counts", c.scope)
+				}
+				if grants, err := b.Grants(t.Context(), "s"); err != nil || len(grants) != 0 {
+					t.Errorf("%q: expired grants are listed: %+v, %v", c.scope, grants, err)
+				}
+			}
+		})
+	}
+}
+
+// A plain yes or no grants nothing for later.
+func TestOnlyAnAlwaysGrants(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waiting := make(chan string, 10)
+		var ended []trace.PermissionResponse
+		agents := session.Agent{Runtime: calls(waiting, &ended), Cwd: t.TempDir(), Tools: toolkind.OpenAI()}
+		b := newBench(t, func(o *session.Options) { o.Agents["demo"] = agents })
+		defer b.close()
+		for i, option := range []string{"yes", "no"} {
+			turn := b.say([]string{"u1", "u2"}[i], `bash {"command":"make"}`)
+			request := <-waiting
+			synctest.Wait()
+			if _, err := b.Permit(t.Context(), "s", request, session.Sender{By: "ada"}, session.Choice{Option: option}); err != nil {
+				t.Fatal(err)
+			}
+			b.wait(turn)
+		}
+		if grants, err := b.Grants(t.Context(), "s"); err != nil || len(grants) != 0 {
+			t.Errorf("a plain answer made grants %+v, %v", grants, err)
+		}
+		if _, err := b.Grants(t.Context(), "nope"); !errors.Is(err, session.ErrUnknownSession) {
+			t.Errorf("the grants of no session: %v", err)
+		}
+		if err := b.Revoke(t.Context(), "s", "grant_nope"); !errors.Is(err, session.ErrUnknownGrant) {
+			t.Errorf("revoke no grant: %v", err)
+		}
+	})
+}
+
+// A tool that neither the table nor the configuration knows is counted.
+func TestUnknownToolsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waiting := make(chan string, 10)
+		var ended []trace.PermissionResponse
+		var counted []agent.Count
+		b := newBench(t, func(o *session.Options) {
+			o.Meter = func(_ string, c agent.Count) { counted = append(counted, c) }
+			o.Agents["demo"] = session.Agent{
+				Runtime: calls(waiting, &ended), Cwd: t.TempDir(), Tools: toolkind.OpenAI().With(map[string]trace.ToolKind{"mine": trace.ToolOther}),
+				Policy: permission.Policy{Rules: []permission.Rule{{Then: permission.Allow}}},
+			}
+		})
+		defer b.close()
+		for i, words := range []string{`bash {}`, `mine {}`, `frobnicate {}`} {
+			b.wait(b.say([]string{"u1", "u2", "u3"}[i], words))
+		}
+		if !slices.Equal(counted, []agent.Count{agent.UnknownTool}) {
+			t.Errorf("counted %v", counted)
+		}
+	})
+}

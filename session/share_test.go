@@ -1,0 +1,169 @@
+package session_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// began notes in which order the turns of many people begin; each turn takes a minute.
+type began struct {
+	mu  sync.Mutex
+	ids []string
+}
+
+func (s *began) agent() scripted {
+	return scripted{prompt: func(ctx context.Context, _ agent.Host, p agent.Prompt, tb *trace.Builder) error {
+		s.mu.Lock()
+		s.ids = append(s.ids, p.Message.ID)
+		s.mu.Unlock()
+		tb.Message("", "at work")
+		select {
+		case <-time.After(time.Minute):
+		case <-ctx.Done():
+		}
+		tb.Message("", "done")
+		return nil
+	}}
+}
+
+func (s *began) order() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.ids, " ")
+}
+
+func sharing(t *testing.T, places, share int, r agent.Runtime) func(*session.Options) {
+	w := with(t, r)
+	return func(o *session.Options) {
+		w(o)
+		o.MaxAgents, o.AgentShare, o.IdleLimit = places, share, time.Hour
+	}
+}
+
+// begin prompts a session of its own.
+func (b *bench) begin(id, by string) {
+	b.t.Helper()
+	if _, err := b.Ensure(b.t.Context(), session.Spec{ID: id, By: by}); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.Prompt(b.t.Context(), id, promptOf(id, by)); err != nil {
+		b.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// A person with very many turns takes half of the places, and not all.
+func TestOnePersonDoesNotTakeAllPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &began{}
+		b := newBench(t, sharing(t, 4, 0, s.agent()))
+		defer b.close()
+		for i := range 20 {
+			b.begin(fmt.Sprint("a", i), "ada")
+		}
+		if got := s.order(); got != "a0 a1" {
+			t.Errorf("of ada's turns run: %s", got)
+		}
+		b.begin("b0", "bob")
+		b.begin("c0", "cy")
+		if got := s.order(); got != "a0 a1 b0 c0" {
+			t.Errorf("running: %s", got)
+		}
+	})
+}
+
+// A person who had half of the places idle cannot come back to all of them at once.
+func TestIdlePlacesCountInAShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &began{}
+		b := newBench(t, sharing(t, 4, 2, s.agent()))
+		defer b.close()
+		for i := range 6 {
+			b.begin(fmt.Sprint("a", i), "ada")
+			time.Sleep(61 * time.Second)
+		}
+		s.ids = nil
+		for i := range 6 {
+			if _, err := b.Prompt(t.Context(), fmt.Sprint("a", i), promptOf(fmt.Sprint("again", i), "ada")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if got := strings.Fields(s.order()); len(got) != 2 {
+			t.Errorf("ada's turns run: %v", got)
+		}
+	})
+}
+
+// Places go round: each person's turns in the order in which they came, one person after
+// another, however many turns one of them has waiting.
+func TestPlacesGoRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &began{}
+		b := newBench(t, sharing(t, 1, 1, s.agent()))
+		defer b.close()
+		for i := range 5 {
+			b.begin(fmt.Sprint("a", i), "ada")
+		}
+		b.begin("b0", "bob")
+		b.begin("b1", "bob")
+		b.begin("c0", "cy")
+		time.Sleep(9 * time.Minute)
+		if got := s.order(); got != "a0 b0 c0 a1 b1 a2 a3 a4" {
+			t.Errorf("in this order: %s", got)
+		}
+	})
+}
+
+// A turn that is stopped while it waits gives its turn to the next one.
+func TestATurnThatIsStoppedWhileItWaitsHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &began{}
+		b := newBench(t, sharing(t, 1, 1, s.agent()))
+		defer b.close()
+		for _, who := range []string{"ada", "bob", "cy"} {
+			b.begin(who[:1]+"0", who)
+		}
+		if _, _, err := b.StopTurn(t.Context(), "b0", "", "bob"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Minute)
+		if got := s.order(); got != "a0 c0" {
+			t.Errorf("in this order: %s", got)
+		}
+	})
+}
+
+// All turns come to their place, whoever they are of.
+func TestNoTurnStarves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &began{}
+		b := newBench(t, sharing(t, 3, 2, s.agent()))
+		defer b.close()
+		var want []string
+		for i := range 10 {
+			for _, who := range []string{"ada", "bob", "cy", "dora"} {
+				id := fmt.Sprint(who, i)
+				want = append(want, id)
+				b.begin(id, who)
+			}
+		}
+		time.Sleep(30 * time.Minute)
+		got := strings.Fields(s.order())
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%d of %d turns ran", len(got), len(want))
+		}
+	})
+}
