@@ -153,6 +153,7 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
       await p.shows('I was allowed to run it: echo hello');
       await over(p, 'completed', 2);
       assert.deepEqual((await site.trace(p.id, 'permission_response')).map(r => r.payload.chosen_option), ['allow']);
+      if (ownId) await same(await p.reload());
     });
 
     test('approval: the user types a new prompt', async () => {
@@ -205,7 +206,25 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
       assert.equal(p.alert(), failed.data.message);
     });
 
-    if (!ownId) return;
+    if (!ownId) {
+      test('a fault: each page load is a new session, with an id of the client', async () => {
+        const id = randomUUID(), p = await open(page, id);
+        await p.say('hello');
+        await over(p, 'completed', 1);
+        assert.match(p.id, /^__LOCALID_/);
+        assert.deepEqual((await (await open(page, id)).articles()), []);
+      });
+
+      test('a fault: stop only closes the connection, and the turn goes on for its grace', async () => {
+        const p = await fresh();
+        await p.say('slow');
+        await until('words come', () => p.articles()[1]?.textContent.length > 20);
+        await p.press('Stop');
+        await until('the page has stopped', () => !p.has('Stop'));
+        await over(p, 'completed', 1);
+      });
+      return;
+    }
 
     test('stop', async () => {
       const p = await unhurried();
