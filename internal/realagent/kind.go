@@ -52,6 +52,7 @@ func Kinds() []Kind {
 			Package: Package{Name: "@kilocode/cli", Version: "7.7.7", Command: "kilo", Lock: "kilo"}},
 		{Name: "pi", Vars: piEnv, Files: piFiles,
 			Package: Package{Name: "pi-acp", Version: "0.0.34", Command: "pi-acp", Lock: "pi"}},
+		{Name: "openai", Options: openaiOptions}, // lives in the gateway
 	}
 }
 
