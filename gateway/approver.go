@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strings"
 
@@ -29,9 +30,12 @@ func (g *gateway) mayPermit(r *http.Request) error {
 }
 
 // mayUse returns why the sender of a request may not use an agent, or nil.
-func (g *gateway) mayUse(r *http.Request, agent string) error {
+func (g *gateway) mayUse(ctx context.Context, agent string) error {
 	users, limited := g.Users[cmp.Or(agent, g.Hub.Default)]
-	p, _ := access.From(asItCame(r).Context())
+	p, _ := access.From(ctx)
+	if a, admitted := ctx.Value(admissionKey{}).(admission); admitted {
+		p = a.sender
+	}
 	if !limited || access.Any(users, p) {
 		return nil
 	}

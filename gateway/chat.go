@@ -76,10 +76,10 @@ func (g *gateway) comeIn(r *http.Request, req chatRequest) (*http.Request, sessi
 // sender came has been there.
 func (g *gateway) enter(r *http.Request, req chatRequest, info session.Info) (_ session.Info, err error) {
 	if r.PathValue("id") != "" {
-		return info, g.mayUse(r, info.Agent)
+		return info, g.mayUse(r.Context(), info.Agent)
 	}
 	agent := cmp.Or(r.URL.Query().Get("agent"), req.Agent)
-	if err := g.mayUse(r, cmp.Or(info.Agent, agent)); err != nil {
+	if err := g.mayUse(r.Context(), cmp.Or(info.Agent, agent)); err != nil {
 		return info, err
 	}
 	if info.ID == "" {

@@ -117,7 +117,7 @@ func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
 	if err := o.may(access.Collaborator); err != nil {
 		return err
 	}
-	if err := o.g.mayUse(o.r, o.agent); err != nil {
+	if err := o.g.mayUse(o.r.Context(), o.agent); err != nil {
 		return err
 	}
 	message := trace.UserMessage{}

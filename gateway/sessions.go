@@ -97,7 +97,7 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 	if p, _ := access.From(r.Context()); !p.May(body.ID) {
 		return errBound
 	}
-	if err := g.mayUse(r, body.Agent); err != nil {
+	if err := g.mayUse(r.Context(), body.Agent); err != nil {
 		return err
 	}
 	if err := g.mayMake(r, body.Agent); err != nil {

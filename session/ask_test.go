@@ -20,7 +20,6 @@ func request(b *trace.Builder, id string) (unique string, answer trace.Permissio
 	return b.PermissionRequest(trace.PermissionRequest{RequestID: id, ToolCallID: "t-" + id, Title: "Run it", Options: []trace.PermissionOption{
 		{ID: "yes", Name: "Allow", OptionKind: trace.AllowOnce}, {ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
 	}}, trace.ToolCall{})
-
 }
 
 // Agents count their requests anew in each process, and some run several turns at

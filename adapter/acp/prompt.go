@@ -120,7 +120,7 @@ func (d *Decoder) endTurn(c *turn, end trace.Stop) {
 			delete(d.theirs, id)
 		}
 	}
-	if c.stopped && end.Outcome != trace.OutcomeCompleted {
+	if c.stopped { // whatever an agent makes of it
 		end = stopOf("cancelled")
 	}
 	c.b.End(end)

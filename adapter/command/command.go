@@ -19,16 +19,14 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Placeholder stands for the prompt in an argument. Without one the prompt goes to
-// standard input.
+// Placeholder stands for the prompt in an argument. Else standard input has the prompt.
 const Placeholder = "{prompt}"
 
 // Runtime runs a program once for each turn.
 type Runtime struct {
 	Command string
 	Args    []string
-	// Env is the whole environment of the program.
-	Env []string
+	Env     []string // the whole environment of the program
 }
 
 // Probe implements agent.Prober.
@@ -69,7 +67,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.life, cancel)()
+	defer context.AfterFunc(s.life, cancel)() //nolint:contextcheck // Close ends the turn, too
 	stop := trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}
 	if err := s.run(ctx, p.Text(), b); ctx.Err() != nil {
 		stop = trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}

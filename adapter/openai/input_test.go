@@ -43,10 +43,14 @@ func TestBadInputIsSaidInOneSentenceThatSaysWhatToDo(t *testing.T) {
 		want   string
 		reason string
 	}{
-		{"wrong key", answers(401, jsn, `{"error":{"message":"Incorrect API key provided.","code":"invalid_api_key"}}`),
-			"refuses the key (401: Incorrect API key provided): set agents.local.token_env to an environment variable with a valid key.", "error"},
-		{"unknown model", answers(404, jsn, `{"error":{"message":"model \"tiny\" not found, try pulling it first"}}`),
-			`does not know the model tiny, or has no such address (404: model "tiny" not found, try pulling it first): correct agents.local.model or agents.local.url.`, "error"},
+		{
+			"wrong key", answers(401, jsn, `{"error":{"message":"Incorrect API key provided.","code":"invalid_api_key"}}`),
+			"refuses the key (401: Incorrect API key provided): set agents.local.token_env to an environment variable with a valid key.", "error",
+		},
+		{
+			"unknown model", answers(404, jsn, `{"error":{"message":"model \"tiny\" not found, try pulling it first"}}`),
+			`does not know the model tiny, or has no such address (404: model "tiny" not found, try pulling it first): correct agents.local.model or agents.local.url.`, "error",
+		},
 		{"error as text", answers(404, "text/plain", "404 page not found"), "(404: 404 page not found)", "error"},
 		{"error as string", answers(400, jsn, `{"error":"bad template"}`), "refused the request (400: bad template)", "error"},
 		{"no tools", answers(400, jsn, `{"error":{"message":"tiny does not support tools"}}`), "set agents.local.options.tools to []", "error"},
@@ -169,7 +173,7 @@ func TestRetriesAreVisibleAndHeedTheEndpoint(t *testing.T) {
 		t.Errorf("after %s the turn ended as %+v", time.Since(began), stop)
 	}
 	got := notices(events)
-	if len(got) != 2 || got[0] != "The endpoint takes no more requests for now (429: slow down): ask again later. Trying again in 100ms (1 of 3)." {
+	if len(got) != 2 || got[0] != "The model call failed (429: slow down). Trying again in 100ms (1 of 3)." {
 		t.Errorf("the user reads %q", got)
 	}
 }

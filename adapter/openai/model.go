@@ -52,7 +52,7 @@ func (m *model) Step(ctx context.Context, messages []toolloop.Message, tools []t
 		if !again || s.spoken || attempt > m.tries() || ctx.Err() != nil {
 			return s.said, "", m.explain(err)
 		}
-		b.Emit(trace.Notice("retry", fmt.Sprintf("%s Trying again in %s (%d of %d).", m.explain(err), wait.Round(100*time.Millisecond), attempt, m.tries())))
+		b.Emit(trace.Notice("retry", fmt.Sprintf("The model call failed (%v). Trying again in %s (%d of %d).", innermost(err), wait.Round(100*time.Millisecond), attempt, m.tries())))
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

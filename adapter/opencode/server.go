@@ -26,6 +26,7 @@ type server struct {
 	life context.Context //nolint:containedctx // ends with the connection
 	end  context.CancelFunc
 	done chan struct{} // closed when the server is gone
+	why  string        // the process ended; set before done is closed
 }
 
 // rules make the server ask about everything: the gateway's policy decides.
@@ -79,7 +80,7 @@ func (r Runtime) launch(ctx context.Context, dir, stateDir string) (*server, err
 			return s, nil
 		}
 	case <-s.done:
-		err = fmt.Errorf("opencode: `%s serve` ended before it was ready: %s", r.command(), proc.Why())
+		err = fmt.Errorf("opencode: `%s serve` ended before it was ready: %s", r.command(), s.why)
 	case <-timer.C:
 		err = fmt.Errorf("opencode: `%s serve` was not ready within %v: run the command in the workspace to see why", r.command(), limit)
 	case <-ctx.Done():
@@ -91,8 +92,8 @@ func (r Runtime) launch(ctx context.Context, dir, stateDir string) (*server, err
 
 // drain reads the server's output to its end.
 func (s *server) drain(found chan<- string) {
+	defer s.end() // after done, so that the end of the connection finds why
 	defer close(s.done)
-	defer s.end()
 	for {
 		line, err := s.proc.ReadLine()
 		if at := listening.FindSubmatch(line); at != nil {
@@ -102,6 +103,7 @@ func (s *server) drain(found chan<- string) {
 			}
 		}
 		if _, long := errors.AsType[procio.LineTooLongError](err); err != nil && !long {
+			s.why = s.proc.Why() // before Close, which gives up on what the process has still to say
 			_ = s.proc.Close()
 			return
 		}

@@ -168,7 +168,13 @@ func (s *session) death(srv *server) trace.Stop {
 	case s.Life().Err() != nil:
 		return trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled}
 	case srv.proc != nil:
-		return trace.Stop{Reason: trace.ReasonDied, Outcome: trace.OutcomeFailed, Error: s.rt.name() + " ended in the middle of the turn: " + srv.proc.Why() + "."}
+		why := "it was ended"
+		select {
+		case <-srv.done:
+			why = srv.why
+		case <-time.After(5 * time.Second): // the connection ended and the process has not
+		}
+		return trace.Stop{Reason: trace.ReasonDied, Outcome: trace.OutcomeFailed, Error: s.rt.name() + " ended in the middle of the turn: " + why + "."}
 	default:
 		return trace.Stop{
 			Reason: trace.ReasonLost, Outcome: trace.OutcomeFailed,

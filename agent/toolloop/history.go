@@ -43,7 +43,7 @@ type memory struct {
 
 func (m *memory) take(r trace.Record) {
 	own := r.Actor == trace.Agent
-	switch p := r.Payload.(type) {
+	switch p := r.Payload.(type) { //nolint:gochecksumtype // the others are nothing that a model is told
 	case trace.Prompt:
 		m.messages, m.open = append(m.messages, Message{ID: p.Message.ID, Role: trace.RoleUser, Parts: p.Message.Parts}), false
 	case trace.Reply:
@@ -78,7 +78,6 @@ func (m *memory) take(r trace.Record) {
 		}
 	case trace.Rewind:
 		m.rewind(p.To)
-	default: // nothing that a model is told
 	}
 }
 

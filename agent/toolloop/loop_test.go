@@ -57,14 +57,16 @@ type counter = atomic.Int32
 
 // echo returns the field text of its input.
 func echo(name string, ran *counter) toolloop.Tool {
-	return toolloop.Tool{Name: name, Schema: json.RawMessage(`{"type":"object","required":["text"]}`),
+	return toolloop.Tool{
+		Name: name, Schema: json.RawMessage(`{"type":"object","required":["text"]}`),
 		Run: func(_ context.Context, in json.RawMessage, out io.Writer) (json.RawMessage, error) {
 			ran.Add(1)
 			var v struct{ Text json.RawMessage }
 			err := json.Unmarshal(in, &v)
 			_, _ = io.WriteString(out, "working\n")
 			return v.Text, err
-		}}
+		},
+	}
 }
 
 func prompt(text string) agent.Prompt {

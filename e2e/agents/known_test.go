@@ -24,22 +24,25 @@ const (
 	hidesErrors = "it ends the turn as if nothing had happened"
 	noAlways    = "it offers no lasting permission for commands"
 	endsOnDeny  = "a refusal ends its turn"
+	asksAlways  = "it asks for every command, for ls too"
+	ownTerminal = "it asks, and then runs the command in a terminal of the gateway, which asks too"
 )
 
 // known are the differences, by agent and script.
 func known() map[string]map[string]difference {
+	const (
+		twice  = "permission_request permission_response:allow tool_call permission_request permission_response:allow tool_result:completed tool_result:completed"
+		twoAsk = "message tool_call tool_call permission_request permission_response:allow tool_result:completed tool_result:completed message stop:completed"
+	)
 	const noRequest = "message tool_call tool_result:completed message stop:completed"
 	return map[string]map[string]difference{
 		"claude-acp": {
 			"always, again": {shape: allowed, why: noAlways},
 		},
 		"codex-acp": {
-			"deny":                {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:canceled", why: endsOnDeny},
-			"error":               {shape: "message stop:completed", why: "the error is a message, and the turn ends in order"},
-			"error in mid-stream": {shape: "message stop:completed", why: "the error is a message, and the turn ends in order"},
+			"deny": {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:canceled", why: endsOnDeny},
 		},
 		"gemini": {
-			"write":               {shape: "message tool_call tool_result:failed message stop:completed", why: "it asks the client for the file first, and takes the answer that there is none for a failure", refused: true},
 			"error in mid-stream": {shape: "message stop:completed", why: hidesErrors},
 			"resume":              {shape: answered, why: "it does not find its own session again", silent: true},
 		},
@@ -51,6 +54,10 @@ func known() map[string]map[string]difference {
 			"error in mid-stream": {shape: "message stop:completed", why: "the error is a message, and the turn ends in order"},
 		},
 		"kimi": {
+			"parallel":            {shape: "message tool_call tool_call " + twice + " tool_result:completed message stop:completed", why: ownTerminal},
+			"allow":               {shape: "message tool_call " + twice + " message stop:completed", why: ownTerminal},
+			"always":              {shape: "message tool_call " + twice + " message stop:completed", why: ownTerminal},
+			"always, again":       {shape: "message tool_call tool_call permission_request permission_response:allow tool_result:completed tool_result:completed message stop:completed", why: ownTerminal},
 			"error":               {shape: "stop:completed", why: hidesErrors},
 			"error in mid-stream": {shape: "message stop:completed", why: hidesErrors},
 		},
@@ -66,7 +73,12 @@ func known() map[string]map[string]difference {
 			"error in mid-stream": {shape: "message stop:completed", why: hidesErrors},
 			"always":              {shape: noRequest, why: asksNobody},
 		},
+		"opencode": {
+			"parallel":            {shape: twoAsk, why: asksAlways},
+			"error in mid-stream": {shape: "message stop:canceled", why: "it tries again without end, until it is stopped", limit: 5 * time.Second},
+		},
 		"opencode-acp": {
+			"parallel":            {shape: twoAsk, why: asksAlways},
 			"deny":                {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:completed", why: endsOnDeny},
 			"error in mid-stream": {shape: "message stop:canceled", why: "it tries again without end, until it is stopped", limit: 5 * time.Second},
 		},

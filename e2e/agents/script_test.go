@@ -120,7 +120,8 @@ func choice(r trace.PermissionRequest, want trace.OptionKind) map[string]any {
 
 // shapeOf is a turn as a grader sees it: its kinds in the order in which they
 // began, and how its calls, its requests and itself ended. Thoughts, steps,
-// usage, errors and the like are left out, since not every agent tells of them.
+// usage, errors and the like are left out, since not every agent tells of them,
+// and so are the requests that a policy answers.
 // Messages in a row are one, and of calls and results in a row the calls stand
 // first: whether calls of one answer run side by side is up to the agent.
 func shapeOf(turn []trace.Record) string {
@@ -130,6 +131,7 @@ func shapeOf(turn []trace.Record) string {
 			out = append(out, word)
 		}
 	}
+	policy := map[string]bool{}        // requests that no person saw
 	begun := map[string]bool{"": true} // parts without a text, and what has begun
 	for _, r := range turn {
 		if p, ok := r.Payload.(trace.Message); ok && p.Text == "" {
@@ -155,9 +157,13 @@ func shapeOf(turn []trace.Record) string {
 		case trace.ToolResult:
 			add("tool_result:" + string(p.Status))
 		case trace.PermissionRequest:
-			add("permission_request")
+			if policy[p.RequestID] = p.DecidedBy != ""; !policy[p.RequestID] {
+				add("permission_request")
+			}
 		case trace.PermissionResponse:
-			add("permission_response:" + verdict(p))
+			if !policy[p.RequestID] {
+				add("permission_response:" + verdict(p))
+			}
 		case trace.Stop:
 			add("stop:" + string(p.Outcome))
 		}

@@ -76,19 +76,19 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 }
 
 // probeAll asks all agents at once.
-func (c *setup) probeAll(ctx context.Context) ([]standing, error) {
-	made, err := c.agents()
+func (s *setup) probeAll(ctx context.Context) ([]standing, error) {
+	made, err := s.agents()
 	if err != nil {
 		return nil, err
 	}
 	all := make([]standing, len(made))
 	var probes sync.WaitGroup
 	for i, name := range slices.Sorted(maps.Keys(made)) {
-		kind, preset, err := c.adapterOf(name)
+		kind, preset, err := s.adapterOf(name)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = standing{Name: name, Adapter: cmp.Or(preset.Name, kind.Name), Default: name == c.DefaultAgent, Warnings: c.warnings(name)}
+		all[i] = standing{Name: name, Adapter: cmp.Or(preset.Name, kind.Name), Default: name == s.DefaultAgent, Warnings: s.warnings(name)}
 		probes.Go(func() {
 			found := probe(ctx, made[name].Runtime)
 			all[i].Ready, all[i].Problem, all[i].Version = found.Available, found.Reason, found.Version
@@ -98,26 +98,26 @@ func (c *setup) probeAll(ctx context.Context) ([]standing, error) {
 		})
 	}
 	probes.Wait()
-	return append(all, c.unused()...), nil
+	return append(all, s.unused()...), nil
 }
 
 // unused are the agents that the program could run, and that the configuration does not
 // offer.
-func (c *setup) unused() (all []standing) {
+func (s *setup) unused() (all []standing) {
 	add := func(name, adapter, command, install string) {
-		if _, offered := c.Agents[name]; offered {
+		if _, offered := s.Agents[name]; offered {
 			return
 		}
-		s := standing{Name: name, Adapter: adapter, Problem: fmt.Sprintf("not configured: write `agents: {%s: {}}`", name)}
+		one := standing{Name: name, Adapter: adapter, Problem: fmt.Sprintf("not configured: write `agents: {%s: {}}`", name)}
 		if _, err := exec.LookPath(command); command != "" && err != nil {
-			s.Problem += fmt.Sprintf("; %s is not on PATH", command)
+			one.Problem += fmt.Sprintf("; %s is not on PATH", command)
 			if install != "" {
-				s.Problem += ": " + install
+				one.Problem += ": " + install
 			}
 		}
-		all = append(all, s)
+		all = append(all, one)
 	}
-	for _, a := range c.kinds {
+	for _, a := range s.kinds {
 		if a.Needs == "" {
 			add(a.Name, a.Name, "", "")
 		}

@@ -100,19 +100,19 @@ func (s *setup) agent(name string) (session.Agent, error) {
 }
 
 // sessionOptions are the rules of the hub, but for its log.
-func (c *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
-	all, err := c.agents()
+func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
+	all, err := s.agents()
 	if err != nil {
 		return session.Options{}, err
 	}
-	s := c.Sessions
+	rules := s.Sessions
 	return session.Options{
-		Agents: all, Default: c.DefaultAgent,
-		Approval: s.Approval, HoldLimit: s.HoldLimit, AskLimit: s.AskLimit,
-		OnDisconnect: s.OnDisconnect, Busy: s.Busy, GracePeriod: s.Grace, GraceLimit: s.GraceLimit,
-		IdleLimit: s.IdleLimit, StopPatience: s.StopPatience, AgentIdle: s.AgentIdle, Retire: s.Retire,
-		MaxAgents: s.MaxAgents, AgentShare: c.agentShare(), MaxQueue: s.MaxQueue, Replay: s.Replay,
-		MaxPrompts: int(c.Limits.Prompts), MaxTurnBytes: int64(c.Limits.TurnBytes), MaxTurnRecords: int(c.Limits.TurnRecords),
+		Agents: all, Default: s.DefaultAgent,
+		Approval: rules.Approval, HoldLimit: rules.HoldLimit, AskLimit: rules.AskLimit,
+		OnDisconnect: rules.OnDisconnect, Busy: rules.Busy, GracePeriod: rules.Grace, GraceLimit: rules.GraceLimit,
+		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, Retire: rules.Retire,
+		MaxAgents: rules.MaxAgents, AgentShare: s.agentShare(), MaxQueue: rules.MaxQueue, Replay: rules.Replay,
+		MaxPrompts: int(s.Limits.Prompts), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
 		Logger: logger,
 	}, nil
 }

@@ -33,28 +33,28 @@ func accessConfig(c config.Config, listen string, logger *slog.Logger) access.Co
 }
 
 // checkAuth says what of the settings does not go together.
-func (c *setup) checkAuth(agents map[string]session.Agent) error {
-	if c.Auth.JWT != nil && c.Auth.Mode != access.ModeJWT {
-		return c.Fault("auth.jwt", "means something in mode jwt only: set auth.mode to jwt, or remove it")
+func (s *setup) checkAuth(agents map[string]session.Agent) error {
+	if s.Auth.JWT != nil && s.Auth.Mode != access.ModeJWT {
+		return s.Fault("auth.jwt", "means something in mode jwt only: set auth.mode to jwt, or remove it")
 	}
-	name := c.Auth.PassThrough
+	name := s.Auth.PassThrough
 	if name == "" {
 		return nil
 	}
 	a, ok := agents[name]
 	if !ok {
-		return c.Fault("auth.pass_through", "is %q, which is no agent: there are %s", name, c.agentNames())
+		return s.Fault("auth.pass_through", "is %q, which is no agent: there are %s", name, s.agentNames())
 	}
 	if _, ok := a.Runtime.(agent.Directory); !ok {
-		return c.Fault("auth.pass_through", "is %q, and that agent has no server that could judge tokens", name)
+		return s.Fault("auth.pass_through", "is %q, and that agent has no server that could judge tokens", name)
 	}
 	return nil
 }
 
 // users are those who may use each agent, where that is not everybody.
-func (c *setup) users() map[string][]access.Who {
+func (s *setup) users() map[string][]access.Who {
 	users := map[string][]access.Who{}
-	for name, a := range c.Agents {
+	for name, a := range s.Agents {
 		if a.Roles != nil {
 			users[name] = a.Roles
 		}

@@ -21,15 +21,18 @@ func bypasses() []agent.Bypass {
 		always("--dangerously-bypass-approvals-and-sandbox"), always("--full-auto"),
 		always("--ask-for-approval", "never"), always("--sandbox", "danger-full-access"),
 		always("-c", "approval_policy=never", "sandbox_mode=danger-full-access"), always("--config", "approval_policy=never", "sandbox_mode=danger-full-access"),
-		{Flag: "-a", Values: []string{"never"}, Of: []string{"codex"}}, {Flag: "-s", Values: []string{"danger-full-access"}, Of: []string{"codex"}},
+		{Flag: "-a", Values: []string{"never"}, Of: []string{"codex"}},
+		{Flag: "-s", Values: []string{"danger-full-access"}, Of: []string{"codex"}},
 		// Gemini, Qwen and their like
 		always("--yolo"), always("--approval-mode", "yolo", "auto_edit", "auto-edit"),
 		{Flag: "-y", Of: []string{"gemini", "qwen"}},
 		// Copilot
 		always("--allow-all-tools"), always("--allow-all"), always("--allow-tool"),
 		// OpenCode and Kilo
-		{Variable: "OPENCODE_PERMISSION", Values: []string{"*allow*"}}, {Variable: "OPENCODE_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},
-		{Variable: "KILO_PERMISSION", Values: []string{"*allow*"}}, {Variable: "KILO_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},
+		{Variable: "OPENCODE_PERMISSION", Values: []string{"*allow*"}},
+		{Variable: "OPENCODE_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},
+		{Variable: "KILO_PERMISSION", Values: []string{"*allow*"}},
+		{Variable: "KILO_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},
 		// Goose
 		{Variable: "GOOSE_MODE", Values: []string{"auto"}},
 	}

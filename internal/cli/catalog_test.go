@@ -50,7 +50,7 @@ func TestPresetsOfAnAdapter(t *testing.T) {
 		"agents:\n  many: {}":                 "agents.many has no command",
 		"agents:\n  one: {args: [--go-wild]}": "agents.one has --go-wild, by which the agent acts without asking",
 		"agents:\n  one: {model: m}":          "agents.one.model means nothing to the adapter many: remove it",
-		"agents:\n  x: {adapter: three}":      `agents.x.adapter is "three": write one of agentops, claude, demo, echo, many, one, two, runner`,
+		"agents:\n  x: {adapter: three}":      `agents.x.adapter is "three": write one of `,
 	} {
 		run(conf).want(t, exitUsage, says)
 	}

@@ -34,7 +34,7 @@ func Kinds() []Kind {
 			Package: Package{Name: "@anthropic-ai/claude-code", Version: "2.1.329", Command: "claude", Lock: "claude"}},
 		{Name: "codex", Everywhere: true, Vars: codexEnv, Files: codexFiles, Options: codexOptions,
 			Package: Package{Name: "@openai/codex", Version: "0.169.0", Command: "codex", Lock: "codex"}},
-		{Name: "opencode", Vars: opencodeEnv, Package: opencodePackage()},
+		{Name: "opencode", Vars: opencodeEnv, Options: readsFreely, Package: opencodePackage()},
 		{Name: "opencode-acp", Vars: opencodeEnv, Package: opencodePackage()},
 		{Name: "claude-acp", Vars: claudeEnv,
 			Package: Package{Name: "@agentclientprotocol/claude-agent-acp", Version: "0.100.0", Command: "claude-agent-acp", Lock: "claude-acp"}},

@@ -59,6 +59,13 @@ func codexOptions(Room) map[string]any {
 	return map[string]any{"options": map[string]any{"approval": "on-request"}}
 }
 
+// readsFreely allows what other agents do unasked: with the gateway, OpenCode
+// asks for everything.
+func readsFreely(Room) map[string]any {
+	rule := map[string]any{"kinds": []string{"read", "search"}, "inside": true, "then": "allow"}
+	return map[string]any{"policy": map[string]any{"rules": []any{rule}}}
+}
+
 func opencodeEnv(r Room) map[string]string {
 	return map[string]string{
 		"OPENCODE_PURE":                    "1",
