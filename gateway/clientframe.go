@@ -117,7 +117,7 @@ func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
 	if err := o.may(access.Collaborator); err != nil {
 		return err
 	}
-	if err := o.g.mayUse(o.r.Context(), o.agent); err != nil {
+	if err := o.g.mayUse(o.r.Context(), o.agent); err != nil { //nolint:contextcheck // the request knows who sends
 		return err
 	}
 	message := trace.UserMessage{}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -50,9 +51,7 @@ func newBench(t *testing.T, k realagent.Kind) *bench {
 		settings["command"], settings["env"] = b.agent.Path, b.agent.Settings
 	}
 	if k.Options != nil {
-		for key, value := range k.Options(b.agent.Room) {
-			settings[key] = value
-		}
+		maps.Copy(settings, k.Options(b.agent.Room))
 	}
 	raw, err := json.Marshal(map[string]any{"agents": map[string]any{k.Name: settings}, "default_agent": k.Name})
 	if err != nil {
