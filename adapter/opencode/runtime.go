@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -82,10 +81,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 		}
 		return srv.health(ctx)
 	}
-	cmd := exec.CommandContext(ctx, r.command(), "--version")
-	cmd.Env = r.Environ
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	out, err := procio.Output(ctx, r.command(), r.Environ, "--version")
 	switch {
 	case procio.NotFound(err):
 		return "", r.notFound()
