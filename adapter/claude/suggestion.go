@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// suggestion is a change of Claude Code's own rules. It is often wider than the call that
+// suggestion is a change of Claude Code's own rules, often wider than the call that
 // is asked about.
 type suggestion struct {
 	Type        string   `json:"type"`

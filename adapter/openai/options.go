@@ -2,6 +2,7 @@ package openai
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,6 +67,14 @@ type Server struct {
 	TokenEnv string `json:"token_env"`
 }
 
+const longestServer = 32
+
+// serverName keeps mcp__SERVER__TOOL unambiguous: a grant or a rule for one server's tool
+// is none for another's.
+//
+//nolint:gochecknoglobals // compiled once
+var serverName = regexp.MustCompile(`^[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*$`)
+
 func (o Options) validate() error {
 	if o.API != "" && o.API != apiChat && o.API != apiResponses {
 		return agent.WrongSetting("options.api", "is %q: write %s or %s", o.API, apiChat, apiResponses)
@@ -76,6 +85,9 @@ func (o Options) validate() error {
 		}
 	}
 	for name, s := range o.MCP {
+		if !serverName.MatchString(name) || len(name) > longestServer {
+			return agent.WrongSetting("options.mcp", "has a server %q: use letters, digits, - and single _, at most 32, so that its tools are told from those of the others", name)
+		}
 		if (s.Command == "") == (s.URL == "") {
 			return agent.WrongSetting("options.mcp."+name, "needs either a command or a url")
 		}
