@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/tributary-dev/tributary/adapter/openai"
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/agent/toolloop/mcptool"
 	"github.com/tributary-dev/tributary/trace"
@@ -91,6 +93,20 @@ func TestToolsOfMCPServers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The name of a tool tells which server runs it, so that what was granted for one is not
+// granted for another.
+func TestNamesOfServersThatCouldBeTakenForOthersAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, ok := range map[string]bool{
+		"files": true, "my-files_2": true, "a__b": false, "a.b": false, "a_": false, "_a": false, "": false, "ä": false, strings.Repeat("x", 33): false,
+	} {
+		err := mcptool.Server{Command: "x"}.Check("options.mcp", name)
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
 }
 
