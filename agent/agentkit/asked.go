@@ -34,8 +34,8 @@ func Ask(b *trace.Builder, native string, questions []trace.Question, reply func
 	return Asked{Effect: agent.Ask{Native: native, QuestionIDs: ids, Reply: reply}, b: b, ids: ids}
 }
 
-// Turn is the turn that the request belongs to.
-func (a Asked) Turn() *trace.Builder { return a.b }
+// Turn is the id of the turn that the request belongs to.
+func (a Asked) Turn() string { return a.b.Turn() }
 
 // Decide puts the answer to a permission request on record.
 func (a Asked) Decide(r trace.PermissionResponse) {
