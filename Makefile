@@ -89,8 +89,9 @@ agents-all: need-go need-node ## Install all real agents (three gigabytes)
 	$(GO) run ./internal/realagent/install -all
 
 .PHONY: test-agents
-test-agents: agents-all ## The real agents that make test does not run
+test-agents: agents-all binary conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
 	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./e2e/agents
+	cd conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from acp --bare
 
 examples/claude-agent-sdk/typescript/node_modules/.package-lock.json: examples/claude-agent-sdk/typescript/package-lock.json | need-node
 	npm --prefix examples/claude-agent-sdk/typescript ci --no-audit --no-fund

@@ -62,7 +62,7 @@ func rooms() []room {
 		{packages: "agent", ours: "trace workspace"},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
 		{packages: "agent/agenttest", ours: "agent internal/replay trace workspace", others: "go.uber.org/goleak"},
-		{packages: "agent/agentkit", ours: "agent trace internal/procio workspace"},
+		{packages: "agent/agentkit", ours: "agent trace internal/httpjson internal/procio internal/sse workspace"},
 		{packages: "agent/toolloop", ours: "agent trace toolkind workspace internal/procio"},
 		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},

@@ -2,12 +2,9 @@ package agentkit
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tributary-dev/tributary/internal/procio"
 )
@@ -15,16 +12,10 @@ import (
 // Probe runs the program with --version, behind the given arguments, and returns the
 // last line of what it prints.
 func (s Spec) Probe(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, s.Command, append(args, "--version")...) //nolint:gosec // the configured program
-	cmd.Env = s.Env
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	var failed *exec.ExitError
+	out, err := procio.Output(ctx, s.Command, s.Env, append(slices.Clone(args), "--version")...)
 	switch {
 	case procio.NotFound(err):
 		return "", s.NotFound
-	case errors.As(err, &failed) && len(failed.Stderr) > 0:
-		return "", fmt.Errorf("%s: `%s --version` failed: %w: %s", s.Adapter, s.Command, err, lastLine(failed.Stderr))
 	case err != nil:
 		return "", fmt.Errorf("%s: `%s --version` failed: %w", s.Adapter, s.Command, err)
 	}
