@@ -1,12 +1,14 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -78,7 +80,7 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	options = append(options, trace.PermissionOption{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce})
 	id, answer, decided := a.b.PermissionRequest(trace.PermissionRequest{
 		RequestID: l.RequestID, ToolCallID: r.ToolUseID,
-		Title:   orElse(d.tools.Classify(r.ToolName, r.Input).Title, r.ToolName),
+		Title:   cmp.Or(d.tools.Classify(r.ToolName, r.Input).Title, r.ToolName),
 		Options: options,
 	}, d.asked(r))
 	permit := agent.Permit{Native: a.native, RequestID: id, Reply: a.permitted}
@@ -196,7 +198,7 @@ func (d *Decoder) answer(r controlResponse) error {
 	default:
 		response.ChosenOption = allowOption
 	}
-	if v.Behavior == "allow" && len(v.UpdatedInput) > 0 && !sameJSON(v.UpdatedInput, a.input) {
+	if v.Behavior == "allow" && len(v.UpdatedInput) > 0 && !agentkit.SameJSON(v.UpdatedInput, a.input) {
 		response.UpdatedInput = v.UpdatedInput
 	}
 	d.settle(a, response)
@@ -241,14 +243,4 @@ func (q question) values(said string) []string {
 		}
 	}
 	return chosen
-}
-
-// sameJSON reports whether two values are the same but for space and the order
-// of keys.
-func sameJSON(a, b raw) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	return string(encode(x)) == string(encode(y))
 }
