@@ -80,7 +80,7 @@ func (d *Decoder) forget(c *turn) {
 		}
 	}
 	for id, a := range d.asks {
-		if a.b.Turn() == c.b.Turn() {
+		if a.Turn() == c.b.Turn() {
 			delete(d.asks, id)
 		}
 	}

@@ -217,7 +217,7 @@ func (d *Decoder) answered(native string, result raw) {
 	switch {
 	case !ok:
 	case a.values != nil:
-		a.Answer(a.values(result))
+		a.Answer(a.values(result), "")
 	default:
 		o := choose(a.options, func(o option) bool { return agentkit.SameJSON(o.reply, result) })
 		a.Decide(trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: o.ID, Interrupt: o.ID == cancelID, By: "user"})
