@@ -197,7 +197,7 @@ func (o *onlooker) answer(ctx context.Context, f agentops.Answer) error {
 	if err := o.may(access.Collaborator); err != nil {
 		return err
 	}
-	if err := o.g.mayUse(o.r.Context(), o.agent); err != nil {
+	if err := o.g.mayUse(o.r.Context(), o.agent); err != nil { //nolint:contextcheck // the request knows who sends
 		return err
 	}
 	_, err := o.g.Hub.Answer(ctx, o.id, f.QuestionID, o.sender(), []string{f.Answer.String()})
@@ -254,7 +254,7 @@ func (o *onlooker) revert(ctx context.Context, message string) error {
 	if err := o.may(access.Collaborator); err != nil {
 		return err
 	}
-	if err := o.g.mayUse(o.r.Context(), o.agent); err != nil {
+	if err := o.g.mayUse(o.r.Context(), o.agent); err != nil { //nolint:contextcheck // the request knows who sends
 		return err
 	}
 	return o.g.Hub.Revert(ctx, o.id, message, o.who.ID)

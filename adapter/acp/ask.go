@@ -271,11 +271,8 @@ func (c *turn) covers(method string, params raw, always []*call) bool {
 
 // writes reports whether a call is to change a file.
 func (tc *call) writes(path string) bool {
-	switch tc.tool.ToolKind {
-	case trace.ToolEdit, trace.ToolDelete, trace.ToolMove:
-		return slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == path })
-	}
-	return false
+	changes := []trace.ToolKind{trace.ToolEdit, trace.ToolDelete, trace.ToolMove}
+	return slices.Contains(changes, tc.tool.ToolKind) && slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == path })
 }
 
 // runs reports whether a call's command is what a terminal is to run, in the directory

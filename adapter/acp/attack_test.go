@@ -2,6 +2,7 @@ package acp_test
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/acp"
@@ -160,9 +161,7 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 	}
 	runs := func(command string, more object) object {
 		params := object{"sessionId": "s", "command": command}
-		for key, value := range more {
-			params[key] = value
-		}
+		maps.Copy(params, more)
 		return object{"id": "act", "method": "terminal/create", "params": params}
 	}
 	edit, list := object{"file_path": in("a.txt"), "content": "x"}, object{"command": "ls"}
@@ -238,7 +237,8 @@ func TestACommandForATerminalIsOnRecordAsItRuns(t *testing.T) {
 		"a line":         {object{"command": "git log; id", "env": []object{}}, "Run `git log; id`", `{"command":"git log; id","cwd":""}`},
 		"a strange name": {object{"command": "git /../evil", "args": []string{"log"}}, "Run `'git /../evil' log`", `{"command":"'git /../evil' log","cwd":""}`},
 		"an environment": {
-			object{"command": "git", "args": []string{"log"}, "env": []object{{"name": "PATH", "value": "."}}}, "Run `git log`, with variables of its own",
+			object{"command": "git", "args": []string{"log"}, "env": []object{{"name": "PATH", "value": "."}}},
+			"Run `git log`, with variables of its own",
 			`{"command":"git log","cwd":"","env":[{"name":"PATH","value":"."}]}`,
 		},
 	} {

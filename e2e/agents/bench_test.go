@@ -49,6 +49,7 @@ func newBench(t *testing.T, k realagent.Kind) *bench {
 	settings := map[string]any{"adapter": k.Name}
 	if b.agent.Path != "" {
 		settings["command"], settings["env"] = b.agent.Path, b.agent.Settings
+		settings["allow_bypass"] = k.Name == "pi" // it asks nobody
 	}
 	if k.Options != nil {
 		maps.Copy(settings, k.Options(b.agent.Room))

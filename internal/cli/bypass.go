@@ -27,7 +27,8 @@ func bypasses() []agent.Bypass {
 		always("--yolo"), always("--approval-mode", "yolo", "auto_edit", "auto-edit", "autoedit"), always("--approvalMode", "yolo", "auto_edit", "auto-edit", "autoedit"),
 		{Flag: "-y", Of: []string{"gemini", "qwen"}},
 		// Copilot
-		always("--allow-all-tools"), always("--allow-all"), always("--allow-tool"), {Variable: "COPILOT_ALLOW_ALL", Values: []string{"true", "1", "yes"}},
+		always("--allow-all-tools"), always("--allow-all"), always("--allow-tool"),
+		{Variable: "COPILOT_ALLOW_ALL", Values: []string{"true", "1", "yes"}},
 		// OpenCode and Kilo
 		{Variable: "OPENCODE_PERMISSION", Values: []string{"*allow*"}},
 		{Variable: "OPENCODE_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},

@@ -87,3 +87,13 @@ func TestSettingsFilesOfTheAgentThatAllowAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// An agent without permission requests runs only where the configuration says so.
+func TestAnAgentThatAsksNobodyIsRefused(t *testing.T) {
+	t.Parallel()
+	conf := file(t, "tributary.yaml", "agents:\n  pi: {}\n")
+	r := command(t, "", "serve", "--config", conf, "--data", t.TempDir())
+	if !strings.Contains(r.errors, "runs every command unasked: set allow_bypass: true") {
+		t.Errorf("serve said: %s", r.errors)
+	}
+}
