@@ -56,8 +56,7 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		s = d.speaker(c, known.parent)
 	}
 	if r.ToolUseID != "" {
-		tool := d.tools.Classify(r.ToolName, nil)
-		d.wholeCall(c, s, trace.ToolCall{ToolCallID: r.ToolUseID, RawName: r.ToolName, Name: tool.Name, ToolKind: tool.Kind}, r.Input)
+		d.wholeCall(c, s, d.tools.Call(r.ToolUseID, r.ToolName, nil), r.Input)
 	}
 	d.asks[l.RequestID] = a
 	if r.ToolName == questionTool && a.readQuestions() {
@@ -70,22 +69,13 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: "Allow always", OptionKind: trace.AllowAlways})
 	}
 	options = append(options, trace.PermissionOption{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce})
+	asked := d.tools.Call(r.ToolUseID, r.ToolName, r.Input) // a hook of the user's may have changed the input since the call was shown
 	a.Asked = agentkit.Permit(s.b, a.native, trace.PermissionRequest{
 		RequestID: l.RequestID, ToolCallID: r.ToolUseID,
-		Title:   cmp.Or(d.tools.Classify(r.ToolName, r.Input).Title, r.ToolName),
+		Title:   cmp.Or(asked.Title, r.ToolName),
 		Options: options,
-	}, d.asked(r), a.permitted)
+	}, asked, a.permitted)
 	d.effects = append(d.effects, a.Effect)
-}
-
-// asked is the call as the agent will run it. A hook of the user's may have changed
-// the input since the call was shown.
-func (d *Decoder) asked(r controlRequest) trace.ToolCall {
-	tool := d.tools.Classify(r.ToolName, r.Input)
-	return trace.ToolCall{
-		ToolCallID: r.ToolUseID, RawName: r.ToolName, Name: tool.Name, ToolKind: tool.Kind,
-		Title: tool.Title, Locations: tool.Locations, Input: r.Input,
-	}
 }
 
 func (a *ask) readQuestions() bool {

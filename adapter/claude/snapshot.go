@@ -94,8 +94,7 @@ func (d *Decoder) startCall(p *piece, b block) trace.ToolCall {
 	if b.Server != "" {
 		name = "mcp__" + b.Server + "__" + b.Name
 	}
-	tool := d.tools.Classify(name, nil)
-	return trace.ToolCall{ToolCallID: cmp.Or(b.ID, "call-"+p.key), RawName: name, Name: tool.Name, ToolKind: tool.Kind}
+	return d.tools.Call(cmp.Or(b.ID, "call-"+p.key), name, nil)
 }
 
 // wholeCall writes a call with its input, once.

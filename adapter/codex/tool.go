@@ -76,9 +76,7 @@ func command(line, cwd string) object {
 }
 
 func (d *Decoder) classify(id, name string, input any) trace.ToolCall {
-	data := agentkit.Encode(input)
-	tool := d.tools.Classify(name, data)
-	return trace.ToolCall{ToolCallID: id, RawName: name, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: data, Locations: tool.Locations}
+	return d.tools.Call(id, name, agentkit.Encode(input))
 }
 
 // output is the result of a call: text as a string, else JSON.
