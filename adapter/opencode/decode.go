@@ -19,30 +19,25 @@ type Options struct {
 
 // Decoder reads one session of a server: requests, answers and events.
 type Decoder struct {
-	tools    toolkind.Table
-	session  string
-	title    string
-	newest   string            // the newest message of the session
-	seen     map[string]bool   // messages of earlier turns
-	children map[string]string // sub-agents' sessions, and the calls that started them
-	foreign  foreign
-	prompts  int // so far, for ids
-	turn     *turn
-	effects  []agent.Effect
+	tools   toolkind.Table
+	session string
+	title   string
+	seen    map[string]bool           // messages of earlier turns
+	foreign struct{ id, text string } // a prompt that another client has sent to the session
+	prompts int                       // so far, for ids
+	turn    *turn
+	effects []agent.Effect
 }
-
-// foreign is a prompt that another client has sent to the session.
-type foreign struct{ id, text string }
 
 var _ agent.Decoder = (*Decoder)(nil)
 
 // NewDecoder returns a Decoder for one session.
 func NewDecoder(o Options) *Decoder {
-	tools := toolkind.OpenCode()
+	d := &Decoder{tools: toolkind.OpenCode(), seen: map[string]bool{}}
 	if o.Tools != nil {
-		tools = *o.Tools
+		d.tools = *o.Tools
 	}
-	return &Decoder{tools: tools, seen: map[string]bool{}, children: map[string]string{}}
+	return d
 }
 
 // Decode implements agent.Decoder.
@@ -50,16 +45,12 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	d.effects = nil
 	var err error
 	switch {
-	case m.Dir == agent.Err:
-		return nil, nil
 	case m.Dir == agent.In, m.Channel == agentkit.Answers:
 		var c agentkit.Call
-		if err = json.Unmarshal(m.Data, &c); err == nil && m.Dir == agent.In {
-			err = d.sent(c, t)
-		} else if err == nil {
-			err = d.answered(c, t)
+		if err = json.Unmarshal(m.Data, &c); err == nil {
+			err = d.call(c, m.Dir == agent.In, t)
 		}
-	default:
+	case m.Dir == agent.Out:
 		var e event
 		if err = json.Unmarshal(m.Data, &e); err == nil {
 			err = d.event(e, t)
@@ -72,47 +63,32 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	return d.effects, err
 }
 
-// Running reports whether a turn of this Decoder runs.
-func (d *Decoder) Running() bool { return d.turn != nil && !d.turn.b.Over() }
+func (d *Decoder) do(effects ...agent.Effect) { d.effects = append(d.effects, effects...) }
 
-// words splits a path.
-func words(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
-
-// sent takes a request to the server.
-func (d *Decoder) sent(c agentkit.Call, t agent.Turns) error {
-	w := words(c.Path)
-	if c.Method != "POST" || len(w) < 3 {
-		return nil
-	}
+// call takes a request to the server, or an answer. Lists are what an event stream may have
+// lost.
+func (d *Decoder) call(c agentkit.Call, sent bool, t agent.Turns) error {
+	kind, id, what := words(c.Path)
 	switch {
-	case w[0] == "session" && (w[2] == "prompt_async" || w[2] == "message"):
-		return d.prompt(w[1], c.Body, t)
-	case w[0] == "session" && w[1] == d.session && w[2] == "abort" && d.turn != nil:
-		d.turn.aborted = true
-	case w[0] == "permission":
+	case sent && c.Method != "POST", c.Status >= 300:
+	case sent && kind == "session" && (what == "prompt_async" || what == "message"):
+		return d.prompt(id, c.Body, t)
+	case sent && kind == "session":
+		if id == d.session && what == "abort" && d.turn != nil {
+			d.turn.aborted = true
+		}
+	case sent && kind == "permission":
 		var reply permissionReply
 		if err := json.Unmarshal(c.Body, &reply); err != nil {
 			return err
 		}
-		d.replied(w[1], reply, "user")
-	case w[0] == "question":
+		d.allowed(id, reply, "user")
+	case sent && kind == "question":
 		var reply properties
-		if w[2] == "reply" {
-			if err := json.Unmarshal(c.Body, &reply); err != nil {
-				return err
-			}
+		if err := json.Unmarshal(c.Body, &reply); err != nil && what == "reply" {
+			return err
 		}
-		d.questioned(w[1], reply.Answers, "user")
-	}
-	return nil
-}
-
-// answered takes an answer of the server. Lists are what an event stream may have lost.
-func (d *Decoder) answered(c agentkit.Call, t agent.Turns) error {
-	w := words(c.Path)
-	switch {
-	case c.Status >= 300:
-		return nil
+		d.answered(id, reply.Answers, "user")
 	case c.Path == "/session/status":
 		var all map[string]status
 		if err := json.Unmarshal(c.Body, &all); err != nil {
@@ -121,15 +97,15 @@ func (d *Decoder) answered(c agentkit.Call, t agent.Turns) error {
 		if s := all[d.session]; d.turn != nil && (s.Type == "" || s.Type == "idle") {
 			d.turn.idle = true
 		}
-	case c.Path == "/permission", c.Path == "/question":
+	case id == "" && (kind == "permission" || kind == "question"):
 		var all []request
 		if err := json.Unmarshal(c.Body, &all); err != nil {
 			return err
 		}
-		d.pending(all, w[0])
-	case len(w) == 3 && w[0] == "session" && w[2] == "message":
-		return d.history(w[1], c.Body, t)
-	case w[0] == "session" && len(w) < 3:
+		d.pending(all, kind == "question")
+	case kind == "session" && what == "message" && id == d.session:
+		return d.history(c.Body, t)
+	case kind == "session" && what == "":
 		var i info
 		if err := json.Unmarshal(c.Body, &i); err != nil {
 			return err
@@ -139,8 +115,15 @@ func (d *Decoder) answered(c agentkit.Call, t agent.Turns) error {
 	return nil
 }
 
+// words splits a path such as /session/ID/abort.
+func words(path string) (kind, id, what string) {
+	kind, path, _ = strings.Cut(strings.Trim(path, "/"), "/")
+	id, what, _ = strings.Cut(path, "/")
+	return kind, id, what
+}
+
 // history takes the messages of the session, or the one that answers a prompt.
-func (d *Decoder) history(session string, body raw, t agent.Turns) error {
+func (d *Decoder) history(body raw, t agent.Turns) error {
 	var all []entry
 	if err := json.Unmarshal(body, &all); err != nil {
 		var one entry
@@ -148,109 +131,90 @@ func (d *Decoder) history(session string, body raw, t agent.Turns) error {
 			return err
 		}
 		all = []entry{one}
-		defer func() { // the answer to a prompt: the server has done its work
+		defer func() { // the server has done its work
 			if d.turn != nil {
 				d.turn.idle = true
 			}
 		}()
 	}
-	if session != d.session && d.session != "" {
-		return nil
-	}
 	for _, e := range all {
-		if d.turn == nil || d.turn.b.Over() {
-			d.seen[e.Info.ID] = true // it was said before our time
-			d.newest = e.Info.ID
+		if d.running() == nil {
+			d.seen[e.Info.ID] = true
 			continue
 		}
 		e.Info.SessionID = d.session
-		begun := e.Info
-		begun.Time.Completed, begun.Error = 0, nil
-		d.message(begun, t)
+		d.message(e.Info, t)
 		for _, p := range e.Parts {
-			m := d.turn.messages[p.MessageID]
-			missed := m != nil && m.types[p.ID] == ""
-			if d.part(p); missed {
-				m.deaf[p.ID] = true
+			if m := d.turn.messages[p.MessageID]; d.part(p) {
+				m.parts[p.ID] = deaf
 			}
 		}
-		d.message(e.Info, t)
 	}
 	return nil
+}
+
+// inTurn are the events that count while a turn runs.
+var inTurn = map[string]func(d *Decoder, p properties){
+	"message.part.delta": (*Decoder).delta,
+	"permission.asked":   func(d *Decoder, p properties) { d.asked(p.request) },
+	"question.asked":     func(d *Decoder, p properties) { d.asked(p.request) },
+	"permission.replied": func(d *Decoder, p properties) { d.allowed(p.RequestID, permissionReply{Reply: p.Reply}, "opencode") },
+	"question.replied":   func(d *Decoder, p properties) { d.answered(p.RequestID, p.Answers, "opencode") },
+	"question.rejected":  func(d *Decoder, p properties) { d.answered(p.RequestID, nil, "opencode") },
+	"todo.updated":       (*Decoder).plan,
+	"session.diff":       (*Decoder).diff,
+	"session.status":     (*Decoder).status,
+	"session.idle":       func(d *Decoder, p properties) { p.Status.Type = "idle"; d.status(p) },
+	"session.error":      (*Decoder).failed,
+	"session.compacted": func(d *Decoder, _ properties) {
+		d.turn.b.Emit(trace.Error{Code: "compacted", Message: "OpenCode has summed up the conversation to make room."})
+	},
 }
 
 // event takes an event of the stream, if it is of this session or a sub-agent's.
 func (d *Decoder) event(e event, t agent.Turns) error {
-	kind, name, _ := strings.Cut(e.Type, ".")
-	if e.Type == "server.connected" {
+	kind, _, _ := strings.Cut(e.Type, ".")
+	handle := inTurn[e.Type]
+	switch {
+	case e.Type == "server.connected":
 		d.gap()
-	}
-	if kind == "server" || kind == "file" || len(e.Properties) == 0 {
+		return nil
+	case handle == nil && kind != "message" && kind != "session":
 		return nil
 	}
 	var p properties
-	if e.Type != "permission.asked" && e.Type != "question.asked" {
-		if err := json.Unmarshal(e.Properties, &p); err != nil {
-			return err
-		}
+	if err := json.Unmarshal(e.Properties, &p); err != nil {
+		return err
 	}
-	if kind == "session" && (name == "created" || name == "updated") {
-		d.known(p.Info, t)
-		return nil
-	}
-	if name == "asked" {
-		var r request
-		if err := json.Unmarshal(e.Properties, &r); err != nil {
-			return err
-		}
-		d.asked(r)
-		return nil
-	}
-	if p.SessionID == "" {
-		p.SessionID = p.Info.SessionID + p.Part.SessionID // older servers name the session there only
-	}
-	if d.session == "" && kind == "message" && p.Info.Role == "user" {
+	if d.session == "" && p.Info.Role == "user" {
 		d.session = p.SessionID // a stream without requests
 	}
-	if _, child := d.children[p.SessionID]; p.SessionID != d.session && !child {
-		return nil
-	}
-	switch e.Type {
-	case "message.updated":
+	turn := d.running()
+	switch {
+	case e.Type == "session.created", e.Type == "session.updated":
+		d.known(p.Info, t)
+	case p.SessionID != d.session && !turn.child(p.SessionID):
+	case e.Type == "message.updated":
 		p.Info.SessionID = p.SessionID
 		d.message(p.Info, t)
-	case "message.part.updated":
+	case e.Type == "message.part.updated":
 		d.part(p.Part)
-	case "message.part.delta":
-		d.delta(p)
-	case "permission.replied":
-		d.replied(p.RequestID, permissionReply{Reply: p.Reply}, "opencode")
-	case "question.replied", "question.rejected":
-		d.questioned(p.RequestID, p.Answers, "opencode")
-	case "todo.updated":
-		d.plan(p)
-	case "session.compacted":
-		d.emit(trace.Error{Code: "compacted", Message: "OpenCode has summed up the conversation to make room."})
-	case "session.diff":
-		d.diff(p)
-	case "session.status", "session.idle", "session.error":
-		d.status(name, p)
+	case handle != nil && turn != nil:
+		handle(d, p)
 	}
 	return nil
 }
 
-// known takes what is said of a session.
+// known takes what is told of a session.
 func (d *Decoder) known(i info, t agent.Turns) {
-	switch {
-	case i.ID == "":
-		return
-	case i.ParentID != "":
-		_, child := d.children[i.ParentID]
-		if _, known := d.children[i.ID]; !known && (child || i.ParentID == d.session) {
-			d.children[i.ID] = "" // the task's part will name the call
+	if i.ParentID != "" {
+		turn := d.running()
+		if turn != nil && !turn.child(i.ID) && (i.ParentID == d.session || turn.child(i.ParentID)) {
+			turn.children[i.ID] = "" // the task's part will name the call
 		}
 		return
-	case d.session == "":
+	}
+	if d.session == "" {
 		d.session = i.ID
 	}
 	if i.ID != d.session || i.Title == "" || i.Title == d.title {
