@@ -91,6 +91,7 @@ agents-all: need-go need-node ## Install all real agents (three gigabytes)
 .PHONY: test-agents
 test-agents: agents-all ## The real agents that make test does not run
 	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./e2e/agents
+	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -run Real ./adapter/opencode
 
 examples/claude-agent-sdk/typescript/node_modules/.package-lock.json: examples/claude-agent-sdk/typescript/package-lock.json | need-node
 	npm --prefix examples/claude-agent-sdk/typescript ci --no-audit --no-fund
