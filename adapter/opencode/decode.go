@@ -3,6 +3,7 @@ package opencode
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -52,8 +53,8 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		}
 	case m.Dir == agent.Out:
 		var e event
-		if err = json.Unmarshal(m.Data, &e); err == nil {
-			err = d.event(e, t)
+		if err = json.Unmarshal(m.Data, &e); err == nil && wanted(e.Type) {
+			err = read(e.Properties, func(p properties) { d.event(e.Type, p, t) })
 		}
 	}
 	d.settle()
@@ -72,46 +73,40 @@ func (d *Decoder) call(c agentkit.Call, sent bool, t agent.Turns) error {
 	switch {
 	case sent && c.Method != "POST", c.Status >= 300:
 	case sent && kind == "session" && (what == "prompt_async" || what == "message"):
-		return d.prompt(id, c.Body, t)
+		return read(c.Body, func(prompt entry) { d.prompt(id, prompt.Parts, t) })
 	case sent && kind == "session":
 		if id == d.session && what == "abort" && d.turn != nil {
 			d.turn.aborted = true
 		}
 	case sent && kind == "permission":
-		var reply permissionReply
-		if err := json.Unmarshal(c.Body, &reply); err != nil {
-			return err
-		}
-		d.allowed(id, reply, "user")
+		return read(c.Body, func(r permissionReply) { d.allowed(id, r, "user") })
+	case sent && kind == "question" && what == "reject":
+		d.answered(id, nil, "user")
 	case sent && kind == "question":
-		var reply properties
-		if err := json.Unmarshal(c.Body, &reply); err != nil && what == "reply" {
-			return err
-		}
-		d.answered(id, reply.Answers, "user")
+		return read(c.Body, func(p properties) { d.answered(id, p.Answers, "user") })
 	case c.Path == "/session/status":
-		var all map[string]status
-		if err := json.Unmarshal(c.Body, &all); err != nil {
-			return err
-		}
-		if s := all[d.session]; d.turn != nil && (s.Type == "" || s.Type == "idle") {
-			d.turn.idle = true
-		}
+		return read(c.Body, func(all map[string]status) {
+			if s := all[d.session]; d.turn != nil && (s.Type == "" || s.Type == "idle") {
+				d.turn.idle = true
+			}
+		})
 	case id == "" && (kind == "permission" || kind == "question"):
-		var all []request
-		if err := json.Unmarshal(c.Body, &all); err != nil {
-			return err
-		}
-		d.pending(all, kind == "question")
+		return read(c.Body, func(all []request) { d.pending(all, kind == "question") })
 	case kind == "session" && what == "message" && id == d.session:
 		return d.history(c.Body, t)
 	case kind == "session" && what == "":
-		var i info
-		if err := json.Unmarshal(c.Body, &i); err != nil {
-			return err
-		}
-		d.known(i, t)
+		return read(c.Body, func(i info) { d.known(i, t) })
 	}
+	return nil
+}
+
+// read hands on what is in JSON.
+func read[T any](data raw, take func(T)) error {
+	var v T
+	if err := json.Unmarshal(data, &v); err != nil {
+		return err
+	}
+	take(v)
 	return nil
 }
 
@@ -171,38 +166,31 @@ var inTurn = map[string]func(d *Decoder, p properties){
 	},
 }
 
+// wanted reports whether the adapter reads events of a type.
+func wanted(kind string) bool {
+	return inTurn[kind] != nil || slices.Contains([]string{"server.connected", "session.created", "session.updated", "message.updated", "message.part.updated"}, kind)
+}
+
 // event takes an event of the stream, if it is of this session or a sub-agent's.
-func (d *Decoder) event(e event, t agent.Turns) error {
-	kind, _, _ := strings.Cut(e.Type, ".")
-	handle := inTurn[e.Type]
-	switch {
-	case e.Type == "server.connected":
-		d.gap()
-		return nil
-	case handle == nil && kind != "message" && kind != "session":
-		return nil
-	}
-	var p properties
-	if err := json.Unmarshal(e.Properties, &p); err != nil {
-		return err
-	}
+func (d *Decoder) event(kind string, p properties, t agent.Turns) {
 	if d.session == "" && p.Info.Role == "user" {
 		d.session = p.SessionID // a stream without requests
 	}
 	turn := d.running()
 	switch {
-	case e.Type == "session.created", e.Type == "session.updated":
+	case kind == "server.connected":
+		d.gap()
+	case kind == "session.created", kind == "session.updated":
 		d.known(p.Info, t)
 	case p.SessionID != d.session && !turn.child(p.SessionID):
-	case e.Type == "message.updated":
+	case kind == "message.updated":
 		p.Info.SessionID = p.SessionID
 		d.message(p.Info, t)
-	case e.Type == "message.part.updated":
+	case kind == "message.part.updated":
 		d.part(p.Part)
-	case handle != nil && turn != nil:
-		handle(d, p)
+	case turn != nil:
+		inTurn[kind](d, p)
 	}
-	return nil
 }
 
 // known takes what is told of a session.

@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -59,18 +58,14 @@ func (t *turn) voice(session string) *trace.Builder {
 }
 
 // prompt takes a prompt of ours.
-func (d *Decoder) prompt(session string, body raw, t agent.Turns) error {
-	var in entry
-	if err := json.Unmarshal(body, &in); err != nil {
-		return err
-	}
+func (d *Decoder) prompt(session string, parts []part, t agent.Turns) {
 	if d.running() != nil && session != d.session {
-		return nil // another client's
+		return // another client's
 	}
 	d.session = session
 	d.prompts++
 	p := trace.Prompt{Message: trace.UserMessage{ID: fmt.Sprintf("prompt-%d", d.prompts), Parts: []trace.InputPart{}}}
-	for _, part := range in.Parts {
+	for _, part := range parts {
 		switch part.Type {
 		case "text":
 			p.Message.Parts = append(p.Message.Parts, trace.InputPart{Type: trace.InputText, Text: string(part.Text)})
@@ -79,7 +74,6 @@ func (d *Decoder) prompt(session string, body raw, t agent.Turns) error {
 		}
 	}
 	d.begin(t.Prompted(p))
-	return nil
 }
 
 // status takes what the server says of a session as a whole.
