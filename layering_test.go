@@ -32,7 +32,7 @@ type room struct {
 
 func rooms() []room {
 	const (
-		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/httpjson internal/procio agent/agentkit agent/toolloop"
+		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/toolloop"
 		nats      = "github.com/nats-io/nats-server github.com/nats-io/nats.go golang.org/x/sys"
 	)
 	return []room{
@@ -49,6 +49,7 @@ func rooms() []room {
 		{packages: "internal/jsonrpc"},
 		{packages: "internal/httpjson"},
 		{packages: "internal/procio"},
+		{packages: "internal/form", ours: "trace"},
 		{packages: "toolkind", ours: "trace"},
 		{packages: "permission", ours: "toolkind trace"},
 		{packages: "permission/permissiontest", ours: "permission toolkind trace workspace"},

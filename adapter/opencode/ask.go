@@ -41,9 +41,6 @@ func (r request) answer(reply permissionReply) raw {
 	return agentkit.Post("/permission/"+r.ID+"/reply", reply).JSON()
 }
 
-// optionKinds are those of OpenCode's replies.
-var optionKinds = map[string]trace.OptionKind{"once": trace.AllowOnce, "always": trace.AllowAlways, "reject": trace.RejectOnce}
-
 // pending takes the list of what waits on the server: what is new is asked, what is gone
 // has been answered elsewhere.
 func (d *Decoder) pending(all []request, questions bool) {
@@ -170,9 +167,10 @@ func (d *Decoder) allowed(id string, r permissionReply, by string) {
 	if a == nil || a.question() {
 		return
 	}
+	kinds := map[string]trace.OptionKind{"once": trace.AllowOnce, "always": trace.AllowAlways, "reject": trace.RejectOnce}
 	a.call.denied = a.call.denied || r.Reply == "reject"
 	a.b.PermissionResponse(trace.PermissionResponse{
-		RequestID: a.id, Outcome: trace.Selected, ChosenOption: r.Reply, OptionKind: optionKinds[r.Reply], By: by, Reason: r.Message,
+		RequestID: a.id, Outcome: trace.Selected, ChosenOption: r.Reply, OptionKind: kinds[r.Reply], By: by, Reason: r.Message,
 	})
 }
 

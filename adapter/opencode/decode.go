@@ -28,6 +28,7 @@ type Decoder struct {
 	prompts int                       // so far, for ids
 	turn    *turn
 	effects []agent.Effect
+	inTurn  map[string]func(properties) // what to do with the events that count while a turn runs
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -37,6 +38,22 @@ func NewDecoder(o Options) *Decoder {
 	d := &Decoder{tools: toolkind.OpenCode(), seen: map[string]bool{}}
 	if o.Tools != nil {
 		d.tools = *o.Tools
+	}
+	d.inTurn = map[string]func(properties){
+		"message.part.delta": d.delta,
+		"permission.asked":   func(p properties) { d.asked(p.request) },
+		"question.asked":     func(p properties) { d.asked(p.request) },
+		"permission.replied": func(p properties) { d.allowed(p.RequestID, permissionReply{Reply: p.Reply}, "opencode") },
+		"question.replied":   func(p properties) { d.answered(p.RequestID, p.Answers, "opencode") },
+		"question.rejected":  func(p properties) { d.answered(p.RequestID, nil, "opencode") },
+		"todo.updated":       d.plan,
+		"session.diff":       d.diff,
+		"session.status":     d.status,
+		"session.idle":       func(p properties) { p.Status.Type = "idle"; d.status(p) },
+		"session.error":      d.failed,
+		"session.compacted": func(properties) {
+			d.turn.b.Emit(trace.Error{Code: "compacted", Message: "OpenCode has summed up the conversation to make room."})
+		},
 	}
 	return d
 }
@@ -53,7 +70,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		}
 	case m.Dir == agent.Out:
 		var e event
-		if err = json.Unmarshal(m.Data, &e); err == nil && wanted(e.Type) {
+		if err = json.Unmarshal(m.Data, &e); err == nil && d.wanted(e.Type) {
 			err = read(e.Properties, func(p properties) { d.event(e.Type, p, t) })
 		}
 	}
@@ -133,14 +150,15 @@ func (d *Decoder) history(body raw, t agent.Turns) error {
 		}()
 	}
 	for _, e := range all {
-		if d.running() == nil {
+		turn := d.running()
+		if turn == nil {
 			d.seen[e.Info.ID] = true
 			continue
 		}
 		e.Info.SessionID = d.session
 		d.message(e.Info, t)
 		for _, p := range e.Parts {
-			if m := d.turn.messages[p.MessageID]; d.part(p) {
+			if m := turn.messages[p.MessageID]; d.part(p) {
 				m.parts[p.ID] = deaf
 			}
 		}
@@ -148,27 +166,9 @@ func (d *Decoder) history(body raw, t agent.Turns) error {
 	return nil
 }
 
-// inTurn are the events that count while a turn runs.
-var inTurn = map[string]func(d *Decoder, p properties){
-	"message.part.delta": (*Decoder).delta,
-	"permission.asked":   func(d *Decoder, p properties) { d.asked(p.request) },
-	"question.asked":     func(d *Decoder, p properties) { d.asked(p.request) },
-	"permission.replied": func(d *Decoder, p properties) { d.allowed(p.RequestID, permissionReply{Reply: p.Reply}, "opencode") },
-	"question.replied":   func(d *Decoder, p properties) { d.answered(p.RequestID, p.Answers, "opencode") },
-	"question.rejected":  func(d *Decoder, p properties) { d.answered(p.RequestID, nil, "opencode") },
-	"todo.updated":       (*Decoder).plan,
-	"session.diff":       (*Decoder).diff,
-	"session.status":     (*Decoder).status,
-	"session.idle":       func(d *Decoder, p properties) { p.Status.Type = "idle"; d.status(p) },
-	"session.error":      (*Decoder).failed,
-	"session.compacted": func(d *Decoder, _ properties) {
-		d.turn.b.Emit(trace.Error{Code: "compacted", Message: "OpenCode has summed up the conversation to make room."})
-	},
-}
-
-// wanted reports whether the adapter reads events of a type.
-func wanted(kind string) bool {
-	return inTurn[kind] != nil || slices.Contains([]string{"server.connected", "session.created", "session.updated", "message.updated", "message.part.updated"}, kind)
+// wanted reports whether the Decoder reads events of a type.
+func (d *Decoder) wanted(kind string) bool {
+	return d.inTurn[kind] != nil || slices.Contains([]string{"server.connected", "session.created", "session.updated", "message.updated", "message.part.updated"}, kind)
 }
 
 // event takes an event of the stream, if it is of this session or a sub-agent's.
@@ -189,11 +189,11 @@ func (d *Decoder) event(kind string, p properties, t agent.Turns) {
 	case kind == "message.part.updated":
 		d.part(p.Part)
 	case turn != nil:
-		inTurn[kind](d, p)
+		d.inTurn[kind](p)
 	}
 }
 
-// known takes what is told of a session.
+// known takes the state of a session.
 func (d *Decoder) known(i info, t agent.Turns) {
 	if i.ParentID != "" {
 		turn := d.running()

@@ -19,7 +19,7 @@ type message struct {
 // the whole text at the end tells what is missing.
 const deaf = "deaf"
 
-// message takes what is told of a message.
+// message takes the state of a message.
 func (d *Decoder) message(i info, t agent.Turns) {
 	ours, turn := i.SessionID == d.session, d.running()
 	switch {
@@ -69,8 +69,7 @@ func (d *Decoder) beginForeign(user string, t agent.Turns) *turn {
 	return d.turn
 }
 
-// part takes a part of a message, as it is now, and reports whether it is the first that is
-// told of the part.
+// part takes a part of a message, as it is now, and reports whether the part is new.
 func (d *Decoder) part(p part) (first bool) {
 	turn := d.running()
 	if turn == nil {

@@ -140,7 +140,7 @@ func (p *protocol) CatchUp(ctx context.Context) (idle bool, err error) {
 		}
 	}
 	if err == nil {
-		err = p.remote.Answered("/session/status", states)
+		err = p.remote.Answered("/session/status", states) //nolint:contextcheck // effects live as long as the session
 	}
 	p.remote.Do(func() { idle = p.turn != nil && p.turn.idle })
 	return idle, err

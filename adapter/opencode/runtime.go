@@ -116,7 +116,7 @@ func (r Runtime) server() agentkit.ServerSpec {
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
 	if r.URL == "" {
-		return r.server().Version(ctx)
+		return agentkit.Spec{Adapter: "opencode", Name: r.name(), Command: r.command(), Env: r.Environ, NotFound: r.notFound()}.Probe(ctx)
 	}
 	server, err := r.server().Reach(ctx)
 	if err != nil {

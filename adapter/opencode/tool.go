@@ -120,8 +120,8 @@ func (d *Decoder) fileChange(c *toolCall, m metadata) {
 	c.b.Emit(change)
 }
 
-// diff takes what the session has changed in all, in a repository. What no call has told
-// was changed by commands.
+// diff takes what the session has changed in all, in a repository. Commands have made the
+// changes that no call has named.
 func (d *Decoder) diff(p properties) {
 	turn := d.turn
 	kinds := map[string]trace.ChangeKind{"added": trace.FileCreated, "deleted": trace.FileDeleted}

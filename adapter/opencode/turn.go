@@ -57,7 +57,7 @@ func (t *turn) voice(session string) *trace.Builder {
 	return t.b
 }
 
-// prompt takes a prompt of ours.
+// prompt takes a prompt that a client sends.
 func (d *Decoder) prompt(session string, parts []part, t agent.Turns) {
 	if d.running() != nil && session != d.session {
 		return // another client's

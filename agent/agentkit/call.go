@@ -1,7 +1,6 @@
 package agentkit
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -39,15 +38,4 @@ func (c Call) sent() agent.Message { return agent.Message{Dir: agent.In, Data: c
 
 func answer(path string, body json.RawMessage) agent.Message {
 	return agent.Message{Dir: agent.Out, Channel: Answers, Data: Call{Path: path, Status: 200, Body: body}.JSON()}
-}
-
-// Encode makes JSON of a value, with <, > and & as they are.
-func Encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return json.RawMessage("null")
-	}
-	return bytes.TrimSpace(b.Bytes())
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/url"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/internal/httpjson"
@@ -67,21 +66,6 @@ func (p ServerSpec) Reach(ctx context.Context) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// Version asks the program for its version.
-func (p ServerSpec) Version(ctx context.Context) (string, error) {
-	out, err := procio.Output(ctx, p.Command, p.Env, "--version")
-	version := strings.TrimSpace(string(out))
-	switch {
-	case procio.NotFound(err):
-		return "", p.NotFound
-	case err != nil:
-		return "", fmt.Errorf("%s: `%s --version` failed: %w", p.Adapter, p.Command, err)
-	case version == "" || strings.Contains(version, "\n"):
-		return "", fmt.Errorf("%s: `%s --version` prints no version: is the command right?", p.Adapter, p.Command)
-	}
-	return version, nil
 }
 
 // launch starts the program and returns its address.

@@ -2,10 +2,8 @@ package toolloop
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"strings"
 	"sync"
@@ -22,70 +20,12 @@ const maxLines = 2000
 func Files(dir workspace.Dir) []Tool {
 	f := &files{dir: dir}
 	return []Tool{
-		{
-			Name:        "read_file",
-			Description: "Reads a text file of the workspace. Long files are read in pieces: give offset and limit.",
-			Schema: schema(`{"path":{"type":"string","description":"The file, relative to the workspace"},
-				"offset":{"type":"integer","description":"The first line, from 1"},"limit":{"type":"integer","description":"The number of lines"}}`, "path"),
-			Run: run(f.read),
-		},
-		{
-			Name:        "write_file",
-			Description: "Makes a file of the workspace, or replaces its whole content. Missing directories are made.",
-			Schema:      schema(`{"path":{"type":"string","description":"The file, relative to the workspace"},"content":{"type":"string"}}`, "path", "content"),
-			Run:         run(f.write),
-		},
-		{
-			Name:        "edit_file",
-			Description: "Replaces text in a file of the workspace. old_text must occur exactly once, unless replace_all is set.",
-			Schema: schema(`{"path":{"type":"string","description":"The file, relative to the workspace"},"old_text":{"type":"string"},
-				"new_text":{"type":"string"},"replace_all":{"type":"boolean"}}`, "path", "old_text", "new_text"),
-			Run: run(f.edit),
-		},
-		{
-			Name:        "list_dir",
-			Description: "Lists a directory of the workspace. Directories end with a slash.",
-			Schema:      schema(`{"path":{"type":"string","description":"The directory, relative to the workspace; . or nothing is the workspace itself"}}`),
-			Run:         run(f.list),
-		},
-		{
-			Name:        "grep",
-			Description: "Searches files of the workspace for a regular expression (RE2) and returns path:line: text.",
-			Schema: schema(`{"pattern":{"type":"string"},"path":{"type":"string","description":"A file or a directory, relative to the workspace; . or nothing is all of it"},
-				"include":{"type":"string","description":"Only files whose name matches, such as *.go"}}`, "pattern"),
-			Run: run(f.grep),
-		},
+		New("read_file", "Reads a text file of the workspace. Long files are read in pieces: give offset and limit.", f.read),
+		New("write_file", "Makes a file of the workspace, or replaces its whole content. Missing directories are made.", f.write),
+		New("edit_file", "Replaces text in a file of the workspace. old_text must occur exactly once, unless replace_all is set.", f.edit),
+		New("list_dir", "Lists a directory of the workspace. Directories end with a slash.", f.list),
+		New("grep", "Searches files of the workspace for a regular expression (RE2) and returns path:line: text.", f.grep),
 	}
-}
-
-// schema is the JSON Schema of an object with these properties.
-func schema(properties string, required ...string) json.RawMessage {
-	required = append([]string{}, required...) // an empty list, and not null
-	raw, err := json.Marshal(map[string]any{"type": "object", "properties": json.RawMessage(properties), "required": required, "additionalProperties": false})
-	if err != nil {
-		panic(err) // the properties are literals of this package
-	}
-	return raw
-}
-
-// run makes a tool of a function with an input type of its own and a text as output.
-func run[In any](f func(context.Context, In) (string, error)) func(context.Context, json.RawMessage, io.Writer) (json.RawMessage, error) {
-	return func(ctx context.Context, raw json.RawMessage, _ io.Writer) (json.RawMessage, error) {
-		var in In
-		if err := json.Unmarshal(raw, &in); err != nil {
-			return nil, fmt.Errorf("the input does not fit: %w", err)
-		}
-		text, err := f(ctx, in)
-		return textOutput(text), err
-	}
-}
-
-func textOutput(text string) json.RawMessage {
-	if text == "" {
-		return nil
-	}
-	raw, _ := json.Marshal(text) //nolint:errcheck,errchkjson // a string has a JSON form
-	return raw
 }
 
 type files struct {
@@ -94,8 +34,9 @@ type files struct {
 }
 
 type readInput struct {
-	Path          string
-	Offset, Limit int
+	Path   string `json:"path" jsonschema:"The file, relative to the workspace"`
+	Offset int    `json:"offset,omitempty" jsonschema:"The first line, from 1"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"The number of lines"`
 }
 
 func (f *files) read(_ context.Context, in readInput) (string, error) {
@@ -122,22 +63,24 @@ func (f *files) read(_ context.Context, in readInput) (string, error) {
 	return string(data), nil
 }
 
-type writeInput struct{ Path, Content string }
+type writeInput struct {
+	Path    string `json:"path" jsonschema:"The file, relative to the workspace"`
+	Content string `json:"content"`
+}
 
 func (f *files) write(ctx context.Context, in writeInput) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	old, cut, err := f.dir.ReadFile(in.Path)
-	isNew := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !isNew {
-		return "", err
-	}
-	if err := f.dir.WriteFile(in.Path, []byte(in.Content)); err != nil {
-		return "", err
-	}
 	change := trace.FileChange{Path: in.Path, Change: trace.FileModified}
-	if isNew {
-		change.Change = trace.FileCreated
+	old, cut, err := f.dir.ReadFile(in.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		change.Change, err = trace.FileCreated, nil
+	}
+	if err == nil {
+		err = f.dir.WriteFile(in.Path, []byte(in.Content))
+	}
+	if err != nil {
+		return "", err
 	}
 	if !cut {
 		change.Diff = trace.UnifiedDiff(in.Path, string(old), in.Content)
@@ -147,10 +90,10 @@ func (f *files) write(ctx context.Context, in writeInput) (string, error) {
 }
 
 type editInput struct {
-	Path       string
+	Path       string `json:"path" jsonschema:"The file, relative to the workspace"`
 	OldText    string `json:"old_text"`
 	NewText    string `json:"new_text"`
-	ReplaceAll bool   `json:"replace_all"`
+	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
 func (f *files) edit(ctx context.Context, in editInput) (string, error) {
