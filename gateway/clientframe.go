@@ -95,8 +95,8 @@ func (o *onlooker) obey(ctx context.Context, f agentops.Frame) error {
 	return nil // of a type that is not known
 }
 
-// may returns why the browser's user may not do what needs the role, or nil. It asks
-// anew each time, for a socket lives long; the session agent does not look at all.
+// may returns why the browser's user may not do what needs the role, or nil. The
+// check runs for every frame, because a socket lives long.
 func (o *onlooker) may(need access.Role) error {
 	_, _, err := o.g.judge(o.r, o.id, need)
 	return err

@@ -30,9 +30,10 @@ func (g *gateway) seek(r *http.Request) []string {
 	return nil
 }
 
-// whoKnows names the agents of which one knows what a principal may do in a session, if
-// that is not known here. had is why there is no session here. One that is here and not
-// his is sought like one that is nowhere: he is not to learn by that which of the two it is.
+// whoKnows names the agents whose servers may know the principal's role in a session, if the
+// gateway does not know it. had is why there is no session here. A session that is here and
+// somebody else's is looked up like one that is nowhere, so that the answer does not tell
+// the two apart.
 func (g *gateway) whoKnows(p access.Principal, id string, info session.Info, had error, seek []string) []string {
 	_, told := g.Hub.Roster(info.Agent)
 	switch {

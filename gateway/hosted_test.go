@@ -70,9 +70,9 @@ func hosting(t *testing.T, h *host) func(*session.Options) {
 	}
 }
 
-// A session that is not known here is looked up where it lives, and what its server says
-// of the caller counts: on every route of the session, in either way of sharing, whatever
-// his role in the gateway is.
+// The gateway looks up a session that it does not know on the session's server. The
+// server's word on the caller counts: on every route of the session, in either way of
+// sharing, whatever the caller's role in the gateway is.
 func TestB01_B07_ASessionIsFoundOnItsServer(t *testing.T) {
 	prompt := submit("", "u1", "over there")
 	for _, adapt := range [][]func(*gateway.Options){nil, {privately}} {

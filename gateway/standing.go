@@ -171,16 +171,16 @@ func (g *gateway) arrive(r *http.Request, id, agent string) (*http.Request, sess
 	return admitted, info, err
 }
 
-// foundOnly reports whether somebody may have no session with an agent but those that
-// its server says are his: the service's token would open him any.
+// foundOnly reports whether p may have only those sessions with an agent that the
+// agent's server grants to p. The service's token would open every session.
 func (g *gateway) foundOnly(p access.Principal, agent string) bool {
 	_, is := g.Hub.Roster(agent)
 	return is && g.Private && !p.Role.Allows(access.Admin)
 }
 
 // mayMake returns why the sender of a request may not make a session with an agent, or
-// nil. Those of the agent that judges tokens are whose its server says they are: nobody
-// else takes the id of one before he comes, to read then what he says.
+// nil. For the agent that judges tokens, the agent's server says who owns a session. So
+// another person cannot take the id beforehand and read later what the owner says.
 func (g *gateway) mayMake(r *http.Request, agent string) error {
 	p, _ := access.From(r.Context())
 	agent = cmp.Or(agent, g.Hub.Default)
