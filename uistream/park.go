@@ -46,9 +46,9 @@ func (t *Translator) park(p trace.Park) {
 	}
 }
 
-// Readers leave at a park. What an agent does while it waits is shown behind the
-// answers, so that the request stays the last of its message. If the answer comes in
-// words, that message is closed for good: then it is shown in the next one.
+// Readers leave at a park. The agent's work during the wait is shown behind the
+// answers, so that the request stays the last part of its message. An answer in
+// words closes that message for good, so the work is shown in the next message.
 
 // wait notes what has no answer yet.
 func (t *Translator) wait(requests []string) {

@@ -75,9 +75,9 @@ func (t *Translator) askPermissions(all []*approval) {
 	}
 }
 
-// inputOf is what a client shows in front of the buttons of a request that has a call of
-// its own: the input of the call that is to be allowed. A client without approvals needs
-// the options, too.
+// inputOf is the input that a client shows in front of the buttons, for a request that
+// is a call of its own. The input is that of the call to allow. A client without
+// approvals needs the options, too.
 func (t *Translator) inputOf(a *approval) json.RawMessage {
 	about := t.calls[a.request.ToolCallID]
 	if a.call.client {
