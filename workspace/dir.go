@@ -73,7 +73,7 @@ func open(dir string, o options) (Dir, error) {
 // Path returns the absolute path of the workspace, symlinks resolved.
 func (d Dir) Path() string { return d.path }
 
-// Close releases the directory; afterwards every use fails. It is idempotent.
+// Close releases the directory; afterwards every use fails. Close is idempotent.
 func (d Dir) Close() error {
 	if d.root == nil {
 		return nil
