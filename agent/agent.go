@@ -102,7 +102,7 @@ func (p Prompt) Text() string {
 	return text.String()
 }
 
-// Host is what the session gives to the agent. It is safe for concurrent use.
+// Host is what the session gives to the agent. A Host is safe for concurrent use.
 type Host interface {
 	// Permit waits for the answer to a permission request that the decoder wrote.
 	// The host has put the answer on record by then; the adapter does not. When

@@ -91,12 +91,12 @@ func TestB01_B07_ASessionIsFoundOnItsServer(t *testing.T) {
 			{"bob", "viewer", "POST", "/api/sessions/far-7/stop", "", 200},
 			{"ada", "viewer", "POST", "/api/sessions/far/chat", prompt, 200},
 			{"ada", "viewer", "POST", "/api/sessions/none/chat", prompt, 404},
-			// It is known now, and still nobody enters it by what he is here.
+			// The session is known now, but a role in the gateway still gives no access.
 			{"eve", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
 			{"eve", "collaborator", "POST", "/api/chat", submit("far", "u2", "hello"), 404},
 			{"vic", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
 			{"bob", "collaborator", "DELETE", "/api/sessions/far", "", 403},
-			{"root", "admin", "GET", "/api/sessions/far", "", 200}, // but for who runs the gateway
+			{"root", "admin", "GET", "/api/sessions/far", "", 200}, // except the admin, who runs the gateway
 		})
 		if status := s.refusedSocket("/api/sessions/far-8/ws?role=client", as("eve", "collaborator")...); status != 404 && status != 403 {
 			t.Errorf("a stranger's socket: %d", status)

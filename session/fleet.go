@@ -42,7 +42,7 @@ func newFleet(limit, share int, patient time.Duration) *fleet {
 // reserve takes a place for a session's agent, for a turn of the person by. If no place is
 // free, reserve closes the agent that has been idle longest, of those that it can close. If
 // all agents work, reserve calls full once, and waits. If an agent has waited too long for
-// its user, reserve ends that wait without an answer: a page that was closed must not hold
+// its user, reserve ends that wait without an answer. A page that was closed must not hold
 // a place that somebody else needs. The caller holds l.opens.
 func (f *fleet) reserve(ctx context.Context, l *live, by string, now func() time.Time, full func(reason string)) error {
 	w := &waiter{l, by, make(chan struct{}, 1)}
