@@ -47,8 +47,8 @@ func (g *gateway) whoKnows(p access.Principal, id string, info session.Info, had
 }
 
 // hosted is what a principal may do in a session that one of the agents' servers has. A
-// session that is known there, to somebody who may enter it, and not here, is made. What
-// cannot be told is no session.
+// session that the server knows and p may enter is made here, if it is not known yet. If
+// no server can tell, there is no such session.
 func (g *gateway) hosted(ctx context.Context, p access.Principal, id string, agents []string) (access.Role, session.Info, error) {
 	for _, name := range agents {
 		roster, _ := g.Hub.Roster(name)
@@ -83,9 +83,9 @@ func (g *gateway) hold(ctx context.Context, p access.Principal, role access.Role
 	return role, info, err
 }
 
-// untold is what somebody hears of whom a server has not said what he may do, or nil:
-// that there is no such session. Only who was let in not long ago hears that it could not
-// be asked: he learns nothing by that.
+// untold is the error for a principal whose rights a server has not named, or nil: there
+// is no such session. Only a principal who had access not long ago learns that the server
+// could not be reached, because that reveals nothing new to them.
 func (g *gateway) untold(ctx context.Context, agentName, id string, was bool, err error) error {
 	much, is := errors.AsType[*tooMuch](err)
 	switch {
