@@ -46,7 +46,7 @@ func (v voice) parent() string {
 	}
 }
 
-// say queues an event of whoever speaks.
+// say queues an event of the voice.
 func (t *turn) say(v voice, p Payload) string {
 	return t.put(v.parent(), v.actor(), p)
 }

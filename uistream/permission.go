@@ -103,8 +103,8 @@ func (t *Translator) callOf(a *approval) *call {
 	return c
 }
 
-// permissionData says what is asked, for whoever draws the buttons: the call that
-// is to be allowed may stand far above, or be a sub-agent's that is not shown.
+// permissionData describes a request for the app that draws the buttons: the call
+// to allow may stand far above, or belong to a sub-agent and not be shown.
 type permissionData struct {
 	RequestID  string                   `json:"request_id"`
 	Title      string                   `json:"title"`
