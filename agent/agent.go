@@ -39,9 +39,9 @@ type Rewinder interface {
 // Session is one conversation with an agent. Prompt is never called twice at a
 // time; Close may be called at any time.
 type Session interface {
-	// Prompt runs one turn and returns when it is over. What the agent does goes
-	// to b. Cancelling ctx asks the agent to stop; Prompt then returns soon, and
-	// whoever called it ends the process with Close if it does not.
+	// Prompt runs one turn and returns when it is over. The agent's events go to b.
+	// Cancelling ctx asks the agent to stop. Prompt then returns soon; if it does not,
+	// the caller ends the process with Close.
 	Prompt(ctx context.Context, p Prompt, b *trace.Builder) error
 	// Close ends processes and goroutines and waits for them, for a bounded time.
 	// It is idempotent and makes a running Prompt return.
@@ -188,9 +188,10 @@ type Turns interface {
 // Introducer is implemented by a Session whose agent lives elsewhere, where an answer is
 // somebody's who is known there.
 type Introducer interface {
-	// Introduce is called before somebody's answer is taken, with what he brought along,
-	// any number of times and at any time. An error of one sentence says why the answer
-	// cannot be passed on as his. Then it is not taken, and what was asked waits on.
+	// The session calls Introduce before it takes a person's answer, with the person's
+	// token and trace context, any number of times and at any time. An error of one
+	// sentence says why the answer cannot be passed on in their name. Then the answer is
+	// not taken, and the request goes on waiting.
 	Introduce(by string, c Caller) error
 }
 
@@ -214,7 +215,7 @@ type Left struct {
 	Builder *trace.Builder
 	// Prompt is what began it; nil if the agent began by itself.
 	Prompt *trace.Prompt
-	// Theirs says that Host.Begin opened it: nobody here asked for it.
+	// Theirs says that Host.Begin opened it: no user of this gateway asked for it.
 	Theirs bool
 	// Native are the agent's own names of what it did in it so far, in order.
 	Native []string

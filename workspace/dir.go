@@ -97,7 +97,7 @@ func (d Dir) fail(verb, path string, err error) error {
 	if d.escape != nil && errors.Is(err, d.escape) {
 		err = ErrOutside
 	}
-	// The operating system's error names a path of its own; ours is enough.
+	// The operating system's error names a path of its own; one path is enough.
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathError.Err
 	}
