@@ -62,8 +62,9 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// comeIn admits the sender of a POST whose body is here. Where the path names the
-// session he was admitted before it was read, and that may have taken its time.
+// comeIn admits the sender of a POST whose body is here. If the path names the
+// session, the sender was admitted before the body was read, which may have taken
+// long.
 func (g *gateway) comeIn(r *http.Request, req chatRequest) (*http.Request, session.Info, error) {
 	if r.PathValue("id") == "" {
 		return g.arrive(r, req.ID, cmp.Or(r.URL.Query().Get("agent"), req.Agent, g.Hub.Default))
@@ -94,6 +95,9 @@ func (g *gateway) enter(r *http.Request, req chatRequest, info session.Info) (_ 
 	}
 	if err == nil && agent != "" && agent != info.Agent {
 		err = &refusal{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
+	}
+	if err == nil {
+		err = g.mayUse(r.Context(), info.Agent) // which may be another one's, made just now
 	}
 	return info, err
 }

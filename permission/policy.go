@@ -39,11 +39,12 @@ type Rule struct {
 	// relative to the workspace; * and ? stay within a name, ** is any directories.
 	Paths []string `json:"paths,omitempty" yaml:"paths,omitempty"`
 	// Commands match calls that run one simple command like one of the patterns. They are
-	// compared word by word; * is any text in a word. As the last word, * is any words.
+	// compared word by word; * is any text in a word. As the last word, * is any words. For
+	// a rule that allows, * in a word stays within a name, as in Paths.
 	Commands []string `json:"commands,omitempty" yaml:"commands,omitempty"`
 	// Then is the verdict.
 	Then Verdict `json:"then" yaml:"then"`
-	// Reason is told to the agent when the call is denied.
+	// The agent gets Reason when the call is denied.
 	Reason string `json:"reason,omitempty" yaml:"reason,omitempty"`
 }
 
@@ -154,7 +155,7 @@ func (r Rule) about(c trace.ToolCall, s Scope) answer {
 		paths = s.paths(c, r.Paths, r.Then != Allow)
 	}
 	if len(r.Commands) > 0 {
-		command = s.command(c, r.Commands)
+		command = s.command(c, r.Commands, r.Then != Allow)
 	}
 	switch {
 	case paths == no || command == no:
@@ -165,8 +166,8 @@ func (r Rule) about(c trace.ToolCall, s Scope) answer {
 	return yes
 }
 
-// like matches * and ?. It goes back to the last * only, which is enough and
-// keeps it from taking exponential time.
+// like matches * and ?. The match backtracks to the last * only. That suffices, and
+// avoids exponential time.
 func like(pattern, name []rune) bool {
 	p, n, star, from := 0, 0, -1, 0
 	for n < len(name) {

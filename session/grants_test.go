@@ -44,8 +44,9 @@ func calls(waiting chan<- string, ended *[]trace.PermissionResponse) scripted {
 	}}
 }
 
-// An "always" that the agent does not keep is a grant of the session: it covers the
-// same call, is shown, survives a restart, and ends when it is revoked or expires.
+// An "always" that the agent does not keep is a grant of the session. The grant
+// covers the same call, is shown, survives a restart, and ends when it is revoked
+// or expires.
 func TestAnAlwaysThatTheAgentDoesNotKeepIsAGrant(t *testing.T) {
 	for _, c := range []struct {
 		scope            permission.GrantScope
@@ -196,6 +197,47 @@ func TestUnknownToolsAreCounted(t *testing.T) {
 		}
 		if !slices.Equal(counted, []agent.Count{agent.UnknownTool}) {
 			t.Errorf("counted %v", counted)
+		}
+	})
+}
+
+// Two requests that wait for one call: an "always" to the harmless one is no grant for
+// the other input.
+func TestAnAlwaysIsNoGrantForAnotherInputOfTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waiting := make(chan string, 10)
+		twice := scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, b *trace.Builder) error {
+			var ids []string
+			for _, input := range []string{`{"command":"ls"}`, `{"command":"rm -rf x"}`} {
+				call := trace.ToolCall{ToolCallID: "c", RawName: "bash", Name: "bash", ToolKind: trace.ToolExecute, Input: json.RawMessage(input)}
+				id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: []trace.PermissionOption{
+					{ID: "always", Name: "Always", OptionKind: trace.AllowAlways}, {ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
+				}}, call)
+				ids = append(ids, id)
+				waiting <- id
+			}
+			for _, id := range ids {
+				if _, err := host.Permit(ctx, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+		b := newBench(t, func(o *session.Options) {
+			o.Agents["demo"] = session.Agent{Runtime: twice, Cwd: t.TempDir(), Tools: toolkind.OpenAI()}
+		})
+		defer b.close()
+		turn := b.say("u1", "go")
+		for i, option := range []string{"always", "no"} {
+			request := <-waiting
+			synctest.Wait()
+			if _, err := b.Permit(t.Context(), "s", request, session.Sender{By: "ada"}, session.Choice{Option: option}); err != nil {
+				t.Fatal(i, err)
+			}
+		}
+		b.wait(turn)
+		if grants, err := b.Grants(t.Context(), "s"); err != nil || len(grants) != 0 {
+			t.Errorf("the grants are %+v, %v", grants, err)
 		}
 	})
 }
