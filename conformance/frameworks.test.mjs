@@ -38,6 +38,11 @@ async function open(mount, id = randomUUID(), history = []) {
     count: name => [...place.querySelectorAll('button')].filter(b => b.textContent === name).length,
     shows: words => until(`the page shows ${JSON.stringify(words)}; it shows ${seen()}`, () => place.textContent.includes(words)),
     press: async name => (await until(`there is a button ${name}; the page shows ${seen()}`, () => button(name))).click(),
+    /** Presses a button of a request once the response has ended: an answer before that is not always sent by these clients. */
+    async answer(name) {
+      await until(`a person is asked and the response has ended; the page shows ${seen()}`, () => page.has(name) && !page.has('Stop'));
+      await page.press(name);
+    },
     articles: () => [...place.querySelectorAll('article')],
     shown: of => [...place.querySelectorAll(of)].map(e => e.textContent),
     alert: () => place.querySelector('[role=alert]')?.textContent,
@@ -136,7 +141,7 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
       test(`approval: ${button}`, async () => {
         const p = await fresh();
         await p.say('approve');
-        await p.press(button);
+        await p.answer(button);
         await p.shows(heard);
         await over(p, 'completed', 2);
         assert.deepEqual((await site.trace(p.id, 'permission_response')).map(r => r.payload.chosen_option), [chosen]);
@@ -148,7 +153,7 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
     test('approval: the user types yes', async () => {
       const p = await fresh();
       await p.say('approve');
-      await until('a person is asked', () => p.has('Allow'));
+      await until('a person is asked', () => p.has('Allow') && !p.has('Stop'));
       await p.say('yes');
       await p.shows('I was allowed to run it: echo hello');
       await over(p, 'completed', 2);
@@ -159,7 +164,7 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
     test('approval: the user types a new prompt', async () => {
       const p = await fresh();
       await p.say('approve');
-      await until('a person is asked', () => p.has('Allow'));
+      await until('a person is asked', () => p.has('Allow') && !p.has('Stop'));
       await p.say('tool');
       await p.shows('The file says: Hello from the demo.');
       await over(p, 'canceled,completed', 2);
@@ -169,7 +174,7 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
     test('question: a choice', async () => {
       const p = await fresh();
       await p.say('ask');
-      await p.press('green');
+      await p.answer('green');
       await p.shows('You chose green.');
       await over(p, 'completed', 2);
       await same(p);
@@ -178,7 +183,7 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
     test('question: the user types green', async () => {
       const p = await fresh();
       await p.say('ask');
-      await until('a person is asked', () => p.has('green'));
+      await until('a person is asked', () => p.has('green') && !p.has('Stop'));
       await p.say('green');
       await p.shows('You chose green.');
       await over(p, 'completed', 2);
@@ -188,7 +193,7 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
     test('a question and two permissions at the same time', async () => {
       const p = await fresh();
       await p.say('mixed');
-      await p.press('red');
+      await p.answer('red');
       await until('the response has ended and asks for the rest', () => p.count('Deny') === 2 && !p.has('Stop'));
       await p.press('Deny');
       await until('one permission is left', () => p.count('Deny') === 1);
@@ -252,7 +257,7 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
         await p.say(prompt);
         await until('a person is asked', () => p.has(button));
         const again = await p.reload();
-        await again.press(button);
+        await again.answer(button);
         await again.shows(heard);
         await over(again, 'completed', 2);
         await same(again);
