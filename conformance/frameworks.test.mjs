@@ -90,14 +90,14 @@ async function same(page) {
     .catch(() => assert.deepEqual(page.shown('article p'), history.flatMap(texts)));
 }
 
-describe('frameworks', { concurrency: true }, () => { for (const { name, entry, alias, mount = 'mount', ownId = true } of [
+describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, alias, mount = 'mount', ownId = true } of [
   { name: '@ai-sdk/vue 4.0.112', entry: 'vue.js' },
   { name: '@ai-sdk/vue 3.0.288', entry: 'vue.js', alias: { '@ai-sdk/vue': 'vue-3.0.288', ai: 'ai-6.0.323' } },
   { name: '@ai-sdk/svelte 5.0.118', entry: 'svelte.js' },
   { name: '@assistant-ui/react 0.15.21, useAISDKRuntime', entry: 'assistant-ui.jsx', mount: 'mountOwn' },
   { name: '@assistant-ui/react 0.15.21, useChatRuntime', entry: 'assistant-ui.jsx', mount: 'mountStock', ownId: false },
 ]) {
-  describe(name, { concurrency: true }, () => {
+  describe(name, { concurrency: 4 }, () => {
     let page;
     before(async () => { ({ [mount]: page } = await load(entry, built, alias)); });
     const fresh = () => open(page);
@@ -193,6 +193,7 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
     test('a question and two permissions at the same time', async () => {
       const p = await fresh();
       await p.say('mixed');
+      await until('all three are asked', async () => (await site.trace(p.id, 'permission_request')).length === 2);
       await p.answer('red');
       await until('the response has ended and asks for the rest', () => p.count('Deny') === 2 && !p.has('Stop'));
       await p.press('Deny');
@@ -206,7 +207,7 @@ describe('frameworks', { concurrency: true }, () => { for (const { name, entry, 
     test('a failure is a sentence', async () => {
       const p = await fresh();
       await p.say('error');
-      await until('there is an alert', () => p.alert());
+      await until(`there is an alert; the page shows ${JSON.stringify(p.shown('article'))}`, () => p.alert());
       const failed = (await site.history(p.id)).at(-1).parts.find(part => part.type === 'data-error');
       assert.equal(p.alert(), failed.data.message);
     });
