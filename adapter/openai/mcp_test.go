@@ -15,6 +15,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/agent/toolloop/mcptool"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -54,16 +55,16 @@ func shouter(c conversation) said {
 	return said{name: "mcp__test__shout", input: `{"text":"` + c.last() + `"}`}
 }
 
-func stdio(t *testing.T) openai.Server {
+func stdio(t *testing.T) mcptool.Server {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return openai.Server{Command: exe, Env: map[string]string{asServer: "1"}}
+	return mcptool.Server{Command: exe, Env: map[string]string{asServer: "1"}}
 }
 
-func over2HTTP(t *testing.T) openai.Server {
+func over2HTTP(t *testing.T) mcptool.Server {
 	t.Helper()
 	t.Setenv("MCP_TOKEN", "mine")
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newServer() }, nil)
@@ -75,13 +76,13 @@ func over2HTTP(t *testing.T) openai.Server {
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
-	return openai.Server{URL: srv.URL, TokenEnv: "MCP_TOKEN"}
+	return mcptool.Server{URL: srv.URL, TokenEnv: "MCP_TOKEN"}
 }
 
 func TestToolsOfMCPServers(t *testing.T) {
-	for name, server := range map[string]func(*testing.T) openai.Server{"stdio": stdio, "http": over2HTTP} {
+	for name, server := range map[string]func(*testing.T) mcptool.Server{"stdio": stdio, "http": over2HTTP} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]openai.Server{"test": server(t)}}))
+			s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": server(t)}}))
 			for text, want := range map[string]string{"hello": "HELLO\n", "fail": "Error: no voice\n"} {
 				events, stop := s.ask(text)
 				if got := agenttest.Said(events); got != want || stop.Outcome != trace.OutcomeCompleted {
@@ -106,7 +107,7 @@ func TestNamesOfServersThatCouldBeTakenForOthersAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = openai.New(agent.Settings{Name: "local", URL: "http://127.0.0.1:9/v1", Model: "m", Options: options})
+		_, err = openai.Adapter("openai").New(agent.Settings{Name: "local", URL: "http://127.0.0.1:9/v1", Model: "m", Options: options})
 		if (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -114,7 +115,7 @@ func TestNamesOfServersThatCouldBeTakenForOthersAreRefused(t *testing.T) {
 }
 
 func TestServerThatDiesEndsNoTurnAndIsStartedAgain(t *testing.T) {
-	s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]openai.Server{"test": stdio(t)}}))
+	s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": stdio(t)}}))
 	events, stop := s.ask("die")
 	if got := agenttest.Said(events); !strings.Contains(got, "the MCP server test did not answer") || stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the model was told %q, the turn ended as %+v", got, stop)
@@ -127,12 +128,12 @@ func TestServerThatDiesEndsNoTurnAndIsStartedAgain(t *testing.T) {
 func TestServerThatCannotBeReachedIsANotice(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	for want, server := range map[string]openai.Server{
+	for want, server := range map[string]mcptool.Server{
 		"The tools of the MCP server test are missing: no-such-program was not found: correct the command, or install it.": {Command: "no-such-program"},
 		"The tools of the MCP server test are missing: it ended: exit status 1: broken.":                                   {Command: "bash", Args: []string{"-c", "echo broken >&2; exit 1"}},
 		"connection refused": {URL: gone.URL},
 	} {
-		events, stop := open(t, newFake(t, actor).runtime(openai.Options{MCP: map[string]openai.Server{"test": server}})).ask("hello")
+		events, stop := open(t, newFake(t, actor).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": server}})).ask("hello")
 		got := notices(events)
 		if len(got) != 1 || !strings.Contains(got[0], want) || stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("the user reads %q, want %q; the turn ended as %+v", got, want, stop)

@@ -23,7 +23,7 @@ import (
 func builtIn() catalog {
 	return catalog{
 		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
-		openaiAdapter(), opencodeAdapter(), runnerAdapter(),
+		openai.Adapter("openai"), opencodeAdapter(), runnerAdapter(),
 	}
 }
 
@@ -80,13 +80,6 @@ func commandAdapter() agent.Adapter {
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			return commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}, nil
 		},
-	}
-}
-
-func openaiAdapter() agent.Adapter {
-	return agent.Adapter{
-		Name: "openai", Needs: "url", InProcess: true, New: openai.New,
-		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
 	}
 }
 
