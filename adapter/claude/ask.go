@@ -110,7 +110,7 @@ func (d *Decoder) settle(a *ask, r trace.PermissionResponse) {
 	}
 }
 
-// withdraw takes back a request.
+// withdraw ends a request that the agent has withdrawn.
 func (d *Decoder) withdraw(native string) {
 	a, ok := d.asks[native]
 	if !ok {
