@@ -66,7 +66,7 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	}
 	options := []trace.PermissionOption{{ID: allowOption, Name: "Allow once", OptionKind: trace.AllowOnce}}
 	if len(a.suggestions) > 0 {
-		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: "Allow always", OptionKind: trace.AllowAlways})
+		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: alwaysName(a.suggestions), OptionKind: trace.AllowAlways})
 	}
 	options = append(options, trace.PermissionOption{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce})
 	asked := d.tools.Call(r.ToolUseID, r.ToolName, r.Input) // a hook of the user's may have changed the input since the call was shown
