@@ -110,7 +110,7 @@ func (d *Decoder) settle(a *ask, r trace.PermissionResponse) {
 	}
 }
 
-// withdraw ends a request that the agent has withdrawn.
+// withdraw cancels a request that waits for an answer.
 func (d *Decoder) withdraw(native string) {
 	a, ok := d.asks[native]
 	if !ok {

@@ -12,9 +12,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// TestAttacks plays the attacks on the policy: no path that Claude Code would
-// expand is taken for one in the workspace, the policy judges what is asked, and
-// what is asked is on record.
+// TestAttacks plays the attacks on the policy. A path that Claude Code would expand
+// never counts as one in the workspace. The policy judges the input of the request,
+// and that input is on record.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)

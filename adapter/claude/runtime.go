@@ -45,9 +45,9 @@ var (
 // Rewinds implements agent.Rewinder.
 func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(token).message != "" }
 
-// Open implements agent.Runtime. A conversation that the agent does not know
-// any more is begun anew, one in which it does not find its place is resumed
-// where it ends, and the next turn says so.
+// Open implements agent.Runtime. If the agent no longer knows the conversation,
+// Open begins a new one. If the agent does not find its place in the conversation,
+// Open resumes the conversation at its end. The next turn reports either case.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
 	if err := checkMode(cfg.Mode); err != nil {
 		return nil, err
