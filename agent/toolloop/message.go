@@ -87,8 +87,11 @@ func plain(raw json.RawMessage) string {
 	return text
 }
 
+// clip leaves out the middle of a long text.
 func clip(text string) string {
-	c := clipper{max: MaxAnswer}
-	_, _ = c.Write([]byte(text))
-	return c.String()
+	if len(text) <= MaxAnswer {
+		return text
+	}
+	text = text[:MaxAnswer/2] + "\n[the middle is left out here]\n" + text[len(text)-MaxAnswer/2:]
+	return strings.ToValidUTF8(text, "")
 }

@@ -24,11 +24,11 @@ type Tool struct {
 // a field, and omitempty makes the field optional; the tag jsonschema tells the model
 // what the field means. New panics if In has no JSON Schema.
 func New[In any](name, description string, run func(context.Context, In) (string, error)) Tool {
-	return printing(name, description, func(ctx context.Context, in In, _ io.Writer) (string, error) { return run(ctx, in) })
+	return NewPrinting(name, description, func(ctx context.Context, in In, _ io.Writer) (string, error) { return run(ctx, in) })
 }
 
-// printing is New for a function that shows text while it runs.
-func printing[In any](name, description string, run func(context.Context, In, io.Writer) (string, error)) Tool {
+// NewPrinting is New for a function that writes text to an io.Writer to show it while it runs.
+func NewPrinting[In any](name, description string, run func(context.Context, In, io.Writer) (string, error)) Tool {
 	return Tool{Name: name, Description: description, Schema: schema[In](name), Run: func(ctx context.Context, raw json.RawMessage, out io.Writer) (json.RawMessage, error) {
 		var in In
 		if err := json.Unmarshal(raw, &in); err != nil {

@@ -23,7 +23,7 @@ import (
 func builtIn() catalog {
 	return catalog{
 		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
-		openaiAdapter(), opencodeAdapter(), runnerAdapter(),
+		openai.Adapter("openai"), opencodeAdapter(), runnerAdapter(),
 	}
 }
 
@@ -33,7 +33,7 @@ func acpAdapter() agent.Adapter {
 		presets = append(presets, p.Preset)
 	}
 	return agent.Adapter{
-		Name: "acp", Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
+		Name: "acp", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			preset, _ := acp.FindPreset(s.Preset) // a command line of the user's own has none
 			tools, _ := toolkind.For(s.Preset)    // as above: the agent says of each tool what kind it is
@@ -80,13 +80,6 @@ func commandAdapter() agent.Adapter {
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			return commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}, nil
 		},
-	}
-}
-
-func openaiAdapter() agent.Adapter {
-	return agent.Adapter{
-		Name: "openai", Needs: "url", InProcess: true, New: openai.New,
-		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
 	}
 }
 

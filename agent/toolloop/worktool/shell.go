@@ -1,4 +1,4 @@
-package toolloop
+package worktool
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/internal/procio"
 )
 
@@ -27,7 +28,7 @@ type Shell struct {
 }
 
 // Tool returns the tool.
-func (s Shell) Tool() Tool {
+func (s Shell) Tool() toolloop.Tool {
 	if s.Time == 0 {
 		s.Time = 2 * time.Minute
 	}
@@ -37,7 +38,7 @@ func (s Shell) Tool() Tool {
 	if s.MaxOutput == 0 {
 		s.MaxOutput = 1 << 20
 	}
-	return printing("bash", fmt.Sprintf("Runs a command with bash in the workspace and returns what the command prints. The command gets no input. "+
+	return toolloop.NewPrinting("bash", fmt.Sprintf("Runs a command with bash in the workspace and returns what the command prints. The command gets no input. "+
 		"The command is ended after %s unless timeout says otherwise, and after %s in any case.", s.Time, s.MaxTime), s.run)
 }
 

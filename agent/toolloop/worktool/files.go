@@ -1,4 +1,4 @@
-package toolloop
+package worktool
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -17,14 +18,14 @@ const maxLines = 2000
 
 // Files returns the tools read_file, write_file, edit_file, list_dir and grep. They
 // reach nothing outside dir.
-func Files(dir workspace.Dir) []Tool {
+func Files(dir workspace.Dir) []toolloop.Tool {
 	f := &files{dir: dir}
-	return []Tool{
-		New("read_file", "Reads a text file of the workspace. Long files are read in pieces: give offset and limit.", f.read),
-		New("write_file", "Makes a file of the workspace, or replaces its whole content. Missing directories are made.", f.write),
-		New("edit_file", "Replaces text in a file of the workspace. old_text must occur exactly once, unless replace_all is set.", f.edit),
-		New("list_dir", "Lists a directory of the workspace. Directories end with a slash.", f.list),
-		New("grep", "Searches files of the workspace for a regular expression (RE2) and returns path:line: text.", f.grep),
+	return []toolloop.Tool{
+		toolloop.New("read_file", "Reads a text file of the workspace. Long files are read in pieces: give offset and limit.", f.read),
+		toolloop.New("write_file", "Makes a file of the workspace, or replaces its whole content. Missing directories are made.", f.write),
+		toolloop.New("edit_file", "Replaces text in a file of the workspace. old_text must occur exactly once, unless replace_all is set.", f.edit),
+		toolloop.New("list_dir", "Lists a directory of the workspace. Directories end with a slash.", f.list),
+		toolloop.New("grep", "Searches files of the workspace for a regular expression (RE2) and returns path:line: text.", f.grep),
 	}
 }
 
@@ -85,7 +86,7 @@ func (f *files) write(ctx context.Context, in writeInput) (string, error) {
 	if !cut {
 		change.Diff = trace.UnifiedDiff(in.Path, string(old), in.Content)
 	}
-	Changed(ctx, change)
+	toolloop.Changed(ctx, change)
 	return fmt.Sprintf("%d bytes were written to %s.", len(in.Content), in.Path), nil
 }
 
@@ -119,6 +120,6 @@ func (f *files) edit(ctx context.Context, in editInput) (string, error) {
 	if err := f.dir.WriteFile(in.Path, []byte(changed)); err != nil {
 		return "", err
 	}
-	Changed(ctx, trace.FileChange{Path: in.Path, Change: trace.FileModified, Diff: trace.UnifiedDiff(in.Path, old, changed)})
+	toolloop.Changed(ctx, trace.FileChange{Path: in.Path, Change: trace.FileModified, Diff: trace.UnifiedDiff(in.Path, old, changed)})
 	return fmt.Sprintf("%d replacement(s) in %s.", n, in.Path), nil
 }
