@@ -7,6 +7,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -16,7 +17,8 @@ type ask struct {
 	id        string // of the permission request
 	options   []trace.PermissionOption
 	call      *call
-	act       bool // the gateway acts for the agent, so the reply is a result or an error
+	asked     *call // the call as it was asked, which the agent may go on to show in another form
+	act       bool  // the gateway acts for the agent, so the reply is a result or an error
 	questions []question
 	ids       []string // of the questions
 }
@@ -66,7 +68,7 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 		tc.tool, tc.items, tc.content, tc.raw = asked.tool, asked.items, asked.content, asked.raw
 		tc.complete()
 	}
-	a := &ask{b: tc.b, options: p.Options, call: tc}
+	a := &ask{b: tc.b, options: p.Options, call: tc, asked: asked}
 	return d.put(m.ID, methodPermission, a, orElse(asked.tool.Title, asked.tool.Name), asked.tool, func(r trace.PermissionResponse) json.RawMessage {
 		return reply(m.ID, outcome(p.Options, r))
 	}), nil
@@ -143,9 +145,12 @@ func (a *ask) answered(d *Decoder, m jsonrpc.Message) {
 		}
 	}
 	a.b.PermissionResponse(answer)
-	a.call.allowed, a.call.denied = answer.Allowed(), answer.Outcome == trace.Selected && !answer.Allowed()
-	if answer.OptionKind == trace.AllowAlways {
-		d.always[a.call.tool.RawName] = true
+	a.call.denied = answer.Outcome == trace.Selected && !answer.Allowed()
+	if answer.Allowed() {
+		a.call.allowed = append(a.call.allowed, a.asked)
+	}
+	if answer.Allowed() && answer.OptionKind == trace.AllowAlways {
+		d.always = append(d.always, a.asked)
 	}
 }
 
@@ -219,42 +224,70 @@ type actionRequest struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 	Cwd     string   `json:"cwd"`
+	Env     raw      `json:"env"`
 }
 
-// covers reports whether an allowed call that still runs includes the action.
-func (c *turn) covers(method string, params raw, always map[string]bool) bool {
+// line is the command line as it runs. A line without arguments may be the whole text of
+// a shell.
+func (r actionRequest) line() string {
+	if len(r.Args) == 0 {
+		return r.Command
+	}
+	return join(append([]string{r.Command}, r.Args...))
+}
+
+// changed reports whether the command gets an environment of its own.
+func (r actionRequest) changed() bool { return present(r.Env) && string(r.Env) != "[]" }
+
+// covers reports whether a call that still runs includes the action. What counts is the
+// call as it was allowed, whatever the agent has shown of it since.
+func (c *turn) covers(method string, params raw, always []*call) bool {
 	var r actionRequest
 	if json.Unmarshal(params, &r) != nil {
 		return false
 	}
 	for _, tc := range c.calls {
-		if tc.done || !tc.allowed && !always[tc.tool.RawName] {
+		if tc.done {
 			continue
 		}
-		switch {
-		case method == methodWrite:
-			if slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == r.Path }) {
+		allowed := slices.Clip(tc.allowed)
+		for _, a := range always {
+			switch {
+			case a.tool.RawName != tc.tool.RawName:
+			case method == methodWrite && a.tool.ToolKind == tc.tool.ToolKind:
+				allowed = append(allowed, tc) // any file of the workspace, by that tool
+			case method == methodTermCreate:
+				allowed = append(allowed, a)
+			}
+		}
+		for _, a := range allowed {
+			if method == methodWrite && a.writes(r.Path) || method == methodTermCreate && a.runs(r) {
 				return true
 			}
-		case tc.runs(r):
-			return true
 		}
 	}
 	return false
 }
 
-// runs reports whether a call's command is what a terminal is to run.
+// writes reports whether a call is to change a file.
+func (tc *call) writes(path string) bool {
+	changes := []trace.ToolKind{trace.ToolEdit, trace.ToolDelete, trace.ToolMove}
+	return slices.Contains(changes, tc.tool.ToolKind) && slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == path })
+}
+
+// runs reports whether a call's command is what a terminal is to run, in the directory
+// that the call names, if it names one.
 func (tc *call) runs(r actionRequest) bool {
 	var in struct {
-		Command any `json:"command"`
+		Command any    `json:"command"`
+		Cwd     string `json:"cwd"`
 	}
 	_ = json.Unmarshal(tc.raw, &in) // an input of another form names no command
 	shown, ok := in.Command.(string)
-	if !ok || shown == "" {
+	if !ok || shown == "" || tc.tool.ToolKind != trace.ToolExecute || r.changed() || in.Cwd != "" && r.Cwd != in.Cwd {
 		return false
 	}
-	line := append([]string{r.Command}, r.Args...)
-	return shown == r.Command && len(r.Args) == 0 || shown == join(line) || len(r.Args) == 2 && (r.Args[0] == "-c" || r.Args[0] == "-lc") && shellName(r.Command) && r.Args[1] == shown
+	return shown == r.line() || len(r.Args) == 2 && (r.Args[0] == "-c" || r.Args[0] == "-lc") && permission.IsShell(r.Command) && r.Args[1] == shown
 }
 
 // actionCall is the call that stands for an action of its own.
@@ -268,8 +301,11 @@ func actionCall(m jsonrpc.Message) trace.ToolCall {
 		tool.Locations = []trace.Location{{Path: r.Path}}
 		return tool
 	}
-	line := join(append([]string{r.Command}, r.Args...))
+	line, input := r.line(), map[string]any{}
 	tool.ToolKind, tool.Name, tool.Title = trace.ToolExecute, "terminal", "Run `"+line+"`"
-	tool.Input = encode(map[string]any{"command": line, "cwd": r.Cwd})
+	if input["command"], input["cwd"] = line, r.Cwd; r.changed() {
+		input["env"], tool.Title = r.Env, tool.Title+", with variables of its own"
+	}
+	tool.Input = encode(input)
 	return tool
 }

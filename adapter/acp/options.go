@@ -37,6 +37,12 @@ type MCPServer struct {
 	Headers map[string]string `json:"headers"`
 }
 
+// Validate reports options that a session would refuse, for a program that starts.
+func (r Runtime) Validate(options json.RawMessage) error {
+	_, err := parseSettings(options, r.Preset)
+	return err
+}
+
 func parseSettings(options json.RawMessage, p Preset) (Settings, error) {
 	s := Settings{Mode: p.Mode}
 	if err := agent.DecodeOptions(options, &s); err != nil {
@@ -47,11 +53,28 @@ func parseSettings(options json.RawMessage, p Preset) (Settings, error) {
 			return s, fmt.Errorf("%s: mcp_servers[%d] needs a name, and either a command or a url", orElse(p.Name, "acp"), i)
 		}
 	}
-	if slices.Contains(p.LooseModes, s.Mode) && s.Mode != "" {
-		return s, fmt.Errorf("%s: the mode %s lets the agent act without asking: remove it and set a permission policy instead", orElse(p.Name, "acp"), s.Mode)
+	set := []any{s.Mode}
+	for _, value := range s.Config { // a mode may be a setting of the agent's
+		set = append(set, value)
+	}
+	for _, value := range set {
+		if mode, ok := value.(string); ok && (p.loose(mode) || slices.Contains(editing(), mode)) {
+			return s, fmt.Errorf("%s: the mode %s lets the agent act without asking: remove it and set a permission policy instead", orElse(p.Name, "acp"), mode)
+		}
 	}
 	return s, nil
 }
+
+// loose reports whether an agent acts without asking in a mode. An agent that is run by
+// its command line has no preset, and may have the modes of any.
+func (p Preset) loose(mode string) bool {
+	return slices.Contains(p.LooseModes, mode) ||
+		slices.Contains([]string{"yolo", "bypassPermissions", "dontAsk", "agent-full-access", "auto-approve"}, mode)
+}
+
+// editing are the modes in which agents change files without asking. A person who may
+// answer for one edit may choose such a mode; a configuration has its policy.
+func editing() []string { return []string{"acceptEdits", "autoEdit", "auto_edit", "auto-edit"} }
 
 func on(setting *bool) bool { return setting == nil || *setting }
 

@@ -246,7 +246,7 @@ func (p *protocol) Controls() agent.Controls {
 	var c agent.Controls
 	if _, ok := has.find("mode"); ok || len(has.Modes.Available) > 0 {
 		c.SetMode = func(ctx context.Context, id string) error {
-			if slices.Contains(p.runtime.Preset.LooseModes, id) {
+			if p.runtime.Preset.loose(id) {
 				return fmt.Errorf("%s: the mode %s lets the agent act without asking, which is not allowed", p.runtime.name(), id)
 			}
 			return p.set(ctx, has, "mode", id, methodSetMode, "modeId")

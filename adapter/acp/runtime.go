@@ -3,7 +3,6 @@ package acp
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -56,15 +55,12 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	cmd := exec.CommandContext(ctx, r.Command, "--version")
-	cmd.Env = r.Env
-	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput()
+	out, err := procio.Output(ctx, r.Command, r.Env, "--version")
 	switch {
 	case procio.NotFound(err):
 		return "", r.notFound()
 	case err != nil:
-		return "", fmt.Errorf("%s: `%s --version` failed: %w: %s", r.name(), r.Command, err, short(lastLine(string(out))))
+		return "", fmt.Errorf("%s: `%s --version` failed: %w", r.name(), r.Command, err)
 	}
 	return short(strings.TrimPrefix(lastLine(string(out)), r.title()+" ")), nil
 }

@@ -24,7 +24,7 @@ type call struct {
 	streamed string // the newest piece of output that came beside the protocol
 	whole    bool   // the input is complete
 	done     bool
-	allowed  bool
+	allowed  []*call // the call in the forms that were allowed
 	denied   bool
 	reason   string // of the denial
 }
@@ -109,8 +109,8 @@ func (d *Decoder) merge(tc *call, from toolCall) {
 	if from.ToolKind != "" {
 		tc.tool.ToolKind = trace.ToolKind(from.ToolKind)
 	}
-	if k := d.o.Tools.Kind(tc.tool.RawName); k != trace.ToolOther {
-		tc.tool.ToolKind = k
+	if d.o.Tools.Knows(tc.tool.RawName) {
+		tc.tool.ToolKind = d.o.Tools.Kind(tc.tool.RawName)
 	}
 	if present(from.RawInput) {
 		tc.raw = from.RawInput

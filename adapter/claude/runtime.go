@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -74,10 +73,7 @@ func checkMode(mode string) error {
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	cmd := exec.CommandContext(ctx, r.command(), append(slices.Clone(r.Script), "--version")...)
-	cmd.Env = r.environ()
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	out, err := procio.Output(ctx, r.command(), r.environ(), append(slices.Clone(r.Script), "--version")...)
 	switch {
 	case procio.NotFound(err):
 		return "", r.notFound()

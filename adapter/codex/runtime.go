@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -85,10 +84,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	cmd := exec.CommandContext(ctx, r.command(), "--version") //nolint:gosec // the configured program
-	cmd.Env = r.Env
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
+	out, err := procio.Output(ctx, r.command(), r.Env, "--version")
 	switch {
 	case procio.NotFound(err):
 		return "", r.notFound()

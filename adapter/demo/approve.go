@@ -58,7 +58,6 @@ func (c *command) ask(s *stage) {
 			{ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
 		},
 	}, trace.ToolCall{})
-
 }
 
 // run waits for the answer as long as ctx lasts, ends the call as it says, and

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -23,7 +24,7 @@ type ask struct {
 // refusal is the request that refuses what was asked.
 func (a *ask) refusal() raw {
 	if a.ids != nil {
-		return encode(call{Method: "POST", Path: "/question/" + a.native + "/reject"})
+		return agentkit.Post("/question/"+a.native+"/reject", nil).JSON()
 	}
 	return permissionReply{Reply: "reject"}.call(a.native)
 }
@@ -36,7 +37,7 @@ type permissionReply struct {
 }
 
 func (r permissionReply) call(id string) raw {
-	return encode(call{Method: "POST", Path: "/permission/" + id + "/reply", Body: encode(r)})
+	return agentkit.Post("/permission/"+id+"/reply", r).JSON()
 }
 
 // pending takes the list of what waits on the server: what is new is asked, what is gone
@@ -110,7 +111,7 @@ func (d *Decoder) permission(r request, c *toolCall) {
 		name, input = c.name, asRun(c.input, r.Metadata)
 		c.diff = r.diff()
 	default: // about something beside the call, such as a directory outside the workspace
-		input = encode(map[string]any{"tool": c.name, "input": c.input, "patterns": r.Patterns})
+		input = agentkit.Encode(map[string]any{"tool": c.name, "input": c.input, "patterns": r.Patterns})
 	}
 	a := &ask{native: r.ID, b: c.m.b, call: c, options: []trace.PermissionOption{{ID: "once", Name: "Allow once", OptionKind: trace.AllowOnce}}}
 	if len(r.Always) > 0 {
@@ -199,7 +200,7 @@ func (d *Decoder) question(r request) {
 			}
 			said[i] = answer.Values
 		}
-		return encode(call{Method: "POST", Path: "/question/" + r.ID + "/reply", Body: encode(map[string]any{"answers": said})})
+		return agentkit.Post("/question/"+r.ID+"/reply", map[string]any{"answers": said}).JSON()
 	}})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -51,8 +52,8 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	switch {
 	case m.Dir == agent.Err:
 		return nil, nil
-	case m.Dir == agent.In, m.Channel == "http-res":
-		var c call
+	case m.Dir == agent.In, m.Channel == agentkit.Answers:
+		var c agentkit.Call
 		if err = json.Unmarshal(m.Data, &c); err == nil && m.Dir == agent.In {
 			err = d.sent(c, t)
 		} else if err == nil {
@@ -78,7 +79,7 @@ func (d *Decoder) Running() bool { return d.turn != nil && !d.turn.b.Over() }
 func words(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
 
 // sent takes a request to the server.
-func (d *Decoder) sent(c call, t agent.Turns) error {
+func (d *Decoder) sent(c agentkit.Call, t agent.Turns) error {
 	w := words(c.Path)
 	if c.Method != "POST" || len(w) < 3 {
 		return nil
@@ -107,7 +108,7 @@ func (d *Decoder) sent(c call, t agent.Turns) error {
 }
 
 // answered takes an answer of the server. Lists are what an event stream may have lost.
-func (d *Decoder) answered(c call, t agent.Turns) error {
+func (d *Decoder) answered(c agentkit.Call, t agent.Turns) error {
 	w := words(c.Path)
 	switch {
 	case c.Status >= 300:

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -70,7 +71,7 @@ func (c *toolCall) progress(output string) {
 	c.output = output
 	switch {
 	case !grown:
-		c.m.b.ToolResultProgress(c.id, encode(output))
+		c.m.b.ToolResultProgress(c.id, agentkit.Encode(output))
 	case more != "":
 		c.m.b.ToolResultDelta(c.id, more)
 	}
@@ -80,7 +81,7 @@ func (c *toolCall) progress(output string) {
 func (d *Decoder) result(c *toolCall, s state) {
 	r := trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCompleted}
 	if s.Status == "completed" {
-		r.Output = encode(string(s.Output))
+		r.Output = agentkit.Encode(string(s.Output))
 	}
 	switch {
 	case c.denied:
@@ -157,5 +158,5 @@ func asRun(input, meta raw) raw {
 	if !changed {
 		return input
 	}
-	return encode(in)
+	return agentkit.Encode(in)
 }

@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 
@@ -9,14 +8,6 @@ import (
 )
 
 type raw = json.RawMessage
-
-// call is a request to the server, or its answer.
-type call struct {
-	Method string `json:"method,omitempty"`
-	Path   string `json:"path"`
-	Status int    `json:"status,omitempty"`
-	Body   raw    `json:"body,omitempty"`
-}
 
 // event is one event of the stream.
 type event struct {
@@ -172,17 +163,6 @@ type question struct {
 type entry struct {
 	Info  info   `json:"info"`
 	Parts []part `json:"parts"`
-}
-
-// encode makes JSON of a value, with <, > and & as they are.
-func encode(v any) raw {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return raw("null")
-	}
-	return bytes.TrimSpace(b.Bytes())
 }
 
 // decode reads JSON that may be missing.

@@ -40,7 +40,7 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 	for first := true; ; first = false {
 		if ctx.Err() != nil {
 			s.Fail(b, stopped())
-			return nil
+			return nil //nolint:nilerr // a stopped turn is no fault: its trace says so
 		}
 		lost, err := l.Connect(ctx)
 		if err == nil {
@@ -50,13 +50,13 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 		var refused *PromptError
 		switch {
 		case b.Over():
-			return nil
+			return nil //nolint:nilerr // the turn has its end
 		case errors.As(err, &refused):
 			s.Fail(b, trace.Stop{Reason: refused.Reason, Outcome: trace.OutcomeFailed, Error: refused.Sentence})
 			return nil
 		case err != nil && ctx.Err() != nil:
 			s.Fail(b, stopped())
-			return nil
+			return nil //nolint:nilerr // as above
 		case err != nil:
 			s.forget(b)
 			return err

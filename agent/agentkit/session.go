@@ -131,7 +131,7 @@ func (s *Session) sendBy(ctx context.Context, data json.RawMessage, write func(c
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := s.Sent(agent.Message{Dir: agent.In, Data: data}); err != nil {
+	if err := s.Sent(agent.Message{Dir: agent.In, Data: data}); err != nil { //nolint:contextcheck // effects live as long as the session
 		return err
 	}
 	return write(ctx, data)

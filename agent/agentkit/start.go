@@ -104,7 +104,7 @@ func (s *processSession) launch(resume string) (*process, error) {
 	s.mu.Lock()
 	s.decoder, s.ready = p.protocol, false
 	s.mu.Unlock()
-	s.Go(func(context.Context) { s.read(p) })
+	s.Go(func(context.Context) { s.read(p) }) //nolint:contextcheck // the reader ends with the process
 	return p, nil
 }
 
@@ -112,7 +112,7 @@ func (s *processSession) launch(resume string) (*process, error) {
 func (s *processSession) greet(ctx context.Context, p *process, resume string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.spec.StartTime)
 	defer cancel()
-	unhook := context.AfterFunc(s.life, cancel)
+	unhook := context.AfterFunc(s.life, cancel) //nolint:contextcheck // Close ends a start, too
 	defer unhook()
 	err := p.protocol.Greet(ctx, resume)
 	if err == nil {

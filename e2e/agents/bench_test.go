@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -36,6 +37,8 @@ type bench struct {
 	config  string
 	server  *launch.Server
 	session string
+	// secrets are variables of the gateway's own environment.
+	secrets []string
 	// seen are the durable records so far.
 	seen []trace.Record
 }
@@ -46,11 +49,10 @@ func newBench(t *testing.T, k realagent.Kind) *bench {
 	settings := map[string]any{"adapter": k.Name}
 	if b.agent.Path != "" {
 		settings["command"], settings["env"] = b.agent.Path, b.agent.Settings
+		settings["allow_bypass"] = k.Name == "pi" // it asks nobody
 	}
 	if k.Options != nil {
-		for key, value := range k.Options(b.agent.Room) {
-			settings[key] = value
-		}
+		maps.Copy(settings, k.Options(b.agent.Room))
 	}
 	raw, err := json.Marshal(map[string]any{"agents": map[string]any{k.Name: settings}, "default_agent": k.Name})
 	if err != nil {
@@ -67,7 +69,7 @@ func newBench(t *testing.T, k realagent.Kind) *bench {
 func (b *bench) start() {
 	b.Helper()
 	cmd := exec.Command(os.Getenv(gateway), "serve", "--listen", "127.0.0.1:0", "--data", b.data, "--config", b.config, "--cwd", b.agent.Dir)
-	cmd.Env = realagent.Pairs(realagent.ClosedEnv(b.agent.Home, b.agent.Tmp))
+	cmd.Env = append(realagent.Pairs(realagent.ClosedEnv(b.agent.Home, b.agent.Tmp)), b.secrets...)
 	s, err := launch.Start(b.Context(), cmd)
 	if err != nil {
 		b.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -44,6 +45,7 @@ func probe(ctx context.Context, r agent.Runtime) gateway.Availability {
 // probes knows which agents can start.
 type probes struct {
 	agents    map[string]session.Agent
+	named     map[string]config.Agent // those that the configuration names
 	byDefault string
 	logger    *slog.Logger
 
@@ -93,7 +95,11 @@ func (p *probes) look(ctx context.Context) {
 			p.mu.Unlock()
 			switch {
 			case !now.Available && now != before:
-				p.logger.Warn("an agent cannot start", "agent", name, "default", name == p.byDefault, "why", now.Reason)
+				level := slog.LevelInfo // an agent that is only offered need not be installed
+				if _, named := p.named[name]; named || name == p.byDefault {
+					level = slog.LevelWarn
+				}
+				p.logger.Log(ctx, level, "an agent cannot start", "agent", name, "default", name == p.byDefault, "why", now.Reason)
 			case now.Available && before.Known:
 				p.logger.Info("an agent can start now", "agent", name, "version", now.Version)
 			}

@@ -107,7 +107,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	if s.hub, err = session.New(ctx, options); err != nil {
 		return err
 	}
-	known := &probes{agents: options.Agents, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
+	known := &probes{agents: options.Agents, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
 	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
 	s.server = s.newServer(gateway.New(gateway.Options{
 		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),

@@ -30,28 +30,49 @@ type Room struct {
 // Kinds returns every agent, in the order of the tables in the docs.
 func Kinds() []Kind {
 	return []Kind{
-		{Name: "claude", Everywhere: true, Vars: claudeEnv,
-			Package: Package{Name: "@anthropic-ai/claude-code", Version: "2.1.329", Command: "claude", Lock: "claude"}},
-		{Name: "codex", Everywhere: true, Vars: codexEnv, Files: codexFiles, Options: codexOptions,
-			Package: Package{Name: "@openai/codex", Version: "0.169.0", Command: "codex", Lock: "codex"}},
+		{
+			Name: "claude", Everywhere: true, Vars: claudeEnv,
+			Package: Package{Name: "@anthropic-ai/claude-code", Version: "2.1.329", Command: "claude", Lock: "claude"},
+		},
+		{
+			Name: "codex", Everywhere: true, Vars: codexEnv, Files: codexFiles, Options: codexOptions,
+			Package: Package{Name: "@openai/codex", Version: "0.169.0", Command: "codex", Lock: "codex"},
+		},
 		{Name: "opencode", Vars: opencodeEnv, Options: readsFreely, Package: opencodePackage()},
 		{Name: "opencode-acp", Vars: opencodeEnv, Package: opencodePackage()},
-		{Name: "claude-acp", Vars: claudeEnv,
-			Package: Package{Name: "@agentclientprotocol/claude-agent-acp", Version: "0.100.0", Command: "claude-agent-acp", Lock: "claude-acp"}},
-		{Name: "codex-acp", Vars: codexEnv, Files: codexFiles,
-			Package: Package{Name: "@agentclientprotocol/codex-acp", Version: "2.6.0", Command: "codex-acp", Lock: "codex-acp"}},
-		{Name: "gemini", Vars: geminiEnv, Files: geminiFiles,
-			Package: Package{Name: "@google/gemini-cli", Version: "0.61.0", Command: "gemini", Lock: "gemini"}},
-		{Name: "qwen", Vars: qwenEnv, Files: qwenFiles,
-			Package: Package{Name: "@qwen-code/qwen-code", Version: "0.24.4", Command: "qwen", Lock: "qwen"}},
-		{Name: "copilot", Vars: copilotEnv,
-			Package: Package{Name: "@github/copilot", Version: "1.0.102", Command: "copilot", Lock: "copilot"}},
-		{Name: "kimi", Vars: kimiEnv, Files: kimiFiles,
-			Package: Package{Name: "@moonshot-ai/kimi-code", Version: "2.1.0", Command: "kimi", Lock: "kimi"}},
-		{Name: "kilo", Vars: kiloEnv,
-			Package: Package{Name: "@kilocode/cli", Version: "7.7.7", Command: "kilo", Lock: "kilo"}},
-		{Name: "pi", Vars: piEnv, Files: piFiles,
-			Package: Package{Name: "pi-acp", Version: "0.0.34", Command: "pi-acp", Lock: "pi"}},
+		{
+			Name: "claude-acp", Vars: claudeEnv,
+			Package: Package{Name: "@agentclientprotocol/claude-agent-acp", Version: "0.100.0", Command: "claude-agent-acp", Lock: "claude-acp"},
+		},
+		{
+			Name: "codex-acp", Vars: codexEnv, Files: codexFiles,
+			Package: Package{Name: "@agentclientprotocol/codex-acp", Version: "2.6.0", Command: "codex-acp", Lock: "codex-acp"},
+		},
+		{
+			Name: "gemini", Vars: geminiEnv, Files: geminiFiles,
+			Package: Package{Name: "@google/gemini-cli", Version: "0.61.0", Command: "gemini", Lock: "gemini"},
+		},
+		{
+			Name: "qwen", Vars: qwenEnv, Files: qwenFiles,
+			Package: Package{Name: "@qwen-code/qwen-code", Version: "0.24.4", Command: "qwen", Lock: "qwen"},
+		},
+		{
+			Name: "copilot", Vars: copilotEnv,
+			Package: Package{Name: "@github/copilot", Version: "1.0.102", Command: "copilot", Lock: "copilot"},
+		},
+		{
+			Name: "kimi", Vars: kimiEnv, Files: kimiFiles,
+			Package: Package{Name: "@moonshot-ai/kimi-code", Version: "2.1.0", Command: "kimi", Lock: "kimi"},
+		},
+		{
+			Name: "kilo", Vars: kiloEnv,
+			Package: Package{Name: "@kilocode/cli", Version: "7.7.7", Command: "kilo", Lock: "kilo"},
+		},
+		{
+			Name: "pi", Vars: piEnv, Files: piFiles,
+			Package: Package{Name: "pi-acp", Version: "0.0.34", Command: "pi-acp", Lock: "pi"},
+		},
+		{Name: "openai", Options: openaiOptions}, // lives in the gateway
 	}
 }
 

@@ -80,7 +80,6 @@ func (anthropic) blocks(a Answer) []anthropicPart {
 }
 
 func (w anthropic) stream(s *stage, a Answer) {
-
 	s.open()
 	if !s.event("message_start", object{"type": "message_start", "message": w.message(s, a)}) ||
 		!s.event("ping", object{"type": "ping"}) {

@@ -97,7 +97,6 @@ func (w chat) answer(s *stage, a Answer) {
 }
 
 func (w chat) stream(s *stage, a Answer) {
-
 	s.open()
 	chunk := func(choices ...any) bool { return s.event("", w.completion(s, a, "chat.completion.chunk", choices...)) }
 	delta := func(d object) bool {

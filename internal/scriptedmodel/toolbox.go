@@ -109,9 +109,9 @@ func (t Tool) item(list string, all map[string]any) map[string]any {
 
 // added returns a text as the added lines of a patch.
 func added(text string) string {
-	out := ""
+	var out strings.Builder
 	for line := range strings.Lines(text) {
-		out += "+" + strings.TrimSuffix(line, "\n") + "\n"
+		out.WriteString("+" + strings.TrimSuffix(line, "\n") + "\n")
 	}
-	return out
+	return out.String()
 }

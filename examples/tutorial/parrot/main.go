@@ -67,7 +67,7 @@ func turn(prompt string, lines <-chan line) string {
 			}
 		}
 	}
-	for _, word := range strings.Fields(prompt) {
+	for word := range strings.FieldsSeq(prompt) {
 		say(map[string]any{"text": word + " "})
 		select {
 		case l := <-lines:
