@@ -95,7 +95,7 @@ func rooms() []room {
 		{packages: "examples/tutorial", ours: "agent agent/agentkit trace"},
 		{packages: "examples/tutorial/parrot"},
 
-		// What only tests and maintainers run.
+		// Packages that only tests and maintainers run.
 		{packages: "internal/scriptedmodel"},
 		{packages: "internal/scriptedmodel/modeltest", ours: "internal/scriptedmodel"},
 		{packages: "cmd/scripted-model", ours: "internal/scriptedmodel"},

@@ -196,7 +196,7 @@ func TestTokens(t *testing.T) {
 	})
 }
 
-// TestForeignPages has the token guard in front of pages that are not ours.
+// TestForeignPages puts the token guard in front of pages of another program.
 func TestForeignPages(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)

@@ -32,7 +32,8 @@ type JWT struct {
 	Algorithms []string
 	// Leeway is how far clocks may be apart; 30 s if zero.
 	Leeway time.Duration
-	// IDClaim names who it is ("sub"), NameClaim how people call him ("name").
+	// IDClaim names the claim that identifies the person ("sub"), and NameClaim the
+	// claim with their display name ("name").
 	IDClaim, NameClaim string
 	// RoleClaim names the claim that Roles maps to roles: a text, words with spaces
 	// between, or a list; "" for none. The greatest role counts. Without Roles the

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Who names people by what they are: those who have at least a role of the gateway,
-// or those in a group.
+// A Who names a set of people: those with at least a role of the gateway, or the
+// members of a group.
 type Who struct {
 	Role  Role
 	Group string

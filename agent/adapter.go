@@ -15,10 +15,10 @@ type Adapter struct {
 	// Name is what a configuration writes as `adapter`. An agent of that name needs no
 	// such key.
 	Name string
-	// Keys are the keys of an agent's configuration that the adapter takes, beside those
-	// that belong to every agent (adapter, enabled, cwd, policy, roles): command, args,
-	// env, pass_env, allow_bypass, model, tool_kinds, url, token_env, token_file, options.
-	// [ProcessKeys] are those of a process.
+	// Keys are the keys of an agent's configuration that the adapter takes. The keys
+	// adapter, enabled, cwd, policy and roles belong to every agent and are not listed.
+	// The others are command, args, env, pass_env, allow_bypass, model, tool_kinds, url,
+	// token_env, token_file and options. [ProcessKeys] are those of a process.
 	Keys []string
 	// Needs names the key without which there is no such agent: url or command. An
 	// adapter that needs nothing is an agent as it is.

@@ -39,9 +39,9 @@ type Rewinder interface {
 // Session is one conversation with an agent. Prompt is never called twice at a
 // time; Close may be called at any time.
 type Session interface {
-	// Prompt runs one turn and returns when it is over. What the agent does goes
-	// to b. Cancelling ctx asks the agent to stop; Prompt then returns soon, and
-	// whoever called it ends the process with Close if it does not.
+	// Prompt runs one turn and returns when it is over. The agent's events go to b.
+	// Cancelling ctx asks the agent to stop. Prompt then returns soon; if it does not,
+	// the caller ends the process with Close.
 	Prompt(ctx context.Context, p Prompt, b *trace.Builder) error
 	// Close ends processes and goroutines and waits for them, for a bounded time.
 	// It is idempotent and makes a running Prompt return.
@@ -55,9 +55,9 @@ type Config struct {
 	// Cwd is the directory that the agent works in. Never from the network.
 	Cwd string
 	// Resume is a token that an earlier Session of the same conversation gave to
-	// Host.Resume, or "". It is the newest, except with a Rewinder that is to go
-	// back. An agent that cannot find the place goes on as well as it can, and says
-	// so in its next turn.
+	// Host.Resume, or "". The token is the newest one, except when a Rewinder must go
+	// back. An agent that cannot find the place goes on as well as it can, and says so
+	// in its next turn.
 	Resume string
 	// Model names the model and Mode the mode, in the agent's own words; "" is the
 	// agent's default.
@@ -65,8 +65,8 @@ type Config struct {
 	// Left are the turns that an earlier process left open, of a [Reattacher]: each will
 	// be given to Reattach, and others may begin before.
 	Left []Left
-	// StateDir is the gateway's directory for notes about running processes, or "".
-	// It is shared by all sessions; see Host.State for a directory of the session's own.
+	// StateDir is the gateway's directory for notes about running processes, or "". All
+	// sessions share the directory; see Host.State for a directory of the session's own.
 	StateDir string
 	// Options are the settings of this agent that only its adapter understands, as
 	// JSON, or nil. An adapter decodes them with [DecodeOptions], which refuses unknown
@@ -102,7 +102,7 @@ func (p Prompt) Text() string {
 	return text.String()
 }
 
-// Host is what the session gives to the agent. It is safe for concurrent use.
+// Host is what the session gives to the agent. A Host is safe for concurrent use.
 type Host interface {
 	// Permit waits for the answer to a permission request that the decoder wrote.
 	// The host has put the answer on record by then; the adapter does not. When
@@ -110,17 +110,17 @@ type Host interface {
 	Permit(ctx context.Context, requestID string) (trace.PermissionResponse, error)
 	// Ask waits for the answer to a question that the decoder wrote.
 	Ask(ctx context.Context, questionID string) (trace.Answer, error)
-	// Files is the workspace. It is closed with the session, not by the agent.
+	// Files is the workspace. The session closes the workspace; the agent must not.
 	Files() workspace.Dir
-	// Begin opens a turn that no prompt of ours began: another user's on a shared
-	// session, or a background task's. The turn ends when End is called on the
+	// Begin opens a turn that no prompt from this gateway started: another user's on a
+	// shared session, or a background task's. The turn ends when End is called on the
 	// Builder, or with the Session.
 	Begin(TurnInfo) *trace.Builder
 	// Note records what happens outside any turn: title, modes, presence.
 	Note(trace.Payload)
 	// History yields the durable records of the session's earlier turns, oldest first,
-	// without the turns that were rewound and without the running turn. It is for
-	// agents that have no memory of their own.
+	// without the turns that were rewound and without the running turn. Agents without
+	// a memory of their own need it.
 	History(ctx context.Context) iter.Seq2[trace.Record, error]
 	// State returns a directory of this session's own, and makes it if need be. The
 	// gateway removes the directory together with the session.
@@ -188,9 +188,10 @@ type Turns interface {
 // Introducer is implemented by a Session whose agent lives elsewhere, where an answer is
 // somebody's who is known there.
 type Introducer interface {
-	// Introduce is called before somebody's answer is taken, with what he brought along,
-	// any number of times and at any time. An error of one sentence says why the answer
-	// cannot be passed on as his. Then it is not taken, and what was asked waits on.
+	// The session calls Introduce before it takes a person's answer, with the person's
+	// token and trace context, any number of times and at any time. An error of one
+	// sentence says why the answer cannot be passed on in their name. Then the answer is
+	// not taken, and the request goes on waiting.
 	Introduce(by string, c Caller) error
 }
 
@@ -214,7 +215,7 @@ type Left struct {
 	Builder *trace.Builder
 	// Prompt is what began it; nil if the agent began by itself.
 	Prompt *trace.Prompt
-	// Theirs says that Host.Begin opened it: nobody here asked for it.
+	// Theirs says that Host.Begin opened it: no user of this gateway asked for it.
 	Theirs bool
 	// Native are the agent's own names of what it did in it so far, in order.
 	Native []string

@@ -12,8 +12,9 @@ import (
 type Caller struct {
 	// Bearer is the sender's own token, where the other side checks it itself.
 	Bearer string
-	// Traceparent is the W3C Trace Context header of the request, or "". What is
-	// there is well-formed and of version 00, so that it can be handed on as it is.
+	// Traceparent is the W3C Trace Context header of the request, or "". A header that
+	// is not empty is well-formed and of version 00, so that it can be passed on as it
+	// is.
 	Traceparent string
 }
 
@@ -32,7 +33,7 @@ func (Caller) String() string { return "caller" }
 // LogValue keeps the token out of logs.
 func (c Caller) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// What a Directory may answer beside a finding.
+// Errors that a Directory may return.
 var (
 	// ErrUnauthorized says that the token counts for nothing on the other side.
 	ErrUnauthorized = errors.New("the token is not valid there")
@@ -55,9 +56,10 @@ type Directory interface {
 	Find(ctx context.Context, sessionID string, c Caller) (Found, error)
 }
 
-// Roster is a Runtime that can say what somebody may do on the other side who has no
-// token there: it asks in the service's name. The service may see more than he may, so
-// that what it is shown says nothing of him: he may do what he is named for.
+// Roster is a Runtime that knows the rights of a user on the other side who has no
+// token there: it asks in the service's name. The service may see more than the user
+// may. So the user's rights follow only from the role that the other side names for
+// them.
 type Roster interface {
 	// FindUser says what the user may do with a session of the other side. It returns
 	// ErrForeign, ErrNoSession, also where it cannot be told, or an error that says why

@@ -9,8 +9,8 @@
 // A turn that failed is a stop record (trace.Builder.End); a Go error from
 // Prompt means "we could not talk to the agent", and becomes a failed stop too.
 //
-// What goes wrong on the way and is no part of a turn is counted: Config.Meter takes
-// a [Count], and a Decoder's [ErrUnknownEvent] through [Meter.Decoded].
+// Failures on the way that are no part of a turn are counted: Config.Meter takes a
+// [Count], and a Decoder's [ErrUnknownEvent] through [Meter.Decoded].
 //
 // Abilities that only some agents have are interfaces of their own, found by
 // assertion: [Prober], [Rewinder] and [Reattacher] on the Runtime,

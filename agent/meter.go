@@ -9,7 +9,7 @@ type Meter func(Count)
 // Count names something that is counted. There are few, for each is a metric.
 type Count string
 
-// What adapters count.
+// The failures that adapters count.
 const (
 	// OpenFailure is a connection to the agent that could not be opened: refused, not
 	// reached in time, turned away in the handshake. One that was open and broke is

@@ -40,9 +40,9 @@ type starter struct {
 	dir    string // for their data
 }
 
-// settings is the gateway's configuration: the demo agent at every pace that is
-// asked for, no limit on what one client may have, for it stands for all of them, and
-// else the defaults.
+// settings is the gateway's configuration: the demo agent at every pace that the
+// benchmark uses, and else the defaults. No limit holds for one client, because the
+// one client stands for all of them.
 const settings = unlimited + `default_agent: at-20ms
 agents:
   at-0ms: {adapter: demo, options: {pace: 0s}}

@@ -154,8 +154,8 @@ type Agent struct {
 	Policy      *permission.Policy        `yaml:"policy"`
 	ToolKinds   map[string]trace.ToolKind `yaml:"tool_kinds"`
 
-	// URL is where an agent lives that is no process of ours, and TokenEnv and
-	// TokenFile say where the token for it stands.
+	// URL is the address of an agent that the gateway does not start. TokenEnv and
+	// TokenFile say where its token is.
 	URL       string `yaml:"url"`
 	TokenEnv  string `yaml:"token_env"`
 	TokenFile string `yaml:"token_file"`

@@ -16,9 +16,9 @@ const (
 	turnClients  = 16
 )
 
-// restLimit bounds how long the gateway may take to come to rest after its work:
-// sessions retire after seconds with this configuration, and NATS lets go of what it
-// knows of the subjects in a block two minutes after it was last read.
+// restLimit bounds the time until the gateway is idle after its work. Sessions
+// retire after seconds with this configuration. NATS frees its index of the subjects
+// in a block two minutes after the block was last read.
 const restLimit = 200 * time.Second
 
 const restful = `

@@ -127,7 +127,8 @@ func toolOf(part map[string]any) (tool string, is bool) {
 	return strings.CutPrefix(kind, "tool-")
 }
 
-// askedIn is the id of what a client tool of ours asks, answered or not.
+// askedIn is the id of the request in a client tool of this gateway, answered or
+// not.
 func askedIn(part map[string]any) string {
 	tool, isTool := toolOf(part)
 	switch id := textIn(part, "toolCallId"); {
@@ -139,9 +140,9 @@ func askedIn(part map[string]any) string {
 	return ""
 }
 
-// readAnswered reads a part: an approval that was responded to and of which the
-// server has not told the outcome yet, or a client tool of ours with its output.
-// Any other part gives a reply without an id.
+// readAnswered reads a part: an approval that has a response but no outcome from
+// the server yet, or a client tool of this gateway with its output. Any other part
+// gives a reply without an id.
 func readAnswered(part map[string]any) (a answered, size int, err error) {
 	tool, isTool := toolOf(part)
 	state := textIn(part, "state")

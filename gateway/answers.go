@@ -54,7 +54,8 @@ func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, answer)
 }
 
-// sender is who answers by a request. A guest came by the agent whose server judged him.
+// sender is the person who answers by a request. A guest's token was judged by the
+// server of the agent PassThrough.
 func (g *gateway) sender(r *http.Request) session.Sender {
 	return session.Sender{By: caller(r), Caller: agent.Caller{Bearer: g.bearer(r.Context(), g.PassThrough), Traceparent: traceparent(r.Header)}}
 }

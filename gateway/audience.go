@@ -11,14 +11,14 @@ import (
 // mostUsers bounds how many of those who look at a session are named.
 const mostUsers = 100
 
-// audience knows who looks at which session by WebSocket. It is the one thing that is
-// told to browsers and is in no log: it is over when they leave.
+// audience knows the users that read a session by WebSocket. Browsers learn of them,
+// but no log holds them: their presence ends when they leave.
 type audience struct {
 	mu sync.Mutex
 	of map[string][]*onlooker
 }
 
-// enter counts somebody, and tells him who is there.
+// enter counts a user, and returns the users that are present.
 func (a *audience) enter(o *onlooker) browser.Presence {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -34,7 +34,7 @@ func (a *audience) announce(o *onlooker) {
 	a.tell(o, agentops.UserJoined{Presence: a.presence(o)})
 }
 
-// leave tells the others that somebody has left, unless he is there by another socket.
+// leave tells the others that a user has left, unless the user has another socket.
 func (a *audience) leave(o *onlooker) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -3,8 +3,8 @@ package gateway
 import "slices"
 
 // maxBlank is how much space may stand between two tokens of a body. The decoder
-// looks at all of it anew for every piece that comes, so that the time which space
-// takes grows with its square: 16 MB of it took a minute and a half.
+// scans all of the space again for every piece that comes, so that the time grows
+// with the square of the space: 16 MB took a minute and a half.
 const maxBlank = 64 << 10
 
 // blank counts the space at the end of what was read so far.

@@ -301,8 +301,8 @@ func (s *scanner) input(into *json.RawMessage) error {
 	return err
 }
 
-// What is kept of a value costs more than its own bytes. It is counted, so that what
-// is kept of a message is what it costs.
+// A kept value costs more than its own bytes. These costs are counted, so that the
+// bound on a message bounds its memory.
 const (
 	costOfValue  = 48
 	costOfObject = 320
@@ -315,8 +315,8 @@ func (s *scanner) keeps(cost int) bool {
 	return s.kept <= s.most
 }
 
-// value reads one value. What is not to be kept, or is beyond what is kept of
-// one message, is read and dropped.
+// value reads one value. A value that is not kept, or is beyond the bound of one
+// message, is read and dropped.
 func (s *scanner) value(depth int, keep bool) (any, error) {
 	if depth > maxDepth {
 		return nil, malformed("The request body is nested deeper than %d levels.", maxDepth)

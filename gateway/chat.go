@@ -62,8 +62,9 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// comeIn admits the sender of a POST whose body is here. Where the path names the
-// session he was admitted before it was read, and that may have taken its time.
+// comeIn admits the sender of a POST whose body is here. If the path names the
+// session, the sender was admitted before the body was read, which may have taken
+// long.
 func (g *gateway) comeIn(r *http.Request, req chatRequest) (*http.Request, session.Info, error) {
 	if r.PathValue("id") == "" {
 		return g.arrive(r, req.ID, cmp.Or(r.URL.Query().Get("agent"), req.Agent, g.Hub.Default))

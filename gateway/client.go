@@ -17,8 +17,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// onlooker is a browser that looks at a session by WebSocket. What it sees it reads
-// from the log, as everybody does; it holds nobody up.
+// onlooker is a browser that looks at a session by WebSocket. The onlooker reads
+// from the log, as all subscribers do, and holds no other reader up.
 type onlooker struct {
 	g       *gateway
 	r       *http.Request // as it came, to ask again what its sender may

@@ -30,8 +30,8 @@ func (o *onlooker) listen(ctx context.Context) error {
 	}
 }
 
-// heed does what a frame asks for. Its error ends the socket; what is wrong with the
-// frame is told to its sender.
+// heed does what a frame asks for. Its error ends the socket; the sender of a wrong
+// frame gets an error frame.
 func (o *onlooker) heed(ctx context.Context, data []byte) error {
 	o.g.Hub.Touch(o.id)
 	if err := o.g.limiter.request(o.who.ID); err != nil {
@@ -95,8 +95,8 @@ func (o *onlooker) obey(ctx context.Context, f agentops.Frame) error {
 	return nil // of a type that is not known
 }
 
-// may returns why the browser's user may not do what needs the role, or nil. It asks
-// anew each time, for a socket lives long; the session agent does not look at all.
+// may returns why the browser's user may not do what needs the role, or nil. The
+// check runs for every frame, because a socket lives long.
 func (o *onlooker) may(need access.Role) error {
 	_, _, err := o.g.judge(o.r, o.id, need)
 	return err
@@ -146,7 +146,7 @@ func (o *onlooker) prompt(ctx context.Context, f agentops.Prompt) error {
 	return err
 }
 
-// sender is who is behind the socket, with what he brought along.
+// sender is the user behind the socket, with their token and trace context.
 func (o *onlooker) sender() session.Sender {
 	return session.Sender{By: o.who.ID, Caller: o.g.sender(o.r).Caller}
 }
@@ -249,7 +249,7 @@ func (o *onlooker) promote(ctx context.Context) error {
 	return err
 }
 
-// revert takes back one's own message, and all that followed it.
+// revert removes a message of the user's own, and all that followed it.
 func (o *onlooker) revert(ctx context.Context, message string) error {
 	if err := o.may(access.Collaborator); err != nil {
 		return err

@@ -76,9 +76,9 @@ func (g *gateway) continuation(r *http.Request, req chatRequest, message string,
 	}
 }
 
-// askedAgain are the requests that the sender has answered otherwise than whoever
-// was first. A client that cannot be told the answer would go on showing its own;
-// asked again, it forgets that.
+// askedAgain are the requests to which the sender and the first person gave
+// different answers. A client whose protocol has no chunk for the answer would go
+// on showing its own; a second request makes it forget that.
 func askedAgain(parts []answered, allowed map[string]bool, o uistream.Options) []uistream.Chunk {
 	var all []uistream.Chunk
 	for _, p := range parts {

@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// expiring ends the context of a request when the token counts no more that it was sent
-// with. What goes on without the sender, as his turn does, does not hang on it.
+// expiring ends the context of a request when the request's token expires. Work that
+// goes on without the sender, such as their turn, must not depend on it.
 func expiring(r *http.Request) (*http.Request, context.CancelFunc) {
 	p, _ := access.From(r.Context())
 	if p.Expires.IsZero() {

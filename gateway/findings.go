@@ -14,15 +14,15 @@ const (
 	// foundFor is how long what the other side said is believed; who was refused may try
 	// again sooner.
 	foundFor, refusedFor = 5 * time.Second, 2 * time.Second
-	// knownFor is how long it is remembered that somebody was let in.
+	// knownFor is how long the gateway remembers that a visitor had access.
 	knownFor = 10 * time.Minute
 	// findWithin bounds one question to the other side.
 	findWithin = 10 * time.Second
 	// mostAsking bounds the questions that are under way in a lane, mostOfOne those of one
 	// visitor among them, and mostFindings what is remembered of their answers.
 	mostAsking, mostOfOne, mostFindings = 32, 8, 4096
-	// mostTried bounds how many sessions one visitor may try at a time into which he was
-	// not let before: also somebody who is known may make names up.
+	// mostTried bounds how many sessions without earlier access one visitor may try at a
+	// time: a known visitor may make names up, too.
 	mostTried = 256
 	// sweepEvery is how often room is looked for where there is none.
 	sweepEvery = 100 * time.Millisecond
@@ -31,9 +31,9 @@ const (
 // findings remembers for a moment what another side said of visitors, so that a page
 // with its few requests costs one question. It holds no token.
 //
-// Who brings a token that was good for nothing yet is a stranger. There may be any
-// number of those, so they have a lane of their own: they take nobody's place, and
-// nobody else waits behind them.
+// A visitor whose token has given no access yet is a stranger. There may be any
+// number of strangers, so they have a lane of their own: no known visitor waits
+// behind them.
 type findings struct {
 	mu               sync.Mutex
 	of               map[knock]*finding
@@ -42,8 +42,8 @@ type findings struct {
 	strangers, known lane
 }
 
-// visitor is somebody who comes to the sessions of an agent: a guest, by the hash of his
-// token, or a principal of ours.
+// visitor is a user of an agent's sessions: a guest, by the hash of their token, or a
+// principal of this gateway.
 type visitor struct {
 	guest            [sha256.Size]byte
 	principal, agent string
@@ -62,8 +62,8 @@ type lane struct {
 	swept    time.Time // when room was made last
 }
 
-// tries is what is remembered of a visitor: how often he was let in, and how often not,
-// or not yet.
+// tries counts a visitor's sessions: those with access, and those without access or
+// without an answer yet.
 type tries struct{ in, open int }
 
 // queue is the questions of a visitor that wait or are under way.
@@ -89,8 +89,8 @@ func newFindings() *findings {
 	return f
 }
 
-// find asks the other side, unless that was done just now. was tells whether the visitor
-// was let in not long ago, whatever is said now.
+// find asks the other side, unless that was done just now. was reports whether the
+// visitor had access not long ago, whatever the answer is now.
 func (f *findings) find(ctx context.Context, k knock, ask func(context.Context) (agent.Found, error)) (found agent.Found, was bool, err error) {
 	f.mu.Lock()
 	now := time.Now()
@@ -122,8 +122,8 @@ func (f *findings) find(ctx context.Context, k knock, ask func(context.Context) 
 	}
 }
 
-// ask asks when it is the visitor's turn, of whose questions own bounds how many are under
-// way, and then that of his lane.
+// ask waits first for a place among the visitor's questions, which own bounds, and then
+// for a place in the visitor's lane.
 func (f *findings) ask(ctx context.Context, k knock, one *finding, own chan struct{}, ask func(context.Context) (agent.Found, error)) {
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()

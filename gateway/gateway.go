@@ -47,8 +47,8 @@ type Options struct {
 	// Guard lets requests through to the routes, with their Principal: the Wrap of
 	// an access.Guard. Without one nobody has a role.
 	Guard func(http.Handler) http.Handler
-	// Sockets are the WebSockets that are open, for whoever waits for their end. Those
-	// of this gateway only, if nil.
+	// Sockets are the open WebSockets, so that the caller can wait for their end. If
+	// nil, the gateway keeps its own.
 	Sockets *Sockets
 	// Runners takes runners that drive sessions; nil: none.
 	Runners Runners
@@ -72,8 +72,8 @@ type gateway struct {
 	audience *audience
 }
 
-// New returns the routes behind their guard. Who is refused by the guard is counted
-// and paced as everybody else.
+// New returns the routes behind their guard. A client that the guard refuses is
+// counted and paced like all others.
 func New(o Options) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

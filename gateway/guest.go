@@ -56,7 +56,7 @@ func (g *gateway) visit(ctx context.Context, guest access.Guest, id string) (acc
 
 var errNoSessionThere = &refusal{http.StatusNotFound, "unknown_session", "There is no such session."} //nolint:gochecknoglobals // a constant in all but name
 
-// notFound is what a guest is told when a directory has not found his session.
+// notFound is the refusal for a guest whose session a directory has not found.
 func (g *gateway) notFound(ctx context.Context, guest access.Guest, id string, err error) error {
 	switch {
 	case errors.Is(err, agent.ErrUnauthorized):

@@ -30,9 +30,10 @@ func (g *gateway) seek(r *http.Request) []string {
 	return nil
 }
 
-// whoKnows names the agents of which one knows what a principal may do in a session, if
-// that is not known here. had is why there is no session here. One that is here and not
-// his is sought like one that is nowhere: he is not to learn by that which of the two it is.
+// whoKnows names the agents whose servers may know the principal's role in a session, if the
+// gateway does not know it. had is why there is no session here. A session that is here and
+// somebody else's is looked up like one that is nowhere, so that the answer does not tell
+// the two apart.
 func (g *gateway) whoKnows(p access.Principal, id string, info session.Info, had error, seek []string) []string {
 	_, told := g.Hub.Roster(info.Agent)
 	switch {
@@ -46,8 +47,8 @@ func (g *gateway) whoKnows(p access.Principal, id string, info session.Info, had
 }
 
 // hosted is what a principal may do in a session that one of the agents' servers has. A
-// session that is known there, to somebody who may enter it, and not here, is made. What
-// cannot be told is no session.
+// session that the server knows and p may enter is made here, if it is not known yet. If
+// no server can tell, there is no such session.
 func (g *gateway) hosted(ctx context.Context, p access.Principal, id string, agents []string) (access.Role, session.Info, error) {
 	for _, name := range agents {
 		roster, _ := g.Hub.Roster(name)
@@ -82,9 +83,9 @@ func (g *gateway) hold(ctx context.Context, p access.Principal, role access.Role
 	return role, info, err
 }
 
-// untold is what somebody hears of whom a server has not said what he may do, or nil:
-// that there is no such session. Only who was let in not long ago hears that it could not
-// be asked: he learns nothing by that.
+// untold is the error for a principal whose rights a server has not named, or nil: there
+// is no such session. Only a principal who had access not long ago learns that the server
+// could not be reached, because that reveals nothing new to them.
 func (g *gateway) untold(ctx context.Context, agentName, id string, was bool, err error) error {
 	much, is := errors.AsType[*tooMuch](err)
 	switch {

@@ -70,9 +70,9 @@ func hosting(t *testing.T, h *host) func(*session.Options) {
 	}
 }
 
-// A session that is not known here is looked up where it lives, and what its server says
-// of the caller counts: on every route of the session, in either way of sharing, whatever
-// his role in the gateway is.
+// The gateway looks up a session that it does not know on the session's server. The
+// server's word on the caller counts: on every route of the session, in either way of
+// sharing, whatever the caller's role in the gateway is.
 func TestB01_B07_ASessionIsFoundOnItsServer(t *testing.T) {
 	prompt := submit("", "u1", "over there")
 	for _, adapt := range [][]func(*gateway.Options){nil, {privately}} {
@@ -91,12 +91,12 @@ func TestB01_B07_ASessionIsFoundOnItsServer(t *testing.T) {
 			{"bob", "viewer", "POST", "/api/sessions/far-7/stop", "", 200},
 			{"ada", "viewer", "POST", "/api/sessions/far/chat", prompt, 200},
 			{"ada", "viewer", "POST", "/api/sessions/none/chat", prompt, 404},
-			// It is known now, and still nobody enters it by what he is here.
+			// The session is known now, but a role in the gateway still gives no access.
 			{"eve", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
 			{"eve", "collaborator", "POST", "/api/chat", submit("far", "u2", "hello"), 404},
 			{"vic", "collaborator", "POST", "/api/sessions/far/chat", prompt, 404},
 			{"bob", "collaborator", "DELETE", "/api/sessions/far", "", 403},
-			{"root", "admin", "GET", "/api/sessions/far", "", 200}, // but for who runs the gateway
+			{"root", "admin", "GET", "/api/sessions/far", "", 200}, // except the admin, who runs the gateway
 		})
 		if status := s.refusedSocket("/api/sessions/far-8/ws?role=client", as("eve", "collaborator")...); status != 404 && status != 403 {
 			t.Errorf("a stranger's socket: %d", status)

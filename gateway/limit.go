@@ -13,11 +13,11 @@ import (
 	"github.com/tributary-dev/tributary/access"
 )
 
-// Limits bound what one principal may have of the gateway, so that a program of
-// his that runs wild leaves something for everybody else. No honest app meets the
-// defaults: a thousand tabs that come back at once after a restart do not, nor
-// does an app's server that holds one token for all of its users. Of each, zero
-// means the default and a negative number no bound.
+// Limits bound the use of the gateway by one principal, so that a program that runs
+// wild leaves something for everybody else. No honest app meets the defaults: a
+// thousand tabs that come back at once after a restart do not, nor does an app's
+// server that holds one token for all of its users. Of each, zero means the default
+// and a negative number no bound.
 type Limits struct {
 	// Requests is how many a second may go on for ever (100); Burst is how many
 	// may come at once (2,000). Without a bound on the one there is none on the other:
@@ -51,8 +51,8 @@ type tooMuch struct {
 
 func (e *tooMuch) Error() string { return e.sentence }
 
-// limiter keeps the Limits. It remembers those who use the gateway now: whoever
-// rests costs nothing, however many there have been.
+// limiter keeps the Limits. Idle principals are evicted, so the limiter's memory is
+// bounded.
 type limiter struct {
 	limits Limits
 

@@ -12,8 +12,8 @@ import (
 const downloadCost = 2
 
 // messages is a session's history as the stock client holds it: a plain
-// UIMessage[]. A Link header leads to what came before. What can go wrong does so
-// before the first byte, and has its status.
+// UIMessage[]. A Link header leads to what came before. All failures happen before
+// the first byte, and have their status.
 func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	const page, most = 100, 1000
 	wish, err := g.wish(r)
@@ -55,8 +55,8 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// damageNotice heads a history from which something is missing, for whoever
-// reads it on the screen.
+// damageNotice heads a history with lost records, for the people who read it on the
+// screen.
 func damageNotice(session, lost string) uistream.Message {
 	return uistream.Message{
 		ID: "damaged_" + session, Role: "system",

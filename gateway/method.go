@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// elsewhere answers what no route takes: another method's path, or no path of ours.
+// elsewhere answers a request that no route takes: the path has other methods only,
+// or is unknown.
 func (g *gateway) elsewhere(mux *http.ServeMux) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if allowed := methods(mux, r); len(allowed) > 0 {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// paced bounds every wait for a client: for the pieces of its body, and for its
-// taking the pieces of a response. Whoever stops in the middle, or is gone without
-// a word, does not hold its connection for ever.
+// paced bounds every wait for a client: for the pieces of its body, and until it
+// takes the pieces of a response. So a client that stops in the middle, or
+// disappears, does not hold its connection for ever.
 func (g *gateway) paced(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
@@ -114,8 +114,8 @@ func (p *pacedResponse) Write(data []byte) (written int, err error) {
 	return written, nil
 }
 
-// SetWriteDeadline is for http.ResponseController: whoever calls it paces the
-// response itself.
+// SetWriteDeadline is for http.ResponseController: its caller paces the response
+// itself.
 func (p *pacedResponse) SetWriteDeadline(deadline time.Time) error {
 	p.own = true
 	return p.control.SetWriteDeadline(deadline)

@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
-// Who somebody is and what he may do in a session is told here in the words of an Agent
-// Ops server: so another gateway finds out, whose agent is a session of this one.
+// These routes give a user's identity and rights in the words of an Agent Ops server.
+// Another gateway whose agent is a session of this one asks them.
 
 // farSession is a session as GET /api/sessions/{id} tells it besides.
 type farSession struct {
@@ -29,7 +29,7 @@ type participant struct {
 	Role   access.Role `json:"role"`
 }
 
-// me tells the sender who he is. A guest is nobody by his token alone.
+// me returns the sender's identity. A guest's token alone gives none.
 func (g *gateway) me(w http.ResponseWriter, r *http.Request) error {
 	p, _ := access.From(r.Context())
 	if _, guest := access.GuestOf(r.Context()); guest || p.ID == "" {

@@ -9,8 +9,8 @@ import (
 // maxPassedOn bounds what is put on record as it was sent, whatever it is.
 const maxPassedOn = 1 << 20
 
-// passOn makes the JSON of a value that is passed on as it is. Its texts are measured
-// first, for JSON may take six bytes for one of theirs.
+// passOn makes the JSON of a value that is passed on as it is. The texts are measured
+// first, because JSON may take six bytes for one byte of text.
 func passOn(name string, v any) (json.RawMessage, error) {
 	if textsIn(v) > maxPassedOn {
 		return nil, tooMuchPassedOn(name)

@@ -48,7 +48,7 @@ func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 	Refuse(w, r, status, code, text)
 }
 
-// told is what the sender of a request is told of an error.
+// told is an error in the form in which the sender of the request gets it.
 func (g *gateway) told(r *http.Request, err error) (status int, code, text string) {
 	status, code = statusOf(err)
 	if status != http.StatusInternalServerError {

@@ -29,7 +29,7 @@ type RunnerConn interface {
 	Close(reason string) error
 }
 
-// What a runner that is not admitted is told.
+// Errors for a runner that is not admitted.
 var (
 	ErrNoRunner    = errors.New("this session is not driven by a runner, or is not begun yet: begin it with an agent that is, then try again")
 	ErrRunnerToken = errors.New("the runner's token is not valid for this session: check it")

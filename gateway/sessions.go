@@ -24,7 +24,7 @@ type sessionView struct {
 	Owner string       `json:"owner,omitempty"`
 	Role  access.Role  `json:"role"`
 	Kind  session.Kind `json:"kind,omitempty"`
-	// Members are told to owners.
+	// Members are shown to owners only.
 	Members map[string]string `json:"members,omitempty"`
 	// AISDK is false where AI SDK clients may not use the session's own route.
 	AISDK bool `json:"ai_sdk"`

@@ -81,7 +81,7 @@ func (s *socket) offer(frame []byte) bool {
 	return true
 }
 
-// signal wakes whoever waits, or who comes next to wait.
+// signal wakes the goroutine that waits, or the next that will wait.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Sockets are the WebSockets that are open. The server lets go of their connections, so
-// that its own end does not wait for them: whoever ends the gateway does. They end by
-// themselves when the hub has closed. The zero value is good.
+// Sockets are the WebSockets that are open. The server has handed their connections
+// over, so its own end does not wait for them. The caller that ends the gateway must
+// wait. They end by themselves when the hub has closed. The zero value is good.
 type Sockets struct {
 	mu   sync.Mutex
 	open int

@@ -11,8 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
-// errForeign says that a session is not for the sender. It is told as if there were no
-// such session, unless a setting says otherwise.
+// errForeign says that the sender may not see a session. The answer is the same as for
+// a session that does not exist, unless a setting says otherwise.
 var errForeign = fmt.Errorf("%w", session.ErrUnknownSession)
 
 // roleIn is what somebody may do in a session of these people, by the rules that
@@ -31,9 +31,9 @@ func (g *gateway) roleIn(p access.Principal, id string, people session.People) a
 	return member
 }
 
-// admit lets the sender of a request into a session, if there is one and his role there
-// is enough. In the request that it returns he has that role. A session that is not known
-// here is sought where the agents live.
+// admit gives the sender of a request access to a session, if there is one and the
+// sender's role in it is enough. In the returned request the principal has that role. A
+// session that the gateway does not know is looked up on the agents' servers.
 func (g *gateway) admit(r *http.Request, id string, need access.Role, seek ...string) (*http.Request, session.Info, error) {
 	r, info, err := g.judge(r, id, need, seek...)
 	if err == nil {
@@ -98,8 +98,9 @@ func roleTooSmall(have, need access.Role) error {
 	return &refusal{http.StatusForbidden, "forbidden", "Your role is " + have.String() + "; this needs " + need.String() + "."}
 }
 
-// member lets a request through whose sender has the role in the session that its path
-// names. unseen answers where there is no such session for him; nil: the status does.
+// member lets a request through if its sender has the role in the session that the
+// path names. If the sender may see no such session, unseen answers; if unseen is nil,
+// the status does.
 func (g *gateway) member(need access.Role, h, unseen handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		admitted, _, err := g.admit(r, r.PathValue("id"), need, g.seek(r)...)
@@ -147,8 +148,8 @@ func (g *gateway) adapt(r *http.Request, need access.Role) (*http.Request, sessi
 }
 
 // arrive is admit for a route whose body names the session, which it may have made.
-// Then info is empty. Who could not make it hears the same of one that is somebody
-// else's and of one that is nowhere.
+// Then info is empty. A sender who may not make the session gets the same answer
+// for a session of another person and for one that does not exist.
 func (g *gateway) arrive(r *http.Request, id, agent string) (*http.Request, session.Info, error) {
 	p, _ := access.From(r.Context())
 	admitted, info, err := r, session.Info{}, error(session.ErrUnknownSession)
@@ -171,16 +172,16 @@ func (g *gateway) arrive(r *http.Request, id, agent string) (*http.Request, sess
 	return admitted, info, err
 }
 
-// foundOnly reports whether somebody may have no session with an agent but those that
-// its server says are his: the service's token would open him any.
+// foundOnly reports whether p may have only those sessions with an agent that the
+// agent's server grants to p. The service's token would open every session.
 func (g *gateway) foundOnly(p access.Principal, agent string) bool {
 	_, is := g.Hub.Roster(agent)
 	return is && g.Private && !p.Role.Allows(access.Admin)
 }
 
 // mayMake returns why the sender of a request may not make a session with an agent, or
-// nil. Those of the agent that judges tokens are whose its server says they are: nobody
-// else takes the id of one before he comes, to read then what he says.
+// nil. For the agent that judges tokens, the agent's server says who owns a session. So
+// another person cannot take the id beforehand and read later what the owner says.
 func (g *gateway) mayMake(r *http.Request, agent string) error {
 	p, _ := access.From(r.Context())
 	agent = cmp.Or(agent, g.Hub.Default)
@@ -208,7 +209,7 @@ func (g *gateway) mayArrive(h handler) handler {
 }
 
 // visible tells which sessions the sender of a request finds in a list. Guests find
-// none: nobody here knows which are theirs.
+// none, because only the agent's server knows their sessions.
 func (g *gateway) visible(ctx context.Context) func(id string, people session.People) bool {
 	p, _ := access.From(ctx)
 	return func(id string, people session.People) bool { return g.roleIn(p, id, people) != 0 }

@@ -10,8 +10,9 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// admission is how somebody was admitted to a session: who he was before, and for what
-// role. A context keeps it under an admissionKey.
+// admission is how the sender of a request was admitted to a session: the principal
+// before that, and the role that the request needs. A context keeps it under an
+// admissionKey.
 type admission struct {
 	sender access.Principal
 	need   access.Role
@@ -31,7 +32,7 @@ func asItCame(r *http.Request) *http.Request {
 }
 
 // take is readJSON for what is to be done in a session. The sender was admitted before
-// his body was here, and that may have taken its time: it is asked again.
+// the body arrived, which may have taken long, so take checks the sender again.
 func (g *gateway) take(w http.ResponseWriter, r *http.Request, v any) error {
 	if err := readJSON(w, r, v); err != nil {
 		return err
@@ -44,10 +45,10 @@ func (g *gateway) take(w http.ResponseWriter, r *http.Request, v any) error {
 	return err
 }
 
-// staying is the context of an admitted request, which ends when its sender may look at
-// the session no more: he is no member any more, or the server that judges his token
-// says so. Where the role in the gateway counts nobody is ever put out. The function
-// that it returns ends the asking.
+// staying is the context of an admitted request. The context ends when the sender may
+// no longer read the session: the sender is no member any more, or the server that
+// judges the token says so. Where the role in the gateway counts, access never ends
+// this way. The returned function ends the checks.
 func (g *gateway) staying(ctx context.Context, r *http.Request, id string) (_ context.Context, leave func()) {
 	a, _ := r.Context().Value(admissionKey{}).(admission)
 	if _, guest := access.GuestOf(ctx); !g.Private && !guest && !a.hosted {

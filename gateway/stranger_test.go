@@ -222,7 +222,8 @@ func TestB07_WhoIsPutOutFollowsNoLonger(t *testing.T) {
 	}
 }
 
-// Who is put out while what he asks for is on its way does not get it, nor himself in again.
+// A member who is removed while the body of a request is under way gets 404, and cannot
+// become a member again by that request.
 func TestB07_WhoIsPutOutFinishesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, nil, func(o *gateway.Options) { o.Private, o.Permits = true, []access.Who{{Role: access.Viewer}} })

@@ -6,9 +6,9 @@ import (
 )
 
 // traceparent reads the W3C Trace Context of a request: https://www.w3.org/TR/trace-context/.
-// One that is not well-formed, or that comes twice, counts as none: whoever reads it
-// next begins a trace of its own. One of a later version is handed on as what is known
-// of it, which is version 00.
+// A header that is not well-formed, or that comes twice, counts as none, so that the next
+// reader begins a trace of its own. A header of a later version is passed on in the known
+// form, which is version 00.
 func traceparent(h http.Header) string {
 	const (
 		version = 2

@@ -14,7 +14,7 @@ import (
 // Elsewhere is the label of agents that the configuration does not name any more.
 const Elsewhere = "other"
 
-// Meter holds all that is measured. It is safe for concurrent use.
+// Meter holds all that is measured. A Meter is safe for concurrent use.
 type Meter struct {
 	registry *prometheus.Registry
 	agents   map[string]bool

@@ -143,8 +143,8 @@ func (d *Desk[A]) Wait(ctx context.Context, id string) (A, error) {
 	return s.answer, nil
 }
 
-// AwaitRecord waits until the answer that somebody has given is on record. What has
-// none is not waited for.
+// AwaitRecord waits until the answer that somebody has given is on record. If there
+// is no answer, AwaitRecord returns at once.
 func (d *Desk[A]) AwaitRecord(id string) {
 	d.mu.Lock()
 	s := d.slips[id]

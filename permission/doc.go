@@ -2,10 +2,10 @@
 // [Policy] is asked first, then somebody, once, and request and answer are a
 // pair on record.
 //
-// A [Desk] is where requests and questions wait. Its contract: what was opened
-// has exactly one end (an answer, or its withdrawal), whoever is first; the end
-// is on record before anybody who waits learns of it; everybody who comes later
-// is told who was first, when and how, until the turn is forgotten.
+// A [Desk] is where requests and questions wait. Its contract has three rules.
+// Every opened request has exactly one end, its answer or its withdrawal, and the
+// first counts. The end is on record before a waiting caller learns of it. Later
+// callers learn who was first, when and how, until the turn is forgotten.
 //
 // Options are chosen by what they mean, never by their ids, and "always" only
 // where somebody named it.

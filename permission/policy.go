@@ -44,7 +44,7 @@ type Rule struct {
 	Commands []string `json:"commands,omitempty" yaml:"commands,omitempty"`
 	// Then is the verdict.
 	Then Verdict `json:"then" yaml:"then"`
-	// Reason is told to the agent when the call is denied.
+	// The agent gets Reason when the call is denied.
 	Reason string `json:"reason,omitempty" yaml:"reason,omitempty"`
 }
 
@@ -166,8 +166,8 @@ func (r Rule) about(c trace.ToolCall, s Scope) answer {
 	return yes
 }
 
-// like matches * and ?. It goes back to the last * only, which is enough and
-// keeps it from taking exponential time.
+// like matches * and ?. The match backtracks to the last * only. That suffices, and
+// avoids exponential time.
 func like(pattern, name []rune) bool {
 	p, n, star, from := 0, 0, -1, 0
 	for n < len(name) {

@@ -11,11 +11,11 @@ import (
 
 // Scope is what a policy knows of the agent whose calls it judges.
 type Scope struct {
-	// Contains reports whether a path is in the workspace. It may read the file
+	// Contains reports whether a path is in the workspace, and may read the file
 	// system. Without it no path is in the workspace.
 	Contains func(path string) bool
-	// Resolve returns a path of the workspace, relative to it and without symlinks.
-	// It may read the file system. Without it no rule with paths allows anything.
+	// Resolve returns a path of the workspace, relative to it and without symlinks,
+	// and may read the file system. Without it no rule with paths allows anything.
 	Resolve func(path string) (string, error)
 	// Tools says what the strings of an input mean. Of a tool that the table does
 	// not know, nearly every string counts as a path.
@@ -30,8 +30,8 @@ const mostPaths = 64
 
 // inside reports whether a call provably touches nothing but the workspace. The
 // proof covers the input as the agent will run it, not only the locations that are
-// shown: each string that the agent may take for a path or for a pattern. An input
-// that is not understood proves nothing.
+// shown. Each string that the agent may take for a path or for a pattern counts. An
+// input that is not understood proves nothing.
 func (s Scope) inside(c trace.ToolCall) bool {
 	switch c.ToolKind {
 	case trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch:

@@ -3,7 +3,7 @@ package permission
 import "sync"
 
 // Script is how far one session is in a policy's script. The zero value is at the
-// beginning. It is safe for concurrent use.
+// beginning. A Script is safe for concurrent use.
 type Script struct {
 	mu   sync.Mutex
 	used map[int]bool

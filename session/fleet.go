@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// fleet bounds the agents that are open at once, and shares them out: each person has at
-// most a share of the places, and those who wait for a place get one in turn.
+// fleet bounds the agents that are open at once, and shares them out. Each person has at
+// most a share of the places, and waiting people get a place in turn.
 type fleet struct {
 	mu      sync.Mutex
 	max     int
@@ -39,11 +39,11 @@ func newFleet(limit, share int, patient time.Duration) *fleet {
 	return &fleet{max: limit, share: min(share, limit), patient: patient, open: map[*live]place{}, served: map[string]uint64{}}
 }
 
-// reserve takes a place for a session's agent, for a turn of somebody. Where none is free
-// it closes the agent that has been idle longest, of those that it can close. Where all of
-// them work it tells, and waits; one that has only waited for its user for long enough
-// hears that nobody answers, for a page that was closed must not hold a place that somebody
-// else needs. The caller holds l.opens.
+// reserve takes a place for a session's agent, for a turn of the person by. If no place is
+// free, reserve closes the agent that has been idle longest, of those that it can close. If
+// all agents work, reserve calls full once, and waits. If an agent has waited too long for
+// its user, reserve ends that wait without an answer. A page that was closed must not hold
+// a place that somebody else needs. The caller holds l.opens.
 func (f *fleet) reserve(ctx context.Context, l *live, by string, now func() time.Time, full func(reason string)) error {
 	w := &waiter{l, by, make(chan struct{}, 1)}
 	f.mu.Lock()
@@ -112,9 +112,9 @@ func (f *fleet) leave(w *waiter) {
 	})
 }
 
-// next is the waiter whose turn it is: of the people who have not used up their share the
-// one who got a place longest ago, and of that person's turns the one that came first. The
-// caller holds f.mu.
+// next is the waiter that gets the next place. Among the people who have not used up their
+// share, the one who got a place longest ago comes first. Of that person's turns, the
+// oldest comes first. The caller holds f.mu.
 func (f *fleet) next() *waiter {
 	var next *waiter
 	for _, w := range f.queue {

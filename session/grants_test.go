@@ -44,8 +44,9 @@ func calls(waiting chan<- string, ended *[]trace.PermissionResponse) scripted {
 	}}
 }
 
-// An "always" that the agent does not keep is a grant of the session: it covers the
-// same call, is shown, survives a restart, and ends when it is revoked or expires.
+// An "always" that the agent does not keep is a grant of the session. The grant
+// covers the same call, is shown, survives a restart, and ends when it is revoked
+// or expires.
 func TestAnAlwaysThatTheAgentDoesNotKeepIsAGrant(t *testing.T) {
 	for _, c := range []struct {
 		scope            permission.GrantScope

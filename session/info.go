@@ -29,8 +29,9 @@ type Info struct {
 	Hosted bool `json:"hosted,omitempty"`
 	// NoChat says that the session is not open to AI SDK clients by its own route.
 	NoChat bool `json:"no_chat,omitempty"`
-	// Letter is whose letter the session's streams follow, if one was chosen when
-	// it was made. It is kept for whoever writes them.
+	// Letter names the specification that the session's streams follow to the letter,
+	// if one was chosen when the session was made. The gateway reads it; this package
+	// only keeps it.
 	Letter string `json:"letter,omitempty"`
 	// Mode and Model are those that somebody chose for the agent; "" is the default.
 	Mode      string    `json:"mode,omitempty"`

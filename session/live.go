@@ -18,8 +18,9 @@ type live struct {
 	hub *Hub
 	id  string
 
-	// telling holds a token while a message is taken, or taken back, until that is on
-	// record: what the log says later was said later. Unlike at a mutex, who waits may go.
+	// telling serializes writes to the history: a message or a rewind holds the token
+	// until it is on record, so that log order equals arrival order. A channel, not a
+	// mutex, so that a caller can stop waiting.
 	telling chan struct{}
 
 	script permission.Script // how far the session is in its policy's script

@@ -61,7 +61,7 @@ func (l *live) stateDir() string {
 	return filepath.Join(l.hub.StateDir, "agents", hex.EncodeToString(name[:]))
 }
 
-// removeState removes what the agent has kept. It is called when the session is deleted.
+// removeState removes the agent's files when the session is deleted.
 func (l *live) removeState() error {
 	dir := l.stateDir()
 	if dir == "" {

@@ -17,8 +17,8 @@ var errNotReady = errors.New("the agent did not become ready within")
 // after it.
 type opened struct{ agent.Session }
 
-// openAgent returns the session's agent for a turn of somebody, and opens it if need be;
-// full is called if the turn has to wait for another agent to come to rest.
+// openAgent returns the session's agent for a turn of the person by, and opens the agent
+// if need be. If the turn must wait until another agent is idle, openAgent calls full.
 func (l *live) openAgent(ctx context.Context, by string, full func(reason string)) (*opened, error) {
 	l.opens.Lock()
 	defer l.opens.Unlock()
@@ -130,7 +130,7 @@ func (l *live) endAgent() {
 	l.forgetAgent(s)
 }
 
-// forgetAgent lets go of an agent that was closed.
+// forgetAgent drops the reference to an agent that was closed.
 func (l *live) forgetAgent(s *opened) {
 	l.mu.Lock()
 	mine := l.agent == s

@@ -83,11 +83,11 @@ type Options struct {
 	// StopPatience is how long an agent may take to stop before its process is
 	// ended (5 s).
 	StopPatience time.Duration
-	// AgentIdle closes an agent that had nothing to do for so long (5 min). It is
-	// opened again, with its memory, at the next prompt.
+	// AgentIdle closes an agent that had nothing to do for so long (5 min). The next
+	// prompt opens the agent again, with its memory.
 	AgentIdle time.Duration
 	// Retire is how long a session that nobody uses stays in memory after its agent
-	// was closed (5 min). What is on record of it stays.
+	// was closed (5 min). Its records stay.
 	Retire time.Duration
 	// MaxAgents bounds the agents that are open at once (16).
 	MaxAgents int

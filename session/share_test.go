@@ -144,7 +144,7 @@ func TestATurnThatIsStoppedWhileItWaitsHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// All turns come to their place, whoever they are of.
+// Every turn gets a place, whichever person it belongs to.
 func TestNoTurnStarves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &began{}

@@ -28,10 +28,10 @@ type Turn struct {
 	Running bool
 	// Queued says that it waits for another turn's end.
 	Queued bool
-	// From is the number of the first record that the caller gets, if it is not to
-	// have the turn from its start, and Past that of the last park that is to be
-	// passed over, because what it waited for has its answer. Upto is the number of the
-	// newest answer at a park that waits for more, or 0.
+	// From is the number of the first record that the caller gets, if the caller does
+	// not need the turn from its start. Past is the number of the last park that the
+	// caller passes over, because the park's requests have their answers. Upto is the
+	// number of the newest answer at a park that waits for more, or 0.
 	From, Past, Upto uint64
 }
 

@@ -27,8 +27,8 @@ type Reach struct {
 	Here bool
 	// Commands are the strings that a shell runs, of a tool that runs commands.
 	Commands []string
-	// Unclear says in a phrase why the input was not understood. It is empty if the
-	// input was understood; otherwise the other fields are incomplete.
+	// Unclear says in a phrase why the input was not understood, and is empty if the
+	// input was understood. If Unclear is set, the other fields are incomplete.
 	Unclear string
 }
 

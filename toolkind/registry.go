@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// registry has one table for each adapter and preset. It is the only place where
-// names of tools are mapped to kinds.
+// registry has one table for each adapter and preset. No other place maps names of
+// tools to kinds.
 //
 //nolint:gochecknoglobals // read only
 var registry = map[string]func() Table{

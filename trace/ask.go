@@ -13,13 +13,13 @@ type ask struct {
 	done     bool
 }
 
-// PermissionRequest asks whether a call may run and returns the id under which
-// the answer is to be awaited. asked is the call as the agent will run it: its tool
-// and its input now, which may differ from what the agent showed earlier. The policy
-// judges asked. The zero ToolCall means that the call is the one on record. A call
-// that nobody has seen is written first. If the policy decides, request and response
-// go on record together, and the response is returned with decided. After the turn
-// the answer is decided, too: no.
+// PermissionRequest asks whether a call may run, and returns the id of the request,
+// which the answer names. The parameter asked is the call as the agent will run it:
+// the tool and the input may differ from those that the agent showed earlier. The
+// policy judges asked. The zero ToolCall means that the call is the one on record.
+// A call that nobody has seen is written first. If the policy decides, request and
+// response go on record together, and the response is returned with decided. After
+// the turn the answer is decided, too: no.
 func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id string, answer PermissionResponse, decided bool) {
 	d := b.PermissionRequests(PermissionAsk{Request: r, Call: asked})[0]
 	return d.ID, d.Answer, d.Decided

@@ -17,9 +17,9 @@ type Config struct {
 	// Judge decides a permission request without asking anybody, if it can.
 	// Judge runs without the Builder's lock, since a policy reads the file system.
 	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
-	// AskSuffix ends the id of every request and question. Agents count anew in each
-	// process, and answers name the id alone: a button that was left on a page must
-	// not answer what is asked later.
+	// AskSuffix ends the id of every request and question. Agents restart their counts
+	// in each process, and an answer names the id alone. So without the suffix an old
+	// button on a page could answer a later request.
 	AskSuffix string
 	// Hold makes readers stay while somebody is asked; see [Park].
 	Hold bool

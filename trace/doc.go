@@ -1,7 +1,7 @@
 // Package trace is the contract of Tributary: what an agent did, in one closed
-// vocabulary that every adapter writes and every output reads. It does no I/O
-// and imports nothing but the standard library, how a JSON string is quoted, and how
-// texts differ.
+// vocabulary that every adapter writes and every output reads. The package does no
+// I/O. Beside the standard library it imports only the quoting of JSON strings and
+// the comparison of texts.
 //
 // An [Event] is what happened. A [Record] is an Event that the log has
 // accepted: it has a session, a turn and a sequence number.
@@ -25,15 +25,15 @@
 //	        | tool_call.start { tool_call.delta } tool_call
 //	        | tool_result | permission_request | question | ...
 //
-// Only a [Builder] writes a turn, so every turn in a log obeys the grammar:
-// a part opens before its delta, a result follows its call, a call id names one
-// call, whatever is open is closed before the stop, and there is exactly one
-// stop, which is the last record of the turn. Parts of a step are closed before
-// its end, but a call may outlive it, and its result stands wherever it came.
-// What sub-agents do is in no step. A part that a retry superseded may have its
-// whole twice: first without the mark, later with it. A call may have its whole again
-// until its result, each time that the agent changes the call. A call that was refused
-// ends as denied. Prompt, reply and rewind are written by whoever owns the turn.
+// Only a [Builder] writes a turn, so every turn in a log obeys the grammar. A part
+// opens before its delta, a result follows its call, and a call id names one call.
+// Open parts are closed before the stop. There is exactly one stop, which is the last
+// record of the turn. The parts of a step are closed before the step's end. A call may
+// outlive its step; the result stands where it arrived. Events of sub-agents are in no
+// step. A part that a retry superseded may have its whole twice: first without the
+// mark, later with it. A call may have its whole again until its result, each time
+// that the agent changes the call. A call that was refused ends as denied. The owner
+// of the turn writes prompt, reply and rewind.
 //
 // A turn that never ran has no reply. What a park names is put to the user, and
 // whoever follows leaves there: it closes the parts of sub-agents too, and the step.

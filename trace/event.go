@@ -14,10 +14,10 @@ type Event struct {
 	ID string
 	// Time is when the gateway learned of it.
 	Time time.Time
-	// Parent is the ID of the event that caused this one, or "": a result's
-	// parent is its call, a permission request's the call it is about, and
-	// whatever a sub-agent does has the call that started the sub-agent, or the data that
-	// began it if no call did.
+	// Parent is the ID of the event that caused this one, or "". The parent of a result
+	// is its call, and the parent of a permission request is the call in question. The
+	// parent of a sub-agent's event is the call that started the sub-agent, or the data
+	// that began the sub-agent if no call did.
 	Parent string
 	// Actor is who did it.
 	Actor Actor

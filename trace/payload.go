@@ -223,8 +223,8 @@ type Park struct {
 type Step struct {
 	Phase Phase  `json:"phase"`
 	Name  string `json:"name,omitempty"`
-	// NativeID is the agent's own id of what begins here, such as the id of its
-	// turn. It stands at the start of a step.
+	// NativeID, at the start of a step, is the agent's own id of what begins here,
+	// such as the id of its turn.
 	NativeID string `json:"native_id,omitempty"`
 }
 

@@ -2,9 +2,9 @@ package trace
 
 import "strings"
 
-// sameBeginning is how much of a retry must repeat before a difference means
-// "said anew" and not "went on where it was cut off": some agents are told to
-// resume where they stopped, and then nothing repeats.
+// sameBeginning is how much of a retry must repeat before a difference means a new
+// text. With less, the retry went on where it was cut off: some agents resume where
+// they stopped, and then nothing repeats.
 const sameBeginning = 16
 
 // repeat is a retry that has said nothing new so far.

@@ -5,8 +5,8 @@ func (b *Builder) MessageDelta(key, delta string) {
 	b.do(func(t *turn) { t.grow(b.part(t, key, false), delta) })
 }
 
-// MessageSnapshot gives the text of a part so far. What the deltas lacked is
-// added; a snapshot that contradicts them is counted and dropped.
+// MessageSnapshot gives the text of a part so far. New text becomes a delta; a
+// snapshot that contradicts the deltas is counted and dropped.
 func (b *Builder) MessageSnapshot(key, text string) {
 	b.do(func(t *turn) { b.snapshot(t, key, text, false) })
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ToolCallSnapshot gives the input of a call so far, as an object that grows. What a
-// snapshot adds at its end becomes a delta. A snapshot that differs in what was shown
-// adds nothing that is seen: the whole call has the last word, or else the newest
+// ToolCallSnapshot gives the input of a call so far, as an object that grows. The
+// text that a snapshot adds at its end becomes a delta. A snapshot that contradicts
+// the deltas so far adds no delta: the whole call decides, or else the newest
 // snapshot. A call that has not begun begins with its first snapshot.
 func (b *Builder) ToolCallSnapshot(toolCallID string, input json.RawMessage) {
 	b.do(func(t *turn) {

@@ -43,8 +43,7 @@ type sub struct {
 
 // Sub returns a view of the same turn for a sub-agent that no tool call started, such
 // as a child session. The first call begins the sub-agent; the id is the agent's own.
-// A later call may give it a name. What the sub-agent does ends with SubEnd, or with
-// the turn.
+// A later call may give it a name. The sub-agent ends with SubEnd, or with the turn.
 func (b *Builder) Sub(id, name string) *Builder {
 	if id == "" {
 		id = subagentName

@@ -208,7 +208,7 @@ func (b *Builder) ToolResult(r ToolResult) {
 	})
 }
 
-// result ends a call, and lets go of all that it held.
+// result ends a call: it closes the call's requests and releases the call's memory.
 func (t *turn) result(c *call, r ToolResult) {
 	t.completeCall(c)
 	for _, q := range c.asks {

@@ -1,8 +1,8 @@
 package trace
 
-// voice is who speaks: the agent, or a sub-agent, with or without a call. It is
-// settled when a part or a call begins, so that both keep their parent even if
-// the agent uses the id of that call again.
+// voice is who speaks: the agent, or a sub-agent, with or without a call. A part
+// and a call get their voice when they begin, and so keep their parent even if the
+// agent uses the id of that call again.
 type voice struct {
 	within string // the agent's id of the call or of the sub-agent, or ""
 	call   *call  // nil also when nobody has seen the call
@@ -46,7 +46,7 @@ func (v voice) parent() string {
 	}
 }
 
-// say queues an event of whoever speaks.
+// say queues an event of the voice.
 func (t *turn) say(v voice, p Payload) string {
 	return t.put(v.parent(), v.actor(), p)
 }

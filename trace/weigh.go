@@ -1,7 +1,7 @@
 package trace
 
 // Weigh estimates the memory in bytes that an event with this payload holds, for
-// whoever keeps events and has to stop somewhere.
+// callers that keep events in bounded memory.
 func Weigh(p Payload) int {
 	const header = 256
 	switch p := p.(type) {

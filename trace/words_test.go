@@ -14,8 +14,8 @@ func words(id string) trace.Words {
 	}
 }
 
-// What answers in words is on record with the words, in this order; words that
-// answer nothing are not on record.
+// A prompt that answers requests in words is on record before its answers; words
+// that answer nothing are not on record.
 func TestAnAnswerInWords(t *testing.T) {
 	t.Parallel()
 	b, l := newTurn()

@@ -76,8 +76,8 @@ type (
 	SourceDocument struct{ SourceID, MediaType, Title, Filename string }
 	// File is a file that the agent hands over.
 	File struct{ URL, MediaType string }
-	// Data is an event of ours or of an agent, of the type "data-" and Name. One
-	// with an ID replaces the one before; a transient one is not kept.
+	// Data is an event of the gateway or of an agent, of the type "data-" and Name.
+	// One with an ID replaces the one before; a transient one is not kept.
 	Data struct {
 		Name, ID  string
 		Value     json.RawMessage

@@ -6,7 +6,8 @@ import (
 )
 
 // Cost is what it took to make streams of records: to translate and to encode, once
-// for each kind of client. What a client reads again from the log is not in it.
+// for each kind of client. Records that a client reads again from the log are not
+// in it.
 type Cost struct {
 	Records int64
 	Time    time.Duration

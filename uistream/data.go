@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// What has a kind of its own is a data part with a fixed id, so that it is
-// updated in place; a notice is one of its own.
+// Records with a kind of their own become data parts with a fixed id, so that a
+// client updates them in place. A notice has no id: each is a new part.
 
 func (t *Translator) usage(p trace.Usage) {
 	t.beside(Data{Name: "usage", ID: "usage-" + string(p.Scope), Value: marshal(p)})
@@ -88,8 +88,8 @@ func dataName(s string) string {
 	return s
 }
 
-// marshal is json.Marshal of a value of ours, which cannot fail, without the
-// escaping for HTML.
+// marshal is json.Marshal without the escaping for HTML. Values of this package
+// cannot fail.
 func marshal(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

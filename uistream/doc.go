@@ -2,10 +2,10 @@
 // of one turn into chunks, chunks into server-sent events, and sessions into
 // the plain messages that the same client shows after a reload.
 //
-// The way of one record is [Translator] → [Chunk] → [AppendChunk] → [Writer].
-// A Translator is pure and prefix-stable: the chunks of the first n records
-// are the first chunks of all records, whoever asks and whenever. That is what
-// makes a resumed stream the same as an uncut one.
+// The way of one record is [Translator] → [Chunk] → [AppendChunk] → [Writer]. A
+// Translator is pure and prefix-stable: the chunks of the first n records are the
+// first chunks of all records, for every reader at every time. So a resumed stream
+// is the same as an uncut one.
 //
 // # Which client
 //
@@ -17,12 +17,12 @@
 //
 // # One stream is one assistant message
 //
-// A client puts everything of one response into one message. A turn whose
-// agent takes a message in between has several replies, and so several
-// streams: where a second reply begins, the chunks hold the finish of the
-// message before and then a new start. A park ends the response of those who
-// follow (see [Translator.Parked]) but not the message: whoever answers gets
-// the rest, and a reload gets the whole message without the seam.
+// A client puts everything of one response into one message. A turn whose agent
+// takes a message in between has several replies, and so several streams: where a
+// second reply begins, the chunks hold the finish of the message before and then a
+// new start. A park ends the response of the subscribers (see [Translator.Parked])
+// but not the message: the answering client gets the rest, and a reload gets the
+// whole message without the seam.
 //
 // # Following
 //

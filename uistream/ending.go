@@ -73,8 +73,8 @@ func (t *Translator) stop(p trace.Stop) {
 	}
 }
 
-// rewind ends a message that was taken back while it was written: the client has
-// dropped it, and anything but an abort would bring it back on the screen. A
+// rewind ends a message that was removed while the agent wrote it: the client has
+// dropped it, and any chunk but an abort would bring it back on the screen. A
 // rewind at the beginning of a turn is about messages before it.
 func (t *Translator) rewind() {
 	if t.opened || t.letter.reply != "" {

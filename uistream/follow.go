@@ -29,13 +29,12 @@ type Span struct {
 // for having fallen behind.
 const tooSlow = time.Second
 
-// Serve writes one assistant message of a turn to the client as it grows: until
-// it is over, the turn stops, or it parks. Then it
-// returns nil. Otherwise the client did not get the end: it has gone (the error
-// of ctx, or of a write), or it was told that something else went wrong
-// ([ErrTooSlow], [ErrClosed], a [Dismissal] where that is the cause of ctx, or an error
-// of the source). The handler must not
-// write afterwards, and defers [Writer.Close].
+// Serve writes one assistant message of a turn to the client as it grows: until it is
+// over, the turn stops, or it parks. Then it returns nil. Otherwise the client did not
+// get the end. Either the client has gone (the error of ctx, or of a write). Or the
+// client got the reason of another failure ([ErrTooSlow], [ErrClosed], a [Dismissal] if
+// that is the cause of ctx, or an error of the source). The handler must not write
+// afterwards, and defers [Writer.Close].
 func (rs *Rings) Serve(ctx context.Context, w *Writer, key Key, source Source, span Span) error {
 	r, err := rs.acquire(key, source) //nolint:contextcheck // a ring is for all who follow and outlives the first of them
 	if err != nil {

@@ -9,13 +9,12 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// History returns the messages that the client shows after it has seen the
-// records: what users asked, as they asked it, and each assistant message as
-// the reduction of its own chunks, so that a reload changes nothing on the
-// screen. Records of turns that ran at the same time may be interleaved; the
-// turns stand in the order in which they began. What a rewind took back is not
-// there. A turn that failed or was stopped says so in the metadata and in a
-// last data-error part.
+// History returns the messages that the client shows after it has seen the records:
+// what users asked, as they asked it, and each assistant message as the reduction
+// of its own chunks, so that a reload changes nothing on the screen. Records of
+// turns that ran at the same time may be interleaved; the turns stand in the order
+// in which they began. Messages that a rewind removed are missing. A turn that
+// failed or was stopped says so in the metadata and in a last data-error part.
 //
 // A turn that waits for its user is shown up to there.
 //
@@ -138,8 +137,8 @@ func (m *Message) add(stop trace.Stop, text string) {
 	m.Parts = append(m.Parts, Part{Type: d.Type(), Data: d.Value})
 }
 
-// rewind takes back the message and all that follows it, but not what the turn
-// that asked for it has to say. What a running turn adds later is taken back too.
+// rewind removes the message and all that follows it, but not the messages of the
+// turn that asked for it. Later messages of a running turn are removed too.
 func (h *history) rewind(to, by string) {
 	for i, t := range h.order {
 		t.save()

@@ -55,9 +55,9 @@ func (t *Translator) endText() {
 	}
 }
 
-// line puts a part behind those that are open. They are told one after another,
-// for in one text there is no telling them apart; and history, which knows only
-// wholes, has to say the same.
+// line puts a part behind those that are open. They are sent one after another,
+// because one text cannot hold both at once; and history, which knows only wholes,
+// must give the same order.
 func (t *Translator) line(p *part) {
 	t.letter.line = append(t.letter.line, p)
 	if t.letter.line[0] == p {
@@ -93,8 +93,8 @@ func (t *Translator) nextInLine(all bool) {
 	}
 }
 
-// openTextID is the text that is open now: whoever gets the rest of a message from
-// here on has to be told that it begins.
+// openTextID is the text that is open now. A client that gets the rest of a message
+// from here on needs the start of that text.
 func (t *Translator) openTextID() string {
 	if t.letter.open {
 		return t.letter.text

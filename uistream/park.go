@@ -6,12 +6,12 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// What is asked is shown where the turn parks, for the stock client sends an
-// answer only if three things hold: what it answers stands in the last step of
-// the message; nothing else of that step is unfinished; and all of it has its
-// answer. A permission request is attached to the call itself where that stands
-// in the last step and nothing beside it runs, else it gets a call and a step of
-// its own. Questions have a step of their own.
+// Requests are shown where the turn parks, because the stock client sends an answer
+// only under three conditions. The answered parts stand in the last step of the
+// message. No other part of that step is unfinished. All requests of the step have
+// their answer. A permission request is attached to the call itself where that
+// stands in the last step and nothing beside it runs, else it gets a call and a
+// step of its own. Questions have a step of their own.
 
 // asked is a permission request or a question that a person is asked.
 type asked struct {
@@ -46,9 +46,9 @@ func (t *Translator) park(p trace.Park) {
 	}
 }
 
-// Readers leave at a park. What an agent does while it waits is shown behind the
-// answers, so that the request stays the last of its message. If the answer comes in
-// words, that message is closed for good: then it is shown in the next one.
+// Readers leave at a park. The agent's work during the wait is shown behind the
+// answers, so that the request stays the last part of its message. An answer in
+// words closes that message for good, so the work is shown in the next message.
 
 // wait notes what has no answer yet.
 func (t *Translator) wait(requests []string) {

@@ -75,9 +75,9 @@ func (t *Translator) askPermissions(all []*approval) {
 	}
 }
 
-// inputOf is what a client shows in front of the buttons of a request that has a call of
-// its own: the input of the call that is to be allowed. A client without approvals needs
-// the options, too.
+// inputOf is the input that a client shows in front of the buttons, for a request that
+// is a call of its own. The input is that of the call to allow. A client without
+// approvals needs the options, too.
 func (t *Translator) inputOf(a *approval) json.RawMessage {
 	about := t.calls[a.request.ToolCallID]
 	if a.call.client {
@@ -103,8 +103,8 @@ func (t *Translator) callOf(a *approval) *call {
 	return c
 }
 
-// permissionData says what is asked, for whoever draws the buttons: the call that
-// is to be allowed may stand far above, or be a sub-agent's that is not shown.
+// permissionData describes a request for the app that draws the buttons: the call
+// to allow may stand far above, or belong to a sub-agent and not be shown.
 type permissionData struct {
 	RequestID  string                   `json:"request_id"`
 	Title      string                   `json:"title"`

@@ -589,7 +589,7 @@ func rest(t *testing.T, o uistream.Options, window int, records []trace.Record, 
 	return outlineOf(t, []byte(r.frames()))
 }
 
-// Whoever gets the rest of a message has never seen its text begin.
+// A reader who gets the rest of a message has never seen the message's text begin.
 func TestTheRestOfAMessageByTheLetter(t *testing.T) {
 	t.Parallel()
 	permitted := write(t, completed(), func(b *trace.Builder) {

@@ -13,10 +13,10 @@ var ErrClosed = errors.New("the gateway is stopping")
 // ErrTooSlow says that a client was cut because it did not keep up.
 var ErrTooSlow = errors.New("the client was too slow to follow the turn")
 
-// Dismissal is the cause of a context that ends a stream because its client is not to
-// have the rest. It was sent away, and has not left.
+// Dismissal is the cause of a context that ends a stream because its client may not
+// have the rest. The gateway ended the stream, not the client.
 type Dismissal struct {
-	// Code and Sentence are what the client is told.
+	// The client gets Code and Sentence.
 	Code, Sentence string
 	reason         string
 }
@@ -30,8 +30,8 @@ var (
 	ErrPutOut  = &Dismissal{"foreign_session", "This session is not yours any more.", "the client may see the session no more"}
 )
 
-// Dismissed tells whether, and why, the context of a client's stream has ended because
-// it was sent away.
+// Dismissed reports whether, and why, the gateway has ended the context of a client's
+// stream.
 func Dismissed(ctx context.Context) (*Dismissal, bool) {
 	return errors.AsType[*Dismissal](context.Cause(ctx))
 }
@@ -45,16 +45,16 @@ type Key struct {
 // RingsConfig says how turns are followed.
 type RingsConfig struct {
 	Framing Framing
-	// Window is how many bytes of a turn are kept for those who follow; 1 MB if
-	// zero. Who falls further behind is cut.
+	// Window is how many bytes of a turn are kept for those who follow; 1 MB if zero.
+	// A subscriber that falls further behind is cut.
 	Window int
 	// Idle is how long a turn that nobody follows stays in memory; 10 s if zero.
 	Idle time.Duration
 }
 
-// Rings lets any number of clients follow turns: each turn is read, translated
-// and encoded once per kind of client. Nobody who follows can hold a turn up.
-// It is safe for concurrent use.
+// Rings lets any number of clients follow turns: each turn is read, translated and
+// encoded once per kind of client. No subscriber can hold a turn up. Rings is safe
+// for concurrent use.
 type Rings struct {
 	config RingsConfig
 	ctx    context.Context //nolint:containedctx // the life of the Rings
@@ -142,7 +142,7 @@ func (rs *Rings) release(r *ring) {
 	})
 }
 
-// forget takes the ring off the list; whoever still follows it may go on.
+// forget takes the ring off the list; its subscribers may go on.
 func (rs *Rings) forget(r *ring) {
 	if rs.rings[r.key] == r {
 		delete(rs.rings, r.key)

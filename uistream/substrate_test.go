@@ -234,7 +234,7 @@ func TestAnAnsweredRequestReadsAsAnsweredWhileAnotherIsOpen(t *testing.T) {
 }
 
 // The message that asked is closed for its reader once the answer comes in words: the
-// reader has left it. What its sibling gave meanwhile is shown in the next message.
+// reader has left it. The result of the sibling call is shown in the next message.
 func TestASiblingsResultReachesTheReaderWhoAnswersInWords(t *testing.T) {
 	t.Parallel()
 	for name, o := range clients(t) {
@@ -261,7 +261,8 @@ func TestASiblingsResultReachesTheReaderWhoAnswersInWords(t *testing.T) {
 	}
 }
 
-// It is answered by its own address before it was its turn.
+// The answer comes by the question's own address, before the stream shows the
+// question.
 func TestAQuestionThatIsAnsweredAtAParkIsShownBehindIt(t *testing.T) {
 	t.Parallel()
 	m := only(t, uistream.Options{Profile: profile(t, "7")}, func(b *trace.Builder) {

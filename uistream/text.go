@@ -61,8 +61,9 @@ func (t *Translator) partDelta(id, delta string, thought bool) {
 	t.grow(p, delta)
 }
 
-// partWhole sends what the deltas lacked and ends the part. A whole that
-// contradicts what was sent loses: nothing a client has seen is taken back.
+// partWhole sends what the deltas lacked and ends the part. If the whole
+// contradicts the deltas, the deltas count: the stream never removes text that a
+// client has seen.
 func (t *Translator) partWhole(w wholePart) {
 	p := t.part(w.id, w.thought)
 	if p.ended || p.foreign || w.role == trace.RoleUser || w.role == trace.RoleSystem {

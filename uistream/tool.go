@@ -10,8 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// inputBurst is how much of a call's input goes at once: the clients parse all
-// of it anew with every piece.
+// inputBurst is how much of a call's input goes at once, because the clients parse
+// the whole input again with every piece.
 const inputBurst = 512
 
 // call is a tool call of the turn.

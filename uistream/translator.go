@@ -6,11 +6,11 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Translator turns the records of one turn into chunks. It is pure: the same
-// records give the same chunks, and those of a prefix are a prefix. Records
-// outside the grammar of a turn are put right as far as possible; they never
-// give chunks that would end the client's turn. It is not safe for concurrent
-// use.
+// Translator turns the records of one turn into chunks. A Translator is pure: the
+// same records give the same chunks, and those of a prefix are a prefix. It
+// corrects records outside the grammar of a turn as far as possible; they never
+// give chunks that would end the client's turn. A Translator is not safe for
+// concurrent use.
 type Translator struct {
 	options Options
 	can     abilities
@@ -57,9 +57,9 @@ func NewTranslator(o Options) *Translator {
 // MessageID is the assistant message that the last chunks belong to.
 func (t *Translator) MessageID() string { return t.message }
 
-// Parked reports whether the last record was a park at which readers leave:
-// whoever follows gets [Translator.Leave] and then the end of the stream. Whoever
-// reads the whole message goes on instead.
+// Parked reports whether the last record was a park at which readers leave: a
+// subscriber gets [Translator.Leave] and then the end of the stream. A reader of
+// the whole message goes on instead.
 func (t *Translator) Parked() bool { return t.parked }
 
 // Over reports whether the turn has stopped.

@@ -51,7 +51,8 @@ type Sent struct {
 	// turn of which the agent has not told the end.
 	Failed, Lost bool
 	// Whole says that all of it was handed over, and Broken that the client could not
-	// be written to any more. Who leaves on seeing the end makes both true.
+	// be written to any more. A client that leaves when it sees the end makes both
+	// true.
 	Whole, Broken bool
 }
 
@@ -102,8 +103,8 @@ func (w *Writer) Chunk(c Chunk) error {
 	return w.Frames(w.framing.AppendFrame(nil, c))
 }
 
-// Frames writes whole frames. What gathers is sent in pieces of 32 KB at most,
-// so that a slow client has the full time for each, but for a thirty-second part of it.
+// Frames writes whole frames. Gathered frames are sent in pieces of 32 KB at most, so
+// that a slow client has the full time for each, but for a thirty-second part of it.
 func (w *Writer) Frames(frames []byte) error {
 	if err := w.Begin(); err != nil {
 		return err
@@ -182,7 +183,7 @@ func Next[T any](ctx context.Context, w *Writer, from <-chan T) (value T, more b
 			return value, false, context.Cause(ctx)
 		case <-w.silence.C:
 		}
-		// It is not set anew at each Wait: a word more often than not comes first.
+		// The timer is not set again at each Wait, because a word usually comes first.
 		left := time.Until(w.last.Add(w.timing.Keepalive))
 		if left <= 0 {
 			w.buffer = append(w.buffer, w.framing.alive()...)

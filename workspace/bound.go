@@ -29,10 +29,9 @@ func newGate(patience time.Duration) *gate {
 }
 
 // bounded runs an operation and returns when the operation is over, or with ErrSlow
-// after the time limit. This is the only place where the package waits for the file
-// system. An operation that hangs keeps its goroutine and its slot until the kernel
-// lets go of it; the result is then dropped. op gives up when its ctx ends, where
-// it can.
+// after the time limit. No other function of the package waits for the file system.
+// An operation that hangs keeps its goroutine and its slot until the kernel
+// returns; the result is then dropped. op gives up when its ctx ends, where it can.
 func bounded[T any](g *gate, op func(ctx context.Context) (T, error)) (T, error) {
 	var none T
 	if g == nil {

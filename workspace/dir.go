@@ -73,7 +73,7 @@ func open(dir string, o options) (Dir, error) {
 // Path returns the absolute path of the workspace, symlinks resolved.
 func (d Dir) Path() string { return d.path }
 
-// Close releases the directory; afterwards every use fails. It is idempotent.
+// Close releases the directory; afterwards every use fails. Close is idempotent.
 func (d Dir) Close() error {
 	if d.root == nil {
 		return nil
@@ -97,7 +97,7 @@ func (d Dir) fail(verb, path string, err error) error {
 	if d.escape != nil && errors.Is(err, d.escape) {
 		err = ErrOutside
 	}
-	// The operating system's error names a path of its own; ours is enough.
+	// The operating system's error names a path of its own; one path is enough.
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathError.Err
 	}

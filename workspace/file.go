@@ -32,9 +32,10 @@ type Entry struct {
 	Type fs.FileMode
 }
 
-// ReadFile returns the file's content. Of a file longer than MaxRead it returns
-// the beginning, at most MaxRead bytes, no rune cut in half, and Marker; cut
-// says so, lest the rest is lost when what was read is written back.
+// ReadFile returns the file's content. For a file longer than MaxRead it returns
+// the beginning, at most MaxRead bytes and no rune cut in half, with Marker behind.
+// Then cut is true, so that the caller does not write the data back and lose the
+// rest.
 func (d Dir) ReadFile(path string) (data []byte, cut bool, err error) {
 	return d.ReadLines(path, 1, 0)
 }

@@ -78,11 +78,11 @@ func below(dir, path string) (string, bool) {
 
 func separator(r rune) bool { return 0 <= r && r < 0x80 && os.IsPathSeparator(uint8(r)) }
 
-// Contains reports whether path is inside, symlinks resolved. What does not
-// exist yet is inside when it would be made there: below a directory that
-// exists and is inside, with no ".." on the way. A symlink to nothing is not,
-// and neither is what cannot be looked at. The answer is true of the moment it
-// is given.
+// Contains reports whether path is inside, symlinks resolved. A path that does not
+// exist yet is inside if a new file there would be: below a directory that exists
+// and is inside, with no ".." on the way. A symlink to nothing is outside, and so
+// is a path that cannot be looked up. The answer holds at the moment when it is
+// given.
 func (d Dir) Contains(path string) bool {
 	steps, ok := d.steps(path)
 	if !ok || d.root == nil {

@@ -77,8 +77,8 @@ func (w *walk) step(step string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// Resolve returns path relative to the workspace and without symlinks. What does not
-// exist yet is named where it would be made.
+// Resolve returns path relative to the workspace and without symlinks. A path that
+// does not exist yet resolves to the place where a new file would be.
 func (d Dir) Resolve(path string) (string, error) {
 	name, err := d.open(path)
 	if err != nil {

@@ -1,11 +1,14 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/form"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
@@ -13,14 +16,12 @@ import (
 
 // ask is a request of the agent's that a person or the policy answers.
 type ask struct {
-	b         *trace.Builder
-	id        string // of the permission request
-	options   []trace.PermissionOption
-	call      *call
-	asked     *call // the call as it was asked, which the agent may go on to show in another form
-	act       bool  // the gateway acts for the agent, so the reply is a result or an error
-	questions []question
-	ids       []string // of the questions
+	agentkit.Asked
+	options []trace.PermissionOption
+	call    *call
+	asked   *call      // the call as it was asked, which the agent may go on to show in another form
+	act     bool       // the gateway acts for the agent, so the reply is a result or an error
+	form    *form.Form // nil for a permission
 }
 
 // permission takes the agent's question whether a call may run. The call may be new.
@@ -68,24 +69,19 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 		tc.tool, tc.items, tc.content, tc.raw = asked.tool, asked.items, asked.content, asked.raw
 		tc.complete()
 	}
-	a := &ask{b: tc.b, options: p.Options, call: tc, asked: asked}
-	return d.put(m.ID, methodPermission, a, orElse(asked.tool.Title, asked.tool.Name), asked.tool, func(r trace.PermissionResponse) json.RawMessage {
+	a := &ask{options: p.Options, call: tc, asked: asked}
+	return d.put(m.ID, methodPermission, a, cmp.Or(asked.tool.Title, asked.tool.Name), asked.tool, func(r trace.PermissionResponse) json.RawMessage {
 		return reply(m.ID, outcome(p.Options, r))
 	}), nil
 }
 
 // put puts a permission request on record and lets the session wait for its answer.
 func (d *Decoder) put(id raw, method string, a *ask, title string, asked trace.ToolCall, answer func(trace.PermissionResponse) json.RawMessage) []agent.Effect {
-	requestID, decision, decided := a.b.PermissionRequest(trace.PermissionRequest{
+	a.Asked = agentkit.Permit(a.call.b, string(id), trace.PermissionRequest{
 		RequestID: "acp-" + string(id), ToolCallID: asked.ToolCallID, Title: title, Options: a.options,
-	}, asked)
-	a.id = requestID
+	}, asked, answer)
 	d.theirs[string(id)] = their{method: method, ask: a}
-	effect := agent.Permit{Native: string(id), RequestID: requestID, Reply: answer}
-	if decided {
-		effect.Decided = &decision
-	}
-	return []agent.Effect{effect}
+	return []agent.Effect{a.Effect}
 }
 
 func cancelled() any { return map[string]any{"outcome": map[string]string{"outcome": "cancelled"}} }
@@ -121,8 +117,8 @@ func selected(o trace.PermissionOption) any {
 // answered takes the reply that was sent to the agent.
 func (a *ask) answered(d *Decoder, m jsonrpc.Message) {
 	switch {
-	case a.questions != nil:
-		a.answerQuestions(m)
+	case a.form != nil:
+		a.Answer(a.form.Answers(m.Result), "")
 		return
 	case a.act:
 		a.acted(m)
@@ -135,7 +131,7 @@ func (a *ask) answered(d *Decoder, m jsonrpc.Message) {
 		} `json:"outcome"`
 	}
 	_ = decodeInto(m.Result, &r) // an answer of another form is none
-	answer := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Canceled}
+	answer := trace.PermissionResponse{Outcome: trace.Canceled}
 	if r.Outcome.Outcome == "selected" {
 		answer.Outcome, answer.ChosenOption = trace.Selected, r.Outcome.Option
 	}
@@ -144,23 +140,13 @@ func (a *ask) answered(d *Decoder, m jsonrpc.Message) {
 			answer.OptionKind = o.OptionKind
 		}
 	}
-	a.b.PermissionResponse(answer)
+	a.Decide(answer)
 	a.call.denied = answer.Outcome == trace.Selected && !answer.Allowed()
 	if answer.Allowed() {
 		a.call.allowed = append(a.call.allowed, a.asked)
 	}
 	if answer.Allowed() && answer.OptionKind == trace.AllowAlways {
 		d.always = append(d.always, a.asked)
-	}
-}
-
-// withdraw puts on record that the agent has withdrawn its request.
-func (a *ask) withdraw() {
-	for _, id := range a.ids {
-		a.b.Answer(trace.Answer{QuestionID: id, Outcome: trace.Canceled})
-	}
-	if a.questions == nil {
-		a.b.PermissionResponse(trace.PermissionResponse{RequestID: a.id, Outcome: trace.Canceled})
 	}
 }
 
@@ -192,12 +178,12 @@ func (d *Decoder) action(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 	}
 	tool := actionCall(m)
 	c.b.ToolCall(tool)
-	a := &ask{b: c.b, act: true, call: &call{b: c.b, tool: tool, whole: true}, options: []trace.PermissionOption{
+	a := &ask{act: true, call: &call{b: c.b, tool: tool, whole: true}, options: []trace.PermissionOption{
 		{ID: "allow", Name: "Allow once", OptionKind: trace.AllowOnce}, {ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
 	}}
 	return d.put(m.ID, m.Method, a, tool.Title, tool, func(r trace.PermissionResponse) json.RawMessage {
 		if !r.Allowed() || r.UpdatedInput != nil {
-			return refusal(orElse(r.Reason, "this is not allowed"))
+			return refusal(cmp.Or(r.Reason, "this is not allowed"))
 		}
 		return act()
 	}), nil
@@ -206,15 +192,15 @@ func (d *Decoder) action(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 // acted takes the result of what the gateway did for the agent, or the refusal.
 func (a *ask) acted(m jsonrpc.Message) {
 	r := trace.ToolResult{ToolCallID: a.call.tool.ToolCallID, Status: trace.ToolCompleted, Output: m.Result}
-	answer := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, ChosenOption: "allow"}
+	answer := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow"}
 	if m.Error != nil {
 		r.Status, r.Error, r.Output = trace.ToolFailed, sentence(m.Error.Message), nil
 		if m.Error.Code == jsonrpc.CodeInvalidRequest {
 			r.Status, answer.ChosenOption = trace.ToolDenied, "deny"
 		}
 	}
-	a.b.PermissionResponse(answer) // a recording has no other sign of the answer
-	a.b.ToolResult(r)
+	a.Decide(answer) // a recording has no other sign of the answer
+	a.call.b.ToolResult(r)
 }
 
 // action request of the agent, in the fields that matter.

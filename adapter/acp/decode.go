@@ -193,7 +193,7 @@ func (d *Decoder) withdrawn(params raw) []agent.Effect {
 		return nil
 	}
 	delete(d.theirs, string(p.ID))
-	r.ask.withdraw()
+	r.ask.Cancel("")
 	refusal := encode(map[string]any{
 		"jsonrpc": "2.0", "id": p.ID, "error": jsonrpc.Error{Code: jsonrpc.CodeRequestCancelled, Message: "the request was withdrawn"},
 	})

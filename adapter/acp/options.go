@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -50,7 +51,7 @@ func parseSettings(options json.RawMessage, p Preset) (Settings, error) {
 	}
 	for i, m := range s.MCPServers {
 		if m.Name == "" || (m.Command == "") == (m.URL == "") {
-			return s, fmt.Errorf("%s: mcp_servers[%d] needs a name, and either a command or a url", orElse(p.Name, "acp"), i)
+			return s, fmt.Errorf("%s: mcp_servers[%d] needs a name, and either a command or a url", cmp.Or(p.Name, "acp"), i)
 		}
 	}
 	set := []any{s.Mode}
@@ -59,7 +60,7 @@ func parseSettings(options json.RawMessage, p Preset) (Settings, error) {
 	}
 	for _, value := range set {
 		if mode, ok := value.(string); ok && (p.loose(mode) || slices.Contains(editing(), mode)) {
-			return s, fmt.Errorf("%s: the mode %s lets the agent act without asking: remove it and set a permission policy instead", orElse(p.Name, "acp"), mode)
+			return s, fmt.Errorf("%s: the mode %s lets the agent act without asking: remove it and set a permission policy instead", cmp.Or(p.Name, "acp"), mode)
 		}
 	}
 	return s, nil
@@ -86,7 +87,7 @@ func (s Settings) servers() []any {
 			all = append(all, map[string]any{"name": m.Name, "command": m.Command, "args": append([]string{}, m.Args...), "env": pairs(m.Env)})
 			continue
 		}
-		all = append(all, map[string]any{"type": orElse(m.Type, "http"), "name": m.Name, "url": m.URL, "headers": pairs(m.Headers)})
+		all = append(all, map[string]any{"type": cmp.Or(m.Type, "http"), "name": m.Name, "url": m.URL, "headers": pairs(m.Headers)})
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -222,7 +223,7 @@ func (p *protocol) setOption(ctx context.Context, has settings, name string, val
 		for _, o := range has.Options {
 			ids = append(ids, o.ID)
 		}
-		return fmt.Errorf("%s: it has no setting %q: its settings are %s", p.runtime.name(), name, orElse(strings.Join(ids, ", "), "none"))
+		return fmt.Errorf("%s: it has no setting %q: its settings are %s", p.runtime.name(), name, cmp.Or(strings.Join(ids, ", "), "none"))
 	}
 	params := map[string]any{"sessionId": p.id, "configId": o.ID, "value": value}
 	if o.Type == "boolean" {
@@ -234,7 +235,7 @@ func (p *protocol) setOption(ctx context.Context, has settings, name string, val
 		for _, c := range o.choices() {
 			values = append(values, c.Value)
 		}
-		return fmt.Errorf("%s: it does not take %v for %s: %s Its values are %s.", p.runtime.name(), value, name, sentence(explain(e)), orElse(strings.Join(values, ", "), "unknown")) //nolint:staticcheck // two sentences
+		return fmt.Errorf("%s: it does not take %v for %s: %s Its values are %s.", p.runtime.name(), value, name, sentence(explain(e)), cmp.Or(strings.Join(values, ", "), "unknown")) //nolint:staticcheck // two sentences
 	}
 	return err
 }

@@ -116,7 +116,7 @@ func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*line)) 
 	return l, s.lift(l, in, filled, read)
 }
 
-// needed reports whether a lost connection is to be made anew.
+// needed reports whether the session must open a lost connection again.
 func (s *session) needed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

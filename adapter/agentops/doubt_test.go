@@ -93,7 +93,7 @@ func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 	s.take(atRest(false, one))
 	s.ends(b, trace.OutcomeCompleted, "One")
 
-	// Of the answer nothing was told yet: it is still to come.
+	// The server has sent no part of the answer yet, so the answer is still to come.
 	const unanswered = `{"type":"init","session":{"id":"s","status":"running","messages":[{"id":"p1","role":"user","content":"Go","authorId":"u1"}]},` +
 		`"data":{"runnerConnected":true,"runnerBusy":false,"pendingPrompt":null}}`
 	for _, seen := range [][]string{nil, {`{"type":"agentStatus","status":"thinking"}`}} {

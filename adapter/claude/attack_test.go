@@ -12,9 +12,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// TestAttacks plays the attacks on the policy: no path that Claude Code would
-// expand is taken for one in the workspace, the policy judges what is asked, and
-// what is asked is on record.
+// TestAttacks plays the attacks on the policy. A path that Claude Code would expand
+// never counts as one in the workspace. The policy judges the input of the request,
+// and that input is on record.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)
@@ -60,4 +60,28 @@ func equalJSON(a, b json.RawMessage) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// TestAnAlwaysSaysWhatItAllows: Claude Code's suggestions are often wider than the call.
+func TestAnAlwaysSaysWhatItAllows(t *testing.T) {
+	t.Parallel()
+	for suggestions, want := range map[string]string{
+		`[{"type":"setMode","mode":"acceptEdits","destination":"session"}]`:                                                             "Always allow all edits, in this session",
+		`[{"type":"addDirectories","directories":["/home/ada"],"destination":"session"},{"type":"setMode","mode":"acceptEdits"}]`:       "Always allow files in /home/ada, in this session",
+		`[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch x"},{"toolName":"Read"}],"destination":"localSettings"}]`: "Always allow Bash(touch x) and Read, in this session",
+		`[{"type":"somethingNew"}]`: "Always allow somethingNew, in this session",
+	} {
+		r := agenttest.NewRecorder()
+		line := `{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Write","tool_use_id":"c","input":{"file_path":"a"},"permission_suggestions":` + suggestions + `}}`
+		if _, err := claude.NewDecoder(claude.Options{}).Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, oneTurn{r.Builder}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+			t.Fatal(err)
+		}
+		requests := agenttest.Each[trace.PermissionRequest](r.Events())
+		if len(requests) != 1 || requests[0].Options[1].Name != want {
+			t.Errorf("%s: %+v", suggestions, requests)
+		}
+	}
 }

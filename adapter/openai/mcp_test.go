@@ -94,6 +94,20 @@ func TestToolsOfMCPServers(t *testing.T) {
 	}
 }
 
+// The name of a tool tells which server runs it, so that what was granted for one is not
+// granted for another.
+func TestNamesOfServersThatCouldBeTakenForOthersAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, ok := range map[string]bool{
+		"files": true, "my-files_2": true, "a__b": false, "a.b": false, "a_": false, "_a": false, "": false, "ä": false, strings.Repeat("x", 33): false,
+	} {
+		err := mcptool.Server{Command: "x"}.Check("options.mcp", name)
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 func TestServerThatDiesEndsNoTurnAndIsStartedAgain(t *testing.T) {
 	s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": stdio(t)}}))
 	events, stop := s.ask("die")

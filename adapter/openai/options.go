@@ -69,7 +69,7 @@ func (o Options) validate() error {
 		}
 	}
 	for name, s := range o.MCP {
-		if err := s.Check("options.mcp." + name); err != nil {
+		if err := s.Check("options.mcp", name); err != nil {
 			return err
 		}
 	}

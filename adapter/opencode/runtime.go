@@ -17,7 +17,6 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/httpjson"
-	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
@@ -116,26 +115,15 @@ func (r Runtime) server() agentkit.ServerSpec {
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	if r.URL != "" {
-		server, err := r.server().Reach(ctx)
-		if err != nil {
-			return "", err
-		}
-		defer server.Close()
-		return r.health(ctx, server)
+	if r.URL == "" {
+		return agentkit.Spec{Adapter: "opencode", Name: r.name(), Command: r.command(), Env: r.Environ, NotFound: r.notFound()}.Probe(ctx)
 	}
-	out, err := procio.Output(ctx, r.command(), r.Environ, "--version")
-	switch {
-	case procio.NotFound(err):
-		return "", r.notFound()
-	case err != nil:
-		return "", fmt.Errorf("opencode: `%s --version` failed: %w", r.command(), err)
+	server, err := r.server().Reach(ctx)
+	if err != nil {
+		return "", err
 	}
-	version := strings.TrimSpace(string(out))
-	if version == "" || strings.Contains(version, "\n") {
-		return "", fmt.Errorf("opencode: `%s --version` prints no version: is it OpenCode?", r.command())
-	}
-	return version, nil
+	defer server.Close()
+	return r.health(ctx, server)
 }
 
 // health returns the server's version. It says whether this is such a server at all.

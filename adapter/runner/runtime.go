@@ -65,7 +65,7 @@ func New(o Options) *Runtime {
 	return &Runtime{Options: o, posts: map[string]*post{}}
 }
 
-// What a runner is not admitted for.
+// Reasons for which a runner is not admitted.
 var (
 	ErrNoToken = errors.New("no runner can be admitted, because this agent has no token for runners: name one by token_env")
 	ErrToken   = errors.New("the runner's token is not valid")

@@ -34,8 +34,8 @@ func Ask(b *trace.Builder, native string, questions []trace.Question, reply func
 	return Asked{Effect: agent.Ask{Native: native, QuestionIDs: ids, Reply: reply}, b: b, ids: ids}
 }
 
-// Turn is the turn that the request belongs to.
-func (a Asked) Turn() *trace.Builder { return a.b }
+// Turn is the id of the turn that the request belongs to.
+func (a Asked) Turn() string { return a.b.Turn() }
 
 // Decide puts the answer to a permission request on record.
 func (a Asked) Decide(r trace.PermissionResponse) {
@@ -45,16 +45,16 @@ func (a Asked) Decide(r trace.PermissionResponse) {
 	}
 }
 
-// Answer puts the answers to questions on record: values for each, in order. A question
-// without values is canceled.
-func (a Asked) Answer(values [][]string) {
+// Answer puts the user's answers to questions on record: values for each, in order. A
+// question without values is canceled, by the user or, if canceledBy is "", by the gateway.
+func (a Asked) Answer(values [][]string, canceledBy string) {
 	if a.b.Over() {
 		return
 	}
 	for i, id := range a.ids {
-		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled}
+		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled, By: canceledBy}
 		if i < len(values) && len(values[i]) > 0 {
-			answer = trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: values[i], By: "user"}
+			answer.Outcome, answer.Values, answer.By = trace.Selected, values[i], "user"
 		}
 		a.b.Answer(answer)
 	}
@@ -65,5 +65,5 @@ func (a Asked) Cancel(reason string) {
 	if a.request != "" {
 		a.Decide(trace.PermissionResponse{Outcome: trace.Canceled, Reason: reason})
 	}
-	a.Answer(nil)
+	a.Answer(nil, "")
 }

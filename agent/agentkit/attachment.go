@@ -35,10 +35,15 @@ func (a Attachment) OnWeb() bool {
 	return strings.HasPrefix(a.URL, "http://") || strings.HasPrefix(a.URL, "https://")
 }
 
+// IsText reports whether the file is a text that is here.
+func (a Attachment) IsText() bool {
+	return a.Inline && (strings.HasPrefix(a.Media, "text/") || a.Media == "application/json")
+}
+
 // Text is the file as text for the model. Of a file that is no text, the model learns
 // that there is one.
 func (a Attachment) Text() string {
-	if a.Inline && (strings.HasPrefix(a.Media, "text/") || a.Media == "application/json") {
+	if a.IsText() {
 		return fmt.Sprintf("Attached file %s:\n\n%s", a.Name, strings.ToValidUTF8(string(a.Data), "\uFFFD"))
 	}
 	return fmt.Sprintf("[The user attached the file %s of type %s, which cannot be passed on.]", a.Name, cmp.Or(a.Media, "unknown"))

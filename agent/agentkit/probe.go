@@ -40,15 +40,11 @@ func NotFound(adapter, name, command, install string) error {
 	return fmt.Errorf("%s was not found: correct agents.%s.command, or install %s with `%s`", command, adapter, name, install)
 }
 
-// Advice returns a Spec's Advice: what to do about a text with one of the signs.
-func Advice(what string, signs ...string) func(text string) string {
-	return func(text string) string {
-		text = strings.ToLower(text)
-		for _, sign := range signs {
-			if strings.Contains(text, sign) {
-				return " — " + what
-			}
-		}
-		return ""
+// Advice is the end of a sentence that says what to do, if the text has one of the signs.
+func Advice(text, what string, signs ...string) string {
+	text = strings.ToLower(text)
+	if slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) }) {
+		return " — " + what
 	}
+	return ""
 }

@@ -193,6 +193,12 @@ func (r *Remote) post(ctx context.Context, data []byte) error {
 
 // Prompt implements agent.Session.
 func (r *Remote) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
+	r.state.Lock()
+	shut := r.shut
+	r.state.Unlock()
+	if shut {
+		return ErrClosed
+	}
 	return r.Run(ctx, b, &remoteLink{r: r, prompt: p})
 }
 

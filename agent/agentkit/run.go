@@ -34,8 +34,9 @@ func (e *PromptError) Error() string { return e.Sentence }
 // stopped is the end of a turn that a person has stopped.
 func stopped() trace.Stop { return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled} }
 
-// Run runs a prompt's turn and returns when the turn is over. It is agent.Session's
-// Prompt. A prompt that a dying connection did not deliver is sent once more.
+// Run runs a prompt's turn and returns when the turn is over. Run implements Prompt
+// of agent.Session. A prompt that a dying connection did not deliver is sent once
+// more.
 func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 	for first := true; ; first = false {
 		if ctx.Err() != nil {
@@ -86,7 +87,8 @@ func (s *Session) enter(b *trace.Builder) {
 	s.notices = nil
 }
 
-// retract takes back a prompt of which the agent has heard nothing.
+// retract withdraws a prompt since which the agent has said nothing, and reports
+// whether that was possible.
 func (s *Session) retract(b *trace.Builder) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +99,7 @@ func (s *Session) retract(b *trace.Builder) bool {
 	return true
 }
 
-// forget leaves a turn that did not begin; whoever called Run ends it.
+// forget leaves a turn that did not begin; the caller of Run ends the turn.
 func (s *Session) forget(b *trace.Builder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

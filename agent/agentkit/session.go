@@ -30,8 +30,8 @@ type Options struct {
 	StopTime time.Duration
 }
 
-// Session is the part of an agent's session that all agents have in common. It is
-// safe for concurrent use.
+// Session is the part of an agent's session that all agents have in common. A
+// Session is safe for concurrent use.
 type Session struct {
 	host agent.Host
 	cfg  agent.Config
@@ -138,7 +138,7 @@ func (s *Session) sendBy(ctx context.Context, data json.RawMessage, write func(c
 }
 
 // Sent decodes a message that the adapter sends by other means, such as a request of
-// its own. It is called before the message is sent.
+// its own. The adapter calls Sent before it sends the message.
 func (s *Session) Sent(m agent.Message) error {
 	s.mu.Lock()
 	err := s.decode(m)
@@ -159,7 +159,7 @@ func (s *Session) decode(m agent.Message) error {
 	return err
 }
 
-// Do runs a function while nothing is decoded. It is for an adapter that looks at its
+// Do runs a function while nothing is decoded. An adapter uses Do to look at its
 // Decoder.
 func (s *Session) Do(look func()) {
 	s.mu.Lock()

@@ -151,8 +151,8 @@ func (s *processSession) greet(ctx context.Context, p *process, resume string) e
 // ErrEnded is what Greet may return when Conn.Done is closed; the session says why.
 var ErrEnded = errors.New("the process has ended")
 
-// Await waits for a value, the end of the process, or the end of ctx. It is what most
-// greetings are made of.
+// Await waits for a value, the end of the process, or the end of ctx. Most greetings
+// use it.
 func Await[T any](ctx context.Context, c Conn, from <-chan T) (T, error) {
 	var none T
 	select {

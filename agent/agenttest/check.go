@@ -6,10 +6,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// CheckTurn reports the first event of a finished turn that breaks the grammar
-// of package trace: parts open before their deltas and end with a whole that is
-// the sum of them, a result follows its call, every call, request and question
-// has exactly one end, ids are unique, parents exist, and one stop comes last.
+// CheckTurn reports the first event of a finished turn that breaks the grammar of
+// package trace. A part opens before its deltas and ends with a full text that is
+// their sum. A result follows its call. Every call, request and question has
+// exactly one end. Ids are unique, parents exist, and one stop comes last.
 func CheckTurn(events []trace.Event) error {
 	g := grammar{
 		ids: map[string]bool{}, parts: map[string]*part{}, calls: map[string]*call{}, asks: map[string]*ask{}, subs: map[string]bool{},

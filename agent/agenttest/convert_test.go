@@ -13,7 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// parrot is a decoder: what the agent is told begins a turn, what it says is text.
+// parrot is a decoder: a message to the agent begins a turn, a message from the
+// agent is text.
 type parrot struct{ twice bool }
 
 func (p *parrot) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {

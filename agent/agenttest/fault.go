@@ -15,8 +15,8 @@ func die(t *testing.T, s Suite) { breaks(t, s, s.Prompts[Die]) }
 // halfMessage is die in the middle of a message.
 func halfMessage(t *testing.T, s Suite) { breaks(t, s, s.Prompts[Half]) }
 
-// breaks plays a turn that cannot end well. It ends as failed, and the next prompt
-// finds an agent: in the same session, or in one reopened by its token.
+// breaks plays a turn that cannot end well. The turn ends as failed, and the next
+// prompt finds an agent: in the same session, or in one reopened by its token.
 func breaks(t *testing.T, s Suite, prompt string) {
 	t.Helper()
 	st := newStand(t, s, NewHost())

@@ -12,9 +12,9 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
-// Host is an agent.Host that records what it is told and answers by function.
-// Like the real one it puts the answers on record itself. Set the fields before
-// the Host is used.
+// Host is an agent.Host that records the calls of an agent and answers by function.
+// Like the real one it puts the answers on record itself. Set the fields before the
+// Host is used.
 type Host struct {
 	// OnPermit answers permission requests; nil withdraws them.
 	OnPermit func(context.Context, trace.PermissionRequest) trace.PermissionResponse

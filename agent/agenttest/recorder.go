@@ -69,7 +69,7 @@ func (r *Recorder) Await(ctx context.Context, match func(trace.Event) bool) (fou
 	return found, err
 }
 
-// feed wakes whoever waits for events.
+// feed wakes the goroutines that wait for events.
 type feed struct {
 	mu      sync.Mutex
 	changed chan struct{}

@@ -7,8 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// rewind opens sessions with tokens from before the agent was told something. A
-// runtime that is no Rewinder has promised nothing, and is not tested.
+// rewind opens sessions with tokens that are older than a prompt which the agent
+// has taken. A runtime that is no Rewinder has promised nothing, and is not tested.
 func rewind(t *testing.T, s Suite) {
 	st := newStand(t, s, NewHost())
 	rewinder, ok := st.runtime.(agent.Rewinder)

@@ -81,8 +81,8 @@ func (st *stand) close(t *testing.T) {
 	}
 }
 
-// within fails the test when something takes longer than the bound. What hangs
-// is left behind: there is no way to end it.
+// within fails the test when something takes longer than the bound. A function that
+// hangs keeps its goroutine, because nothing can end it.
 func (st *stand) within(t *testing.T, what string, do func()) {
 	t.Helper()
 	w := watch()

@@ -81,7 +81,8 @@ func cancelTurn(t *testing.T, s Suite) {
 const patience = 4 * time.Second
 
 // stopAtOnce stops as a session does: the stop is on record first, and only then
-// the agent is told. It must be done soon, and ready for the next prompt.
+// the agent learns of it. The agent must end the turn soon, and be ready for the
+// next prompt.
 func stopAtOnce(t *testing.T, s Suite) {
 	st := newStand(t, s, NewHost())
 	ctx, cancel := context.WithCancel(t.Context())

@@ -110,8 +110,8 @@ func (b *bench) call(method, path string, body any) string {
 	return string(text)
 }
 
-// prompt sends a prompt as a stock client does; the answer is read by whoever
-// follows the records.
+// prompt sends a prompt as a stock client does; the tests read the answer from the
+// records.
 func (b *bench) prompt(text string) {
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())

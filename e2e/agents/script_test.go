@@ -119,11 +119,11 @@ func choice(r trace.PermissionRequest, want trace.OptionKind) map[string]any {
 }
 
 // shapeOf is a turn as a grader sees it: its kinds in the order in which they
-// began, and how its calls, its requests and itself ended. Thoughts, steps,
-// usage, errors and the like are left out, since not every agent tells of them,
-// and so are the requests that a policy answers.
-// Messages in a row are one, and of calls and results in a row the calls stand
-// first: whether calls of one answer run side by side is up to the agent.
+// began, and how its calls, its requests and itself ended. Thoughts, steps, usage,
+// errors and the like are left out, since not every agent tells of them, and so are
+// the requests that a policy answers. Messages in a row count as one. Of calls and
+// results in a row the calls stand first, because the agent decides whether the
+// calls of one answer run side by side.
 func shapeOf(turn []trace.Record) string {
 	var out []string
 	add := func(word string) {

@@ -33,7 +33,7 @@ func acpAdapter() agent.Adapter {
 		presets = append(presets, p.Preset)
 	}
 	return agent.Adapter{
-		Name: "acp", Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
+		Name: "acp", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			preset, _ := acp.FindPreset(s.Preset) // a command line of the user's own has none
 			tools, _ := toolkind.For(s.Preset)    // as above: the agent says of each tool what kind it is
@@ -104,7 +104,7 @@ func codexAdapter() agent.Adapter {
 func opencodeAdapter() agent.Adapter {
 	const allows = `"permission"\s*:\s*(\{[^}]*)?"allow"` // rules of a sub-agent, which come before those of the gateway
 	return agent.Adapter{
-		Name: "opencode", Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
+		Name: "opencode", Remembers: true, Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
 		Environ: []string{
 			"OPENCODE_*", "KILO_*", "ANTHROPIC_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_*", "GOOGLE_*",
 			"!OPENCODE_SERVER_PASSWORD", "!OPENCODE_SERVER_USERNAME", // of a server that runs already

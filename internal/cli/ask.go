@@ -22,7 +22,7 @@ type asker struct {
 	lines chan string
 }
 
-// nobody is what the agent is told where there is nobody.
+// nobody is the answer for the agent if no person is at the terminal.
 const nobody = "Nobody is there to answer: go on without."
 
 func (a *asker) name() string { return "terminal" }

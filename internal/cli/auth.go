@@ -71,8 +71,8 @@ func private(a config.Auth) bool {
 // adapterSwitch is the environment variable that turns the route of the RFC off.
 const adapterSwitch = "ENABLE_AI_SDK_ADAPTER"
 
-// adapterOff reads the switch. What is neither yes nor no is a mistake, and a dangerous
-// one: the route would be open that somebody wanted closed.
+// adapterOff reads the switch. Any other value is an error, because a wrong guess would
+// open a route that somebody wanted closed.
 func adapterOff() (bool, error) {
 	switch said := os.Getenv(adapterSwitch); said {
 	case "", "true", "1":

@@ -8,8 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// bypasses are the arguments and variables by which the agents that we know of are told
-// not to ask. Any adapter may run any of them, so that they count for all.
+// bypasses are the arguments and variables that make known agents act without a
+// permission request. Any adapter may run any of them, so that they count for all.
 func bypasses() []agent.Bypass {
 	always := func(flag string, values ...string) agent.Bypass { return agent.Bypass{Flag: flag, Values: values} }
 	return []agent.Bypass{

@@ -22,7 +22,7 @@ type connections struct {
 }
 
 // surplus is how many connections beyond the bound are kept until they have heard
-// why. What comes beyond these is closed.
+// why. Further connections are closed.
 const surplus = 100
 
 // newConnections bounds the connections of a listener: as configured, or to 10,000
@@ -98,8 +98,8 @@ func closing(next http.Handler) http.Handler {
 	})
 }
 
-// turnAway answers whoever comes on a connection that is too many, where the guard
-// asks for it.
+// turnAway answers a client whose connection is one too many, at the place where
+// the guard calls it.
 func turnAway(w http.ResponseWriter, r *http.Request) bool {
 	if !isSurplus(r) {
 		return false

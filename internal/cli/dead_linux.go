@@ -8,9 +8,8 @@ import (
 )
 
 // deadAfter is how long a client may leave what it was sent unacknowledged: a phone
-// in a tunnel has a minute. Without a bound of ours the system sends again for a
-// quarter of an hour, and a keepalive comment fills no buffer that a write could
-// wait for.
+// in a tunnel has a minute. Without this bound the system sends again for a quarter
+// of an hour, and a keepalive comment fills no buffer that a write could wait for.
 const deadAfter = time.Minute
 
 // giveUpDead bounds that for a connection. A sandbox that does not know the option

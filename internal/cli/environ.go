@@ -46,8 +46,8 @@ func (s *setup) environ(name string, kind agent.Adapter, preset agent.Preset, ou
 	return env, nil
 }
 
-// passes reports whether a list of names and beginnings lets a variable through. What
-// stands behind ! it does not.
+// passes reports whether a list of names and beginnings lets a variable through. A
+// name after ! is never let through.
 func passes(allowed []string, name string) bool {
 	if slices.Contains(allowed, "!"+name) {
 		return false

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A session of Agent Ops that nobody made known here is found by the RFC's route with the
-// service token, for those whom Agent Ops names in it.
+// The RFC's route finds a session of Agent Ops that the gateway does not know, with the
+// service token, for the people whom Agent Ops names in it.
 func TestB01_B07_TheServiceTokenFindsASession(t *testing.T) {
 	t.Parallel()
 	far := &farSide{}

@@ -9,7 +9,7 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
-// apart refuses workspaces that hold the data directory, or lie in it: an agent reads
+// apart refuses workspaces that hold the data directory, or lie in it. An agent reads
 // its workspace without asking, and the data directory has the token and the sessions of
 // everybody. Agents that touch no files have no workspace.
 func (s *setup) apart(agents map[string]session.Agent) error {

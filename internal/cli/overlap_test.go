@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// An agent reads its workspace without asking, so the data directory must not be there.
+// An agent reads its workspace without asking, so the workspace must not hold the data
+// directory.
 func TestADataDirectoryInAWorkspaceIsRefused(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

@@ -14,8 +14,8 @@ const (
 	restEvery = 10 * time.Second
 	restSoon  = 2 // looks at a gateway at rest
 	restLate  = 7 // likewise
-	// restQuiet is how many bytes a gateway at rest may still allocate between two: being
-	// asked for its metrics every second takes nearly three million.
+	// restQuiet is how many bytes an idle gateway may still allocate between two: a
+	// request for its metrics every second takes nearly three million.
 	restQuiet = 4 << 20
 )
 

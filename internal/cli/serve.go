@@ -25,7 +25,7 @@ type serveCommand struct {
 	LogLevel string `placeholder:"LEVEL" help:"debug, info (default), warn or error."`
 }
 
-// Run runs the gateway until it is told to stop.
+// Run runs the gateway until a signal stops it.
 func (s *serveCommand) Run(ctx context.Context, p *program) error {
 	cfg, err := s.settings(p.kinds())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/tributary-dev/tributary/config"
 )
 
-// What a configuration that says nothing means.
+// The defaults of an empty configuration.
 const (
 	defaultListen = "127.0.0.1:8787"
 	defaultAgent  = "demo"

@@ -20,7 +20,7 @@ const (
 // The heap may grow to twice what lives in it, and this lives in it. It is never
 // written to, so it has no memory of its own: a gateway takes that much more at most,
 // and one with a large heap is collected as ever. A percentage would take the more
-// the larger the heap is. Whoever has set how Go collects knows better.
+// the larger the heap is. An operator who has set how Go collects knows better.
 func reserveSlack() (release func()) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}

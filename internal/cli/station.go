@@ -156,9 +156,9 @@ func (s *station) ready() error {
 	return nil
 }
 
-// end ends everything but the log, in the order in which things hang together:
-// nothing new is taken, turns end, whoever follows them is told, and only then
-// the connections go.
+// end ends everything but the log, in the order of dependencies. The gateway takes
+// nothing new, turns end, their subscribers get the end, and only then the
+// connections close.
 func (s *station) end(ctx context.Context) {
 	s.ending.Store(true)
 	_ = s.bounded("turns and agents", drainWithin+quitWithin, func() error {
@@ -221,8 +221,8 @@ func listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	return l.(*net.TCPListener), nil //nolint:forcetypeassert,errcheck // it is asked for tcp
 }
 
-// prepareDir makes the data directory, ours alone, and sees whether it can be
-// written.
+// prepareDir makes the data directory, closed to other users, and checks that it
+// can be written.
 func prepareDir(dir string) error {
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {

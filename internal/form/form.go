@@ -52,11 +52,12 @@ func (f Form) Questions() []trace.Question {
 	all := make([]trace.Question, len(names))
 	for i, name := range names {
 		field := f.Schema.Properties[name]
-		text := cmp.Or(field.Description, f.Message)
-		if len(names) == 1 {
-			text = cmp.Or(f.Message, field.Description)
+		title := cmp.Or(field.Title, name)
+		about := field.Description
+		if len(names) > 1 { // else the message is about this field
+			about = cmp.Or(about, title)
 		}
-		all[i] = trace.Question{Header: cmp.Or(field.Title, name), Text: text, Choices: field.choices(), Multiple: field.Type == "array"}
+		all[i] = trace.Question{Header: title, Text: strings.TrimSpace(f.Message + "\n" + about), Choices: field.choices(), Multiple: field.Type == "array"}
 	}
 	return all
 }

@@ -32,10 +32,10 @@ const (
 func TestFieldsBecomeQuestionsInTheOrderOfTheirNames(t *testing.T) {
 	t.Parallel()
 	want := []trace.Question{
-		{Header: "How old", Text: "Who are you?"},
-		{Header: "color", Text: "The color of your eyes", Choices: []trace.Choice{{Label: "Blue", Description: "as the sky"}, {Label: "g"}}},
-		{Header: "sure", Text: "Who are you?", Choices: []trace.Choice{{Label: "Yes"}, {Label: "No"}}},
-		{Header: "tags", Text: "Who are you?", Choices: []trace.Choice{{Label: "x"}, {Label: "y"}}, Multiple: true},
+		{Header: "How old", Text: "Who are you?\nHow old"},
+		{Header: "color", Text: "Who are you?\nThe color of your eyes", Choices: []trace.Choice{{Label: "Blue", Description: "as the sky"}, {Label: "g"}}},
+		{Header: "sure", Text: "Who are you?\nsure", Choices: []trace.Choice{{Label: "Yes"}, {Label: "No"}}},
+		{Header: "tags", Text: "Who are you?\ntags", Choices: []trace.Choice{{Label: "x"}, {Label: "y"}}, Multiple: true},
 	}
 	if d := cmp.Diff(want, parsed(t, several).Questions()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

@@ -32,7 +32,7 @@ type Config struct {
 	Transport http.RoundTripper
 }
 
-// Client calls one server. It is safe for concurrent use.
+// Client calls one server. A Client is safe for concurrent use.
 type Client struct {
 	cfg  Config
 	base *url.URL

@@ -14,8 +14,9 @@ import (
 type Options struct {
 	// Bare leaves out the field "jsonrpc".
 	Bare bool
-	// Cancel encodes the notification that withdraws a request of ours whose context
-	// ended. If nil, the notification is $/cancel_request with the request's id.
+	// Cancel encodes the notification that withdraws a request that this end sent and
+	// whose context ended. If nil, the notification is $/cancel_request with the
+	// request's id.
 	Cancel func(id json.RawMessage) (method string, params any)
 	// MaxCalls and MaxHandlers bound calls in flight and running handlers; 256 and 64
 	// if zero.
@@ -26,7 +27,7 @@ type Options struct {
 // with [CodeInternal]. ctx ends when the request is withdrawn or the Conn is closed.
 type Handler func(ctx context.Context, params json.RawMessage) (any, error)
 
-// Conn is one end of a connection. It is safe for concurrent use.
+// Conn is one end of a connection. A Conn is safe for concurrent use.
 type Conn struct {
 	send func(context.Context, json.RawMessage) error
 	opts Options

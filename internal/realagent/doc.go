@@ -1,13 +1,13 @@
-// Package realagent gives Go tests real coding agents that run closed off:
-// pinned versions from npm, installed once into a folder outside the project,
-// a home of their own, and a scripted model on loopback in place of a
-// provider. It is for tests and for the programs that prepare or record them.
+// Package realagent gives Go tests real coding agents that run closed off. The
+// agents are pinned versions from npm, installed once into a folder outside the
+// project. Each has a home of its own, and a scripted model on loopback in place of
+// a provider. Tests use the package, and so do the programs that prepare or record
+// them.
 //
-// Agents are installed in $TRIBUTARY_AGENTS_DIR, by default tributary/agents
-// in the user's cache folder, as NAME@VERSION and a digest of the lock file. A file lock keeps test packages
-// that run at the same time from installing twice, and a rename puts a
-// finished installation into place, so one that was broken off leaves nothing
-// that looks finished. Install ahead of the tests with
+// Agents are installed in $TRIBUTARY_AGENTS_DIR, by default tributary/agents in the user's cache
+// folder, as NAME@VERSION and a digest of the lock file. A file lock keeps test packages that run
+// at the same time from installing twice. A rename puts a finished installation into place, so an
+// interrupted installation never looks finished. Install ahead of the tests with
 //
 //	go run ./internal/realagent/install [-all | NAME...]
 //

@@ -27,9 +27,9 @@ func ClosedEnv(home, tmp string) map[string]string {
 	}
 }
 
-// Closed returns the whole environment of a kind whose command is at path. What
-// came with the agent is found before what the machine has: some need a newer
-// Node.js than that, or start a second program of their package.
+// Closed returns the whole environment of a kind whose command is at path. The
+// programs of the agent's installation come before the machine's in PATH: some
+// agents need a newer Node.js, or start a second program of their package.
 func (k Kind) Closed(r Room, path string) map[string]string {
 	env := ClosedEnv(r.Home, r.Tmp)
 	if path != "" {

@@ -14,7 +14,7 @@ import (
 
 // several is the decoder of a protocol in which turns run beside each other: "X+" begins
 // the turn X, "X text" says something in it, "X." ends it. Every turn gets a word with
-// each message. What is left open ends in failure when nothing comes any more.
+// each message. A turn that is open at the end of the messages ends as failed.
 type several struct {
 	turns map[string]*trace.Builder
 	order []string

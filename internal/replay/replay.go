@@ -17,7 +17,7 @@ const Ended = "recording_ended"
 type Summary struct {
 	Messages int
 	Turns    int
-	// BothSides says that the recording also holds what the agent was told.
+	// BothSides says that the recording also holds the messages to the agent.
 	BothSides bool
 	// Skipped are the messages that the decoder did not understand, and First is
 	// its word on the first of them.

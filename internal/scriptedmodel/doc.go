@@ -42,8 +42,8 @@
 // A request that offers no tools is taken for a side call that wants a title
 // and gets a short fixed one; [Options.PlayWithoutTools] turns that off.
 //
-// Message and tool call ids are digests of the directive, the step, the place
-// in the conversation and how often that was asked before: the same run gives
+// Message and tool call ids are digests of the directive, the step, the place in
+// the conversation and the number of equal requests before. So the same run gives
 // the same ids, and no two answers of one server share one.
 //
 // # Parts

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What Chat Completions and Responses have in common.
+// The common part of Chat Completions and Responses.
 
 // openaiText is the text of a message: a string, or a list of parts.
 type openaiText string

@@ -132,8 +132,8 @@ func TestWiresGolden(t *testing.T) {
 	}
 }
 
-// TestEveryWirePlaysTheSameScript: the steps follow from the conversation, and
-// what the model is told to do does not depend on how it is asked.
+// TestEveryWirePlaysTheSameScript: the steps follow from the conversation, and do
+// not depend on the wire that carries the directive.
 func TestEveryWirePlaysTheSameScript(t *testing.T) {
 	t.Parallel()
 	for _, w := range wires() {

@@ -56,8 +56,8 @@ func Workspace(t testing.TB) workspace.Dir {
 	return d
 }
 
-// Policy allows more than the default: also to edit in the workspace. So an attack
-// by an edit is told from a harmless edit.
+// Policy allows more than the default: also to edit in the workspace. So the tests
+// can distinguish an attack by an edit from a harmless edit.
 func Policy() permission.Policy {
 	p := permission.Default()
 	p.Rules = append(p.Rules, permission.Rule{Kinds: []trace.ToolKind{trace.ToolEdit}, Inside: true, Then: permission.Allow})

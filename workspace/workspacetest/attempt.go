@@ -48,8 +48,8 @@ func Attempts(top string) []string {
 }
 
 // Literals lists paths that look like an escape to a program which expands, decodes
-// or normalises names, and that are plain names for the file system. What is done
-// with them stays in the workspace.
+// or normalises names, and that are plain names for the file system. Operations on
+// them stay in the workspace.
 func Literals() []string {
 	all := []string{
 		"~", "~root", "~/x", "$HOME", "${HOME}/x", "%2e%2e", "%2e%2e%2foutside", "..%2foutside%2fsecret", "..%c0%afoutside", "%00",

@@ -6,6 +6,7 @@ package mcptool
 
 import (
 	"os"
+	"regexp"
 
 	"github.com/tributary-dev/tributary/agent"
 )
@@ -20,9 +21,21 @@ type Server struct {
 	TokenEnv string `json:"token_env"`
 }
 
+const longestServer = 32
+
+// serverName keeps mcp__SERVER__TOOL unambiguous: a grant or a rule for one server's tool
+// is none for another's.
+//
+//nolint:gochecknoglobals // compiled once
+var serverName = regexp.MustCompile(`^[a-zA-Z0-9-]+(_[a-zA-Z0-9-]+)*$`)
+
 // Check returns an error that names the setting if the server cannot be meant. The key
 // is that of the server in the configuration.
-func (s Server) Check(key string) error {
+func (s Server) Check(key, name string) error {
+	if !serverName.MatchString(name) || len(name) > longestServer {
+		return agent.WrongSetting(key, "has a server %q: use letters, digits, - and single _, at most %d, so that its tools are told from those of the others", name, longestServer)
+	}
+	key += "." + name
 	if (s.Command == "") == (s.URL == "") {
 		return agent.WrongSetting(key, "needs either a command or a url")
 	}

@@ -1,8 +1,9 @@
 //go:build unix
 
-// Command closed prepares an agent for a test that is not written in Go: it
-// installs the agent if need be, writes its configuration files below the home,
-// and prints what the gateway's configuration says of the agent, as JSON.
+// Command closed prepares an agent for a test that is not written in Go. The
+// command installs the agent if need be, and writes the agent's configuration files
+// below the home. Then it prints the agent's entry for the gateway's configuration
+// as JSON.
 package main
 
 import (
