@@ -45,8 +45,8 @@ func (t *turn) openStep() {
 	t.put("", Agent, Step{Phase: PhaseStart, Name: t.step.Name, NativeID: t.step.NativeID})
 }
 
-// closeStep ends the step and its parts, and those of sub-agents if it is told
-// to: they outlive a step, but not what every reader sees as an end.
+// closeStep ends the step and its parts. With subagents it ends the parts of
+// sub-agents too: they may outlive a step, but not a message, a park or the turn.
 func (t *turn) closeStep(subagents bool) {
 	t.closeParts(subagents, false)
 	if t.stepOpen {

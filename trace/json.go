@@ -83,8 +83,8 @@ func oneLine(raw []byte) []byte {
 	return raw
 }
 
-// MarshalJSON implements json.Marshaler. What json.Marshal makes of it is
-// compacted; AppendJSON isn't.
+// MarshalJSON implements json.Marshaler. json.Marshal compacts the result;
+// AppendJSON does not.
 func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -18,8 +18,8 @@ func readOwnPayload(kind, raw []byte) (Payload, bool) {
 	return p, err == nil
 }
 
-// payload reads a payload up to its last brace, or returns nil. Its keys stand in
-// the order of the fields, and a call's arguments are evaluated in theirs.
+// payload reads a payload up to its last brace, or returns nil. The keys stand in
+// the order of the fields, and Go evaluates a call's arguments from left to right.
 func (s *scan) payload(k Kind) Payload {
 	switch k { //nolint:exhaustive // the others hold lists and values, or are rare
 	case KindMessageStart:

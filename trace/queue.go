@@ -122,8 +122,8 @@ func (q *queue) fly() {
 	q.cond().Broadcast()
 }
 
-// rest waits for more, and reports whether any came. The timer is not set anew
-// for each batch: when it fires, it only asks whether there was one since.
+// rest waits for more, and reports whether any came. The timer is not set again for
+// each batch: when it fires, it only checks whether there was a batch since.
 func (q *queue) rest(idle *time.Timer) bool {
 	for !q.closed && q.err == nil {
 		q.resting = true
@@ -149,7 +149,7 @@ func (q *queue) rest(idle *time.Timer) bool {
 }
 
 // flush waits until what was queued so far is on record, and returns what went
-// wrong. What comes meanwhile is not waited for: it may never pause.
+// wrong. flush does not wait for later events, because they may never pause.
 func (q *queue) flush() error {
 	for all := q.queued; q.landed < all && q.err == nil; {
 		q.cond().Wait()
