@@ -7,8 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// branch is the line of messages that a session's history shows: what was taken
-// back by a rewind is not in it.
+// branch is the line of messages that a session's history shows, without the
+// messages that a rewind removed.
 type branch struct {
 	messages []message
 	of       map[string]int  // how many of them a turn has
@@ -60,7 +60,7 @@ func (b *branch) add(m message) {
 	b.of[m.turn]++
 }
 
-// cut takes back the message and all that follows.
+// cut removes the message and all that follows.
 func (b *branch) cut(id string) {
 	i := b.find(id)
 	if i < 0 {
@@ -105,7 +105,7 @@ type unrecorded struct {
 	messages []message
 }
 
-// cut is what a turn takes back.
+// cut names the messages that a turn removes.
 type cut struct{ turn, to string }
 
 // catchUp does what the log did not know yet.

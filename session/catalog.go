@@ -8,8 +8,8 @@ import (
 )
 
 // catalog knows which sessions there are, in the order in which they were changed.
-// The registry is read once, at start; from then on whoever writes a document notes
-// it here, so that a page of the list costs its own documents and no others.
+// The registry is read once, at start. From then on every write of a document is
+// noted here, so that a page of the list reads only its own documents.
 type catalog struct {
 	mu    sync.Mutex
 	order *list.List // of entry, the newest in front

@@ -2,9 +2,9 @@
 // their turns, who follows them, and what ends them.
 //
 // A turn outlives the request that began it: [Hub.Prompt] returns as soon as the
-// turn is known, and whoever wants to see it follows the log. A disconnect is
-// not a stop; what it is, is a setting ([Options.OnDisconnect]). An explicit
-// stop names its turn, is on record at once, and never hits a later one.
+// turn is known, and subscribers follow the log. A disconnect is not a stop; what
+// it is, is a setting ([Options.OnDisconnect]). An explicit stop names its turn, is
+// on record at once, and never hits a later one.
 //
 // # The life of a turn
 //

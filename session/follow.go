@@ -149,9 +149,9 @@ func (l *live) left(t *turn, cut bool) {
 	}
 }
 
-// Owe tells that a client was sent away before it had the end of a turn, through no
-// wish of its own: the rest is kept for it as for one whose connection was cut, and
-// the turn goes on without anybody who follows.
+// Owe records that the gateway ended a client's stream before the end of a turn.
+// The rest is kept as for a client whose connection was cut, and the turn goes on
+// without a subscriber.
 func (h *Hub) Owe(session, turn string) {
 	l, t, release := h.lookup(session, turn)
 	defer release()

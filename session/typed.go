@@ -154,7 +154,7 @@ func (t *turn) refuseAll(by Sender) {
 	no := false
 	for _, id := range ids {
 		_, question := lookFor(t.live, t.live.asks.questioned, id)
-		// Who was first, was first: the turn ends either way.
+		// If another answer came first, it counts: the turn ends either way.
 		_ = t.live.reply(Reply{ID: id, Question: question, Choice: Choice{Approved: &no, Reason: reason, Interrupt: true}}, signature{by, trace.ViaWords})
 	}
 }
