@@ -29,9 +29,8 @@ type message struct {
 	by   string // whose it is, for a user's
 	// after is a record number before the message's turn began.
 	after uint64
-	// resume is where the agent stood when it began to answer, if that was recalled,
-	// and nth says how many answers had begun by then, in whatever order the branch
-	// shows them.
+	// resume is the agent's place when it began to answer, if that was recalled. nth
+	// is the number of answers that had begun by then, in any order of the branch.
 	resume   string
 	recalled bool
 	nth      int

@@ -113,8 +113,8 @@ func whileAsked(ctx context.Context, records []trace.Record) iter.Seq2[trace.Rec
 }
 
 // pageOf yields the whole records of some turns. If a rewind removed a part of a
-// turn, a rewind to the start of that part follows the turn's records: up to there
-// the records tell how the remaining messages end.
+// turn, a rewind to the start of that part follows the turn's records. Up to there
+// the records show the ends of the remaining messages.
 func (h *Hub) pageOf(ctx context.Context, session string, turns []stretch) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
 		left := map[string]stretch{}

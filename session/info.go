@@ -14,8 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Info is what is known of a session without reading its log. It is the
-// document that the registry keeps.
+// Info is what is known of a session without reading its log. The registry keeps
+// Info as its document.
 type Info struct {
 	ID        string `json:"id"`
 	Agent     string `json:"agent"`

@@ -6,7 +6,7 @@ import (
 )
 
 // A session is in memory while somebody uses it, and for some time after. Every
-// user of a session except its turns and its agent must call hold: a retired
+// user of a session except its turns and its agent must call hold. A retired
 // session must not live on beside the one that is read from the log again. The
 // monotonic clock measures the idle time, so that a set clock does not matter.
 
