@@ -2,10 +2,10 @@ package trace
 
 import "fmt"
 
-// StepStart begins a step, which brackets one model call of the agent. It ends
-// the step before. A step in which nothing happens leaves no trace, unless it has
-// a native id: then the agent itself has said that something begins, and the step
-// is on record at once, also if it stays empty.
+// StepStart begins a step, which brackets one model call of the agent. It ends the
+// step before. An empty step is not on record, unless it has a native id. A native
+// id means that the agent itself has announced the step, so the step is on record
+// at once, also if it stays empty.
 func (b *Builder) StepStart(s Step) {
 	b.do(func(t *turn) {
 		if b.within != "" {

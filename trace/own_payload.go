@@ -1,8 +1,8 @@
 package trace
 
-// readOwnPayload reads in place the kinds that most records of a log are: deltas, of
-// which there are as many as of all other kinds together, and those of which each
-// page of history has hundreds. The others are left to encoding/json.
+// readOwnPayload reads the most frequent kinds in place. These are the deltas, which
+// are as many as all other records together, and the kinds of which each page of
+// history has hundreds. The others are left to encoding/json.
 func readOwnPayload(kind, raw []byte) (Payload, bool) {
 	s := scan{rest: raw, ok: true}
 	if p := s.payload(Kind(kind)); p != nil {

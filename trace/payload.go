@@ -290,8 +290,8 @@ type Data struct {
 	// Transient data is provisional: shown while it happens, not kept.
 	Transient bool `json:"transient,omitempty"`
 	// Domain marks an event of the agent's world, such as the state of its repository,
-	// and not of the conversation: it belongs to no step, and a stream shows it only
-	// if the configuration asks for events of that name.
+	// and not of the conversation. The event belongs to no step, and a stream shows it
+	// only if the configuration asks for events of that name.
 	Domain bool `json:"domain,omitempty"`
 }
 

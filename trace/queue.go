@@ -11,8 +11,8 @@ import (
 const roomFor = 4 << 20
 
 // linger is how long the appending goroutine waits for more, at least. An agent
-// that writes a word now and then keeps it, for a new one has to grow its stack
-// again for each; one that is silent for minutes costs nothing.
+// that writes a word now and then keeps its goroutine, because a new one would grow
+// its stack again for each word. An agent that is silent for minutes costs nothing.
 const linger = time.Second
 
 // spareEvents bounds the list that is kept for the next batch.
