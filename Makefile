@@ -89,8 +89,11 @@ agents-all: need-go need-node ## Install all real agents (three gigabytes)
 	$(GO) run ./internal/realagent/install -all
 
 .PHONY: test-agents
-test-agents: agents-all ## The real agents that make test does not run
+test-agents: agents-all binary conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
 	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./e2e/agents
+	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -run Real ./adapter/opencode
+	cd conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from acp --bare
+	@$(MAKE) sdk-examples
 
 examples/claude-agent-sdk/typescript/node_modules/.package-lock.json: examples/claude-agent-sdk/typescript/package-lock.json | need-node
 	npm --prefix examples/claude-agent-sdk/typescript ci --no-audit --no-fund
@@ -102,7 +105,7 @@ examples/claude-agent-sdk/python/venv/installed: examples/claude-agent-sdk/pytho
 	@touch $@
 
 .PHONY: sdk-examples
-sdk-examples: agents examples/claude-agent-sdk/typescript/node_modules/.package-lock.json examples/claude-agent-sdk/python/venv/installed ## The examples on the Claude Agent SDK, with the real Claude Code below them
+sdk-examples: need-python agents examples/claude-agent-sdk/typescript/node_modules/.package-lock.json examples/claude-agent-sdk/python/venv/installed ## The examples on the Claude Agent SDK, with the real Claude Code below them
 	TRIBUTARY_SDK_TYPESCRIPT=$(CURDIR)/examples/claude-agent-sdk/typescript TRIBUTARY_SDK_PYTHON=$(CURDIR)/examples/claude-agent-sdk/python \
 	  $(GO) test -count=1 -run ClaudeAgentSDK ./adapter/claude
 
@@ -176,13 +179,17 @@ bench-go: need-go ## The Go benchmarks
 clean: ## Remove what was built and installed
 	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules bench/peer/node_modules
 
-.PHONY: need-go need-node need-cc
+.PHONY: need-go need-node need-cc need-python
 need-go:
 	@command -v $(GO) >/dev/null || { echo "Go is missing: install version 1.26 or later." >&2; exit 1; }
 
 need-node:
 	@command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || a === 20 && b >= 19 ? 0 : 1)' \
 	  || { echo "Node.js with npm is missing or too old: install version 20.19 or later." >&2; exit 1; }
+
+need-python:
+	@python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
+	  || { echo "Python is missing or too old: install version 3.10 or later, with venv." >&2; exit 1; }
 
 need-cc: need-go
 	@command -v "$$($(GO) env CC)" >/dev/null \

@@ -1,35 +1,72 @@
 package tributary_test
 
 import (
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tributary-dev/tributary/internal/scriptedmodel"
 )
 
 // TestAnAgentInAModuleOfItsOwn builds and tests the example module as a stranger would, and
 // runs a turn with its agent.
 func TestAnAgentInAModuleOfItsOwn(t *testing.T) {
 	t.Parallel()
+	dir, run := stranger(t, "agent-module")
+	if out := run("./program", "run", "--agent", "shout", "hello"); out != "HELLO!\n" {
+		t.Errorf("it says %q", out)
+	}
+	if out := run("./program", "agents"); !strings.Contains(strings.Join(strings.Fields(out), " "), "shout shout 1.0.0 ready") {
+		t.Errorf("it is not listed:\n%s", out)
+	}
+	write(t, filepath.Join(dir, "tributary.yaml"), "agents: {loud: {adapter: shout, options: {mark: '?'}}}")
+	if out := run("./program", "run", "hello"); out != "HELLO?\n" {
+		t.Errorf("with options it says %q", out)
+	}
+}
+
+// TestAModelCallsToolsOfTheProgram builds and tests the example as a stranger would, and has
+// a scripted model call its tools.
+func TestAModelCallsToolsOfTheProgram(t *testing.T) {
+	t.Parallel()
+	dir, run := stranger(t, "in-process-agent")
+	model := httptest.NewServer(scriptedmodel.New(scriptedmodel.Options{}))
+	t.Cleanup(model.Close)
+	conf := strings.Replace(text(t, "examples/in-process-agent/tributary.yaml"), "http://127.0.0.1:11434", model.URL, 1)
+	write(t, filepath.Join(dir, "tributary.yaml"), conf)
+	for prompt, want := range map[string]string{
+		`[[script:call order_status {"order":"A-17"}]]`: "The order is packed.",
+		`[[script:call order_status {"order":"B-1"}]]`:  `Error: there is no order "B-1"`,
+		`[[script:call order_status {"number":1}]]`:     `The input lacks "order"`,
+		`[[script:call cancel_order {"order":"A-17"}]]`: "The call was denied and did not run.",
+	} {
+		if out := run("./program", "run", prompt); !strings.Contains(out, want) {
+			t.Errorf("%s: it says %q, want %q", prompt, out, want)
+		}
+	}
+}
+
+// stranger makes a copy of an example module outside of the repository, tests it and builds
+// its program.
+func stranger(t *testing.T, example string) (dir string, run func(name string, args ...string) string) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("it builds the whole program")
 	}
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("examples", "agent-module"))); err != nil {
+	dir = t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("examples", example))); err != nil {
 		t.Fatal(err)
 	}
 	root, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
-	mod := strings.ReplaceAll(text(t, "examples/agent-module/go.mod"), "=> ../..", "=> "+root)
-	for name, content := range map[string]string{"go.mod": mod, "go.sum": text(t, "go.sum")} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run := func(name string, args ...string) string {
+	write(t, filepath.Join(dir, "go.mod"), strings.ReplaceAll(text(t, filepath.Join("examples", example, "go.mod")), "=> ../..", "=> "+root))
+	write(t, filepath.Join(dir, "go.sum"), text(t, "go.sum"))
+	run = func(name string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = dir
@@ -42,16 +79,12 @@ func TestAnAgentInAModuleOfItsOwn(t *testing.T) {
 	}
 	run("go", "test", "./...")
 	run("go", "build", "-o", "program", ".")
-	if out := run("./program", "run", "--agent", "shout", "hello"); out != "HELLO!\n" {
-		t.Errorf("it says %q", out)
-	}
-	if out := run("./program", "agents"); !strings.Contains(strings.Join(strings.Fields(out), " "), "shout shout 1.0.0 ready") {
-		t.Errorf("it is not listed:\n%s", out)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "tributary.yaml"), []byte("agents: {loud: {adapter: shout, options: {mark: '?'}}}"), 0o600); err != nil {
+	return dir, run
+}
+
+func write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
-	}
-	if out := run("./program", "run", "hello"); out != "HELLO?\n" {
-		t.Errorf("with options it says %q", out)
 	}
 }

@@ -32,7 +32,7 @@ type room struct {
 
 func rooms() []room {
 	const (
-		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/httpjson internal/procio agent/agentkit agent/toolloop"
+		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/toolloop agent/toolloop/worktool agent/toolloop/mcptool"
 		nats      = "github.com/nats-io/nats-server github.com/nats-io/nats.go golang.org/x/sys"
 	)
 	return []room{
@@ -49,6 +49,7 @@ func rooms() []room {
 		{packages: "internal/jsonrpc"},
 		{packages: "internal/httpjson"},
 		{packages: "internal/procio"},
+		{packages: "internal/form", ours: "trace"},
 		{packages: "toolkind", ours: "trace"},
 		{packages: "permission", ours: "toolkind trace"},
 		{packages: "permission/permissiontest", ours: "permission toolkind trace workspace"},
@@ -61,9 +62,11 @@ func rooms() []room {
 		{packages: "agent", ours: "trace workspace"},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
 		{packages: "agent/agenttest", ours: "agent internal/replay trace workspace", others: "go.uber.org/goleak"},
-		{packages: "agent/agentkit", ours: "agent trace internal/procio workspace"},
-		{packages: "agent/toolloop", ours: "agent trace toolkind workspace internal/procio"},
-		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go github.com/modelcontextprotocol/go-sdk"},
+		{packages: "agent/agentkit", ours: "agent trace internal/httpjson internal/procio internal/sse workspace"},
+		{packages: "agent/toolloop", ours: "agent trace toolkind", others: "github.com/google/jsonschema-go"},
+		{packages: "agent/toolloop/worktool", ours: "agent/toolloop trace workspace internal/procio"},
+		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
+		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go"},
 		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},

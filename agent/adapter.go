@@ -70,6 +70,9 @@ type Preset struct {
 	Environ []string
 	// Grants add to Adapter.Grants.
 	Grants []Grant
+	// AsksNobody says that the agent has no permission requests: it runs every command
+	// unasked. The program offers it only with `allow_bypass: true`.
+	AsksNobody bool
 }
 
 // Bypass is an argument or a variable that switches permission requests off.

@@ -42,6 +42,21 @@ func (g *gateway) mayUse(ctx context.Context, agent string) error {
 	return notAmong(p, users, "the agent "+cmp.Or(agent, g.Hub.Default)+" is for ")
 }
 
+// user lets a request through whose sender may use the session's agent. What reaches the
+// agent, by whichever way, needs that, and not only a role in the session.
+func (g *gateway) user(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		if err := g.mayUse(r.Context(), info.Agent); err != nil {
+			return err
+		}
+		return h(w, r)
+	}
+}
+
 // notAmong says in a sentence that somebody is not among the people who are meant.
 func notAmong(p access.Principal, who []access.Who, what string) error {
 	names := make([]string, len(who))

@@ -96,6 +96,9 @@ func (g *gateway) enter(r *http.Request, req chatRequest, info session.Info) (_ 
 	if err == nil && agent != "" && agent != info.Agent {
 		err = &refusal{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
 	}
+	if err == nil {
+		err = g.mayUse(r.Context(), info.Agent) // which may be another one's, made just now
+	}
 	return info, err
 }
 

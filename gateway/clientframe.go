@@ -197,6 +197,9 @@ func (o *onlooker) answer(ctx context.Context, f agentops.Answer) error {
 	if err := o.may(access.Collaborator); err != nil {
 		return err
 	}
+	if err := o.g.mayUse(o.r.Context(), o.agent); err != nil { //nolint:contextcheck // the request knows who sends
+		return err
+	}
 	_, err := o.g.Hub.Answer(ctx, o.id, f.QuestionID, o.sender(), []string{f.Answer.String()})
 	if errors.Is(err, session.ErrUnknownRequest) && f.Answer.Bool != nil {
 		return o.permit(ctx, f.QuestionID, *f.Answer.Bool, "")
@@ -249,6 +252,9 @@ func (o *onlooker) promote(ctx context.Context) error {
 // revert removes a message of the user's own, and all that followed it.
 func (o *onlooker) revert(ctx context.Context, message string) error {
 	if err := o.may(access.Collaborator); err != nil {
+		return err
+	}
+	if err := o.g.mayUse(o.r.Context(), o.agent); err != nil { //nolint:contextcheck // the request knows who sends
 		return err
 	}
 	return o.g.Hub.Revert(ctx, o.id, message, o.who.ID)

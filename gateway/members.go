@@ -54,6 +54,15 @@ func (g *gateway) change(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	if body.Mode != nil || body.Model != nil {
+		info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+		if err == nil {
+			err = g.mayUse(r.Context(), info.Agent)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	change := session.Change{Title: body.Title, Chat: body.AISDK, Mode: body.Mode, Model: body.Model}
 	if _, err := g.Hub.Change(r.Context(), r.PathValue("id"), change); err != nil {
 		return err

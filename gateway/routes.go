@@ -17,7 +17,7 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	route("GET /api/chat/{id}/stream", g.member(access.Viewer, g.streaming(g.resume), noStream))
 	route("POST /api/chat/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
 	route("POST /api/sessions/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
-	in("POST /api/chat/{id}/steer", access.Collaborator, g.steer)
+	in("POST /api/chat/{id}/steer", access.Collaborator, g.user(g.steer))
 	if !g.NoSessionChat {
 		route("POST /api/sessions/{id}/chat", g.adapter(access.Collaborator, sized(g.streaming(g.chat)), nil))
 		route("GET /api/sessions/{id}/chat/stream", g.adapter(access.Viewer, g.streaming(g.resume), noStream))
@@ -35,7 +35,7 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("POST /api/sessions/{id}/permissions/{request}", access.Viewer, g.permit)
 	in("GET /api/sessions/{id}/grants", access.Viewer, g.grants)
 	in("DELETE /api/sessions/{id}/grants/{grant}", access.Viewer, g.revoke)
-	in("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.answer)
+	in("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.user(g.answer))
 	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.attended(g.trace)))
 	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.attended(g.events)))
 	in("GET /api/sessions/{id}/channels", access.Viewer, g.channels)

@@ -367,6 +367,16 @@ func TestB06_AnAgentIsForThoseWhoAreNamed(t *testing.T) {
 		{"ada", "collaborator", "POST", "/api/sessions/s1/chat", submit("", "u1", "hello"), 403},
 		{"root", "admin", "POST", "/api/sessions/s1/chat", submit("", "u1", "hello"), 200},
 	})
+	s.do("POST", "/api/chat", submit("s1", "u9", "question"), as("root", "admin")...)
+	s.all([]asked{ // every other way by which words or settings reach the agent
+		{"ada", "collaborator", "POST", "/api/chat/s1/steer", `{"text":"do this"}`, 403},
+		{"ada", "collaborator", "PATCH", "/api/sessions/s1", `{"model":"other"}`, 403},
+		{"ada", "collaborator", "PATCH", "/api/sessions/s1", `{"mode":"plan"}`, 403},
+		{"ada", "collaborator", "PATCH", "/api/sessions/s1", `{"title":"x"}`, 200},
+		{"ada", "collaborator", "POST", "/api/sessions/s1/questions/q", `{"value":"x"}`, 403},
+		{"ada", "collaborator", "POST", "/api/sessions/s1/stop", "", 200},
+		{"vera", "viewer", "POST", "/api/chat/s1/steer", `{"text":"do this"}`, 403},
+	})
 	header := append(as("ada", "collaborator"), "X-Test-Groups", "coders")
 	if status, _, text := s.do("POST", "/api/chat", submit("s1", "u2", "hello"), header...); status != 200 {
 		t.Errorf("a member of the group: %d %s", status, text)

@@ -19,8 +19,9 @@ const (
 
 // command reports whether a call runs one simple command that is like one of the
 // patterns. A list of commands, a substitution, a redirection, an assignment in front,
-// or anything else that is more than plain words, is unsure.
-func (s Scope) command(c trace.ToolCall, patterns []string) answer {
+// or anything else that is more than plain words, is unsure. With any, a * in a word is
+// any text, for rules that do not allow.
+func (s Scope) command(c trace.ToolCall, patterns []string, any bool) answer {
 	if c.ToolKind != trace.ToolExecute {
 		return no
 	}
@@ -37,7 +38,7 @@ func (s Scope) command(c trace.ToolCall, patterns []string) answer {
 	if !ok {
 		return unsure
 	}
-	if slices.ContainsFunc(patterns, func(p string) bool { return likeCommand(strings.Fields(p), words) }) {
+	if slices.ContainsFunc(patterns, func(p string) bool { return likeCommand(strings.Fields(p), words, any) }) {
 		return yes
 	}
 	return no
@@ -45,16 +46,33 @@ func (s Scope) command(c trace.ToolCall, patterns []string) answer {
 
 // likeCommand compares word by word. The last word of a pattern may be *, which
 // stands for any further words; elsewhere * stays within its word.
-func likeCommand(pattern, words []string) bool {
+func likeCommand(pattern, words []string, any bool) bool {
 	for i, p := range pattern {
 		if p == "*" && i == len(pattern)-1 {
-			return true
+			return any || i != 1 || !leads(words)
 		}
-		if i >= len(words) || !like([]rune(p), []rune(words[i])) {
+		if i >= len(words) || !likeWord(p, words[i], any) {
 			return false
 		}
 	}
 	return len(pattern) > 0 && len(pattern) == len(words)
+}
+
+// likeWord compares a word. A word may be a path, and a rule that allows scripts/*.sh
+// does not mean scripts/../evil.sh: * stays within a name, and does not climb.
+func likeWord(pattern, word string, any bool) bool {
+	if any {
+		return like([]rune(pattern), []rune(word))
+	}
+	names, parts := strings.Split(word, "/"), strings.Split(pattern, "/")
+	return len(names) == len(parts) && !slices.ContainsFunc(names, func(n string) bool { return n == ".." && !slices.Contains(parts, "..") }) &&
+		likeSegments(parts, names)
+}
+
+// leads reports whether options stand in front of git's own command. They can name a
+// program, and git runs it.
+func leads(words []string) bool {
+	return len(words) > 1 && path.Base(words[0]) == "git" && strings.HasPrefix(words[1], "-")
 }
 
 // simple splits a command that is plain words and quoted words into its words. It
@@ -64,13 +82,20 @@ func simple(command string) (words []string, ok bool) {
 	if !ok || len(words) == 0 || strings.Contains(words[0], "=") {
 		return nil, false
 	}
-	if len(words) == 3 && slices.Contains([]string{"sh", "bash", "zsh"}, path.Base(words[0])) && (words[1] == "-c" || words[1] == "-lc") {
+	if len(words) == 3 && IsShell(words[0]) && (words[1] == "-c" || words[1] == "-lc") {
 		words, ok = plainWords(words[2])
 		if !ok || len(words) == 0 || strings.Contains(words[0], "=") {
 			return nil, false
 		}
 	}
 	return words, true
+}
+
+// IsShell reports whether a word names a shell of the system, which runs the text after
+// -c. A program of that name elsewhere may do anything.
+func IsShell(program string) bool {
+	dir, name := path.Split(program)
+	return slices.Contains([]string{"", "/bin/", "/usr/bin/", "/usr/local/bin/"}, dir) && slices.Contains([]string{"sh", "bash", "zsh", "dash"}, name)
 }
 
 // plainWords splits at spaces. Every character that a shell may read as more than a

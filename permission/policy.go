@@ -39,7 +39,8 @@ type Rule struct {
 	// relative to the workspace; * and ? stay within a name, ** is any directories.
 	Paths []string `json:"paths,omitempty" yaml:"paths,omitempty"`
 	// Commands match calls that run one simple command like one of the patterns. They are
-	// compared word by word; * is any text in a word. As the last word, * is any words.
+	// compared word by word; * is any text in a word. As the last word, * is any words. For
+	// a rule that allows, * in a word stays within a name, as in Paths.
 	Commands []string `json:"commands,omitempty" yaml:"commands,omitempty"`
 	// Then is the verdict.
 	Then Verdict `json:"then" yaml:"then"`
@@ -154,7 +155,7 @@ func (r Rule) about(c trace.ToolCall, s Scope) answer {
 		paths = s.paths(c, r.Paths, r.Then != Allow)
 	}
 	if len(r.Commands) > 0 {
-		command = s.command(c, r.Commands)
+		command = s.command(c, r.Commands, r.Then != Allow)
 	}
 	switch {
 	case paths == no || command == no:

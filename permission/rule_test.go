@@ -50,11 +50,14 @@ func verdict(p permission.Policy, c trace.ToolCall, s permission.Scope) permissi
 func TestCommandPatterns(t *testing.T) {
 	t.Parallel()
 	s := scope(t)
-	allow := permission.Policy{Rules: []permission.Rule{{Commands: []string{"git status", "go test *", "ls -*", "cat *.md"}, Then: permission.Allow}}}
+	allow := permission.Policy{Rules: []permission.Rule{{Commands: []string{"git status", "go test *", "ls -*", "cat *.md", "./scripts/*", "git log *", "npm run lint:*"}, Then: permission.Allow}}}
 	for command, want := range map[string]bool{
 		"git status": true, "  git \t status ": true, "git 'status'": true, `git "status"`: true, "go test": true, "go test ./... -race": true,
 		"go test -run 'A|B' ./x": true, "ls -la": true, "cat README.md": true, "bash -lc 'git status'": true, `/bin/sh -c "go test ./x"`: true,
-		`go test -run "a b"`: true,
+		`go test -run "a b"`: true, "./scripts/*": false, "git log -p": true, "/usr/bin/bash -c 'git status'": true, "npm run lint:all": true,
+
+		"./bash -c 'git status'": false, "/tmp/bash -lc 'git status'": false, "sub/sh -c 'git status'": false, "cat ../secret.md": false,
+		"cat /etc/secret.md": false, "cat sub/../../x.md": false, "git -c core.pager=id log": false, "git --exec-path=. log": false, "npm run lint:../x": false,
 
 		"": false, "git": false, "git status -s": false, "git push": false, "gitstatus": false, "Git status": false, "lsx -la": false, "cat x": false,
 		"git status; id": false, "git status;": false, "git status && id": false, "git status || id": false, "git status | sh": false,
@@ -87,6 +90,31 @@ func TestCommandPatterns(t *testing.T) {
 	}
 	if got := verdict(allow, called("read_file", `{"path":"a.txt","command":"git status"}`), s); got != permission.Ask {
 		t.Errorf("a read is taken for a command: %s", got)
+	}
+}
+
+// A * in a word of a rule that allows stays within a name, and git takes no option that
+// runs programs in front of its command.
+func TestCommandPatternsDoNotClimb(t *testing.T) {
+	t.Parallel()
+	s := scope(t)
+	allow := permission.Policy{Rules: []permission.Rule{{Commands: []string{"scripts/*.sh", "git *", "./tool-*"}, Then: permission.Allow}}}
+	for command, want := range map[string]bool{
+		"scripts/a.sh": true, "git log -p": true, "git status": true, "git commit -c x": true, "./tool-a": true,
+		"scripts/../../tmp/evil.sh": false, "scripts/sub/a.sh": false, "scripts/../evil.sh": false, "./tool-a/../../evil": false, "git -c core.pager=id log": false,
+		"git -C /tmp log": false, "git --config-env=core.pager=X log": false, "git '-c' alias.x=!id x": false, "/tmp/git status": false,
+	} {
+		input, _ := json.Marshal(map[string]string{"command": command})
+		if got := verdict(allow, called("bash", string(input)), s); (got == permission.Allow) != want {
+			t.Errorf("%q: %s", command, got)
+		}
+	}
+	deny := permission.Policy{Rules: []permission.Rule{{Commands: []string{"cat *.md", "git *"}, Then: permission.Deny}, {Then: permission.Allow}}}
+	for _, command := range []string{"cat /etc/x.md", "cat ../x.md", "git -c core.pager=id log"} {
+		input, _ := json.Marshal(map[string]string{"command": command})
+		if got := verdict(deny, called("bash", string(input)), s); got == permission.Allow {
+			t.Errorf("%q: a rule that forbids does not see it", command)
+		}
 	}
 }
 

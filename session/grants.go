@@ -39,6 +39,9 @@ func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.Permiss
 	if t.asking == nil {
 		t.asking = map[string]permission.Grant{}
 	}
+	if _, twice := t.asking[c.ToolCallID]; twice {
+		prepared = permission.Grant{} // an answer could be for either input: it grants nothing beyond this call
+	}
 	t.asking[c.ToolCallID] = prepared
 	return trace.PermissionResponse{}, false
 }
@@ -99,9 +102,11 @@ func (t *turn) remember(q trace.PermissionRequest, p trace.PermissionResponse) {
 	name, a := l.agentNow()
 	l.mu.Lock()
 	g, ok := t.asking[q.ToolCallID]
-	delete(t.asking, q.ToolCallID)
+	if g.Tool != "" { // else there are more requests for the call
+		delete(t.asking, q.ToolCallID)
+	}
 	l.mu.Unlock()
-	if !ok || p.OptionKind != trace.AllowAlways || p.Outcome != trace.Selected || len(p.UpdatedInput) > 0 {
+	if !ok || g.Tool == "" || p.OptionKind != trace.AllowAlways || p.Outcome != trace.Selected || len(p.UpdatedInput) > 0 {
 		return
 	}
 	g = a.Policy.Remember.Give(g, "grant_"+newID(l.hub.Now()), p.By, l.hub.Now())

@@ -200,3 +200,44 @@ func TestUnknownToolsAreCounted(t *testing.T) {
 		}
 	})
 }
+
+// Two requests that wait for one call: an "always" to the harmless one is no grant for
+// the other input.
+func TestAnAlwaysIsNoGrantForAnotherInputOfTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waiting := make(chan string, 10)
+		twice := scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, b *trace.Builder) error {
+			var ids []string
+			for _, input := range []string{`{"command":"ls"}`, `{"command":"rm -rf x"}`} {
+				call := trace.ToolCall{ToolCallID: "c", RawName: "bash", Name: "bash", ToolKind: trace.ToolExecute, Input: json.RawMessage(input)}
+				id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: []trace.PermissionOption{
+					{ID: "always", Name: "Always", OptionKind: trace.AllowAlways}, {ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
+				}}, call)
+				ids = append(ids, id)
+				waiting <- id
+			}
+			for _, id := range ids {
+				if _, err := host.Permit(ctx, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+		b := newBench(t, func(o *session.Options) {
+			o.Agents["demo"] = session.Agent{Runtime: twice, Cwd: t.TempDir(), Tools: toolkind.OpenAI()}
+		})
+		defer b.close()
+		turn := b.say("u1", "go")
+		for i, option := range []string{"always", "no"} {
+			request := <-waiting
+			synctest.Wait()
+			if _, err := b.Permit(t.Context(), "s", request, session.Sender{By: "ada"}, session.Choice{Option: option}); err != nil {
+				t.Fatal(i, err)
+			}
+		}
+		b.wait(turn)
+		if grants, err := b.Grants(t.Context(), "s"); err != nil || len(grants) != 0 {
+			t.Errorf("the grants are %+v, %v", grants, err)
+		}
+	})
+}

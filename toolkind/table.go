@@ -104,6 +104,12 @@ func (t Table) ClassifyAs(stated trace.ToolKind, rawName string, input json.RawM
 	return tool
 }
 
+// Call returns a call with what the table says of it.
+func (t Table) Call(id, rawName string, input json.RawMessage) trace.ToolCall {
+	tool := t.Classify(rawName, input)
+	return trace.ToolCall{ToolCallID: id, RawName: rawName, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input, Locations: tool.Locations}
+}
+
 // ParseKind reads a kind from a configuration. Beside the kinds themselves it
 // takes "write", which other traces use for edit.
 func ParseKind(s string) (trace.ToolKind, error) {

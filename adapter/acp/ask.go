@@ -1,24 +1,27 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/form"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // ask is a request of the agent's that a person or the policy answers.
 type ask struct {
-	b         *trace.Builder
-	id        string // of the permission request
-	options   []trace.PermissionOption
-	call      *call
-	act       bool // the gateway acts for the agent, so the reply is a result or an error
-	questions []question
-	ids       []string // of the questions
+	agentkit.Asked
+	options []trace.PermissionOption
+	call    *call
+	asked   *call      // the call as it was asked, which the agent may go on to show in another form
+	act     bool       // the gateway acts for the agent, so the reply is a result or an error
+	form    *form.Form // nil for a permission
 }
 
 // permission takes the agent's question whether a call may run. The call may be new.
@@ -66,24 +69,19 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 		tc.tool, tc.items, tc.content, tc.raw = asked.tool, asked.items, asked.content, asked.raw
 		tc.complete()
 	}
-	a := &ask{b: tc.b, options: p.Options, call: tc}
-	return d.put(m.ID, methodPermission, a, orElse(asked.tool.Title, asked.tool.Name), asked.tool, func(r trace.PermissionResponse) json.RawMessage {
+	a := &ask{options: p.Options, call: tc, asked: asked}
+	return d.put(m.ID, methodPermission, a, cmp.Or(asked.tool.Title, asked.tool.Name), asked.tool, func(r trace.PermissionResponse) json.RawMessage {
 		return reply(m.ID, outcome(p.Options, r))
 	}), nil
 }
 
 // put puts a permission request on record and lets the session wait for its answer.
 func (d *Decoder) put(id raw, method string, a *ask, title string, asked trace.ToolCall, answer func(trace.PermissionResponse) json.RawMessage) []agent.Effect {
-	requestID, decision, decided := a.b.PermissionRequest(trace.PermissionRequest{
+	a.Asked = agentkit.Permit(a.call.b, string(id), trace.PermissionRequest{
 		RequestID: "acp-" + string(id), ToolCallID: asked.ToolCallID, Title: title, Options: a.options,
-	}, asked)
-	a.id = requestID
+	}, asked, answer)
 	d.theirs[string(id)] = their{method: method, ask: a}
-	effect := agent.Permit{Native: string(id), RequestID: requestID, Reply: answer}
-	if decided {
-		effect.Decided = &decision
-	}
-	return []agent.Effect{effect}
+	return []agent.Effect{a.Effect}
 }
 
 func cancelled() any { return map[string]any{"outcome": map[string]string{"outcome": "cancelled"}} }
@@ -119,8 +117,8 @@ func selected(o trace.PermissionOption) any {
 // answered takes the reply that was sent to the agent.
 func (a *ask) answered(d *Decoder, m jsonrpc.Message) {
 	switch {
-	case a.questions != nil:
-		a.answerQuestions(m)
+	case a.form != nil:
+		a.Answer(a.form.Answers(m.Result), "")
 		return
 	case a.act:
 		a.acted(m)
@@ -133,7 +131,7 @@ func (a *ask) answered(d *Decoder, m jsonrpc.Message) {
 		} `json:"outcome"`
 	}
 	_ = decodeInto(m.Result, &r) // an answer of another form is none
-	answer := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Canceled}
+	answer := trace.PermissionResponse{Outcome: trace.Canceled}
 	if r.Outcome.Outcome == "selected" {
 		answer.Outcome, answer.ChosenOption = trace.Selected, r.Outcome.Option
 	}
@@ -142,20 +140,13 @@ func (a *ask) answered(d *Decoder, m jsonrpc.Message) {
 			answer.OptionKind = o.OptionKind
 		}
 	}
-	a.b.PermissionResponse(answer)
-	a.call.allowed, a.call.denied = answer.Allowed(), answer.Outcome == trace.Selected && !answer.Allowed()
-	if answer.OptionKind == trace.AllowAlways {
-		d.always[a.call.tool.RawName] = true
+	a.Decide(answer)
+	a.call.denied = answer.Outcome == trace.Selected && !answer.Allowed()
+	if answer.Allowed() {
+		a.call.allowed = append(a.call.allowed, a.asked)
 	}
-}
-
-// withdraw puts on record that the agent has withdrawn its request.
-func (a *ask) withdraw() {
-	for _, id := range a.ids {
-		a.b.Answer(trace.Answer{QuestionID: id, Outcome: trace.Canceled})
-	}
-	if a.questions == nil {
-		a.b.PermissionResponse(trace.PermissionResponse{RequestID: a.id, Outcome: trace.Canceled})
+	if answer.Allowed() && answer.OptionKind == trace.AllowAlways {
+		d.always = append(d.always, a.asked)
 	}
 }
 
@@ -187,12 +178,12 @@ func (d *Decoder) action(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 	}
 	tool := actionCall(m)
 	c.b.ToolCall(tool)
-	a := &ask{b: c.b, act: true, call: &call{b: c.b, tool: tool, whole: true}, options: []trace.PermissionOption{
+	a := &ask{act: true, call: &call{b: c.b, tool: tool, whole: true}, options: []trace.PermissionOption{
 		{ID: "allow", Name: "Allow once", OptionKind: trace.AllowOnce}, {ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
 	}}
 	return d.put(m.ID, m.Method, a, tool.Title, tool, func(r trace.PermissionResponse) json.RawMessage {
 		if !r.Allowed() || r.UpdatedInput != nil {
-			return refusal(orElse(r.Reason, "this is not allowed"))
+			return refusal(cmp.Or(r.Reason, "this is not allowed"))
 		}
 		return act()
 	}), nil
@@ -201,15 +192,15 @@ func (d *Decoder) action(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 // acted takes the result of what the gateway did for the agent, or the refusal.
 func (a *ask) acted(m jsonrpc.Message) {
 	r := trace.ToolResult{ToolCallID: a.call.tool.ToolCallID, Status: trace.ToolCompleted, Output: m.Result}
-	answer := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, ChosenOption: "allow"}
+	answer := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow"}
 	if m.Error != nil {
 		r.Status, r.Error, r.Output = trace.ToolFailed, sentence(m.Error.Message), nil
 		if m.Error.Code == jsonrpc.CodeInvalidRequest {
 			r.Status, answer.ChosenOption = trace.ToolDenied, "deny"
 		}
 	}
-	a.b.PermissionResponse(answer) // a recording has no other sign of the answer
-	a.b.ToolResult(r)
+	a.Decide(answer) // a recording has no other sign of the answer
+	a.call.b.ToolResult(r)
 }
 
 // action request of the agent, in the fields that matter.
@@ -219,42 +210,70 @@ type actionRequest struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 	Cwd     string   `json:"cwd"`
+	Env     raw      `json:"env"`
 }
 
-// covers reports whether an allowed call that still runs includes the action.
-func (c *turn) covers(method string, params raw, always map[string]bool) bool {
+// line is the command line as it runs. A line without arguments may be the whole text of
+// a shell.
+func (r actionRequest) line() string {
+	if len(r.Args) == 0 {
+		return r.Command
+	}
+	return join(append([]string{r.Command}, r.Args...))
+}
+
+// changed reports whether the command gets an environment of its own.
+func (r actionRequest) changed() bool { return present(r.Env) && string(r.Env) != "[]" }
+
+// covers reports whether a call that still runs includes the action. What counts is the
+// call as it was allowed, whatever the agent has shown of it since.
+func (c *turn) covers(method string, params raw, always []*call) bool {
 	var r actionRequest
 	if json.Unmarshal(params, &r) != nil {
 		return false
 	}
 	for _, tc := range c.calls {
-		if tc.done || !tc.allowed && !always[tc.tool.RawName] {
+		if tc.done {
 			continue
 		}
-		switch {
-		case method == methodWrite:
-			if slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == r.Path }) {
+		allowed := slices.Clip(tc.allowed)
+		for _, a := range always {
+			switch {
+			case a.tool.RawName != tc.tool.RawName:
+			case method == methodWrite && a.tool.ToolKind == tc.tool.ToolKind:
+				allowed = append(allowed, tc) // any file of the workspace, by that tool
+			case method == methodTermCreate:
+				allowed = append(allowed, a)
+			}
+		}
+		for _, a := range allowed {
+			if method == methodWrite && a.writes(r.Path) || method == methodTermCreate && a.runs(r) {
 				return true
 			}
-		case tc.runs(r):
-			return true
 		}
 	}
 	return false
 }
 
-// runs reports whether a call's command is what a terminal is to run.
+// writes reports whether a call is to change a file.
+func (tc *call) writes(path string) bool {
+	changes := []trace.ToolKind{trace.ToolEdit, trace.ToolDelete, trace.ToolMove}
+	return slices.Contains(changes, tc.tool.ToolKind) && slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == path })
+}
+
+// runs reports whether a call's command is what a terminal is to run, in the directory
+// that the call names, if it names one.
 func (tc *call) runs(r actionRequest) bool {
 	var in struct {
-		Command any `json:"command"`
+		Command any    `json:"command"`
+		Cwd     string `json:"cwd"`
 	}
 	_ = json.Unmarshal(tc.raw, &in) // an input of another form names no command
 	shown, ok := in.Command.(string)
-	if !ok || shown == "" {
+	if !ok || shown == "" || tc.tool.ToolKind != trace.ToolExecute || r.changed() || in.Cwd != "" && r.Cwd != in.Cwd {
 		return false
 	}
-	line := append([]string{r.Command}, r.Args...)
-	return shown == r.Command && len(r.Args) == 0 || shown == join(line) || len(r.Args) == 2 && (r.Args[0] == "-c" || r.Args[0] == "-lc") && shellName(r.Command) && r.Args[1] == shown
+	return shown == r.line() || len(r.Args) == 2 && (r.Args[0] == "-c" || r.Args[0] == "-lc") && permission.IsShell(r.Command) && r.Args[1] == shown
 }
 
 // actionCall is the call that stands for an action of its own.
@@ -268,8 +287,11 @@ func actionCall(m jsonrpc.Message) trace.ToolCall {
 		tool.Locations = []trace.Location{{Path: r.Path}}
 		return tool
 	}
-	line := join(append([]string{r.Command}, r.Args...))
+	line, input := r.line(), map[string]any{}
 	tool.ToolKind, tool.Name, tool.Title = trace.ToolExecute, "terminal", "Run `"+line+"`"
-	tool.Input = encode(map[string]any{"command": line, "cwd": r.Cwd})
+	if input["command"], input["cwd"] = line, r.Cwd; r.changed() {
+		input["env"], tool.Title = r.Env, tool.Title+", with variables of its own"
+	}
+	tool.Input = encode(input)
 	return tool
 }

@@ -2,6 +2,7 @@ package acp_test
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/acp"
@@ -132,6 +133,125 @@ func TestThePolicyJudgesAllThatAnAgentSaysOfACall(t *testing.T) {
 			answers := agenttest.Each[trace.PermissionResponse](r.Events())
 			if got := len(answers) > 0 && answers[0].Allowed(); got != c.allowed {
 				t.Errorf("the policy allows it: %v; %+v", got, agenttest.Each[trace.ToolCall](r.Events()))
+			}
+		})
+	}
+}
+
+// TestAnAllowedCallCoversWhatWasAllowed plays agents that use a permission for something
+// else: only the files and the command of the call that was allowed are covered.
+func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
+	t.Parallel()
+	d := permissiontest.Workspace(t)
+	in := func(path string) string { return d.Path() + "/" + path }
+	shown := func(id, name, kind string, input object) object {
+		return toolUpdate(object{"sessionUpdate": "tool_call", "toolCallId": id, "name": name, "kind": kind, "status": "pending", "rawInput": input})
+	}
+	asks := func(id, name, kind string, input object) object {
+		return object{"id": "ask-" + id, "method": "session/request_permission", "params": object{
+			"sessionId": "s", "toolCall": object{"toolCallId": id, "name": name, "kind": kind, "rawInput": input},
+			"options": []object{{"optionId": "y", "kind": "allow_once"}, {"optionId": "a", "kind": "allow_always"}, {"optionId": "n", "kind": "reject_once"}},
+		}}
+	}
+	answer := func(id, option string) object {
+		return object{"id": "ask-" + id, "result": object{"outcome": object{"outcome": "selected", "optionId": option}}}
+	}
+	write := func(path string) object {
+		return object{"id": "act", "method": "fs/write_text_file", "params": object{"sessionId": "s", "path": path, "content": "x"}}
+	}
+	runs := func(command string, more object) object {
+		params := object{"sessionId": "s", "command": command}
+		maps.Copy(params, more)
+		return object{"id": "act", "method": "terminal/create", "params": params}
+	}
+	edit, list := object{"file_path": in("a.txt"), "content": "x"}, object{"command": "ls"}
+	for name, c := range map[string]struct {
+		messages []object
+		covered  bool
+	}{
+		"the file of an edit":                 {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), write(in("a.txt"))}, true},
+		"another file":                        {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), write(in("sub/b.txt"))}, false},
+		"an edit that was denied":             {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "n"), write(in("a.txt"))}, false},
+		"nothing was asked":                   {[]object{shown("c", "write_file", "edit", edit), write(in("a.txt"))}, false},
+		"a write by the permission to read":   {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), write(in("a.txt"))}, false},
+		"a file that was shown later":         {[]object{asks("c", "write_file", "edit", edit), answer("c", "y"), shown("c", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, false},
+		"an edit by a tool allowed for good":  {[]object{asks("c", "write_file", "edit", edit), answer("c", "a"), shown("e", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, true},
+		"the command":                         {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", nil)}, true},
+		"the command by a shell":              {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("/bin/bash", object{"args": []string{"-c", "ls"}})}, true},
+		"another command":                     {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("id", nil)}, false},
+		"a command that was shown later":      {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), shown("c", "run_shell_command", "execute", object{"command": "id"}), runs("id", nil)}, false},
+		"the command with a path of its own":  {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", object{"env": []object{{"name": "PATH", "value": "/tmp"}}})}, false},
+		"a shell that is a file of the agent": {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("./bash", object{"args": []string{"-c", "ls"}})}, false},
+		"a program with a space in its name":  {[]object{asks("c", "run_shell_command", "execute", object{"command": "git x"}), answer("c", "y"), runs("git x", object{"args": []string{}})}, true},
+		"a program whose name looks so":       {[]object{asks("c", "run_shell_command", "execute", object{"command": "git x y"}), answer("c", "y"), runs("git x", object{"args": []string{"y"}})}, false},
+		"a command by a read":                 {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt"), "command": "id"}), answer("c", "y"), runs("id", nil)}, false},
+		"the same command allowed for good": {[]object{
+			asks("c", "run_shell_command", "execute", list), answer("c", "a"), shown("e", "run_shell_command", "execute", list), runs("ls", nil),
+		}, true},
+		"another command by a tool allowed for good": {[]object{
+			asks("c", "run_shell_command", "execute", list), answer("c", "a"), shown("e", "run_shell_command", "execute", object{"command": "id"}), runs("id", nil),
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := agenttest.NewRecorder()
+			decoder := acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()})
+			var last []agent.Effect
+			for i, m := range c.messages {
+				data, err := json.Marshal(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				dir := agent.Out
+				if m["result"] != nil {
+					dir = agent.In
+				}
+				if i == 0 {
+					decode(t, decoder, r.Builder)
+				}
+				if last, err = decoder.Decode(agent.Message{Dir: dir, Data: data}, oneTurn{r.Builder}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+				t.Fatal(err)
+			}
+			permit, ok := last[len(last)-1].(agent.Permit)
+			if got := ok && permit.Decided != nil && permit.Decided.Allowed(); got != c.covered {
+				t.Errorf("covered: %v, %+v", got, last)
+			}
+		})
+	}
+}
+
+// TestACommandForATerminalIsOnRecordAsItRuns: a person sees the environment, and where one
+// word ends.
+func TestACommandForATerminalIsOnRecordAsItRuns(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		params object
+		title  string
+		input  string
+	}{
+		"words":          {object{"command": "git", "args": []string{"log", "a b"}}, "Run `git log 'a b'`", `{"command":"git log 'a b'","cwd":""}`},
+		"a line":         {object{"command": "git log; id", "env": []object{}}, "Run `git log; id`", `{"command":"git log; id","cwd":""}`},
+		"a strange name": {object{"command": "git /../evil", "args": []string{"log"}}, "Run `'git /../evil' log`", `{"command":"'git /../evil' log","cwd":""}`},
+		"an environment": {
+			object{"command": "git", "args": []string{"log"}, "env": []object{{"name": "PATH", "value": "."}}},
+			"Run `git log`, with variables of its own",
+			`{"command":"git log","cwd":"","env":[{"name":"PATH","value":"."}]}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := agenttest.NewRecorder()
+			decode(t, acp.NewDecoder(acp.Options{}), r.Builder, object{"id": 3, "method": "terminal/create", "params": c.params})
+			if err := r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+				t.Fatal(err)
+			}
+			call := agenttest.Each[trace.ToolCall](r.Events())[0]
+			if call.Title != c.title || !equalJSON(call.Input, json.RawMessage(c.input)) {
+				t.Errorf("%s: %s", call.Title, call.Input)
 			}
 		})
 	}

@@ -29,7 +29,7 @@ type Decoder struct {
 	config  settings          // modes, models and options of the session
 	prompts []prompt          // sent and not answered; the turn of the first one runs
 	turn    *turn
-	always  map[string]bool // tools that a person has allowed for good
+	always  []*call         // what a person has allowed for good
 	newest  jsonrpc.Message // of the agent; the zero Message if its newest line was none
 }
 
@@ -37,7 +37,7 @@ var _ agent.Decoder = (*Decoder)(nil)
 
 // NewDecoder returns a Decoder for one session.
 func NewDecoder(o Options) *Decoder {
-	return &Decoder{o: o, ours: map[string]string{}, theirs: map[string]their{}, always: map[string]bool{}}
+	return &Decoder{o: o, ours: map[string]string{}, theirs: map[string]their{}}
 }
 
 // their is a request of the agent's.
@@ -193,7 +193,7 @@ func (d *Decoder) withdrawn(params raw) []agent.Effect {
 		return nil
 	}
 	delete(d.theirs, string(p.ID))
-	r.ask.withdraw()
+	r.ask.Cancel("")
 	refusal := encode(map[string]any{
 		"jsonrpc": "2.0", "id": p.ID, "error": jsonrpc.Error{Code: jsonrpc.CodeRequestCancelled, Message: "the request was withdrawn"},
 	})

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -37,6 +38,12 @@ type MCPServer struct {
 	Headers map[string]string `json:"headers"`
 }
 
+// Validate reports options that a session would refuse, for a program that starts.
+func (r Runtime) Validate(options json.RawMessage) error {
+	_, err := parseSettings(options, r.Preset)
+	return err
+}
+
 func parseSettings(options json.RawMessage, p Preset) (Settings, error) {
 	s := Settings{Mode: p.Mode}
 	if err := agent.DecodeOptions(options, &s); err != nil {
@@ -44,14 +51,31 @@ func parseSettings(options json.RawMessage, p Preset) (Settings, error) {
 	}
 	for i, m := range s.MCPServers {
 		if m.Name == "" || (m.Command == "") == (m.URL == "") {
-			return s, fmt.Errorf("%s: mcp_servers[%d] needs a name, and either a command or a url", orElse(p.Name, "acp"), i)
+			return s, fmt.Errorf("%s: mcp_servers[%d] needs a name, and either a command or a url", cmp.Or(p.Name, "acp"), i)
 		}
 	}
-	if slices.Contains(p.LooseModes, s.Mode) && s.Mode != "" {
-		return s, fmt.Errorf("%s: the mode %s lets the agent act without asking: remove it and set a permission policy instead", orElse(p.Name, "acp"), s.Mode)
+	set := []any{s.Mode}
+	for _, value := range s.Config { // a mode may be a setting of the agent's
+		set = append(set, value)
+	}
+	for _, value := range set {
+		if mode, ok := value.(string); ok && (p.loose(mode) || slices.Contains(editing(), mode)) {
+			return s, fmt.Errorf("%s: the mode %s lets the agent act without asking: remove it and set a permission policy instead", cmp.Or(p.Name, "acp"), mode)
+		}
 	}
 	return s, nil
 }
+
+// loose reports whether an agent acts without asking in a mode. An agent that is run by
+// its command line has no preset, and may have the modes of any.
+func (p Preset) loose(mode string) bool {
+	return slices.Contains(p.LooseModes, mode) ||
+		slices.Contains([]string{"yolo", "bypassPermissions", "dontAsk", "agent-full-access", "auto-approve"}, mode)
+}
+
+// editing are the modes in which agents change files without asking. A person who may
+// answer for one edit may choose such a mode; a configuration has its policy.
+func editing() []string { return []string{"acceptEdits", "autoEdit", "auto_edit", "auto-edit"} }
 
 func on(setting *bool) bool { return setting == nil || *setting }
 
@@ -63,7 +87,7 @@ func (s Settings) servers() []any {
 			all = append(all, map[string]any{"name": m.Name, "command": m.Command, "args": append([]string{}, m.Args...), "env": pairs(m.Env)})
 			continue
 		}
-		all = append(all, map[string]any{"type": orElse(m.Type, "http"), "name": m.Name, "url": m.URL, "headers": pairs(m.Headers)})
+		all = append(all, map[string]any{"type": cmp.Or(m.Type, "http"), "name": m.Name, "url": m.URL, "headers": pairs(m.Headers)})
 	}
 	return all
 }

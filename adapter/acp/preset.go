@@ -83,7 +83,7 @@ func Presets() []Preset {
 			Title:  "Cursor", Login: "run `cursor-agent login` in a terminal, or set CURSOR_API_KEY",
 		},
 		{
-			Preset: agent.Preset{Name: "pi", Command: "pi-acp", Install: "npm install -g pi-acp @earendil-works/pi-coding-agent", Environ: with("PI_*")},
+			Preset: agent.Preset{Name: "pi", Command: "pi-acp", Install: "npm install -g pi-acp @earendil-works/pi-coding-agent", Environ: with("PI_*"), AsksNobody: true},
 			Title:  "Pi", Login: "run `pi` once in a terminal, or set the key of its provider",
 		},
 		{

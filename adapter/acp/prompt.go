@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -59,7 +60,7 @@ func (b block) part() (trace.InputPart, bool) {
 		return trace.InputPart{Type: trace.InputText, Text: string(b.Text)}, b.Text != ""
 	case b.Type == "resource" && b.Resource.Text != nil:
 		at := "data:text/plain;charset=utf-8," + url.PathEscape(string(*b.Resource.Text))
-		return trace.InputPart{Type: trace.InputFile, URL: at, MediaType: orElse(b.Resource.MimeType, "text/plain"), Filename: base(b.Resource.URI)}, true
+		return trace.InputPart{Type: trace.InputFile, URL: at, MediaType: cmp.Or(b.Resource.MimeType, "text/plain"), Filename: base(b.Resource.URI)}, true
 	default:
 		at, media, name := b.file()
 		return trace.InputPart{Type: trace.InputFile, URL: at, MediaType: media, Filename: name}, at != ""
@@ -74,7 +75,7 @@ func (b block) file() (address, mediaType, name string) {
 	case b.Resource.Blob != "":
 		return "data:" + b.Resource.MimeType + ";base64," + b.Resource.Blob, b.Resource.MimeType, base(b.Resource.URI)
 	default:
-		return b.URI, orElse(b.MimeType, "application/octet-stream"), orElse(b.Name, base(b.URI))
+		return b.URI, cmp.Or(b.MimeType, "application/octet-stream"), cmp.Or(b.Name, base(b.URI))
 	}
 }
 
@@ -116,7 +117,7 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 func (d *Decoder) endTurn(c *turn, end trace.Stop) {
 	c.release(end.Error)
 	for id, r := range d.theirs {
-		if r.ask != nil && r.ask.b.Turn() == c.b.Turn() {
+		if r.ask != nil && r.ask.Turn() == c.b.Turn() {
 			delete(d.theirs, id)
 		}
 	}
@@ -137,7 +138,7 @@ func stopOf(reason string) trace.Stop {
 	case "refusal":
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: "The model refused to go on."}
 	default:
-		return trace.Stop{Reason: orElse(reason, "end_turn"), Outcome: trace.OutcomeCompleted}
+		return trace.Stop{Reason: cmp.Or(reason, "end_turn"), Outcome: trace.OutcomeCompleted}
 	}
 }
 
@@ -179,7 +180,7 @@ func explain(e jsonrpc.Error) string {
 	case json.Unmarshal(e.Data, &plain) == nil && plain != "":
 		return plain
 	case json.Unmarshal(e.Data, &data) == nil && data.Details+data.Message != "":
-		return orElse(data.Details, data.Message)
+		return cmp.Or(data.Details, data.Message)
 	}
 	return e.Error()
 }
@@ -217,11 +218,4 @@ func (u usage) count(into *trace.Usage) {
 	}
 	into.InputTokens, into.OutputTokens, into.ReasoningTokens = input, output, u.Thought
 	into.CacheReadTokens, into.CacheWriteTokens = u.CacheRead, u.CacheWrite
-}
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -222,7 +223,7 @@ func (p *protocol) setOption(ctx context.Context, has settings, name string, val
 		for _, o := range has.Options {
 			ids = append(ids, o.ID)
 		}
-		return fmt.Errorf("%s: it has no setting %q: its settings are %s", p.runtime.name(), name, orElse(strings.Join(ids, ", "), "none"))
+		return fmt.Errorf("%s: it has no setting %q: its settings are %s", p.runtime.name(), name, cmp.Or(strings.Join(ids, ", "), "none"))
 	}
 	params := map[string]any{"sessionId": p.id, "configId": o.ID, "value": value}
 	if o.Type == "boolean" {
@@ -234,7 +235,7 @@ func (p *protocol) setOption(ctx context.Context, has settings, name string, val
 		for _, c := range o.choices() {
 			values = append(values, c.Value)
 		}
-		return fmt.Errorf("%s: it does not take %v for %s: %s Its values are %s.", p.runtime.name(), value, name, sentence(explain(e)), orElse(strings.Join(values, ", "), "unknown")) //nolint:staticcheck // two sentences
+		return fmt.Errorf("%s: it does not take %v for %s: %s Its values are %s.", p.runtime.name(), value, name, sentence(explain(e)), cmp.Or(strings.Join(values, ", "), "unknown")) //nolint:staticcheck // two sentences
 	}
 	return err
 }
@@ -246,7 +247,7 @@ func (p *protocol) Controls() agent.Controls {
 	var c agent.Controls
 	if _, ok := has.find("mode"); ok || len(has.Modes.Available) > 0 {
 		c.SetMode = func(ctx context.Context, id string) error {
-			if slices.Contains(p.runtime.Preset.LooseModes, id) {
+			if p.runtime.Preset.loose(id) {
 				return fmt.Errorf("%s: the mode %s lets the agent act without asking, which is not allowed", p.runtime.name(), id)
 			}
 			return p.set(ctx, has, "mode", id, methodSetMode, "modeId")

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -70,8 +71,8 @@ func lastLine(s string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-func (r Runtime) name() string  { return orElse(r.Preset.Name, "acp") }
-func (r Runtime) title() string { return orElse(r.Preset.Title, "The agent") }
+func (r Runtime) name() string  { return cmp.Or(r.Preset.Name, "acp") }
+func (r Runtime) title() string { return cmp.Or(r.Preset.Title, "The agent") }
 
 func (r Runtime) notFound() error {
 	if r.Preset.Install == "" {

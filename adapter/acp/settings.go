@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -50,7 +51,7 @@ type authMethod struct {
 func (h hello) login(problem string) string {
 	var ways []string
 	for _, m := range h.AuthMethods {
-		way := fmt.Sprintf("%q (%s)", m.ID, orElse(m.Name, m.ID))
+		way := fmt.Sprintf("%q (%s)", m.ID, cmp.Or(m.Name, m.ID))
 		if m.Type == "terminal" && len(m.Args) > 0 {
 			way += ", by running the agent with `" + strings.Join(m.Args, " ") + "` in a terminal"
 		}

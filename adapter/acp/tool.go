@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"regexp"
@@ -24,7 +25,7 @@ type call struct {
 	streamed string // the newest piece of output that came beside the protocol
 	whole    bool   // the input is complete
 	done     bool
-	allowed  bool
+	allowed  []*call // the call in the forms that were allowed
 	denied   bool
 	reason   string // of the denial
 }
@@ -85,7 +86,7 @@ var (
 // say the name in places of their own: beside the protocol, in the id (Gemini CLI), or
 // as the first title (OpenCode). The last resort is the kind.
 func nameOf(from toolCall, m meta) string {
-	name := orElse(from.Name, orElse(m.Claude.ToolName, m.ToolName))
+	name := cmp.Or(from.Name, cmp.Or(m.Claude.ToolName, m.ToolName))
 	if name != "" {
 		return name
 	}
@@ -95,7 +96,7 @@ func nameOf(from toolCall, m meta) string {
 	if from.Title != nil && word.MatchString(string(*from.Title)) {
 		return string(*from.Title)
 	}
-	return orElse(from.ToolKind, "tool")
+	return cmp.Or(from.ToolKind, "tool")
 }
 
 // merge takes over what is new about a call.
@@ -109,8 +110,8 @@ func (d *Decoder) merge(tc *call, from toolCall) {
 	if from.ToolKind != "" {
 		tc.tool.ToolKind = trace.ToolKind(from.ToolKind)
 	}
-	if k := d.o.Tools.Kind(tc.tool.RawName); k != trace.ToolOther {
-		tc.tool.ToolKind = k
+	if d.o.Tools.Knows(tc.tool.RawName) {
+		tc.tool.ToolKind = d.o.Tools.Kind(tc.tool.RawName)
 	}
 	if present(from.RawInput) {
 		tc.raw = from.RawInput
@@ -299,11 +300,11 @@ func (tc *call) end(c *turn, ok bool) {
 			tc.b.Emit(change)
 		}
 	case tc.denied:
-		r.Status, r.Error = trace.ToolDenied, orElse(tc.reason, orElse(plainText(r.Output), "Not allowed."))
+		r.Status, r.Error = trace.ToolDenied, cmp.Or(tc.reason, cmp.Or(plainText(r.Output), "Not allowed."))
 	case c.stopped:
 		r.Status, r.Error = trace.ToolCanceled, plainText(r.Output)
 	default:
-		r.Status, r.Error = trace.ToolFailed, orElse(plainText(r.Output), orElse(lastLine(tc.streamed), "The tool failed."))
+		r.Status, r.Error = trace.ToolFailed, cmp.Or(plainText(r.Output), cmp.Or(lastLine(tc.streamed), "The tool failed."))
 	}
 	tc.b.ToolResult(r)
 }
@@ -367,7 +368,7 @@ func plainText(output raw) string {
 	if failure, ok := o.Error.(string); ok && failure != "" {
 		return failure
 	}
-	return orElse(o.Message, o.Output)
+	return cmp.Or(o.Message, o.Output)
 }
 
 // terminalOutput takes what a terminal has printed so far.

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -78,7 +79,7 @@ type speaker struct {
 type said struct{ key, text string }
 
 func (c *turn) speaker(m meta) *speaker {
-	parent := orElse(m.Claude.Parent, m.Parent)
+	parent := cmp.Or(m.Claude.Parent, m.Parent)
 	if parent != "" && c.calls[parent] == nil {
 		parent = "" // the call has not been seen
 	}
@@ -133,7 +134,7 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 		body = string(*b.Resource.Text)
 	case b.Type != "text":
 		if at, media, name := b.file(); at != "" {
-			s.b.Emit(trace.File{URL: at, MediaType: orElse(media, "application/octet-stream"), Filename: name})
+			s.b.Emit(trace.File{URL: at, MediaType: cmp.Or(media, "application/octet-stream"), Filename: name})
 		}
 		return nil
 	}

@@ -234,20 +234,11 @@ func join(line []string) string {
 	quoted := make([]string, len(line))
 	for i, word := range line {
 		quoted[i] = word
-		if i > 0 && (word == "" || strings.ContainsAny(word, " \t\n'\"$`\\;&|<>(){}*?#~!")) {
+		if word == "" || strings.ContainsAny(word, " \t\n'\"$`\\;&|<>(){}*?#~!") {
 			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(quoted, " ")
-}
-
-// shellName reports whether a program is a shell.
-func shellName(program string) bool {
-	switch base(program) {
-	case "sh", "bash", "zsh", "dash":
-		return true
-	}
-	return false
 }
 
 // failureOf makes a reply of an error.

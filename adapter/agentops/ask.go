@@ -1,8 +1,10 @@
 package agentops
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -173,10 +175,47 @@ func (a *ask) putApproval(d *Decoder, q asking) {
 		}
 		request.Options = append(request.Options, trace.PermissionOption{ID: c.ID, Name: cmp.Or(c.Label, c.ID), OptionKind: kind})
 	}
-	a.id, a.answer, a.decided = a.b.PermissionRequest(request, trace.ToolCall{})
+	a.id, a.answer, a.decided = a.b.PermissionRequest(request, a.call.as(q, d))
 	if a.decided {
 		a.close(a.answer.Allowed())
 	}
+}
+
+// as is the call as it is asked, if the server tells other parameters than the call has
+// shown. A tool that calls others by their id has them below a key of its own.
+func (c *call) as(q asking, d *Decoder) (asked trace.ToolCall) {
+	shown, input := c.args, q.params
+	if c.name != q.tool {
+		parts := map[string]json.RawMessage{}
+		_ = json.Unmarshal(c.args, &parts) // it was an object when its tool_id was read
+		if shown = parts["params"]; len(q.params) > 0 {
+			parts["params"] = q.params
+			input, _ = json.Marshal(parts) //nolint:errcheck,errchkjson // as it was read
+		}
+	}
+	if len(q.params) == 0 || sameParams(shown, q.params) {
+		return asked
+	}
+	tool := d.tools.Classify(c.name, input)
+	return trace.ToolCall{RawName: c.name, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input, Locations: tool.Locations}
+}
+
+// sameParams compares parameters but for the order of their keys. Models write them as a
+// text, too; none are {}. A key that is there twice makes a difference.
+func sameParams(shown, asked json.RawMessage) bool {
+	var text string
+	if json.Unmarshal(shown, &text) == nil {
+		shown = json.RawMessage(text)
+	}
+	if !hasArgs(shown) && !hasArgs(asked) {
+		return true
+	}
+	var a, b any
+	var x, y bytes.Buffer
+	if json.Compact(&x, shown) != nil || json.Compact(&y, asked) != nil || x.Len() != y.Len() {
+		return false
+	}
+	return json.Unmarshal(shown, &a) == nil && json.Unmarshal(asked, &b) == nil && reflect.DeepEqual(a, b)
 }
 
 // close ends the call that stands for an approval.

@@ -76,13 +76,13 @@ func TestApprovalsOfBothGenerations(t *testing.T) {
 		return toUs(`{"type":"interactive_prompt_resolved","promptId":"i","promptType":"approval","resolution":{"actionId":"` + action + `","resolvedBy":"u2"}}`)
 	}
 	for name, c := range map[string]struct{ ask, answer, status, asked, answered, tool string }{
-		"since, approved": {head, resolved("approve"), `completed","result":"ok`, "i|c|Send it|approve|deny", "i selected approve", `c completed {"tool_id":"gmail:send"} "ok"`},
-		"since, denied":   {head, resolved("deny"), `error","error":"denied`, "i|c|Send it|approve|deny", "i selected deny", `c denied {"tool_id":"gmail:send"} null denied`},
-		"since, refused":  {head, resolved("deny"), `completed","result":"Tool call failed: denied`, "i|c|Send it|approve|deny", "i selected deny", `c denied {"tool_id":"gmail:send"} null Tool call failed: denied`},
-		"since, expired":  {head, toUs(`{"type":"interactive_prompt_expired","promptId":"i","promptType":"approval"}`), `error","error":"expired`, "i|c|Send it|approve|deny", "i expired ", `c denied {"tool_id":"gmail:send"} null expired`},
-		"march, approved": {march, toUs(`{"type":"action_approved","invocationId":"i"}`), `completed","result":"ok`, "i|c|send|approve|deny", "i selected approve", `c completed {"tool_id":"gmail:send"} "ok"`},
-		"march, denied":   {march, toUs(`{"type":"action_denied","invocationId":"i","reason":"no"}`), `error","error":"no`, "i|c|send|approve|deny", "i selected deny", `c denied {"tool_id":"gmail:send"} null no`},
-		"march, expired":  {march, toUs(`{"type":"action_expired","invocationId":"i"}`), `error","error":"late`, "i|c|send|approve|deny", "i expired ", `c denied {"tool_id":"gmail:send"} null late`},
+		"since, approved": {head, resolved("approve"), `completed","result":"ok`, "i|c|Send it|approve|deny", "i selected approve", `c completed {"params":{"to":"a"},"tool_id":"gmail:send"} "ok"`},
+		"since, denied":   {head, resolved("deny"), `error","error":"denied`, "i|c|Send it|approve|deny", "i selected deny", `c denied {"params":{"to":"a"},"tool_id":"gmail:send"} null denied`},
+		"since, refused":  {head, resolved("deny"), `completed","result":"Tool call failed: denied`, "i|c|Send it|approve|deny", "i selected deny", `c denied {"params":{"to":"a"},"tool_id":"gmail:send"} null Tool call failed: denied`},
+		"since, expired":  {head, toUs(`{"type":"interactive_prompt_expired","promptId":"i","promptType":"approval"}`), `error","error":"expired`, "i|c|Send it|approve|deny", "i expired ", `c denied {"params":{"to":"a"},"tool_id":"gmail:send"} null expired`},
+		"march, approved": {march, toUs(`{"type":"action_approved","invocationId":"i"}`), `completed","result":"ok`, "i|c|send|approve|deny", "i selected approve", `c completed {"params":{"to":"a"},"tool_id":"gmail:send"} "ok"`},
+		"march, denied":   {march, toUs(`{"type":"action_denied","invocationId":"i","reason":"no"}`), `error","error":"no`, "i|c|send|approve|deny", "i selected deny", `c denied {"params":{"to":"a"},"tool_id":"gmail:send"} null no`},
+		"march, expired":  {march, toUs(`{"type":"action_expired","invocationId":"i"}`), `error","error":"late`, "i|c|send|approve|deny", "i expired ", `c denied {"params":{"to":"a"},"tool_id":"gmail:send"} null late`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

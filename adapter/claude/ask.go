@@ -1,12 +1,14 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -23,9 +25,8 @@ const questionTool = "AskUserQuestion"
 
 // ask is a can_use_tool request that waits for its answer.
 type ask struct {
+	agentkit.Asked
 	native string // the agent's id of the request
-	id     string // ours of the permission request; "" for questions
-	b      *trace.Builder
 
 	toolUseID   string
 	input       raw
@@ -35,17 +36,10 @@ type ask struct {
 
 // question is one of the questions of an AskUserQuestion call.
 type question struct {
-	ID      string   `json:"-"`
-	Text    string   `json:"question"`
-	Header  string   `json:"header"`
-	Multi   bool     `json:"multiSelect"`
-	Options []choice `json:"options"`
-}
-
-// choice is one of the answers that a question offers.
-type choice struct {
-	Label       string `json:"label"`
-	Description string `json:"description"`
+	Text    string         `json:"question"`
+	Header  string         `json:"header"`
+	Multi   bool           `json:"multiSelect"`
+	Options []trace.Choice `json:"options"`
 }
 
 // canUseTool takes the agent's question whether a call may run.
@@ -61,42 +55,27 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	if known, ok := d.calls[r.ToolUseID]; ok {
 		s = d.speaker(c, known.parent)
 	}
-	a.b = s.b
 	if r.ToolUseID != "" {
-		tool := d.tools.Classify(r.ToolName, nil)
-		d.wholeCall(c, s, trace.ToolCall{ToolCallID: r.ToolUseID, RawName: r.ToolName, Name: tool.Name, ToolKind: tool.Kind}, r.Input)
+		d.wholeCall(c, s, d.tools.Call(r.ToolUseID, r.ToolName, nil), r.Input)
 	}
 	d.asks[l.RequestID] = a
 	if r.ToolName == questionTool && a.readQuestions() {
-		d.effects = append(d.effects, a.askQuestions())
+		a.askQuestions(s.b)
+		d.effects = append(d.effects, a.Effect)
 		return
 	}
 	options := []trace.PermissionOption{{ID: allowOption, Name: "Allow once", OptionKind: trace.AllowOnce}}
 	if len(a.suggestions) > 0 {
-		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: "Allow always", OptionKind: trace.AllowAlways})
+		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: alwaysName(a.suggestions), OptionKind: trace.AllowAlways})
 	}
 	options = append(options, trace.PermissionOption{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce})
-	id, answer, decided := a.b.PermissionRequest(trace.PermissionRequest{
+	asked := d.tools.Call(r.ToolUseID, r.ToolName, r.Input) // a hook of the user's may have changed the input since the call was shown
+	a.Asked = agentkit.Permit(s.b, a.native, trace.PermissionRequest{
 		RequestID: l.RequestID, ToolCallID: r.ToolUseID,
-		Title:   orElse(d.tools.Classify(r.ToolName, r.Input).Title, r.ToolName),
+		Title:   cmp.Or(asked.Title, r.ToolName),
 		Options: options,
-	}, d.asked(r))
-	permit := agent.Permit{Native: a.native, RequestID: id, Reply: a.permitted}
-	if decided {
-		permit.Decided = &answer
-	}
-	a.id = id
-	d.effects = append(d.effects, permit)
-}
-
-// asked is the call as the agent will run it. A hook of the user's may have changed
-// the input since the call was shown.
-func (d *Decoder) asked(r controlRequest) trace.ToolCall {
-	tool := d.tools.Classify(r.ToolName, r.Input)
-	return trace.ToolCall{
-		ToolCallID: r.ToolUseID, RawName: r.ToolName, Name: tool.Name, ToolKind: tool.Kind,
-		Title: tool.Title, Locations: tool.Locations, Input: r.Input,
-	}
+	}, asked, a.permitted)
+	d.effects = append(d.effects, a.Effect)
 }
 
 func (a *ask) readQuestions() bool {
@@ -111,24 +90,16 @@ func (a *ask) readQuestions() bool {
 }
 
 // askQuestions puts the questions on record.
-func (a *ask) askQuestions() agent.Effect {
+func (a *ask) askQuestions(b *trace.Builder) {
 	all := make([]trace.Question, len(a.questions))
 	for i, q := range a.questions {
 		id := a.native
 		if i > 0 {
 			id = fmt.Sprintf("%s#%d", a.native, i+1)
 		}
-		asked := trace.Question{QuestionID: id, ToolCallID: a.toolUseID, Header: q.Header, Text: q.Text, Multiple: q.Multi}
-		for _, o := range q.Options {
-			asked.Choices = append(asked.Choices, trace.Choice{Label: o.Label, Description: o.Description})
-		}
-		all[i] = asked
+		all[i] = trace.Question{QuestionID: id, ToolCallID: a.toolUseID, Header: q.Header, Text: q.Text, Choices: q.Options, Multiple: q.Multi}
 	}
-	ids := a.b.Questions(all...)
-	for i, id := range ids {
-		a.questions[i].ID = id
-	}
-	return agent.Ask{Native: a.native, QuestionIDs: ids, Reply: a.answered}
+	a.Asked = agentkit.Ask(b, a.native, all, a.answered)
 }
 
 // settle forgets a request that has its answer.
@@ -147,18 +118,7 @@ func (d *Decoder) withdraw(native string) {
 	}
 	delete(d.asks, native)
 	d.effects = append(d.effects, agent.Withdraw{Native: native})
-	if !a.b.Over() {
-		a.cancel()
-	}
-}
-
-func (a *ask) cancel() {
-	if len(a.questions) == 0 {
-		a.b.PermissionResponse(trace.PermissionResponse{RequestID: a.id, Outcome: trace.Canceled})
-	}
-	for _, q := range a.questions {
-		a.b.Answer(trace.Answer{QuestionID: q.ID, Outcome: trace.Canceled})
-	}
+	a.Cancel("")
 }
 
 // verdict is the answer to a can_use_tool request.
@@ -187,7 +147,7 @@ func (d *Decoder) answer(r controlResponse) error {
 		d.withdraw(r.RequestID)
 		return nil
 	}
-	response := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, By: "user", Reason: v.Message, Interrupt: v.Interrupt}
+	response := trace.PermissionResponse{Outcome: trace.Selected, By: "user", Reason: v.Message, Interrupt: v.Interrupt}
 	switch {
 	case v.Behavior == "deny":
 		response.ChosenOption = denyOption
@@ -196,18 +156,15 @@ func (d *Decoder) answer(r controlResponse) error {
 	default:
 		response.ChosenOption = allowOption
 	}
-	if v.Behavior == "allow" && len(v.UpdatedInput) > 0 && !sameJSON(v.UpdatedInput, a.input) {
+	if v.Behavior == "allow" && len(v.UpdatedInput) > 0 && !agentkit.SameJSON(v.UpdatedInput, a.input) {
 		response.UpdatedInput = v.UpdatedInput
 	}
 	d.settle(a, response)
-	if a.b.Over() {
-		return nil
-	}
 	if len(a.questions) == 0 {
-		a.b.PermissionResponse(response)
-		return nil
+		a.Decide(response)
+	} else {
+		a.answers(v)
 	}
-	a.answers(v)
 	return nil
 }
 
@@ -219,14 +176,13 @@ func (a *ask) answers(v verdict) {
 	if json.Unmarshal(orNull(v.UpdatedInput), &in) != nil || v.Behavior != "allow" {
 		in.Answers = nil
 	}
-	for _, q := range a.questions {
-		said, ok := in.Answers[q.Text]
-		if !ok {
-			a.b.Answer(trace.Answer{QuestionID: q.ID, Outcome: trace.Canceled, By: "user"})
-			continue
+	values := make([][]string, len(a.questions))
+	for i, q := range a.questions {
+		if text, ok := in.Answers[q.Text]; ok {
+			values[i] = q.values(text)
 		}
-		a.b.Answer(trace.Answer{QuestionID: q.ID, Outcome: trace.Selected, Values: q.values(said), By: "user"})
 	}
+	a.Answer(values, "user")
 }
 
 // values takes apart an answer that chose more than one label.
@@ -236,19 +192,9 @@ func (q question) values(said string) []string {
 	}
 	chosen := strings.Split(said, ", ")
 	for _, label := range chosen {
-		if !slices.ContainsFunc(q.Options, func(c choice) bool { return c.Label == label }) {
+		if !slices.ContainsFunc(q.Options, func(c trace.Choice) bool { return c.Label == label }) {
 			return []string{said}
 		}
 	}
 	return chosen
-}
-
-// sameJSON reports whether two values are the same but for space and the order
-// of keys.
-func sameJSON(a, b raw) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	return string(encode(x)) == string(encode(y))
 }

@@ -1,8 +1,6 @@
 package claude
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -202,15 +200,4 @@ func (d *Decoder) touch(t agent.Turns) {
 	if cur := d.current(t); cur != nil {
 		cur.b.Touch()
 	}
-}
-
-// encode makes JSON of a value, with <, > and & as they are.
-func encode(v any) raw {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return raw("null")
-	}
-	return bytes.TrimSpace(b.Bytes())
 }

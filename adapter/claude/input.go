@@ -2,11 +2,9 @@ package claude
 
 import (
 	"encoding/base64"
-	"fmt"
-	"net/url"
-	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -19,7 +17,7 @@ func userLine(p agent.Prompt) []byte {
 			break
 		}
 	}
-	return encode(map[string]any{
+	return agentkit.Encode(map[string]any{
 		"type": "user", "parent_tool_use_id": nil, "session_id": "",
 		"message": map[string]any{"role": "user", "content": content},
 	})
@@ -42,44 +40,20 @@ func blocks(parts []trace.InputPart) []any {
 
 func textBlock(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
 
-// fileBlock makes of a file what the model can take: an image or a document as
-// such, text as text. Of anything else it is told that it is there.
+// fileBlock makes of a file what the model can take: an image or a document as such, and
+// all else as text.
 func fileBlock(part trace.InputPart) map[string]any {
-	media, data, inline := dataURL(part.URL)
-	media = orElse(media, part.MediaType)
+	file := agentkit.Attached(part)
 	typ := "document"
-	if strings.HasPrefix(media, "image/") {
+	if file.IsImage() {
 		typ = "image"
 	}
+	shown := file.IsImage() || file.Media == "application/pdf"
 	switch {
-	case inline && (typ == "image" || media == "application/pdf"):
-		return map[string]any{"type": typ, "source": map[string]any{"type": "base64", "media_type": media, "data": base64.StdEncoding.EncodeToString(data)}}
-	case inline && (strings.HasPrefix(media, "text/") || media == "application/json"):
-		return textBlock(fmt.Sprintf("Attached file %s:\n\n%s", orElse(part.Filename, "(no name)"), strings.ToValidUTF8(string(data), "\uFFFD")))
-	case !inline && (typ == "image" || media == "application/pdf") && strings.HasPrefix(part.URL, "http"):
-		return map[string]any{"type": typ, "source": map[string]any{"type": "url", "url": part.URL}}
-	default:
-		return textBlock(fmt.Sprintf("[The user attached the file %s of type %s, which cannot be passed on.]", orElse(part.Filename, "(no name)"), orElse(media, "unknown")))
+	case shown && file.Inline:
+		return map[string]any{"type": typ, "source": map[string]any{"type": "base64", "media_type": file.Media, "data": base64.StdEncoding.EncodeToString(file.Data)}}
+	case shown && file.OnWeb():
+		return map[string]any{"type": typ, "source": map[string]any{"type": "url", "url": file.URL}}
 	}
-}
-
-// dataURL takes a data URL apart.
-func dataURL(address string) (mediaType string, data []byte, ok bool) {
-	rest, ok := strings.CutPrefix(address, "data:")
-	if !ok {
-		return "", nil, false
-	}
-	head, body, ok := strings.Cut(rest, ",")
-	if !ok {
-		return "", nil, false
-	}
-	mediaType, _, _ = strings.Cut(head, ";")
-	var err error
-	if strings.HasSuffix(head, ";base64") {
-		data, err = base64.StdEncoding.DecodeString(body)
-	} else {
-		body, err = url.PathUnescape(body)
-		data = []byte(body)
-	}
-	return mediaType, data, err == nil
+	return textBlock(file.Text())
 }

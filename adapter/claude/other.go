@@ -1,10 +1,12 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -17,7 +19,7 @@ func (d *Decoder) other(c *turn, s *speaker, b block) {
 		d.serverResult(c, s, b)
 	case b.Source != nil:
 		if at, media := b.Source.url(); at != "" {
-			s.b.Emit(trace.File{URL: at, MediaType: orElse(media, "application/octet-stream"), Filename: b.Title})
+			s.b.Emit(trace.File{URL: at, MediaType: cmp.Or(media, "application/octet-stream"), Filename: b.Title})
 		}
 	default:
 		s.b.Emit(trace.Data{Name: "claude-" + strings.ReplaceAll(b.Type, "_", "-"), Value: orNull(b.Content)})
@@ -43,9 +45,9 @@ func (d *Decoder) serverResult(c *turn, s *speaker, b block) {
 			delete(hit, "encrypted_content") // for the model only, and large
 			c.cite(s.b, citation{URL: unquote(hit["url"]), Title: unquote(hit["title"])})
 		}
-		r.Output = encode(hits)
+		r.Output = agentkit.Encode(hits)
 		if text, plain := onlyText(b.Content); plain {
-			r.Output = encode(text)
+			r.Output = agentkit.Encode(text)
 		}
 	}
 	delete(d.calls, b.ToolUseID)
@@ -54,8 +56,8 @@ func (d *Decoder) serverResult(c *turn, s *speaker, b block) {
 
 // cite names a source, once in a turn.
 func (c *turn) cite(b *trace.Builder, from citation) {
-	title := orElse(from.Title, from.DocumentTitle)
-	key := orElse(from.URL, title)
+	title := cmp.Or(from.Title, from.DocumentTitle)
+	key := cmp.Or(from.URL, title)
 	if key == "" || c.sources[key] {
 		b.Touch()
 		return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -93,7 +92,7 @@ func (p *protocol) Controls() agent.Controls {
 			if err := checkMode(id); key == "mode" && err != nil {
 				return err
 			}
-			return p.conn.Send(ctx, p.request(encode(map[string]string{"subtype": subtype, key: id})))
+			return p.conn.Send(ctx, p.request(agentkit.Encode(map[string]string{"subtype": subtype, key: id})))
 		}
 	}
 	return agent.Controls{SetMode: set("set_permission_mode", "mode"), SetModel: set("set_model", "model")}
@@ -107,16 +106,11 @@ func (p *protocol) Relocate(resume, stderr string) (next string, notice trace.Er
 
 // request makes a request to the agent.
 func request(id string, body raw) json.RawMessage {
-	return encode(map[string]any{"type": "control_request", "request_id": id, "request": body})
+	return agentkit.Encode(map[string]any{"type": "control_request", "request_id": id, "request": body})
 }
 
 // advice is what to do about an error, if that is known.
 func advice(text string) string {
-	lower := strings.ToLower(text)
-	for _, sign := range []string{"/login", "not logged in", "invalid api key", "authentication_error"} {
-		if strings.Contains(lower, sign) {
-			return " — log in by running `claude` once in a terminal, or set ANTHROPIC_API_KEY"
-		}
-	}
-	return ""
+	return agentkit.Advice(text, "log in by running `claude` once in a terminal, or set ANTHROPIC_API_KEY",
+		"/login", "not logged in", "invalid api key", "authentication_error")
 }

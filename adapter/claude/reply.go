@@ -1,22 +1,24 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // answerLine is the line that answers a can_use_tool request.
 func answerLine(native string, v verdict) json.RawMessage {
-	return encode(map[string]any{
+	return agentkit.Encode(map[string]any{
 		"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": native, "response": v},
 	})
 }
 
 // refusalLine is the line that answers a request of a kind that is not known here.
 func refusalLine(native string) json.RawMessage {
-	return encode(map[string]any{
+	return agentkit.Encode(map[string]any{
 		"type": "control_response", "response": map[string]any{"subtype": "error", "request_id": native, "error": "not supported by this host"},
 	})
 }
@@ -24,7 +26,7 @@ func refusalLine(native string) json.RawMessage {
 // permitted encodes the answer to a permission request.
 func (a *ask) permitted(r trace.PermissionResponse) json.RawMessage {
 	if !r.Allowed() {
-		return answerLine(a.native, verdict{Behavior: "deny", Message: orElse(r.Reason, refusal(r)), Interrupt: r.Interrupt})
+		return answerLine(a.native, verdict{Behavior: "deny", Message: cmp.Or(r.Reason, refusal(r)), Interrupt: r.Interrupt})
 	}
 	v := verdict{Behavior: "allow", UpdatedInput: a.input}
 	if len(r.UpdatedInput) > 0 {
@@ -61,9 +63,9 @@ func always(suggestions []raw) []raw {
 		if _, ok := fields["destination"]; ok {
 			fields["destination"] = "session"
 		}
-		all = append(all, encode(fields))
+		all = append(all, agentkit.Encode(fields))
 		if fields["type"] != "setMode" {
-			rules = append(rules, encode(fields))
+			rules = append(rules, agentkit.Encode(fields))
 		}
 	}
 	if len(rules) > 0 {
@@ -84,6 +86,6 @@ func (a *ask) answered(all []trace.Answer) json.RawMessage {
 	if json.Unmarshal(a.input, &input) != nil || len(answers) == 0 {
 		return answerLine(a.native, verdict{Behavior: "allow", UpdatedInput: a.input}) // the agent then says that nobody answered
 	}
-	input["answers"] = encode(answers)
-	return answerLine(a.native, verdict{Behavior: "allow", UpdatedInput: encode(input)})
+	input["answers"] = agentkit.Encode(answers)
+	return answerLine(a.native, verdict{Behavior: "allow", UpdatedInput: agentkit.Encode(input)})
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -74,7 +75,7 @@ func (d *Decoder) toolResult(c *turn, l line, b block, first bool) {
 // output is the text of a result as a string, else its JSON.
 func output(content raw) raw {
 	if text, plain := onlyText(content); plain {
-		return encode(text)
+		return agentkit.Encode(text)
 	}
 	if len(content) == 0 {
 		return raw(`""`)

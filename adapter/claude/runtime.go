@@ -1,8 +1,8 @@
 package claude
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
@@ -53,12 +52,18 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if err := checkMode(cfg.Mode); err != nil {
 		return nil, err
 	}
-	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
-		Adapter: "claude", Name: "Claude Code", Command: r.command(), Env: r.environ(), NotFound: r.notFound(), Advice: advice,
+	spec := r.spec()
+	spec.Args = func(resume string) []string { return r.args(cfg, parsePlace(resume)) }
+	spec.New = func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) }
+	return agentkit.Open(ctx, host, cfg, spec)
+}
+
+func (r Runtime) spec() agentkit.Spec {
+	return agentkit.Spec{
+		Adapter: "claude", Name: "Claude Code", Command: cmp.Or(r.Command, "claude"), Env: r.environ(), Advice: advice,
+		NotFound:  agentkit.NotFound("claude", "Claude Code", r.Command, "npm install -g @anthropic-ai/claude-code"),
 		StartTime: r.StartTime, StopTime: r.StopTime,
-		Args: func(resume string) []string { return r.args(cfg, parsePlace(resume)) },
-		New:  func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) },
-	})
+	}
 }
 
 // checkMode refuses the modes in which Claude Code asks nobody: the gateway's policy and
@@ -73,27 +78,9 @@ func checkMode(mode string) error {
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	out, err := procio.Output(ctx, r.command(), r.environ(), append(slices.Clone(r.Script), "--version")...)
-	switch {
-	case procio.NotFound(err):
-		return "", r.notFound()
-	case err != nil:
-		return "", fmt.Errorf("claude: `%s --version` failed: %w", r.command(), err)
-	}
-	version, _, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	if version == "" {
-		return "", fmt.Errorf("claude: `%s --version` prints nothing: is it Claude Code?", r.command())
-	}
-	return version, nil
-}
-
-func (r Runtime) command() string { return orElse(r.Command, "claude") }
-
-func (r Runtime) notFound() error {
-	if r.Command == "" {
-		return errors.New("claude was not found on PATH: install it with `npm install -g @anthropic-ai/claude-code` or set agents.claude.command")
-	}
-	return fmt.Errorf("%s was not found: correct agents.claude.command, or install Claude Code with `npm install -g @anthropic-ai/claude-code`", r.Command)
+	printed, err := r.spec().Probe(ctx, r.Script...)
+	version, _, _ := strings.Cut(printed, " ")
+	return version, err
 }
 
 // environ is the agent's environment: ours, without our own settings and

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -63,7 +64,7 @@ func (d *Decoder) wholeBlock(c *turn, s *speaker, m *reply, b block) {
 			c.cite(s.b, cited)
 		}
 	case "thinking":
-		s.b.Thought(p.key, string(b.Thinking), orElse(b.Signature, p.signature))
+		s.b.Thought(p.key, string(b.Thinking), cmp.Or(b.Signature, p.signature))
 	case "tool":
 		if p.tool.ToolCallID == "" {
 			p.tool = d.startCall(p, b)
@@ -93,8 +94,7 @@ func (d *Decoder) startCall(p *piece, b block) trace.ToolCall {
 	if b.Server != "" {
 		name = "mcp__" + b.Server + "__" + b.Name
 	}
-	tool := d.tools.Classify(name, nil)
-	return trace.ToolCall{ToolCallID: orElse(b.ID, "call-"+p.key), RawName: name, Name: tool.Name, ToolKind: tool.Kind}
+	return d.tools.Call(cmp.Or(b.ID, "call-"+p.key), name, nil)
 }
 
 // wholeCall writes a call with its input, once.

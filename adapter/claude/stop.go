@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -79,7 +80,7 @@ func (d *Decoder) forget(c *turn) {
 		}
 	}
 	for id, a := range d.asks {
-		if a.b.Turn() == c.b.Turn() {
+		if a.Turn() == c.b.Turn() {
 			delete(d.asks, id)
 		}
 	}
@@ -94,10 +95,10 @@ func (r result) stop(c *turn) trace.Stop {
 	case limited:
 		return trace.Stop{Reason: limit.reason, Outcome: trace.OutcomeFailed, Error: limit.sentence}
 	case r.IsError || strings.HasPrefix(r.Subtype, "error"):
-		reason := orElse(r.TerminalReason, r.Subtype)
+		reason := cmp.Or(r.TerminalReason, r.Subtype)
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: r.sentence(c, reason)}
 	}
-	reason := orElse(r.StopReason, orElse(r.TerminalReason, "end_turn"))
+	reason := cmp.Or(r.StopReason, cmp.Or(r.TerminalReason, "end_turn"))
 	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted, FinalOutput: string(r.Result)}
 }
 
@@ -112,7 +113,7 @@ func (r result) sentence(c *turn, reason string) string {
 	if len(told) > 0 {
 		return strings.Join(told, " ")
 	}
-	return orElse(c.apiError, fmt.Sprintf("Claude Code ended the turn with an error (%s).", reason))
+	return cmp.Or(c.apiError, fmt.Sprintf("Claude Code ended the turn with an error (%s).", reason))
 }
 
 type limit struct{ reason, sentence string }

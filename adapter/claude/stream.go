@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -118,7 +119,7 @@ func (d *Decoder) stream(l line, t agent.Turns) {
 		}
 	case "error":
 		if c := d.current(t); c != nil {
-			c.b.Emit(trace.Error{Message: orElse(e.Error.Message, "The model's stream reported an error."), Code: orElse(e.Error.Type, "stream_error")})
+			c.b.Emit(trace.Error{Message: cmp.Or(e.Error.Message, "The model's stream reported an error."), Code: cmp.Or(e.Error.Type, "stream_error")})
 		}
 	default:
 		d.touch(t)
@@ -240,7 +241,7 @@ func (d *Decoder) endPiece(c *turn, s *speaker, p *piece) {
 		s.b.ThoughtEnd(p.key, p.signature)
 	case "tool":
 		if input := p.input.String(); input == "" || json.Valid([]byte(input)) {
-			d.wholeCall(c, s, p.tool, raw(orElse(input, "{}")))
+			d.wholeCall(c, s, p.tool, raw(cmp.Or(input, "{}")))
 		}
 	}
 }
@@ -281,11 +282,4 @@ func deltaType(delta string) string {
 	default:
 		return "other"
 	}
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -1,10 +1,12 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -53,7 +55,7 @@ func (d *Decoder) system(l line, data raw, t agent.Turns) error {
 	}
 	switch s.Subtype {
 	case "init":
-		d.model = orElse(s.Model, d.model)
+		d.model = cmp.Or(s.Model, d.model)
 		d.newcomer(t)
 	case "status":
 		d.status(s, t)
@@ -66,7 +68,7 @@ func (d *Decoder) system(l line, data raw, t agent.Turns) error {
 		d.task(s, t)
 	case "hook_response":
 		if s.Outcome == "error" {
-			d.emit(t, trace.Error{Code: "hook", Message: orElse(brief(s.Stderr), "The hook "+s.HookName+" failed.")})
+			d.emit(t, trace.Error{Code: "hook", Message: cmp.Or(brief(s.Stderr), "The hook "+s.HookName+" failed.")})
 		}
 	default:
 		d.touch(t)
@@ -91,7 +93,7 @@ func (d *Decoder) newcomer(t agent.Turns) {
 
 func (d *Decoder) status(s system, t agent.Turns) {
 	if s.PermissionMode != "" {
-		t.Note(trace.Data{Name: "mode", ID: "mode", Value: encode(map[string]string{"mode": s.PermissionMode})})
+		t.Note(trace.Data{Name: "mode", ID: "mode", Value: agentkit.Encode(map[string]string{"mode": s.PermissionMode})})
 	}
 	c := d.current(t)
 	if c == nil && s.Status == "requesting" && !d.prompted {
@@ -111,7 +113,7 @@ func (d *Decoder) status(s system, t agent.Turns) {
 }
 
 func (s system) retry() string {
-	cause := orElse(s.Error, "an error")
+	cause := cmp.Or(s.Error, "an error")
 	if s.ErrorStatus > 0 {
 		cause = fmt.Sprintf("%s (HTTP %d)", cause, s.ErrorStatus)
 	}
@@ -122,7 +124,7 @@ func (s system) retry() string {
 // status; the end of a task is kept.
 func (d *Decoder) task(s system, t agent.Turns) {
 	d.background(s, t)
-	value := map[string]string{"task_id": s.TaskID, "tool_call_id": s.ToolUseID, "status": orElse(s.Status, s.Patch.Status)}
+	value := map[string]string{"task_id": s.TaskID, "tool_call_id": s.ToolUseID, "status": cmp.Or(s.Status, s.Patch.Status)}
 	switch s.Subtype {
 	case "task_started":
 		value["status"], value["description"] = "running", s.Description
@@ -137,7 +139,7 @@ func (d *Decoder) task(s system, t agent.Turns) {
 		d.touch(t) // task_notification says the same and more
 		return
 	}
-	p := trace.Data{Name: "task", ID: s.TaskID, Value: encode(value)}
+	p := trace.Data{Name: "task", ID: s.TaskID, Value: agentkit.Encode(value)}
 	if c := d.current(t); c != nil {
 		d.about(c, s.ToolUseID).Emit(p)
 		return
@@ -156,7 +158,7 @@ func (d *Decoder) emit(t agent.Turns, p trace.Payload) {
 
 // notice is a sentence for the user that is nobody's message.
 func notice(code, text string) trace.Data {
-	return trace.Data{Name: "notice", Value: encode(map[string]string{"code": code, "text": text})}
+	return trace.Data{Name: "notice", Value: agentkit.Encode(map[string]string{"code": code, "text": text})}
 }
 
 // notice takes lines about the agent's own state.
@@ -179,7 +181,7 @@ func (d *Decoder) notice(typ string, data raw, t agent.Turns) error {
 			c.b.Emit(trace.Status{State: trace.StateToolCalling, Detail: fmt.Sprintf("%s has been running for %.0f s", n.ToolName, n.Elapsed)})
 		}
 	case typ == "rate_limit_event" && n.Limit.Status == "rejected":
-		d.emit(t, trace.Error{Code: "rate_limit", Message: "The account has reached its rate limit (" + orElse(n.Limit.Type, "unknown") + ")."})
+		d.emit(t, trace.Error{Code: "rate_limit", Message: "The account has reached its rate limit (" + cmp.Or(n.Limit.Type, "unknown") + ")."})
 	case typ == "auth_status" && n.Error != "":
 		d.emit(t, trace.Error{Code: "auth", Message: n.Error})
 	default:

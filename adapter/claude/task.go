@@ -1,7 +1,10 @@
 package claude
 
 import (
+	"cmp"
+
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -61,13 +64,13 @@ func (d *Decoder) about(c *turn, id string) *trace.Builder {
 
 // report is the result of the call that started a background task.
 func (s system) report() trace.ToolResult {
-	r := trace.ToolResult{ToolCallID: s.ToolUseID, Status: trace.ToolCompleted, Output: encode(s.Summary)}
+	r := trace.ToolResult{ToolCallID: s.ToolUseID, Status: trace.ToolCompleted, Output: agentkit.Encode(s.Summary)}
 	switch s.Status {
 	case "completed", "":
 	case "failed":
-		r.Status, r.Error = trace.ToolFailed, orElse(brief(s.Summary), "The background task failed.")
+		r.Status, r.Error = trace.ToolFailed, cmp.Or(brief(s.Summary), "The background task failed.")
 	default:
-		r.Status, r.Error = trace.ToolCanceled, orElse(brief(s.Summary), "The background task was stopped.")
+		r.Status, r.Error = trace.ToolCanceled, cmp.Or(brief(s.Summary), "The background task was stopped.")
 	}
 	return r
 }

@@ -2,23 +2,23 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/form"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // ask is a request of the agent that waits for its answer: a permission or questions.
 type ask struct {
-	b         *trace.Builder
-	native    raw    // the agent's id of the request
-	id        string // of the permission request
-	options   []option
-	questions []question
-	ids       []string             // of the questions
-	result    func([][]string) raw // encodes the answers to the questions; nil for a permission
+	agentkit.Asked
+	options []option             // of a permission
+	values  func(raw) [][]string // reads the reply to questions; nil for a permission
 }
 
 // asking is what the agent's requests hold.
@@ -34,53 +34,66 @@ type asking struct {
 	Asked     raw        `json:"permissions"`
 	Decisions []raw      `json:"availableDecisions"`
 	Questions []question `json:"questions"`
-	elicitation
+
+	// what an MCP server asks: a form, or whether one of its tools may run
+	form.Form
+	Server string `json:"serverName"`
+	Meta   struct {
+		Kind    string `json:"codex_approval_kind"`
+		Persist raw    `json:"persist"`
+		Tool    string `json:"tool_name"`
+		Params  raw    `json:"tool_params"`
+	} `json:"_meta"`
 }
 
-// methods are the requests of the agent that the Decoder answers.
+// The requests of the agent that the Decoder answers. The connection refuses others.
+const (
+	askCommand     = "item/commandExecution/requestApproval"
+	askPatch       = "item/fileChange/requestApproval"
+	askPermissions = "item/permissions/requestApproval"
+	askUser        = "item/tool/requestUserInput"
+	askForServer   = "mcpServer/elicitation/request"
+)
+
 func methods() []string {
-	return []string{
-		"item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/permissions/requestApproval",
-		"item/tool/requestUserInput", "mcpServer/elicitation/request",
-	}
+	return []string{askCommand, askPatch, askPermissions, askUser, askForServer}
 }
 
 // request takes a request of the agent. A request that belongs to no turn is refused,
 // for the agent waits.
 func (d *Decoder) request(l message, p params, t agent.Turns) error {
 	if !slices.Contains(methods(), l.Method) {
-		return nil // the connection refuses what it does not know
+		return nil
 	}
 	var w asking
-	if err := json.Unmarshal(orNull(l.Params), &w); err != nil {
+	if err := parse(l.Params, &w); err != nil {
 		return err
 	}
 	c := d.need(p, t)
-	a := &ask{native: l.ID}
 	if c == nil {
-		d.effects = append(d.effects, agent.Send{Data: encode(object{"id": l.ID, "error": object{"code": jsonrpc.CodeInvalidRequest, "message": "no turn runs"}})})
+		d.effects = append(d.effects, agent.Send{Data: agentkit.Encode(object{"id": l.ID, "error": object{"code": jsonrpc.CodeInvalidRequest, "message": "no turn runs"}})})
 		return nil
 	}
-	var call trace.ToolCall
+	b := d.voice(c, p.ThreadID)
+	var a ask
 	switch l.Method {
-	case "item/commandExecution/requestApproval":
-		call, a.options = d.commandCall(w), decisions(w.Decisions)
-	case "item/fileChange/requestApproval":
-		call, a.options = d.patchCall(w.ItemID, c.patches[w.ItemID], w.GrantRoot), decisions(nil)
-	case "item/permissions/requestApproval":
-		call, a.options = d.classify(w.ItemID, "requestPermissions", encode(object{"permissions": orNull(w.Asked), "cwd": w.CWD})), grants(w.Asked)
-	case "item/tool/requestUserInput":
-		a.userInput(w.Questions)
-	case "mcpServer/elicitation/request":
-		call = d.elicit(c, a, w.elicitation)
+	case askCommand:
+		a = permit(b, l.ID, w, d.commandCall(w), decisions(w.Decisions))
+	case askPatch:
+		a = permit(b, l.ID, w, d.patchCall(w.ItemID, c.running[w.ItemID].Changes, w.GrantRoot), decisions(nil))
+	case askPermissions:
+		a = permit(b, l.ID, w, d.classify(w.ItemID, "requestPermissions", object{"permissions": w.Asked, "cwd": w.CWD}), grants(w.Asked))
+	case askUser:
+		a = askQuestions(b, l.ID, w.Questions)
+	case askForServer:
+		if w.Meta.Kind == "mcp_tool_call" {
+			a = permit(b, l.ID, w, d.toolCall(c, l.ID, w), toolGrants(w.Meta.Persist))
+		} else {
+			a = askForm(b, l.ID, w)
+		}
 	}
-	a.b = d.voice(c, p.ThreadID)
 	d.asks[string(l.ID)] = a
-	if a.result != nil {
-		d.effects = append(d.effects, a.put())
-		return nil
-	}
-	d.effects = append(d.effects, a.permit(call, w.Reason))
+	d.effects = append(d.effects, a.Effect)
 	return nil
 }
 
@@ -99,101 +112,128 @@ func (d *Decoder) commandCall(w asking) trace.ToolCall {
 	if !empty(w.Extra) {
 		name, input["permissions"] = "requestPermissions", w.Extra
 	}
-	return d.classify(w.ItemID, name, encode(input))
+	return d.classify(w.ItemID, name, input)
 }
 
-// permit asks for the permission.
-func (a *ask) permit(call trace.ToolCall, reason string) agent.Permit {
-	title := orElse(call.Title, call.Name)
-	if reason != "" {
-		title += " (" + reason + ")"
+// toolCall is the call that an MCP server's approval is for: the one that runs, if it is
+// on record.
+func (d *Decoder) toolCall(c *turn, native raw, w asking) trace.ToolCall {
+	call := d.classify("mcp-"+string(native), "mcp__"+w.Server+"__"+w.Meta.Tool, w.Meta.Params)
+	call.Title = cmp.Or(w.Message, call.Title)
+	for id, it := range c.running {
+		if r := d.call(it); r.RawName == call.RawName && agentkit.SameJSON(r.Input, call.Input) {
+			call.ToolCallID = id
+		}
 	}
-	request := trace.PermissionRequest{RequestID: "request-" + string(a.native), ToolCallID: call.ToolCallID, Title: title}
-	for _, o := range a.options {
+	return call
+}
+
+// permit asks for a permission.
+func permit(b *trace.Builder, native raw, w asking, call trace.ToolCall, options []option) ask {
+	title := cmp.Or(call.Title, call.Name)
+	if w.Reason != "" {
+		title += " (" + w.Reason + ")"
+	}
+	request := trace.PermissionRequest{RequestID: "request-" + string(native), ToolCallID: call.ToolCallID, Title: title}
+	for _, o := range options {
 		request.Options = append(request.Options, o.PermissionOption)
 	}
-	id, answer, decided := a.b.PermissionRequest(request, call)
-	a.id = id
-	e := agent.Permit{Native: string(a.native), RequestID: id, Reply: func(r trace.PermissionResponse) json.RawMessage { return a.line(a.reply(r)) }}
-	if decided {
-		e.Decided = &answer
-	}
-	return e
+	asked := agentkit.Permit(b, string(native), request, call, func(r trace.PermissionResponse) json.RawMessage {
+		return line(native, answer(options, r).reply)
+	})
+	return ask{Asked: asked, options: options}
 }
 
-// reply is what the agent is told. Codex cannot run a call with another input than its
-// own, so a permission for another input declines.
-func (a *ask) reply(r trace.PermissionResponse) raw {
-	stop := r.Interrupt || r.Outcome == trace.Canceled
-	for _, o := range a.options {
-		switch {
-		case stop && o.ID == cancelID, !stop && r.Outcome == trace.Selected && o.ID == r.ChosenOption && len(r.UpdatedInput) == 0:
-			return o.reply
-		}
-	}
-	return a.declined()
+// question is a question of the agent itself.
+type question struct {
+	ID      string         `json:"id"`
+	Header  string         `json:"header"`
+	Text    string         `json:"question"`
+	Options []trace.Choice `json:"options"`
 }
 
-// declined is the reply that allows nothing.
-func (a *ask) declined() raw {
-	for _, o := range a.options {
-		if o.ID == declineID {
-			return o.reply
-		}
+func askQuestions(b *trace.Builder, native raw, questions []question) ask {
+	asked := make([]trace.Question, len(questions))
+	for i, q := range questions {
+		asked[i] = trace.Question{Header: q.Header, Text: q.Text, Choices: q.Options}
 	}
-	return nil // every list of options has one that declines
+	type answers struct {
+		Answers []string `json:"answers"`
+	}
+	type reply struct {
+		Answers map[string]answers `json:"answers"`
+	}
+	a := put(b, native, asked, func(all []trace.Answer) any {
+		r := reply{map[string]answers{}}
+		for i, answer := range all {
+			if answer.Outcome == trace.Selected {
+				r.Answers[questions[i].ID] = answers{answer.Values}
+			}
+		}
+		return r
+	})
+	a.values = func(result raw) [][]string {
+		var r reply
+		_ = json.Unmarshal(result, &r) // a reply of another form answers nothing
+		values := make([][]string, len(questions))
+		for i, q := range questions {
+			values[i] = r.Answers[q.ID].Answers
+		}
+		return values
+	}
+	return a
+}
+
+func askForm(b *trace.Builder, native raw, w asking) ask {
+	asked := w.Form.Questions()
+	if len(w.Schema.Properties) == 0 {
+		asked[0].Header = w.Server
+	}
+	a := put(b, native, asked, func(answers []trace.Answer) any {
+		action, content := w.Reply(answers)
+		if action != form.Accept {
+			return object{"action": action}
+		}
+		return object{"action": action, "content": content}
+	})
+	a.values = w.Answers
+	return a
+}
+
+// put asks questions.
+func put(b *trace.Builder, native raw, asked []trace.Question, reply func([]trace.Answer) any) ask {
+	for i := range asked {
+		asked[i].QuestionID = fmt.Sprintf("question-%s-%d", native, i+1)
+	}
+	return ask{Asked: agentkit.Ask(b, string(native), asked, func(answers []trace.Answer) json.RawMessage {
+		return line(native, reply(answers))
+	})}
 }
 
 // answered takes the reply that the agent got.
-func (a *ask) answered(result raw) {
-	if a.b.Over() {
-		return
+func (d *Decoder) answered(native string, result raw) {
+	a, ok := d.asks[native]
+	delete(d.asks, native)
+	switch {
+	case !ok:
+	case a.values != nil:
+		a.Answer(a.values(result), "")
+	default:
+		o := choose(a.options, func(o option) bool { return agentkit.SameJSON(o.reply, result) })
+		a.Decide(trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: o.ID, Interrupt: o.ID == cancelID, By: "user"})
 	}
-	if a.result != nil {
-		a.settle(a.recorded(result))
-		return
-	}
-	response := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, By: "user"}
-	for _, o := range a.options {
-		if bytes.Equal(canonical(o.reply), canonical(result)) || o.ID == declineID && response.ChosenOption == "" {
-			response.ChosenOption, response.OptionKind, response.Interrupt = o.ID, o.OptionKind, o.ID == cancelID
-		}
-	}
-	a.b.PermissionResponse(response)
 }
 
 // resolved takes the agent's word that a request needs no answer any more.
 func (d *Decoder) resolved(native string) {
-	a := d.asks[native]
-	if a == nil {
-		return
+	if a, ok := d.asks[native]; ok {
+		delete(d.asks, native)
+		d.effects = append(d.effects, agent.Withdraw{Native: native})
+		a.Cancel("Codex has withdrawn its request.")
 	}
-	delete(d.asks, native)
-	d.effects = append(d.effects, agent.Withdraw{Native: native})
-	if a.result == nil {
-		a.b.PermissionResponse(trace.PermissionResponse{RequestID: a.id, Outcome: trace.Canceled, Reason: "Codex has withdrawn its request."})
-		return
-	}
-	a.settle(nil)
 }
 
 // line is a reply to the agent.
-func (a *ask) line(result raw) raw { return encode(object{"id": a.native, "result": result}) }
+func line(native raw, result any) raw { return agentkit.Encode(object{"id": native, "result": result}) }
 
-// canonical is JSON with its keys in order and without space.
-func canonical(data raw) raw {
-	var v any
-	if json.Unmarshal(data, &v) != nil {
-		return data
-	}
-	return encode(v)
-}
-
-func empty(data raw) bool { return len(data) == 0 || string(data) == "null" }
-
-func orElse(s, other string) string {
-	if s != "" {
-		return s
-	}
-	return other
-}
+func empty(data raw) bool { return len(data) == 0 || bytes.Equal(data, raw("null")) }

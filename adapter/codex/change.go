@@ -42,7 +42,7 @@ func (d *Decoder) patchCall(id string, changes []change, root string) trace.Tool
 	if root != "" {
 		input["grant_root"] = root
 	}
-	call := d.classify(id, "fileChange", encode(input))
+	call := d.classify(id, "fileChange", input)
 	if more := len(changes) - 1; more > 0 {
 		call.Title = fmt.Sprintf("%s and %d more", call.Title, more)
 	}
@@ -67,12 +67,6 @@ func (d *Decoder) patchCall(id string, changes []change, root string) trace.Tool
 		call.ToolKind = kind
 	}
 	return call
-}
-
-// patch takes new changes of a patch that was not applied yet.
-func (d *Decoder) patch(c *turn, b *trace.Builder, id string, changes []change) {
-	c.patches[id] = changes
-	b.ToolCallUpdate(d.patchCall(id, changes, ""))
 }
 
 // record is the change as a record.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -26,7 +27,7 @@ type Decoder struct {
 	prompts int               // prompts so far, for ids
 	waiting []trace.Prompt    // prompts whose turn has not begun
 	turn    *turn             // the newest
-	asks    map[string]*ask   // requests of the agent without an answer, by id
+	asks    map[string]ask    // requests of the agent without an answer, by id
 	live    bool              // this is a session, not a recording
 	effects []agent.Effect
 }
@@ -39,7 +40,7 @@ func NewDecoder(o Options) *Decoder {
 	if o.Tools != nil {
 		tools = *o.Tools
 	}
-	return &Decoder{tools: tools, agents: map[string]string{}, sent: map[string]string{}, asks: map[string]*ask{}}
+	return &Decoder{tools: tools, agents: map[string]string{}, sent: map[string]string{}, asks: map[string]ask{}}
 }
 
 // Decode implements agent.Decoder.
@@ -49,17 +50,23 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	}
 	d.effects = nil
 	var l message
+	var p params
 	err := json.Unmarshal(m.Data, &l)
 	switch {
 	case err != nil:
 	case l.Method == "" && l.Type != "":
 		err = d.exec(l.Type, m.Data, t)
-	case m.Dir == agent.In:
-		err = d.told(l, t)
-	case l.Method == "":
-		err = d.replied(l, t)
+	case m.Dir == agent.In && l.Method == "":
+		d.answered(string(l.ID), l.Result)
+	case m.Dir == agent.Out && passedOver(l.Method):
+		d.touch()
 	default:
-		err = d.said(l, t)
+		if err = parse(l.Params, &p); err == nil {
+			err = parse(l.Result, &p)
+		}
+		if err == nil {
+			err = d.take(m.Dir, l, p, t)
+		}
 	}
 	if err != nil {
 		err = fmt.Errorf("codex: a message was skipped: %w", err)
@@ -67,68 +74,77 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	return d.effects, err
 }
 
-// told takes what the app-server is told.
-func (d *Decoder) told(l message, t agent.Turns) error {
-	switch l.Method {
-	case "":
-		if a := d.asks[string(l.ID)]; a != nil {
-			delete(d.asks, string(l.ID))
-			a.answered(l.Result)
+// parse reads JSON; nothing at all leaves the value as it is.
+func parse(data raw, v any) error {
+	if len(data) == 0 {
+		return nil
+	}
+	return json.Unmarshal(data, v)
+}
+
+// take takes a message of the app-server, or to it.
+func (d *Decoder) take(dir agent.Dir, l message, p params, t agent.Turns) error {
+	switch {
+	case dir == agent.In:
+		d.told(l, p, t)
+	case l.Method == "":
+		d.replied(l, p, t)
+	default:
+		if d.thread == "" {
+			d.thread = p.ThreadID // the recording begins later
 		}
-	case "thread/start", "thread/resume", "thread/fork":
-		d.sent[string(l.ID)] = l.Method
-	case "turn/start":
-		var p params
-		if err := json.Unmarshal(l.Params, &p); err != nil {
-			return err
+		if l.ID != nil {
+			return d.request(l, p, t)
 		}
-		d.sent[string(l.ID)] = l.Method
-		d.prompts++
-		d.waiting = append(d.waiting, prompt(fmt.Sprintf("prompt-%d", d.prompts), p.Input))
-		if d.current(t) == nil {
-			d.begin(t)
-		}
-	case "turn/steer", "turn/interrupt":
-		var p params
-		err := json.Unmarshal(l.Params, &p)
-		c := d.current(t)
-		switch {
-		case err != nil || c == nil:
-		case l.Method == "turn/steer" && d.live: // the session writes the message
-		case l.Method == "turn/steer":
-			c.b.Emit(trace.Data{Name: "steer", Value: encode(object{"text": agent.Prompt{Message: prompt("", p.Input).Message}.Text()})})
-		default:
-			c.stop = p.TurnID == ""
-		}
-		return err
+		return d.said(l.Method, p, t)
 	}
 	return nil
 }
 
+// told takes a request to the app-server.
+func (d *Decoder) told(l message, p params, t agent.Turns) {
+	c := d.current()
+	switch l.Method {
+	case "thread/start", "thread/resume", "thread/fork":
+		d.sent[string(l.ID)] = l.Method
+	case "turn/start":
+		d.sent[string(l.ID)] = l.Method
+		d.prompts++
+		d.waiting = append(d.waiting, prompt(fmt.Sprintf("prompt-%d", d.prompts), p.Input))
+		if c == nil {
+			d.next(t)
+		}
+	case "turn/steer":
+		if c != nil && !d.live { // the session writes the message
+			text := agent.Prompt{Message: prompt("", p.Input).Message}.Text()
+			c.b.Emit(trace.Data{Name: "steer", Value: agentkit.Encode(object{"text": text})})
+		}
+	case "turn/interrupt":
+		if c != nil {
+			c.stop = p.TurnID == ""
+		}
+	}
+}
+
 // replied takes a reply to a request of the gateway.
-func (d *Decoder) replied(l message, t agent.Turns) error {
+func (d *Decoder) replied(l message, p params, t agent.Turns) {
 	method := d.sent[string(l.ID)]
 	delete(d.sent, string(l.ID))
-	var p params
-	if err := json.Unmarshal(orNull(l.Result), &p); err != nil {
-		return err
-	}
 	switch {
 	case method == "turn/start":
 		d.accepted(l, p.Turn.ID, t)
 	case method != "" && p.Thread.ID != "":
 		d.thread = p.Thread.ID
 	}
-	return nil
 }
 
 // accepted takes the reply to a prompt. Codex takes a prompt into a turn that runs, which
 // becomes the turn of the prompt.
 func (d *Decoder) accepted(l message, id string, t agent.Turns) {
-	c := d.current(t)
+	c := d.current()
 	if len(d.waiting) > 0 && c != nil && (l.Error != nil || c.id == id) {
 		d.end(c, turnWire{Status: "completed"})
-		c = d.begin(t)
+		c = d.next(t)
 	}
 	switch {
 	case c == nil || c.id != "":
@@ -139,31 +155,22 @@ func (d *Decoder) accepted(l message, id string, t agent.Turns) {
 	}
 }
 
-// said takes a notification or a request of the app-server.
-func (d *Decoder) said(l message, t agent.Turns) error {
-	if passedOver(l.Method) {
-		d.touch(t)
-		return nil
-	}
-	var p params
-	if err := json.Unmarshal(orNull(l.Params), &p); err != nil {
-		return fmt.Errorf("%s: %w", l.Method, err)
-	}
-	if d.thread == "" {
-		d.thread = p.ThreadID // the recording begins later
-	}
-	if l.ID != nil {
-		return d.request(l, p, t)
-	}
-	switch l.Method {
+// said takes a notification of the app-server.
+func (d *Decoder) said(method string, p params, t agent.Turns) error {
+	switch method {
 	case "thread/started":
-		d.newThread(p.Thread, t)
+		if d.thread == "" && p.Thread.Parent == "" {
+			d.thread = p.Thread.ID
+		}
+		d.touch()
 	case "thread/name/updated":
-		d.title(p, t)
+		if p.ThreadID == d.thread && p.ThreadName != "" {
+			t.Note(trace.Title(p.ThreadName))
+		}
 	case "turn/started":
 		d.started(p, t)
 	case "turn/completed":
-		d.completed(p, t)
+		d.completed(p)
 	case "serverRequest/resolved":
 		d.resolved(string(p.RequestID))
 	case "error":
@@ -173,18 +180,14 @@ func (d *Decoder) said(l message, t agent.Turns) error {
 	case "model/rerouted":
 		d.emit(p, t, trace.Notice("model", fmt.Sprintf("Codex has changed the model from %s to %s.", p.FromModel, p.ToModel)))
 	default:
-		return d.within(l.Method, p, t)
+		return d.within(method, p, t)
 	}
 	return nil
 }
 
 // within takes a notification about a turn.
 func (d *Decoder) within(method string, p params, t agent.Turns) error {
-	if method == "item/started" && p.Item.Type == "userMessage" {
-		d.userMessage(p, t)
-		return nil
-	}
-	c := d.current(t)
+	c := d.current()
 	if c == nil && method != "thread/tokenUsage/updated" { // which also comes when a conversation is resumed
 		c = d.need(p, t)
 	}
@@ -194,10 +197,8 @@ func (d *Decoder) within(method string, p params, t agent.Turns) error {
 	b := d.voice(c, p.ThreadID)
 	b.Touch()
 	switch method {
-	case "item/started":
-		return d.item(c, b, p.Item, false)
-	case "item/completed":
-		return d.item(c, b, p.Item, true)
+	case "item/started", "item/completed":
+		return d.item(c, b, p, method == "item/completed")
 	case "item/agentMessage/delta", "item/plan/delta":
 		c.step(b, true)
 		b.MessageDelta(p.ItemID, p.Delta)
@@ -212,7 +213,8 @@ func (d *Decoder) within(method string, p params, t agent.Turns) error {
 	case "item/commandExecution/terminalInteraction":
 		d.stdin(c, b, p)
 	case "item/fileChange/patchUpdated":
-		d.patch(c, b, p.ItemID, p.Changes)
+		c.running[p.ItemID] = item{Type: "fileChange", ID: p.ItemID, Changes: p.Changes}
+		b.ToolCallUpdate(d.patchCall(p.ItemID, p.Changes, ""))
 	case "item/mcpToolCall/progress":
 		b.Emit(trace.Status{State: trace.StateToolCalling, Detail: p.Message})
 	case "turn/plan/updated":
@@ -228,26 +230,15 @@ func (d *Decoder) within(method string, p params, t agent.Turns) error {
 // passedOver says which notifications tell nothing that a turn shows. The diff of a
 // whole turn is the sum of its patches, which are on record one by one.
 func passedOver(method string) bool {
-	for _, family := range []string{
-		"account/", "app/", "autoApprovalReview/", "command/exec/", "externalAgentConfig/", "fs/", "fuzzyFileSearch/", "hook/", "item/autoApprovalReview/",
-		"mcpServer/oauthLogin/", "mcpServer/startupStatus/", "mcpServer/event/", "modelProvider/", "process/", "project/", "remoteControl/", "skills/",
-		"thread/attachment/", "thread/environment/", "thread/goal/", "thread/prediction/", "thread/project/", "thread/queue/", "thread/readState/",
-		"thread/realtime/", "thread/section/", "thread/settings/", "thread/status/", "windows/", "windowsSandbox/",
-	} {
-		if strings.HasPrefix(method, family) {
-			return true
-		}
-	}
-	return slices.Contains([]string{
-		"configWarning", "deprecationNotice", "item/fileChange/outputDelta", "item/reasoning/summaryPartAdded", "model/safetyBuffering/updated",
-		"model/verification", "thread/archived", "thread/closed", "thread/compacted", "thread/deleted", "thread/reverted", "thread/unarchived",
-		"turn/diff/updated", "turn/moderationMetadata",
-	}, method)
-}
-
-func orNull(data raw) raw {
-	if len(data) == 0 {
-		return raw("null")
-	}
-	return data
+	return slices.ContainsFunc([]string{
+		"account/", "app/", "autoApprovalReview/", "command/exec/", "configWarning", "deprecationNotice", "externalAgentConfig/", "fs/",
+		"fuzzyFileSearch/", "hook/", "item/autoApprovalReview/", "item/fileChange/outputDelta", "item/reasoning/summaryPartAdded",
+		"mcpServer/event/", "mcpServer/oauthLogin/", "mcpServer/startupStatus/", "model/safetyBuffering/updated", "model/verification",
+		"modelProvider/", "process/", "project/", "remoteControl/", "skills/", "thread/archived", "thread/attachment/", "thread/closed",
+		"thread/compacted", "thread/deleted", "thread/environment/", "thread/goal/", "thread/prediction/", "thread/project/", "thread/queue/",
+		"thread/readState/", "thread/realtime/", "thread/reverted", "thread/section/", "thread/settings/", "thread/status/",
+		"thread/unarchived", "turn/diff/updated", "turn/moderationMetadata", "windows/", "windowsSandbox/",
+	}, func(known string) bool {
+		return method == known || strings.HasSuffix(known, "/") && strings.HasPrefix(method, known)
+	})
 }

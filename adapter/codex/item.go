@@ -18,7 +18,8 @@ func (c *turn) step(b *trace.Builder, text bool) {
 }
 
 // item takes an item that begins or ends. A tool call appears whole when it begins.
-func (d *Decoder) item(c *turn, b *trace.Builder, it item, done bool) error {
+func (d *Decoder) item(c *turn, b *trace.Builder, p params, done bool) error {
+	it := p.Item
 	switch it.Type {
 	case "userMessage", "hookPrompt", "functionCallOutput", "sleep", "enteredReviewMode":
 		return nil // what Codex tells its model, and waits
@@ -28,27 +29,35 @@ func (d *Decoder) item(c *turn, b *trace.Builder, it item, done bool) error {
 		}
 		return nil
 	case "subAgentActivity":
-		if d.agents[it.Agent] == "" {
-			c.b.Sub(it.Agent, it.AgentPath)
-		}
-		if ends := map[string]trace.SubagentStatus{"completed": trace.SubagentCompleted, "interrupted": trace.SubagentCanceled}; ends[it.Kind] != "" && d.agents[it.Agent] == "" {
-			c.b.SubEnd(it.Agent, ends[it.Kind])
-		}
+		d.subagent(c, it)
 		return nil
 	}
 	c.step(b, it.Type == "agentMessage" || it.Type == "reasoning")
 	switch it.Type {
 	case "agentMessage", "plan":
-		c.text(b, it, done)
+		earlier := c.part(p, done)
+		switch {
+		case earlier != "":
+			b.MessageRepeats(it.ID, earlier)
+		case done && it.Text == "":
+			b.MessageEnd(it.ID)
+		case done:
+			b.Message(it.ID, it.Text)
+		}
 	case "reasoning":
-		c.thought(b, it, done)
+		if earlier := c.part(p, done); earlier != "" {
+			b.ThoughtRepeats(thoughtKey(it.ID, "summary", 0), thoughtKey(earlier, "summary", 0))
+		}
+		if done {
+			it.thoughts(b)
+		}
 	case "exitedReviewMode":
 		if done {
 			b.Message(it.ID, it.Review)
 		}
 	case "imageGeneration":
 		var image string
-		if done && json.Unmarshal(orNull(it.Result), &image) == nil && image != "" {
+		if done && json.Unmarshal(it.Result, &image) == nil && image != "" {
 			b.Emit(trace.File{URL: "data:image/png;base64," + image, MediaType: "image/png"})
 		}
 	case "commandExecution", "fileChange", "mcpToolCall", "dynamicToolCall", "collabAgentToolCall", "webSearch", "imageView":
@@ -59,46 +68,58 @@ func (d *Decoder) item(c *turn, b *trace.Builder, it item, done bool) error {
 	return nil
 }
 
-// text takes a message of the agent.
-func (c *turn) text(b *trace.Builder, it item, done bool) {
-	switch {
-	case !done:
-		c.open[it.Type] = it.ID
-		if earlier := c.again[it.Type]; earlier != "" {
-			delete(c.again, it.Type)
-			b.MessageRepeats(it.ID, earlier)
-		}
-	case it.Text == "":
-		b.MessageEnd(it.ID)
-	default:
-		b.Message(it.ID, it.Text)
+// subagent takes news of a sub-agent that no call started.
+func (d *Decoder) subagent(c *turn, it item) {
+	if d.agents[it.Agent] != "" {
+		return
 	}
-	if done {
-		delete(c.open, it.Type)
+	c.b.Sub(it.Agent, it.AgentPath)
+	switch it.Kind {
+	case "completed":
+		c.b.SubEnd(it.Agent, trace.SubagentCompleted)
+	case "interrupted":
+		c.b.SubEnd(it.Agent, trace.SubagentCanceled)
 	}
 }
 
-// thought takes reasoning: its summaries, and the reasoning itself where a model gives it.
-func (c *turn) thought(b *trace.Builder, it item, done bool) {
-	if !done {
-		c.open[it.Type] = it.ID
-		if earlier := c.again[it.Type]; earlier != "" {
-			delete(c.again, it.Type)
-			b.ThoughtRepeats(thoughtKey(it.ID, "summary", 0), thoughtKey(earlier, "summary", 0))
-		}
-		return
+// part notes that a part of the text begins or ends. It returns the id of an earlier
+// part that this one repeats, because Codex has sent its request again.
+func (c *turn) part(p params, done bool) (earlier string) {
+	key := p.ThreadID + p.Item.Type
+	if done {
+		delete(c.open, key)
+		return ""
 	}
-	delete(c.open, it.Type)
+	c.open[key] = p.Item.ID
+	earlier = c.again[key]
+	delete(c.again, key)
+	return earlier
+}
+
+// thoughts writes reasoning: its summaries, and the reasoning itself where a model gives it.
+func (it item) thoughts(b *trace.Builder) {
 	var content []string
-	_ = json.Unmarshal(orNull(it.Content), &content) // other content is no text
-	for _, list := range []struct {
-		name  string
-		texts []string
-	}{{"summary", it.Summary}, {"content", content}} {
-		for i, text := range list.texts {
+	_ = json.Unmarshal(it.Content, &content) // other content is no text
+	for list, texts := range [][]string{it.Summary, content} {
+		for i, text := range texts {
 			if text != "" {
-				b.Thought(thoughtKey(it.ID, list.name, i), text, "")
+				b.Thought(thoughtKey(it.ID, []string{"summary", "content"}[list], i), text, "")
 			}
 		}
 	}
+}
+
+func plan(steps []planStep) trace.Plan {
+	p := trace.Plan{Entries: []trace.PlanEntry{}}
+	for _, s := range steps {
+		entry := trace.PlanEntry{Content: s.Step, Status: trace.PlanPending}
+		switch s.Status {
+		case "inProgress":
+			entry.Status = trace.PlanInProgress
+		case "completed":
+			entry.Status = trace.PlanCompleted
+		}
+		p.Entries = append(p.Entries, entry)
+	}
+	return p
 }

@@ -1,9 +1,12 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -19,8 +22,35 @@ const (
 	cancelID  = "cancel"
 )
 
-// decision is a word, or an object with the one key that is the word.
+func newOption(id, name string, kind trace.OptionKind, reply object) option {
+	return option{trace.PermissionOption{ID: id, Name: name, OptionKind: kind}, agentkit.Encode(reply)}
+}
+
+// choose returns the first option that fits, or the one that declines.
+func choose(options []option, fits func(option) bool) option {
+	i := slices.IndexFunc(options, fits)
+	if i < 0 {
+		i = slices.IndexFunc(options, func(o option) bool { return o.ID == declineID })
+	}
+	return options[i]
+}
+
+// answer is the option that an answer means. Codex cannot run a call with another input
+// than its own, so a permission for another input declines.
+func answer(options []option, r trace.PermissionResponse) option {
+	id := r.ChosenOption
+	switch {
+	case r.Interrupt || r.Outcome == trace.Canceled:
+		id = cancelID
+	case r.Outcome != trace.Selected || len(r.UpdatedInput) > 0:
+		id = declineID
+	}
+	return choose(options, func(o option) bool { return o.ID == id })
+}
+
+// decision is what the agent offers: a word, or an object with the one key that is the word.
 type decision struct {
+	word    string
 	Command *struct {
 		Amendment []string `json:"execpolicy_amendment"`
 	} `json:"acceptWithExecpolicyAmendment"`
@@ -32,67 +62,80 @@ type decision struct {
 	} `json:"applyNetworkPolicyAmendment"`
 }
 
+// option is the decision for people; the zero option if it is not known.
+func (d decision) option(reply object) option {
+	switch {
+	case d.word == "accept":
+		return newOption(d.word, "Allow once", trace.AllowOnce, reply)
+	case d.word == "acceptForSession":
+		return newOption(d.word, "Allow for this session", trace.AllowAlways, reply)
+	case d.word == cancelID:
+		return newOption(d.word, "Deny and stop", trace.RejectOnce, reply)
+	case d.Command != nil:
+		return newOption("acceptWithExecpolicyAmendment", "Always allow "+strings.Join(d.Command.Amendment, " "), trace.AllowAlways, reply)
+	case d.Network != nil && d.Network.Amendment.Action == "allow":
+		return newOption("allowNetwork", "Always allow "+d.Network.Amendment.Host, trace.AllowAlways, reply)
+	case d.Network != nil:
+		return newOption("denyNetwork", "Always deny "+d.Network.Amendment.Host, trace.RejectAlways, reply)
+	}
+	return option{}
+}
+
 // decisions are the options that the agent offers. Declining is always possible, and
-// stands before canceling: who says no does not thereby end the turn.
+// stands before canceling: a person who says no does not thereby end the turn.
 func decisions(offered []raw) []option {
 	if offered == nil {
 		offered = []raw{raw(`"accept"`), raw(`"acceptForSession"`), raw(`"cancel"`)}
 	}
-	var allow, reject []option
-	var stop []option
-	for _, o := range offered {
-		reply := encode(object{"decision": o})
-		var word string
-		var of decision
-		switch _ = json.Unmarshal(o, &word); word {
-		case "accept":
-			allow = append(allow, newOption(word, "Allow once", trace.AllowOnce, reply))
-		case "acceptForSession":
-			allow = append(allow, newOption(word, "Allow for this session", trace.AllowAlways, reply))
-		case cancelID:
-			stop = append(stop, newOption(word, "Deny and stop", trace.RejectOnce, reply))
-		case "":
-			if json.Unmarshal(o, &of) != nil {
-				continue
-			}
-			switch {
-			case of.Command != nil:
-				allow = append(allow, newOption("acceptWithExecpolicyAmendment", "Always allow "+strings.Join(of.Command.Amendment, " "), trace.AllowAlways, reply))
-			case of.Network != nil && of.Network.Amendment.Action == "allow":
-				allow = append(allow, newOption("allowNetwork", "Always allow "+of.Network.Amendment.Host, trace.AllowAlways, reply))
-			case of.Network != nil:
-				reject = append(reject, newOption("denyNetwork", "Always deny "+of.Network.Amendment.Host, trace.RejectAlways, reply))
-			}
+	all := []option{newOption(declineID, "Deny", trace.RejectOnce, object{"decision": declineID})}
+	for _, data := range offered {
+		var d decision
+		if json.Unmarshal(data, &d.word) != nil {
+			_ = json.Unmarshal(data, &d) // a decision of another form is not known
+		}
+		if o := d.option(object{"decision": data}); o.ID != "" {
+			all = append(all, o)
 		}
 	}
-	decline := newOption(declineID, "Deny", trace.RejectOnce, encode(object{"decision": declineID}))
-	return append(append(append(allow, decline), reject...), stop...)
+	slices.SortStableFunc(all, func(a, b option) int { return cmp.Compare(a.rank(), b.rank()) })
+	return all
 }
 
-func newOption(id, name string, kind trace.OptionKind, reply raw) option {
-	return option{trace.PermissionOption{ID: id, Name: name, OptionKind: kind}, reply}
+// rank is where an option stands: those that allow, those that decline, canceling.
+func (o option) rank() int {
+	switch {
+	case o.OptionKind == trace.AllowOnce || o.OptionKind == trace.AllowAlways:
+		return 0
+	case o.ID != cancelID:
+		return 1
+	}
+	return 2
 }
 
 // grants are the options for permissions of the sandbox.
 func grants(asked raw) []option {
 	return []option{
-		newOption("accept", "Allow for this turn", trace.AllowOnce, encode(object{"permissions": orNull(asked), "scope": "turn"})),
-		newOption("acceptForSession", "Allow for this session", trace.AllowAlways, encode(object{"permissions": orNull(asked), "scope": "session"})),
-		newOption(declineID, "Deny", trace.RejectOnce, encode(object{"permissions": object{}})),
+		newOption("accept", "Allow for this turn", trace.AllowOnce, object{"permissions": asked, "scope": "turn"}),
+		newOption("acceptForSession", "Allow for this session", trace.AllowAlways, object{"permissions": asked, "scope": "session"}),
+		newOption(declineID, "Deny", trace.RejectOnce, object{"permissions": object{}}),
 	}
 }
 
-// toolGrants are the options for a tool of an MCP server. persist says for how long the
-// agent can remember a yes.
-func toolGrants(persist []string) []option {
-	all := []option{newOption("accept", "Allow once", trace.AllowOnce, encode(object{"action": "accept", "content": object{}}))}
+// toolGrants are the options for a tool of an MCP server. persist, a word or a list,
+// says for how long the agent can remember a yes.
+func toolGrants(persist raw) []option {
+	terms := make([]string, 1)
+	if json.Unmarshal(persist, &terms[0]) != nil {
+		_ = json.Unmarshal(persist, &terms) // another form offers nothing
+	}
+	all := []option{newOption("accept", "Allow once", trace.AllowOnce, object{"action": "accept", "content": object{}})}
 	names := map[string]string{"session": "Allow for this session", "always": "Allow always"}
-	for _, p := range persist {
-		if name := names[p]; name != "" {
-			all = append(all, newOption("accept-"+p, name, trace.AllowAlways, encode(object{"action": "accept", "content": object{}, "_meta": object{"persist": p}})))
+	for _, term := range terms {
+		if name := names[term]; name != "" {
+			all = append(all, newOption("accept-"+term, name, trace.AllowAlways, object{"action": "accept", "content": object{}, "_meta": object{"persist": term}}))
 		}
 	}
 	return append(all,
-		newOption(declineID, "Deny", trace.RejectOnce, encode(object{"action": "decline"})),
-		newOption(cancelID, "Deny and stop", trace.RejectOnce, encode(object{"action": "cancel"})))
+		newOption(declineID, "Deny", trace.RejectOnce, object{"action": "decline"}),
+		newOption(cancelID, "Deny and stop", trace.RejectOnce, object{"action": "cancel"}))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync/atomic"
 
@@ -32,7 +33,8 @@ var (
 )
 
 func newProtocol(conn agentkit.Conn, settings Settings, tools *toolkind.Table, model *atomic.Pointer[string]) *protocol {
-	p := &protocol{Decoder: NewDecoder(Options{Tools: tools}), conn: conn, rpc: jsonrpc.New(conn.Send, jsonrpc.Options{Bare: true}), settings: settings, model: model}
+	rpc := jsonrpc.New(conn.Send, jsonrpc.Options{Bare: true})
+	p := &protocol{Decoder: NewDecoder(Options{Tools: tools}), conn: conn, rpc: rpc, settings: settings, model: model}
 	p.live = true
 	for _, method := range methods() {
 		p.rpc.Handle(method, nil) // the Decoder's effects answer
@@ -99,13 +101,10 @@ func (p *protocol) open(ctx context.Context, at place) error {
 	if cfg.Model != "" {
 		params["model"] = cfg.Model
 	}
-	var r struct {
-		Thread thread `json:"thread"`
-		Model  string `json:"model"`
-	}
 	if at.thread != "" {
-		params["threadId"], params["excludeTurns"] = at.thread, true
-		err := p.rpc.Call(ctx, "thread/resume", params, nil)
+		resume := maps.Clone(params)
+		resume["threadId"], resume["excludeTurns"] = at.thread, true
+		err := p.rpc.Call(ctx, "thread/resume", resume, nil)
 		switch {
 		case err == nil:
 			p.thread = at.thread
@@ -116,8 +115,9 @@ func (p *protocol) open(ctx context.Context, at place) error {
 			return fmt.Errorf("it cannot resume the conversation %s: %w", at.thread, err)
 		}
 		p.conn.Session().Notice(trace.Error{Code: "session_lost", Message: "Codex does not know this conversation any more; it starts without memory."})
-		delete(params, "threadId")
-		delete(params, "excludeTurns")
+	}
+	var r struct {
+		Thread thread `json:"thread"`
 	}
 	if err := p.rpc.Call(ctx, "thread/start", params, &r); err != nil {
 		return fmt.Errorf("it cannot begin a conversation: %w", err)

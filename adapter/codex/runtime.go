@@ -1,8 +1,8 @@
 package codex
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
@@ -46,8 +45,8 @@ type Settings struct {
 // Filled returns the settings with their defaults. Settings with which Codex does
 // everything unasked are refused.
 func (s Settings) Filled() (Settings, error) {
-	s.Approval = orElse(s.Approval, "untrusted")
-	s.Sandbox = orElse(s.Sandbox, map[bool]string{true: "workspace-write", false: "read-only"}[s.Approval == "untrusted"])
+	s.Approval = cmp.Or(s.Approval, "untrusted")
+	s.Sandbox = cmp.Or(s.Sandbox, map[bool]string{true: "workspace-write", false: "read-only"}[s.Approval == "untrusted"])
 	switch {
 	case s.Approval != "untrusted" && s.Approval != "on-request":
 		return s, agent.WrongSetting("options.approval", "is %q: write untrusted or on-request", s.Approval)
@@ -74,59 +73,49 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		return nil, err
 	}
 	model := new(atomic.Pointer[string])
-	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
-		Adapter: "codex", Name: "Codex", Command: r.command(), Env: r.Env, NotFound: r.notFound(), Advice: advice,
+	spec := r.spec()
+	spec.New = func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(c, settings, r.Tools, model) }
+	return agentkit.Open(ctx, host, cfg, spec)
+}
+
+func (r Runtime) spec() agentkit.Spec {
+	return agentkit.Spec{
+		Adapter: "codex", Name: "Codex", Command: cmp.Or(r.Command, "codex"), Env: r.Env, Advice: advice,
+		NotFound:  agentkit.NotFound("codex", "Codex", r.Command, install),
 		StartTime: r.StartTime, StopTime: r.StopTime,
 		Args: func(string) []string { return append([]string{"app-server"}, r.Args...) },
-		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(c, settings, r.Tools, model) },
-	})
+	}
 }
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	out, err := procio.Output(ctx, r.command(), r.Env, "--version")
-	switch {
-	case procio.NotFound(err):
-		return "", r.notFound()
-	case err != nil:
-		return "", fmt.Errorf("codex: `%s --version` failed: %w", r.command(), err)
+	printed, err := r.spec().Probe(ctx)
+	if err != nil {
+		return "", err
 	}
-	_, version, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	_, version, _ := strings.Cut(printed, " ")
 	return version, tooOld(version)
 }
 
-func (r Runtime) command() string { return orElse(r.Command, "codex") }
-
-const install = "`npm install -g @openai/codex`"
-
-func (r Runtime) notFound() error {
-	if r.Command == "" {
-		return errors.New("codex was not found on PATH: install it with " + install + " or set agents.codex.command")
-	}
-	return fmt.Errorf("%s was not found: correct agents.codex.command, or install Codex with %s", r.Command, install)
-}
+const (
+	install    = "npm install -g @openai/codex"
+	leastMinor = 160
+)
 
 // tooOld is the error for a version whose app-server lacks what this adapter needs.
 func tooOld(version string) error {
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
-		return fmt.Errorf("codex: it calls itself version %q: is it Codex? Install it with %s", version, install)
+		return fmt.Errorf("codex: it calls itself version %q: is it Codex? Install it with `%s`", version, install)
 	}
 	if major == 0 && minor < leastMinor {
-		return fmt.Errorf("codex: version %s is too old: install 0.%d or newer with %s", version, leastMinor, install)
+		return fmt.Errorf("codex: version %s is too old: install 0.%d or newer with `%s`", version, leastMinor, install)
 	}
 	return nil
 }
 
-const leastMinor = 160
-
 // advice is what to do about an error, if that is known.
 func advice(text string) string {
-	lower := strings.ToLower(text)
-	for _, sign := range []string{"unauthorized", "not logged in", "401", "missing environment variable"} {
-		if strings.Contains(lower, sign) {
-			return " — run `codex login` in a terminal, or pass the key that its configuration names (pass_env)"
-		}
-	}
-	return ""
+	return agentkit.Advice(text, "run `codex login` in a terminal, or pass the key that its configuration names (pass_env)",
+		"unauthorized", "not logged in", "401", "missing environment variable")
 }

@@ -1,16 +1,17 @@
 package codex
 
 import (
-	"path"
 	"slices"
 	"strings"
+
+	"github.com/tributary-dev/tributary/permission"
 )
 
 // script is the command that a shell runs. Codex shows `/bin/bash -lc 'go test'` for
 // `go test`, and a policy's rules are about the latter. Another line stays as it is.
 func script(line string) string {
 	w := words(line)
-	if len(w) == 3 && slices.Contains([]string{"bash", "sh", "zsh"}, path.Base(w[0])) && slices.Contains([]string{"-lc", "-c"}, w[1]) {
+	if len(w) == 3 && permission.IsShell(w[0]) && slices.Contains([]string{"-lc", "-c"}, w[1]) {
 		return w[2]
 	}
 	return line

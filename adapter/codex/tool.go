@@ -1,29 +1,25 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // tool takes an item that is a call of a tool.
 func (d *Decoder) tool(c *turn, b *trace.Builder, it item, done bool) {
-	switch it.Type {
-	case "fileChange":
-		c.patches[it.ID] = it.Changes
-	case "collabAgentToolCall":
+	if it.Type == "collabAgentToolCall" && it.Tool == "spawnAgent" {
 		for _, thread := range it.Receivers {
-			if it.Tool == "spawnAgent" {
-				d.agents[thread] = it.ID
-			}
+			d.agents[thread] = it.ID
 		}
 	}
-	call := d.call(it)
-	b.ToolCall(call)
+	b.ToolCall(d.call(it))
 	if !done {
-		c.running[it.ID] = call
+		c.running[it.ID] = it
 		return
 	}
 	delete(c.running, it.ID)
@@ -38,15 +34,13 @@ func (d *Decoder) tool(c *turn, b *trace.Builder, it item, done bool) {
 		r.Status, r.Error = trace.ToolFailed, it.failure()
 	}
 	b.ToolResult(r)
-	switch {
-	case it.Type == "fileChange" && r.Status == trace.ToolCompleted:
+	if it.Type == "fileChange" && r.Status == trace.ToolCompleted {
 		for _, ch := range it.Changes {
 			b.Emit(ch.record(it.ID))
 		}
-	case it.Type == "webSearch":
-		for _, s := range it.sources() {
-			b.Emit(s)
-		}
+	}
+	if it.Type == "webSearch" {
+		it.sources(b)
 	}
 }
 
@@ -59,17 +53,17 @@ func (d *Decoder) call(it item) trace.ToolCall {
 	case "fileChange":
 		return d.patchCall(it.ID, it.Changes, "")
 	case "mcpToolCall":
-		name, input = "mcp__"+it.Server+"__"+it.Tool, orNull(it.Arguments)
+		name, input = "mcp__"+it.Server+"__"+it.Tool, it.Arguments
 	case "dynamicToolCall":
-		name, input = strings.TrimPrefix(it.Namespace+"."+it.Tool, "."), orNull(it.Arguments)
+		name, input = strings.TrimPrefix(it.Namespace+"."+it.Tool, "."), it.Arguments
 	case "collabAgentToolCall":
 		input = object{"tool": it.Tool, "prompt": it.Prompt, "threads": it.Receivers}
 	case "webSearch":
-		input = object{"query": it.Query, "action": orNull(it.Action)}
+		input = object{"query": it.Query, "action": it.Action}
 	case "imageView":
 		input = object{"path": it.Path}
 	}
-	return d.classify(it.ID, name, encode(input))
+	return d.classify(it.ID, name, input)
 }
 
 // command is the input of a command.
@@ -81,85 +75,84 @@ func command(line, cwd string) object {
 	return input
 }
 
-func (d *Decoder) classify(id, name string, input raw) trace.ToolCall {
-	tool := d.tools.Classify(name, input)
-	return trace.ToolCall{ToolCallID: id, RawName: name, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input, Locations: tool.Locations}
+func (d *Decoder) classify(id, name string, input any) trace.ToolCall {
+	return d.tools.Call(id, name, agentkit.Encode(input))
 }
 
 // output is the result of a call: text as a string, else JSON.
 func (it item) output() raw {
 	switch it.Type {
 	case "mcpToolCall":
-		var r struct {
-			Content []struct {
-				Type string `json:"type"`
-				Text string `json:"text"`
-			} `json:"content"`
-			Structured raw `json:"structuredContent"`
-		}
-		if json.Unmarshal(orNull(it.Result), &r) != nil {
-			return orNull(it.Result)
-		}
-		var texts []string
-		for _, part := range r.Content {
-			if part.Type != "text" {
-				return it.Result
-			}
-			texts = append(texts, part.Text)
-		}
-		if len(texts) == 0 && len(r.Structured) > 0 {
-			return r.Structured
-		}
-		return encode(strings.Join(texts, "\n"))
+		return mcpOutput(it.Result)
 	case "dynamicToolCall":
-		return orNull(it.ContentItems)
+		return agentkit.Encode(it.ContentItems)
 	case "collabAgentToolCall":
-		return orNull(it.States)
+		return agentkit.Encode(it.States)
 	case "webSearch":
-		return orNull(it.Results)
+		return agentkit.Encode(it.Results)
 	default:
-		return encode(it.Output)
+		return agentkit.Encode(it.Output)
 	}
+}
+
+// mcpOutput is the text of a result, or else its structured content, or else all of it.
+func mcpOutput(result raw) raw {
+	var r struct {
+		Content []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"content"`
+		Structured raw `json:"structuredContent"`
+	}
+	if json.Unmarshal(result, &r) != nil && len(result) > 0 {
+		return result
+	}
+	var texts []string
+	for _, part := range r.Content {
+		if part.Type != "text" {
+			return result
+		}
+		texts = append(texts, part.Text)
+	}
+	if len(texts) == 0 && len(r.Structured) > 0 {
+		return r.Structured
+	}
+	return agentkit.Encode(strings.Join(texts, "\n"))
 }
 
 // failure says why a call has failed.
 func (it item) failure() string {
-	switch {
-	case it.Error != nil && it.Error.Message != "":
-		return it.Error.Message
-	case it.ExitCode != nil:
-		return fmt.Sprintf("It ended with the exit code %d.", *it.ExitCode)
-	case it.Type == "fileChange":
-		return "The patch could not be applied."
+	sentence := "It failed."
+	if it.ExitCode != nil {
+		sentence = fmt.Sprintf("It ended with the exit code %d.", *it.ExitCode)
 	}
-	return "It failed."
+	if it.Type == "fileChange" {
+		sentence = "The patch could not be applied."
+	}
+	return cmp.Or(it.Error.Message, sentence)
 }
 
-// sources are the pages that a search has found.
-func (it item) sources() []trace.Source {
+// sources writes the pages that a search has found.
+func (it item) sources(b *trace.Builder) {
 	var found []struct {
 		URL   string `json:"url"`
 		Title string `json:"title"`
 	}
-	if json.Unmarshal(orNull(it.Results), &found) != nil {
-		return nil
-	}
-	var all []trace.Source
+	_ = json.Unmarshal(it.Results, &found) // results of another form name no pages
 	for i, f := range found {
 		if f.URL != "" {
-			all = append(all, trace.Source{SourceID: fmt.Sprintf("%s-%d", it.ID, i+1), URL: f.URL, Title: f.Title})
+			b.Emit(trace.Source{SourceID: fmt.Sprintf("%s-%d", it.ID, i+1), URL: f.URL, Title: f.Title})
 		}
 	}
-	return all
 }
 
-// stdin takes what was typed into a command that runs: a shell may run it.
+// stdin takes what was typed into a command that runs: a shell may run it. Nothing was
+// typed where the model only asks for more output.
 func (d *Decoder) stdin(c *turn, b *trace.Builder, p params) {
-	if p.Stdin == "" {
-		return // only asked for more output
+	if p.Stdin != "" {
+		c.inputs++
+		id := fmt.Sprintf("%s/stdin-%d", p.ItemID, c.inputs)
+		b.ToolCall(d.classify(id, "write_stdin", object{"chars": p.Stdin, "session_id": p.ItemID}))
+		b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: raw(`""`)})
 	}
-	c.inputs++
-	id := fmt.Sprintf("%s/stdin-%d", p.ItemID, c.inputs)
-	b.ToolCall(d.classify(id, "write_stdin", encode(object{"chars": p.Stdin, "session_id": p.ItemID})))
-	b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: raw(`""`)})
 }

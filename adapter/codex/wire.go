@@ -1,28 +1,23 @@
 package codex
 
 import (
-	"bytes"
 	"encoding/json"
+
+	"github.com/tributary-dev/tributary/internal/jsonrpc"
 )
 
-type raw = json.RawMessage
+type (
+	raw    = json.RawMessage
+	object = map[string]any // a JSON object that is written
+)
 
-// message is a line of the app-server: a request, a notification or a reply. Type is
-// set in a line of `codex exec --json` instead.
+// message is a line of the app-server. Type is set in a line of `codex exec --json`.
 type message struct {
-	ID     raw       `json:"id"`
-	Method string    `json:"method"`
-	Params raw       `json:"params"`
-	Result raw       `json:"result"`
-	Error  *rpcError `json:"error"`
-	Type   string    `json:"type"`
+	jsonrpc.Message
+	Type string `json:"type"`
 }
 
-type rpcError struct {
-	Message string `json:"message"`
-}
-
-// params are those of every notification and request that the Decoder reads.
+// params are those of every notification that the Decoder reads, and of the replies.
 type params struct {
 	ThreadID     string      `json:"threadId"`
 	TurnID       string      `json:"turnId"`
@@ -94,6 +89,7 @@ type item struct {
 
 	Summary []string `json:"summary"`
 	Content raw      `json:"content"` // userMessage: inputs; reasoning: texts
+	Review  string   `json:"review"`
 
 	Command  string `json:"command"`
 	CWD      string `json:"cwd"`
@@ -109,12 +105,11 @@ type item struct {
 	Result       raw    `json:"result"` // mcpToolCall: an object; imageGeneration: base64
 	ContentItems raw    `json:"contentItems"`
 	Success      *bool  `json:"success"`
-	Error        *struct {
+	Error        struct {
 		Message string `json:"message"`
 	} `json:"error"`
 
 	Prompt    string   `json:"prompt"`
-	Model     string   `json:"model"`
 	Receivers []string `json:"receiverThreadIds"`
 	States    raw      `json:"agentsStates"`
 	Agent     string   `json:"agentThreadId"`
@@ -125,20 +120,14 @@ type item struct {
 	Action  raw    `json:"action"`
 	Results raw    `json:"results"`
 
-	Path   string `json:"path"`
-	Review string `json:"review"`
+	Path string `json:"path"`
 }
 
-// encode makes JSON of a value, with <, > and & as they are.
-func encode(v any) raw {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return raw("null")
-	}
-	return bytes.TrimSpace(b.Bytes())
+// userInput is a piece of a user's message.
+type userInput struct {
+	Type string `json:"type"`
+	Text string `json:"text,omitempty"`
+	URL  string `json:"url,omitempty"`
+	Path string `json:"path,omitempty"`
+	Name string `json:"name,omitempty"`
 }
-
-// object is a JSON object that is written.
-type object = map[string]any

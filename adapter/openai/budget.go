@@ -1,8 +1,8 @@
 package openai
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/trace"
@@ -13,39 +13,35 @@ const imageTokens = 1000
 
 // count puts the usage of a model call on record. An endpoint that reports none is
 // counted by estimate, for the budget only.
-func (m *model) count(u trace.Usage, messages []toolloop.Message, tools []toolloop.Tool, s *speech, b *trace.Builder) {
-	guess := estimate(messages) + toolTokens(tools) + int64(len(m.system()))/4
-	if u.InputTokens+u.OutputTokens == 0 {
-		if s.spoken {
-			m.turn = toolloop.Sum(m.turn, trace.Usage{InputTokens: int64(float64(guess) * m.scale), OutputTokens: estimate([]toolloop.Message{s.said})})
+func (m *model) count(messages []toolloop.Message, tools []toolloop.Tool, a *answer) {
+	u, guess := a.usage, estimate(messages)+m.overhead(tools)
+	if tokens(u) == 0 {
+		if a.spoken {
+			m.turn = toolloop.Sum(m.turn, trace.Usage{InputTokens: int64(float64(guess) * m.scale), OutputTokens: estimate([]toolloop.Message{a.said})})
 		}
 		return
 	}
 	if u.InputTokens > 0 && guess > 0 {
 		m.scale = min(max(float64(u.InputTokens)/float64(guess), 0.3), 4)
 	}
-	if u.CostUSD == nil {
+	if u.CostUSD == nil && m.Prices != nil {
 		u.CostUSD = m.Prices.cost(u)
 	}
 	u.Scope, u.Model = trace.UsageStep, m.Model
-	u.ContextUsed, u.ContextSize = u.InputTokens+u.OutputTokens, m.ContextTokens
+	u.ContextUsed, u.ContextSize = tokens(u), m.ContextTokens
 	m.turn = toolloop.Sum(m.turn, u)
-	b.Emit(u)
+	a.b.Emit(u)
 }
 
 // report puts the usage of the whole turn on record.
 func (m *model) report(b *trace.Builder) {
-	if m.turn.InputTokens+m.turn.OutputTokens == 0 {
-		return
+	if tokens(m.turn) > 0 {
+		m.turn.Scope, m.turn.Model = trace.UsageTurn, m.Model
+		b.Emit(m.turn)
 	}
-	m.turn.Scope, m.turn.Model = trace.UsageTurn, m.Model
-	b.Emit(m.turn)
 }
 
-func (p *Prices) cost(u trace.Usage) *float64 {
-	if p == nil {
-		return nil
-	}
+func (p Prices) cost(u trace.Usage) *float64 {
 	cached := p.CachedInput
 	if cached == 0 {
 		cached = p.Input
@@ -54,45 +50,28 @@ func (p *Prices) cost(u trace.Usage) *float64 {
 	return &usd
 }
 
-// serverCost is the cost that some endpoints report themselves.
-func serverCost(usage string) *float64 {
-	var u struct {
-		Cost *float64 `json:"cost"`
-	}
-	if json.Unmarshal([]byte(usage), &u) != nil {
-		return nil
-	}
-	return u.Cost
-}
-
 // overBudget ends a turn that, or whose session, has used all that it may.
 func (m *model) overBudget() error {
+	const goOn, fresh = "ask the agent to go on", "begin a new session"
 	all := toolloop.Sum(m.earlier, m.turn)
 	for _, limit := range []struct {
-		of, key string
-		max     float64
-		used    float64
-		unit    string
+		max, used               float64
+		unit, of, key, sayToUse string
 	}{
-		{"turn", "turn_tokens", float64(m.Budget.TurnTokens), tokens(m.turn), "%.0f tokens"},
-		{"session", "session_tokens", float64(m.Budget.SessionTokens), tokens(all), "%.0f tokens"},
-		{"turn", "turn_usd", m.Budget.TurnUSD, dollars(m.turn), "$%.4f"},
-		{"session", "session_usd", m.Budget.SessionUSD, dollars(all), "$%.4f"},
+		{float64(m.Budget.TurnTokens), float64(tokens(m.turn)), "%.0f tokens", "turn", "turn_tokens", goOn},
+		{float64(m.Budget.SessionTokens), float64(tokens(all)), "%.0f tokens", "session", "session_tokens", fresh},
+		{m.Budget.TurnUSD, dollars(m.turn), "$%.4f", "turn", "turn_usd", goOn},
+		{m.Budget.SessionUSD, dollars(all), "$%.4f", "session", "session_usd", fresh},
 	} {
-		if limit.max <= 0 || limit.used < limit.max {
-			continue
+		if limit.max > 0 && limit.used >= limit.max {
+			return &toolloop.Fault{Reason: "budget", Sentence: fmt.Sprintf("The %s has used "+limit.unit+" of a budget of "+limit.unit+": %s, or raise agents.%s.options.budget.%s.",
+				limit.of, limit.used, limit.max, limit.sayToUse, m.name(), limit.key)}
 		}
-		advice := "ask the agent to go on"
-		if limit.of == "session" {
-			advice = "begin a new session"
-		}
-		return &toolloop.Fault{Reason: "budget", Sentence: fmt.Sprintf("The %s has used "+limit.unit+" of a budget of "+limit.unit+": %s, or raise agents.%s.options.budget.%s.",
-			limit.of, limit.used, limit.max, advice, m.name(), limit.key)}
 	}
 	return nil
 }
 
-func tokens(u trace.Usage) float64 { return float64(u.InputTokens + u.OutputTokens) }
+func tokens(u trace.Usage) int64 { return u.InputTokens + u.OutputTokens }
 
 func dollars(u trace.Usage) float64 {
 	if u.CostUSD == nil {
@@ -101,24 +80,16 @@ func dollars(u trace.Usage) float64 {
 	return *u.CostUSD
 }
 
-// fit leaves out the oldest turns, and then the oldest calls of the running turn, until
-// the rest fits into the context. A call and its result are one message, so they go
-// together.
+// fit shortens a conversation until it fits into the context.
 func (m *model) fit(messages []toolloop.Message, tools []toolloop.Tool, b *trace.Builder) []toolloop.Message {
 	if m.ContextTokens <= 0 {
 		return messages
 	}
-	room := float64(m.ContextTokens)/m.scale - float64(toolTokens(tools)) - float64(len(m.system()))/4
+	room := int64(float64(m.ContextTokens)/m.scale) - m.overhead(tools)
 	kept := messages
-	for float64(estimate(kept)) > room {
-		turn := lastPrompt(kept)
-		switch next := nextPrompt(kept); {
-		case turn > 0:
-			kept = kept[next:]
-		case len(kept) > 2: // the prompt stays, and what was called last
-			kept = append([]toolloop.Message{kept[0]}, kept[2:]...)
-		default:
-			room = float64(estimate(kept))
+	for shorter := kept; estimate(kept) > room; kept = shorter {
+		if shorter = withoutOldest(kept); len(shorter) == len(kept) {
+			break
 		}
 	}
 	if dropped := len(messages) - len(kept); dropped > m.dropped {
@@ -128,37 +99,46 @@ func (m *model) fit(messages []toolloop.Message, tools []toolloop.Tool, b *trace
 	return kept
 }
 
-// nextPrompt is where the second turn begins.
-func nextPrompt(messages []toolloop.Message) int {
-	for i := 1; i < len(messages); i++ {
-		if messages[i].Role == trace.RoleUser {
-			return i
-		}
+// withoutOldest leaves out the oldest turn. If the running turn alone is left, its oldest
+// calls go, together with their results; the prompt stays, and the latest calls.
+func withoutOldest(messages []toolloop.Message) []toolloop.Message {
+	next := slices.IndexFunc(messages[1:], isPrompt)
+	switch {
+	case next >= 0:
+		return messages[next+1:]
+	case len(messages) > 2:
+		return slices.Delete(slices.Clone(messages), 1, 2)
+	default:
+		return messages
 	}
-	return len(messages)
+}
+
+func isPrompt(x toolloop.Message) bool { return x.Role == trace.RoleUser }
+
+// overhead is about how many tokens each model call has beside the conversation.
+func (m *model) overhead(tools []toolloop.Tool) int64 {
+	size := len(m.system())
+	for _, t := range tools {
+		size += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return int64(size) / 4
 }
 
 // estimate is about how many tokens messages have.
 func estimate(messages []toolloop.Message) (n int64) {
 	for _, x := range messages {
-		n += 4 + int64(len(x.Text)+len(thoughts(x)))/4
+		size := 16 + len(x.Text) + len(thoughts(x))
+		for _, c := range x.Calls {
+			size += 32 + len(c.Input) + len(c.Answer())
+		}
 		for _, p := range x.Parts {
-			if f, text := formOf(p); f == formText {
-				n += int64(len(text)) / 4
-			} else {
+			f, text := formOf(p)
+			if f != formText {
 				n += imageTokens
 			}
+			size += len(text)
 		}
-		for _, c := range x.Calls {
-			n += 8 + int64(len(c.Input)+len(c.Answer()))/4
-		}
-	}
-	return n
-}
-
-func toolTokens(tools []toolloop.Tool) (n int64) {
-	for _, t := range tools {
-		n += int64(len(t.Name)+len(t.Description)+len(t.Schema)) / 4
+		n += int64(size) / 4
 	}
 	return n
 }

@@ -3,9 +3,11 @@ package openai
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"strconv"
+	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
@@ -13,79 +15,87 @@ import (
 )
 
 // chat makes a model call by Chat Completions.
-func (m *model) chat(ctx context.Context, messages []toolloop.Message, tools []toolloop.Tool, s *speech) (outcome, error) {
+func (m *model) chat(ctx context.Context, messages []toolloop.Message, tools []toolloop.Tool, a *answer) error {
 	params := sdk.ChatCompletionNewParams{
-		Model: m.Model, Messages: m.chatMessages(messages), Tools: chatTools(tools),
+		Model: m.Model, Messages: m.chatMessages(messages),
 		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)},
 	}
-	ctx, alive, done := m.patience(ctx)
-	defer done()
-	service := sdk.NewChatCompletionService(m.endpoint.opts...)
-	stream := service.NewStreaming(ctx, params)
-	defer stream.Close() //nolint:errcheck // its error is the stream's
-	var out outcome
-	calls := chatCalls{s: s}
-	for stream.Next() {
-		alive()
-		chunk := stream.Current()
-		if u := chunk.Usage; u.PromptTokens+u.CompletionTokens > 0 {
-			out.usage = trace.Usage{
-				InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens,
-				CacheReadTokens: u.PromptTokensDetails.CachedTokens, ReasoningTokens: u.CompletionTokensDetails.ReasoningTokens,
-				CostUSD: serverCost(u.RawJSON()),
+	for _, t := range tools {
+		params.Tools = append(params.Tools, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
+			Name: t.Name, Description: sdk.String(t.Description), Parameters: parameters(t),
+		}))
+	}
+	open := func(ctx context.Context) *ssestream.Stream[sdk.ChatCompletionChunk] {
+		service := sdk.NewChatCompletionService(m.opts...)
+		return service.NewStreaming(ctx, params)
+	}
+	return listen(ctx, m.endpoint, a, open, m.chatChunk)
+}
+
+func (m *model) chatChunk(chunk sdk.ChatCompletionChunk, a *answer) error {
+	if u := chunk.Usage; u.PromptTokens+u.CompletionTokens > 0 {
+		a.usage = usage(u.PromptTokens, u.CompletionTokens, u.PromptTokensDetails.CachedTokens, u.CompletionTokensDetails.ReasoningTokens, u.RawJSON())
+	}
+	for _, choice := range chunk.Choices {
+		if choice.Index != 0 {
+			continue
+		}
+		var d chatDelta
+		if raw := choice.Delta.RawJSON(); raw != "" {
+			if err := json.Unmarshal([]byte(raw), &d); err != nil {
+				return err
 			}
 		}
-		for _, choice := range chunk.Choices {
-			if choice.Index != 0 {
-				continue
-			}
-			var d chatDelta
-			if err := json.Unmarshal([]byte(choice.Delta.RawJSON()), &d); err != nil && choice.Delta.RawJSON() != "" {
-				return out, fmt.Errorf("%w: %w", errGarbage, err)
-			}
-			m.chatDelta(d, s, &calls)
-			if choice.FinishReason != "" {
-				out.finish = choice.FinishReason
-			}
+		m.chatDelta(d, a)
+		if choice.FinishReason != "" {
+			a.finish = choice.FinishReason
 		}
 	}
-	s.endPart("")
-	s.said.Calls = calls.end()
-	if err := stream.Err(); err != nil {
-		return out, cause(ctx, err)
-	}
-	if out.finish == "" {
-		return out, errCutOff
-	}
-	return out, nil
+	return nil
 }
 
 // chatDelta is a piece of a message. Servers differ in more than the SDK's type allows.
 type chatDelta struct {
-	Content          loose      `json:"content"`
-	ReasoningContent loose      `json:"reasoning_content"`
-	Reasoning        loose      `json:"reasoning"`
-	Refusal          loose      `json:"refusal"`
-	ToolCalls        []callPart `json:"tool_calls"`
+	Content          loose `json:"content"`
+	ReasoningContent loose `json:"reasoning_content"`
+	Reasoning        loose `json:"reasoning"`
+	Refusal          loose `json:"refusal"`
+	ToolCalls        []struct {
+		Index    int    `json:"index"`
+		ID       string `json:"id"`
+		Function struct {
+			Name      string    `json:"name"`
+			Arguments arguments `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
 }
 
-func (m *model) chatDelta(d chatDelta, s *speech, calls *chatCalls) {
-	for _, r := range []struct{ field, text string }{{"reasoning_content", d.ReasoningContent.text}, {"reasoning", d.Reasoning.text}} {
-		if r.text != "" {
-			m.reasoning = r.field
-			s.thought(r.text)
-			break
-		}
+func (m *model) chatDelta(d chatDelta, a *answer) {
+	switch {
+	case d.ReasoningContent.text != "":
+		m.reasoning = "reasoning_content"
+		a.thought(d.ReasoningContent.text)
+	case d.Reasoning.text != "":
+		m.reasoning = "reasoning"
+		a.thought(d.Reasoning.text)
 	}
-	s.thought(d.Content.thought)
-	s.text(d.Content.text)
-	if d.Refusal.text != "" {
-		s.refused = true
-		s.text(d.Refusal.text)
+	a.thought(d.Content.thought)
+	a.text(d.Content.text)
+	a.refusal(d.Refusal.text)
+	for _, c := range d.ToolCalls {
+		a.call(piece{item: strconv.Itoa(c.Index), id: c.ID, name: c.Function.Name, input: string(c.Function.Arguments)})
 	}
-	for _, part := range d.ToolCalls {
-		calls.add(part)
+}
+
+// arguments are a text; some servers send the object itself.
+type arguments string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *arguments) UnmarshalJSON(raw []byte) error {
+	if json.Unmarshal(raw, (*string)(a)) != nil {
+		*a = arguments(raw)
 	}
+	return nil
 }
 
 // loose is a text that some servers write as a list of typed parts.
@@ -99,41 +109,24 @@ func (l *loose) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	var parts []struct {
-		Type     string `json:"type"`
 		Text     string `json:"text"`
 		Thinking loose  `json:"thinking"`
 	}
-	if json.Unmarshal(raw, &parts) == nil {
-		for _, p := range parts {
-			l.text += p.Text
-			l.thought += p.Thinking.text
-		}
+	_ = json.Unmarshal(raw, &parts)
+	for _, p := range parts {
+		l.text += p.Text
+		l.thought += p.Thinking.text
 	}
 	return nil
-}
-
-func chatTools(tools []toolloop.Tool) []sdk.ChatCompletionToolUnionParam {
-	var all []sdk.ChatCompletionToolUnionParam
-	for _, t := range tools {
-		all = append(all, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-			Name: t.Name, Description: sdk.String(t.Description), Parameters: parameters(t),
-		}))
-	}
-	return all
-}
-
-func parameters(t toolloop.Tool) map[string]any {
-	var p map[string]any
-	if json.Unmarshal(t.Schema, &p) != nil || p == nil {
-		p = map[string]any{"type": "object", "properties": map[string]any{}}
-	}
-	return p
 }
 
 // chatMessages writes the conversation as Chat Completions has it.
 func (m *model) chatMessages(messages []toolloop.Message) []sdk.ChatCompletionMessageParamUnion {
 	all := []sdk.ChatCompletionMessageParamUnion{sdk.SystemMessage(m.system())}
-	turn := lastPrompt(messages)
+	turn := len(messages)
+	for turn > 0 && !isPrompt(messages[turn-1]) {
+		turn--
+	}
 	for i, x := range messages {
 		if x.Role == trace.RoleUser {
 			all = append(all, chatPrompt(x.Parts))
@@ -148,7 +141,7 @@ func (m *model) chatMessages(messages []toolloop.Message) []sdk.ChatCompletionMe
 				ID: c.ID, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: string(c.Input)},
 			}})
 		}
-		if reasoning := thoughts(x); reasoning != "" && m.reasoning != "" && i > turn { // some servers want it back while tools run
+		if reasoning := thoughts(x); reasoning != "" && m.reasoning != "" && i >= turn { // some servers want it back while tools run
 			said.SetExtraFields(map[string]any{m.reasoning: reasoning})
 		}
 		all = append(all, sdk.ChatCompletionMessageParamUnion{OfAssistant: &said})
@@ -164,4 +157,25 @@ func thoughts(x toolloop.Message) (text string) {
 		text += t.Text
 	}
 	return text
+}
+
+// chatPrompt is a user's message. Words alone are sent as one text, because some servers
+// know no parts.
+func chatPrompt(parts []trace.InputPart) sdk.ChatCompletionMessageParamUnion {
+	var all []sdk.ChatCompletionContentPartUnionParam
+	var texts []string
+	for _, p := range parts {
+		switch f, text := formOf(p); f {
+		case formImage:
+			all = append(all, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: p.URL}))
+		case formFile:
+			all = append(all, sdk.FileContentPart(sdk.ChatCompletionContentPartFileFileParam{Filename: sdk.String(text), FileData: sdk.String(p.URL)}))
+		case formText:
+			all, texts = append(all, sdk.TextContentPart(text)), append(texts, text)
+		}
+	}
+	if len(texts) == len(all) {
+		return sdk.UserMessage(strings.Join(texts, "\n\n"))
+	}
+	return sdk.UserMessage(all)
 }

@@ -1,7 +1,8 @@
 // Package openai is an agent that lives in the gateway: any model behind an
-// OpenAI-compatible endpoint, with tools for the workspace and those of MCP servers.
+// OpenAI-compatible endpoint, with tools for the workspace, those of MCP servers, and
+// those of a program that uses this package.
 //
-// The endpoint is spoken to with OpenAI's own Go SDK, by Chat Completions or by
-// Responses. The loop around the model is package toolloop; the conversation is kept by
-// the gateway alone.
+// The package speaks to the endpoint with OpenAI's own Go SDK, by Chat Completions or by
+// Responses. Package toolloop is the loop around the model; the gateway alone keeps the
+// conversation.
 package openai

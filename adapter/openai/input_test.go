@@ -101,15 +101,15 @@ func TestSettingsThatCannotBeMeant(t *testing.T) {
 		`{"budget":{"turn_usd":1}}`: "options.budget bounds dollars, and the prices are unknown",
 		`{"mcp":{"x":{"url":"http://x","token_env":"NO_SUCH"}}}`: "options.mcp.x.token_env names NO_SUCH",
 	} {
-		_, err := openai.New(agent.Settings{Name: "local", URL: "http://127.0.0.1:1/v1", Model: "m", Options: []byte(options)})
+		_, err := openai.Adapter("openai").New(agent.Settings{Name: "local", URL: "http://127.0.0.1:1/v1", Model: "m", Options: []byte(options)})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", options, err, want)
 		}
 	}
-	if _, err := openai.New(agent.Settings{URL: "localhost:11434", Model: "m"}); err == nil || !strings.Contains(err.Error(), "write a base address such as") {
+	if _, err := openai.Adapter("openai").New(agent.Settings{URL: "localhost:11434", Model: "m"}); err == nil || !strings.Contains(err.Error(), "write a base address such as") {
 		t.Errorf("a URL without a scheme: %v", err)
 	}
-	if _, err := openai.New(agent.Settings{URL: "http://localhost:11434"}); err == nil || !strings.Contains(err.Error(), "model is missing") {
+	if _, err := openai.Adapter("openai").New(agent.Settings{URL: "http://localhost:11434"}); err == nil || !strings.Contains(err.Error(), "model is missing") {
 		t.Errorf("no model: %v", err)
 	}
 }

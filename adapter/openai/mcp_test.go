@@ -13,6 +13,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/agent/toolloop/mcptool"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -52,16 +53,16 @@ func shouter(c conversation) said {
 	return said{name: "mcp__test__shout", input: `{"text":"` + c.last() + `"}`}
 }
 
-func stdio(t *testing.T) openai.Server {
+func stdio(t *testing.T) mcptool.Server {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return openai.Server{Command: exe, Env: map[string]string{asServer: "1"}}
+	return mcptool.Server{Command: exe, Env: map[string]string{asServer: "1"}}
 }
 
-func over2HTTP(t *testing.T) openai.Server {
+func over2HTTP(t *testing.T) mcptool.Server {
 	t.Helper()
 	t.Setenv("MCP_TOKEN", "mine")
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newServer() }, nil)
@@ -73,13 +74,13 @@ func over2HTTP(t *testing.T) openai.Server {
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
-	return openai.Server{URL: srv.URL, TokenEnv: "MCP_TOKEN"}
+	return mcptool.Server{URL: srv.URL, TokenEnv: "MCP_TOKEN"}
 }
 
 func TestToolsOfMCPServers(t *testing.T) {
-	for name, server := range map[string]func(*testing.T) openai.Server{"stdio": stdio, "http": over2HTTP} {
+	for name, server := range map[string]func(*testing.T) mcptool.Server{"stdio": stdio, "http": over2HTTP} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]openai.Server{"test": server(t)}}))
+			s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": server(t)}}))
 			for text, want := range map[string]string{"hello": "HELLO\n", "fail": "Error: no voice\n"} {
 				events, stop := s.ask(text)
 				if got := agenttest.Said(events); got != want || stop.Outcome != trace.OutcomeCompleted {
@@ -93,8 +94,22 @@ func TestToolsOfMCPServers(t *testing.T) {
 	}
 }
 
+// The name of a tool tells which server runs it, so that what was granted for one is not
+// granted for another.
+func TestNamesOfServersThatCouldBeTakenForOthersAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, ok := range map[string]bool{
+		"files": true, "my-files_2": true, "a__b": false, "a.b": false, "a_": false, "_a": false, "": false, "ä": false, strings.Repeat("x", 33): false,
+	} {
+		err := mcptool.Server{Command: "x"}.Check("options.mcp", name)
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 func TestServerThatDiesEndsNoTurnAndIsStartedAgain(t *testing.T) {
-	s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]openai.Server{"test": stdio(t)}}))
+	s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": stdio(t)}}))
 	events, stop := s.ask("die")
 	if got := agenttest.Said(events); !strings.Contains(got, "the MCP server test did not answer") || stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the model was told %q, the turn ended as %+v", got, stop)
@@ -107,12 +122,12 @@ func TestServerThatDiesEndsNoTurnAndIsStartedAgain(t *testing.T) {
 func TestServerThatCannotBeReachedIsANotice(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	for want, server := range map[string]openai.Server{
+	for want, server := range map[string]mcptool.Server{
 		"The tools of the MCP server test are missing: no-such-program was not found: correct the command, or install it.": {Command: "no-such-program"},
 		"The tools of the MCP server test are missing: it ended: exit status 1: broken.":                                   {Command: "bash", Args: []string{"-c", "echo broken >&2; exit 1"}},
 		"connection refused": {URL: gone.URL},
 	} {
-		events, stop := open(t, newFake(t, actor).runtime(openai.Options{MCP: map[string]openai.Server{"test": server}})).ask("hello")
+		events, stop := open(t, newFake(t, actor).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": server}})).ask("hello")
 		got := notices(events)
 		if len(got) != 1 || !strings.Contains(got[0], want) || stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("the user reads %q, want %q; the turn ended as %+v", got, want, stop)

@@ -3,9 +3,12 @@ package openai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/trace"
@@ -23,12 +26,6 @@ type model struct {
 
 var _ toolloop.Model = (*model)(nil)
 
-// outcome is how a model call ended, in the endpoint's words.
-type outcome struct {
-	usage  trace.Usage
-	finish string
-}
-
 // Step implements toolloop.Model. A call that failed before the model said anything is
 // tried again.
 func (m *model) Step(ctx context.Context, messages []toolloop.Message, tools []toolloop.Tool, b *trace.Builder) (toolloop.Message, toolloop.Finish, error) {
@@ -42,54 +39,70 @@ func (m *model) Step(ctx context.Context, messages []toolloop.Message, tools []t
 		call = m.responses
 	}
 	for attempt := 1; ; attempt++ {
-		s := &speech{b: b, step: m.steps}
-		out, err := call(ctx, messages, tools, s)
-		m.count(out.usage, messages, tools, s, b)
+		a := &answer{b: b, step: m.steps}
+		err := call(ctx, messages, tools, a)
+		m.count(messages, tools, a)
 		if err == nil {
-			return s.said, finishOf(out.finish, s.refused), nil
+			return a.said, a.finished(), nil
 		}
 		wait, again := backOff(err, attempt)
-		if !again || s.spoken || attempt > m.tries() || ctx.Err() != nil {
-			return s.said, "", m.explain(err)
+		if !again || a.spoken || attempt > m.tries() || ctx.Err() != nil {
+			return a.said, "", m.explain(err)
 		}
 		b.Emit(trace.Notice("retry", fmt.Sprintf("The model call failed (%v). Trying again in %s (%d of %d).", innermost(err), wait.Round(100*time.Millisecond), attempt, m.tries())))
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return s.said, "", ctx.Err()
+			return a.said, "", ctx.Err()
 		}
 	}
 }
 
-func finishOf(finish string, refused bool) toolloop.Finish {
-	switch {
-	case refused:
-		return toolloop.Refused
-	case finish == "length", finish == "max_output_tokens":
-		return toolloop.Length
-	case finish == "content_filter":
-		return toolloop.Filtered
-	default:
-		return toolloop.Done
-	}
-}
-
-// patience ends a model call whose endpoint is silent for too long. alive is to be called
-// whenever something came.
-func (m *model) patience(ctx context.Context) (_ context.Context, alive, done func()) {
-	limit := cmp.Or(time.Duration(m.Patience), 5*time.Minute)
+// listen gives the events of a stream to take. An endpoint that is silent for too long
+// ends the stream.
+func listen[E any](ctx context.Context, e endpoint, a *answer, open func(context.Context) *ssestream.Stream[E], take func(E, *answer) error) error {
+	limit := cmp.Or(time.Duration(e.Patience), 5*time.Minute)
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(limit, func() { cancel(&silentError{limit}) })
-	return ctx, func() { timer.Reset(limit) }, func() {
-		timer.Stop()
-		cancel(nil)
+	defer cancel(nil)
+	silence := time.AfterFunc(limit, func() { cancel(silentError{limit}) })
+	defer silence.Stop()
+	stream := open(ctx)
+	defer stream.Close() //nolint:errcheck // its error is the stream's
+	defer a.close()
+	for stream.Next() {
+		silence.Reset(limit)
+		if err := take(stream.Current(), a); err != nil {
+			return err
+		}
 	}
-}
-
-// cause is why a stream broke off: our own impatience, or err.
-func cause(ctx context.Context, err error) error {
-	if silent, ok := errors.AsType[*silentError](context.Cause(ctx)); ok {
+	err := stream.Err()
+	if silent, ok := errors.AsType[silentError](context.Cause(ctx)); ok && err != nil {
 		return silent
 	}
+	if reported, ok := errors.AsType[*ssestream.StreamError](err); ok {
+		return newFailure(reported.Event.Data)
+	}
+	if err == nil && a.finish == "" {
+		return errCutOff
+	}
 	return err
+}
+
+// parameters are the schema of a tool's input.
+func parameters(t toolloop.Tool) map[string]any {
+	p := map[string]any{"type": "object", "properties": map[string]any{}}
+	_ = json.Unmarshal(t.Schema, &p) // a tool without a schema takes any object
+	return p
+}
+
+// usage is what a model call used. Some endpoints report the cost themselves.
+func usage(input, output, cached, reasoning int64, raw string) trace.Usage {
+	u := trace.Usage{InputTokens: input, OutputTokens: output, CacheReadTokens: cached, ReasoningTokens: reasoning}
+	var reported struct {
+		Cost *float64 `json:"cost"`
+	}
+	if json.Unmarshal([]byte(raw), &reported) == nil {
+		u.CostUSD = reported.Cost
+	}
+	return u
 }

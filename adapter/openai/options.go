@@ -1,11 +1,13 @@
 package openai
 
 import (
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/toolloop/mcptool"
+	"github.com/tributary-dev/tributary/agent/toolloop/worktool"
+	"github.com/tributary-dev/tributary/workspace"
 )
 
 // The two interfaces of an endpoint.
@@ -26,7 +28,7 @@ type Options struct {
 	// Tools names the built-in tools that the model is offered; absent means all.
 	Tools *[]string `json:"tools"`
 	// MCP are servers of further tools, by name.
-	MCP map[string]Server `json:"mcp"`
+	MCP map[string]mcptool.Server `json:"mcp"`
 	// ContextTokens bounds the input of a model call; 0 leaves that to the endpoint.
 	ContextTokens int64 `json:"context_tokens"`
 	// MaxSteps bounds the model calls of a turn.
@@ -56,48 +58,25 @@ type Budget struct {
 	SessionUSD    float64 `json:"session_usd"`
 }
 
-// Server says how an MCP server is reached: a command, or a URL.
-type Server struct {
-	Command string            `json:"command"`
-	Args    []string          `json:"args"`
-	Env     map[string]string `json:"env"`
-	URL     string            `json:"url"`
-	// TokenEnv names the environment variable of the gateway with a bearer token for URL.
-	TokenEnv string `json:"token_env"`
-}
-
 func (o Options) validate() error {
 	if o.API != "" && o.API != apiChat && o.API != apiResponses {
 		return agent.WrongSetting("options.api", "is %q: write %s or %s", o.API, apiChat, apiResponses)
 	}
-	for _, name := range o.offered() {
-		if !slices.Contains(builtIn(), name) {
-			return agent.WrongSetting("options.tools", "has %q: the tools are %s", name, strings.Join(builtIn(), ", "))
+	all := builtIn(workspace.Dir{}, worktool.Shell{})
+	for _, name := range o.offered(all) {
+		if !slices.Contains(names(all), name) {
+			return agent.WrongSetting("options.tools", "has %q: the tools are %s", name, strings.Join(names(all), ", "))
 		}
 	}
 	for name, s := range o.MCP {
-		if (s.Command == "") == (s.URL == "") {
-			return agent.WrongSetting("options.mcp."+name, "needs either a command or a url")
-		}
-		if s.TokenEnv != "" && os.Getenv(s.TokenEnv) == "" {
-			return agent.WrongSetting("options.mcp."+name+".token_env", "names %s, and there is no such environment variable: set it", s.TokenEnv)
+		if err := s.Check("options.mcp", name); err != nil {
+			return err
 		}
 	}
 	if (o.Budget.TurnUSD > 0 || o.Budget.SessionUSD > 0) && o.Prices == nil {
 		return agent.WrongSetting("options.budget", "bounds dollars, and the prices are unknown: set options.prices, with zeros if the endpoint reports costs")
 	}
 	return nil
-}
-
-func builtIn() []string {
-	return []string{"read_file", "write_file", "edit_file", "list_dir", "grep", "bash"}
-}
-
-func (o Options) offered() []string {
-	if o.Tools == nil {
-		return builtIn()
-	}
-	return *o.Tools
 }
 
 func (o Options) tries() int {

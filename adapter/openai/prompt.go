@@ -1,15 +1,11 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/url"
-	"slices"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/responses"
-
-	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -24,16 +20,6 @@ func (m *model) system() string {
 		"Be brief, and say what you did."
 }
 
-// lastPrompt is where the running turn begins.
-func lastPrompt(messages []toolloop.Message) int {
-	for i, x := range slices.Backward(messages) {
-		if x.Role == trace.RoleUser {
-			return i
-		}
-	}
-	return -1
-}
-
 // form is how a part of a prompt is sent.
 type form int
 
@@ -46,10 +32,7 @@ const (
 // formOf sorts a part, and returns the text of those that are sent as text.
 func formOf(p trace.InputPart) (form, string) {
 	data, isData := decodeData(p.URL)
-	name := p.Filename
-	if name == "" {
-		name = "file"
-	}
+	name := cmp.Or(p.Filename, "file")
 	switch {
 	case p.Type == trace.InputText:
 		return formText, p.Text
@@ -87,40 +70,4 @@ func decodeData(address string) ([]byte, bool) {
 	}
 	text, err := url.PathUnescape(body)
 	return []byte(text), err == nil
-}
-
-// chatPrompt is a user's message. Words alone are sent as one text, because some servers
-// know no parts.
-func chatPrompt(parts []trace.InputPart) sdk.ChatCompletionMessageParamUnion {
-	var all []sdk.ChatCompletionContentPartUnionParam
-	var texts []string
-	for _, p := range parts {
-		switch f, text := formOf(p); f {
-		case formImage:
-			all = append(all, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: p.URL}))
-		case formFile:
-			all = append(all, sdk.FileContentPart(sdk.ChatCompletionContentPartFileFileParam{Filename: sdk.String(text), FileData: sdk.String(p.URL)}))
-		case formText:
-			all, texts = append(all, sdk.TextContentPart(text)), append(texts, text)
-		}
-	}
-	if len(texts) == len(all) {
-		return sdk.UserMessage(strings.Join(texts, "\n\n"))
-	}
-	return sdk.UserMessage(all)
-}
-
-func responseParts(parts []trace.InputPart) responses.ResponseInputMessageContentListParam {
-	all := responses.ResponseInputMessageContentListParam{}
-	for _, p := range parts {
-		switch f, text := formOf(p); f {
-		case formImage:
-			all = append(all, responses.ResponseInputContentUnionParam{OfInputImage: &responses.ResponseInputImageParam{Detail: responses.ResponseInputImageDetailAuto, ImageURL: sdk.String(p.URL)}})
-		case formFile:
-			all = append(all, responses.ResponseInputContentUnionParam{OfInputFile: &responses.ResponseInputFileParam{Filename: sdk.String(text), FileData: sdk.String(p.URL)}})
-		case formText:
-			all = append(all, responses.ResponseInputContentParamOfInputText(text))
-		}
-	}
-	return all
 }

@@ -1,10 +1,12 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
 	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/openai/openai-go/v3/responses"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
@@ -13,7 +15,7 @@ import (
 
 // responses makes a model call by Responses. The endpoint stores nothing: reasoning
 // comes back to us encrypted, is kept in the gateway's records, and is sent again.
-func (m *model) responses(ctx context.Context, messages []toolloop.Message, tools []toolloop.Tool, s *speech) (outcome, error) {
+func (m *model) responses(ctx context.Context, messages []toolloop.Message, tools []toolloop.Tool, a *answer) error {
 	params := responses.ResponseNewParams{
 		Model: m.Model, Instructions: sdk.String(m.system()), Store: sdk.Bool(false),
 		Include: []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent},
@@ -24,91 +26,57 @@ func (m *model) responses(ctx context.Context, messages []toolloop.Message, tool
 		tool.OfFunction.Description = sdk.String(t.Description)
 		params.Tools = append(params.Tools, tool)
 	}
-	ctx, alive, done := m.patience(ctx)
-	defer done()
-	service := responses.NewResponseService(m.endpoint.opts...)
-	stream := service.NewStreaming(ctx, params)
-	defer stream.Close() //nolint:errcheck // its error is the stream's
-	r := answer{s: s, calls: map[string]string{}}
-	for stream.Next() {
-		alive()
-		if err := r.take(stream.Current()); err != nil {
-			s.endPart("")
-			return r.outcome, err
-		}
+	open := func(ctx context.Context) *ssestream.Stream[responses.ResponseStreamEventUnion] {
+		service := responses.NewResponseService(m.opts...)
+		return service.NewStreaming(ctx, params)
 	}
-	s.endPart("")
-	if err := stream.Err(); err != nil {
-		return r.outcome, cause(ctx, err)
-	}
-	if r.finish == "" {
-		return r.outcome, errCutOff
-	}
-	return r.outcome, nil
+	return listen(ctx, m.endpoint, a, open, responseEvent)
 }
 
-// answer is a response that is being streamed.
-type answer struct {
-	outcome
-	s     *speech
-	calls map[string]string // the id of a call, by that of its item
-}
-
-func (r *answer) take(e responses.ResponseStreamEventUnion) error {
+func responseEvent(e responses.ResponseStreamEventUnion, a *answer) error {
 	switch e.Type {
 	case "response.output_text.delta":
-		r.s.text(e.Delta)
+		a.text(e.Delta)
 	case "response.refusal.delta":
-		r.s.refused = true
-		r.s.text(e.Delta)
+		a.refusal(e.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		r.s.thought(e.Delta)
+		a.thought(e.Delta)
 	case "response.reasoning_summary_part.added":
 		if e.SummaryIndex > 0 {
-			r.s.thought("\n\n")
+			a.thought("\n\n")
 		}
 	case "response.output_item.added":
 		if e.Item.Type == "function_call" {
-			r.calls[e.Item.ID] = e.Item.CallID
-			r.s.call(e.Item.CallID, e.Item.Name)
+			a.call(piece{item: e.Item.ID, id: e.Item.CallID, name: e.Item.Name})
 		}
 	case "response.function_call_arguments.delta":
-		if id, ok := r.calls[e.ItemID]; ok {
-			r.s.b.ToolCallDelta(id, e.Delta)
-		}
+		a.call(piece{item: e.ItemID, input: e.Delta})
 	case "response.output_item.done":
-		r.done(e.Item)
+		responseItemDone(e.Item, a)
 	case "response.completed", "response.incomplete":
-		r.finish = e.Response.IncompleteDetails.Reason
-		if r.finish == "" {
-			r.finish = string(e.Response.Status)
-		}
+		a.finish = cmp.Or(e.Response.IncompleteDetails.Reason, string(e.Response.Status))
 		u := e.Response.Usage
-		r.usage = trace.Usage{
-			InputTokens: u.InputTokens, OutputTokens: u.OutputTokens,
-			CacheReadTokens: u.InputTokensDetails.CachedTokens, ReasoningTokens: u.OutputTokensDetails.ReasoningTokens,
-			CostUSD: serverCost(u.RawJSON()),
-		}
+		a.usage = usage(u.InputTokens, u.OutputTokens, u.InputTokensDetails.CachedTokens, u.OutputTokensDetails.ReasoningTokens, u.RawJSON())
 	case "response.failed":
-		return &brokenOff{code: string(e.Response.Error.Code), message: e.Response.Error.Message}
+		return &failure{code: string(e.Response.Error.Code), message: e.Response.Error.Message}
 	case "error":
-		return &brokenOff{code: e.Code, message: e.Message}
+		return &failure{code: e.Code, message: e.Message}
 	}
 	return nil
 }
 
-// done takes an item that is whole.
-func (r *answer) done(item responses.ResponseOutputItemUnion) {
+func responseItemDone(item responses.ResponseOutputItemUnion, a *answer) {
 	switch item.Type {
 	case "reasoning":
-		r.s.endPart(signature(item))
+		a.endPart(signature(item))
 	case "message":
-		r.s.endPart("")
+		a.endPart("")
 	case "function_call":
-		if _, begun := r.calls[item.ID]; !begun {
-			r.s.call(item.CallID, item.Name)
+		p := piece{item: item.ID, id: item.CallID, name: item.Name}
+		if g := a.latest(item.ID); g == nil || len(g.Input) == 0 { // a server may send the arguments in one piece
+			p.input = item.Arguments.OfString
 		}
-		r.s.said.Calls = append(r.s.said.Calls, toolloop.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)})
+		a.call(p)
 	}
 }
 
@@ -165,4 +133,21 @@ func unseal(t toolloop.Thought) (item responses.ResponseInputItemUnionParam, ok 
 	}
 	item.OfReasoning.EncryptedContent = sdk.String(s.Content)
 	return item, true
+}
+
+func responseParts(parts []trace.InputPart) responses.ResponseInputMessageContentListParam {
+	all := responses.ResponseInputMessageContentListParam{}
+	for _, p := range parts {
+		switch f, text := formOf(p); f {
+		case formImage:
+			image := responses.ResponseInputImageParam{Detail: responses.ResponseInputImageDetailAuto, ImageURL: sdk.String(p.URL)}
+			all = append(all, responses.ResponseInputContentUnionParam{OfInputImage: &image})
+		case formFile:
+			file := responses.ResponseInputFileParam{Filename: sdk.String(text), FileData: sdk.String(p.URL)}
+			all = append(all, responses.ResponseInputContentUnionParam{OfInputFile: &file})
+		case formText:
+			all = append(all, responses.ResponseInputContentParamOfInputText(text))
+		}
+	}
+	return all
 }

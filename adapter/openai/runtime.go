@@ -15,6 +15,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
@@ -33,27 +34,40 @@ type Runtime struct {
 	Env []string
 	// Tools says what the tools do.
 	Tools toolkind.Table
+	// Own are tools of the program, which the model is offered in every session.
+	Own []toolloop.Tool
 	Options
 }
 
-// New makes the Runtime of a configured agent.
-func New(s agent.Settings) (agent.Runtime, error) {
-	r := Runtime{
-		Agent: s.Name, URL: s.URL, Model: s.Model, TokenEnv: s.TokenEnv, TokenFile: s.TokenFile, Env: s.Environ,
-		Tools: toolkind.OpenAI().With(s.ToolKinds),
+// Adapter is the adapter of this package under a name. Its agents are offered the
+// program's own tools beside those of their configuration.
+func Adapter(name string, own ...toolloop.Tool) agent.Adapter {
+	return agent.Adapter{
+		Name: name, Needs: "url", InProcess: true,
+		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			r := Runtime{
+				Agent: s.Name, URL: s.URL, Model: s.Model, TokenEnv: s.TokenEnv, TokenFile: s.TokenFile, Env: s.Environ,
+				Tools: toolkind.OpenAI().With(s.ToolKinds), Own: own,
+			}
+			if err := agent.DecodeOptions(s.Options, &r.Options); err != nil {
+				return nil, err
+			}
+			return r, r.validate()
+		},
 	}
-	if err := agent.DecodeOptions(s.Options, &r.Options); err != nil {
-		return nil, err
-	}
+}
+
+func (r Runtime) validate() error {
 	switch u, err := url.Parse(r.URL); {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, agent.WrongSetting("url", "is %q: write a base address such as http://127.0.0.1:11434/v1", r.URL)
+		return agent.WrongSetting("url", "is %q: write a base address such as http://127.0.0.1:11434/v1", r.URL)
 	case r.TokenEnv != "" && os.Getenv(r.TokenEnv) == "":
-		return nil, agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", r.TokenEnv)
+		return agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", r.TokenEnv)
 	case r.Model == "":
-		return nil, agent.WrongSetting("model", "is missing: name a model of %s", r.URL)
+		return agent.WrongSetting("model", "is missing: name a model of %s", r.URL)
 	}
-	return r, r.validate()
+	return r.Options.validate()
 }
 
 var _ interface {
@@ -87,10 +101,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	defer e.wire.CloseIdleConnections()
 	models := sdk.NewModelService(e.opts...)
 	_, err = models.List(ctx)
-	if status, ok := errors.AsType[*statusError](err); ok && status.status == http.StatusNotFound {
-		err = nil // not every server lists its models
-	}
-	if err != nil {
+	if f, ok := errors.AsType[*failure](err); err != nil && (!ok || f.status != http.StatusNotFound) { // not every server lists its models
 		return "", e.explain(err)
 	}
 	return cmp.Or(r.Model, "any model") + " at " + r.URL, nil
@@ -133,13 +144,16 @@ func (r Runtime) endpoint() (endpoint, error) {
 	return e, nil
 }
 
-// onlyStreams turns what is no stream into errors: servers write errors in more forms than
-// the SDK reads, and a wrong address often answers with a page.
+// onlyStreams turns an answer that is no stream into an error: servers write errors in more
+// forms than the SDK reads, and a wrong address often answers with a page.
 func onlyStreams(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := next(r)
-	page := err == nil && strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
-	if err != nil || !page && res.StatusCode < http.StatusMultipleChoices {
-		return res, err
+	if err != nil {
+		return nil, err
+	}
+	page := strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
+	if !page && res.StatusCode < http.StatusMultipleChoices {
+		return res, nil
 	}
 	defer res.Body.Close() //nolint:errcheck // it was read
 	if page {
@@ -149,7 +163,7 @@ func onlyStreams(r *http.Request, next option.MiddlewareNext) (*http.Response, e
 	if err != nil {
 		return nil, err
 	}
-	e := &statusError{status: res.StatusCode, header: res.Header}
-	e.code, e.message = words(body)
-	return nil, e
+	f := newFailure(body)
+	f.status, f.header = res.StatusCode, res.Header
+	return nil, f
 }

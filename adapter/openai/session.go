@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,10 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/agent/toolloop/mcptool"
+	"github.com/tributary-dev/tributary/agent/toolloop/worktool"
 	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/workspace"
 )
 
 // closeWithin bounds how long Close waits for a turn.
@@ -20,7 +24,7 @@ type session struct {
 	host  agent.Host
 	cfg   agent.Config
 	scale float64         // tokens per estimated token, as the endpoint counted last
-	mcp   []*mcpServer    // by name
+	mcp   mcptool.Servers // connected by the first turn
 	life  context.Context //nolint:containedctx // ends with Close
 	end   context.CancelFunc
 	busy  chan struct{} // holds a token while a turn runs; guards scale and mcp
@@ -29,7 +33,8 @@ type session struct {
 var _ agent.Session = (*session)(nil)
 
 func newSession(e endpoint, host agent.Host, cfg agent.Config) *session {
-	s := &session{endpoint: e, host: host, cfg: cfg, scale: 1, mcp: newServers(e, cfg), busy: make(chan struct{}, 1)}
+	servers := mcptool.New(e.MCP, mcptool.Place{Dir: cfg.Cwd, Env: e.Env, StateDir: cfg.StateDir})
+	s := &session{endpoint: e, host: host, cfg: cfg, scale: 1, mcp: servers, busy: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -58,20 +63,34 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 
 // tools are what the model is offered in this turn.
 func (s *session) tools(ctx context.Context, b *trace.Builder) []toolloop.Tool {
-	dir := s.cfg.Cwd
-	if path := s.host.Files().Path(); path != "" {
-		dir = path
-	}
-	all := append(toolloop.Files(s.host.Files()), toolloop.Shell{Dir: dir, Env: s.Env, StateDir: s.cfg.StateDir, Time: time.Duration(s.CommandTime)}.Tool())
-	all = slices.DeleteFunc(all, func(t toolloop.Tool) bool { return !slices.Contains(s.offered(), t.Name) })
-	for _, server := range s.mcp {
-		more, err := server.tools(ctx)
-		if err != nil && ctx.Err() == nil {
-			b.Emit(trace.Notice("mcp", fmt.Sprintf("The tools of the MCP server %s are missing: %v.", server.name, err)))
-		}
-		all = append(all, more...)
+	files := s.host.Files()
+	all := builtIn(files, worktool.Shell{Dir: cmp.Or(files.Path(), s.cfg.Cwd), Env: s.Env, StateDir: s.cfg.StateDir, Time: time.Duration(s.CommandTime)})
+	offered := s.offered(all)
+	all = slices.DeleteFunc(all, func(t toolloop.Tool) bool { return !slices.Contains(offered, t.Name) })
+	more := s.mcp.Tools(ctx, func(server string, err error) {
+		b.Emit(trace.Notice("mcp", fmt.Sprintf("The tools of the MCP server %s are missing: %v.", server, err)))
+	})
+	return slices.Concat(all, s.Own, more)
+}
+
+// builtIn are the tools for the workspace.
+func builtIn(dir workspace.Dir, shell worktool.Shell) []toolloop.Tool {
+	return append(worktool.Files(dir), shell.Tool())
+}
+
+func names(tools []toolloop.Tool) (all []string) {
+	for _, t := range tools {
+		all = append(all, t.Name)
 	}
 	return all
+}
+
+// offered are the names of the built-in tools that the model may use.
+func (o Options) offered(all []toolloop.Tool) []string {
+	if o.Tools == nil {
+		return names(all)
+	}
+	return *o.Tools
 }
 
 // Close implements agent.Session.
@@ -80,9 +99,7 @@ func (s *session) Close() error {
 	select {
 	case s.busy <- struct{}{}:
 		defer func() { <-s.busy }()
-		for _, server := range s.mcp {
-			server.close()
-		}
+		s.mcp.Close()
 		s.wire.CloseIdleConnections()
 		return nil
 	case <-time.After(closeWithin):

@@ -10,52 +10,41 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Controls implements agent.Controllable. A mode and a model count from the next prompt.
-func (s *session) Controls() agent.Controls {
+// Controls implements agent.Controllable. A mode and a model count from the next prompt. A
+// prompt into the running turn is read before the agent's next step.
+func (p *protocol) Controls() agent.Controls {
 	return agent.Controls{
-		Steer: s.steer,
-		SetMode: func(_ context.Context, id string) error {
-			s.state.Lock()
-			known := slices.ContainsFunc(s.modes, func(m trace.Mode) bool { return m.ID == id })
-			if known {
-				s.mode = id
+		Steer: func(ctx context.Context, prompt agent.Prompt) error {
+			call, err := p.Prompt(prompt)
+			if err != nil {
+				return err
 			}
-			s.state.Unlock()
-			if !known {
+			return p.remote.Tell(ctx, call)
+		},
+		SetMode: func(_ context.Context, id string) error {
+			p.state.Lock()
+			defer p.state.Unlock()
+			if !slices.ContainsFunc(p.modes, func(m trace.Mode) bool { return m.ID == id }) {
 				return fmt.Errorf("opencode: there is no agent %q", id)
 			}
-			s.host.Note(trace.CurrentMode(id))
+			p.mode = id
+			p.remote.Host().Note(trace.CurrentMode(id))
 			return nil
 		},
 		SetModel: func(_ context.Context, id string) error {
 			if !strings.Contains(id, "/") {
 				return fmt.Errorf("opencode: %q is no model: write PROVIDER/MODEL", id)
 			}
-			s.state.Lock()
-			s.model = id
-			models := s.models
-			s.state.Unlock()
-			s.host.Note(trace.Models(id, models))
+			p.state.Lock()
+			defer p.state.Unlock()
+			p.model = id
+			p.remote.Host().Note(trace.Models(id, p.models))
 			return nil
 		},
 	}
-}
-
-// steer sends a prompt into the running turn: the server reads it before its next step.
-func (s *session) steer(ctx context.Context, p agent.Prompt) error {
-	srv, _ := s.current()
-	if srv == nil || srv.gone() {
-		return agentkit.ErrClosed
-	}
-	body, err := s.body(p)
-	if err != nil {
-		return err
-	}
-	return s.refusal(srv.do(ctx, http.MethodPost, s.path("prompt_async"), body, nil))
 }
 
 // about is an agent of OpenCode, as the server lists it.
@@ -86,14 +75,11 @@ func (a about) unasked() bool {
 
 // rules make the session ask about everything. A sub-agent has rules of its own, so one that
 // would not ask cannot be called.
-func (s *session) rules(agents []about) []rule {
-	all := []rule{{"*", "*", "ask"}}
-	for _, free := range []string{"question", "todowrite", "todoread"} {
-		all = append(all, rule{free, "*", "allow"})
-	}
+func (p *protocol) rules(agents []about) []rule {
+	all := []rule{{"*", "*", "ask"}, {"question", "*", "allow"}, {"todowrite", "*", "allow"}, {"todoread", "*", "allow"}}
 	for _, a := range agents {
 		if a.Mode != "primary" && a.unasked() {
-			s.cfg.Logger.Warn("opencode: a sub-agent is switched off, because it may act without asking: let its permissions be ask", "subagent", a.Name)
+			p.remote.Logger().Warn("opencode: a sub-agent is switched off, because it may act without asking: let its permissions be ask", "subagent", a.Name)
 			all = append(all, rule{"task", a.Name, "deny"})
 		}
 	}
@@ -101,15 +87,15 @@ func (s *session) rules(agents []about) []rule {
 }
 
 // describe lists the modes and the models. Nothing depends on the models.
-func (s *session) describe(ctx context.Context, srv *server, agents []about) {
+func (p *protocol) describe(ctx context.Context, agents []about) {
 	var configured struct {
 		Providers []struct {
 			ID     string
 			Models map[string]struct{ Name string }
 		}
 	}
-	if err := srv.do(ctx, http.MethodGet, "/config/providers", nil, &configured); err != nil {
-		s.cfg.Logger.Debug(err.Error())
+	if err := p.remote.Fetch(ctx, http.MethodGet, "/config/providers", nil, &configured); err != nil {
+		p.remote.Logger().Debug(err.Error())
 	}
 	var modes []trace.Mode
 	for _, a := range agents {
@@ -118,19 +104,18 @@ func (s *session) describe(ctx context.Context, srv *server, agents []about) {
 		}
 	}
 	var models []trace.Model
-	for _, p := range configured.Providers {
-		for _, id := range slices.Sorted(maps.Keys(p.Models)) {
-			models = append(models, trace.Model{ID: p.ID + "/" + id, Name: p.Models[id].Name})
+	for _, provider := range configured.Providers {
+		for _, id := range slices.Sorted(maps.Keys(provider.Models)) {
+			models = append(models, trace.Model{ID: provider.ID + "/" + id, Name: provider.Models[id].Name})
 		}
 	}
-	s.state.Lock()
-	s.modes, s.models = modes, models
-	mode, model := s.mode, s.model
-	s.state.Unlock()
+	p.state.Lock()
+	defer p.state.Unlock()
+	p.modes, p.models = modes, models
 	if len(modes) > 0 {
-		s.host.Note(trace.Modes(cmp.Or(mode, modes[0].ID), modes))
+		p.remote.Host().Note(trace.Modes(cmp.Or(p.mode, modes[0].ID), modes))
 	}
 	if len(models) > 0 {
-		s.host.Note(trace.Models(model, models))
+		p.remote.Host().Note(trace.Models(p.model, models))
 	}
 }

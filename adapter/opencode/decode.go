@@ -3,9 +3,11 @@ package opencode
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -18,30 +20,42 @@ type Options struct {
 
 // Decoder reads one session of a server: requests, answers and events.
 type Decoder struct {
-	tools    toolkind.Table
-	session  string
-	title    string
-	newest   string            // the newest message of the session
-	seen     map[string]bool   // messages of earlier turns
-	children map[string]string // sub-agents' sessions, and the calls that started them
-	foreign  foreign
-	prompts  int // so far, for ids
-	turn     *turn
-	effects  []agent.Effect
+	tools   toolkind.Table
+	session string
+	title   string
+	seen    map[string]bool           // messages of earlier turns
+	foreign struct{ id, text string } // a prompt that another client has sent to the session
+	prompts int                       // so far, for ids
+	turn    *turn
+	effects []agent.Effect
+	inTurn  map[string]func(properties) // what to do with the events that count while a turn runs
 }
-
-// foreign is a prompt that another client has sent to the session.
-type foreign struct{ id, text string }
 
 var _ agent.Decoder = (*Decoder)(nil)
 
 // NewDecoder returns a Decoder for one session.
 func NewDecoder(o Options) *Decoder {
-	tools := toolkind.OpenCode()
+	d := &Decoder{tools: toolkind.OpenCode(), seen: map[string]bool{}}
 	if o.Tools != nil {
-		tools = *o.Tools
+		d.tools = *o.Tools
 	}
-	return &Decoder{tools: tools, seen: map[string]bool{}, children: map[string]string{}}
+	d.inTurn = map[string]func(properties){
+		"message.part.delta": d.delta,
+		"permission.asked":   func(p properties) { d.asked(p.request) },
+		"question.asked":     func(p properties) { d.asked(p.request) },
+		"permission.replied": func(p properties) { d.allowed(p.RequestID, permissionReply{Reply: p.Reply}, "opencode") },
+		"question.replied":   func(p properties) { d.answered(p.RequestID, p.Answers, "opencode") },
+		"question.rejected":  func(p properties) { d.answered(p.RequestID, nil, "opencode") },
+		"todo.updated":       d.plan,
+		"session.diff":       d.diff,
+		"session.status":     d.status,
+		"session.idle":       func(p properties) { p.Status.Type = "idle"; d.status(p) },
+		"session.error":      d.failed,
+		"session.compacted": func(properties) {
+			d.turn.b.Emit(trace.Error{Code: "compacted", Message: "OpenCode has summed up the conversation to make room."})
+		},
+	}
+	return d
 }
 
 // Decode implements agent.Decoder.
@@ -49,19 +63,15 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	d.effects = nil
 	var err error
 	switch {
-	case m.Dir == agent.Err:
-		return nil, nil
-	case m.Dir == agent.In, m.Channel == "http-res":
-		var c call
-		if err = json.Unmarshal(m.Data, &c); err == nil && m.Dir == agent.In {
-			err = d.sent(c, t)
-		} else if err == nil {
-			err = d.answered(c, t)
+	case m.Dir == agent.In, m.Channel == agentkit.Answers:
+		var c agentkit.Call
+		if err = json.Unmarshal(m.Data, &c); err == nil {
+			err = d.call(c, m.Dir == agent.In, t)
 		}
-	default:
+	case m.Dir == agent.Out:
 		var e event
-		if err = json.Unmarshal(m.Data, &e); err == nil {
-			err = d.event(e, t)
+		if err = json.Unmarshal(m.Data, &e); err == nil && d.wanted(e.Type) {
+			err = read(e.Properties, func(p properties) { d.event(e.Type, p, t) })
 		}
 	}
 	d.settle()
@@ -71,75 +81,61 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	return d.effects, err
 }
 
-// Running reports whether a turn of this Decoder runs.
-func (d *Decoder) Running() bool { return d.turn != nil && !d.turn.b.Over() }
+func (d *Decoder) do(effects ...agent.Effect) { d.effects = append(d.effects, effects...) }
 
-// words splits a path.
-func words(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
-
-// sent takes a request to the server.
-func (d *Decoder) sent(c call, t agent.Turns) error {
-	w := words(c.Path)
-	if c.Method != "POST" || len(w) < 3 {
-		return nil
-	}
+// call takes a request to the server, or an answer. Lists are what an event stream may have
+// lost.
+func (d *Decoder) call(c agentkit.Call, sent bool, t agent.Turns) error {
+	kind, id, what := words(c.Path)
 	switch {
-	case w[0] == "session" && (w[2] == "prompt_async" || w[2] == "message"):
-		return d.prompt(w[1], c.Body, t)
-	case w[0] == "session" && w[1] == d.session && w[2] == "abort" && d.turn != nil:
-		d.turn.aborted = true
-	case w[0] == "permission":
-		var reply permissionReply
-		if err := json.Unmarshal(c.Body, &reply); err != nil {
-			return err
+	case sent && c.Method != "POST", c.Status >= 300:
+	case sent && kind == "session" && (what == "prompt_async" || what == "message"):
+		return read(c.Body, func(prompt entry) { d.prompt(id, prompt.Parts, t) })
+	case sent && kind == "session":
+		if id == d.session && what == "abort" && d.turn != nil {
+			d.turn.aborted = true
 		}
-		d.replied(w[1], reply, "user")
-	case w[0] == "question":
-		var reply properties
-		if w[2] == "reply" {
-			if err := json.Unmarshal(c.Body, &reply); err != nil {
-				return err
+	case sent && kind == "permission":
+		return read(c.Body, func(r permissionReply) { d.allowed(id, r, "user") })
+	case sent && kind == "question" && what == "reject":
+		d.answered(id, nil, "user")
+	case sent && kind == "question":
+		return read(c.Body, func(p properties) { d.answered(id, p.Answers, "user") })
+	case c.Path == "/session/status":
+		return read(c.Body, func(all map[string]status) {
+			if s := all[d.session]; d.turn != nil && (s.Type == "" || s.Type == "idle") {
+				d.turn.idle = true
 			}
-		}
-		d.questioned(w[1], reply.Answers, "user")
+		})
+	case id == "" && (kind == "permission" || kind == "question"):
+		return read(c.Body, func(all []request) { d.pending(all, kind == "question") })
+	case kind == "session" && what == "message" && id == d.session:
+		return d.history(c.Body, t)
+	case kind == "session" && what == "":
+		return read(c.Body, func(i info) { d.known(i, t) })
 	}
 	return nil
 }
 
-// answered takes an answer of the server. Lists are what an event stream may have lost.
-func (d *Decoder) answered(c call, t agent.Turns) error {
-	w := words(c.Path)
-	switch {
-	case c.Status >= 300:
-		return nil
-	case c.Path == "/session/status":
-		var all map[string]status
-		if err := json.Unmarshal(c.Body, &all); err != nil {
-			return err
-		}
-		if s := all[d.session]; d.turn != nil && (s.Type == "" || s.Type == "idle") {
-			d.turn.idle = true
-		}
-	case c.Path == "/permission", c.Path == "/question":
-		var all []request
-		if err := json.Unmarshal(c.Body, &all); err != nil {
-			return err
-		}
-		d.pending(all, w[0])
-	case len(w) == 3 && w[0] == "session" && w[2] == "message":
-		return d.history(w[1], c.Body, t)
-	case w[0] == "session" && len(w) < 3:
-		var i info
-		if err := json.Unmarshal(c.Body, &i); err != nil {
-			return err
-		}
-		d.known(i, t)
+// read hands on what is in JSON.
+func read[T any](data raw, take func(T)) error {
+	var v T
+	if err := json.Unmarshal(data, &v); err != nil {
+		return err
 	}
+	take(v)
 	return nil
+}
+
+// words splits a path such as /session/ID/abort.
+func words(path string) (kind, id, what string) {
+	kind, path, _ = strings.Cut(strings.Trim(path, "/"), "/")
+	id, what, _ = strings.Cut(path, "/")
+	return kind, id, what
 }
 
 // history takes the messages of the session, or the one that answers a prompt.
-func (d *Decoder) history(session string, body raw, t agent.Turns) error {
+func (d *Decoder) history(body raw, t agent.Turns) error {
 	var all []entry
 	if err := json.Unmarshal(body, &all); err != nil {
 		var one entry
@@ -147,109 +143,66 @@ func (d *Decoder) history(session string, body raw, t agent.Turns) error {
 			return err
 		}
 		all = []entry{one}
-		defer func() { // the answer to a prompt: the server has done its work
+		defer func() { // the server has done its work
 			if d.turn != nil {
 				d.turn.idle = true
 			}
 		}()
 	}
-	if session != d.session && d.session != "" {
-		return nil
-	}
 	for _, e := range all {
-		if d.turn == nil || d.turn.b.Over() {
-			d.seen[e.Info.ID] = true // it was said before our time
-			d.newest = e.Info.ID
+		turn := d.running()
+		if turn == nil {
+			d.seen[e.Info.ID] = true
 			continue
 		}
 		e.Info.SessionID = d.session
-		begun := e.Info
-		begun.Time.Completed, begun.Error = 0, nil
-		d.message(begun, t)
+		d.message(e.Info, t)
 		for _, p := range e.Parts {
-			m := d.turn.messages[p.MessageID]
-			missed := m != nil && m.types[p.ID] == ""
-			if d.part(p); missed {
-				m.deaf[p.ID] = true
+			if m := turn.messages[p.MessageID]; d.part(p) {
+				m.parts[p.ID] = deaf
 			}
 		}
-		d.message(e.Info, t)
 	}
 	return nil
+}
+
+// wanted reports whether the Decoder reads events of a type.
+func (d *Decoder) wanted(kind string) bool {
+	return d.inTurn[kind] != nil || slices.Contains([]string{"server.connected", "session.created", "session.updated", "message.updated", "message.part.updated"}, kind)
 }
 
 // event takes an event of the stream, if it is of this session or a sub-agent's.
-func (d *Decoder) event(e event, t agent.Turns) error {
-	kind, name, _ := strings.Cut(e.Type, ".")
-	if e.Type == "server.connected" {
-		d.gap()
-	}
-	if kind == "server" || kind == "file" || len(e.Properties) == 0 {
-		return nil
-	}
-	var p properties
-	if e.Type != "permission.asked" && e.Type != "question.asked" {
-		if err := json.Unmarshal(e.Properties, &p); err != nil {
-			return err
-		}
-	}
-	if kind == "session" && (name == "created" || name == "updated") {
-		d.known(p.Info, t)
-		return nil
-	}
-	if name == "asked" {
-		var r request
-		if err := json.Unmarshal(e.Properties, &r); err != nil {
-			return err
-		}
-		d.asked(r)
-		return nil
-	}
-	if p.SessionID == "" {
-		p.SessionID = p.Info.SessionID + p.Part.SessionID // older servers name the session there only
-	}
-	if d.session == "" && kind == "message" && p.Info.Role == "user" {
+func (d *Decoder) event(kind string, p properties, t agent.Turns) {
+	if d.session == "" && p.Info.Role == "user" {
 		d.session = p.SessionID // a stream without requests
 	}
-	if _, child := d.children[p.SessionID]; p.SessionID != d.session && !child {
-		return nil
-	}
-	switch e.Type {
-	case "message.updated":
+	turn := d.running()
+	switch {
+	case kind == "server.connected":
+		d.gap()
+	case kind == "session.created", kind == "session.updated":
+		d.known(p.Info, t)
+	case p.SessionID != d.session && !turn.child(p.SessionID):
+	case kind == "message.updated":
 		p.Info.SessionID = p.SessionID
 		d.message(p.Info, t)
-	case "message.part.updated":
+	case kind == "message.part.updated":
 		d.part(p.Part)
-	case "message.part.delta":
-		d.delta(p)
-	case "permission.replied":
-		d.replied(p.RequestID, permissionReply{Reply: p.Reply}, "opencode")
-	case "question.replied", "question.rejected":
-		d.questioned(p.RequestID, p.Answers, "opencode")
-	case "todo.updated":
-		d.plan(p)
-	case "session.compacted":
-		d.emit(trace.Error{Code: "compacted", Message: "OpenCode has summed up the conversation to make room."})
-	case "session.diff":
-		d.diff(p)
-	case "session.status", "session.idle", "session.error":
-		d.status(name, p)
+	case turn != nil:
+		d.inTurn[kind](p)
 	}
-	return nil
 }
 
-// known takes what is said of a session.
+// known takes the state of a session.
 func (d *Decoder) known(i info, t agent.Turns) {
-	switch {
-	case i.ID == "":
-		return
-	case i.ParentID != "":
-		_, child := d.children[i.ParentID]
-		if _, known := d.children[i.ID]; !known && (child || i.ParentID == d.session) {
-			d.children[i.ID] = "" // the task's part will name the call
+	if i.ParentID != "" {
+		turn := d.running()
+		if turn != nil && !turn.child(i.ID) && (i.ParentID == d.session || turn.child(i.ParentID)) {
+			turn.children[i.ID] = "" // the task's part will name the call
 		}
 		return
-	case d.session == "":
+	}
+	if d.session == "" {
 		d.session = i.ID
 	}
 	if i.ID != d.session || i.Title == "" || i.Title == d.title {

@@ -1,83 +1,59 @@
 package opencode
 
 import (
-	"slices"
-
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // message is an assistant's message: one request to the model.
 type message struct {
-	session string
-	b       *trace.Builder
-	model   string
-	finish  string
-	failed  *fault
-	done    bool
-	silent  bool // it sums up the conversation, for the agent alone
-
-	types map[string]string // of parts, by id
-	deaf  map[string]bool   // texts and thoughts of which some deltas were lost
-	// tries are the texts and thoughts of each try, by type. OpenCode tells a try that
-	// failed, and then all again.
-	tries []map[string][]string
+	info
+	b     *trace.Builder
+	parts map[string]string // types, by id
+	// try and before are the texts and thoughts, by type, of the try that runs and of the
+	// try before. OpenCode tells a try that failed, and then all again.
+	try, before map[string][]string
 }
 
-// message takes what is said of a message.
+// deaf in place of a part's type says that some deltas were lost: more deltas do not fit, and
+// the whole text at the end tells what is missing.
+const deaf = "deaf"
+
+// message takes the state of a message.
 func (d *Decoder) message(i info, t agent.Turns) {
-	if d.seen[i.ID] {
+	ours, turn := i.SessionID == d.session, d.running()
+	switch {
+	case d.seen[i.ID]:
 		return
-	}
-	turn := d.running()
-	if i.Role == "user" {
-		switch {
-		case i.SessionID != d.session:
-		case turn == nil:
-			d.foreign = foreign{id: i.ID, text: d.foreign.of(i.ID)}
-		case turn.user == "":
+	case i.Role == "user":
+		if ours && turn != nil && turn.user == "" {
 			turn.user = i.ID
 		}
+		if ours && turn == nil && d.foreign.id != i.ID {
+			d.foreign.id, d.foreign.text = i.ID, ""
+		}
 		return
-	}
-	if turn == nil && i.SessionID == d.session && i.Time.Completed == 0 {
+	case turn == nil && ours && i.Time.Completed == 0:
 		turn = d.beginForeign(i.ParentID, t)
 	}
-	if turn == nil || i.SessionID != d.session && !turn.started[d.children[i.SessionID]] {
+	if turn == nil || !ours && turn.children[i.SessionID] == "" {
 		return
 	}
-	m, ok := turn.messages[i.ID]
-	if !ok {
-		m = &message{session: i.SessionID, b: d.voice(i.SessionID), types: map[string]string{}, deaf: map[string]bool{}}
-		m.silent = string(i.Summary) == "true"
+	m := turn.messages[i.ID]
+	switch {
+	case m == nil:
+		m = &message{b: turn.voice(i.SessionID), parts: map[string]string{}, try: map[string][]string{}}
 		turn.messages[i.ID] = m
-		if i.SessionID == d.session {
+		if ours {
 			turn.newest, turn.idle = m, false
 		}
+	case m.Time.Completed > 0:
+		return // it was read back before its events came
 	}
-	if i.ModelID != "" {
-		m.model = i.ProviderID + "/" + i.ModelID
+	m.info = i
+	if ours && i.Time.Completed > 0 {
+		d.do(agent.Resume{Token: d.session + "/" + i.ID})
 	}
-	if i.Finish != "" {
-		m.finish = i.Finish
-	}
-	if i.Error != nil {
-		m.failed = i.Error
-	}
-	if i.Time.Completed > 0 && !m.done {
-		m.done = true
-		if i.SessionID == d.session {
-			d.newest = i.ID
-			d.effects = append(d.effects, agent.Resume{Token: d.session + "/" + d.newest})
-		}
-	}
-}
-
-func (f foreign) of(id string) string {
-	if f.id == id {
-		return f.text
-	}
-	return ""
 }
 
 // beginForeign begins the turn of a prompt that another client has sent.
@@ -93,94 +69,70 @@ func (d *Decoder) beginForeign(user string, t agent.Turns) *turn {
 	return d.turn
 }
 
-// part takes a part of a message, as it is now.
-func (d *Decoder) part(p part) {
+// part takes a part of a message, as it is now, and reports whether the part is new.
+func (d *Decoder) part(p part) (first bool) {
 	turn := d.running()
 	if turn == nil {
 		if p.MessageID == d.foreign.id && p.Type == "text" && !p.Synthetic {
 			d.foreign.text = string(p.Text)
 		}
-		return
+		return false
 	}
 	m := turn.messages[p.MessageID]
-	if m == nil || m.silent || p.Synthetic || p.Ignored {
-		return
+	if m == nil || string(m.Summary) == "true" || p.Synthetic || p.Ignored {
+		return false
 	}
-	first := m.types[p.ID] == ""
-	m.types[p.ID] = p.Type
-	switch p.Type {
-	case "step-start":
-		if first {
-			m.tries = append(m.tries, map[string][]string{})
-		}
-		if first && len(m.tries) == 1 && m.session == d.session {
-			m.b.StepStart(trace.Step{NativeID: p.MessageID})
-		}
-	case "step-finish":
-		if first {
-			m.b.Emit(m.usage(p))
-		}
-	case "text", "reasoning":
-		m.write(p, first)
-	case "tool":
-		d.tool(m, p)
-	case "file":
-		if first && p.URL != "" {
-			m.b.Emit(trace.File{URL: p.URL, MediaType: p.Mime, Filename: p.Filename})
-		}
-	}
-}
-
-// write takes a text or a thought.
-func (m *message) write(p part, first bool) {
-	thought := p.Type == "reasoning"
-	if first {
-		m.repeats(p)
+	if first = m.parts[p.ID] == ""; first {
+		m.parts[p.ID] = p.Type
 	}
 	switch {
-	case p.Time.End == 0 && p.Text == "":
-	case thought && p.Time.End > 0:
-		m.b.Thought(p.ID, string(p.Text), "")
-	case thought:
-		m.b.ThoughtSnapshot(p.ID, string(p.Text))
-	case p.Time.End > 0:
-		m.b.Message(p.ID, string(p.Text))
-	default:
-		m.b.MessageSnapshot(p.ID, string(p.Text))
+	case p.Type == "tool":
+		d.tool(m, p)
+	case p.Type == "text":
+		m.say(p, first, said{m.b.Message, m.b.MessageSnapshot, m.b.MessageRepeats})
+	case p.Type == "reasoning":
+		m.say(p, first, said{func(key, text string) { m.b.Thought(key, text, "") }, m.b.ThoughtSnapshot, m.b.ThoughtRepeats})
+	case !first:
+	case p.Type == "step-start":
+		if m.before == nil && m.SessionID == d.session {
+			m.b.StepStart(trace.Step{NativeID: p.MessageID})
+		}
+		m.try, m.before = map[string][]string{}, m.try
+	case p.Type == "step-finish":
+		m.b.Emit(m.usage(p))
+	case p.Type == "file" && p.URL != "":
+		m.b.Emit(trace.File{URL: p.URL, MediaType: p.Mime, Filename: p.Filename})
 	}
+	return first
 }
 
-// repeats says which part of the failed try a new part repeats.
-func (m *message) repeats(p part) {
-	if len(m.tries) == 0 {
-		m.tries = append(m.tries, map[string][]string{})
-	}
-	try := m.tries[len(m.tries)-1]
-	n := len(try[p.Type])
-	try[p.Type] = append(try[p.Type], p.ID)
-	if len(m.tries) < 2 {
-		return
-	}
-	if before := m.tries[len(m.tries)-2][p.Type]; n < len(before) {
-		if p.Type == "text" {
-			m.b.MessageRepeats(p.ID, before[n])
-		} else {
-			m.b.ThoughtRepeats(p.ID, before[n])
+// said are the Builder's ways to take a text, or a thought.
+type said struct{ whole, snapshot, repeats func(key, text string) }
+
+// say takes a text or a thought. The first of a try repeats the first of the try before.
+func (m *message) say(p part, first bool, to said) {
+	if first {
+		n := len(m.try[p.Type])
+		m.try[p.Type] = append(m.try[p.Type], p.ID)
+		if before := m.before[p.Type]; n < len(before) {
+			to.repeats(p.ID, before[n])
 		}
+	}
+	switch {
+	case p.Time.End > 0:
+		to.whole(p.ID, string(p.Text))
+	case p.Text != "":
+		to.snapshot(p.ID, string(p.Text))
 	}
 }
 
 // delta takes more of a text or a thought.
 func (d *Decoder) delta(p properties) {
-	turn := d.running()
-	if turn == nil || p.Field != "text" {
+	m := d.turn.messages[p.MessageID]
+	if m == nil || p.Field != "text" {
 		return
 	}
-	m := turn.messages[p.MessageID]
-	if m == nil || m.silent || m.deaf[p.PartID] {
-		return
-	}
-	switch m.types[p.PartID] {
+	switch m.parts[p.PartID] {
 	case "text":
 		m.b.MessageDelta(p.PartID, string(p.Delta))
 	case "reasoning":
@@ -188,15 +140,14 @@ func (d *Decoder) delta(p properties) {
 	}
 }
 
-// gap says that events were lost: the deltas of open texts do not fit any more, and the
-// whole text at the end tells what is missing.
+// gap says that events were lost.
 func (d *Decoder) gap() {
 	if d.turn == nil {
 		return
 	}
 	for _, m := range d.turn.messages {
-		for id := range m.types {
-			m.deaf[id] = true
+		for id := range m.parts {
+			m.parts[id] = deaf
 		}
 	}
 }
@@ -204,16 +155,16 @@ func (d *Decoder) gap() {
 // usage counts what a step has used. OpenCode's numbers exclude the cache and the
 // reasoning; those of a trace include both.
 func (m *message) usage(p part) trace.Usage {
-	in, out := p.Tokens.Input+p.Tokens.Cache.Read+p.Tokens.Cache.Write, p.Tokens.Output+p.Tokens.Reasoning
+	n := p.Tokens
 	u := trace.Usage{
-		Scope: trace.UsageStep, Model: m.model, InputTokens: int64(in), OutputTokens: int64(out), ReasoningTokens: int64(p.Tokens.Reasoning),
-		CacheReadTokens: int64(p.Tokens.Cache.Read), CacheWriteTokens: int64(p.Tokens.Cache.Write),
+		Scope: trace.UsageStep, InputTokens: int64(n.Input + n.Cache.Read + n.Cache.Write), OutputTokens: int64(n.Output + n.Reasoning),
+		ReasoningTokens: int64(n.Reasoning), CacheReadTokens: int64(n.Cache.Read), CacheWriteTokens: int64(n.Cache.Write),
+	}
+	if m.ModelID != "" {
+		u.Model = m.ProviderID + "/" + m.ModelID
 	}
 	if p.Cost > 0 {
 		u.CostUSD = &p.Cost
 	}
 	return u
 }
-
-// terminal reports whether a tool's state is its last.
-func terminal(status string) bool { return slices.Contains([]string{"completed", "error"}, status) }

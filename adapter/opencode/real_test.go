@@ -4,7 +4,6 @@ package opencode_test
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,8 +15,6 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/realagent"
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
-	"github.com/tributary-dev/tributary/internal/scriptedmodel/modeltest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -27,39 +24,15 @@ type real struct {
 	env       []string
 }
 
-// realOpenCode skips the test without the program that TRIBUTARY_OPENCODE names.
+// realOpenCode skips the test unless TRIBUTARY_TEST_AGENTS asks for the agents that `make
+// test` does not run.
 func realOpenCode(t *testing.T) real {
 	t.Helper()
-	path := os.Getenv("TRIBUTARY_OPENCODE")
-	if path == "" {
-		t.Skip("TRIBUTARY_OPENCODE names no OpenCode 1.18: install opencode-ai with npm and set the variable")
+	if which := os.Getenv("TRIBUTARY_TEST_AGENTS"); which != "others" && which != "all" {
+		t.Skip("the real OpenCode runs with TRIBUTARY_TEST_AGENTS=others: make test-agents")
 	}
-	model := modeltest.Start(t, scriptedmodel.Options{})
-	type object = map[string]any
-	settings, err := json.Marshal(object{
-		"autoupdate": false, "share": "disabled", "model": "scripted/scripted-1", "small_model": "scripted/scripted-1", "enabled_providers": []string{"scripted"},
-		"provider": object{"scripted": object{
-			"npm": "@ai-sdk/openai-compatible", "name": "Scripted", "options": object{"baseURL": model.URL + "/v1", "apiKey": realagent.Key},
-			"models": object{"scripted-1": object{
-				"name": "Scripted 1", "reasoning": true, "tool_call": true, "limit": object{"context": 200000, "output": 32000},
-			}},
-		}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := real{path: path, dir: t.TempDir()}
-	r.env = realagent.Pairs(realagent.ClosedEnv(t.TempDir(), t.TempDir()))
-	for _, brand := range []string{"OPENCODE_", "KILO_"} {
-		for _, name := range []string{"PURE", "DISABLE_MODELS_FETCH", "DISABLE_AUTOUPDATE", "DISABLE_LSP_DOWNLOAD", "DISABLE_DEFAULT_PLUGINS"} {
-			r.env = append(r.env, brand+name+"=1")
-		}
-		r.env = append(r.env, brand+"CONFIG_CONTENT="+string(settings))
-	}
-	if err := os.WriteFile(filepath.Join(r.dir, "hello.txt"), []byte(realagent.HelloText), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return r
+	a := realagent.Get(t, "opencode")
+	return real{path: a.Path, dir: a.Dir, env: a.Env}
 }
 
 func (r real) open(t *testing.T, host agent.Host, resume string) agent.Session {

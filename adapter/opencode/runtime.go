@@ -3,14 +3,20 @@ package opencode
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
-	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/httpjson"
-	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
@@ -52,6 +58,14 @@ var (
 	_ agent.Rewinder = Runtime{}
 )
 
+// rules make the server ask about everything: the gateway's policy decides.
+const rules = `{"*":"ask","bash":"ask","edit":"ask","read":"ask","glob":"ask","grep":"ask","list":"ask","task":"ask","skill":"ask","lsp":"ask",` +
+	`"webfetch":"ask","websearch":"ask","codesearch":"ask","external_directory":"ask","doom_loop":"ask","todowrite":"allow","todoread":"allow","question":"allow"}`
+
+// listening is the line of a server that is ready. A request that comes earlier is never
+// answered.
+var listening = regexp.MustCompile(`listening on (http://\S+)`)
+
 // Rewinds implements agent.Rewinder.
 func (r Runtime) Rewinds(token string) bool {
 	_, message, _ := strings.Cut(token, "/")
@@ -60,39 +74,77 @@ func (r Runtime) Rewinds(token string) bool {
 
 // Open implements agent.Runtime.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
+	server := r.server()
+	server.Dir, server.StateDir = cfg.Cwd, cfg.StateDir
+	return agentkit.OpenRemote(ctx, host, cfg, agentkit.RemoteSpec{
+		Name: r.name(), Server: server, Stream: "/event", Heartbeat: heartbeat, StopTime: r.StopTime, CheckTime: r.CheckTime,
+		New: func(remote *agentkit.Remote) agentkit.RemoteProtocol {
+			return &protocol{Decoder: NewDecoder(Options{Tools: r.Tools}), rt: r, remote: remote, mode: r.Settings.Agent, model: cfg.Model}
+		},
+	})
+}
+
+func heartbeat(data []byte) bool {
+	var e event
+	return decode(data, &e) && e.Type == "server.heartbeat"
+}
+
+// server describes the server. Only those who know the random password may use a server
+// that is started.
+func (r Runtime) server() agentkit.ServerSpec {
+	spec := agentkit.ServerSpec{
+		Adapter: "opencode", URL: r.URL, Username: "opencode", Password: r.Password, CallTime: r.CallTime,
+		Command: r.command(), Args: slices.Concat([]string{"serve", "--hostname", "127.0.0.1", "--port", "0"}, r.Args),
+		Listening: listening, NotFound: r.notFound(), StartTime: r.StartTime,
 	}
-	s := newSession(r, host, cfg)
-	if _, err := s.connect(ctx); err != nil {
-		cfg.Meter.Count(agent.OpenFailure)
-		_ = s.Close() //nolint:contextcheck // closing has a bound of its own
-		return nil, err
+	if r.Settings.Directory != "" {
+		spec.Query = url.Values{"directory": {r.Settings.Directory}}
 	}
-	return s, nil
+	if r.URL == "" {
+		spec.Password = rand.Text()
+		spec.Env = slices.Clone(r.Environ)
+		if r.Environ == nil {
+			spec.Env = os.Environ()
+		}
+		for _, brand := range []string{"OPENCODE", "KILO"} {
+			spec.Env = append(spec.Env, brand+"_PERMISSION="+rules, brand+"_SERVER_USERNAME=opencode", brand+"_SERVER_PASSWORD="+spec.Password)
+		}
+	}
+	return spec
 }
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	if r.URL != "" {
-		srv, err := r.attach()
-		if err != nil {
-			return "", err
-		}
-		return srv.health(ctx)
+	if r.URL == "" {
+		return agentkit.Spec{Adapter: "opencode", Name: r.name(), Command: r.command(), Env: r.Environ, NotFound: r.notFound()}.Probe(ctx)
 	}
-	out, err := procio.Output(ctx, r.command(), r.Environ, "--version")
+	server, err := r.server().Reach(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer server.Close()
+	return r.health(ctx, server)
+}
+
+// health returns the server's version. It says whether this is such a server at all.
+func (r Runtime) health(ctx context.Context, server interface {
+	Fetch(ctx context.Context, method, path string, in, out any) error
+},
+) (string, error) {
+	var out struct{ Version string }
+	err := server.Fetch(ctx, http.MethodGet, "/global/health", nil, &out)
+	refused, _ := errors.AsType[*httpjson.Error](err)
 	switch {
-	case procio.NotFound(err):
-		return "", r.notFound()
+	case refused != nil && refused.Status == http.StatusUnauthorized && r.URL != "":
+		return "", fmt.Errorf("opencode: %s refuses the password: let token_env name a variable that holds the server's OPENCODE_SERVER_PASSWORD", refused.Server)
+	case refused != nil && (refused.Status == http.StatusNotFound || refused.Status/100 == 2):
+		return "", fmt.Errorf("opencode: the server at %s is no OpenCode server, or older than 1.18: update OpenCode, or correct the url", refused.Server)
 	case err != nil:
-		return "", fmt.Errorf("opencode: `%s --version` failed: %w", r.command(), err)
+		return "", err
+	case out.Version == "":
+		return "", errors.New("opencode: the server does not tell its version: is it OpenCode?")
 	}
-	version := strings.TrimSpace(string(out))
-	if version == "" || strings.Contains(version, "\n") {
-		return "", fmt.Errorf("opencode: `%s --version` prints no version: is it OpenCode?", r.command())
-	}
-	return version, nil
+	return out.Version, nil
 }
 
 func (r Runtime) name() string    { return cmp.Or(r.Name, "OpenCode") }
@@ -100,13 +152,4 @@ func (r Runtime) command() string { return cmp.Or(r.Command, "opencode") }
 
 func (r Runtime) notFound() error {
 	return fmt.Errorf("%s was not found: install OpenCode with `npm install -g opencode-ai` (Kilo: @kilocode/cli), or correct the command of the agent", r.command())
-}
-
-// client returns a client of a server.
-func (r Runtime) client(url, password string) (*httpjson.Client, error) {
-	c, err := httpjson.New(httpjson.Config{URL: url, Username: "opencode", Password: password, Timeout: cmp.Or(r.CallTime, 30*time.Second)})
-	if err != nil {
-		return nil, fmt.Errorf("opencode: %w", err)
-	}
-	return c, nil
 }

@@ -5,13 +5,14 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // toolCall is a call of a tool.
 type toolCall struct {
 	id     string
-	m      *message
+	b      *trace.Builder
 	name   string
 	input  raw // nil until the call runs
 	output string
@@ -19,40 +20,44 @@ type toolCall struct {
 	diff   string // of the permission request
 }
 
-// callOf returns a call by the agent's id of it, in a message.
-func (t *turn) callOf(messageID, callID string) *toolCall { return t.calls[messageID+" "+callID] }
+func callKey(messageID, callID string) string { return messageID + " " + callID }
 
 // tool takes the part of a tool, as it is now.
 func (d *Decoder) tool(m *message, p part) {
-	key := p.MessageID + " " + p.CallID
-	c := d.turn.calls[key]
+	turn, key := d.turn, callKey(p.MessageID, p.CallID)
+	c := turn.calls[key]
 	if c == nil {
-		c = &toolCall{id: p.CallID, m: m, name: p.Tool}
-		d.turn.calls[key] = c
+		c = &toolCall{id: p.CallID, b: m.b, name: p.Tool}
+		turn.calls[key] = c
 		known := d.tools.Classify(p.Tool, nil)
 		m.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.id, RawName: p.Tool, Name: known.Name, ToolKind: known.Kind})
 	}
-	if p.State.Status == "pending" {
+	s := p.State
+	switch {
+	case s.Status == "pending":
 		return
-	}
-	if c.input == nil {
-		c.input = p.State.Input
+	case c.input == nil:
+		c.input = s.Input
 		m.b.ToolCall(d.whole(c, p.Tool, c.input))
-	} else if !bytes.Equal(c.input, p.State.Input) || c.name != p.Tool {
-		c.name, c.input = p.Tool, p.State.Input
+	case !bytes.Equal(c.input, s.Input) || c.name != p.Tool:
+		c.name, c.input = p.Tool, s.Input
 		changed := d.whole(c, p.Tool, c.input)
 		changed.Locations = append([]trace.Location{}, changed.Locations...) // none replaces those of the earlier input
 		m.b.ToolCallUpdate(changed)
 	}
-	if child := p.State.Metadata.SessionID; child != "" && child != d.session {
-		d.children[child], d.turn.started[c.id] = c.id, true
+	if child := s.Metadata.SessionID; child != "" && child != d.session {
+		turn.children[child] = c.id
 	}
-	d.release(func(r request) bool { return r.Tool.MessageID == p.MessageID && r.Tool.CallID == p.CallID })
+	for _, a := range turn.asks {
+		if a.call == c {
+			d.put(a)
+		}
+	}
 	switch {
-	case terminal(p.State.Status):
-		d.result(c, p.State)
-	case p.State.Metadata.Output != nil:
-		c.progress(string(*p.State.Metadata.Output))
+	case s.Status == "completed", s.Status == "error":
+		d.result(c, s)
+	case s.Metadata.Output != nil:
+		c.progress(string(*s.Metadata.Output))
 	}
 }
 
@@ -70,72 +75,63 @@ func (c *toolCall) progress(output string) {
 	c.output = output
 	switch {
 	case !grown:
-		c.m.b.ToolResultProgress(c.id, encode(output))
+		c.b.ToolResultProgress(c.id, agentkit.Encode(output))
 	case more != "":
-		c.m.b.ToolResultDelta(c.id, more)
+		c.b.ToolResultDelta(c.id, more)
 	}
 }
 
 // result ends a call.
 func (d *Decoder) result(c *toolCall, s state) {
-	r := trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCompleted}
+	r := trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCompleted, Error: string(s.Error)}
 	if s.Status == "completed" {
-		r.Output = encode(string(s.Output))
+		r.Output = agentkit.Encode(string(s.Output))
 	}
 	switch {
 	case c.denied:
-		r.Status, r.Error = trace.ToolDenied, string(s.Error)
+		r.Status = trace.ToolDenied
 	case s.Metadata.Interrupted, d.turn.aborted:
-		r.Status, r.Error = trace.ToolCanceled, cmp.Or(string(s.Error), "The turn was stopped while the tool ran.")
+		r.Status, r.Error = trace.ToolCanceled, cmp.Or(r.Error, "The turn was stopped while the tool ran.")
 	case s.Status == "error":
-		r.Status, r.Error = trace.ToolFailed, string(s.Error)
+		r.Status = trace.ToolFailed
 	}
-	c.m.b.ToolResult(r)
+	c.b.ToolResult(r)
 	for _, f := range s.Attachments {
-		c.m.b.Emit(trace.File{URL: f.URL, MediaType: f.Mime, Filename: f.Filename})
+		c.b.Emit(trace.File{URL: f.URL, MediaType: f.Mime, Filename: f.Filename})
 	}
 	if r.Status == trace.ToolCompleted {
-		d.fileChange(c, s)
+		d.fileChange(c, s.Metadata)
 	}
 }
 
 // fileChange tells which file a call has changed.
-func (d *Decoder) fileChange(c *toolCall, s state) {
-	change := trace.FileChange{Path: s.Metadata.Filepath, ToolCallID: c.id, Change: trace.FileModified, Diff: s.Metadata.Diff}
-	if s.Metadata.FileDiff != nil {
-		change.Path = s.Metadata.FileDiff.File
+func (d *Decoder) fileChange(c *toolCall, m metadata) {
+	change := trace.FileChange{Path: m.Filepath, ToolCallID: c.id, Change: trace.FileModified, Diff: cmp.Or(m.Diff, c.diff)}
+	if m.FileDiff != nil {
+		change.Path = m.FileDiff.File
 	}
 	if change.Path == "" || d.tools.Kind(c.name) != trace.ToolEdit {
 		return
 	}
-	if change.Diff == "" {
-		change.Diff = c.diff
-	}
-	if s.Metadata.Exists != nil && !*s.Metadata.Exists {
+	if m.Exists != nil && !*m.Exists {
 		change.Change = trace.FileCreated
 	}
 	d.turn.changed[change.Path] = change.Diff
-	c.m.b.Emit(change)
+	c.b.Emit(change)
 }
 
-// diff takes what the session has changed in all, in a repository. What no call has told
-// was changed by commands.
+// diff takes what the session has changed in all, in a repository. Commands have made the
+// changes that no call has named.
 func (d *Decoder) diff(p properties) {
-	turn := d.running()
-	if turn == nil {
-		return
-	}
+	turn := d.turn
+	kinds := map[string]trace.ChangeKind{"added": trace.FileCreated, "deleted": trace.FileDeleted}
 	for _, f := range p.Diff {
 		before, known := turn.changed[f.File]
 		turn.changed[f.File] = f.Patch
 		if turn.newest == nil || known && (before == f.Patch || f.Patch == "") {
 			continue // from before the turn
 		}
-		kind := map[string]trace.ChangeKind{"added": trace.FileCreated, "deleted": trace.FileDeleted}[f.Status]
-		if kind == "" {
-			kind = trace.FileModified
-		}
-		turn.b.Emit(trace.FileChange{Path: f.File, Change: kind, Diff: f.Patch})
+		turn.b.Emit(trace.FileChange{Path: f.File, Change: cmp.Or(kinds[f.Status], trace.FileModified), Diff: f.Patch})
 	}
 }
 
@@ -157,5 +153,5 @@ func asRun(input, meta raw) raw {
 	if !changed {
 		return input
 	}
-	return encode(in)
+	return agentkit.Encode(in)
 }

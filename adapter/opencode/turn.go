@@ -2,9 +2,7 @@ package opencode
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -18,9 +16,8 @@ type turn struct {
 	messages map[string]*message
 	newest   *message // of the session itself
 	calls    map[string]*toolCall
-	asks     map[string]*ask
-	held     []request         // permission requests whose call is not known yet
-	started  map[string]bool   // calls that have a sub-agent
+	asks     []*ask
+	children map[string]string // sub-agents' sessions, and the calls that started them
 	changed  map[string]string // files, with their newest diff
 
 	aborted bool   // a client has sent an abort
@@ -29,12 +26,8 @@ type turn struct {
 }
 
 func (d *Decoder) begin(b *trace.Builder) {
-	if b == nil {
-		return
-	}
-	d.turn = &turn{
-		b: b, messages: map[string]*message{}, calls: map[string]*toolCall{}, asks: map[string]*ask{},
-		started: map[string]bool{}, changed: map[string]string{},
+	if b != nil {
+		d.turn = &turn{b: b, messages: map[string]*message{}, calls: map[string]*toolCall{}, children: map[string]string{}, changed: map[string]string{}}
 	}
 }
 
@@ -46,22 +39,33 @@ func (d *Decoder) running() *turn {
 	return d.turn
 }
 
-// prompt takes a prompt of ours.
-func (d *Decoder) prompt(session string, body raw, t agent.Turns) error {
-	var in struct {
-		Parts []part `json:"parts"`
+// child reports whether a session is a sub-agent's.
+func (t *turn) child(session string) bool {
+	if t == nil {
+		return false
 	}
-	if err := json.Unmarshal(body, &in); err != nil {
-		return err
+	_, ok := t.children[session]
+	return ok
+}
+
+// voice returns the Builder of a session: the turn's own, or that of a sub-agent which the
+// turn has started.
+func (t *turn) voice(session string) *trace.Builder {
+	if call := t.children[session]; call != "" {
+		return t.b.Under(call)
 	}
-	d.running()
-	if d.turn != nil && session != d.session {
-		return nil // another client's
+	return t.b
+}
+
+// prompt takes a prompt that a client sends.
+func (d *Decoder) prompt(session string, parts []part, t agent.Turns) {
+	if d.running() != nil && session != d.session {
+		return // another client's
 	}
 	d.session = session
 	d.prompts++
 	p := trace.Prompt{Message: trace.UserMessage{ID: fmt.Sprintf("prompt-%d", d.prompts), Parts: []trace.InputPart{}}}
-	for _, part := range in.Parts {
+	for _, part := range parts {
 		switch part.Type {
 		case "text":
 			p.Message.Parts = append(p.Message.Parts, trace.InputPart{Type: trace.InputText, Text: string(part.Text)})
@@ -70,54 +74,34 @@ func (d *Decoder) prompt(session string, body raw, t agent.Turns) error {
 		}
 	}
 	d.begin(t.Prompted(p))
-	return nil
 }
 
 // status takes what the server says of a session as a whole.
-func (d *Decoder) status(name string, p properties) {
-	turn := d.running()
-	if turn == nil {
-		return
-	}
-	if _, child := d.children[p.SessionID]; child && p.Status.Type != "retry" {
-		return
-	}
-	if name == "error" && p.Error != nil {
-		turn.failed = p.Error
-	}
-	if name == "idle" {
-		p.Status.Type = "idle"
-	}
-	switch p.Status.Type {
-	case "idle":
-		turn.idle = true
-	case "busy":
-		turn.idle = false
-	case "retry":
-		turn.idle = false
-		d.voice(p.SessionID).Emit(trace.Error{Code: "retry", Message: fmt.Sprintf(
+func (d *Decoder) status(p properties) {
+	turn, retry := d.turn, p.Status.Type == "retry"
+	if retry {
+		turn.voice(p.SessionID).Emit(trace.Error{Code: "retry", Message: fmt.Sprintf(
 			"The model's provider failed: %s. OpenCode tries again until the turn is stopped (attempt %d).", strings.TrimRight(plain(p.Status.Message), "."), p.Status.Attempt)})
+	}
+	if retry || p.SessionID == d.session {
+		turn.idle = p.Status.Type == "idle"
+	}
+}
+
+// failed takes an error of the session.
+func (d *Decoder) failed(p properties) {
+	if p.Error != nil && p.SessionID == d.session {
+		d.turn.failed = p.Error
 	}
 }
 
 // plain is the sentence in a message that a provider has sent as JSON.
 func plain(message string) string {
-	var in struct {
-		Message string `json:"message"`
-	}
+	var in struct{ Message string }
 	if decode(raw(message), &in) && in.Message != "" {
 		return in.Message
 	}
 	return message
-}
-
-// voice returns the Builder of a session: the turn's own, or that of a sub-agent which the
-// turn has started.
-func (d *Decoder) voice(session string) *trace.Builder {
-	if call := d.children[session]; d.turn.started[call] {
-		return d.turn.b.Under(call)
-	}
-	return d.turn.b
 }
 
 // settle ends the turn once nothing runs and each message is complete. After an abort the
@@ -128,7 +112,7 @@ func (d *Decoder) settle() {
 		return
 	}
 	for _, m := range turn.messages {
-		if !m.done && m.session == d.session {
+		if m.Time.Completed == 0 && m.SessionID == d.session {
 			return
 		}
 	}
@@ -142,14 +126,15 @@ func (t *turn) verdict() trace.Stop {
 	failed := t.failed
 	reason := "stop"
 	if t.newest != nil {
-		failed = cmp.Or(failed, t.newest.failed)
-		reason = cmp.Or(t.newest.finish, reason)
+		failed = cmp.Or(failed, t.newest.Error)
+		reason = cmp.Or(t.newest.Finish, reason)
 	}
 	switch {
-	case t.aborted, failed != nil && failed.aborted():
+	case t.aborted, failed != nil && failed.Name == "MessageAbortedError":
 		return trace.Stop{Reason: "aborted", Outcome: trace.OutcomeCanceled}
 	case failed != nil:
-		return trace.Stop{Reason: cmp.Or(failed.Name, "error"), Outcome: trace.OutcomeFailed, Error: failed.sentence()}
+		sentence := cmp.Or(plain(failed.Data.Message), failed.Name, "OpenCode gave no reason.")
+		return trace.Stop{Reason: cmp.Or(failed.Name, "error"), Outcome: trace.OutcomeFailed, Error: sentence}
 	}
 	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted}
 }
@@ -161,42 +146,18 @@ func (d *Decoder) leave() {
 		d.seen[id] = true
 	}
 	d.seen[d.turn.user] = true
-	open := make([]*ask, 0, len(d.turn.asks))
 	for _, a := range d.turn.asks {
-		open = append(open, a)
-	}
-	slices.SortFunc(open, func(a, b *ask) int { return strings.Compare(a.native, b.native) })
-	for _, a := range open {
-		d.effects = append(d.effects, agent.Withdraw{Native: a.native}, agent.Send{Data: a.refusal()})
-	}
-	for _, r := range d.turn.held {
-		d.effects = append(d.effects, agent.Send{Data: permissionReply{Reply: "reject"}.call(r.ID)})
+		d.do(agent.Withdraw{Native: a.ID}, agent.Send{Data: a.refusal()})
 	}
 	d.turn = nil
 }
 
-// emit writes to the turn, if one runs.
-func (d *Decoder) emit(p trace.Payload) {
-	if turn := d.running(); turn != nil {
-		turn.b.Emit(p)
-	}
-}
-
 // plan takes the agent's list of what is to do.
 func (d *Decoder) plan(p properties) {
-	if d.running() == nil {
-		return
-	}
+	states := map[string]trace.PlanStatus{"in_progress": trace.PlanInProgress, "completed": trace.PlanCompleted, "cancelled": trace.PlanCompleted}
 	plan := trace.Plan{Entries: []trace.PlanEntry{}}
 	for _, e := range p.Todos {
-		status := trace.PlanPending
-		switch e.Status {
-		case "in_progress":
-			status = trace.PlanInProgress
-		case "completed", "cancelled":
-			status = trace.PlanCompleted
-		}
-		plan.Entries = append(plan.Entries, trace.PlanEntry{Content: e.Content, Status: status})
+		plan.Entries = append(plan.Entries, trace.PlanEntry{Content: e.Content, Status: cmp.Or(states[e.Status], trace.PlanPending)})
 	}
-	d.voice(p.SessionID).Emit(plan)
+	d.turn.voice(p.SessionID).Emit(plan)
 }

@@ -134,6 +134,8 @@ func toyAgent(how string) int {
 		}
 	}
 	switch how {
+	case "server":
+		return serveToy()
 	case "broken":
 		fmt.Fprintln(os.Stderr, "the config file is broken")
 		return 3

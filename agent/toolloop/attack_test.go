@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/agent/toolloop/worktool"
 	"github.com/tributary-dev/tributary/permission/permissiontest"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
@@ -58,7 +59,7 @@ func TestPolicyJudgesWhatRuns(t *testing.T) {
 
 // inert are the real tools, without what they do.
 func inert(dir workspace.Dir) []toolloop.Tool {
-	tools := append(toolloop.Files(dir), toolloop.Shell{}.Tool())
+	tools := append(worktool.Files(dir), worktool.Shell{}.Tool())
 	for i := range tools {
 		tools[i].Run = echo("", new(counter)).Run
 	}
@@ -79,7 +80,7 @@ func TestFileToolsReachNothingOutsideThoughEverythingIsAllowed(t *testing.T) {
 	tried := 0
 	permissiontest.Play(&testing.T{}, dir, words, func(_ *testing.T, _, asked permissiontest.Call) bool {
 		tried++
-		answer, _ := use(t, toolloop.Files(dir), asked.Tool, string(asked.Input))
+		answer, _ := use(t, worktool.Files(dir), asked.Tool, string(asked.Input))
 		if strings.Contains(answer, "TOP SECRET") || strings.Contains(answer, "root:") {
 			t.Errorf("%s %s returned %q", asked.Tool, asked.Input, answer)
 		}

@@ -1,12 +1,9 @@
 package toolloop
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -23,7 +20,7 @@ type job struct {
 	call  *Call
 	shown trace.ToolCall
 	tool  Tool
-	fault string // why the call cannot run, whatever anybody allows
+	fault string // why the call cannot run, whatever the policy allows
 	trace.PermissionDecision
 }
 
@@ -36,18 +33,21 @@ func (l *loop) calls(ctx context.Context, interrupt context.CancelCauseFunc, cal
 	}
 	l.ask(jobs)
 	slots := make(chan struct{}, atOnce)
-	var running sync.WaitGroup
+	var group sync.WaitGroup
 	for _, j := range jobs {
-		running.Go(func() {
-			if l.allowed(ctx, interrupt, j) {
+		group.Go(func() {
+			r := l.permit(ctx, interrupt, j)
+			if r.Status == "" {
 				slots <- struct{}{}
-				l.do(ctx, j)
+				r = l.do(ctx, j)
 				<-slots
 			}
-			l.b.ToolResult(*j.call.Result)
+			r.ToolCallID = j.call.ID
+			j.call.Result = &r
+			l.b.ToolResult(r)
 		})
 	}
-	running.Wait()
+	group.Wait()
 }
 
 // write puts a call on record.
@@ -61,17 +61,13 @@ func (l *loop) write(c *Call) *job {
 	if i < 0 {
 		j.fault = fmt.Sprintf("There is no tool %q. The tools are: %s.", c.Name, l.names())
 	}
-	j.shown = l.show(c)
+	t := l.Table.Classify(c.Name, c.Input)
+	j.shown = trace.ToolCall{ToolCallID: c.ID, RawName: c.Name, Name: t.Name, ToolKind: t.Kind, Title: t.Title, Input: c.Input, Locations: t.Locations}
 	if !json.Valid([]byte(text)) {
 		j.shown.InputText = text
 	}
 	l.b.ToolCall(j.shown)
 	return j
-}
-
-func (l *loop) show(c *Call) trace.ToolCall {
-	t := l.Table.Classify(c.Name, c.Input)
-	return trace.ToolCall{ToolCallID: c.ID, RawName: c.Name, Name: t.Name, ToolKind: t.Kind, Title: t.Title, Input: c.Input, Locations: t.Locations}
 }
 
 func (l *loop) names() string {
@@ -82,178 +78,106 @@ func (l *loop) names() string {
 	return strings.Join(names, ", ")
 }
 
-// fit reads an input and says why it cannot be run, or "". A key that stands twice, or that
-// the tool does not know, is refused: readers of JSON differ about both, and the policy has
-// to judge what runs.
-func (t Tool) fit(input json.RawMessage) (fits json.RawMessage, fault string) {
-	if len(bytes.TrimSpace(input)) == 0 {
-		input = json.RawMessage("{}")
-	}
-	given, err := keys(input)
-	if err != nil {
-		return json.RawMessage("{}"), "The input " + err.Error() + ": write the call again."
-	}
-	var schema struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-		Required   []string                   `json:"required"`
-		Additional any                        `json:"additionalProperties"`
-	}
-	_ = json.Unmarshal(t.Schema, &schema) // a tool without a schema takes anything
-	for _, name := range schema.Required {
-		if !slices.Contains(given, name) {
-			return input, fmt.Sprintf("The input lacks %q: write the call again.", name)
-		}
-	}
-	for _, name := range given {
-		if _, ok := schema.Properties[name]; !ok && schema.Additional == false {
-			return input, fmt.Sprintf("The input has %q, which the tool does not know: write the call again.", name)
-		}
-	}
-	return input, ""
-}
-
-// keys returns the keys of a JSON object.
-func keys(input json.RawMessage) (all []string, err error) {
-	if !json.Valid(input) || !bytes.HasPrefix(bytes.TrimSpace(input), []byte("{")) {
-		return nil, errors.New("is not a JSON object")
-	}
-	d := json.NewDecoder(bytes.NewReader(input))
-	_, err = d.Token()
-	for err == nil && d.More() {
-		var key json.Token
-		var value json.RawMessage
-		if key, err = d.Token(); err == nil {
-			err = d.Decode(&value)
-		}
-		name, _ := key.(string)
-		if slices.Contains(all, name) {
-			return nil, fmt.Errorf("has %q twice", name)
-		}
-		all = append(all, name)
-	}
-	return all, err
-}
-
-// options are the answers that a person can choose from. The gateway keeps an "always",
-// and its policy decides the next call by it.
-func options() []trace.PermissionOption {
-	return []trace.PermissionOption{
-		{ID: "allow", Name: "Allow", OptionKind: trace.AllowOnce},
-		{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
-		{ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
-	}
-}
-
-// ask requests permission for all calls that can run.
+// ask requests permission for all calls that can run. The gateway keeps an "always", and
+// its policy decides the next call by it.
 func (l *loop) ask(jobs []*job) {
-	var asked []trace.PermissionAsk
-	var waiting []*job
-	for _, j := range jobs {
-		if j.fault != "" {
-			continue
-		}
-		a := trace.PermissionAsk{Request: trace.PermissionRequest{
+	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.fault != "" })
+	asked := make([]trace.PermissionAsk, len(jobs))
+	for i, j := range jobs {
+		asked[i] = trace.PermissionAsk{Call: j.shown, Request: trace.PermissionRequest{
 			RequestID: "allow-" + j.call.ID, ToolCallID: j.call.ID, Title: j.shown.Title,
-			Options: options(),
-		}, Call: j.shown}
-		asked, waiting = append(asked, a), append(waiting, j)
+			Options: []trace.PermissionOption{
+				{ID: "allow", Name: "Allow", OptionKind: trace.AllowOnce},
+				{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
+				{ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
+			},
+		}}
 	}
 	for i, d := range l.b.PermissionRequests(asked...) {
-		waiting[i].PermissionDecision = d
+		jobs[i].PermissionDecision = d
 	}
 }
 
-// allowed reports whether the call may run. If not, the call has its result.
-func (l *loop) allowed(ctx context.Context, interrupt context.CancelCauseFunc, j *job) bool {
+// permit waits for the permission of a call. The result of a call that may run has no
+// status.
+func (l *loop) permit(ctx context.Context, interrupt context.CancelCauseFunc, j *job) trace.ToolResult {
 	if j.fault != "" {
-		return j.end(trace.ToolFailed, j.fault)
+		return trace.ToolResult{Status: trace.ToolFailed, Error: j.fault}
 	}
+	a := j.Answer
 	if !j.Decided {
-		answer, err := l.host.Permit(ctx, j.ID)
-		if err != nil && ctx.Err() == nil {
-			return j.end(trace.ToolDenied, "The permission request could not be answered: "+err.Error())
+		var err error
+		if a, err = l.host.Permit(ctx, j.ID); err != nil {
+			a = trace.PermissionResponse{Outcome: trace.Canceled, Reason: "The permission request could not be answered: " + err.Error()}
 		}
-		j.Answer = answer
 	}
-	switch a := j.Answer; {
+	switch {
 	case ctx.Err() != nil:
-		return j.end(trace.ToolCanceled, "The turn was stopped.")
-	case a.Allowed() && len(a.UpdatedInput) == 0:
-		return true
-	case a.Allowed():
+		return trace.ToolResult{Status: trace.ToolCanceled, Error: "The turn was stopped."}
+	case !a.Allowed():
+		if a.Interrupt {
+			interrupt(errInterrupted)
+		}
+		return trace.ToolResult{Status: trace.ToolDenied, Error: denial(a)}
+	case len(a.UpdatedInput) > 0:
 		input, fault := j.tool.fit(a.UpdatedInput)
 		if j.call.Input = input; fault != "" {
-			return j.end(trace.ToolFailed, "The person who allowed the call has changed its input. "+fault)
+			return trace.ToolResult{Status: trace.ToolFailed, Error: "The person who allowed the call has changed its input. " + fault}
 		}
-		return true
-	case a.Interrupt:
-		interrupt(errInterrupted)
-		return j.end(trace.ToolDenied, a.Reason)
+	}
+	return trace.ToolResult{}
+}
+
+func denial(a trace.PermissionResponse) string {
+	switch {
 	case a.Outcome == trace.Expired:
-		return j.end(trace.ToolDenied, "Nobody answered in time.")
+		return "Nobody answered in time."
 	case a.Outcome == trace.Canceled && a.Reason == "":
-		return j.end(trace.ToolDenied, "The permission request was withdrawn.")
+		return "The permission request was withdrawn."
 	default:
-		return j.end(trace.ToolDenied, a.Reason)
+		return a.Reason
 	}
 }
 
-func (j *job) end(s trace.ToolStatus, why string) bool {
-	j.call.Result = &trace.ToolResult{ToolCallID: j.call.ID, Status: s, Error: why}
-	return false
-}
-
-// do runs a call.
-func (l *loop) do(ctx context.Context, j *job) {
-	output, err := j.run(context.WithValue(ctx, recordKey{}, l.recorder(j.call.ID)), printer{l.b, j.call.ID})
-	r := trace.ToolResult{ToolCallID: j.call.ID, Status: trace.ToolCompleted, Output: output}
+// do runs a call. A panic of a tool fails the call, and not the gateway.
+func (l *loop) do(ctx context.Context, j *job) (r trace.ToolResult) {
+	defer func() {
+		if p := recover(); p != nil {
+			r = trace.ToolResult{Status: trace.ToolFailed, Error: fmt.Sprintf("the tool %s broke: %v\n%s", j.tool.Name, p, debug.Stack())}
+		}
+	}()
+	var err error
+	r.Status = trace.ToolCompleted
+	if shown := (running{l.b, j.call.ID}); ctx.Err() == nil {
+		r.Output, err = j.tool.Run(context.WithValue(ctx, runningKey{}, shown), j.call.Input, shown)
+	}
 	switch {
 	case ctx.Err() != nil:
 		r.Status, r.Error = trace.ToolCanceled, "The turn was stopped."
 	case err != nil:
 		r.Status, r.Error = trace.ToolFailed, err.Error()
 	}
-	j.call.Result = &r
+	return r
 }
 
-// run calls the tool. A panic of a tool fails the call, and not the gateway.
-func (j *job) run(ctx context.Context, out io.Writer) (output json.RawMessage, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the tool %s broke: %v\n%s", j.tool.Name, p, debug.Stack())
-		}
-	}()
-	if ctx.Err() != nil {
-		return nil, errors.New("the turn was stopped before the call began")
-	}
-	return j.tool.Run(ctx, j.call.Input, out)
-}
-
-// printer shows what a call prints while it runs.
-type printer struct {
+// running is a call that runs.
+type running struct {
 	b      *trace.Builder
 	callID string
 }
 
-// Write implements io.Writer. It never fails.
-func (p printer) Write(text []byte) (int, error) {
-	p.b.ToolResultDelta(p.callID, strings.ToValidUTF8(string(text), "\uFFFD"))
+type runningKey struct{}
+
+// Write implements io.Writer: it shows what the call prints, and never fails.
+func (r running) Write(text []byte) (int, error) {
+	r.b.ToolResultDelta(r.callID, strings.ToValidUTF8(string(text), "\uFFFD"))
 	return len(text), nil
-}
-
-type recordKey struct{}
-
-// recorder returns what Changed calls.
-func (l *loop) recorder(toolCallID string) func(trace.FileChange) {
-	return func(c trace.FileChange) {
-		c.ToolCallID = toolCallID
-		l.b.Emit(c)
-	}
 }
 
 // Changed puts on record that the call that runs with ctx has changed a file.
 func Changed(ctx context.Context, c trace.FileChange) {
-	if record, ok := ctx.Value(recordKey{}).(func(trace.FileChange)); ok {
-		record(c)
+	if r, ok := ctx.Value(runningKey{}).(running); ok {
+		c.ToolCallID = r.callID
+		r.b.Emit(c)
 	}
 }

@@ -8,5 +8,6 @@
 // The loop keeps no conversation of its own. [History] rebuilds the messages from the
 // records of the gateway.
 //
-// [Files] and [Shell] are the usual tools: they work inside the workspace.
+// [New] makes a tool of a Go function. Package worktool has the usual tools for the
+// workspace, and package mcptool those of MCP servers.
 package toolloop

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/agent/toolloop/worktool"
 	"github.com/tributary-dev/tributary/workspace"
 	"github.com/tributary-dev/tributary/workspace/workspacetest"
 )
@@ -25,7 +26,7 @@ func TestEscapes(t *testing.T) {
 						t.Fatal(err)
 					}
 					t.Cleanup(func() { _ = d.Close() })
-					call := caller(t, toolloop.Files(d))
+					call := caller(t, worktool.Files(d))
 					return workspacetest.User{
 						Read: func(path string) (string, error) {
 							text, err := call(reader, map[string]any{"path": path, "pattern": "."})

@@ -19,25 +19,27 @@ type Past struct {
 // History rebuilds the conversation from the records of the gateway. Every call has a
 // result, and the user's and the assistant's messages follow the order of the turns.
 func History(ctx context.Context, host agent.Host) (Past, error) {
-	m := memory{calls: map[string]place{}, asked: map[string]string{}}
+	m := memory{asked: map[string]string{}}
 	for r, err := range host.History(ctx) {
 		if err != nil {
 			return Past{}, fmt.Errorf("read the conversation so far: %w", err)
 		}
 		m.take(r)
 	}
-	return Past{Messages: m.tidy(), Usage: m.usage}, nil
+	past := Past{Usage: m.usage}
+	for _, x := range m.messages {
+		if x.Role == trace.RoleUser || x.Text != "" || len(x.Calls) > 0 {
+			past.Messages = Append(past.Messages, x)
+		}
+	}
+	return past, nil
 }
-
-// place is where a call stands.
-type place struct{ message, call int }
 
 // memory folds records into messages.
 type memory struct {
 	messages []Message
 	open     bool              // the last message is the assistant's and goes on
-	calls    map[string]place  // by turn and id of the call
-	asked    map[string]string // the key in calls, by the id of a permission request
+	asked    map[string]string // the id of a call, by that of its permission request
 	usage    trace.Usage
 }
 
@@ -45,9 +47,7 @@ func (m *memory) take(r trace.Record) {
 	own := r.Actor == trace.Agent
 	switch p := r.Payload.(type) { //nolint:gochecksumtype // the others are nothing that a model is told
 	case trace.Prompt:
-		m.messages, m.open = append(m.messages, Message{ID: p.Message.ID, Role: trace.RoleUser, Parts: p.Message.Parts}), false
-	case trace.Reply:
-		m.messages, m.open = append(m.messages, Message{ID: p.MessageID, Role: trace.RoleAssistant}), true
+		m.messages, m.open = append(m.messages, Message{Role: trace.RoleUser, Parts: p.Message.Parts}), false
 	case trace.Step:
 		m.open = m.open && p.Phase != trace.PhaseStart
 	case trace.Message:
@@ -60,24 +60,22 @@ func (m *memory) take(r trace.Record) {
 		}
 	case trace.ToolCall:
 		if own {
-			m.call(r.Turn+" "+p.ToolCallID, Call{ID: p.ToolCallID, Name: p.RawName, Input: p.Input})
+			m.call(p)
 		}
 	case trace.PermissionRequest:
-		m.asked[p.RequestID] = r.Turn + " " + p.ToolCallID
+		m.asked[p.RequestID] = p.ToolCallID
 	case trace.PermissionResponse:
 		if c := m.find(m.asked[p.RequestID]); c != nil && len(p.UpdatedInput) > 0 {
 			c.Input = p.UpdatedInput
 		}
 	case trace.ToolResult:
-		if c := m.find(r.Turn + " " + p.ToolCallID); c != nil {
+		if c := m.find(p.ToolCallID); c != nil {
 			c.Result = &p
 		}
 	case trace.Usage:
 		if p.Scope == trace.UsageStep {
 			m.usage = Sum(m.usage, p)
 		}
-	case trace.Rewind:
-		m.rewind(p.To)
 	}
 }
 
@@ -89,60 +87,25 @@ func (m *memory) last() *Message {
 	return &m.messages[len(m.messages)-1]
 }
 
-// call notes a call. A call that is told again ran with the later input.
-func (m *memory) call(key string, c Call) {
-	if earlier := m.find(key); earlier != nil {
-		earlier.Name, earlier.Input = c.Name, c.Input
+// call notes a call. A call that is on record twice ran with the later input.
+func (m *memory) call(p trace.ToolCall) {
+	last, c := m.last(), Call{ID: p.ToolCallID, Name: p.RawName, Input: p.Input}
+	if i := slices.IndexFunc(last.Calls, func(c Call) bool { return c.ID == p.ToolCallID }); i >= 0 {
+		last.Calls[i] = c
 		return
 	}
-	last := m.last()
 	last.Calls = append(last.Calls, c)
-	m.calls[key] = place{message: len(m.messages) - 1, call: len(last.Calls) - 1}
 }
 
-func (m *memory) find(key string) *Call {
-	at, ok := m.calls[key]
-	if !ok || at.message >= len(m.messages) || at.call >= len(m.messages[at.message].Calls) {
-		return nil
-	}
-	return &m.messages[at.message].Calls[at.call]
-}
-
-// rewind takes back the named message and all that follow.
-func (m *memory) rewind(to string) {
-	i := slices.IndexFunc(m.messages, func(x Message) bool { return x.ID == to })
-	if i < 0 {
-		return
-	}
-	m.messages, m.open = m.messages[:i], false
-	for key, at := range m.calls {
-		if at.message >= i {
-			delete(m.calls, key)
+// find returns the newest call of an id: ids are unique within a turn only.
+func (m *memory) find(id string) *Call {
+	for _, x := range slices.Backward(m.messages) {
+		i := slices.IndexFunc(x.Calls, func(c Call) bool { return c.ID == id })
+		if i >= 0 {
+			return &x.Calls[i]
 		}
 	}
-}
-
-// tidy drops empty answers and joins prompts that had no answer, because some models
-// take only conversations in which user and assistant take turns.
-func (m *memory) tidy() []Message {
-	var all []Message
-	for _, x := range m.messages {
-		if x.Role == trace.RoleAssistant && x.Text == "" && len(x.Calls) == 0 {
-			continue
-		}
-		all = Append(all, x)
-	}
-	return all
-}
-
-// Append adds a message to a conversation. A user's message behind another one of a user
-// becomes a part of that.
-func Append(all []Message, x Message) []Message {
-	if n := len(all); x.Role == trace.RoleUser && n > 0 && all[n-1].Role == trace.RoleUser {
-		all[n-1].Parts = slices.Concat(all[n-1].Parts, x.Parts)
-		return all
-	}
-	return append(all, x)
+	return nil
 }
 
 // Sum adds what was used. Costs add up only where they are known.

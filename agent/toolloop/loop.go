@@ -1,27 +1,15 @@
 package toolloop
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
-
-// Tool is something that the model can call.
-type Tool struct {
-	Name        string
-	Description string
-	// Schema is the JSON Schema of the input, an object.
-	Schema json.RawMessage
-	// Run does the work. Run writes text to out to show it while the call runs. An error
-	// fails the call, and the model is told. Run returns soon after ctx ends.
-	Run func(ctx context.Context, input json.RawMessage, out io.Writer) (json.RawMessage, error)
-}
 
 // Model makes model calls.
 type Model interface {
@@ -76,28 +64,38 @@ var errInterrupted = errors.New("the person who denied a call ended the turn")
 
 // Run plays a turn: messages end with the prompt. Run tells b how the turn ended.
 func Run(ctx context.Context, host agent.Host, b *trace.Builder, m Model, messages []Message, tools []Tool, o Options) {
-	if o.MaxSteps == 0 {
-		o.MaxSteps = MaxSteps
-	}
+	o.MaxSteps = cmp.Or(o.MaxSteps, MaxSteps)
 	l := &loop{Options: o, host: host, b: b, model: m, tools: tools}
 	ctx, interrupt := context.WithCancelCause(ctx)
 	defer interrupt(nil)
-	b.End(l.run(ctx, interrupt, messages))
+	finish, err := l.run(ctx, interrupt, messages)
+	fault, _ := errors.AsType[*Fault](err)
+	switch {
+	case errors.Is(context.Cause(ctx), errInterrupted):
+		b.End(trace.Stop{Reason: "interrupted", Outcome: trace.OutcomeCanceled})
+	case ctx.Err() != nil:
+		b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
+	case fault != nil:
+		b.End(trace.Stop{Reason: cmp.Or(fault.Reason, "error"), Outcome: trace.OutcomeFailed, Error: err.Error()})
+	case err != nil:
+		b.End(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: err.Error()})
+	default:
+		b.End(trace.Stop{Reason: string(finish), Outcome: trace.OutcomeCompleted})
+	}
 }
 
-func (l *loop) run(ctx context.Context, interrupt context.CancelCauseFunc, messages []Message) trace.Stop {
+// run makes model calls and runs their tools until the model calls no more tools.
+func (l *loop) run(ctx context.Context, interrupt context.CancelCauseFunc, messages []Message) (Finish, error) {
 	for range l.MaxSteps {
 		if ctx.Err() != nil {
-			return stopped(ctx)
+			return "", ctx.Err()
 		}
 		l.b.StepStart(trace.Step{})
 		said, finish, err := l.model.Step(ctx, messages, l.tools, l.b)
-		switch {
-		case ctx.Err() != nil:
-			return stopped(ctx)
-		case err != nil:
-			return failed(err)
-		case len(said.Calls) == 0:
+		if err != nil || ctx.Err() != nil {
+			return "", err
+		}
+		if len(said.Calls) == 0 {
 			l.b.StepEnd()
 			return l.end(finish)
 		}
@@ -105,37 +103,16 @@ func (l *loop) run(ctx context.Context, interrupt context.CancelCauseFunc, messa
 		l.calls(ctx, interrupt, said.Calls)
 		messages = append(messages, said)
 	}
-	if ctx.Err() != nil {
-		return stopped(ctx)
-	}
-	return failed(&Fault{Reason: "max_steps", Sentence: fmt.Sprintf("The turn reached its limit of %d model calls: ask the agent to go on, or raise max_steps.", l.MaxSteps)})
+	return "", &Fault{Reason: "max_steps", Sentence: fmt.Sprintf("The turn reached its limit of %d model calls: ask the agent to go on, or raise max_steps.", l.MaxSteps)}
 }
 
-func (l *loop) end(finish Finish) trace.Stop {
+func (l *loop) end(finish Finish) (Finish, error) {
 	switch finish {
 	case Filtered:
-		return failed(&Fault{Reason: string(Filtered), Sentence: "The model's server held the answer back because of its content: ask in other words."})
+		return "", &Fault{Reason: string(Filtered), Sentence: "The model's server held the answer back because of its content: ask in other words."}
 	case Length:
 		l.b.Emit(trace.Error{Code: string(Length), Message: "The answer reached the model's limit and is cut off: ask the agent to go on, or raise the limit."})
 	case Refused, Done:
-	default:
-		finish = Done
 	}
-	return trace.Stop{Reason: string(finish), Outcome: trace.OutcomeCompleted}
-}
-
-func stopped(ctx context.Context) trace.Stop {
-	if errors.Is(context.Cause(ctx), errInterrupted) {
-		return trace.Stop{Reason: "interrupted", Outcome: trace.OutcomeCanceled}
-	}
-	return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}
-}
-
-func failed(err error) trace.Stop {
-	stop := trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: err.Error()}
-	var f *Fault
-	if errors.As(err, &f) && f.Reason != "" {
-		stop.Reason = f.Reason
-	}
-	return stop
+	return cmp.Or(finish, Done), nil
 }

@@ -2,8 +2,8 @@ package toolloop
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
@@ -16,8 +16,6 @@ const MaxAnswer = 64 << 10
 // Message is a message of the conversation, as a model needs it. A call and its result
 // are one value, so no reader can part them.
 type Message struct {
-	// ID is the gateway's id of the message, or "".
-	ID string
 	// Role is the user's or the assistant's.
 	Role trace.Role
 	// Parts are the words and files of a user.
@@ -46,43 +44,47 @@ type Call struct {
 
 // UserMessage is the message of a prompt.
 func UserMessage(p agent.Prompt) Message {
-	return Message{ID: p.Message.ID, Role: trace.RoleUser, Parts: p.Message.Parts}
+	return Message{Role: trace.RoleUser, Parts: p.Message.Parts}
+}
+
+// Append adds a message to a conversation. A user's message that follows another user's
+// message becomes a part of it, because some models want user and assistant to take turns.
+func Append(all []Message, x Message) []Message {
+	if n := len(all); x.Role == trace.RoleUser && n > 0 && all[n-1].Role == trace.RoleUser {
+		all[n-1].Parts = slices.Concat(all[n-1].Parts, x.Parts)
+		return all
+	}
+	return append(all, x)
 }
 
 // Answer is what the model is told of the call.
 func (c Call) Answer() string {
-	r := c.Result
-	if r == nil {
+	if c.Result == nil {
 		return "The turn ended before the call had a result."
 	}
-	var said []string
-	if text := plain(r.Output); text != "" {
-		said = append(said, clip(text))
-	}
-	switch why := strings.TrimSpace(r.Error); r.Status {
-	case trace.ToolDenied:
-		said = append(said, strings.TrimSpace("The call was denied and did not run. "+why))
-	case trace.ToolCanceled:
-		said = append(said, strings.TrimSpace("The call was stopped. "+why))
-	case trace.ToolFailed:
-		said = append(said, "Error: "+clip(why))
-	case trace.ToolCompleted:
-	}
-	if len(said) == 0 {
+	prefix := map[trace.ToolStatus]string{
+		trace.ToolDenied:   "The call was denied and did not run. ",
+		trace.ToolCanceled: "The call was stopped. ",
+		trace.ToolFailed:   "Error: ",
+	}[c.Result.Status]
+	why := clip(strings.TrimSpace(prefix + c.Result.Error))
+	switch text := clip(plain(c.Result.Output)); {
+	case text == "" && why == "":
 		return "The call succeeded and printed nothing."
+	case text == "" || why == "":
+		return text + why
+	default:
+		return text + "\n" + why
 	}
-	return strings.Join(said, "\n")
 }
 
-// plain is a JSON value as text: a string without its quotes.
+// plain is a JSON value as text: a string without its quotes, and null as nothing.
 func plain(raw json.RawMessage) string {
 	var text string
-	switch {
-	case json.Unmarshal(raw, &text) == nil: // null, too
-		return text
-	default:
+	if json.Unmarshal(raw, &text) != nil {
 		return string(raw)
 	}
+	return text
 }
 
 // clip leaves out the middle of a long text.
@@ -90,12 +92,6 @@ func clip(text string) string {
 	if len(text) <= MaxAnswer {
 		return text
 	}
-	head, tail := text[:MaxAnswer/2], text[len(text)-MaxAnswer/2:]
-	for len(head) > 0 && !utf8.RuneStart(text[len(head)]) {
-		head = head[:len(head)-1]
-	}
-	for len(tail) > 0 && !utf8.RuneStart(tail[0]) {
-		tail = tail[1:]
-	}
-	return head + "\n[the middle is left out here]\n" + tail
+	text = text[:MaxAnswer/2] + "\n[the middle is left out here]\n" + text[len(text)-MaxAnswer/2:]
+	return strings.ToValidUTF8(text, "")
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/agent/toolloop/worktool"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -67,7 +68,7 @@ func TestFileTools(t *testing.T) {
 		{"edit_file", `{"path":"a.txt","old_text":"four","new_text":"E"}`, "does not occur"},
 		{"edit_file", `{"path":"a.txt","old_text":"","new_text":"E"}`, "old_text is empty"},
 	} {
-		if got, _ := use(t, toolloop.Files(dir), c.tool, c.input); !strings.Contains(got, c.want) {
+		if got, _ := use(t, worktool.Files(dir), c.tool, c.input); !strings.Contains(got, c.want) {
 			t.Errorf("%s %s: got %q, want %q", c.tool, c.input, got, c.want)
 		}
 	}
@@ -84,7 +85,7 @@ func TestChangesOfFilesAreOnRecordWithADiff(t *testing.T) {
 		{"write_file", `{"path":"new/b.txt","content":"hello\n"}`, trace.FileCreated, "+hello\n"},
 		{"write_file", `{"path":"a.txt","content":"all new\n"}`, trace.FileModified, "+all new\n"},
 	} {
-		said, events := use(t, toolloop.Files(dir), c.tool, c.input)
+		said, events := use(t, worktool.Files(dir), c.tool, c.input)
 		changes := agenttest.Each[trace.FileChange](events)
 		if len(changes) != 1 || changes[0].Change != c.change || changes[0].ToolCallID != "c1" || !strings.Contains(changes[0].Diff, c.diff) {
 			t.Errorf("%s %s: the record has %+v, and the model was told %q", c.tool, c.input, changes, said)
@@ -108,14 +109,14 @@ func TestTwoEditsOfOneStepBothSurvive(t *testing.T) {
 	}
 	host := agenttest.NewHost()
 	host.OnPermit = choose(trace.AllowOnce)
-	play(t, host, &script{messages: []toolloop.Message{said}}, toolloop.Files(dir), toolloop.Options{})
+	play(t, host, &script{messages: []toolloop.Message{said}}, worktool.Files(dir), toolloop.Options{})
 	data, _, err := dir.ReadFile("b.txt")
 	if err != nil || string(data) != strings.Repeat("done\n", 20) {
 		t.Errorf("the file is %q, %v", data, err)
 	}
 }
 
-func shell(t *testing.T, s toolloop.Shell) []toolloop.Tool {
+func shell(t *testing.T, s worktool.Shell) []toolloop.Tool {
 	t.Helper()
 	if s.Dir == "" {
 		s.Dir = t.TempDir()
@@ -142,14 +143,14 @@ func TestBash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := use(t, shell(t, toolloop.Shell{}), "bash", string(in)); !strings.Contains(got, c.want) {
+		if got, _ := use(t, shell(t, worktool.Shell{}), "bash", string(in)); !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.command, got, c.want)
 		}
 	}
 }
 
 func TestBashKeepsTheBeginningAndTheEndOfMuchOutput(t *testing.T) {
-	got, _ := use(t, shell(t, toolloop.Shell{MaxOutput: 1000}), "bash", `{"command":"echo first; seq 100000; echo last"}`)
+	got, _ := use(t, shell(t, worktool.Shell{MaxOutput: 1000}), "bash", `{"command":"echo first; seq 100000; echo last"}`)
 	if len(got) > 1200 || !strings.HasPrefix(got, "first\n") || !strings.HasSuffix(got, "last\n") || !strings.Contains(got, "bytes are left out") {
 		t.Errorf("%d bytes are kept: %.100q … %q", len(got), got, got[max(0, len(got)-100):])
 	}
@@ -158,7 +159,7 @@ func TestBashKeepsTheBeginningAndTheEndOfMuchOutput(t *testing.T) {
 func TestCommandThatTakesTooLongIsEndedWithItsGroup(t *testing.T) {
 	dir := t.TempDir()
 	began := time.Now()
-	got, _ := use(t, shell(t, toolloop.Shell{Dir: dir, Time: 300 * time.Millisecond}), "bash", `{"command":"sleep 61 & echo $! >pid; echo begun; wait"}`)
+	got, _ := use(t, shell(t, worktool.Shell{Dir: dir, Time: 300 * time.Millisecond}), "bash", `{"command":"sleep 61 & echo $! >pid; echo begun; wait"}`)
 	if !strings.Contains(got, "begun") || !strings.Contains(got, "ended after 300ms") || time.Since(began) > 10*time.Second {
 		t.Errorf("after %s the model was told %q", time.Since(began), got)
 	}
@@ -179,7 +180,7 @@ func TestStopEndsTheCommandWithItsGroup(t *testing.T) {
 		}
 	}()
 	said := toolloop.Message{Calls: []toolloop.Call{{ID: "c1", Name: "bash", Input: json.RawMessage(`{"command":"sleep 62 & echo $! >pid; touch ready; wait"}`)}}}
-	events := playUntil(ctx, t, host, &script{messages: []toolloop.Message{said}}, shell(t, toolloop.Shell{Dir: dir}), toolloop.Options{})
+	events := playUntil(ctx, t, host, &script{messages: []toolloop.Message{said}}, shell(t, worktool.Shell{Dir: dir}), toolloop.Options{})
 	if got := statuses(events); len(got) != 1 || got[0] != "c1 canceled" {
 		t.Errorf("the call ended as %v", got)
 	}
@@ -212,7 +213,7 @@ func TestOutputIsShownWhileACommandRuns(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = choose(trace.AllowOnce)
 	said := toolloop.Message{Calls: []toolloop.Call{{ID: "c1", Name: "bash", Input: json.RawMessage(`{"command":"for i in 1 2 3; do echo line $i; sleep 0.3; done"}`)}}}
-	events := play(t, host, &script{messages: []toolloop.Message{said}}, append(shell(t, toolloop.Shell{}), echo("one", &ran)), toolloop.Options{})
+	events := play(t, host, &script{messages: []toolloop.Message{said}}, append(shell(t, worktool.Shell{}), echo("one", &ran)), toolloop.Options{})
 	if n := len(agenttest.Each[trace.ToolResultProgress](events)); n < 2 {
 		t.Errorf("the output was shown %d times", n)
 	}

@@ -27,9 +27,7 @@ func TestRealAgentsTellTheSame(t *testing.T) {
 			}
 		})
 	}
-	if !t.Failed() {
-		checkTable(t, found)
-	}
+	checkTable(t, found)
 }
 
 // examine runs one agent through all scripts.
@@ -70,7 +68,11 @@ func examine(t *testing.T, k realagent.Kind) (r row, ok bool) {
 func (b *bench) checkTurn(t *testing.T, s script, turn []trace.Record) {
 	t.Helper()
 	want, why := expected(b.agent.Name, s)
-	if got := shapeOf(turn); want != "" && got != want {
+	got := shapeOf(turn)
+	if slices.Contains(textComesLate(), b.agent.Name) {
+		got, want = strings.ReplaceAll(got, "message ", ""), strings.ReplaceAll(want, "message ", "")
+	}
+	if want != "" && got != want {
 		t.Errorf("the turn's shape is\n  %s\nwant%s\n  %s", got, why, want)
 	}
 	open := map[string]bool{}

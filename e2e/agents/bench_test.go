@@ -37,6 +37,8 @@ type bench struct {
 	config  string
 	server  *launch.Server
 	session string
+	// secrets are variables of the gateway's own environment.
+	secrets []string
 	// seen are the durable records so far.
 	seen []trace.Record
 }
@@ -47,6 +49,7 @@ func newBench(t *testing.T, k realagent.Kind) *bench {
 	settings := map[string]any{"adapter": k.Name}
 	if b.agent.Path != "" {
 		settings["command"], settings["env"] = b.agent.Path, b.agent.Settings
+		settings["allow_bypass"] = k.Name == "pi" // it asks nobody
 	}
 	if k.Options != nil {
 		maps.Copy(settings, k.Options(b.agent.Room))
@@ -66,7 +69,7 @@ func newBench(t *testing.T, k realagent.Kind) *bench {
 func (b *bench) start() {
 	b.Helper()
 	cmd := exec.Command(os.Getenv(gateway), "serve", "--listen", "127.0.0.1:0", "--data", b.data, "--config", b.config, "--cwd", b.agent.Dir)
-	cmd.Env = realagent.Pairs(realagent.ClosedEnv(b.agent.Home, b.agent.Tmp))
+	cmd.Env = append(realagent.Pairs(realagent.ClosedEnv(b.agent.Home, b.agent.Tmp)), b.secrets...)
 	s, err := launch.Start(b.Context(), cmd)
 	if err != nil {
 		b.Fatal(err)

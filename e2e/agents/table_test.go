@@ -4,6 +4,7 @@ package agents_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,11 +53,17 @@ func (r row) differences() string {
 	for _, s := range append(scripts(), recall()) {
 		if d, ok := known()[r.kind.Name][s.name]; ok {
 			shape := "not played"
+			if d.free {
+				shape = "not compared"
+			}
 			if d.shape != "" {
 				shape = "`" + d.shape + "`"
 			}
 			list = append(list, s.name+": "+shape+" ("+d.why+")")
 		}
+	}
+	if slices.Contains(textComesLate(), r.kind.Name) {
+		list = append(list, "all: its text may come behind the call that it stands before, so messages are not compared")
 	}
 	if list == nil {
 		list = []string{"none"}

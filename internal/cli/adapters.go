@@ -23,7 +23,7 @@ import (
 func builtIn() catalog {
 	return catalog{
 		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
-		openaiAdapter(), opencodeAdapter(), runnerAdapter(),
+		openai.Adapter("openai"), opencodeAdapter(), runnerAdapter(),
 	}
 }
 
@@ -33,11 +33,12 @@ func acpAdapter() agent.Adapter {
 		presets = append(presets, p.Preset)
 	}
 	return agent.Adapter{
-		Name: "acp", Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
+		Name: "acp", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			preset, _ := acp.FindPreset(s.Preset) // a command line of the user's own has none
 			tools, _ := toolkind.For(s.Preset)    // as above: the agent says of each tool what kind it is
-			return acp.Runtime{Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}, nil
+			r := acp.Runtime{Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}
+			return r, r.Validate(s.Options)
 		},
 		Decoder: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) },
 	}
@@ -82,13 +83,6 @@ func commandAdapter() agent.Adapter {
 	}
 }
 
-func openaiAdapter() agent.Adapter {
-	return agent.Adapter{
-		Name: "openai", Needs: "url", InProcess: true, New: openai.New,
-		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
-	}
-}
-
 func codexAdapter() agent.Adapter {
 	return agent.Adapter{
 		Name: "codex", Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
@@ -110,7 +104,7 @@ func codexAdapter() agent.Adapter {
 func opencodeAdapter() agent.Adapter {
 	const allows = `"permission"\s*:\s*(\{[^}]*)?"allow"` // rules of a sub-agent, which come before those of the gateway
 	return agent.Adapter{
-		Name: "opencode", Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
+		Name: "opencode", Remembers: true, Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
 		Environ: []string{
 			"OPENCODE_*", "KILO_*", "ANTHROPIC_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_*", "GOOGLE_*",
 			"!OPENCODE_SERVER_PASSWORD", "!OPENCODE_SERVER_USERNAME", // of a server that runs already

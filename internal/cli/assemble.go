@@ -79,6 +79,9 @@ func (s *setup) agent(name string) (session.Agent, error) {
 	if m.bypass != "" && !a.AllowBypass {
 		return session.Agent{}, s.Fault(at, "has %s, by which the agent acts without asking: remove it and write a policy, or set allow_bypass: true", m.bypass)
 	}
+	if m.preset.AsksNobody && !a.AllowBypass {
+		return session.Agent{}, s.Fault(at, "runs the agent %s, which has no permission requests and runs every command unasked: set allow_bypass: true if that is meant", m.preset.Name)
+	}
 	runtime, err := m.kind.New(m.settings)
 	if wrong, ok := errors.AsType[*agent.SettingError](err); ok {
 		return session.Agent{}, s.Fault(at+"."+wrong.Key, "%s", wrong.Sentence)

@@ -16,18 +16,19 @@ func bypasses() []agent.Bypass {
 		// Claude Code
 		always("--dangerously-skip-permissions"), always("--allow-dangerously-skip-permissions"),
 		always("--permission-mode", "bypassPermissions", "acceptEdits", "dontAsk", "auto"),
-		always("--settings"), always("--allowedTools"), always("--allowed-tools"), always("--permission-prompt-tool"),
+		always("--settings"), always("--plugin-dir"), always("--agents", "*permissionmode*bypasspermissions*", "*permissionmode*acceptedits*", "*permissionmode*dontask*"), always("--allowedTools"), always("--allowed-tools"), always("--permission-prompt-tool"),
 		// Codex
 		always("--dangerously-bypass-approvals-and-sandbox"), always("--full-auto"),
 		always("--ask-for-approval", "never"), always("--sandbox", "danger-full-access"),
-		always("-c", "approval_policy=never", "sandbox_mode=danger-full-access"), always("--config", "approval_policy=never", "sandbox_mode=danger-full-access"),
+		always("-c", "*approval_policy=never", "*sandbox_mode=danger-full-access"), always("--config", "*approval_policy=never", "*sandbox_mode=danger-full-access"),
 		{Flag: "-a", Values: []string{"never"}, Of: []string{"codex"}},
 		{Flag: "-s", Values: []string{"danger-full-access"}, Of: []string{"codex"}},
 		// Gemini, Qwen and their like
-		always("--yolo"), always("--approval-mode", "yolo", "auto_edit", "auto-edit"),
+		always("--yolo"), always("--approval-mode", "yolo", "auto_edit", "auto-edit", "autoedit"), always("--approvalMode", "yolo", "auto_edit", "auto-edit", "autoedit"),
 		{Flag: "-y", Of: []string{"gemini", "qwen"}},
 		// Copilot
 		always("--allow-all-tools"), always("--allow-all"), always("--allow-tool"),
+		{Variable: "COPILOT_ALLOW_ALL", Values: []string{"true", "1", "yes"}},
 		// OpenCode and Kilo
 		{Variable: "OPENCODE_PERMISSION", Values: []string{"*allow*"}},
 		{Variable: "OPENCODE_CONFIG_CONTENT", Values: []string{"*permission*allow*"}},
@@ -55,7 +56,10 @@ func bypass(known []agent.Bypass, command string, args, env []string) string {
 				continue
 			}
 			flag, value, joined := strings.Cut(arg, "=")
+			short, tied := strings.CutPrefix(arg, b.Flag)
 			switch {
+			case tied && short != "" && len(b.Flag) == len("-x") && b.Values != nil && b.Counts(strings.TrimPrefix(short, "=")): // such as -cKEY=VALUE
+				return arg
 			case flag != b.Flag:
 			case b.Values == nil, joined && b.Counts(value):
 				return arg

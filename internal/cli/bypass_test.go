@@ -18,6 +18,8 @@ func TestArgumentsThatBypassPermissionsAreRefused(t *testing.T) {
 		`--dangerously-bypass-approvals-and-sandbox`, `--yolo`, `--full-auto`, `--ask-for-approval, never`, `--ask-for-approval=never`, `--sandbox=danger-full-access`,
 		`-c, approval_policy=never`, `-c, "approval_policy = \"never\""`, `--config, sandbox_mode='danger-full-access'`, `--config=approval_policy=never`,
 		`--approval-mode, yolo`, `--approval-mode=yolo`, `"@google/gemini-cli", -y`, `qwen, -y`, `--allow-all-tools`,
+		`-capproval_policy=never`, `-c=approval_policy=never`, `-c, profiles.x.approval_policy=never`, `codex, -anever`, `codex, -sdanger-full-access`, `--approvalMode=yolo`,
+		`--plugin-dir, x`, `--agents, '{"x":{"permissionMode":"bypassPermissions"}}'`,
 	} {
 		conf := file(t, "tributary.yaml", "agents:\n  claude: {args: ["+args+"]}\n")
 		for _, run := range [][]string{{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--cwd", t.TempDir()}, {"run", "hello"}, {"agents"}} {
@@ -28,7 +30,7 @@ func TestArgumentsThatBypassPermissionsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, env := range []string{`OPENCODE_PERMISSION: '{"*":"allow"}'`, `OPENCODE_CONFIG_CONTENT: '{"permission": {"bash": "allow"}}'`, `GOOSE_MODE: auto`} {
+	for _, env := range []string{`OPENCODE_PERMISSION: '{"*":"allow"}'`, `OPENCODE_CONFIG_CONTENT: '{"permission": {"bash": "allow"}}'`, `GOOSE_MODE: auto`, `COPILOT_ALLOW_ALL: "true"`} {
 		conf := file(t, "tributary.yaml", "agents:\n  claude: {env: {"+env+"}}\n")
 		command(t, "", "agents", "--config", conf).want(t, exitUsage, "by which the agent acts without asking")
 	}
@@ -83,5 +85,15 @@ func TestSettingsFilesOfTheAgentThatAllowAreNamed(t *testing.T) {
 				t.Errorf("%s: %s, want %s", name, got, want)
 			}
 		}
+	}
+}
+
+// An agent without permission requests runs only where the configuration says so.
+func TestAnAgentThatAsksNobodyIsRefused(t *testing.T) {
+	t.Parallel()
+	conf := file(t, "tributary.yaml", "agents:\n  pi: {}\n")
+	r := command(t, "", "serve", "--config", conf, "--data", t.TempDir())
+	if !strings.Contains(r.errors, "runs every command unasked: set allow_bypass: true") {
+		t.Errorf("serve said: %s", r.errors)
 	}
 }

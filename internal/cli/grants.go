@@ -54,6 +54,9 @@ func (s *setup) warnings(name string) []string {
 		return nil
 	}
 	var all []string
+	if m.preset.AsksNobody {
+		all = append(all, "it has no permission requests and runs every command unasked")
+	}
 	if m.bypass != "" {
 		all = append(all, "its setting "+m.bypass+" lets it act without asking")
 	}

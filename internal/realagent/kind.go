@@ -72,6 +72,7 @@ func Kinds() []Kind {
 			Name: "pi", Vars: piEnv, Files: piFiles,
 			Package: Package{Name: "pi-acp", Version: "0.0.34", Command: "pi-acp", Lock: "pi"},
 		},
+		{Name: "openai", Options: openaiOptions}, // lives in the gateway
 	}
 }
 

@@ -187,6 +187,10 @@ func piFiles(r Room) map[string]string {
 	}
 }
 
+func openaiOptions(r Room) map[string]any {
+	return map[string]any{"url": r.URL + "/v1", "model": "scripted-1", "options": map[string]any{"retries": 1}}
+}
+
 func asJSON(v any) string {
 	raw, _ := json.Marshal(v) // of maps and strings
 	return string(raw)

@@ -39,7 +39,7 @@ func install(ctx context.Context, all bool, names []string) error {
 		return err
 	}
 	for _, k := range realagent.Kinds() {
-		if !all && !slices.Contains(names, k.Name) && !(k.Everywhere && len(names) == 0) {
+		if k.Package.Name == "" || !all && !slices.Contains(names, k.Name) && !(k.Everywhere && len(names) == 0) {
 			continue
 		}
 		path, err := store.Install(ctx, k.Package)

@@ -1,13 +1,13 @@
-package toolloop
+package worktool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/internal/procio"
 )
 
@@ -28,7 +28,7 @@ type Shell struct {
 }
 
 // Tool returns the tool.
-func (s Shell) Tool() Tool {
+func (s Shell) Tool() toolloop.Tool {
 	if s.Time == 0 {
 		s.Time = 2 * time.Minute
 	}
@@ -38,23 +38,16 @@ func (s Shell) Tool() Tool {
 	if s.MaxOutput == 0 {
 		s.MaxOutput = 1 << 20
 	}
-	return Tool{
-		Name:        "bash",
-		Description: "Runs a command with bash in the workspace and returns what the command prints. The command gets no input.",
-		Schema: schema(fmt.Sprintf(`{"command":{"type":"string"},"timeout":{"type":"integer","description":"Seconds after which the command is ended; %d if absent, %d at most"}}`,
-			int(s.Time.Seconds()), int(s.MaxTime.Seconds())), "command"),
-		Run: s.run,
-	}
+	return toolloop.NewPrinting("bash", fmt.Sprintf("Runs a command with bash in the workspace and returns what the command prints. The command gets no input. "+
+		"The command is ended after %s unless timeout says otherwise, and after %s in any case.", s.Time, s.MaxTime), s.run)
 }
 
-func (s Shell) run(ctx context.Context, raw json.RawMessage, out io.Writer) (json.RawMessage, error) {
-	var in struct {
-		Command string
-		Timeout float64
-	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, fmt.Errorf("the input does not fit: %w", err)
-	}
+type shellInput struct {
+	Command string  `json:"command"`
+	Timeout float64 `json:"timeout,omitempty" jsonschema:"Seconds after which the command is ended"`
+}
+
+func (s Shell) run(ctx context.Context, in shellInput, out io.Writer) (string, error) {
 	limit := s.Time
 	if in.Timeout > 0 {
 		limit = min(time.Duration(in.Timeout*float64(time.Second)), s.MaxTime)
@@ -64,7 +57,7 @@ func (s Shell) run(ctx context.Context, raw json.RawMessage, out io.Writer) (jso
 		Path: "bash", Args: []string{"-c", "exec </dev/null 2>&1\n" + in.Command}, Dir: s.Dir, Env: s.Env, StateDir: s.StateDir, Grace: time.Second,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("bash cannot be started: %w", err)
+		return "", fmt.Errorf("bash cannot be started: %w", err)
 	}
 	defer p.Close() //nolint:errcheck // the group has been killed
 	overtime := fmt.Errorf("the command was ended after %s: run it with a longer timeout, or in smaller steps", limit)
@@ -74,7 +67,7 @@ func (s Shell) run(ctx context.Context, raw json.RawMessage, out io.Writer) (jso
 	kept := &clipper{max: s.MaxOutput}
 	for text, err := p.ReadText(); err == nil; text, err = p.ReadText() {
 		_, _ = kept.Write([]byte(text))
-		_, _ = io.WriteString(out, text) //nolint:errcheck // what is shown meanwhile may get lost
+		_, _ = io.WriteString(out, text)
 	}
 	code := p.ExitCode()
 	switch cause := context.Cause(ctx); {
@@ -85,5 +78,5 @@ func (s Shell) run(ctx context.Context, raw json.RawMessage, out io.Writer) (jso
 	case code > 0:
 		err = fmt.Errorf("exit status %d", code)
 	}
-	return textOutput(kept.String()), err
+	return kept.String(), err
 }

@@ -1,4 +1,4 @@
-package toolloop
+package worktool
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"path"
 	"regexp"
 	"strings"
-
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // Bounds of list_dir and grep.
@@ -20,13 +18,15 @@ const (
 )
 
 // An absent path is the workspace. An empty one is outside, as everywhere.
-type (
-	listInput struct{ Path *string }
-	grepInput struct {
-		Pattern, Include string
-		Path             *string
-	}
-)
+type listInput struct {
+	Path *string `json:"path,omitempty" jsonschema:"The directory, relative to the workspace; . or nothing is the workspace itself"`
+}
+
+type grepInput struct {
+	Pattern string  `json:"pattern"`
+	Path    *string `json:"path,omitempty" jsonschema:"A file or a directory, relative to the workspace; . or nothing is all of it"`
+	Include string  `json:"include,omitempty" jsonschema:"Only files whose name matches, such as *.go"`
+}
 
 func orAll(path *string) string {
 	if path == nil {
@@ -40,25 +40,22 @@ func (f *files) list(_ context.Context, in listInput) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(entries) == 0 {
+		return "[the directory is empty]", nil
+	}
 	var text strings.Builder
 	for i, e := range entries {
 		if i == maxNames {
 			fmt.Fprintf(&text, "[%d more]\n", len(entries)-i)
 			break
 		}
-		text.WriteString(shownEntry(e) + "\n")
-	}
-	if text.Len() == 0 {
-		return "[the directory is empty]", nil
+		text.WriteString(e.Name)
+		if e.Type.IsDir() {
+			text.WriteByte('/')
+		}
+		text.WriteByte('\n')
 	}
 	return text.String(), nil
-}
-
-func shownEntry(e workspace.Entry) string {
-	if e.Type.IsDir() {
-		return e.Name + "/"
-	}
-	return e.Name
 }
 
 // search is one grep.

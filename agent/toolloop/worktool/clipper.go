@@ -1,4 +1,4 @@
-package toolloop
+package worktool
 
 import (
 	"fmt"

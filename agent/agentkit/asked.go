@@ -1,0 +1,69 @@
+package agentkit
+
+import (
+	"encoding/json"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Asked is a request of the agent that is on record and waits for its answer: a
+// permission, or questions.
+type Asked struct {
+	// Effect makes the session wait for the answer.
+	Effect  agent.Effect
+	b       *trace.Builder
+	request string   // the id of the permission request, or ""
+	ids     []string // of the questions
+}
+
+// Permit asks for a permission. native is the agent's own id of the request; reply
+// encodes the answer for the agent.
+func Permit(b *trace.Builder, native string, r trace.PermissionRequest, call trace.ToolCall, reply func(trace.PermissionResponse) json.RawMessage) Asked {
+	id, answer, decided := b.PermissionRequest(r, call)
+	e := agent.Permit{Native: native, RequestID: id, Reply: reply}
+	if decided {
+		e.Decided = &answer
+	}
+	return Asked{Effect: e, b: b, request: id}
+}
+
+// Ask asks questions.
+func Ask(b *trace.Builder, native string, questions []trace.Question, reply func([]trace.Answer) json.RawMessage) Asked {
+	ids := b.Questions(questions...)
+	return Asked{Effect: agent.Ask{Native: native, QuestionIDs: ids, Reply: reply}, b: b, ids: ids}
+}
+
+// Turn is the id of the turn that the request belongs to.
+func (a Asked) Turn() string { return a.b.Turn() }
+
+// Decide puts the answer to a permission request on record.
+func (a Asked) Decide(r trace.PermissionResponse) {
+	if !a.b.Over() {
+		r.RequestID = a.request
+		a.b.PermissionResponse(r)
+	}
+}
+
+// Answer puts the user's answers to questions on record: values for each, in order. A
+// question without values is canceled, by the user or, if canceledBy is "", by the gateway.
+func (a Asked) Answer(values [][]string, canceledBy string) {
+	if a.b.Over() {
+		return
+	}
+	for i, id := range a.ids {
+		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled, By: canceledBy}
+		if i < len(values) && len(values[i]) > 0 {
+			answer.Outcome, answer.Values, answer.By = trace.Selected, values[i], "user"
+		}
+		a.b.Answer(answer)
+	}
+}
+
+// Cancel puts on record that the agent has withdrawn its request.
+func (a Asked) Cancel(reason string) {
+	if a.request != "" {
+		a.Decide(trace.PermissionResponse{Outcome: trace.Canceled, Reason: reason})
+	}
+	a.Answer(nil, "")
+}

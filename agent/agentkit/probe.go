@@ -1,0 +1,50 @@
+package agentkit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/internal/procio"
+)
+
+// Probe runs the program with --version, behind the given arguments, and returns the
+// last line of what it prints.
+func (s Spec) Probe(ctx context.Context, args ...string) (string, error) {
+	out, err := procio.Output(ctx, s.Command, s.Env, append(slices.Clone(args), "--version")...)
+	switch {
+	case procio.NotFound(err):
+		return "", s.NotFound
+	case err != nil:
+		return "", fmt.Errorf("%s: `%s --version` failed: %w", s.Adapter, s.Command, err)
+	}
+	version := lastLine(out)
+	if version == "" {
+		return "", fmt.Errorf("%s: `%s --version` prints nothing: is it %s?", s.Adapter, s.Command, s.Name)
+	}
+	return version, nil
+}
+
+func lastLine(text []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// NotFound is the error when there is no such program. The command is "" unless the
+// configuration sets one; install says how to get the program.
+func NotFound(adapter, name, command, install string) error {
+	if command == "" {
+		return fmt.Errorf("%s was not found on PATH: install it with `%s` or set agents.%s.command", adapter, install, adapter)
+	}
+	return fmt.Errorf("%s was not found: correct agents.%s.command, or install %s with `%s`", command, adapter, name, install)
+}
+
+// Advice is the end of a sentence that says what to do, if the text has one of the signs.
+func Advice(text, what string, signs ...string) string {
+	text = strings.ToLower(text)
+	if slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) }) {
+		return " — " + what
+	}
+	return ""
+}

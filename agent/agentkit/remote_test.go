@@ -1,0 +1,196 @@
+//go:build unix
+
+package agentkit_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func TestAPromptIsPostedAndTheStreamTellsTheTurn(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	_, _, s := attached(t, host)
+	if got := prompt(t.Context(), t, host, s, "hello"); got.said != "You said: hello" || got.stop.Reason != "done" {
+		t.Errorf("the turn said %q and ended with %+v", got.said, got.stop)
+	}
+}
+
+func TestAnAnswerIsPosted(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce}
+	}
+	toy, _, s := attached(t, host)
+	got := prompt(t.Context(), t, host, s, "permit")
+	if !strings.HasSuffix(got.said, "p1: true") || got.stop.Reason != "answered" || !toy.did("/answer") {
+		t.Errorf("the turn said %q and ended with %+v", got.said, got.stop)
+	}
+}
+
+func TestARefusedPromptFailsWithTheServersSentence(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	_, _, s := attached(t, host)
+	if got := prompt(t.Context(), t, host, s, "refuse"); got.stop.Error != "The toy did not take the prompt: not today" {
+		t.Errorf("the turn ended with %+v", got.stop)
+	}
+}
+
+func TestABrokenStreamIsOpenedAgainAndWhatWasMissedIsRead(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"cut": "one\ntwo", "deaf": "told to nobody"} {
+		host := agenttest.NewHost()
+		toy, _, s := attached(t, host)
+		got := prompt(t.Context(), t, host, s, name)
+		if said := strings.Join(strings.Fields(got.said), " "); said != strings.Join(strings.Fields(want), " ") || got.stop.Reason != "done" {
+			t.Errorf("%s: the turn said %q and ended with %+v", name, got.said, got.stop)
+		}
+		toy.mu.Lock()
+		if name == "cut" && toy.opened != 2 {
+			t.Errorf("%s: %d streams were opened", name, toy.opened)
+		}
+		toy.mu.Unlock()
+	}
+}
+
+func TestAStreamWithoutAnyEventIsOpenedAgain(t *testing.T) {
+	t.Parallel()
+	toy, _, _ := attached(t, agenttest.NewHost())
+	toy.mu.Lock()
+	toy.deaf = true
+	toy.mu.Unlock()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		toy.mu.Lock()
+		opened := toy.opened
+		toy.mu.Unlock()
+		if opened > 1 {
+			return
+		}
+	}
+	t.Error("the stream was not opened again")
+}
+
+func TestASilentTurnIsCaughtUp(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	_, _, s := attached(t, host)
+	if got := prompt(t.Context(), t, host, s, "mute"); got.said != "told to nobody" || got.stop.Reason != "done" {
+		t.Errorf("the turn said %q and ended with %+v", got.said, got.stop)
+	}
+}
+
+func TestATurnThatTheServerHasForgottenIsLost(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	_, _, s := attached(t, host)
+	got := prompt(t.Context(), t, host, s, "forget")
+	if got.stop.Reason != trace.ReasonLost || got.stop.Error != "The toy does not work on the prompt any more and has told no end: send the prompt again." {
+		t.Errorf("the turn ended with %+v", got.stop)
+	}
+}
+
+func TestAServerThatCannotBeReachedEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	toy, server, s := attached(t, host)
+	go func() {
+		for !toy.did("/prompt") {
+			time.Sleep(10 * time.Millisecond)
+		}
+		_ = server.Listener.Close()
+		server.CloseClientConnections()
+	}()
+	got := prompt(t.Context(), t, host, s, "wait")
+	if got.stop.Reason != trace.ReasonLost || got.stop.Error != "The server of The toy cannot be reached any more; the session toy-1 may go on there." {
+		t.Errorf("the turn ended with %+v", got.stop)
+	}
+}
+
+func TestAStopIsPosted(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	toy, _, s := attached(t, host)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		for !toy.did("/prompt") {
+			time.Sleep(10 * time.Millisecond)
+		}
+		stop()
+	}()
+	if got := prompt(ctx, t, host, s, "wait"); got.stop.Outcome != trace.OutcomeCanceled && got.stop.Reason != "stopped by the toy" {
+		t.Errorf("the turn ended with %+v", got.stop)
+	}
+	if !toy.did("/stop") {
+		t.Error("the server was not told")
+	}
+}
+
+func TestCloseStopsATurnOnAServerThatRunsWithoutUs(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	toy, _, s := attached(t, host)
+	go func() {
+		for !toy.did("/prompt") {
+			time.Sleep(10 * time.Millisecond)
+		}
+		_ = s.Close()
+	}()
+	if got := prompt(t.Context(), t, host, s, "wait"); got.stop.Outcome == trace.OutcomeFailed || !toy.did("/stop") {
+		t.Errorf("the turn ended with %+v", got.stop)
+	}
+	p := agent.Prompt{}
+	if err := s.Prompt(t.Context(), p, host.Turn(p).Builder); !errors.Is(err, agentkit.ErrClosed) {
+		t.Errorf("a prompt after the end gives %v", err)
+	}
+}
+
+func TestAStartedServerThatDiesEndsTheTurnAndIsStartedAgain(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := openRemote(t, host, remote(t, "", "server"))
+	prompt(t.Context(), t, host, s, "hello")
+	dead := prompt(t.Context(), t, host, s, "die")
+	if dead.stop.Reason != trace.ReasonDied || dead.stop.Error != "The toy ended in the middle of the turn: exit status 9: out of memory." {
+		t.Errorf("the turn ended with %+v", dead.stop)
+	}
+	if next := prompt(t.Context(), t, host, s, "hello"); next.said != "You said: hello" {
+		t.Errorf("the next turn said %q", next.said)
+	}
+}
+
+func TestAServerThatDoesNotStartIsOneSentence(t *testing.T) {
+	t.Parallel()
+	missing := remote(t, "", "server")
+	missing.Server.Command, missing.Server.NotFound = "no-such-program-here", errors.New("toy: install the toy")
+	mute := remote(t, "", "mute")
+	mute.Server.StartTime = 200 * time.Millisecond
+	for want, spec := range map[string]agentkit.RemoteSpec{
+		"toy: install the toy": missing,
+		"ended before it was ready: exit status 3: the config file is broken": remote(t, "", "broken"),
+		"was not ready within 200ms: run the command":                         mute,
+		`"localhost" is no address of a server`:                               remote(t, "localhost", ""),
+		"connection refused":                                                  remote(t, "http://127.0.0.1:1", ""),
+	} {
+		failures := 0
+		meter := func(c agent.Count) {
+			if c == agent.OpenFailure {
+				failures++
+			}
+		}
+		_, err := agentkit.OpenRemote(t.Context(), agenttest.NewHost(), agent.Config{Meter: meter}, spec)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || failures != 1 {
+			t.Errorf("the error is %v, want %q in it; %d failures are counted", err, want, failures)
+		}
+	}
+}
