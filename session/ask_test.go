@@ -23,8 +23,8 @@ func request(b *trace.Builder, id string) (unique string, answer trace.Permissio
 }
 
 // Agents restart their counts of requests in each process, and some run several
-// turns at once. What was allowed once is not allowed because the number comes
-// again, and a button that was left on a page does not answer what is asked later.
+// turns at once. An old approval does not count when its number comes again, and an
+// old button on a page does not answer a later request.
 func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []string

@@ -18,7 +18,7 @@ type health struct {
 }
 
 // A gateway whose log fails is not ready until a write succeeds, or until no write
-// was tried for some time: a gateway that is not ready gets no requests that could
+// was tried for some time. A gateway that is not ready gets no requests that could
 // show that the log works again.
 const (
 	troubled = 30 * time.Second

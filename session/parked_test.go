@@ -371,7 +371,7 @@ func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 		for _, r := range all[trace.PermissionRequest](b, turn) {
 			c.Replies = append(c.Replies, session.Reply{ID: r.RequestID, Choice: session.Choice{Approved: &yes}})
 		}
-		// No client of ours can say that it has answered all, and get an empty response.
+		// A client cannot claim that it has answered all, and get an empty response.
 		if _, err := b.Continue(t.Context(), "s", c); !errors.Is(err, session.ErrNotWaiting) {
 			t.Errorf("error %v", err)
 		}
