@@ -118,7 +118,7 @@ func (s *Server) drain(found chan<- string) {
 }
 
 // Close ends the connection, and the program if it was started here. A server with an open
-// stream does not end by itself, so it is told to.
+// stream does not end by itself, so Close terminates the program.
 func (s *Server) Close() {
 	s.end()
 	if s.client != nil {
