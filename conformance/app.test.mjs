@@ -12,33 +12,14 @@ import { startAgentOps } from './lib/agentops.mjs';
 import { drop, openWindow, requests, visit } from './lib/browser.mjs';
 import { CLIENTS } from './lib/clients.mjs';
 import { load } from './lib/page.mjs';
-import { http, start } from './lib/server.mjs';
+import { http } from './lib/server.mjs';
+import { BINARY, gateway, sleep, until } from './lib/site.mjs';
 
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
-const BINARY = process.env.TRIBUTARY ?? path.join(HERE, '../bin/tributary');
 const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.app-')); // here the clients are found
 const closeWindow = openWindow();
-const sleep = ms => new Promise(r => setTimeout(r, ms));
 const closed = [];
 after(async () => { fs.rmSync(built, { recursive: true, force: true }); await closeWindow(); });
-
-/** A gateway whose demo agent speaks fast, but for the unhurried one, and which the pages belong to from now on. */
-async function gateway(sessions = '') {
-  const server = await start(BINARY, { yaml: `agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n${sessions}` });
-  await visit(server.base, server.token);
-  return { ...http(server), stop: server.stop };
-}
-
-/** Waits until what() holds, and returns what it is. */
-async function until(sentence, what, ms = 30000) {
-  for (const end = Date.now() + ms; ;) {
-    const now = what(), asksServer = now instanceof Promise;
-    const got = await now;
-    if (got) return got;
-    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain until ${sentence}`);
-    await sleep(asksServer ? 100 : 25);
-  }
-}
 
 /** A page that is loaded: what a person sees of it, and what they do. */
 function mount(Page, id, more) {
@@ -70,7 +51,7 @@ function mount(Page, id, more) {
 }
 
 const site = { now: null };
-const trace = async (id, type) => (await site.now.get(`/api/sessions/${id}/trace`)).text.split('\n').filter(Boolean).map(l => JSON.parse(l)).filter(l => l.type === type);
+const trace = (id, type) => site.now.trace(id, type);
 const history = id => site.now.history(id);
 const resumes = id => requests(id).filter(r => /\/stream(\?|$)/.test(r.path));
 const posts = id => requests(id).filter(r => r.method === 'POST' && r.path.startsWith('/api/chat')).length;

@@ -1,0 +1,262 @@
+// The stock clients of other frameworks against the real gateway: the pages in frameworks/, and what a person does there.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { drop, openWindow, requests } from './lib/browser.mjs';
+import { load } from './lib/frameworks.mjs';
+import { gateway, sleep, until } from './lib/site.mjs';
+
+const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
+const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.frameworks-'));
+const closeWindow = openWindow();
+// These frameworks use more of a browser than React does. What Node has itself stays Node's.
+for (const name of Object.getOwnPropertyNames(window)) {
+  if (!(name in globalThis)) globalThis[name] = typeof window[name] === 'function' && /^[a-z]/.test(name) ? window[name].bind(window) : window[name];
+}
+
+let site;
+const mounted = new Set();
+before(async () => { site = await gateway(); });
+after(async () => {
+  for (const page of mounted) page.leave();
+  await site.stop();
+  fs.rmSync(built, { recursive: true, force: true });
+  await closeWindow();
+});
+
+/** A page that is loaded, with the history of its session: what a person sees of it, and what they do. */
+async function open(mount, id = randomUUID(), history = []) {
+  const place = document.body.appendChild(document.createElement('div'));
+  const unmount = mount(place, { id, history });
+  const button = name => [...place.querySelectorAll('button')].findLast(b => b.textContent === name && !b.disabled);
+  const seen = () => JSON.stringify(place.textContent.slice(0, 600));
+  const page = {
+    get id() { return place.querySelector('[data-session]')?.dataset.session.replace(/^DEFAULT.*/, id) ?? id; },
+    has: name => !!button(name),
+    count: name => [...place.querySelectorAll('button')].filter(b => b.textContent === name).length,
+    shows: words => until(`the page shows ${JSON.stringify(words)}; it shows ${seen()}`, () => place.textContent.includes(words)),
+    press: async name => (await until(`there is a button ${name}; the page shows ${seen()}`, () => button(name))).click(),
+    articles: () => [...place.querySelectorAll('article')],
+    shown: of => [...place.querySelectorAll(of)].map(e => e.textContent),
+    alert: () => place.querySelector('[role=alert]')?.textContent,
+    async say(text) {
+      const input = await until('there is a field for text', () => place.querySelector('textarea'));
+      Object.getOwnPropertyDescriptor(window.HTMLTextAreaElement.prototype, 'value').set.call(input, text);
+      input.dispatchEvent(new window.Event('input', { bubbles: true }));
+      await sleep(20);
+      await page.press('Send');
+    },
+    /** The page is gone, without a word. */
+    leave() {
+      if (!mounted.delete(page)) return;
+      drop(page.id);
+      unmount();
+      place.remove();
+    },
+    /** The page is loaded anew. */
+    async reload() {
+      page.leave();
+      return open(mount, id, await site.history(id));
+    },
+  };
+  mounted.add(page);
+  await until('there is a field for text', () => place.querySelector('textarea'));
+  return page;
+}
+
+const posts = id => requests(id).filter(r => r.method === 'POST' && r.path.startsWith('/api/chat'));
+const outcomes = async id => (await site.trace(id, 'stop')).map(s => s.payload.outcome);
+const texts = message => message.parts.filter(p => p.type === 'text').map(p => p.text);
+
+/** The turns are over, with these outcomes, after so many POSTs that were all taken, and the client does not ask again. */
+async function over(page, wanted, count) {
+  await until(`the turns are ${wanted}`, async () => (await outcomes(page.id)).length >= wanted.split().length);
+  await sleep(100);
+  assert.equal((await outcomes(page.id)).join(), wanted);
+  assert.deepEqual(posts(page.id).map(r => r.status), Array(count).fill(200));
+}
+
+/** Nothing is shown twice, and all that history has is there. */
+async function same(page) {
+  const history = await site.history(page.id);
+  await until('the page shows the texts of the history', () => JSON.stringify(page.shown('article p')) === JSON.stringify(history.flatMap(texts)))
+    .catch(() => assert.deepEqual(page.shown('article p'), history.flatMap(texts)));
+}
+
+describe('frameworks', { concurrency: true }, () => { for (const { name, entry, alias, mount = 'mount', ownId = true } of [
+  { name: '@ai-sdk/vue 4.0.112', entry: 'vue.js' },
+  { name: '@ai-sdk/vue 3.0.288', entry: 'vue.js', alias: { '@ai-sdk/vue': 'vue-3.0.288', ai: 'ai-6.0.323' } },
+  { name: '@ai-sdk/svelte 5.0.118', entry: 'svelte.js' },
+  { name: '@assistant-ui/react 0.15.21, useAISDKRuntime', entry: 'assistant-ui.jsx', mount: 'mountOwn' },
+  { name: '@assistant-ui/react 0.15.21, useChatRuntime', entry: 'assistant-ui.jsx', mount: 'mountStock', ownId: false },
+]) {
+  describe(name, { concurrency: true }, () => {
+    let page;
+    before(async () => { ({ [mount]: page } = await load(entry, built, alias)); });
+    const fresh = () => open(page);
+    /** A page whose turns take long enough to do something meanwhile, on a busy machine too. */
+    const unhurried = async () => {
+      const id = randomUUID();
+      await site.post('/api/sessions', { id, agent: 'unhurried' });
+      return open(page, id);
+    };
+
+    test('plain text', async () => {
+      const p = await fresh();
+      await p.say('hello');
+      await p.shows('demo agent');
+      await over(p, 'completed', 1);
+      await same(p);
+      await p.say('remember');
+      await over(p, 'completed,completed', 2);
+      await same(p);
+      assert.equal(p.alert(), undefined);
+    });
+
+    test('a tool, and its output', async () => {
+      const p = await fresh();
+      await p.say('tool');
+      await p.shows('The file says: Hello from the demo.');
+      await over(p, 'completed', 1);
+      assert.deepEqual(p.shown('pre').map(t => t.includes('read_file') && t.includes('Hello from the demo.')), [true]);
+      await same(p);
+    });
+
+    test('reasoning', async () => {
+      const p = await fresh();
+      await p.say('think');
+      await over(p, 'completed', 1);
+      await until('the reasoning is shown', () => p.shown('em').join().includes('I shall look thoughtful'));
+      await same(p);
+    });
+
+    for (const [button, chosen, heard] of [['Allow', 'allow', 'I was allowed to run it: echo hello'], ['Deny', 'deny', 'I did not run the command']]) {
+      test(`approval: ${button}`, async () => {
+        const p = await fresh();
+        await p.say('approve');
+        await p.press(button);
+        await p.shows(heard);
+        await over(p, 'completed', 2);
+        assert.deepEqual((await site.trace(p.id, 'permission_response')).map(r => r.payload.chosen_option), [chosen]);
+        await same(p);
+        assert.equal(p.has('Allow'), false);
+      });
+    }
+
+    test('approval: the user types yes', async () => {
+      const p = await fresh();
+      await p.say('approve');
+      await until('a person is asked', () => p.has('Allow'));
+      await p.say('yes');
+      await p.shows('I was allowed to run it: echo hello');
+      await over(p, 'completed', 2);
+      assert.deepEqual((await site.trace(p.id, 'permission_response')).map(r => r.payload.chosen_option), ['allow']);
+      if (ownId) await same(await p.reload());
+    });
+
+    test('approval: the user types a new prompt', async () => {
+      const p = await fresh();
+      await p.say('approve');
+      await until('a person is asked', () => p.has('Allow'));
+      await p.say('tool');
+      await p.shows('The file says: Hello from the demo.');
+      await over(p, 'canceled,completed', 2);
+      assert.deepEqual((await site.trace(p.id, 'permission_response')).map(r => r.payload.chosen_option), ['deny']);
+    });
+
+    test('question: a choice', async () => {
+      const p = await fresh();
+      await p.say('ask');
+      await p.press('green');
+      await p.shows('You chose green.');
+      await over(p, 'completed', 2);
+      await same(p);
+    });
+
+    test('question: the user types green', async () => {
+      const p = await fresh();
+      await p.say('ask');
+      await until('a person is asked', () => p.has('green'));
+      await p.say('green');
+      await p.shows('You chose green.');
+      await over(p, 'completed', 2);
+      assert.equal((await site.history(p.id)).flatMap(texts).filter(t => t.includes('You chose green.')).length, 1);
+    });
+
+    test('a question and two permissions at the same time', async () => {
+      const p = await fresh();
+      await p.say('mixed');
+      await p.press('red');
+      await until('the response has ended and asks for the rest', () => p.count('Deny') === 2 && !p.has('Stop'));
+      await p.press('Deny');
+      await until('one permission is left', () => p.count('Deny') === 1);
+      await p.press('Allow');
+      await p.shows('You chose red.');
+      await until('the turn is over', async () => (await outcomes(p.id)).length === 1);
+      assert.deepEqual((await site.trace(p.id, 'permission_response')).map(r => r.payload.chosen_option).sort(), ['allow', 'deny']);
+    });
+
+    test('a failure is a sentence', async () => {
+      const p = await fresh();
+      await p.say('error');
+      await until('there is an alert', () => p.alert());
+      const failed = (await site.history(p.id)).at(-1).parts.find(part => part.type === 'data-error');
+      assert.equal(p.alert(), failed.data.message);
+    });
+
+    if (!ownId) {
+      test('a fault: each page load is a new session, with an id of the client', async () => {
+        const id = randomUUID(), p = await open(page, id);
+        await p.say('hello');
+        await over(p, 'completed', 1);
+        assert.match(p.id, /^__LOCALID_/);
+        assert.deepEqual((await (await open(page, id)).articles()), []);
+      });
+
+      test('a fault: stop only closes the connection, and the turn goes on for its grace', async () => {
+        const p = await fresh();
+        await p.say('slow');
+        await until('words come', () => p.articles()[1]?.textContent.length > 20);
+        await p.press('Stop');
+        await until('the page has stopped', () => !p.has('Stop'));
+        await over(p, 'completed', 1);
+      });
+      return;
+    }
+
+    test('stop', async () => {
+      const p = await unhurried();
+      await p.say('slow');
+      await until('words come', () => p.articles()[1]?.textContent.length > 40);
+      await p.press('Stop');
+      await over(p, 'canceled', 1);
+      assert.equal((await site.trace(p.id, 'stop'))[0].payload.reason, 'stopped');
+      await until('the button is gone', () => !p.has('Stop'));
+    });
+
+    test('reload in the middle of a turn', async () => {
+      const p = await unhurried();
+      await p.say('slow');
+      await until('words come', () => p.articles()[1]?.textContent.length > 40);
+      const again = await p.reload();
+      await over(again, 'completed', 1);
+      await same(again);
+      assert.equal(again.articles().length, 2);
+    });
+
+    for (const [prompt, button, heard] of [['approve', 'Allow', 'I was allowed to run it: echo hello'], ['ask', 'green', 'You chose green.']]) {
+      test(`reload while the turn waits: ${prompt}`, async () => {
+        const p = await fresh();
+        await p.say(prompt);
+        await until('a person is asked', () => p.has(button));
+        const again = await p.reload();
+        await again.press(button);
+        await again.shows(heard);
+        await over(again, 'completed', 2);
+        await same(again);
+      });
+    }
+  });
+} });
