@@ -12,8 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
-// Runtime opens sessions with one kind of agent. It is shared and safe for
-// concurrent use.
+// Runtime opens sessions with one kind of agent. All sessions share the Runtime, so
+// it must be safe for concurrent use.
 type Runtime interface {
 	// Open makes the agent ready for prompts. It returns when the agent is, or
 	// with an error of one sentence that says what to do. ctx bounds the opening
@@ -28,8 +28,8 @@ type Prober interface {
 }
 
 // Rewinder is implemented by a Runtime whose agent can go back. Its resume tokens
-// name a moment: a Session that is opened with one knows nothing of what was said
-// later, and one that is opened with "" knows nothing at all.
+// name a moment. A Session that is opened with a token knows nothing of later
+// messages. A Session that is opened with "" knows nothing at all.
 type Rewinder interface {
 	// Rewinds reports whether a token names a moment. One that names only the
 	// conversation, as an older version may have given it, does not.
@@ -44,7 +44,7 @@ type Session interface {
 	// the caller ends the process with Close.
 	Prompt(ctx context.Context, p Prompt, b *trace.Builder) error
 	// Close ends processes and goroutines and waits for them, for a bounded time.
-	// It is idempotent and makes a running Prompt return.
+	// Close is idempotent and makes a running Prompt return.
 	Close() error
 }
 

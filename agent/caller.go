@@ -6,9 +6,9 @@ import (
 	"log/slog"
 )
 
-// Caller is what the sender of a prompt brings along for agents that live
-// elsewhere. It is handed on and never put on record; but for the id of its trace it
-// is never logged either.
+// Caller is what the sender of a prompt brings along for agents that live elsewhere.
+// A Caller is passed on and never put on record. The log gets only the id of its
+// trace.
 type Caller struct {
 	// Bearer is the sender's own token, where the other side checks it itself.
 	Bearer string

@@ -9,7 +9,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// A Decoder says by its error what a Runtime counts; whoever gave no Meter gets no
+// A Decoder says by its error what a Runtime counts; without a Meter there are no
 // counts and no panic.
 func TestI11_UnknownEventsAreCountedByTheirError(t *testing.T) {
 	t.Parallel()

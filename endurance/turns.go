@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What the turns are spread over.
+// The turns are spread over these sessions and clients.
 const (
 	turnSessions = 200
 	turnClients  = 16

@@ -228,8 +228,9 @@ func TestForgedAnswers(t *testing.T) {
 	}
 }
 
-// A stale answer gets the rest of what it has, as often as it comes; where there is
-// none, it is told so, for an empty answer would make the client ask for ever.
+// A stale answer gets the rest of the message, as often as it comes. If there is no
+// rest, the client gets an error, because an empty response would make it ask for
+// ever.
 func TestStaleAnswers(t *testing.T) {
 	s := newStand(t, nil)
 	p := s.park("c1", "approve", "")
@@ -282,7 +283,7 @@ func TestAnAnswerToOneOfTwo(t *testing.T) {
 	}
 }
 
-// What a message below asks is not answered in the name of one above it.
+// An answer to one message does not answer the requests of a message below it.
 func TestAnAnswerIsForTheMessageThatAsks(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, nil)

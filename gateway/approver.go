@@ -42,8 +42,8 @@ func (g *gateway) mayUse(ctx context.Context, agent string) error {
 	return notAmong(p, users, "the agent "+cmp.Or(agent, g.Hub.Default)+" is for ")
 }
 
-// user lets a request through whose sender may use the session's agent. What reaches the
-// agent, by whichever way, needs that, and not only a role in the session.
+// user lets a request through whose sender may use the session's agent. Every request
+// that reaches the agent needs that, and not only a role in the session.
 func (g *gateway) user(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))

@@ -4,7 +4,7 @@ import "slices"
 
 // maxBlank is how much space may stand between two tokens of a body. The decoder
 // scans all of the space again for every piece that comes, so that the time grows
-// with the square of the space: 16 MB took a minute and a half.
+// with the square of the space. 16 MB took a minute and a half.
 const maxBlank = 64 << 10
 
 // blank counts the space at the end of what was read so far.

@@ -154,7 +154,7 @@ func TestWhatIsPassedOnIsMeasuredFirst(t *testing.T) {
 	}
 }
 
-// What is put on record as it was sent is bounded, and so is a number.
+// Values that go on record as they were sent are bounded, and so are numbers.
 func TestReadChatBoundsWhatIsPassedOn(t *testing.T) {
 	t.Parallel()
 	// Each has more than 1 MB: as it was sent, or as it would be on record.

@@ -23,8 +23,8 @@ func (b *bothWays) FindUser(ctx context.Context, id, user string) (agent.Found, 
 	return b.people.FindUser(ctx, strings.Replace(id, "remote", "far", 1), user)
 }
 
-// Guests are judged by their tokens, and principals of the gateway's by their names, in
-// one session, whoever comes first; neither opens it to the other.
+// In one session, guests are judged by their tokens, and the gateway's principals by
+// their names, in any order. Neither opens the session to the other.
 func TestB04_B07_GuestsAndPrincipalsInOneSession(t *testing.T) {
 	tokens := []access.Token{
 		{Name: "bob", Token: "bob-0123456789", Role: access.Viewer}, {Name: "ci", Token: "ci-0123456789", Role: access.Collaborator},

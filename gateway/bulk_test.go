@@ -117,7 +117,7 @@ func TestABodyGivesBackWhatItHolds(t *testing.T) {
 	}
 }
 
-// What a body is said to hold is what it holds, whatever of it is kept.
+// The counted size of a body is its size, whatever part of it is kept.
 func TestWhatABodyHolds(t *testing.T) {
 	text := strings.Repeat(`hello\n`, mb/2)
 	body := `{"x":"` + text + `","messages":[{"role":"assistant","id":"m1","parts":[{"type":"text","text":"` + text + `"}]},` +
@@ -174,8 +174,8 @@ func TestLargeHistoriesHaveABound(t *testing.T) {
 	})
 }
 
-// Tokens that nobody has judged yet are one sender: whoever makes them up has no more
-// memory with many of them than with one.
+// Tokens without a judgement yet count as one sender, so many invented tokens get no
+// more memory than one.
 func TestLargeBodiesOfMadeUpTokensHaveABound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

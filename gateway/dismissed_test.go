@@ -14,8 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
-// Who is sent away is no error of the agent's, and none on the way to it: neither a
-// token's end nor the end of a membership rings anybody's bell.
+// A dismissed client is no error of the agent or of the way to it: neither a
+// token's end nor the end of a membership counts as one.
 func TestI10_WhoIsSentAwayIsCountedAsThat(t *testing.T) {
 	for name, put := range map[string]func(h http.Handler, p *access.Principal){
 		"expired": func(_ http.Handler, p *access.Principal) { p.Expires = time.Now().Add(3 * time.Second) },

@@ -64,7 +64,7 @@ func (s *stream) until(text string) (line, id string) {
 	return "", ""
 }
 
-// A second tab is told of the first one's turn, reads the history, resumes, and
+// A second tab learns of the first one's turn, reads the history, resumes, and
 // shows the same.
 func TestASecondTabIsTold(t *testing.T) {
 	s := newStand(t, slowly)
@@ -196,8 +196,8 @@ func TestListOfSessionsLeadsOn(t *testing.T) {
 	}
 }
 
-// Later turns reach who follows the trace and the events, in the order in which
-// they were asked for, whoever asked.
+// Later turns of all users reach the readers of the trace and the events, in the
+// order of their prompts.
 func TestFollowersSeeLaterTurns(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)

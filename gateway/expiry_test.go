@@ -44,8 +44,8 @@ func newExpiryHandler(t *testing.T, change func(*session.Options)) (http.Handler
 
 const expiredEnd = `data: {"type":"error","errorText":"Your sign-in has expired: sign in again to see the rest of the answer."}` + "\n\n"
 
-// A stream ends when its token expires, with a sentence that the user sees and as a
-// stream has to end; its turn goes on, and is there for who signs in again.
+// A stream ends in the regular way when its token expires, with a sentence that the
+// user sees. Its turn goes on, and a user who signs in again gets the rest.
 func TestB05_ExpiryEndsAStreamNotItsTurn(t *testing.T) {
 	for _, ending := range []session.OnDisconnect{session.Grace, session.Stop, session.Detach} {
 		t.Run(string(ending), func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestB05_ExpiryEndsAStreamNotItsTurn(t *testing.T) {
 	}
 }
 
-// Who was sent away gets the rest however late he comes back.
+// A dismissed client gets the rest, however late it comes back.
 func TestB05_TheRestIsKeptForWhoSignsInAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, end := newExpiryHandler(t, slowly)

@@ -73,7 +73,7 @@ func FuzzReadChat(f *testing.F) {
 			for _, p := range req.User.Parts {
 				kept += len(p.Text) + len(p.URL) + len(p.Filename) + len(p.MediaType)
 			}
-			// Metadata is written anew, where < takes six bytes.
+			// Metadata is written again, and then < takes six bytes.
 			if kept > 6*most.kept || len(req.User.ID) > 1000 {
 				t.Errorf("%d bytes are kept of %d", kept, most.kept)
 			}

@@ -112,9 +112,8 @@ func New(o Options) http.Handler {
 	return g.count(g.paced(unkept(guarded)))
 }
 
-// Public tells which requests need no token of a person: for the page's own files and
-// the health checks, which hold nothing of anybody's, and a runner's, which has a token
-// of its own.
+// Public reports whether a request needs no token of a person. The page's own files and
+// the health checks hold no data of a user. A runner has a token of its own.
 func Public(r *http.Request) bool {
 	if isRunner(r) {
 		return true

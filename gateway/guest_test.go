@@ -185,7 +185,7 @@ func TestB04_B05_B07_PassThrough(t *testing.T) {
 		{adaToken, "GET", "/api/agents", "", 403, "Your role is none"},
 		{adaToken, "GET", "/metrics", "", 403, "Your role is none"},
 		{adaToken, "GET", "/api/sessions/a%00b", "", 400, "cannot be printed"},
-		// Nobody else is looked up.
+		// The gateway looks up no other user.
 		{"ci-0123456789", "POST", "/api/sessions/remote-6/chat", prompt, 404, "There is no such session."},
 	} {
 		if status, body := s.bring(c.token, c.method, c.path, c.body); status != c.status || !strings.Contains(body, c.says) {
@@ -238,7 +238,8 @@ func TestB04_TheBearerGoesNowhereElse(t *testing.T) {
 	}
 }
 
-// What is its owner's alone on the other side is so here, whoever runs the gateway.
+// A session that is open to its owner only on the other side is so here too, even
+// for an admin.
 func TestB10_AGuestsWorkflowIsHisAlone(t *testing.T) {
 	s := newGuestStand(t, &elsewhere{}, &quiet{})
 	const path = "/api/sessions/remote-workflow/messages"
@@ -271,7 +272,7 @@ func TestB04_ALookupThatFails(t *testing.T) {
 	}
 }
 
-// What was found is believed for some seconds, and no longer.
+// The gateway remembers an answer for some seconds, and no longer.
 func TestFindingsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{}
@@ -334,8 +335,8 @@ func TestFindingsAreForgotten(t *testing.T) {
 	})
 }
 
-// However many tokens somebody makes up, and however long the other side thinks about
-// them: who was let in before comes in as ever, also to a session that he was not at yet.
+// Any number of invented tokens, and any delay on the other side, does not keep a guest
+// with earlier access out, also from a session that is new to them.
 func TestMadeUpTokensKeepNoGuestOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{mulls: true}
@@ -393,8 +394,7 @@ func TestMadeUpTokensLeaveRoomToBeMade(t *testing.T) {
 	})
 }
 
-// What is remembered has its bound too where each guest comes once, with a token that is
-// good.
+// The memory is bounded also if each guest comes once, with a good token.
 func TestFindingsOfGuestsHaveABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const bound = 2 * 4096

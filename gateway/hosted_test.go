@@ -127,8 +127,8 @@ func TestB01_B07_ASessionIsFoundOnItsServer(t *testing.T) {
 	}
 }
 
-// Nobody can tell a session that is not his from one that is nowhere, before somebody
-// else came into it or after.
+// A caller cannot tell a session of other people from one that does not exist, before
+// another user entered it or after.
 func TestB07_ForeignHostedSessionsAreNone(t *testing.T) {
 	for _, adapt := range [][]func(*gateway.Options){nil, {privately}} {
 		h := &host{}
@@ -180,8 +180,8 @@ func TestB07_NobodyOpensAHostedSessionByItsId(t *testing.T) {
 	}
 }
 
-// A server that cannot be asked opens nothing, and says nothing of what there is: only
-// who was let in just now hears why he is not.
+// While the server cannot be reached, it opens no session and reveals none. Only a
+// user who had access just now learns the reason.
 func TestB07_AServerThatCannotBeAskedOpensNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{}

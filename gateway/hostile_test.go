@@ -185,8 +185,8 @@ func TestHalfOpenSocketsAreFreed(t *testing.T) {
 	})
 }
 
-// What is no stream has its bound too: a long answer that nobody reads is cut, and
-// one that is read slowly is not.
+// Answers that are no stream have a bound too: a long answer without a reader is
+// cut, and one that is read slowly is not.
 func TestAnAnswerThatNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, nil, nil)

@@ -73,7 +73,7 @@ func TestBadInput(t *testing.T) {
 		{"GET", "/api/chat/known/stream?client=7.x", "", 400, "is not a version of the AI SDK"},
 		{"GET", "/api/chat/known/stream?client=" + long, "", 400, "is not a version of the AI SDK"},
 		{"GET", "/api/sessions/known/messages?client=0", "", 400, "is not a version of the AI SDK"},
-		// What is not there, or not any more.
+		// Sessions and requests that do not exist, or no longer.
 		{"POST", "/api/sessions/nope/chat", submit("x", "u", "hi"), 404, "There is no such session."},
 		{"POST", "/api/sessions/%2e%2e/chat", submit("x", "u", "hi"), 404, "There is no such session."},
 		{"GET", "/api/sessions/" + long, "", 404, "There is no such session."},
@@ -175,7 +175,7 @@ func sentenceOf(t *testing.T, name, path string, header http.Header, body string
 
 func cut(s string) string { return s[:min(len(s), 60)] }
 
-// What is unusual and can be meant is taken.
+// Unusual but meaningful input is accepted.
 func TestUnusualInput(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/chat", submit("known", "u1", "hello"))

@@ -34,8 +34,9 @@ func between(text, from, to string) string {
 	return found
 }
 
-// Whoever answers is known by his own token where the agent lives, whichever way he
-// answers; who has none there is refused, and what is asked waits on.
+// The agent's server knows the person who answers by their own token, whichever way
+// they answer. A person without such a token is refused, and the request goes on
+// waiting.
 func TestB04_AnAnswerIsItsSendersOwn(t *testing.T) {
 	const refusal = "you are not known there: sign in with a token of that server to answer."
 	ops := &elsewhere{opens: demo.Runtime{Pace: time.Millisecond}}

@@ -141,7 +141,7 @@ func TestA05_WhatIsRegeneratedMayHaveTheAgentsName(t *testing.T) {
 	}
 }
 
-// By the letter nobody leaves where somebody is asked; but whoever has the history may
+// By the letter no reader leaves at a request. But a client that has the history may
 // answer by a chat request all the same, and gets the rest.
 func TestAnAnswerToAMessageOfTheAgentsName(t *testing.T) {
 	s := newStand(t, named)

@@ -120,8 +120,8 @@ func TestStreamsOfOnePrincipal(t *testing.T) {
 	s.until(200, "POST", "/api/chat", submit("c2", "u1", "hello"))
 }
 
-// A session has so many who follow it, whoever they are and whatever of it; who
-// prompts is let in.
+// The number of a session's followers is bounded over all users and routes; a
+// client that prompts is admitted all the same.
 func TestClientsOfOneSession(t *testing.T) {
 	s := limited(t, gateway.Limits{Clients: 4}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
 	defer s.open("POST", "/api/chat", submit("c1", "u1", "slow"))()

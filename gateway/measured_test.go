@@ -182,7 +182,7 @@ func TestI06_TheFirstChunkIsTimed(t *testing.T) {
 			t.Errorf("buckets %v", h.GetBucket())
 		}
 
-		// Who waits for another turn waits for no fault of the gateway's.
+		// A wait for another turn does not count as a delay of the gateway.
 		first := p.send(post("/api/chat", submit("c2", "u1", "slow")))
 		go func() { _, _ = io.Copy(io.Discard, first) }()
 		synctest.Wait()

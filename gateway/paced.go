@@ -27,8 +27,8 @@ func (g *gateway) paced(next http.Handler) http.Handler {
 	})
 }
 
-// pacedBody gives the sender of a body a while for each piece of it, and bounds
-// the sum of these whiles: one byte now and then is no body that arrives.
+// pacedBody limits the wait for each piece of a body, and the sum of these waits: a
+// sender of one byte now and then must not hold its connection.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController

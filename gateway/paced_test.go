@@ -124,8 +124,8 @@ func TestABodyThatNobodyReadsAndComes(t *testing.T) {
 	})
 }
 
-// The while of a body is none of the response: a stream goes on for long after it,
-// whether a handler has read the body or nobody.
+// The time limit of a body does not hold for the response: a stream goes on long
+// after it, whether a handler has read the body or not.
 func TestAStreamOutlivesItsBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, func(o *session.Options) { o.Approval, o.HoldLimit, o.AskLimit = session.Hold, time.Hour, time.Hour }, guarded(t))
@@ -157,8 +157,8 @@ func TestAStreamOutlivesItsBody(t *testing.T) {
 	})
 }
 
-// Whoever takes no answers is cut, whoever answers: the guard, or the server that
-// ends a stream.
+// A client that takes no answers is cut, whether the guard answers or the server
+// that ends a stream.
 func TestAnAnswerOfTheGuardThatNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, nil, guarded(t))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Who may do what is told in the words of Agent Ops: the owner of a session, whoever asks,
-// and the members to owners alone.
+// The participants come in the words of Agent Ops: the owner of a session and the sender.
+// Only owners get the members.
 func TestB07_ParticipantsOfASession(t *testing.T) {
 	s := newStandWith(t, privately)
 	s.all([]asked{

@@ -24,7 +24,8 @@ func (s stand) counted(name string) (n int) {
 	return n
 }
 
-// answering is a POST of a client that sends the output of a tool of ours.
+// answering is a POST of a client that sends the output of one of the gateway's
+// tools.
 func (p parked) answering(client, part string, header ...string) (status int, head http.Header, body string) {
 	p.t.Helper()
 	return p.do("POST", "/api/chat?client="+client, `{"id":"`+p.session+`","messageId":"`+p.message+`","messages":[{"id":"`+p.message+`","role":"assistant","parts":[`+part+`]}]}`, header...)

@@ -90,7 +90,7 @@ func TestB11_J04_ThePromptsChannel(t *testing.T) {
 	}
 }
 
-// Whatever agent a session is with, the route is the same.
+// The route is the same for the sessions of all agents.
 func TestB13_SessionsWithAnyAgent(t *testing.T) {
 	s := newEchoStand(t)
 	for _, agent := range []string{"echo", "demo"} {

@@ -62,7 +62,7 @@ func TestI13_F06_F07_ALongTurnIsNotCut(t *testing.T) {
 	})
 }
 
-// Well over a hundred clients follow one session, and whoever watches sees how many.
+// Well over a hundred clients follow one session, and the metrics show how many.
 func TestI14_ManyStreamsOfOneSessionAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := measured(t, nil)

@@ -444,8 +444,8 @@ func TestB14_J03_ToolOutputsOfClients(t *testing.T) {
 			t.Errorf("an error is an output too: %d %s", status, body)
 		}
 	}
-	// What the gateway's own tools have said is no output of the client's, nor is what an
-	// older message holds.
+	// Outputs of the gateway's own tools are no outputs of the client, and neither are
+	// those of an older message.
 	if status, _, body := rejecting.do("POST", "/api/chat", strings.Replace(clientRan, `"state"`, `"providerExecuted":true,"state"`, 1)); status != 409 {
 		t.Errorf("our own: %d %s", status, body)
 	}

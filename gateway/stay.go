@@ -81,7 +81,8 @@ func (g *gateway) attended(h handler) handler {
 	}
 }
 
-// stay asks now and then whether somebody may stay. It has a goroutine only while it asks.
+// stay asks now and then whether somebody may stay. A stay has a goroutine only while it
+// asks.
 type stay struct {
 	ask    func() error
 	end    context.CancelCauseFunc

@@ -29,8 +29,8 @@ func (s stand) said(method, path, body string, header ...string) string {
 	return http.StatusText(status) + "\n" + all.String() + text
 }
 
-// Who could not make a session hears the same of one that is somebody else's and of one
-// that is nowhere.
+// A sender who may make no session gets the same answer for somebody else's session and
+// for one that does not exist.
 func TestB07_WhoMakesNoSessionLearnsOfNone(t *testing.T) {
 	s := newStandWith(t, privately)
 	s.all([]asked{{"ada", "collaborator", "POST", "/api/sessions", `{"id":"s"}`, 201}})
@@ -47,7 +47,7 @@ func TestB07_WhoMakesNoSessionLearnsOfNone(t *testing.T) {
 	}
 }
 
-// Nobody learns from a token that counts nowhere which sessions of other agents there are.
+// A token that counts nowhere reveals no session of another agent.
 func TestB07_UnknownTokensLearnOfNoSession(t *testing.T) {
 	s := newGuestStand(t, &elsewhere{}, &quiet{})
 	s.bring("root-0123456789", "POST", "/api/sessions", `{"id":"mine","agent":"demo"}`)
@@ -74,7 +74,7 @@ func (u *unlocking) Find(ctx context.Context, id string, c agent.Caller) (agent.
 }
 
 // A guest begins no session with another agent, not even in the place of one that is
-// deleted while he comes in.
+// deleted while the guest's request runs.
 func TestB04_AGuestMakesNoSession(t *testing.T) {
 	ops := &unlocking{}
 	handler, end := newHandler(t, memlog.New(), func(o *session.Options) {
@@ -101,8 +101,8 @@ func TestB04_AGuestMakesNoSession(t *testing.T) {
 	}
 }
 
-// Of the ids of sessions that live elsewhere nobody takes one before its owner comes, to
-// read then what he says.
+// No user can take the id of a session on another server before its owner comes, and
+// then read what the owner says.
 func TestB07_SessionsElsewhereAreNotTakenBeforehand(t *testing.T) {
 	ops := &elsewhere{}
 	s := newGuestStand(t, ops, &quiet{}, privately)
@@ -162,7 +162,7 @@ func TestB05_ARunnersAddressLetsNobodyElseIn(t *testing.T) {
 	}
 }
 
-// Who is put out of a session sees no more of it by what he follows already.
+// A removed member sees no more of a session by a stream that is already open.
 func TestB07_WhoIsPutOutFollowsNoLonger(t *testing.T) {
 	for _, path := range []string{"/api/sessions/s/events", "/api/sessions/s/trace", "/api/chat/s/stream"} {
 		t.Run(path, func(t *testing.T) {

@@ -64,8 +64,8 @@ func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]any{"tools": tools})
 }
 
-// pointToTools names in the header of a stream the address where the schemas of its tools
-// are: a header has no room for them, and they are drawn from calls that are yet to come.
+// pointToTools names the address of the tools' schemas in the header of a stream. A
+// header has no room for the schemas, and they follow from calls that are yet to come.
 func pointToTools(w http.ResponseWriter, session string) {
 	w.Header().Set("Link", fmt.Sprintf(`</api/sessions/%s/tools>; rel="describedby"`, url.PathEscape(session)))
 }

@@ -58,8 +58,9 @@ const secret = "/var/lib/secret"
 
 var errSecret = errors.New("open " + secret + ": no space left on device")
 
-// TestTrap17_ADisconnectIsNotAStop: the turn goes on, whoever comes back within
-// the grace has all of it; a stop has its own route and hits every client.
+// TestTrap17_ADisconnectIsNotAStop: the turn goes on, and a client that comes back
+// within the grace period gets all of it. A stop has its own route and hits every
+// client.
 func TestTrap17_ADisconnectIsNotAStop(t *testing.T) {
 	s := newStand(t, func(o *session.Options) {
 		slowly(o)

@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/gateway"
 )
 
-// Every answer says whether it may be kept, whoever gives it: the guard, a route of
-// any kind, or the page, which says it of its files alone.
+// Every answer says whether it may be kept, whether the guard gives it, a route of
+// any kind, or the page, which allows it for its files alone.
 func TestNobodyKeepsAnswers(t *testing.T) {
 	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) {
 		guarded(t)(o)

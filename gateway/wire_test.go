@@ -64,7 +64,7 @@ func TestABodysPaceDoesNotEndItsStream(t *testing.T) {
 	}
 }
 
-// Whoever only asks whether there is a stream is not one who follows it.
+// A client that only asks whether there is a stream does not follow the turn.
 func TestHeadOfAStream(t *testing.T) {
 	s := newStand(t, slowly)
 	_, in := s.dial("POST /api/chat HTTP/1.1\r\nHost: x\r\nContent-Length: " + fmt.Sprint(len(submit("c1", "u1", "slow"))) + "\r\n\r\n" + submit("c1", "u1", "slow"))

@@ -85,8 +85,8 @@ func accept(w http.ResponseWriter, r *http.Request) (*websocket.Conn, error) {
 	})
 }
 
-// notOffered answers the addresses that an Agent Ops server has beside its socket: by a
-// status that tells its clients to use that instead, as they do with an old server.
+// notOffered answers the addresses that an Agent Ops server has beside its socket. The
+// status makes the clients use the socket instead, as with an old server.
 func notOffered(http.ResponseWriter, *http.Request) error {
 	return &refusal{http.StatusNotImplemented, "not_offered", "This gateway has no such address of Agent Ops: use the socket of the session."}
 }

@@ -53,7 +53,7 @@ func TestB07_SocketsOfPrivateSessions(t *testing.T) {
 	carl := s.join(path, as("carl", "viewer")...)
 	carl.prompt("hello")
 	frame(carl, finished)
-	// Who is put out may not go on by the socket that he has.
+	// A removed member may not go on by an open socket.
 	s.all([]asked{{"ada", "collaborator", "DELETE", "/api/sessions/s/members/carl", "", 200}})
 	for _, text := range []string{`{"type":"prompt","content":"hello"}`, `{"type":"abort"}`, `{"type":"approve-action","invocationId":"x"}`} {
 		carl.send(text)

@@ -81,10 +81,10 @@ func newDesk[A any](now func() time.Time, signed func(A) (string, trace.Permissi
 	return &Desk[A]{now: now, signed: signed, withdraw: withdraw, slips: map[string]*slip[A]{}, turns: map[string][]string{}}
 }
 
-// Open puts a request on the desk, from when on it can be answered. record, if
-// not nil, is called once with the answer or the withdrawal, before anybody who
-// waits learns of it; it reports false when its turn takes no answers any more, and
-// then what was asked counts as withdrawn. An id that lies there already is an error.
+// Open puts a request on the desk, from when on it can be answered. record, if not
+// nil, is called once with the answer or the withdrawal, before a waiting caller
+// learns of it. record reports false when its turn takes no answers any more; then
+// the request counts as withdrawn. An id that lies there already is an error.
 func (d *Desk[A]) Open(turn, id string, record func(A) bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

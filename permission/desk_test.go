@@ -19,8 +19,8 @@ func selected(by, option string) trace.PermissionResponse {
 	return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: option, By: by}
 }
 
-// Exactly one of many who answer at once wins, and all that was told and
-// recorded is the winner's.
+// Exactly one of many concurrent answers wins, and every result and record is the
+// winner's.
 func TestOneWinner(t *testing.T) {
 	t.Parallel()
 	const answerers, rounds = 8, 1000
@@ -144,7 +144,7 @@ func TestWithdrawnWhenContextEnds(t *testing.T) {
 	})
 }
 
-// Nobody who waits learns of an answer that is not on record.
+// A waiting caller learns of no answer that is not on record.
 func TestRecordedBeforeTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -281,8 +281,8 @@ func TestAwaitRecord(t *testing.T) {
 	})
 }
 
-// An answer that its turn does not take any more is none: whoever gave it is told
-// so, and so is the agent.
+// An answer that its turn no longer takes does not count: the person who gave it
+// learns that, and so does the agent.
 func TestAnAnswerThatIsTooLate(t *testing.T) {
 	desk := permission.NewRequests(nil)
 	if err := desk.Open("t", "1", func(trace.PermissionResponse) bool { return false }); err != nil {

@@ -17,7 +17,7 @@ type Choice struct {
 	// option that allows or refuses once.
 	Option   string
 	Approved *bool
-	// Says is an option, or a plain yes or no, in the words of whoever answers.
+	// Says is an option, or a plain yes or no, in the words of the person who answers.
 	Says   string
 	Reason string
 	// Input replaces the call's input, if the agent takes that.
@@ -63,8 +63,8 @@ func newAsks(h *Hub) asks {
 	}
 }
 
-// noticeAsk learns of requests and answers from what goes on record, whoever
-// wrote it: a person, the policy, or the agent by withdrawing.
+// noticeAsk learns of requests and answers from the records, whether a person, the
+// policy or a withdrawing agent caused them.
 func (l *live) noticeAsk(t *turn, p trace.Payload) {
 	var err error
 	switch p := p.(type) {
@@ -146,9 +146,9 @@ func lookFor[Q any](l *live, among map[string]asked[Q], id string) (asked[Q], bo
 	return q, ok
 }
 
-// forgetAsks lets go of what was asked in turns that are over: the agent may use
+// forgetAsks forgets the requests of turns that are over, because the agent may use
 // the ids again. Answers stay known until the next turn begins, so that a second
-// answer is told who was first.
+// person who answers learns who was first.
 func (l *live) forgetAsks() {
 	over := map[string]bool{}
 	l.mu.Lock()
@@ -182,7 +182,8 @@ func (h *Hub) Permit(ctx context.Context, session, requestID string, by Sender, 
 	return l.permit(requestID, signature{by, trace.ViaRequest}, c)
 }
 
-// Sender is who answers, and what he brought along for an agent that lives elsewhere.
+// Sender is the person who answers, with their token and trace context for an agent
+// on another server.
 type Sender struct {
 	By     string
 	Caller agent.Caller
@@ -194,8 +195,8 @@ type signature struct {
 	via trace.Via
 }
 
-// introduce makes whoever answers known to the agent, if it wants that. An error says
-// why it cannot take his answer.
+// introduce makes the person who answers known to the agent, if the agent wants that.
+// An error says why the agent cannot take their answer.
 func (l *live) introduce(by Sender) error {
 	opened := l.openedAgent()
 	if opened == nil {

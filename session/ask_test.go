@@ -22,9 +22,9 @@ func request(b *trace.Builder, id string) (unique string, answer trace.Permissio
 	}}, trace.ToolCall{})
 }
 
-// Agents count their requests anew in each process, and some run several turns at
-// once. What was allowed once is not allowed because the number comes again, and a
-// button that was left on a page does not answer what is asked later.
+// Agents restart their counts of requests in each process, and some run several
+// turns at once. An old approval does not count when its number comes again, and an
+// old button on a page does not answer a later request.
 func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []string
@@ -166,7 +166,7 @@ func TestWordsThatRaceWithAWithdrawal(t *testing.T) {
 }
 
 // The agent acts on an answer when that is on record, and not at all if it cannot
-// be written; whoever gave it is not told that it was taken.
+// be written. Then the person who gave the answer does not hear that it was taken.
 func TestAnAnswerThatIsNotOnRecord(t *testing.T) {
 	for name, fault := range map[string]error{"is written late": nil, "cannot be written": errors.New("the disk is full")} {
 		t.Run(name, func(t *testing.T) {

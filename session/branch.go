@@ -7,8 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// branch is the line of messages that a session's history shows: what was taken
-// back by a rewind is not in it.
+// branch is the line of messages that a session's history shows, without the
+// messages that a rewind removed.
 type branch struct {
 	messages []message
 	of       map[string]int  // how many of them a turn has
@@ -29,9 +29,8 @@ type message struct {
 	by   string // whose it is, for a user's
 	// after is a record number before the message's turn began.
 	after uint64
-	// resume is where the agent stood when it began to answer, if that was recalled,
-	// and nth says how many answers had begun by then, in whatever order the branch
-	// shows them.
+	// resume is the agent's place when it began to answer, if that was recalled. nth
+	// is the number of answers that had begun by then, in any order of the branch.
 	resume   string
 	recalled bool
 	nth      int
@@ -60,7 +59,7 @@ func (b *branch) add(m message) {
 	b.of[m.turn]++
 }
 
-// cut takes back the message and all that follows.
+// cut removes the message and all that follows.
 func (b *branch) cut(id string) {
 	i := b.find(id)
 	if i < 0 {
@@ -105,7 +104,7 @@ type unrecorded struct {
 	messages []message
 }
 
-// cut is what a turn takes back.
+// cut names the messages that a turn removes.
 type cut struct{ turn, to string }
 
 // catchUp does what the log did not know yet.

@@ -8,8 +8,8 @@ import (
 )
 
 // catalog knows which sessions there are, in the order in which they were changed.
-// The registry is read once, at start; from then on whoever writes a document notes
-// it here, so that a page of the list costs its own documents and no others.
+// The registry is read once, at start. From then on every write of a document is
+// noted here, so that a page of the list reads only its own documents.
 type catalog struct {
 	mu    sync.Mutex
 	order *list.List // of entry, the newest in front
@@ -65,8 +65,9 @@ func (c *catalog) count() int {
 	return len(c.known)
 }
 
-// page lists the sessions that were changed before a mark (0: all) and that show is
-// true of (nil: all), the newest first, and the mark of the next page, or 0.
+// page lists the sessions that were changed before a mark (0: all) and for which
+// show is true (nil: all), the newest first. It also returns the mark of the next
+// page, or 0.
 func (c *catalog) page(before int64, limit int, show func(id string, p People) bool) (ids []string, next int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

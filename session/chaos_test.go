@@ -13,8 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Whatever clients do, and in whatever order: every turn is well formed and ends
-// exactly once, nobody waits for ever, and the session works afterwards.
+// Clients act at random, in any order. Every turn is well formed and ends exactly
+// once, no client waits for ever, and the session works afterwards.
 func TestChaosOfClients(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -80,7 +80,7 @@ func chaos(t *testing.T, dice *rand.Rand) {
 			}
 		}
 	}
-	// Nobody answers what is asked: what still waits is stopped.
+	// No client answers the requests: turns that still wait are stopped.
 	for range len(turns) + 1 {
 		time.Sleep(11 * time.Second)
 		if _, _, err := b.StopTurn(t.Context(), "s", "", "ada"); err != nil {

@@ -41,8 +41,8 @@ type Rest struct {
 	// Waiting says that the message asks more, which has no answer yet: there is
 	// nothing to send.
 	Waiting bool
-	// Allowed tells of the permission requests that have their answer whether they
-	// were allowed, whoever was first.
+	// Allowed says of each answered permission request whether it was allowed, by the
+	// answer that counts.
 	Allowed map[string]bool
 }
 
@@ -93,8 +93,8 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 	return Rest{Turn: turn, Waiting: waiting, Allowed: o.decided}, nil
 }
 
-// Settle takes the answers that came with a request of another kind. What waits
-// for none of them is left alone.
+// Settle takes the answers that came with a request of another kind. Other requests
+// go on waiting.
 func (h *Hub) Settle(ctx context.Context, session string, c Continuation) error {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -130,8 +130,8 @@ func (l *live) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 	return Turn{Session: l.id, ID: m.turn, Agent: l.info.Agent, MessageID: m.id, After: m.after}, nil, true
 }
 
-// takeReplies takes those answers that the turn waits for. What it asks next was
-// not before the sender's eyes, and is not answered by the same request.
+// takeReplies takes those answers that the turn waits for. The turn's next requests
+// were not visible to the sender, so the same request does not answer them.
 func (t *turn) takeReplies(c Continuation) error {
 	waiting := t.waitingFor(c)
 	permission, several := -1, false

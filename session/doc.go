@@ -2,9 +2,9 @@
 // their turns, who follows them, and what ends them.
 //
 // A turn outlives the request that began it: [Hub.Prompt] returns as soon as the
-// turn is known, and whoever wants to see it follows the log. A disconnect is
-// not a stop; what it is, is a setting ([Options.OnDisconnect]). An explicit
-// stop names its turn, is on record at once, and never hits a later one.
+// turn is known, and subscribers follow the log. A disconnect is not a stop; what
+// it is, is a setting ([Options.OnDisconnect]). An explicit stop names its turn, is
+// on record at once, and never hits a later one.
 //
 // # The life of a turn
 //
@@ -23,13 +23,14 @@
 //
 // # Locks
 //
-// One mutex per session guards its state. It is never held while a record is
-// appended or an agent is called: the append itself takes it. Where both are
-// needed it is taken before the Hub's own, which guards the map of sessions.
+// One mutex per session guards its state. No caller holds the mutex while it
+// appends a record or calls an agent, because the append itself takes the mutex.
+// Where both are needed it is taken before the Hub's own, which guards the map of
+// sessions.
 //
 // # Memory
 //
-// A session is in memory while it has a turn or an agent, or somebody asks for
-// something of it, and for a while after ([Options.Retire]); its document and
-// its records bring it back.
+// A session is in memory while it has a turn, an agent or a running request, and
+// for some time after ([Options.Retire]). Its document and its records bring it
+// back.
 package session

@@ -17,7 +17,8 @@ import (
 
 var rounds = flag.Int("rounds", 300, "how often eight answers race for one request") //nolint:gochecknoglobals // a flag
 
-// claim is what became of one of the answers: who gave it, and what it was told.
+// claim is the outcome of one of the answers: the person who gave it, and the
+// response they got.
 type claim struct {
 	by   string
 	what string
@@ -25,9 +26,9 @@ type claim struct {
 	err  error // why not
 }
 
-// Eight answers to one request at the same time, by every way and of several
-// people: one is on record, whoever gave it is told so, and all others are told
-// otherwise. go test -run RacesOfEight -rounds 10000 takes its time.
+// Eight answers to one request come at the same time, by every way and of several
+// people. One is on record, its sender gets a success, and all others get a
+// refusal. go test -run RacesOfEight -rounds 10000 takes its time.
 func TestRacesOfEight(t *testing.T) {
 	runtime := scripted{prompt: func(ctx context.Context, host agent.Host, p agent.Prompt, b *trace.Builder) error {
 		if p.Text() != "ask" {
@@ -122,8 +123,8 @@ func raceOfEight(t *testing.T, b *bench, dice *rand.Rand, won map[string]int) {
 	}
 }
 
-// answerSomehow answers by one of the ways. Those who type are ada, for only whoever
-// asked can.
+// answerSomehow answers by one of the ways. All typed answers are ada's, because
+// only the user who prompted can type one.
 func answerSomehow(b *bench, id string, turn session.Turn, asked, who string, kind int, yes bool) claim {
 	ctx := b.t.Context()
 	c := claim{by: "side-" + who, what: "side"}

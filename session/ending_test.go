@@ -103,8 +103,8 @@ func lastOf(records iter.Seq2[trace.Record, error]) (last trace.Record, err erro
 	return last, nil
 }
 
-// A session is at rest when the last word of its turn is on record: whoever reads the
-// history then has all of it.
+// A session is idle when the last record of its turn is written: the history is then
+// complete.
 func TestASessionIsAtRestWhenItsTurnIsOnRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
@@ -133,8 +133,8 @@ func TestASessionIsAtRestWhenItsTurnIsOnRecord(t *testing.T) {
 	})
 }
 
-// Whoever follows a turn whose log fails is told, and does not wait for ever. As
-// soon as the log works the turn is closed, and so is the gap in the history.
+// A subscriber of a turn whose log fails gets an error, and does not wait for ever.
+// As soon as the log works the turn is closed, and so is the gap in the history.
 func TestAFailingLogEndsTheTurnForWhoFollowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
@@ -342,8 +342,8 @@ func TestAnAgentThatNeverBecomesReady(t *testing.T) {
 	})
 }
 
-// What waits in the queue as the gateway ends is not begun, however long the turn
-// before it may still run: its user is told to send it again.
+// A prompt in the queue is not begun when the gateway ends, however long the turn
+// before it may still run: its user is asked to send it again.
 func TestWhatWaitsAsTheGatewayEndsIsNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, with(t, scripted{prompt: func(_ context.Context, _ agent.Host, _ agent.Prompt, tb *trace.Builder) error {

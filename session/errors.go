@@ -6,7 +6,7 @@ import (
 	"github.com/tributary-dev/tributary/permission"
 )
 
-// What a caller acts on. Each is one sentence that can be shown to a user.
+// Errors on which a caller acts. Each is one sentence that can be shown to a user.
 var (
 	ErrUnknownSession = errors.New("there is no such session")
 	ErrUnknownAgent   = errors.New("there is no such agent")

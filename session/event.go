@@ -5,7 +5,7 @@ import "github.com/tributary-dev/tributary/trace"
 // EventType says what an Event tells.
 type EventType string
 
-// What is told of a session.
+// The types of events of a session.
 const (
 	EventSession EventType = "session" // how it stands; what was before is to be read anew
 	EventTurn    EventType = "turn"    // a turn has got another state
@@ -14,9 +14,9 @@ const (
 	EventDeleted EventType = "deleted" // it is no more: the last event
 )
 
-// Event is something that has happened to a session, for whoever shows it and did
-// not cause it: another tab, another user, a list. It says that there is something
-// to be read, not what.
+// Event is a change of a session, for clients that show the session and did not
+// cause the change: another tab, another user, a list. An Event says that there is
+// something to read; the content is in the history.
 type Event struct {
 	// Seq is the number of the record that tells it, and the mark to go on from,
 	// unless there is More: another event that the same record tells.
@@ -27,7 +27,7 @@ type Event struct {
 	TurnStatus
 	// Turns are those that are not over, in the order in which they began.
 	Turns []TurnStatus `json:"turns,omitzero"`
-	// To is the first message that was taken back.
+	// To is the first message that was removed.
 	To    string `json:"to,omitempty"`
 	Title string `json:"title,omitempty"`
 	// Reset says that the mark that was to be gone on from leads nowhere: what came
@@ -46,7 +46,7 @@ const (
 	TurnEnded   TurnState = "ended"
 )
 
-// TurnStatus is what is told of a turn.
+// TurnStatus is the state of a turn, as events and lists show it.
 type TurnStatus struct {
 	Turn  string    `json:"turn,omitempty"`
 	State TurnState `json:"state,omitempty"`

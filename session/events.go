@@ -12,8 +12,8 @@ import (
 
 // Events yields what happens to a session, until it is deleted. With a mark it
 // begins with what came after that; without one, or where the mark leads nowhere,
-// with how the session stands now. All of it is read from the session's records
-// after a number, so that nothing is told twice and nothing is missed.
+// with how the session stands now. All events come from the session's records after
+// a number, so that no event is sent twice and none is missed.
 func (h *Hub) Events(ctx context.Context, session string, mark *uint64) (iter.Seq2[Event, error], error) {
 	_, release, err := h.session(ctx, session)
 	if err != nil {

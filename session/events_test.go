@@ -206,7 +206,8 @@ func TestEventsTellATab(t *testing.T) {
 	})
 }
 
-// Whoever comes back with a mark gets what came since, once, wherever it was cut.
+// A client that comes back with a mark gets the later events, once, wherever its
+// stream was cut.
 func TestEventsGoOnAfterAnyMark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

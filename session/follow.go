@@ -11,8 +11,8 @@ import (
 // Follow yields the records of one turn with a number greater than after, as
 // they come, up to and including its stop.
 //
-// A turn that is over has nothing to wait for: where its stop is not on record,
-// because the log failed or the session was deleted, the last is an error.
+// A turn that is over has nothing to wait for. If its stop is not on record,
+// because the log failed or the session was deleted, the last value is an error.
 func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
 		over := false
@@ -149,9 +149,9 @@ func (l *live) left(t *turn, cut bool) {
 	}
 }
 
-// Owe tells that a client was sent away before it had the end of a turn, through no
-// wish of its own: the rest is kept for it as for one whose connection was cut, and
-// the turn goes on without anybody who follows.
+// Owe records that the gateway ended a client's stream before the end of a turn.
+// The rest is kept as for a client whose connection was cut, and the turn goes on
+// without a subscriber.
 func (h *Hub) Owe(session, turn string) {
 	l, t, release := h.lookup(session, turn)
 	defer release()
@@ -226,9 +226,9 @@ func (h *Hub) Touch(session string) {
 	}
 }
 
-// Resumable is the turn that a client gets who asks to resume: the one named;
-// else the running one; else the last one, for a while after its end, and for as
-// long as no other turn begins when a stream of it was cut.
+// Resumable is the turn that a client gets when it resumes. That is the turn named,
+// else the running turn, else the last turn for some time after its end. If a
+// stream of the last turn was cut, that time lasts until another turn begins.
 func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {

@@ -17,8 +17,9 @@ type health struct {
 	writesID uint64
 }
 
-// A gateway whose log fails is not ready until a write goes well, or nobody has
-// tried for a while: who is not ready gets no requests that could show it.
+// A gateway whose log fails is not ready until a write succeeds, or until no write
+// was tried for some time. A gateway that is not ready gets no requests that could
+// show that the log works again.
 const (
 	troubled = 30 * time.Second
 	stuck    = 5 * time.Second

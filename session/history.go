@@ -24,9 +24,9 @@ type Page struct {
 	Before string
 }
 
-// History returns the last turns of the session's branch before the named one
-// ("": up to now), at most limit of them, and fewer where they are large. What was
-// taken back is not in it.
+// History returns the last turns of the session's branch before the named one ("":
+// up to now), at most limit of them, and fewer where they are large. Removed
+// messages are not in it.
 func (h *Hub) History(ctx context.Context, session, before string, limit int) (Page, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -112,9 +112,9 @@ func whileAsked(ctx context.Context, records []trace.Record) iter.Seq2[trace.Rec
 	}
 }
 
-// pageOf yields the whole records of some turns. Behind those of a turn that was
-// taken back in part stands a rewind to where that part begins: up to there its
-// records tell how the messages end that are left of it.
+// pageOf yields the whole records of some turns. If a rewind removed a part of a
+// turn, a rewind to the start of that part follows the turn's records. Up to there
+// the records show the ends of the remaining messages.
 func (h *Hub) pageOf(ctx context.Context, session string, turns []stretch) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
 		left := map[string]stretch{}

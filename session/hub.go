@@ -185,7 +185,8 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		CreatedAt: now, UpdatedAt: now, Since: since,
 	})
 	l.branched = true
-	// Others may use the session before this returns: whoever began it may go.
+	// Others may use the session before this returns, so the end of the caller's
+	// context must not end the write.
 	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {
 		return Info{}, err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Info is what is known of a session without reading its log. It is the
-// document that the registry keeps.
+// Info is what is known of a session without reading its log. The registry keeps
+// Info as its document.
 type Info struct {
 	ID        string `json:"id"`
 	Agent     string `json:"agent"`
@@ -68,7 +68,7 @@ type TurnRef struct {
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	// Cut says that somebody's stream of it was cut before its end.
 	Cut bool `json:"cut,omitempty"`
-	// Theirs says that the agent began it: nobody here asked for it.
+	// Theirs says that the agent began the turn: no user of this gateway asked for it.
 	Theirs bool `json:"theirs,omitempty"`
 }
 

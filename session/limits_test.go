@@ -75,7 +75,8 @@ func TestATurnThatIsTooMuch(t *testing.T) {
 			for _, r := range records {
 				total += trace.Weigh(r.Payload)
 			}
-			// What waited in the Builder is written too, and the whole of a part repeats it.
+			// Events that waited in the Builder are written too, and the whole of a part
+			// repeats them.
 			if total > 16<<20 || len(records) > 50_000 {
 				t.Errorf("%d records of %d bytes came to an end that was due at 500 of 1 MB", len(records), total)
 			}
@@ -155,8 +156,8 @@ func TestTenThousandSessions(t *testing.T) {
 	})
 }
 
-// What nobody answers for too long expires: its agent is told, and who answers
-// then hears that it is too late.
+// A request without an answer for too long expires: its agent learns that, and a
+// later answer is refused as too late.
 func TestAnAskExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) { o.AskLimit = time.Hour })

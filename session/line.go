@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Withdraw takes back the prompt of a principal that has waited for the shortest
-// time. It reports false if none of his waits.
+// Withdraw removes the newest queued prompt of a principal. It reports false if the
+// principal has no queued prompt.
 func (h *Hub) Withdraw(ctx context.Context, session, by string) (done bool, err error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -24,9 +24,9 @@ func (h *Hub) Withdraw(ctx context.Context, session, by string) (done bool, err 
 	return newest != nil && newest.finish(stopped("not_run")), nil
 }
 
-// Promote lets a prompt that waits run now: the newest of a principal's, or, if he has
-// none, the next in line. It goes to the front, and the turn that runs is ended. It
-// reports false if none waits.
+// Promote lets a queued prompt run now: the principal's newest, or, if they have none,
+// the next in the queue. The prompt goes to the front, and the running turn is ended.
+// Promote reports false if the queue is empty.
 func (h *Hub) Promote(ctx context.Context, session, by string) (done bool, err error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {

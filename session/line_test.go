@@ -55,8 +55,8 @@ func TestE08_APromotedPromptRunsNow(t *testing.T) {
 	}
 }
 
-// Who asks twice, because the turn that runs takes its time to end, does not change his
-// mind by that.
+// A second request, sent because the running turn ends slowly, has the same meaning as
+// the first.
 func TestE08_PromotedTwiceIsPromoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ran []string // by one turn at a time

@@ -12,10 +12,10 @@ type Summary struct {
 	Turn  string
 }
 
-// List returns a page of the sessions, those that were changed last first: at most
-// limit that were changed before the mark (0: now). next is the mark of the page
-// after it, 0 if there is none. A session that changes goes to the front, so that
-// who pages on may miss it there but sees none twice.
+// List returns a page of the sessions, the last changed first. The page has at most
+// limit sessions that were changed before the mark (0: now). next is the mark of
+// the next page, 0 if there is none. A session that changes goes to the front, so
+// that who pages on may miss it there but sees none twice.
 func (h *Hub) List(ctx context.Context, before int64, limit int) (sessions []Summary, next int64, err error) {
 	return h.ListOf(ctx, before, limit, nil)
 }

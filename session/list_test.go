@@ -84,7 +84,7 @@ func TestListInPages(t *testing.T) {
 	})
 }
 
-// What a start reads is the list as it was.
+// A start reads the list as it was.
 func TestListAfterAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := eventlog.New(memlog.New(), eventlog.Options{})

@@ -70,8 +70,7 @@ func (h *Hub) newLive(info Info) *live {
 	return l
 }
 
-// tells lets whoever says something, or takes it back, do so before anybody else does,
-// until release is called.
+// tells gives the caller the only right to write the history, until release is called.
 func (l *live) tells(ctx context.Context) (release func(), err error) {
 	select {
 	case l.telling <- struct{}{}:
@@ -178,8 +177,8 @@ func (l *live) retitle(value json.RawMessage) {
 	l.saveLate()
 }
 
-// loadBranch reads the session's messages from the log, unless they are known. What
-// turns do meanwhile is not to be lost: then it reads again.
+// loadBranch reads the session's messages from the log, unless they are known. If a
+// turn changes the branch meanwhile, loadBranch reads again.
 func (l *live) loadBranch(ctx context.Context) error {
 	for {
 		l.mu.Lock()
@@ -219,8 +218,8 @@ func (l *live) unrecorded() (u unrecorded) {
 	return u
 }
 
-// state tells what the session does now. It is at rest when the last word of its turns is
-// on record: whoever reads the history then has all of it.
+// state tells what the session does now. The session is idle only when the last record of
+// its turns is written, so that the history is then complete.
 func (l *live) state() (State, string) {
 	at := func(t *turn) (State, string) {
 		if !t.ending && t.parked() {

@@ -25,8 +25,8 @@ const (
 	maxMember = 200
 )
 
-// People are those who have to do with a session. Members maps them to their roles, in
-// whatever words whoever asks understands; it is never changed, only replaced.
+// People are the owner and the members of a session. Members maps them to their roles,
+// in the words of the caller; the map is never changed, only replaced.
 type People struct {
 	Owner   string
 	Kind    Kind
@@ -104,7 +104,7 @@ func (h *Hub) Change(ctx context.Context, session string, c Change) (Info, error
 	})
 }
 
-// change writes a session's document anew. Where it cannot be written nothing has
+// change writes a session's document again. Where it cannot be written nothing has
 // changed.
 func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) (Info, error) {
 	l, release, err := h.session(ctx, session)

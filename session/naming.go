@@ -12,8 +12,8 @@ import (
 )
 
 // naming sees to it that an agent's own name of what it does is that of one turn: a
-// client may call a message by it. What an agent uses again, because it has forgotten or
-// because a turn of it was given up here, gets a number.
+// client may call a message by it. A name that an agent uses again, because the agent
+// has forgotten it or because its turn was given up here, gets a number.
 type naming struct {
 	mu    sync.Mutex // taken before live.mu
 	known bool       // what is on record was read

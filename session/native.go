@@ -9,14 +9,15 @@ import (
 )
 
 // A stream may call a message by the agent's own id of what it did there, and a
-// client knows that name only. What a native id stands for is read from the log, the
-// newest turns first: as many as a page of history shows, and not endless ones.
+// client knows that name only. The meaning of a native id is read from the log, the
+// newest turns first: as many as a page of history shows, up to a bound on their
+// records.
 const (
 	nativeTurns   = 100
 	nativeRecords = 50_000
 )
 
-// ours is the id of a message by our own name. One that nobody knows stays as it is.
+// ours returns the gateway's own id of a message. An unknown id stays as it is.
 func (l *live) ours(ctx context.Context, id string) (string, error) {
 	l.mu.Lock()
 	known := id == "" || l.branch.find(id) >= 0

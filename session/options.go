@@ -15,7 +15,7 @@ import (
 // connection is cut.
 type OnDisconnect string
 
-// What a disconnect means.
+// The effects of a disconnect.
 const (
 	Grace  OnDisconnect = "grace"  // stop it after a while, unless somebody comes back
 	Stop   OnDisconnect = "stop"   // stop it at once
@@ -25,7 +25,7 @@ const (
 // Busy says what becomes of a prompt while a turn runs.
 type Busy string
 
-// What a prompt does while a turn runs.
+// The treatments of a prompt while a turn runs.
 const (
 	Queue     Busy = "queue"     // it waits
 	Reject    Busy = "reject"    // it is refused
@@ -35,7 +35,7 @@ const (
 // Approval says what becomes of those who follow a turn while somebody is asked.
 type Approval string
 
-// What those who follow a turn do while somebody is asked.
+// The ways of a turn's subscribers while a request waits.
 const (
 	Park Approval = "park" // they leave: the answer comes with their next request
 	Hold Approval = "hold" // they stay for a while: it comes by a request of its own

@@ -201,7 +201,7 @@ func TestHeldReadersAreLetGo(t *testing.T) {
 	})
 }
 
-// What waits for somebody can wait for long: a shutdown does not.
+// A turn may wait long for a person; a shutdown does not wait for it.
 func TestShutdownDoesNotWaitForAParkedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -360,8 +360,7 @@ func TestAMessageRightAfterTheAnswer(t *testing.T) {
 	})
 }
 
-// Who answers what is shown, and in the same request what is not shown yet, has
-// answered the one only.
+// A request that answers a shown and a hidden request answers only the shown one.
 func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -372,7 +371,7 @@ func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 		for _, r := range all[trace.PermissionRequest](b, turn) {
 			c.Replies = append(c.Replies, session.Reply{ID: r.RequestID, Choice: session.Choice{Approved: &yes}})
 		}
-		// No client of ours can say that it has answered all, and get an empty response.
+		// A client cannot claim that it has answered all, and get an empty response.
 		if _, err := b.Continue(t.Context(), "s", c); !errors.Is(err, session.ErrNotWaiting) {
 			t.Errorf("error %v", err)
 		}
@@ -383,8 +382,8 @@ func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 	})
 }
 
-// Whoever has answered from the side and resumes at once gets the rest, however slow
-// the log is, and not the turn as it waited.
+// A client that answers by a request of its own and resumes at once gets the rest,
+// however slow the log is, and not the turn as it waited.
 func TestAResumeRightAfterTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()

@@ -12,8 +12,8 @@ import (
 
 // Prompt is a wish to have the agent do something.
 type Prompt struct {
-	// Message is what the user says. Its id, when it names a message of the
-	// session, is an edit: that message and what followed are taken back.
+	// Message is what the user says. If its id names a message of the session, the
+	// prompt is an edit: that message and all that followed are removed.
 	Message trace.UserMessage
 	By      string
 	Channel string
@@ -105,7 +105,7 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	return t.handle(), nil
 }
 
-// refuse takes back a turn that could not be put on record.
+// refuse ends a turn that could not be put on record.
 func (l *live) refuse(t *turn, err error) error {
 	t.finish(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
 	l.arrive(t)
@@ -118,8 +118,8 @@ func (l *live) refuse(t *turn, err error) error {
 }
 
 // superseded is the reason of a turn that an edit or a regeneration replaces. A
-// rewind goes before what closes its parts, so that a client that still follows
-// is told to stop listening before anything could bring its message back.
+// rewind goes before the records that close the turn's parts. So a subscriber gets
+// the end before any record could bring the message back.
 const superseded = "superseded"
 
 // ending is a turn that a new prompt ends.
@@ -148,12 +148,12 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	if stopping, err = l.makeWay(p, back); err != nil {
 		return nil, nil, err
 	}
-	// What ends because of the prompt makes room for it.
+	// The turns that end because of the prompt make room for it.
 	if !l.hub.load.take(p.By, l.hub.MaxPrompts, len(stopping)) {
 		return nil, nil, ErrTooManyPrompts
 	}
 	for _, s := range stopping {
-		// So that none of those that are taken back begins while another is ended.
+		// So that no removed turn begins while another one is ended.
 		s.turn.ending = s.turn.ending || s.stop.Reason == superseded
 	}
 	if p.Message.ID == "" {
@@ -210,7 +210,7 @@ func (l *live) arrive(t *turn) {
 func (l *live) advance() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// What is being withdrawn stands in the queue until its stop is on record.
+	// A withdrawn turn stands in the queue until its stop is on record.
 	l.queue = slices.DeleteFunc(l.queue, func(t *turn) bool { return t.ending })
 	if l.running != nil || len(l.queue) == 0 || l.hub.ctx.Err() != nil || l.hub.refuses() {
 		return // what waits as the gateway ends is not begun

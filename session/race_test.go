@@ -12,8 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// An edit takes back what was asked after the message, also a prompt that is only
-// just being put on record.
+// An edit removes the prompts after the message, also a prompt that is only just
+// being put on record.
 func TestAnEditTakesBackAPromptOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
@@ -103,7 +103,8 @@ func (s *slowGet) Get(ctx context.Context, session string) ([]byte, error) {
 	return doc, err
 }
 
-// Whoever read a session's document before it was deleted does not bring it back.
+// A reader that got a session's document before the deletion does not bring the
+// session back.
 func TestADeletedSessionIsNotBroughtBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowGet{Store: memlog.New()}

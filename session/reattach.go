@@ -128,8 +128,8 @@ func (t *turn) outlives() bool {
 	return ok
 }
 
-// abandon lets go of a turn that goes on elsewhere: it has no stop, and the next
-// start takes it up.
+// abandon leaves a turn that goes on on the agent's server: the turn has no stop,
+// and the next start re-attaches it.
 func (t *turn) abandon() {
 	t.finishing.Do(func() {
 		l := t.live

@@ -11,9 +11,9 @@ import (
 )
 
 // recover reads which sessions there are, and takes up the turns that an earlier
-// process left open. Where the agent lives elsewhere they go on; the other agents
-// died with that process, and their turns are closed: what clients had seen of them
-// stays, and the stop says what happened.
+// process left open. Turns of an agent on another server go on. The other agents
+// died with that process, and their turns are closed. Records that clients had seen
+// stay, and the stop says what happened.
 func (h *Hub) recover(ctx context.Context) error {
 	var all []Info
 	for e, err := range h.Log.List(ctx) {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A session is in memory while somebody uses it, and for a while after. Whoever
-// holds one without being one of its turns, or its agent, holds it by hold: a
-// session that was retired must not live on beside the one that is read anew. How
-// long it rested is measured by time's own clock, which nobody sets.
+// A session is in memory while somebody uses it, and for some time after. Every
+// user of a session except its turns and its agent must call hold. A retired
+// session must not live on beside the one that is read from the log again. The
+// monotonic clock measures the idle time, so that a set clock does not matter.
 
 // hold keeps a session in memory until the returned function is called, once.
 // The caller holds h.mu.

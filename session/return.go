@@ -3,10 +3,10 @@ package session
 import "slices"
 
 // Return tells that a principal follows a chat stream of the session from now on.
-// It follows its prompts that wait, too: a page that is loaded anew gets the stream
-// of the turn that runs, and has no other way to say that it still wants the one
-// behind it. Their own connections may have been cut, or be about to be: a proxy may
-// tell of that only after the new page is there.
+// The principal follows their queued prompts, too: a reloaded page gets the stream
+// of the running turn, and has no other way to ask for the turns behind it. The
+// prompts' own connections may be cut already, or soon: a proxy may report that only
+// after the page has loaded.
 //
 // The function that is returned is to be called once when the client leaves; cut is
 // as for Attach. A client that was cut gives its prompts up again. One that has had

@@ -19,7 +19,7 @@ func (b *bench) asks(id, words, by string) (turn session.Turn, leave func(cut bo
 	return turn, b.Attach("s", turn.ID)
 }
 
-// resumes is what a page does that is loaded anew: it follows the turn that runs.
+// resumes does what a reloaded page does: it follows the running turn.
 func (b *bench) resumes(turn session.Turn, by string) (leave func(cut bool)) {
 	attached, back := b.Attach("s", turn.ID), b.Return("s", by)
 	return func(cut bool) { attached(cut); back(cut) }
@@ -94,7 +94,7 @@ func (b *bench) running(turn session.Turn) (session.Turn, bool) {
 	return got, ok && got.Running
 }
 
-// A page is loaded anew while its prompt waits. It gets the stream of the turn that
+// A page is reloaded while its prompt waits. It gets the stream of the turn that
 // runs, and the prompt still runs after it, to its end.
 func TestAReloadWhileOnesPromptWaits(t *testing.T) {
 	type come func() (leave func(cut bool))

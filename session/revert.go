@@ -7,8 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Revert takes back a message of a user and all that followed it, and puts nothing in
-// its place. It does so only where the agent can forget it too.
+// Revert removes a message of a user and all that followed it, without a replacement,
+// but only if the agent can forget them too.
 func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -50,7 +50,7 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 	return nil
 }
 
-// revert decides what is taken back, and which turns end because of it.
+// revert decides which messages are removed, and which turns end because of that.
 func (l *live) revert(message, by string) (rewinding, []ending, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -175,7 +175,7 @@ func TestARevertedTurnIsNotResumed(t *testing.T) {
 	}
 }
 
-// What cannot be taken back stays as it is, and who wanted it hears why.
+// A message that cannot be removed stays as it is, and the sender gets the reason.
 func TestWhatIsNotReverted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()

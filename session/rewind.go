@@ -9,7 +9,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// rewinding is what a prompt takes back: a message and all that follows it.
+// rewinding is what a prompt removes: a message and all that follows it.
 type rewinding struct {
 	to    string   // the message; "" takes nothing back
 	turns []string // that go, in the order of the branch
@@ -22,8 +22,8 @@ type rewinding struct {
 
 // again turns a regeneration into a prompt with the id and the content of the
 // message that is to run again. Where the request names none that is known, the
-// last message of a page decides. A page that is behind is told so; it is not, if
-// its text was never sent: then an edit is meant.
+// last message of a page decides. A page that is behind gets an error. A page whose
+// last text was never sent is not behind: it means an edit.
 func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 	l.mu.Lock()
 	m, named := l.branch.target(p.Of)
@@ -139,8 +139,9 @@ func (b *branch) firstAnswer(i int) (first message, ok bool) {
 	return first, ok
 }
 
-// resolve says what a prompt takes back, if anything. History is cut on a stated
-// wish only, a new id always appends; and nobody takes back what another has said.
+// resolve returns the messages that a prompt removes, if any. History is cut only
+// on an explicit request, and a new id always appends. No user can remove messages
+// of another.
 func (l *live) resolve(p Prompt) (rewinding, error) {
 	i := l.branch.find(p.Message.ID)
 	if p.Message.ID == "" || i < 0 {
@@ -184,7 +185,7 @@ func (b *branch) rewinding(i int) rewinding {
 	return back
 }
 
-// superseded is what ends because it is taken back.
+// superseded returns the turns that end because a rewind removes them.
 func (l *live) superseded(back rewinding) []ending {
 	var all []ending
 	for _, id := range back.turns {
@@ -220,9 +221,10 @@ func (l *live) stay(back rewinding) {
 	}
 }
 
-// goBack makes sure that the agent does not remember what was taken back since it
-// last worked: one that is opened now stands where its token says. It reports false
-// if the turn was ended meanwhile. If the agent cannot forget, the turn says so.
+// goBack makes sure that the agent does not remember messages that were removed
+// since it last worked: an agent that is opened now stands at the place of its
+// token. It reports false if the turn was ended meanwhile. If the agent cannot
+// forget, the turn says so.
 func (t *turn) goBack() bool {
 	l := t.live
 	l.mu.Lock()

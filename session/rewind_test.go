@@ -32,7 +32,7 @@ func (b *bench) regenerate(id string) session.Turn {
 	return turn
 }
 
-// What is taken back is not remembered, whenever it happens.
+// The agent does not remember removed messages, whenever the rewind happens.
 func TestTheAgentForgetsWhatIsTakenBack(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -223,8 +223,8 @@ func TestTheAgentCannotGoBack(t *testing.T) {
 	}
 }
 
-// The kinds of requests, see docs/clients.md: history is cut on a stated wish
-// only, and nobody takes back what another has said.
+// The kinds of requests, see docs/clients.md: history is cut only on an explicit
+// request, and no user removes another's messages.
 func TestWhatIsTakenBack(t *testing.T) {
 	const kept = "u1 A u2 A b3 A u4 A u5 A"
 	edit := func(id, words string) session.Prompt { return session.Prompt{Message: text(id, words)} }

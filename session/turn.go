@@ -104,9 +104,9 @@ func (t *turn) handle() Turn {
 	}
 }
 
-// reply opens the assistant message. It reports false if the turn was ended
-// before: then the message may not be on record, and the agent must not hear of
-// the prompt, or nobody would know that it is to be taken back to before that.
+// reply opens the assistant message. It reports false if the turn was ended before:
+// then the message may not be on record. The agent must not get the prompt either,
+// because the log would not show that the agent must go back behind it.
 func (t *turn) reply(cause trace.Cause) (opened bool) {
 	t.live.mu.Lock()
 	if t.ending {
@@ -124,9 +124,9 @@ func (t *turn) reply(cause trace.Cause) (opened bool) {
 	return !t.ending
 }
 
-// finish puts the stop on record, once; who comes second waits for the first.
-// The agent is told by cancelling the turn's context, after the fact: what it
-// still says is counted and dropped.
+// finish puts the stop on record, once; a second caller waits for the first. Then
+// finish cancels the turn's context, so that the agent stops. Later events of the
+// agent are counted and dropped.
 func (t *turn) finish(s trace.Stop) (mine bool) { return t.finishAfter(func() {}, s) }
 
 // finishAfter is finish; last is called first, if the turn has not ended: for what
@@ -228,8 +228,8 @@ func (t *turn) verdict(err error) trace.Stop {
 	return trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}
 }
 
-// watch ends a turn whose agent is silent for too long, whose log failed, and an
-// agent that does not stop when it is told to.
+// watch ends a turn whose agent is silent for too long or whose log failed, and an
+// agent that does not stop in time.
 func (t *turn) watch(session *opened, released <-chan struct{}) {
 	h := t.live.hub
 	silence := time.NewTimer(h.IdleLimit)

@@ -12,9 +12,9 @@ import (
 // message instead.
 const unanswered = "unanswered"
 
-// typed takes a message for the answer to what its sender is asked, if it can be
-// one: a yes, a no or an option's name where one permission is asked, and any
-// text where one question is. It is an answer only to what the sender's page shows.
+// typed takes a message as the answer to a request, if it can be one. A yes, a no
+// or an option's name answers a single permission request, and any text answers a
+// single question. A message answers only requests that the sender's page shows.
 // The answer and what follows are a message of their own, for the client puts what
 // comes now below the user's words.
 func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
@@ -116,8 +116,8 @@ func (l *live) words(p Prompt) trace.Words {
 	}
 }
 
-// recordIn has the turn take an answer in words. It is not taken if the turn has
-// withdrawn what it asked: then the words are on record nowhere.
+// recordIn has the turn take an answer in words. The answer is not taken if the
+// turn has withdrawn the request; then the words are not on record.
 func (t *turn) recordIn(w trace.Words, id string, take func() bool) (taken bool) {
 	if taken = t.record(id, take); taken {
 		t.goOnBelow(w)
@@ -154,7 +154,7 @@ func (t *turn) refuseAll(by Sender) {
 	no := false
 	for _, id := range ids {
 		_, question := lookFor(t.live, t.live.asks.questioned, id)
-		// Who was first, was first: the turn ends either way.
+		// If another answer came first, it counts: the turn ends either way.
 		_ = t.live.reply(Reply{ID: id, Question: question, Choice: Choice{Approved: &no, Reason: reason, Interrupt: true}}, signature{by, trace.ViaWords})
 	}
 }

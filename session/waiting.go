@@ -10,7 +10,7 @@ import (
 // call before it is put to the user all the same.
 const presentWithin = 3 * time.Second
 
-// waiting is what a turn waits for. It is guarded by live.mu.
+// waiting is what a turn waits for. live.mu guards it.
 type waiting struct {
 	put    map[string]bool // put to the user and not answered
 	since  time.Time       // when that was, last

@@ -48,5 +48,5 @@ func (h *Hub) Watch(ctx context.Context, session string) (Watched, error) {
 	return Watched{Info: info, Past: past, Next: h.followRecords(ctx, session, at, true)}, nil
 }
 
-// Done is closed when the hub has closed: whoever shows what happens leaves.
+// Done is closed when the hub has closed, so that readers of events leave.
 func (h *Hub) Done() <-chan struct{} { return h.ctx.Done() }

@@ -1,6 +1,6 @@
-// Package toolkind says what a tool does. Every agent names its tools in its
-// own way; a [Table] maps those names to the closed set of trace.ToolKind and
-// makes a title and the touched files out of a call's input.
+// Package toolkind says what a tool does. Every agent names its tools in its own
+// way. A [Table] maps those names to the closed set of trace.ToolKind. It also
+// finds a title and the touched files in a call's input.
 //
 // There is one table for each kind of agent. A Table is a value: a user's
 // overrides make a new one, and nothing here is ever written after it was made.

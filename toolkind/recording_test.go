@@ -29,8 +29,13 @@ func TestH32RecordedTools(t *testing.T) {
 				return err
 			}
 			agent := filepath.Base(filepath.Dir(path))
-			if dir != root {
-				agent = agentOf(filepath.Base(path))
+			switch file := filepath.Base(path); {
+			case strings.Contains(file, "unknown-tool"):
+				return nil // the recording is of a call that the agent does not know either
+			case dir != root:
+				agent = agentOf(file)
+			case agent == "acp":
+				agent, _, _ = strings.Cut(file, "-")
 			}
 			table, ok := toolkind.For(agent)
 			if !ok || agent == "langgraph" || agent == "openharness" {

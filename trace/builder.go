@@ -83,9 +83,9 @@ func (b *Builder) Under(toolCallID string) *Builder {
 // Touch says that the agent is alive though it said nothing worth a record.
 func (b *Builder) Touch() { b.do(func(*turn) {}) }
 
-// End tells how the turn ended, in the agent's own view. The first call counts,
-// and only before Finish; after it End still tells that the agent is done.
-// Records may follow; whoever owns the turn writes the stop.
+// End tells how the turn ended, in the agent's own view. The first call counts, and
+// only before Finish; after it End still tells that the agent is done. Records may
+// follow; the owner of the turn writes the stop.
 func (b *Builder) End(verdict Stop) {
 	t := b.turn
 	t.mu.Lock()
@@ -115,7 +115,7 @@ func (b *Builder) Over() bool {
 	}
 }
 
-// Verdict returns what End was told.
+// Verdict returns the argument of the first End.
 func (b *Builder) Verdict() (Stop, bool) {
 	t := b.turn
 	t.mu.Lock()
@@ -138,7 +138,8 @@ type Activity struct {
 	Tools, Asks int
 }
 
-// Activity tells what the turn is doing now, for whoever limits its silence.
+// Activity tells what the turn is doing now, so that a caller can limit its
+// silence.
 func (b *Builder) Activity() Activity {
 	t := b.turn
 	t.mu.Lock()
@@ -146,7 +147,7 @@ func (b *Builder) Activity() Activity {
 	return Activity{Last: t.touched, Tools: t.running, Asks: t.waiting}
 }
 
-// Counts tells how often an agent had to be put right.
+// Counts says how often the Builder had to correct an agent.
 type Counts struct {
 	Healed       int // wholes that brought text which the deltas had dropped
 	Contradicted int // wholes that contradicted what was streamed, and lost

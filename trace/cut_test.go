@@ -7,7 +7,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// A text that is too long ends with a mark. What the agent says of it later, as
+// A text that is too long ends with a mark. Later text of the agent for it, as
 // deltas or as wholes, before its end or after it, changes nothing.
 func TestTextsAreCut(t *testing.T) {
 	t.Parallel()

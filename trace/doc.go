@@ -8,12 +8,12 @@
 //
 // # Deltas are provisional, whole events are the truth
 //
-// A part of a message is told twice: while it grows, as deltas, and once it is
-// over, as a whole that repeats the full text. A reader that wants the truth
-// ignores every provisional record (see [Provisional]) and folds nothing; a
-// reader that wants to see it grow reads all of them. Both end with the same
-// message. The start records (message.start, thought.start, tool_call.start)
-// are kept, so that the order in which parts began survives.
+// A part of a message is on record twice: as deltas while it grows, and as a whole
+// with the full text once it is over. A reader that wants the truth ignores every
+// provisional record (see [Provisional]) and folds nothing; a reader that wants to
+// see it grow reads all of them. Both end with the same message. The start records
+// (message.start, thought.start, tool_call.start) are kept, so that the order in
+// which parts began survives.
 //
 // # The grammar of a turn
 //
@@ -35,14 +35,15 @@
 // that the agent changes the call. A call that was refused ends as denied. The owner
 // of the turn writes prompt, reply and rewind.
 //
-// A turn that never ran has no reply. What a park names is put to the user, and
-// whoever follows leaves there: it closes the parts of sub-agents too, and the step.
-// The answers stand wherever they came; one in words begins another message. A
-// rewind in front takes back other turns, one before the stop the turn itself.
+// A turn that never ran has no reply. A park puts its requests to the user, and
+// readers leave there: the park closes the parts of sub-agents too, and the step.
+// The answers stand where they arrived; an answer in words begins another message. A
+// rewind at the start removes other turns; a rewind before the stop removes the turn
+// itself.
 //
 // # Concurrency of a Builder
 //
-// What is passed to a Builder belongs to it: lists are kept as they are.
+// Arguments of a Builder belong to the Builder: it keeps lists without a copy.
 //
 // A Builder is safe for concurrent use. Calls return as soon as the event is
 // queued; one append is in flight at a time, and what arrives meanwhile goes

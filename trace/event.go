@@ -21,7 +21,7 @@ type Event struct {
 	Parent string
 	// Actor is who did it.
 	Actor Actor
-	// Payload says what happened. It is never nil.
+	// Payload says what happened, and is never nil.
 	Payload Payload
 }
 

@@ -2,10 +2,10 @@ package trace
 
 import "fmt"
 
-// StepStart begins a step, which brackets one model call of the agent. It ends
-// the step before. A step in which nothing happens leaves no trace, unless it has
-// a native id: then the agent itself has said that something begins, and the step
-// is on record at once, also if it stays empty.
+// StepStart begins a step, which brackets one model call of the agent. It ends the
+// step before. An empty step is not on record, unless it has a native id. A native
+// id means that the agent itself has announced the step, so the step is on record
+// at once, also if it stays empty.
 func (b *Builder) StepStart(s Step) {
 	b.do(func(t *turn) {
 		if b.within != "" {
@@ -45,8 +45,8 @@ func (t *turn) openStep() {
 	t.put("", Agent, Step{Phase: PhaseStart, Name: t.step.Name, NativeID: t.step.NativeID})
 }
 
-// closeStep ends the step and its parts, and those of sub-agents if it is told
-// to: they outlive a step, but not what every reader sees as an end.
+// closeStep ends the step and its parts. With subagents it ends the parts of
+// sub-agents too: they may outlive a step, but not a message, a park or the turn.
 func (t *turn) closeStep(subagents bool) {
 	t.closeParts(subagents, false)
 	if t.stepOpen {

@@ -1,7 +1,7 @@
 package trace
 
-// Flush returns when everything that was written so far is on record. It is for
-// whoever needs an order between two turns; within one there is always one.
+// Flush returns when everything that was written so far is on record. A caller
+// needs Flush for an order between two turns; within one turn the order is certain.
 func (b *Builder) Flush() error {
 	t := b.turn
 	t.mu.Lock()

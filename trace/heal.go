@@ -58,8 +58,8 @@ func (t *turn) heal(p *part, rest, half string) {
 	t.grow(p, rest+half)
 }
 
-// disagrees counts a text that is not what was streamed. What clients have seen
-// is never taken back.
+// disagrees counts a text that differs from the streamed text. The Builder never
+// changes text that clients have seen.
 func (t *turn) disagrees(p *part, text string, snapshot bool) {
 	switch {
 	case text == "", p.cut: // says nothing, or what there was no room for

@@ -26,10 +26,10 @@ type envelope struct {
 	Payload  json.RawMessage `json:"payload"`
 }
 
-// AppendJSON appends the record as one line of JSON, without a newline. The
-// payload of an Unknown is written as it came, byte for byte, which is why this
-// isn't left to json.Marshal; only line breaks, which JSON allows between its
-// tokens and a line does not, become spaces.
+// AppendJSON appends the record as one line of JSON, without a newline. The payload
+// of an Unknown is written as it came, byte for byte, so json.Marshal cannot do it.
+// Only line breaks, which JSON allows between tokens and a line does not, become
+// spaces.
 func (r Record) AppendJSON(dst []byte) ([]byte, error) {
 	if r.Payload == nil {
 		return dst, fmt.Errorf("trace record %s has no payload: nothing can be written", r.ID)
@@ -83,8 +83,8 @@ func oneLine(raw []byte) []byte {
 	return raw
 }
 
-// MarshalJSON implements json.Marshaler. What json.Marshal makes of it is
-// compacted; AppendJSON isn't.
+// MarshalJSON implements json.Marshaler. json.Marshal compacts the result;
+// AppendJSON does not.
 func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -1,8 +1,8 @@
 package trace
 
-// readOwnPayload reads in place the kinds that most records of a log are: deltas, of
-// which there are as many as of all other kinds together, and those of which each
-// page of history has hundreds. The others are left to encoding/json.
+// readOwnPayload reads the most frequent kinds in place. These are the deltas, which
+// are as many as all other records together, and the kinds of which each page of
+// history has hundreds. The others are left to encoding/json.
 func readOwnPayload(kind, raw []byte) (Payload, bool) {
 	s := scan{rest: raw, ok: true}
 	if p := s.payload(Kind(kind)); p != nil {
@@ -18,8 +18,8 @@ func readOwnPayload(kind, raw []byte) (Payload, bool) {
 	return p, err == nil
 }
 
-// payload reads a payload up to its last brace, or returns nil. Its keys stand in
-// the order of the fields, and a call's arguments are evaluated in theirs.
+// payload reads a payload up to its last brace, or returns nil. The keys stand in
+// the order of the fields, and Go evaluates a call's arguments from left to right.
 func (s *scan) payload(k Kind) Payload {
 	switch k { //nolint:exhaustive // the others hold lists and values, or are rare
 	case KindMessageStart:

@@ -2,11 +2,11 @@ package trace
 
 import "slices"
 
-// A user is asked one thing at a time, or several of one kind at once: whoever
-// answers by the next request of a chat can only answer what stands last in the
-// message, and only once all of it is answered. So what is asked meanwhile is on
-// record at once, where it can be answered by other ways, and is put to the user
-// when those before it have their answers.
+// A user gets one request at a time, or several of one kind at once. The next
+// request of a chat can only answer what stands last in the message, and only once
+// all of it is answered. So a request that comes meanwhile is on record at once,
+// where other ways can answer it. The user gets it when the requests before it have
+// their answers.
 
 // hold takes what was asked, to put it to the user as soon as that can be.
 func (t *turn) hold(asked ...*ask) {
@@ -57,8 +57,9 @@ func (t *turn) letGo(q *ask) {
 }
 
 // Present puts what waits to the user even while the agent writes the input of a
-// call: now, or once what is being asked is answered. It is for whoever finds that
-// this takes too long: some agents go on writing only when they have their answer.
+// call: now, or once what is being asked is answered. The owner of the turn calls
+// Present if this takes too long: some agents go on writing only when they have
+// their answer.
 func (b *Builder) Present() {
 	b.do(func(t *turn) {
 		for _, q := range t.unshown {

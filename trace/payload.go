@@ -41,8 +41,8 @@ type InputPart struct {
 type Reply struct {
 	MessageID string `json:"message_id"`
 	Cause     Cause  `json:"cause"`
-	// Resume is the agent's resume token as it was when the turn began: where to
-	// go back to if the turn is taken back.
+	// Resume is the agent's resume token as it was when the turn began: the place to
+	// go back to if the turn is removed.
 	Resume string `json:"resume,omitempty"`
 }
 
@@ -63,7 +63,7 @@ type Message struct {
 	Part string `json:"part"`
 	Role Role   `json:"role"`
 	Text string `json:"text"`
-	// Superseded marks text that a retry of the agent said anew elsewhere.
+	// Superseded marks text that a retry of the agent has replaced by another part.
 	Superseded bool `json:"superseded,omitempty"`
 }
 
@@ -210,12 +210,12 @@ type Answer struct {
 }
 
 // Park puts permission requests, or questions, to the user: the turn waits for
-// them, and readers may leave. What is asked while it waits is put to the user
-// later, by a park of its own.
+// them, and readers may leave. Requests that come during the wait are put to the
+// user later, by a park of their own.
 type Park struct {
 	Requests []string `json:"requests"`
-	// Held says that readers stay: they expect the answer to come by another way
-	// than their own next request. A later Park of the same requests lets them go.
+	// Held says that readers stay: they expect the answer to come by another way than
+	// their own next request. A later Park of the same requests ends their streams.
 	Held bool `json:"held,omitempty"`
 }
 
@@ -289,16 +289,16 @@ type Data struct {
 	Value json.RawMessage `json:"value"`
 	// Transient data is provisional: shown while it happens, not kept.
 	Transient bool `json:"transient,omitempty"`
-	// Domain marks an event of the agent's world, such as the state of its
-	// repository, and not of the conversation: it belongs to no step, and a stream
-	// shows it only to whoever wants events of that name.
+	// Domain marks an event of the agent's world, such as the state of its repository,
+	// and not of the conversation. The event belongs to no step, and a stream shows it
+	// only if the configuration asks for events of that name.
 	Domain bool `json:"domain,omitempty"`
 }
 
-// Rewind takes back a message and all that followed it. What it took back stays
-// in the log as an abandoned branch.
+// Rewind removes a message and all that followed it from the history. The removed
+// messages stay in the log as an abandoned branch.
 type Rewind struct {
-	// To is the id of the first message taken back.
+	// To is the id of the first message that is removed.
 	To string `json:"to"`
 }
 

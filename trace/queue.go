@@ -11,8 +11,8 @@ import (
 const roomFor = 4 << 20
 
 // linger is how long the appending goroutine waits for more, at least. An agent
-// that writes a word now and then keeps it, for a new one has to grow its stack
-// again for each; one that is silent for minutes costs nothing.
+// that writes a word now and then keeps its goroutine, because a new one would grow
+// its stack again for each word. An agent that is silent for minutes costs nothing.
 const linger = time.Second
 
 // spareEvents bounds the list that is kept for the next batch.
@@ -122,8 +122,8 @@ func (q *queue) fly() {
 	q.cond().Broadcast()
 }
 
-// rest waits for more, and reports whether any came. The timer is not set anew
-// for each batch: when it fires, it only asks whether there was one since.
+// rest waits for more, and reports whether any came. The timer is not set again for
+// each batch: when it fires, it only checks whether there was a batch since.
 func (q *queue) rest(idle *time.Timer) bool {
 	for !q.closed && q.err == nil {
 		q.resting = true
@@ -149,7 +149,7 @@ func (q *queue) rest(idle *time.Timer) bool {
 }
 
 // flush waits until what was queued so far is on record, and returns what went
-// wrong. What comes meanwhile is not waited for: it may never pause.
+// wrong. flush does not wait for later events, because they may never pause.
 func (q *queue) flush() error {
 	for all := q.queued; q.landed < all && q.err == nil; {
 		q.cond().Wait()

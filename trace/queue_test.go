@@ -268,8 +268,8 @@ func TestManySpeakersAtOnce(t *testing.T) {
 	}
 }
 
-// Whoever waits for what was written does not wait for what an agent goes on to
-// write: an answer is responded to while the agent speaks without a pause.
+// Flush does not wait for later writes of the agent: an answer gets its response
+// while the agent speaks without a pause.
 func TestFlushDoesNotWaitForWhatComesLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

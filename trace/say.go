@@ -11,10 +11,10 @@ func (b *Builder) MessageSnapshot(key, text string) {
 	b.do(func(t *turn) { b.snapshot(t, key, text, false) })
 }
 
-// Message gives the whole text of a part and ends it. A whole of a part that
-// has ended already with this text is a repetition and is dropped; one that
-// goes on from there becomes a part with what was missing; any other is a new
-// part under the same key.
+// Message gives the whole text of a part and ends it. A whole of a part that has
+// already ended with this text is a repetition and is dropped. A whole that goes on
+// from there becomes a part with the missing text. Any other whole is a new part
+// under the same key.
 func (b *Builder) Message(key, text string) {
 	b.do(func(t *turn) { b.whole(t, key, text, "", false) })
 }
@@ -44,11 +44,12 @@ func (b *Builder) ThoughtEnd(key, signature string) {
 	b.do(func(t *turn) { b.end(t, key, signature, true) })
 }
 
-// MessageRepeats says that the part with the new key, which has not begun, is
-// a retry of an earlier one. Nothing is written while it repeats; where it goes
-// on, so does the message; where it differs, it becomes a part of its own and
-// the old one is marked as superseded. A retry that repeats nothing from its
-// beginning is taken for one that went on where the earlier one was cut off.
+// MessageRepeats says that the part with the new key, which has not begun, is a
+// retry of an earlier one. The Builder writes nothing while the text repeats. If
+// the text goes on, so does the message. If the text differs, it becomes a part of
+// its own, and the old part is marked as superseded. A retry that repeats nothing
+// from its beginning is taken for one that went on where the earlier one was cut
+// off.
 func (b *Builder) MessageRepeats(key, earlier string) {
 	b.do(func(t *turn) { b.repeats(t, key, earlier, false) })
 }

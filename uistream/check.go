@@ -7,10 +7,10 @@ import (
 	"fmt"
 )
 
-// Check tells whether every client of the profile accepts a chunk, given as
-// the JSON of one frame: the type is known, required fields are there, every
-// field is known and of the right type, and no optional one is null. It is as
-// strict as the first releases were. The error is one sentence.
+// Check reports whether every client of the profile accepts a chunk, given as the
+// JSON of one frame. The type must be known, and the required fields present. Every
+// field must be known and of the right type, and no optional field null. Check is
+// as strict as the first releases were. The error is one sentence.
 func (p Profile) Check(chunk []byte) error {
 	versions := p.must()
 	var head struct {

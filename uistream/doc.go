@@ -1,5 +1,5 @@
-// Package uistream speaks the AI SDK's UI message stream: it turns the records
-// of one turn into chunks, chunks into server-sent events, and sessions into
+// Package uistream speaks the AI SDK's UI message stream. It turns the records of
+// one turn into chunks, and chunks into server-sent events. It turns sessions into
 // the plain messages that the same client shows after a reload.
 //
 // The way of one record is [Translator] → [Chunk] → [AppendChunk] → [Writer]. A
@@ -18,11 +18,11 @@
 // # One stream is one assistant message
 //
 // A client puts everything of one response into one message. A turn whose agent
-// takes a message in between has several replies, and so several streams: where a
-// second reply begins, the chunks hold the finish of the message before and then a
-// new start. A park ends the response of the subscribers (see [Translator.Parked])
-// but not the message: the answering client gets the rest, and a reload gets the
-// whole message without the seam.
+// takes a message in between has several replies, and so several streams. At the
+// start of a second reply, the chunks hold the finish of the message before and
+// then a new start. A park ends the response of the subscribers (see
+// [Translator.Parked]) but not the message: the answering client gets the rest, and
+// a reload gets the whole message without the seam.
 //
 // # Following
 //

@@ -10,9 +10,9 @@ import (
 // turn: the client has dropped its message already.
 const Superseded = "superseded"
 
-// reply opens an assistant message. A second one within a turn ends the first:
-// the client has one message per response, and a start with another id in
-// mid-stream would make it show the parts twice.
+// reply opens an assistant message. A second one within a turn ends the first. The
+// client has one message per response, and a start with another id in mid-stream
+// would make it show the parts twice.
 func (t *Translator) reply(p trace.Reply) {
 	again := p.MessageID == t.message
 	if t.options.Letter {

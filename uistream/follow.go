@@ -85,8 +85,8 @@ func (f *follower) run(ctx context.Context, source Source, framing Framing) erro
 	}
 }
 
-// catchUp reads the turn from the log until it meets the ring. It does not wait
-// for the turn: what the ring has dropped is in the log.
+// catchUp reads the turn from the log until it meets the ring. catchUp does not
+// wait for the turn: records that the ring has dropped are in the log.
 func (f *follower) catchUp(ctx context.Context, source Source, framing Framing) (at uint64, over bool, err error) {
 	if f.seen == 0 {
 		if at, ok := f.ring.joins(0, 0); ok {

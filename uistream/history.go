@@ -9,12 +9,12 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// History returns the messages that the client shows after it has seen the records:
-// what users asked, as they asked it, and each assistant message as the reduction
-// of its own chunks, so that a reload changes nothing on the screen. Records of
-// turns that ran at the same time may be interleaved; the turns stand in the order
-// in which they began. Messages that a rewind removed are missing. A turn that
-// failed or was stopped says so in the metadata and in a last data-error part.
+// History returns the messages that the client shows after it has seen the records.
+// The users' messages are unchanged. Each assistant message is the reduction of its
+// own chunks, so that a reload changes nothing on the screen. Records of turns that
+// ran at the same time may be interleaved; the turns stand in the order in which
+// they began. Messages that a rewind removed are missing. A turn that failed or was
+// stopped says so in the metadata and in a last data-error part.
 //
 // A turn that waits for its user is shown up to there.
 //

@@ -10,10 +10,11 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
-// Opaque makes any bytes a JSON value that every client can read: on one line, with
-// numbers digit for digit as they were, valid UTF-8, and without the keys that a
-// client takes for an attack on JavaScript's prototypes, which would cost it the
-// turn. Such a key is put in brackets. A value that is not JSON becomes a string.
+// Opaque makes any bytes a JSON value that every client can read. The value is one
+// line of valid UTF-8, and keeps its numbers digit for digit. It lacks the keys
+// that a client takes for an attack on JavaScript's prototypes, which would cost
+// the client the turn. Such a key is put in brackets. A value that is not JSON
+// becomes a string.
 func Opaque(value json.RawMessage) json.RawMessage {
 	if len(bytes.TrimSpace(value)) == 0 {
 		return json.RawMessage("null")

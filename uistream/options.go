@@ -5,9 +5,9 @@ type Options struct {
 	// Profile is what the client understands.
 	Profile Profile
 	// Letter follows the letter of the older documents where it and the clients
-	// disagree: the agent's own id of its turn names the message and its one text,
-	// the failure of a tool is an error of the stream, no step begins, a question
-	// is a data part, nobody leaves at a park.
+	// disagree. The agent's own id of its turn names the message and its one text. The
+	// failure of a tool is an error of the stream, and a question is a data part. No
+	// step begins, and no reader leaves at a park.
 	Letter bool
 	// Domain says which events of the agent's world are shown.
 	Domain DomainEvents

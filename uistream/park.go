@@ -9,9 +9,9 @@ import (
 // Requests are shown where the turn parks, because the stock client sends an answer
 // only under three conditions. The answered parts stand in the last step of the
 // message. No other part of that step is unfinished. All requests of the step have
-// their answer. A permission request is attached to the call itself where that
-// stands in the last step and nothing beside it runs, else it gets a call and a
-// step of its own. Questions have a step of their own.
+// their answer. A permission request is attached to the call itself if the call
+// stands in the last step and no other call of it runs. Else the request gets a
+// call and a step of its own. Questions have a step of their own.
 
 // asked is a permission request or a question that a person is asked.
 type asked struct {
@@ -124,7 +124,7 @@ func (t *Translator) ownStep() {
 	t.openStep()
 }
 
-// endWriting shows the calls whose input is being written as they are: a step
+// endWriting shows the calls whose input the agent still writes as they are. A step
 // ends, and the clients would make two parts of a call that goes on in the next.
 // The whole input is on record.
 func (t *Translator) endWriting() {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Reduce does what the client does with the chunks of one response: it folds
-// them into one message. It is as strict as the oldest client: a chunk that
-// would end the turn there is an error here. Transient data leaves no trace.
+// Reduce does what the client does with the chunks of one response: it folds them
+// into one message. Reduce is as strict as the oldest client: a chunk that would
+// end the turn there is an error here. Transient data leaves no trace.
 func Reduce(chunks []Chunk) (Message, error) {
 	var r Reducer
 	for _, c := range chunks {

@@ -11,9 +11,9 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// Whoever gets the rest of a message, or its last one, gets a response of its own, where
-// nothing is open of what was before: the client would throw at the end of a part that it
-// has not seen begin there.
+// A client that gets the rest of a message, or its last one, gets a response of its own,
+// without open parts of the earlier response. The client would throw at the end of a part
+// whose start it has not seen there.
 func TestTheRestOfAMessageBeginsWhatItGoesOnWith(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

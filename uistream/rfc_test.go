@@ -632,7 +632,7 @@ func TestTheRestOfAMessageByTheLetter(t *testing.T) {
 	}
 }
 
-// What comes before the agent has named its turn waits for the name.
+// Events before the agent has named its turn wait for the name.
 func TestWhatComesBeforeTheNameByTheLetter(t *testing.T) {
 	t.Parallel()
 	early := func(b *trace.Builder) {

@@ -24,8 +24,8 @@ func whole(records []trace.Record, f uistream.Framing) string {
 	return string(uistream.AppendTurn(nil, slices.Values(records), uistream.Options{}, f))
 }
 
-// Whoever comes, whenever, reads the same bytes, whether the ring still holds
-// the beginning or not.
+// Every client reads the same bytes at any time, whether the ring still holds the
+// beginning or not.
 func TestEveryFollowerReadsTheSameBytes(t *testing.T) {
 	t.Parallel()
 	for _, window := range []int{1 << 20, 2000} {

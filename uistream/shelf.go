@@ -1,9 +1,9 @@
 package uistream
 
 // shelf is what some records of a turn have become, side by side. A turn has
-// thousands of them, and an object of its own for each would be a visit more for the
-// collector of garbage, for which words wait: so there is one for their frames, and
-// one for all else, in which nothing points anywhere.
+// thousands of them, and an object for each would slow the garbage collector, for
+// which words wait. So one object holds their frames, and one without pointers holds
+// all else.
 type shelf struct {
 	first   uint64 // the place of its first record
 	message string // the assistant message in which all of them end

@@ -24,7 +24,7 @@ type Timing struct {
 	Write time.Duration
 }
 
-// Writer writes one response. It has no goroutine of its own and is not safe
+// Writer writes one response. A Writer has no goroutine of its own and is not safe
 // for concurrent use.
 type Writer struct {
 	w       http.ResponseWriter

@@ -44,7 +44,7 @@ func TestC01_C02_WriterHeadersAndFrames(t *testing.T) {
 	}
 }
 
-// What has begun and not ended must not look like a success.
+// A stream that has begun and not ended must not look like a success.
 func TestTrap13_AnUnfinishedStreamBreaksTheConnection(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,7 +51,6 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	}
 	d.effects = nil
 	var l message
-	var p params
 	err := json.Unmarshal(m.Data, &l)
 	switch {
 	case err != nil:
@@ -61,12 +61,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	case m.Dir == agent.Out && passedOver(l.Method):
 		d.touch()
 	default:
-		if err = parse(l.Params, &p); err == nil {
-			err = parse(l.Result, &p)
-		}
-		if err == nil {
-			err = d.take(m.Dir, l, p, t)
-		}
+		err = d.take(m.Dir, l, t)
 	}
 	if err != nil {
 		err = fmt.Errorf("codex: a message was skipped: %w", err)
@@ -83,7 +78,11 @@ func parse(data raw, v any) error {
 }
 
 // take takes a message of the app-server, or to it.
-func (d *Decoder) take(dir agent.Dir, l message, p params, t agent.Turns) error {
+func (d *Decoder) take(dir agent.Dir, l message, t agent.Turns) error {
+	var p params
+	if err := errors.Join(parse(l.Params, &p), parse(l.Result, &p)); err != nil {
+		return fmt.Errorf("%s: %w", l.Method, err)
+	}
 	switch {
 	case dir == agent.In:
 		d.told(l, p, t)

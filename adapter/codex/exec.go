@@ -1,25 +1,25 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// exec takes a line of `codex exec --json`: the same turns and items in snake case, and
-// without deltas and approvals. The prompt is an argument of the command and not in the
-// output.
+// exec takes a line of `codex exec --json`: the same turns and items with other names,
+// and without deltas and approvals. The prompt is an argument of the command and not in
+// the output.
 func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 	var l struct {
-		Thread  string    `json:"thread_id"`
-		Item    raw       `json:"item"`
-		Message string    `json:"message"`
-		Error   turnError `json:"error"`
-		Usage   raw       `json:"usage"`
+		Thread  string     `json:"thread_id"`
+		Item    execItem   `json:"item"`
+		Message string     `json:"message"`
+		Error   turnError  `json:"error"`
+		Usage   *execUsage `json:"usage"`
 	}
 	if err := json.Unmarshal(data, &l); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
@@ -47,9 +47,8 @@ func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 	case "error":
 		c.fault = turnError{Message: l.Message}.sentence()
 	case "turn.completed", "turn.failed":
-		var used tokens
-		if parse(camelKeys(l.Usage), &used) == nil && used != (tokens{}) {
-			c.spent = used.usage(trace.UsageTurn)
+		if l.Usage != nil {
+			c.spent = tokens(*l.Usage).usage(trace.UsageTurn)
 		}
 		d.end(c, turnWire{Status: strings.TrimPrefix(kind, "turn."), Error: &l.Error})
 	default:
@@ -58,55 +57,49 @@ func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 	return nil
 }
 
-func (d *Decoder) execItem(c *turn, data raw, done bool) error {
-	var it struct {
-		item
-		Message string `json:"message"`
-		Todos   []struct {
-			Text string `json:"text"`
-			Done bool   `json:"completed"`
-		} `json:"items"`
-	}
-	if err := parse(camelKeys(data), &it); err != nil {
-		return err
-	}
-	switch it.Type = camel(it.Type); it.Type {
+// execUsage is tokens by other names.
+type execUsage struct {
+	Total      int64 `json:"-"`
+	Input      int64 `json:"input_tokens"`
+	Cached     int64 `json:"cached_input_tokens"`
+	CacheWrite int64 `json:"cache_write_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+	Reasoning  int64 `json:"reasoning_output_tokens"`
+}
+
+// execItem is an item, with the fields that have other names or are only here.
+type execItem struct {
+	item
+	Output   string `json:"aggregated_output"`
+	ExitCode *int   `json:"exit_code"`
+	Message  string `json:"message"`
+	Todos    []struct {
+		Text string `json:"text"`
+		Done bool   `json:"completed"`
+	} `json:"items"`
+}
+
+func (d *Decoder) execItem(c *turn, e execItem, done bool) error {
+	it := e.item
+	it.Output, it.ExitCode = e.Output, e.ExitCode
+	switch e.Type {
 	case "error":
-		c.b.Emit(trace.Error{Code: "warning", Message: it.Message})
+		c.b.Emit(trace.Error{Code: "warning", Message: e.Message})
 		return nil
-	case "todoList":
+	case "todo_list":
 		var steps []planStep
-		for _, todo := range it.Todos {
+		for _, todo := range e.Todos {
 			steps = append(steps, planStep{Step: todo.Text, Status: map[bool]string{true: "completed"}[todo.Done]})
 		}
 		c.b.Emit(plan(steps))
 		return nil
 	case "reasoning":
-		it.Summary = []string{it.Text}
-	case "collabToolCall":
-		it.Type = "collabAgentToolCall"
+		it.Summary = []string{e.Text}
 	}
-	return d.item(c, c.b, params{Item: it.item}, done)
-}
-
-// camelKeys renames the keys of an object as the app-server has them.
-func camelKeys(data raw) raw {
-	var fields map[string]raw
-	_ = json.Unmarshal(data, &fields) // what is no object has no keys
-	renamed := map[string]raw{}
-	for key, value := range fields {
-		renamed[camel(key)] = value
+	names := map[string]string{
+		"agent_message": "agentMessage", "command_execution": "commandExecution", "file_change": "fileChange",
+		"mcp_tool_call": "mcpToolCall", "web_search": "webSearch", "collab_tool_call": "collabAgentToolCall",
 	}
-	return agentkit.Encode(renamed)
-}
-
-// camel turns agent_message into agentMessage.
-func camel(word string) string {
-	parts := strings.Split(word, "_")
-	for i, p := range parts[1:] {
-		if p != "" {
-			parts[i+1] = strings.ToUpper(p[:1]) + p[1:]
-		}
-	}
-	return strings.Join(parts, "")
+	it.Type = cmp.Or(names[e.Type], e.Type)
+	return d.item(c, c.b, params{Item: it}, done)
 }

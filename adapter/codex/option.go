@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -87,29 +86,23 @@ func decisions(offered []raw) []option {
 	if offered == nil {
 		offered = []raw{raw(`"accept"`), raw(`"acceptForSession"`), raw(`"cancel"`)}
 	}
-	all := []option{newOption(declineID, "Deny", trace.RejectOnce, object{"decision": declineID})}
+	var allow, reject, stop []option
 	for _, data := range offered {
 		var d decision
 		if json.Unmarshal(data, &d.word) != nil {
 			_ = json.Unmarshal(data, &d) // a decision of another form is not known
 		}
-		if o := d.option(object{"decision": data}); o.ID != "" {
-			all = append(all, o)
+		switch o := d.option(object{"decision": data}); {
+		case o.ID == cancelID:
+			stop = append(stop, o)
+		case o.OptionKind == trace.RejectAlways:
+			reject = append(reject, o)
+		case o.ID != "":
+			allow = append(allow, o)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b option) int { return cmp.Compare(a.rank(), b.rank()) })
-	return all
-}
-
-// rank is where an option stands: those that allow, those that decline, canceling.
-func (o option) rank() int {
-	switch {
-	case o.OptionKind == trace.AllowOnce || o.OptionKind == trace.AllowAlways:
-		return 0
-	case o.ID != cancelID:
-		return 1
-	}
-	return 2
+	decline := newOption(declineID, "Deny", trace.RejectOnce, object{"decision": declineID})
+	return slices.Concat(allow, []option{decline}, reject, stop)
 }
 
 // grants are the options for permissions of the sandbox.

@@ -22,7 +22,7 @@ type protocol struct {
 	conn     agentkit.Conn
 	rpc      *jsonrpc.Conn
 	settings Settings
-	model    *atomic.Pointer[string] // the model that a person has chosen for the session, or nil
+	model    *atomic.Pointer[string] // the session's model; "" is Codex's default
 	thread   string                  // the conversation; set by Greet
 }
 
@@ -98,8 +98,8 @@ func (p *protocol) loggedIn(ctx context.Context) error {
 func (p *protocol) open(ctx context.Context, at place) error {
 	cfg := p.conn.Config()
 	params := object{"cwd": cfg.Cwd, "approvalPolicy": p.settings.Approval, "sandbox": p.settings.Sandbox}
-	if cfg.Model != "" {
-		params["model"] = cfg.Model
+	if model := *p.model.Load(); model != "" {
+		params["model"] = model
 	}
 	if at.thread != "" {
 		resume := maps.Clone(params)
@@ -175,7 +175,7 @@ func (p *protocol) models(ctx context.Context) {
 	if err := p.rpc.Call(ctx, "model/list", object{}, &r); err != nil || len(r.Data) == 0 {
 		return // the session works without
 	}
-	current := p.chosen()
+	current := *p.model.Load()
 	var all []trace.Model
 	for _, m := range r.Data {
 		all = append(all, trace.Model{ID: m.ID, Name: m.Name, Description: m.Description})
@@ -186,14 +186,6 @@ func (p *protocol) models(ctx context.Context) {
 	p.conn.Host().Note(trace.Models(current, all))
 }
 
-// chosen is the model that was chosen, or "".
-func (p *protocol) chosen() string {
-	if m := p.model.Load(); m != nil {
-		return *m
-	}
-	return p.conn.Config().Model
-}
-
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
 	in := inputs(prompt.Message.Parts)
@@ -201,8 +193,8 @@ func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessa
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Codex can read."}
 	}
 	params := object{"threadId": p.thread, "input": in}
-	if m := p.model.Load(); m != nil {
-		params["model"] = *m
+	if model := *p.model.Load(); model != "" {
+		params["model"] = model
 	}
 	_, line, err := p.rpc.Request("turn/start", params)
 	return line, err

@@ -73,6 +73,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		return nil, err
 	}
 	model := new(atomic.Pointer[string])
+	model.Store(&cfg.Model)
 	spec := r.spec()
 	spec.New = func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(c, settings, r.Tools, model) }
 	return agentkit.Open(ctx, host, cfg, spec)

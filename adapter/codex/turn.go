@@ -55,8 +55,8 @@ func (d *Decoder) next(t agent.Turns) *turn {
 }
 
 // need returns the turn to which a message belongs. A turn that no prompt from here
-// began is begun: by another client's prompt if the echo of a message comes first. What
-// comes after a turn's end belongs to none.
+// began is begun: by another client's prompt if the echo of a message comes first. A message that
+// comes after its turn's end belongs to none.
 func (d *Decoder) need(p params, t agent.Turns) *turn {
 	if c := d.current(); c != nil || p.ThreadID != d.thread || d.turn != nil && d.turn.id == p.TurnID {
 		return c

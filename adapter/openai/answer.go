@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,18 +22,18 @@ type answer struct {
 	refused bool
 	spoken  bool // something is on record, so the call cannot be tried again
 
-	parts    int
 	open     bool
 	thinking bool // the open part is reasoning
 	part     strings.Builder
 	calls    []*growing
 }
 
-func (a *answer) key() string { return fmt.Sprintf("%d.%d", a.step, a.parts) }
+// partKey names each part: a part that has ended frees its name.
+const partKey = "part"
 
 func (a *answer) text(delta string) {
 	if a.begin(delta, false) {
-		a.b.MessageDelta(a.key(), delta)
+		a.b.MessageDelta(partKey, delta)
 	}
 }
 
@@ -43,7 +44,7 @@ func (a *answer) refusal(delta string) {
 
 func (a *answer) thought(delta string) {
 	if a.begin(delta, true) {
-		a.b.ThoughtDelta(a.key(), delta)
+		a.b.ThoughtDelta(partKey, delta)
 	}
 }
 
@@ -56,7 +57,6 @@ func (a *answer) begin(delta string, thinking bool) bool {
 		a.endPart("")
 	}
 	if !a.open {
-		a.parts++
 		a.open, a.thinking, a.spoken = true, thinking, true
 	}
 	a.part.WriteString(delta)
@@ -68,14 +68,13 @@ func (a *answer) begin(delta string, thinking bool) bool {
 func (a *answer) endPart(signature string) {
 	switch {
 	case a.open && !a.thinking:
-		a.b.MessageEnd(a.key())
+		a.b.MessageEnd(partKey)
 		a.said.Text += a.part.String()
 	case a.open:
-		a.b.ThoughtEnd(a.key(), signature)
+		a.b.ThoughtEnd(partKey, signature)
 		a.said.Thoughts = append(a.said.Thoughts, toolloop.Thought{Text: a.part.String(), Signature: signature})
 	case signature != "":
-		a.parts++
-		a.b.Thought(a.key(), "", signature)
+		a.b.Thought(partKey, "", signature)
 		a.said.Thoughts = append(a.said.Thoughts, toolloop.Thought{Signature: signature})
 	}
 	a.open = false
@@ -126,12 +125,8 @@ func (a *answer) call(p piece) {
 		g = &growing{item: p.item}
 		a.calls = append(a.calls, g)
 	}
-	if g.serverID == "" {
-		g.serverID = p.id
-	}
-	if g.Name == "" {
-		g.Name = p.name
-	}
+	g.serverID = cmp.Or(g.serverID, p.id)
+	g.Name = cmp.Or(g.Name, p.name)
 	g.Input = append(g.Input, p.input...)
 	if g.Name == "" {
 		return

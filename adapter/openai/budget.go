@@ -87,10 +87,12 @@ func (m *model) fit(messages []toolloop.Message, tools []toolloop.Tool, b *trace
 	}
 	room := int64(float64(m.ContextTokens)/m.scale) - m.overhead(tools)
 	kept := messages
-	for shorter := kept; estimate(kept) > room; kept = shorter {
-		if shorter = withoutOldest(kept); len(shorter) == len(kept) {
+	for estimate(kept) > room {
+		shorter := withoutOldest(kept)
+		if len(shorter) == len(kept) {
 			break
 		}
+		kept = shorter
 	}
 	if dropped := len(messages) - len(kept); dropped > m.dropped {
 		b.Emit(trace.Notice("context", fmt.Sprintf("The conversation is longer than %d tokens: the model no longer sees its %d oldest messages.", m.ContextTokens, dropped)))

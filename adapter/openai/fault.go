@@ -81,7 +81,7 @@ func backOff(err error, attempt int) (time.Duration, bool) {
 	wait += time.Duration(rand.Int64N(int64(wait) / 4)) //nolint:gosec // it spreads retries, and guards nothing
 	f, ok := errors.AsType[*failure](err)
 	if !ok {
-		return wait, isOneOf(err, errCutOff, io.ErrUnexpectedEOF, io.EOF, syscall.ECONNRESET)
+		return wait, isBroken(err) || errors.Is(err, io.EOF)
 	}
 	if asked, ok := retryAfter(f.header); ok {
 		wait = asked
@@ -90,16 +90,13 @@ func backOff(err error, attempt int) (time.Duration, bool) {
 	return wait, busy && f.code != noQuota && wait <= longestWait
 }
 
+// retryAfter is how long the endpoint asks us to wait.
 func retryAfter(h http.Header) (time.Duration, bool) {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
 		return time.Duration(ms * float64(time.Millisecond)), ms >= 0
 	}
-	after := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(after, 64); err == nil {
-		return time.Duration(s * float64(time.Second)), s >= 0
-	}
-	at, err := http.ParseTime(after)
-	return max(0, time.Until(at)), err == nil
+	s, err := strconv.ParseFloat(h.Get("Retry-After"), 64)
+	return time.Duration(s * float64(time.Second)), err == nil && s >= 0
 }
 
 // explain says in one sentence what failed and what to do.
@@ -119,7 +116,7 @@ func sentenceFor(err error) (reason, sentence string) {
 		return f.sentence()
 	case silent:
 		return "timeout", "The endpoint {url} was {why}: see whether it still works, or raise {agent}.options.patience."
-	case isOneOf(err, errCutOff, io.ErrUnexpectedEOF, syscall.ECONNRESET):
+	case isBroken(err):
 		return "error", "The connection to {url} ended in the middle of the answer: ask again."
 	case errors.Is(err, errNotAnAPI):
 		return "error", "{url} answers with a web page and not as a model's endpoint: correct {agent}.url, which often ends with /v1."
@@ -158,13 +155,9 @@ func (f *failure) sentence() (reason, sentence string) {
 	}
 }
 
-func isOneOf(err error, targets ...error) bool {
-	for _, target := range targets {
-		if errors.Is(err, target) {
-			return true
-		}
-	}
-	return false
+// isBroken reports whether the connection broke.
+func isBroken(err error) bool {
+	return errors.Is(err, errCutOff) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // innermost leaves out the address, which the sentence names already.

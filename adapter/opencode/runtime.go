@@ -123,16 +123,13 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer server.Close()
-	return r.health(ctx, server)
+	return r.health(ctx, server.Fetch)
 }
 
 // health returns the server's version. It says whether this is such a server at all.
-func (r Runtime) health(ctx context.Context, server interface {
-	Fetch(ctx context.Context, method, path string, in, out any) error
-},
-) (string, error) {
+func (r Runtime) health(ctx context.Context, fetch func(ctx context.Context, method, path string, in, out any) error) (string, error) {
 	var out struct{ Version string }
-	err := server.Fetch(ctx, http.MethodGet, "/global/health", nil, &out)
+	err := fetch(ctx, http.MethodGet, "/global/health", nil, &out)
 	refused, _ := errors.AsType[*httpjson.Error](err)
 	switch {
 	case refused != nil && refused.Status == http.StatusUnauthorized && r.URL != "":

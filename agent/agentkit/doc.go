@@ -14,4 +14,9 @@
 // [Open] adds a process: start, restart after its death, and an end that is sure to
 // come. An adapter of such an agent implements [Protocol] and describes the program in
 // a [Spec].
+//
+// [OpenRemote] adds a server instead, which is started or runs already: calls by HTTP, an
+// event stream that is opened again when it breaks, and a look at what the stream has
+// missed. An adapter of such an agent implements [RemoteProtocol] and describes the server
+// in a [RemoteSpec].
 package agentkit

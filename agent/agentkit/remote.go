@@ -14,8 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// RemoteSpec describes an agent that is a server: it is told things by HTTP, and a stream of
-// server-sent events tells what it does.
+// RemoteSpec describes an agent that is a server: the adapter sends requests by HTTP, and
+// reads a stream of server-sent events.
 type RemoteSpec struct {
 	// Name begins sentences for users, such as "OpenCode".
 	Name   string

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/internal/httpjson"
@@ -81,16 +82,16 @@ func (s *Server) launch(ctx context.Context) (string, error) {
 	s.proc = proc
 	found := make(chan string, 1)
 	go s.drain(found)
-	limit := cmp.Or(p.StartTime, time.Minute)
+	limit, command := cmp.Or(p.StartTime, time.Minute), strings.Join(append([]string{p.Command}, p.Args...), " ")
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case at := <-found:
 		return at, nil
 	case <-s.done:
-		return "", fmt.Errorf("%s: %s ended before it was ready: %s", p.Adapter, p.Command, s.why)
+		return "", fmt.Errorf("%s: `%s` ended before it was ready: %s", p.Adapter, command, s.why)
 	case <-timer.C:
-		return "", fmt.Errorf("%s: %s was not ready within %v: run the command in the workspace to see why", p.Adapter, p.Command, limit)
+		return "", fmt.Errorf("%s: `%s` was not ready within %v: run the command in the workspace to see why", p.Adapter, command, limit)
 	case <-ctx.Done():
 		return "", fmt.Errorf("%s: the start was given up: %w", p.Adapter, context.Cause(ctx))
 	}
@@ -117,7 +118,7 @@ func (s *Server) drain(found chan<- string) {
 }
 
 // Close ends the connection, and the program if it was started here. A server with an open
-// stream does not end by itself, so it is told to.
+// stream does not end by itself, so Close terminates the program.
 func (s *Server) Close() {
 	s.end()
 	if s.client != nil {

@@ -157,7 +157,7 @@ func TestCheckTurnFinds(t *testing.T) {
 	}
 }
 
-// Whatever an agent does, what its Builder writes is well formed.
+// The Builder writes well-formed turns, whatever the agent does.
 func TestBuilderIsWellFormed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -48,7 +48,8 @@ func TestHostAnswers(t *testing.T) {
 	}
 }
 
-// What nobody asked, and what nobody answers, ends with the context as canceled.
+// A request that was never asked, or gets no answer, ends with the context as
+// canceled.
 func TestHostWithdraws(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()

@@ -42,8 +42,8 @@ func answer(t *testing.T, r *bufio.Reader) (*http.Response, string) {
 
 const health = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-// Who comes when all connections are taken hears so, and when one is free again
-// is let in.
+// A client that comes when all connections are taken gets 503, and is served when
+// one is free again.
 func TestTooManyConnections(t *testing.T) {
 	t.Parallel()
 	conf := file(t, "tributary.yaml", "limits: {connections: 3}")
@@ -107,7 +107,7 @@ func failed(t *testing.T, s *server, conn net.Conn) (n int) {
 	return n
 }
 
-// What comes beyond those who are told is closed without a word: it costs nothing.
+// Connections beyond those that get a 503 are closed at once, so they cost nothing.
 func TestAFloodOfConnections(t *testing.T) {
 	t.Parallel()
 	conf := file(t, "tributary.yaml", "limits: {connections: 1}")

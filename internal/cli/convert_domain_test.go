@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What happens beside the conversation is shown to whoever asks for it, by the same list
-// of names as the server has.
+// Events beside the conversation are shown on request, by the same list of names as the
+// server has.
 func TestD15_ConvertShowsEventsOfTheAgentsWorld(t *testing.T) {
 	t.Parallel()
 	const file = "../../testdata/agentops/head-browser-only.jsonl"

@@ -82,7 +82,7 @@ func TestServe(t *testing.T) {
 		t.Fatalf("exit status %d\n%s", status, s.errors)
 	}
 
-	// What was said is still there, and the token is the same.
+	// The conversation is still there, and the token is the same.
 	again := startServer(t, data)
 	if again.token != s.token {
 		t.Error("another token after a restart")

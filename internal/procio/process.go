@@ -163,6 +163,10 @@ func (p *Process) Why() string {
 // Stderr returns the end of what the process wrote to standard error.
 func (p *Process) Stderr() string { return p.tail.String() }
 
+// lastWords is how long Close waits for the end of standard error, which a process of
+// another group may hold open.
+const lastWords = 100 * time.Millisecond
+
 // Close ends the process: end of input, then SIGTERM to the group, then SIGKILL,
 // each followed by a bounded wait. It is idempotent.
 func (p *Process) Close() error {
@@ -170,6 +174,10 @@ func (p *Process) Close() error {
 		_ = p.stdin.Close() // unblocks a writer
 		p.closeErr = p.end()
 		_ = p.stdout.Close()
+		select {
+		case <-p.copied: // what the process said last is for Why
+		case <-time.After(lastWords):
+		}
 		_ = p.stderr.Close()
 		<-p.copied
 	})

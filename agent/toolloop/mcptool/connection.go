@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -64,7 +65,7 @@ func (s *server) lost(ctx context.Context, err error) error {
 		select {
 		case <-s.process.Exited():
 			err = fmt.Errorf("it ended: %s", s.process.Why())
-		default:
+		case <-time.After(100 * time.Millisecond): // output may end a moment before the process
 		}
 	}
 	s.close()

@@ -1,4 +1,4 @@
-package toolloop_test
+package worktool_test
 
 import (
 	"encoding/json"

@@ -1,0 +1,31 @@
+package agentkit_test
+
+import (
+	"testing"
+
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func TestAnAttachmentIsTextWhereItIsOneAndNamedWhereItIsNot(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		part          trace.InputPart
+		text          string
+		image, inline bool
+	}{
+		{trace.InputPart{URL: "data:text/plain,some%20notes", Filename: "n.txt"}, "Attached file n.txt:\n\nsome notes", false, true},
+		{trace.InputPart{URL: "data:text/plain;charset=utf-8;base64,aGk=", Filename: "n.txt"}, "Attached file n.txt:\n\nhi", false, true},
+		{trace.InputPart{URL: "data:text/plain;base64,//8="}, "Attached file (no name):\n\n\uFFFD", false, true},
+		{trace.InputPart{URL: "data:;base64,aGk=", MediaType: "application/json"}, "Attached file (no name):\n\nhi", false, true},
+		{trace.InputPart{URL: "data:image/png;base64,aGk=", Filename: "a.png"}, "[The user attached the file a.png of type image/png, which cannot be passed on.]", true, true},
+		{trace.InputPart{URL: "data:text/plain;base64,***"}, "[The user attached the file (no name) of type text/plain, which cannot be passed on.]", false, false},
+		{trace.InputPart{URL: "data:text/plain"}, "[The user attached the file (no name) of type unknown, which cannot be passed on.]", false, false},
+		{trace.InputPart{URL: "https://example.com/a.png", MediaType: "image/png"}, "[The user attached the file (no name) of type image/png, which cannot be passed on.]", true, false},
+	} {
+		a := agentkit.Attached(c.part)
+		if a.Text() != c.text || a.IsImage() != c.image || a.Inline != c.inline {
+			t.Errorf("%s: the text is %q, image %v, inline %v", c.part.URL, a.Text(), a.IsImage(), a.Inline)
+		}
+	}
+}
