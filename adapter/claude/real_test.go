@@ -39,7 +39,8 @@ func TestRealClaude(t *testing.T) {
 			agenttest.Tell:       "[[script:plain]] The word is heron.",
 			agenttest.Recall:     "[[script:recall]]",
 		},
-		Word: "heron",
+		Effect: func(testing.TB) bool { return os.Remove(filepath.Join(real.Dir, "touched")) == nil },
+		Word:   "heron",
 		Turns: []string{
 			"[[script:read " + real.Dir + "/hello.txt]]",
 			"[[script:both " + real.Dir + "/hello.txt]]",
