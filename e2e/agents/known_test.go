@@ -27,6 +27,7 @@ const (
 	endsOnDeny  = "a refusal ends its turn"
 	asksAlways  = "it asks for every command, for ls too, and the order depends on time"
 	ownTerminal = "it asks, and then runs the command in a terminal of the gateway, which asks too"
+	ownFile     = "it asks, and then has the gateway write the file, which asks too"
 )
 
 // known are the differences, by agent and script.
@@ -58,6 +59,7 @@ func known() map[string]map[string]difference {
 		"kimi": {
 			"parallel":            {free: true, why: asksAlways},
 			"allow":               {shape: "message tool_call " + twice + " message stop:completed", why: ownTerminal},
+			"write":               {shape: "message tool_call " + twice + " message stop:completed", why: ownFile},
 			"always":              {shape: "message tool_call " + twice + " message stop:completed", why: ownTerminal},
 			"always, again":       {shape: "message tool_call tool_call permission_request permission_response:allow tool_result:completed tool_result:completed message stop:completed", why: ownTerminal},
 			"error":               {shape: "stop:completed", why: hidesErrors},
