@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 // fakeRuntime runs the fake.
-func fakeRuntime(t *testing.T, how string) claude.Runtime {
+func fakeRuntime(t testing.TB, how string) claude.Runtime {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -84,6 +84,9 @@ func fake(how string) int {
 			Request   struct {
 				Subtype string `json:"subtype"`
 			} `json:"request"`
+			Message struct {
+				Content json.RawMessage `json:"content"`
+			} `json:"message"`
 		}
 		if err := json.Unmarshal(line, &l); err != nil {
 			fmt.Fprintln(os.Stderr, "bad line:", err)
@@ -96,7 +99,11 @@ func fake(how string) int {
 			}
 			say(`{"type":"control_response","response":{"subtype":"success","request_id":"` + l.RequestID + `","response":{}}}`)
 		case l.Type == "user":
-			if code, over := fakeTurn(how, say); over {
+			does := how
+			if how == "as told" {
+				does = strings.Trim(string(l.Message.Content), `"`)
+			}
+			if code, over := fakeTurn(does, say); over {
 				return code
 			}
 		}

@@ -199,3 +199,14 @@ func TestEmptyPrompt(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSuite runs the suite of all adapters against a fake that breaks as the prompt says.
+func TestSuite(t *testing.T) {
+	agenttest.Run(t, agenttest.Suite{
+		Open: func(t testing.TB) agent.Runtime { return fakeRuntime(t, "as told") },
+		Prompts: map[agenttest.Ability]string{
+			agenttest.Text: "hello", agenttest.Die: "dies", agenttest.Half: "half a line", agenttest.Garbage: "garbage",
+		},
+		Bound: 30 * time.Second,
+	})
+}
