@@ -203,10 +203,10 @@ func (f *fake) turn(prompt string) (code int, over bool) {
 	f.text("half a ")
 	status := "completed"
 	switch {
-	case f.how == "dies":
+	case f.how == "dies", prompt == "dies":
 		fmt.Fprintln(os.Stderr, "Segmentation fault")
 		return 139, true
-	case f.how == "half a line":
+	case f.how == "half a line", prompt == "half a line":
 		fmt.Print(`{"method":"turn/comp`)
 		return 0, true
 	case f.how == "deaf":
@@ -216,7 +216,7 @@ func (f *fake) turn(prompt string) (code int, over bool) {
 				select {}
 			}
 		}
-	case f.how == "garbage":
+	case f.how == "garbage", prompt == "garbage":
 		say("\nWarning: something was printed\n[]\n{\"method\":17}\n{\"method\":\"from/the/future\",\"params\":{}}\nnull\n\xff\xfe{")
 		say(`{"id":99,"method":"attestation/generate","params":{}}`)
 	case f.how == "long line":

@@ -62,6 +62,7 @@ func TestSuite(t *testing.T) {
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permission", agenttest.Question: "question",
 			agenttest.Tell: "The word is heron.", agenttest.Recall: "recall",
+			agenttest.Die: "dies", agenttest.Half: "half a line", agenttest.Garbage: "garbage",
 		},
 		Word: "heron",
 	})
