@@ -181,15 +181,15 @@ func TestAStop(t *testing.T) {
 		prompt, reason string
 		least, most    time.Duration
 	}{
-		"is heard by the agent":                     {"wait", "stopped by the toy", 0, time.Second},
-		"of an agent that does not listen kills it": {"deaf", "stopped", time.Second, 8 * time.Second},
+		"is heard by the agent":                     {"wait", "stopped by the toy", 0, 5 * time.Second},
+		"of an agent that does not listen kills it": {"deaf", "stopped", 2 * time.Second, 15 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			host := agenttest.NewHost()
 			host.OnPermit = unanswered
 			s := open(t, host, spec(t, "well"), "")
-			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			start := time.Now()
 			got := prompt(ctx, t, host, s, c.prompt)
@@ -207,12 +207,14 @@ func TestAnOpenRequestIsAnsweredAtAStopWhereTheProtocolAsksForIt(t *testing.T) {
 	t.Parallel()
 	for answers, want := range map[bool]string{true: "answered", false: "stopped by the toy"} {
 		host := agenttest.NewHost()
-		host.OnPermit = unanswered
+		ctx, cancel := context.WithCancel(t.Context())
+		host.OnPermit = func(wait context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+			cancel() // the person stops the turn once the agent has asked
+			return unanswered(wait, r)
+		}
 		patient := spec(t, "well", "TOY_PATIENT=1")
 		patient.AnswerOnStop, patient.StopTime = answers, 5*time.Second
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		got := prompt(ctx, t, host, open(t, host, patient, ""), "wait")
-		cancel()
 		if got.stop.Reason != want {
 			t.Errorf("with AnswerOnStop %v the turn ended with %+v", answers, got.stop)
 		}
