@@ -11,29 +11,29 @@ import (
 func TestADataDirectoryInAWorkspaceIsRefused(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	for _, dir := range []string{"work/data", "work/deep/er", "data/work", "other"} {
+	for _, dir := range []string{"site/data", "site/deep/er", "data/site", "other"} {
 		if err := os.MkdirAll(filepath.Join(base, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"link-to-work": "work", "work/link-to-other": "other", "work/link-up": "."} {
+	for link, to := range map[string]string{"link-to-site": "site", "site/link-to-other": "other", "site/link-up": "."} {
 		if err := os.Symlink(filepath.Join(base, to), filepath.Join(base, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const refused = "overlap, so the agent could read the gateway's token and all sessions: choose another --data or another --cwd"
 	for _, c := range []struct{ data, cwd, conf string }{
-		{"work", "work", ""},
-		{"work/data", "work", ""},
-		{"work/new/er", "work", ""},
-		{"work", "work/deep", ""},
-		{"data", "data/work", ""},
-		{"work/deep", "link-to-work", ""},
-		{"link-to-work/data", "work", ""},
-		{"link-to-work/new", "work", ""},
-		{"work/link-up/work/new", "work", ""},
-		{"work/../work/data", "work", ""},
-		{"work/data", "other", "agents: {claude: {cwd: " + filepath.Join(base, "work") + "}}"},
+		{"site", "site", ""},
+		{"site/data", "site", ""},
+		{"site/new/er", "site", ""},
+		{"site", "site/deep", ""},
+		{"data", "data/site", ""},
+		{"site/deep", "link-to-site", ""},
+		{"link-to-site/data", "site", ""},
+		{"link-to-site/new", "site", ""},
+		{"site/link-up/site/new", "site", ""},
+		{"site/../site/data", "site", ""},
+		{"site/data", "other", "agents: {claude: {cwd: " + filepath.Join(base, "site") + "}}"},
 	} {
 		args := []string{"serve", "--listen", "127.0.0.1:0", "--log-level", "error", "--data", filepath.Join(base, c.data), "--cwd", filepath.Join(base, c.cwd)}
 		if c.conf != "" {
@@ -41,12 +41,12 @@ func TestADataDirectoryInAWorkspaceIsRefused(t *testing.T) {
 		}
 		command(t, "", args...).want(t, exitUsage, refused)
 	}
-	for _, c := range []struct{ data, cwd string }{{"work/link-to-other", "work"}, {"work2", "work"}, {"data", "work"}, {"other", "work"}} {
+	for _, c := range []struct{ data, cwd string }{{"site/link-to-other", "site"}, {"work2", "site"}, {"data", "site"}, {"other", "site"}} {
 		if data, cwd := filepath.Join(base, c.data), filepath.Join(base, c.cwd); within(data, cwd) || within(cwd, data) {
 			t.Errorf("%s and %s are said to overlap", c.data, c.cwd)
 		}
 	}
 	// The agents that touch no files may have any.
-	s := startServer(t, filepath.Join(base, "work/data"), "--cwd", filepath.Join(base, "work"), "--config", file(t, "tributary.yaml", "agents: {demo: {}, echo: {}}"))
+	s := startServer(t, filepath.Join(base, "site/data"), "--cwd", filepath.Join(base, "site"), "--config", file(t, "tributary.yaml", "agents: {demo: {}, echo: {}}"))
 	s.stop()
 }
