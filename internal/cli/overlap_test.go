@@ -41,7 +41,7 @@ func TestADataDirectoryInAWorkspaceIsRefused(t *testing.T) {
 		}
 		command(t, "", args...).want(t, exitUsage, refused)
 	}
-	for _, c := range []struct{ data, cwd string }{{"site/link-to-other", "site"}, {"work2", "site"}, {"data", "site"}, {"other", "site"}} {
+	for _, c := range []struct{ data, cwd string }{{"site/link-to-other", "site"}, {"site2", "site"}, {"data", "site"}, {"other", "site"}} {
 		if data, cwd := filepath.Join(base, c.data), filepath.Join(base, c.cwd); within(data, cwd) || within(cwd, data) {
 			t.Errorf("%s and %s are said to overlap", c.data, c.cwd)
 		}
