@@ -64,13 +64,19 @@ func (p *protocol) Received(data json.RawMessage) {
 
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
-	line := userLine(prompt)
+	if err := agentkit.RefuseCommands(prompt.Message, LooseCommands()); err != nil {
+		return nil, err
+	}
+	line := userLine(agentkit.WithoutMentions(prompt, p.conn.Host().Files().Contains))
 	l, err := parseLine(line)
 	if err != nil || len(inputParts(l.Message.Content)) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Claude Code can read."}
 	}
 	return line, nil
 }
+
+// LooseCommands are Claude Code's own commands that can switch permission requests off.
+func LooseCommands() []string { return []string{"config", "settings"} }
 
 // Stop implements agentkit.Protocol.
 func (p *protocol) Stop() json.RawMessage { return p.request(raw(`{"subtype":"interrupt"}`)) }
