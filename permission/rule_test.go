@@ -249,7 +249,7 @@ func TestGrants(t *testing.T) {
 	s := scope(t)
 	now := time.Unix(1000, 0)
 	give := func(r permission.Remember, c trace.ToolCall) permission.Grant {
-		return r.Give(r.Grant(c, s), "g", "ada", now)
+		return r.Give(permission.Policy{Remember: r}.Grant(c, s), "g", "ada", now)
 	}
 	bash := give(permission.Remember{}, called("bash", `{"command":"make"}`))
 	write := give(permission.Remember{For: time.Hour}, called("write_file", `{"path":"a.txt","content":"x"}`))
@@ -277,12 +277,41 @@ func TestGrants(t *testing.T) {
 		{"the same file outside, other content", outside, called("write_file", `{"path":"/etc/x","content":"y"}`), now, false},
 		{"the same name of another kind", write, trace.ToolCall{RawName: "write_file", ToolKind: trace.ToolExecute, Input: json.RawMessage(`{"path":"a.txt","content":"x"}`)}, now, false},
 	} {
-		if got := c.grant.Covers(c.call, s, c.at); got != c.want {
+		if got := c.grant.Covers(c.call, permission.Policy{}, s, c.at); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	if answer, ok := bash.Answer(trace.PermissionRequest{RequestID: "r", Options: options()}); !ok || answer.OptionKind != trace.AllowOnce || answer.By != permission.ByGrant || answer.RequestID != "r" {
 		t.Errorf("the answer is %+v, %v", answer, ok)
+	}
+}
+
+// A rule that asks, or that may forbid, comes before a grant that was given for another
+// call.
+func TestAGrantDoesNotOverruleARule(t *testing.T) {
+	t.Parallel()
+	s := scope(t)
+	p := permission.Policy{Rules: []permission.Rule{
+		{Paths: []string{"infra/**"}, Then: permission.Ask},
+		{Kinds: []trace.ToolKind{trace.ToolSearch}, Paths: []string{".env"}, Then: permission.Deny},
+	}}
+	now := time.Unix(1000, 0)
+	here, infra := called("write_file", `{"path":"src/a.go","content":"x"}`), called("write_file", `{"path":"infra/prod.tf","content":"x"}`)
+	below, all := called("grep", `{"pattern":"x","path":"sub"}`), called("grep", `{"pattern":"x"}`)
+	for _, c := range []struct {
+		name        string
+		given, call trace.ToolCall
+		want        bool
+	}{
+		{"another file", here, called("write_file", `{"path":"src/b.go","content":"y"}`), true},
+		{"a file for which a rule asks", here, infra, false},
+		{"the same call, for which a rule asks", infra, infra, true},
+		{"another call than the one for which a rule asks", infra, here, false},
+		{"a search that a rule may forbid", below, all, false},
+	} {
+		if got := p.Grant(c.given, s).Covers(c.call, p, s, now); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
 	}
 }
 
