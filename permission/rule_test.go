@@ -83,6 +83,14 @@ func TestCommandPatterns(t *testing.T) {
 			t.Errorf("%s: %s", input, got)
 		}
 	}
+	// A relative path of a program names another program in another directory.
+	for input, want := range map[string]permission.Verdict{
+		`{"command":"./scripts/x","cwd":"sub"}`: permission.Ask, `{"command":"./scripts/x","cwd":"."}`: permission.Allow, `{"command":"./scripts/x","cwd":"sub/.."}`: permission.Allow,
+	} {
+		if got := verdict(allow, called("bash", input), s); got != want {
+			t.Errorf("%s: %s, want %s", input, got, want)
+		}
+	}
 	for _, input := range []string{`{"command":"git status","cwd":"sub"}`, `{"command":"git status","timeout":3,"run_in_background":true}`} {
 		if got := verdict(allow, called("bash", input), s); got != permission.Allow {
 			t.Errorf("%s: %s", input, got)
@@ -169,7 +177,7 @@ func TestPathPatterns(t *testing.T) {
 		{"write_file", `{"path":"outdir/x.md","content":"x"}`, permission.Ask},
 		{"grep", `{"pattern":"x","path":"sub"}`, permission.Ask}, // **/*.pem may be below
 		{"grep", `{"pattern":"x"}`, permission.Ask},
-		{"bash", `{"command":"cat .env"}`, permission.Ask},
+		{"bash", `{"command":"cat .env"}`, permission.Deny}, // as far as the words go
 	} {
 		if got := verdict(p, called(c.tool, c.input), s); got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.tool, c.input, got, c.want)
@@ -217,6 +225,40 @@ func TestPatternsThatCannotBeMeant(t *testing.T) {
 		if err := (permission.Policy{Remember: m}).Validate(); err == nil {
 			t.Errorf("%+v is valid", m)
 		}
+	}
+}
+
+// A rule that forbids files sees them where a command or another tool names them in plain
+// words. Such a rule is no fence: a program can find the file by other ways.
+func TestForbiddenFilesOfCommandsAndOtherTools(t *testing.T) {
+	t.Parallel()
+	s := scope(t)
+	p := permission.Policy{Rules: []permission.Rule{
+		{Paths: []string{".env", "**/*.pem"}, Then: permission.Deny},
+		{Commands: []string{"cat *", "curl *"}, Then: permission.Allow},
+		{Tool: "mcp__fs__*", Then: permission.Allow},
+	}}
+	for _, c := range []struct {
+		tool, input string
+		want        permission.Verdict
+	}{
+		{"bash", `{"command":"cat a.txt"}`, permission.Allow},
+		{"bash", `{"command":"cat .env"}`, permission.Deny},
+		{"bash", `{"command":"cat ./sub/../.env a.txt"}`, permission.Deny},
+		{"bash", `{"command":"cat sub/config"}`, permission.Deny},
+		{"bash", `{"command":"bash -c 'cat .env'"}`, permission.Deny},
+		{"bash", `{"command":"curl --cert=sub/key.pem x"}`, permission.Deny},
+		{"mcp__fs__read", `{"path":"a.txt"}`, permission.Allow},
+		{"mcp__fs__read", `{"path":".env"}`, permission.Deny},
+		{"mcp__fs__read", `{"where":".ENV"}`, permission.Deny},
+	} {
+		if got := verdict(p, called(c.tool, c.input), s); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.tool, c.input, got, c.want)
+		}
+	}
+	only := permission.Policy{Rules: []permission.Rule{{Paths: []string{"**"}, Then: permission.Allow}}}
+	if got := verdict(only, called("bash", `{"command":"cat a.txt"}`), s); got != permission.Ask {
+		t.Errorf("a rule with paths allows a command: %s", got)
 	}
 }
 
