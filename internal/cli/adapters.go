@@ -78,7 +78,11 @@ func commandAdapter() agent.Adapter {
 			Environ: claudeAdapter().Environ, Grants: claudeAdapter().Grants,
 		}},
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			return commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}, nil
+			r := commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}
+			if s.Preset == "claude-text" {
+				return guardedRuntime{r}, nil
+			}
+			return r, nil
 		},
 	}
 }
