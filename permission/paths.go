@@ -63,8 +63,8 @@ func (s Scope) paths(c trace.ToolCall, patterns []string, any bool) answer {
 	return yes
 }
 
-// words are the strings of an input that may name a file: those of a tool that is no
-// command, and the words of a simple command, also behind the = of an option.
+// words are the strings of an input that may name a file. Of a simple command they are
+// its words, also behind the = of an option.
 func (s Scope) words(c trace.ToolCall) []string {
 	reach := s.Tools.Reach(c.RawName, c.Input)
 	all := slices.Concat(reach.Named, reach.Loose)
