@@ -63,7 +63,7 @@ func (c Call) Answer() string {
 		return "The turn ended before the call had a result."
 	}
 	prefix := map[trace.ToolStatus]string{
-		trace.ToolDenied:   "The call was denied and did not run. ",
+		trace.ToolDenied:   "The call was denied and did not run: ",
 		trace.ToolCanceled: "The call was stopped. ",
 		trace.ToolFailed:   "Error: ",
 	}[c.Result.Status]
