@@ -156,8 +156,8 @@ func (s *station) ready() error {
 	return nil
 }
 
-// end ends everything but the log, in the order of dependencies: the gateway refuses new
-// requests, the turns end, the subscribers get the end of their turns, and then the
+// end ends everything but the log, in the order of dependencies. The gateway refuses new
+// requests. The turns end, and the subscribers get the end of their turns. Then the
 // connections close.
 func (s *station) end(ctx context.Context) {
 	s.ending.Store(true)
