@@ -68,7 +68,7 @@ func play(t *testing.T, session agent.Session, host *agenttest.Host, text string
 		t.Fatal(err)
 	}
 	if c := r.Counts(); c != (trace.Counts{}) {
-		t.Errorf("the Builder had to put the demo right: %+v", c)
+		t.Errorf("the Builder had to correct the demo: %+v", c)
 	}
 	if err := agenttest.CheckTurn(r.Events()); err != nil {
 		t.Errorf("Prompt(%q): %v", text, err)
