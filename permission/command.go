@@ -72,8 +72,8 @@ func likeWord(pattern, word string, any bool) bool {
 		likeSegments(parts, names)
 }
 
-// leads reports whether options stand in front of git's own command. They can name a
-// program, and git runs it.
+// leads reports whether options stand in front of git's own command. Such an option can
+// name a program that git runs.
 func leads(words []string) bool {
 	return len(words) > 1 && path.Base(words[0]) == "git" && strings.HasPrefix(words[1], "-")
 }
