@@ -8,7 +8,7 @@
 //   - performs the Decoder's effects: it waits for approvals and answers, and sends
 //     them to the agent;
 //   - runs a prompt until the agent ends the turn, a person stops the turn, or the
-//     connection is lost;
+//     connection is lost for good;
 //   - owns all goroutines, and ends them in Close.
 //
 // [Open] adds a process: start, restart after its death, and an end that is sure to
@@ -19,4 +19,7 @@
 // event stream that is opened again when it breaks, and a look at what the stream has
 // missed. An adapter of such an agent implements [RemoteProtocol] and describes the server
 // in a [RemoteSpec].
+//
+// An agent that opens the connection itself has a [Link] of its own for each prompt: see
+// [Session.Run]. Package adapter/runner is an example.
 package agentkit
