@@ -31,7 +31,10 @@ func NewDecoder(tools toolkind.Table) *Decoder { return &Decoder{tools: tools} }
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	direction := agentops.FromRunner
-	if m.Dir == agent.In {
+	switch {
+	case m.Channel != "" && m.Channel != "r2d" && m.Channel != "d2r":
+		return nil, nil // the browsers' part of a recording
+	case m.Dir == agent.In:
 		direction = agentops.ToRunner
 	}
 	f, err := agentops.Decode(direction, m.Data)
@@ -93,8 +96,11 @@ func (d *Decoder) sent(f agentops.Frame, t agent.Turns) {
 func (d *Decoder) prompted(f agentops.RunnerPrompt, t agent.Turns) {
 	tn := d.turn
 	again := tn != nil && tn.prompt.MessageID == f.MessageID
-	if again {
+	switch {
+	case again:
 		d.effects = append(d.effects, tn.again()...)
+	case tn != nil && tn.end != nil: // a recording in which nobody said complete
+		d.end(tn)
 	}
 	if !again || t.Current() != tn.b {
 		b := t.Prompted(promptOf(f))
