@@ -566,11 +566,11 @@ func FuzzRunnerFrame(f *testing.F) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)
 		a := b.ask("hello")
-		p.prompt()
+		id := p.prompt().MessageID
 		for line := range strings.Lines(story) {
-			p.raw(strings.ReplaceAll(line, "%p", "user-hello"))
+			p.raw(strings.ReplaceAll(line, "%p", id))
 		}
-		p.say(agentops.Complete{})
+		p.say(agentops.Complete{MessageID: id})
 		b.end(a)
 	})
 }
