@@ -96,6 +96,7 @@ func (r *Remote) connect(ctx context.Context) (*Server, error) {
 	if srv, err := r.current(); err == nil {
 		return srv, nil
 	}
+	r.restart()
 	srv, err := r.spec.Server.Reach(ctx)
 	if err != nil {
 		return nil, err

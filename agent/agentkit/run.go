@@ -118,7 +118,6 @@ func (s *Session) survives(b *trace.Builder, l Link, sent int) bool {
 	case b.Over():
 		return false
 	case again:
-		s.forget(b)
 		return true
 	default:
 		s.Fail(b, end)
@@ -137,6 +136,7 @@ func (s *Session) hasHeard() bool {
 func (s *Session) enter(b *trace.Builder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.leave(b) // the prompt may be sent for the second time
 	s.waiting, s.newest, s.heard = b, b, false
 	for _, n := range s.notices {
 		b.Emit(n)
@@ -144,12 +144,19 @@ func (s *Session) enter(b *trace.Builder) {
 	s.notices = nil
 }
 
-// forget leaves a turn that did not begin: the prompt is sent again, or the caller of Run
-// ends the turn.
+// forget leaves a turn that did not begin; the caller of Run ends the turn.
 func (s *Session) forget(b *trace.Builder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leave(b)
+}
+
+// restart forgets the turns of an agent that starts from the beginning. Run sends the prompt
+// again that the agent has not heard.
+func (s *Session) restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current, s.waiting = nil, nil
 }
 
 // leave forgets a turn. The caller holds s.mu.
