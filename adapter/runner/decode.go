@@ -30,26 +30,22 @@ func NewDecoder(tools toolkind.Table) *Decoder { return &Decoder{tools: tools} }
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	direction := agentops.FromRunner
-	switch {
-	case m.Channel != "" && m.Channel != "r2d" && m.Channel != "d2r":
+	if m.Channel != "" && m.Channel != "r2d" && m.Channel != "d2r" {
 		return nil, nil // the browsers' part of a recording
-	case m.Dir == agent.In:
-		direction = agentops.ToRunner
+	}
+	direction, take := agentops.FromRunner, d.said
+	if m.Dir == agent.In {
+		direction, take = agentops.ToRunner, d.sent
 	}
 	f, err := agentops.Decode(direction, m.Data)
+	if u, unknown := f.(agentops.Unknown); unknown {
+		err = fmt.Errorf("type %q: %w", u.Name, agent.ErrUnknownEvent)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("runner: a frame was skipped: %w", err)
 	}
 	d.effects = nil
-	switch u, unknown := f.(agentops.Unknown); {
-	case unknown && m.Dir != agent.In:
-		return nil, fmt.Errorf("runner: a frame of the type %q was skipped: %w", u.Name, agent.ErrUnknownEvent)
-	case m.Dir == agent.In:
-		d.sent(f, t)
-	default:
-		d.said(f, t)
-	}
+	take(f, t)
 	return d.effects, nil
 }
 
@@ -129,9 +125,15 @@ func promptOf(f agentops.RunnerPrompt) trace.Prompt {
 // said takes what a runner says.
 func (d *Decoder) said(f agentops.Frame, t agent.Turns) {
 	tn := d.open()
-	if name := turnOf(f); slices.Contains(d.past, name) {
+	name, prompt := namesIn(f)
+	status, is := f.(agentops.AgentStatus)
+	switch {
+	case is && status.Status == agentops.StatusIdle:
+		d.on(idle)
 		return
-	} else if name != "" && tn != nil {
+	case slices.Contains(d.past, name), tn != nil && prompt != "" && prompt != tn.prompt.MessageID:
+		return // the frame belongs to another prompt
+	case tn != nil && name != "":
 		tn.named(name)
 		d.on(works)
 	}
@@ -142,21 +144,18 @@ func (d *Decoder) said(f agentops.Frame, t agent.Turns) {
 			t.Note(n)
 		}
 	}
-	switch f := f.(type) {
-	case agentops.AgentStatus:
-		if f.Status == agentops.StatusIdle {
-			d.on(idle)
-		}
+	switch f.(type) {
 	case agentops.Complete:
-		if tn == nil || tn.concerns(f.MessageID) && (tn.heard > 0 || f.MessageID != "") { // else it repeats the end of an earlier prompt
+		if tn == nil || tn.heard > 0 || prompt != "" { // else it repeats the end of an earlier prompt
 			d.end(tn)
 			d.on(completed)
 		}
 	case agentops.Aborted:
 		d.aborted(tn)
-	}
-	if tn != nil && d.tell(tn, f) {
-		tn.heard++
+	default:
+		if tn != nil {
+			d.tell(tn, f)
+		}
 	}
 }
 
@@ -194,9 +193,8 @@ func (d *Decoder) end(tn *turn) {
 	d.retire()
 }
 
-// tell makes records of a frame, and reports whether the frame belongs to the open turn.
-func (d *Decoder) tell(tn *turn, f agentops.Frame) (heard bool) {
-	heard = true
+// tell makes records of a frame, if the frame belongs to the turn.
+func (d *Decoder) tell(tn *turn, f agentops.Frame) {
 	switch f := f.(type) {
 	case agentops.MessageCreate:
 		tn.endText()
@@ -209,17 +207,11 @@ func (d *Decoder) tell(tn *turn, f agentops.Frame) (heard bool) {
 	case agentops.Finalize:
 		tn.finalize(f)
 	case agentops.Error:
-		if heard = tn.concerns(f.MessageID); heard {
-			tn.end = &trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: cmp.Or(f.Text(), "Turn failed")}
-		}
+		tn.end = &trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: cmp.Or(f.Text(), "Turn failed")}
 	case agentops.AgentStatus:
-		if heard = tn.concerns(f.MessageID) && f.Status != agentops.StatusIdle; heard {
-			tn.b.Emit(trace.Status{State: trace.State(f.Status), Detail: f.Detail})
-		}
+		tn.b.Emit(trace.Status{State: trace.State(f.Status), Detail: f.Detail})
 	case agentops.Question:
-		if heard = tn.concerns(f.MessageID); heard {
-			d.effects = append(d.effects, tn.question(f)...)
-		}
+		d.effects = append(d.effects, tn.question(f)...)
 	case agentops.ModelSwitched:
 		tn.b.Emit(trace.Error{Code: "model_switched", Message: fmt.Sprintf("The model was switched from %s to %s: %s", f.FromModel, f.ToModel, f.Reason)})
 	case agentops.Screenshot:
@@ -230,7 +222,31 @@ func (d *Decoder) tell(tn *turn, f agentops.Frame) (heard bool) {
 		media, _, _ := strings.Cut(strings.TrimPrefix(url, "data:"), ";")
 		tn.b.Emit(trace.File{URL: url, MediaType: media, Filename: f.Description})
 	default:
-		return false
+		return
 	}
-	return heard
+	tn.heard++
+}
+
+// namesIn returns the runner's name of a turn and the id of the prompt, as far as the frame
+// names them.
+func namesIn(f agentops.Frame) (turn, prompt string) {
+	switch f := f.(type) {
+	case agentops.MessageCreate:
+		turn = f.TurnID
+	case agentops.TextDelta:
+		turn = f.TurnID
+	case agentops.ToolUpdate:
+		turn = f.TurnID
+	case agentops.Finalize:
+		turn = f.TurnID
+	case agentops.AgentStatus:
+		prompt = f.MessageID
+	case agentops.Error:
+		prompt = f.MessageID
+	case agentops.Question:
+		prompt = f.MessageID
+	case agentops.Complete:
+		prompt = f.MessageID
+	}
+	return turn, prompt
 }

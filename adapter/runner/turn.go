@@ -28,21 +28,16 @@ type turn struct {
 	heard int // frames of the prompt so far
 	parts int // parts of text: text after a tool is another
 	part  string
-	calls map[string]*call
+	calls map[string]callState
 
 	text strings.Builder // all text, to know a last word that repeats some of it
 }
 
-// call is a tool call.
-type call struct {
-	id    string // ours
-	state callState
-}
-
+// callState says how much of a tool call is on record.
 type callState int
 
 const (
-	callNew callState = iota
+	callNone callState = iota
 	callBegun
 	callRuns // the input is on record
 	callOver
@@ -56,15 +51,15 @@ const (
 )
 
 func newTurn(prompt agentops.RunnerPrompt, b *trace.Builder) *turn {
-	return &turn{prompt: prompt, b: b, try: 1, calls: map[string]*call{}, asked: map[string]agentkit.Asked{}}
+	return &turn{prompt: prompt, b: b, try: 1, calls: map[string]callState{}, asked: map[string]agentkit.Asked{}}
 }
 
 // again begins the next try: the runner starts from the beginning.
 func (t *turn) again() []agent.Effect {
 	t.endText()
-	for _, c := range t.calls {
-		if c.state != callOver {
-			t.b.ToolResult(trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCanceled, Error: "The runner was lost before the result came."})
+	for native, state := range t.calls {
+		if state != callOver {
+			t.b.ToolResult(trace.ToolResult{ToolCallID: t.callID(native), Status: trace.ToolCanceled, Error: "The runner was lost before the result came."})
 		}
 	}
 	clear(t.calls)
@@ -76,30 +71,11 @@ func (t *turn) again() []agent.Effect {
 	return t.withdraw()
 }
 
-// concerns reports whether a frame that names a prompt means this one. A frame that names
-// none means the prompt that runs.
-func (t *turn) concerns(prompt string) bool { return prompt == "" || prompt == t.prompt.MessageID }
-
 // named notes a name of the turn.
 func (t *turn) named(name string) {
 	if len(t.names) < mostPast && !slices.Contains(t.names, name) {
 		t.names = append(t.names, name)
 	}
-}
-
-// turnOf is the runner's turn that a frame names.
-func turnOf(f agentops.Frame) string {
-	switch f := f.(type) {
-	case agentops.MessageCreate:
-		return f.TurnID
-	case agentops.TextDelta:
-		return f.TurnID
-	case agentops.ToolUpdate:
-		return f.TurnID
-	case agentops.Finalize:
-		return f.TurnID
-	}
-	return ""
 }
 
 // say adds to the text.
@@ -148,46 +124,49 @@ func (t *turn) finalize(f agentops.Finalize) {
 	}
 }
 
+// callID is the id of a call on record. Every try has calls of its own.
+func (t *turn) callID(native string) string {
+	if t.try > 1 {
+		return fmt.Sprintf("%s#%d", native, t.try)
+	}
+	return native
+}
+
 // tool shows a call. The first frame of a call may have any status, and the input may come
 // late.
 func (t *turn) tool(f agentops.ToolUpdate, tools toolkind.Table) {
-	c := t.calls[f.CallID]
-	if c == nil {
-		if len(t.calls) >= mostCalls {
-			return
-		}
-		c = &call{id: f.CallID}
-		if t.try > 1 {
-			c.id = fmt.Sprintf("%s#%d", f.CallID, t.try)
-		}
-		t.calls[f.CallID] = c
+	id, state := t.callID(f.CallID), t.calls[f.CallID]
+	if state == callOver || state == callNone && len(t.calls) >= mostCalls {
+		return
 	}
-	if c.state == callNew {
-		c.state = callBegun
+	if state == callNone {
+		state = callBegun
 		tool := tools.Classify(f.ToolName, nil)
-		t.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.id, RawName: f.ToolName, Name: tool.Name, ToolKind: tool.Kind})
+		t.b.ToolCallStart(trace.ToolCallStart{ToolCallID: id, RawName: f.ToolName, Name: tool.Name, ToolKind: tool.Kind})
 	}
-	ends := f.Status == agentops.ToolCompleted || f.Status == agentops.ToolError
-	if c.state == callBegun && (ends || f.Status == agentops.ToolRunning && len(f.Args) > 0) {
-		c.state = callRuns
+	failed := f.Status == agentops.ToolError
+	ends := failed || f.Status == agentops.ToolCompleted
+	if state == callBegun && (ends || f.Status == agentops.ToolRunning && len(f.Args) > 0) {
+		state = callRuns
 		input := f.Args
 		if len(input) == 0 {
 			input = json.RawMessage("{}")
 		}
 		tool := tools.Classify(f.ToolName, input)
 		t.b.ToolCall(trace.ToolCall{
-			ToolCallID: c.id, RawName: f.ToolName, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input, Locations: tool.Locations,
+			ToolCallID: id, RawName: f.ToolName, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input, Locations: tool.Locations,
 		})
 	}
-	if !ends || c.state == callOver {
-		return
+	switch {
+	case failed:
+		t.b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolFailed, Output: f.Result, Error: cmp.Or(f.Error, "Tool execution failed")})
+	case ends:
+		t.b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: f.Result})
 	}
-	c.state = callOver
-	r := trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCompleted, Output: f.Result}
-	if f.Status == agentops.ToolError {
-		r.Status, r.Error = trace.ToolFailed, cmp.Or(f.Error, "Tool execution failed")
+	if ends {
+		state = callOver
 	}
-	t.b.ToolResult(r)
+	t.calls[f.CallID] = state
 }
 
 // question asks the user. A runner that comes back repeats its open questions.
