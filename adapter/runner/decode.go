@@ -21,6 +21,7 @@ type Decoder struct {
 	stops   int      // stops that the runner has not confirmed
 	past    []string // the runner's names of turns that are over: frames of them are late
 	effects []agent.Effect
+	fault   error
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -44,9 +45,9 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	if err != nil {
 		return nil, fmt.Errorf("runner: a frame was skipped: %w", err)
 	}
-	d.effects = nil
+	d.effects, d.fault = nil, nil
 	take(f, t)
-	return d.effects, nil
+	return d.effects, d.fault
 }
 
 // open returns the turn that goes on, or nil. The gateway may have ended the newest.
@@ -211,7 +212,7 @@ func (d *Decoder) tell(tn *turn, f agentops.Frame) {
 	case agentops.AgentStatus:
 		tn.b.Emit(trace.Status{State: trace.State(f.Status), Detail: f.Detail})
 	case agentops.Question:
-		d.effects = append(d.effects, tn.question(f)...)
+		d.effects, d.fault = tn.question(f)
 	case agentops.ModelSwitched:
 		tn.b.Emit(trace.Error{Code: "model_switched", Message: fmt.Sprintf("The model was switched from %s to %s: %s", f.FromModel, f.ToModel, f.Reason)})
 	case agentops.Screenshot:

@@ -41,11 +41,13 @@ func (protocol) Reply(data json.RawMessage, err error) json.RawMessage {
 		return frame(agentops.Error{Message: "Invalid JSON"})
 	}
 	typ, _ := agentops.Peek(data)
-	if e, known := agentops.Lookup(agentops.FromRunner, typ); known && e.Answer == "" && typ != (agentops.Ping{}).Type() {
+	if e, known := agentops.Lookup(agentops.FromRunner, typ); known && e.Answer == "" && typ != (agentops.Ping{}).Type() && !errors.Is(err, errQuestions) {
 		return nil
 	}
 	f, _ := agentops.Decode(agentops.FromRunner, data) // err is known
 	switch f := f.(type) {
+	case agentops.Question:
+		return answer(f.QuestionID, nil)
 	case agentops.Ping:
 		return frame(agentops.Pong{})
 	case agentops.Request:
@@ -94,7 +96,7 @@ func (p protocol) Stop() json.RawMessage {
 func (p protocol) State() agentkit.State {
 	tn := p.open()
 	s := agentkit.State{Phase: p.phase}
-	if tn != nil && tn.end != nil {
+	if tn != nil && tn.end != nil && p.phase == agentkit.Working {
 		s.Heard, s.Close = tn.heard, frame(agentops.Complete{MessageID: tn.prompt.MessageID})
 	}
 	return s

@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -169,28 +170,32 @@ func (t *turn) tool(f agentops.ToolUpdate, tools toolkind.Table) {
 	t.calls[f.CallID] = state
 }
 
+var errQuestions = errors.New("runner: a question was not asked, because too many wait")
+
 // question asks the user. A runner that comes back repeats its open questions.
-func (t *turn) question(f agentops.Question) []agent.Effect {
+func (t *turn) question(f agentops.Question) ([]agent.Effect, error) {
 	if _, open := t.asked[f.QuestionID]; open {
-		return nil
-	}
-	reply := func(answers []trace.Answer) json.RawMessage {
-		text := agentops.Expired
-		if len(answers) == 1 && answers[0].Outcome == trace.Selected {
-			text = strings.Join(answers[0].Values, ", ")
-		}
-		return frame(agentops.Answer{QuestionID: f.QuestionID, Answer: agentops.AnswerValue{Text: text}})
+		return nil, nil
 	}
 	if len(t.asked) >= mostAsks {
-		return []agent.Effect{agent.Send{Data: reply(nil)}}
+		return nil, errQuestions
 	}
 	q := trace.Question{QuestionID: f.QuestionID, Text: f.Text}
 	for _, o := range f.Options {
 		q.Choices = append(q.Choices, trace.Choice{Label: o})
 	}
-	a := agentkit.Ask(t.b, f.QuestionID, []trace.Question{q}, reply)
+	a := agentkit.Ask(t.b, f.QuestionID, []trace.Question{q}, func(answers []trace.Answer) json.RawMessage { return answer(f.QuestionID, answers) })
 	t.asked[f.QuestionID] = a
-	return []agent.Effect{a.Effect}
+	return []agent.Effect{a.Effect}, nil
+}
+
+// answer is what the runner gets for a question.
+func answer(id string, answers []trace.Answer) json.RawMessage {
+	text := agentops.Expired
+	if len(answers) == 1 && answers[0].Outcome == trace.Selected {
+		text = strings.Join(answers[0].Values, ", ")
+	}
+	return frame(agentops.Answer{QuestionID: id, Answer: agentops.AnswerValue{Text: text}})
 }
 
 // answered takes the answer to a question. A recording gets the answer on record here.

@@ -22,8 +22,7 @@ import (
 // hello when it takes prompts.
 type caller struct {
 	toy
-	phase  agentkit.Phase
-	prompt string // of the open turn
+	phase agentkit.Phase
 }
 
 func (c *caller) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {

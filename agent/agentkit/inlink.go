@@ -104,7 +104,7 @@ func (l *inboundLink) Lost(Loss) (again bool, end trace.Stop) { return true, tra
 // wait waits until an agent can take the prompt, or goes on with it.
 func (l *inboundLink) wait(ctx context.Context) (moment, error) {
 	for {
-		now := l.place.look()
+		now := l.place.look() //nolint:contextcheck // effects end with the session
 		switch {
 		case l.b.Over():
 			return now, errGone

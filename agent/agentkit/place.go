@@ -117,7 +117,7 @@ func (p *place) update(v *visit) {
 		p.now.Store(&moment{visit: v, phase: s.Phase, since: time.Now(), next: make(chan struct{})})
 		close(old.next)
 	}
-	if p.closing != nil && (v == nil || s.Close == nil || s.Heard != p.heard) {
+	if p.closing != nil && (v != old.visit || s.Close == nil || s.Heard != p.heard) {
 		p.closing.Stop()
 		p.closing = nil
 	}
@@ -127,7 +127,7 @@ func (p *place) update(v *visit) {
 	p.heard = s.Heard
 }
 
-// move makes a visit that of the agent; nil: the agent is gone. The caller holds p.mu.
+// move stores that the agent has come by a connection, or is gone. The caller holds p.mu.
 func (p *place) move(v *visit) {
 	p.decoding.Lock()
 	p.update(v)
@@ -148,8 +148,8 @@ func (p *place) serve(ctx context.Context, c Socket) {
 		}
 	})
 	greeting := p.protocol.Greeting()
-	p.attach(v, greeting[0])
-	defer p.detach(v)
+	p.attach(v, greeting[0]) //nolint:contextcheck // effects end with the session
+	defer p.detach(v)        //nolint:contextcheck // as above
 	for _, message := range greeting {
 		if v.write(ctx, message) != nil {
 			return
@@ -160,7 +160,7 @@ func (p *place) serve(ctx context.Context, c Socket) {
 		if err != nil {
 			return
 		}
-		err = p.receive(v, message)
+		err = p.receive(v, message) //nolint:contextcheck // as above
 		if answer := p.protocol.Reply(message, err); answer != nil && v.write(ctx, answer) != nil {
 			return
 		}
