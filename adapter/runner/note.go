@@ -53,8 +53,8 @@ func usageOf(f agentops.UsageReport) (all []trace.Usage) {
 			at[e.Model] = i
 			all = append(all, trace.Usage{Scope: trace.UsageTurn, Model: e.Model})
 		}
-		all[i].InputTokens += e.InputTokens
-		all[i].OutputTokens += e.OutputTokens
+		all[i].InputTokens += max(e.InputTokens, 0)
+		all[i].OutputTokens += max(e.OutputTokens, 0)
 	}
 	return all
 }
