@@ -160,7 +160,7 @@ func TestOnlyFramesOfThePromptDelayTheEndOfAFinalizedTurn(t *testing.T) {
 	})
 }
 
-// What the runner says of a turn is late in the next session, too.
+// The runner does not know of sessions: it goes on with a turn whose session was closed.
 func TestE28_LateFramesAreLateInTheNextSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())

@@ -16,7 +16,7 @@ type protocol struct{ *Decoder }
 
 var _ agentkit.InboundProtocol = protocol{}
 
-// frame encodes a frame of ours, which is always possible.
+// frame encodes a frame. All frames of this package have JSON.
 func frame(f agentops.Frame) json.RawMessage {
 	data, _ := agentops.Encode(f)
 	return data

@@ -44,7 +44,7 @@ const (
 	callOver
 )
 
-// What is kept of a turn.
+// The bounds of a turn: bytes of text that are kept, calls, questions that wait.
 const (
 	mostText  = 16 << 20
 	mostCalls = 10_000

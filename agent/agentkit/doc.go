@@ -20,6 +20,9 @@
 // missed. An adapter of such an agent implements [RemoteProtocol] and describes the server
 // in a [RemoteSpec].
 //
-// An agent that opens the connection itself has a [Link] of its own for each prompt: see
-// [Session.Run]. Package adapter/runner is an example.
+// [NewInbound] is for agents that open the connection themselves. Sessions wait for their
+// agent, and turns go on by its next connection. An adapter implements [InboundProtocol].
+//
+// Each of the three is a [Link], the transport of one prompt. An agent that is reached in
+// another way has a Link of its own and calls [Session.Run].
 package agentkit

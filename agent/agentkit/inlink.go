@@ -21,10 +21,11 @@ const (
 )
 
 const (
-	// startTime is how long a turn waits for the first connection, and for the agent to be
-	// ready; goneTime for another connection. graceTime is how long the user sees nothing of
-	// a loss.
-	startTime, goneTime, graceTime = 2 * time.Minute, time.Minute, 5 * time.Second
+	// startTime is how long a turn waits for an agent that is connected and ready.
+	startTime = 2 * time.Minute
+	// goneTime is how long a turn waits for another connection after a loss. graceTime is
+	// how long the user sees nothing of the loss.
+	goneTime, graceTime = time.Minute, 5 * time.Second
 	// stoppingTime is how long the next prompt waits for an agent that is Stopping.
 	stoppingTime = 2 * time.Second
 	// touchTime is how often a turn that waits says that it is alive.
