@@ -230,28 +230,77 @@ func TestASecondConnectionReplacesTheFirst(t *testing.T) {
 
 // rejoined is a Link to an agent that has the prompt already.
 type rejoined struct {
-	agentkit.Link
-	t *testing.T
+	t       *testing.T
+	lost    chan struct{}
+	reached bool
+	again   chan struct{} // closed when Run connects again
+	stopped chan struct{} // closed when the agent was asked to stop
 }
 
-func (rejoined) Connect(context.Context) (agentkit.Connection, error) {
-	return agentkit.Connection{GoesOn: true}, nil
+func (r *rejoined) Connect(ctx context.Context) (agentkit.Connection, error) {
+	if r.reached {
+		close(r.again)
+		<-ctx.Done()
+		return agentkit.Connection{}, ctx.Err()
+	}
+	r.reached = true
+	return agentkit.Connection{Lost: r.lost, GoesOn: true}, nil
 }
 
-func (r rejoined) Send(context.Context) error {
+func (r *rejoined) Send(context.Context) error {
 	r.t.Error("the prompt was sent again")
 	return nil
 }
 
-func TestATurnThatGoesOnElsewhereIsJoinedWithoutItsPrompt(t *testing.T) {
+func (r *rejoined) Stop(context.Context) error {
+	close(r.stopped)
+	return errHungUp
+}
+
+func (*rejoined) Cut() {}
+
+func (*rejoined) Lost(agentkit.Loss) (again bool, end trace.Stop) { return true, trace.Stop{} }
+
+// joined runs a turn that an agent has already, until the test has ended it.
+func joined(t *testing.T, test func(*rejoined, *trace.Builder, context.CancelFunc)) trace.Stop {
+	t.Helper()
 	host := agenttest.NewHost()
 	r := host.Turn(agent.Prompt{})
 	s := agentkit.New(host, agent.Config{}, agentkit.Options{Decoder: toy{}})
 	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	link := &rejoined{t: t, lost: make(chan struct{}), again: make(chan struct{}), stopped: make(chan struct{})}
 	done := make(chan error, 1)
-	go func() { done <- s.Run(t.Context(), r.Builder, rejoined{t: t}) }()
-	r.Builder.End(trace.Stop{Reason: "done", Outcome: trace.OutcomeCompleted})
-	if err := errors.Join(<-done, r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted})); err != nil {
+	go func() { done <- s.Run(ctx, r.Builder, link) }()
+	test(link, r.Builder, cancel)
+	err := <-done
+	stop, _ := r.Verdict()
+	if err := errors.Join(err, r.Finish(stop)); err != nil {
 		t.Error(err)
+	}
+	return stop
+}
+
+func TestATurnThatTheAgentHasAlreadyIsJoinedWithoutItsPrompt(t *testing.T) {
+	t.Parallel()
+	stop := joined(t, func(_ *rejoined, b *trace.Builder, _ context.CancelFunc) {
+		b.End(trace.Stop{Reason: "done", Outcome: trace.OutcomeCompleted})
+	})
+	if stop.Reason != "done" {
+		t.Errorf("%+v", stop)
+	}
+}
+
+func TestAStopWhileTheConnectionIsMadeAgainIsTriedAllTheSame(t *testing.T) {
+	t.Parallel()
+	stop := joined(t, func(l *rejoined, _ *trace.Builder, cancel context.CancelFunc) {
+		close(l.lost)
+		<-l.again
+		cancel()
+		<-l.stopped
+	})
+	if stop.Outcome != trace.OutcomeCanceled {
+		t.Errorf("%+v", stop)
 	}
 }

@@ -65,12 +65,13 @@ func closed() trace.Stop  { return trace.Stop{Reason: "closed", Outcome: trace.O
 // Run runs a prompt's turn and returns when the turn is over. Run implements Prompt
 // of agent.Session.
 func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
-	for sent := 0; ; {
+	delivered := false
+	for sent := 0; ; delivered = true {
 		c, err := Connection{}, ctx.Err()
 		if err == nil {
 			c, err = l.Connect(ctx)
 		}
-		if ctx.Err() != nil && err != nil && sent > 0 && !b.Over() {
+		if ctx.Err() != nil && err != nil && delivered && !b.Over() {
 			s.stop(b, l) //nolint:contextcheck // ctx is over; stopping has a bound of its own
 			return nil   //nolint:nilerr // a stopped turn is no fault: its trace says so
 		}
