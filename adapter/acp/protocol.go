@@ -35,7 +35,7 @@ var (
 
 func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
 	p := &protocol{runtime: r, settings: s, conn: c, terminals: newTerminals(c.Host(), c.Config().Cwd, r.Env)}
-	p.Decoder = NewDecoder(Options{Tools: r.Tools, Act: p.act})
+	p.Decoder = NewDecoder(Options{Tools: r.Tools, Act: p.act, Signs: r.Preset.Signs})
 	p.rpc = jsonrpc.New(c.Send, jsonrpc.Options{})
 	for _, method := range []string{methodPermission, methodElicit, methodWrite, methodTermCreate} {
 		p.rpc.Handle(method, nil) // the Decoder's effects answer them
