@@ -34,6 +34,7 @@ type Decoder struct {
 	always  []*call         // what a person has allowed for good
 	newest  jsonrpc.Message // of the agent; the zero Message if its newest line was none
 	counted bool            // a reply has counted tokens
+	heard   int             // lines of the agent
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -73,6 +74,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	msg, err := jsonrpc.Parse(m.Data)
 	if m.Dir == agent.Out {
 		d.newest = msg
+		d.heard++
 	}
 	if err != nil {
 		return nil, fmt.Errorf("acp: a line was skipped: %w", err)

@@ -22,6 +22,9 @@ type Preset struct {
 	// MissingIsEmpty answers that a file that does not exist is empty. The agent does not
 	// understand the protocol's error, and so could not make a file.
 	MissingIsEmpty bool
+	// ReplaysLate says that the past of a session that is opened again comes behind the
+	// reply, and not before it.
+	ReplaysLate bool
 	// Signs show a failure that the agent reports as success.
 	Signs Signs
 	// Set are variables of the agent's environment, unless the environment has them.
@@ -40,7 +43,7 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "gemini", Command: "gemini", Args: []string{"--acp"}, Install: "npm install -g @google/gemini-cli", Environ: google},
 			Title:  "Gemini CLI", Login: "run `gemini` once in a terminal, or set GEMINI_API_KEY",
 			Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"}, LooseModes: []string{"yolo"}, MissingIsEmpty: true,
-			Signs: Signs{Uncounted: true},
+			ReplaysLate: true, Signs: Signs{Uncounted: true},
 		},
 		{
 			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic},

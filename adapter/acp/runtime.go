@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -77,7 +78,14 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: `%s --version` failed: %w", r.name(), r.Command, err)
 	}
-	return short(strings.TrimPrefix(lastLine(string(out)), r.title()+" ")), nil
+	return version(string(out)), nil
+}
+
+var number = regexp.MustCompile(`\b\d+\.\d+[\w.+-]*`) //nolint:gochecknoglobals // compiled once
+
+// version finds the version in what a program prints: among its name, or before advice.
+func version(out string) string {
+	return short(cmp.Or(strings.TrimRight(number.FindString(out), ".-"), lastLine(out)))
 }
 
 func lastLine(s string) string {

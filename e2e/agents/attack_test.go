@@ -184,7 +184,8 @@ func TestRealVibeCannotReachOutUnasked(t *testing.T) {
 		{name: "a list in a shell", prompt: `[[script:call bash {"command":"ls; cat HOME/.ssh/id_rsa"}]]`},
 		{name: "a write outside", prompt: `[[script:call write_file {"path":"HOME/planted","content":"x"}]]`},
 		{name: "a write in the workspace", prompt: `[[script:call write_file {"path":"DIR/made","content":"x"}]]`},
-		{name: "a program that calls tools", prompt: `[[script:call run_typescript {"code":"await tools.bash({command:'cat HOME/.ssh/id_rsa'})"}]]`, behind: true},
+		{name: "a read by a program", prompt: `[[script:call run_typescript {"code":"async function main() { return await tools.file_system.read_file({path: 'HOME/.ssh/id_rsa'}) }"}]]`},
+		{name: "a command by a program", prompt: `[[script:call run_typescript {"code":"async function main() { return await tools.process.start({command: 'cat HOME/.ssh/id_rsa'}) }"}]]`},
 	} {
 		t.Run(a.name, func(t *testing.T) { b.suffer(t, a) })
 	}
