@@ -102,8 +102,8 @@ func leaves() map[string][]string {
 	return map[string][]string{"qwen": {".qwen/settings.json"}} // a lasting permission
 }
 
-// callsHome are agents that look for a server of their maker though they are told not
-// to; nobody answers.
+// callsHome are agents that ask a server of their maker though their settings forbid it.
+// The tests' network has no such server.
 func callsHome() []string { return []string{"cline"} } // for its feature flags
 
 // textComesLate are the agents whose text may come behind the call that it

@@ -166,6 +166,6 @@ func (one *standing) look(ctx context.Context, s *setup) {
 	found := probe(ctx, r)
 	one.Version = found.Version
 	if !found.Available {
-		one.Problem += "; it cannot start: " + found.Reason
+		one.Problem += "; " + found.Reason
 	}
 }

@@ -16,7 +16,7 @@ import (
 const leastPython = "import sys; sys.exit(sys.version_info < (3, 12))"
 
 // fillPyPI makes a virtual environment with the packages of the lock. pip accepts only
-// files with the digests of the lock, and runs no code of theirs.
+// files with the digests of the lock, and runs no code of the packages.
 func (s Store) fillPyPI(ctx context.Context, p Package, dir string) error {
 	python, err := s.python(ctx)
 	if err != nil {
