@@ -136,9 +136,8 @@ func (s Store) fillNPM(ctx context.Context, p Package, dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s comes from npm, which is not in PATH: install Node.js 20 or later, or run the tests with -short", p)
 	}
-	// Not "npm ci": it refuses a lock that lacks a package for another platform, and
-	// not every registry has them all. npm installs the packages of the lock at the
-	// versions that the lock names.
+	// "npm ci" refuses a lock that lacks a package for another platform, and not every
+	// registry has all packages. "npm install" installs the versions that the lock names.
 	get := exec.CommandContext(ctx, npm, "install", "--prefix", dir, "--no-audit", "--no-fund",
 		"--ignore-scripts=false", "--loglevel=error")
 	get.Dir = dir
