@@ -39,8 +39,9 @@ func TestRealClaude(t *testing.T) {
 			agenttest.Tell:       "[[script:plain]] The word is heron.",
 			agenttest.Recall:     "[[script:recall]]",
 		},
-		Effect: func(testing.TB) bool { return os.Remove(filepath.Join(real.Dir, "touched")) == nil },
-		Word:   "heron",
+		Effect:  func(testing.TB) bool { return os.Remove(filepath.Join(real.Dir, "touched")) == nil },
+		Without: agenttest.WithoutFaults("the fake agent plays them"),
+		Word:    "heron",
 		Turns: []string{
 			"[[script:read " + real.Dir + "/hello.txt]]",
 			"[[script:both " + real.Dir + "/hello.txt]]",

@@ -204,8 +204,10 @@ func TestEmptyPrompt(t *testing.T) {
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(t testing.TB) agent.Runtime { return fakeRuntime(t, "as told") },
+		Cut:  func(t testing.TB, c *agenttest.Cut) agent.Runtime { return fakeRuntime(t, "as told", c.Env()) },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Die: "dies", agenttest.Half: "half a line", agenttest.Garbage: "garbage",
+			agenttest.Huge: "huge", agenttest.Rich: "rich",
 		},
 		Bound: 30 * time.Second,
 	})

@@ -218,8 +218,9 @@ func TestRealSuite(t *testing.T) {
 			agenttest.Tell:       "[[script:plain]] The word is heron.",
 			agenttest.Recall:     "[[script:recall]]",
 		},
-		Word:  "heron",
-		Turns: []string{"[[script:chain " + real.dir + "/hello.txt]]", "[[script:error 400]]", "[[script:empty]]", "[[script:big 600]]"},
-		Bound: 60 * time.Second,
+		Without: agenttest.WithoutFaults("the fake agent plays them"),
+		Word:    "heron",
+		Turns:   []string{"[[script:chain " + real.dir + "/hello.txt]]", "[[script:error 400]]", "[[script:empty]]", "[[script:big 600]]"},
+		Bound:   60 * time.Second,
 	})
 }
