@@ -24,6 +24,7 @@ func TestSuite(t *testing.T) {
 	var dir string // of the newest session
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(t testing.TB) agent.Runtime { return fakeRuntime(t, "plain") },
+		Cut:  func(t testing.TB, c *agenttest.Cut) agent.Runtime { return fakeRuntime(t, "plain", c.Env()) },
 		Config: func(t testing.TB) agent.Config {
 			dir = t.TempDir()
 			return agent.Config{SessionID: "session", Cwd: dir}
@@ -35,7 +36,7 @@ func TestSuite(t *testing.T) {
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "tool", agenttest.Question: "ask",
 			agenttest.Tell: "tell tulip", agenttest.Recall: "recall", agenttest.Die: "die", agenttest.Half: "half a line",
-			agenttest.Garbage: "garbage", agenttest.Huge: "big",
+			agenttest.Garbage: "garbage", agenttest.Huge: "big", agenttest.Rich: "rich",
 		},
 		Word: "tulip", Turns: []string{"client fs/read_text_file {}", "client craft/unknown {}"}, Bound: time.Minute,
 	})

@@ -59,12 +59,16 @@ func TestSuite(t *testing.T) {
 	home := t.TempDir()
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(testing.TB) agent.Runtime { return fakeRuntime(t, "plain", "HOME="+home) },
+		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
+			return fakeRuntime(t, "plain", "HOME="+t.TempDir(), c.Env())
+		},
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permission", agenttest.Question: "question",
 			agenttest.Tell: "The word is heron.", agenttest.Recall: "recall",
 			agenttest.Die: "dies", agenttest.Half: "half a line", agenttest.Garbage: "garbage",
+			agenttest.Huge: "huge", agenttest.Rich: "rich",
 		},
-		Word: "heron",
+		Word: "heron", Bound: time.Minute,
 	})
 }
 

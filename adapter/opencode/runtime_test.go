@@ -22,14 +22,14 @@ import (
 )
 
 // program is the test binary as the program `opencode`.
-func program(t testing.TB, how, state string) opencode.Runtime {
+func program(t testing.TB, how, state string, env ...string) opencode.Runtime {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return opencode.Runtime{
-		Command: self, Environ: append(os.Environ(), fakeVariable+"="+how, "FAKE_STATE="+state), StopTime: 3 * time.Second, StartTime: 10 * time.Second,
+		Command: self, Environ: append(append(os.Environ(), fakeVariable+"="+how, "FAKE_STATE="+state), env...), StopTime: 3 * time.Second, StartTime: 10 * time.Second,
 		CheckTime: 400 * time.Millisecond,
 	}
 }
@@ -61,7 +61,11 @@ func TestSuite(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(t testing.TB) agent.Runtime { return program(t, "", state) },
+		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
+			return program(t, "", filepath.Join(t.TempDir(), "state"), c.Env())
+		},
 		Prompts: map[agenttest.Ability]string{
+			agenttest.Die: "die", agenttest.Half: "half a message", agenttest.Garbage: "garbage", agenttest.Huge: "huge", agenttest.Rich: "rich",
 			agenttest.Text: "hello", agenttest.Slow: "long", agenttest.Permission: "approve", agenttest.Question: "ask",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
 		},

@@ -78,6 +78,7 @@ func diesAt(t *testing.T, s Suite, p point, whole []trace.Event, last bool) {
 	if len(stops) != 1 {
 		t.Fatalf("the turn has %d ends", len(stops))
 	}
+	t.Logf("the turn ended as %s: %s", stops[0].Outcome, stops[0].Error)
 	switch stop := stops[0]; {
 	case stop.Outcome == trace.OutcomeCompleted:
 		if Said(events) != Said(whole) || !slices.Equal(ends(events), ends(whole)) {
