@@ -14,6 +14,7 @@ func TestSuite(t *testing.T) {
 	agenttest.Run(t, agenttest.Suite{
 		Open:    func(testing.TB) agent.Runtime { return echo.Runtime{} },
 		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello"},
+		Without: agenttest.WithoutFaults("the agent is a function: there is no process and no protocol"),
 		Turns:   []string{"", " ", "one\ntwo  three ", strings.Repeat("many ", 10_000)},
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 )
 
 // Cut makes a fake agent die at a point of what it says. The suite chooses the point,
@@ -168,6 +167,8 @@ func (c *Cut) lines() (flush func()) {
 
 // dieNow ends this process without a word.
 func dieNow() {
-	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	if p, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = p.Kill()
+	}
 	select {}
 }
