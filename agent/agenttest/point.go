@@ -46,7 +46,7 @@ func (s Suite) with(c *Cut) Suite {
 
 func allowing() *Host {
 	host := NewHost()
-	host.OnPermit = choose(trace.AllowOnce)
+	host.OnPermit = Choose(trace.AllowOnce)
 	return host
 }
 
