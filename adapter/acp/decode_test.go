@@ -1,9 +1,7 @@
 package acp_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -227,46 +225,21 @@ func TestARequestThatTheAgentWithdrawsIsAnswered(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
+	var seeds [][]byte
 	for name, recording := range recorded(f) {
 		if len(recording) < 9<<10 && !strings.HasPrefix(name, "codex") {
-			f.Add(recording)
+			seeds = append(seeds, recording)
 		}
 	}
-	f.Add([]byte(begun + "\n" + out(`{"sessionUpdate":"tool_call","toolCallId":"c","content":[{"type":"diff","path":"p","newText":"x"}],"rawInput":[1]}`) + "\n" +
-		`{"dir":"out","msg":{"id":2,"method":"fs/write_text_file","params":{"path":"p","content":"x"}}}` + "\n" +
-		`{"dir":"out","msg":{"id":3,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"properties":{"a":{"type":"array"}}}}}}` + "\n" +
-		`{"dir":"in","msg":{"id":3,"result":{"action":"accept","content":{"a":["x"]}}}}` + "\n" + ended))
-	f.Fuzz(func(t *testing.T, recording []byte) {
-		if err := replaytest.Whatever(t, acp.NewDecoder(acp.Options{}), recording); err != nil {
-			t.Error(err)
-		}
-	})
+	seeds = append(seeds, []byte(begun+"\n"+out(`{"sessionUpdate":"tool_call","toolCallId":"c","content":[{"type":"diff","path":"p","newText":"x"}],"rawInput":[1]}`)+"\n"+
+		`{"dir":"out","msg":{"id":2,"method":"fs/write_text_file","params":{"path":"p","content":"x"}}}`+"\n"+
+		`{"dir":"out","msg":{"id":3,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"properties":{"a":{"type":"array"}}}}}}`+"\n"+
+		`{"dir":"in","msg":{"id":3,"result":{"action":"accept","content":{"a":["x"]}}}}`+"\n"+ended))
+	recordings().Fuzz(f, seeds...)
 }
 
 // TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
 func TestLinesLostDoubledAndMoved(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
-		lines := bytes.SplitAfter(recording, []byte("\n"))
-		for seed := range uint64(6) {
-			r := rand.New(rand.NewPCG(seed, 1))
-			var damaged []byte
-			for i := range lines {
-				switch r.IntN(12) {
-				case 0: // lost
-				case 1: // doubled
-					damaged = append(append(damaged, lines[i]...), lines[i]...)
-				case 2: // moved
-					damaged = append(append(damaged, lines[r.IntN(len(lines))]...), lines[i]...)
-				case 3: // cut
-					damaged = append(append(damaged, lines[i][:r.IntN(len(lines[i])+1)]...), '\n')
-				default:
-					damaged = append(damaged, lines[i]...)
-				}
-			}
-			if err := replaytest.Whatever(t, acp.NewDecoder(acp.Options{}), damaged); err != nil {
-				t.Errorf("%s, damaged with seed %d: %v", name, seed, err)
-			}
-		}
-	}
+	recordings().Damaged(t, 6)
 }
