@@ -150,7 +150,7 @@ func fakeTurn(how string, say func(...string), in *bufio.Reader) (code int, over
 	case "long line":
 		say(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"` + strings.Repeat("x", 600<<10) + `"}]}}`)
 	case "huge":
-		say(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"` + strings.Repeat("x", 50<<20) + `"}]}}`)
+		say(`{"type":"from the future","x":"` + strings.Repeat("x", 50<<20) + `"}`)
 	case "rich":
 		say(fakeRich...)
 		_, _ = in.ReadBytes('\n') // the answer

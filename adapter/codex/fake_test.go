@@ -221,7 +221,7 @@ func (f *fake) turn(prompt string) (code int, over bool) {
 	case f.how == "long line":
 		f.notify("item/completed", `"item":{"type":"commandExecution","id":"c","command":"cat","status":"completed","aggregatedOutput":%q}`, strings.Repeat("x", 5<<20))
 	case prompt == "huge":
-		f.notify("item/completed", `"item":{"type":"commandExecution","id":"c","command":"cat","status":"completed","aggregatedOutput":%q}`, strings.Repeat("x", 50<<20))
+		say(`{"method":"from/the/future","params":{"x":"` + strings.Repeat("x", 50<<20) + `"}}`)
 	case prompt == "rich":
 		f.notify("item/completed", `"item":{"type":"agentMessage","id":"m-%d","text":"half a "}`, f.turns)
 		f.notify("item/started", `"item":{"type":"reasoning","id":"r","summary":[]}`)
