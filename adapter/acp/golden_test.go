@@ -16,18 +16,6 @@ func recordings() replaytest.Recorded {
 	return replaytest.Recorded{Dir: "../../testdata/acp", New: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) }}
 }
 
-// recorded returns the recordings by name.
-func recorded(t testing.TB) map[string][]byte {
-	t.Helper()
-	return recordings().All(t)
-}
-
-// play runs a recording through a new Decoder.
-func play(t testing.TB, recording []byte) replaytest.Played {
-	t.Helper()
-	return recordings().Play(t, recording)
-}
-
 // prompts counts the prompts in a recording.
 func prompts(recording []byte) int {
 	return strings.Count(string(recording), `"method":"session/prompt"`)
@@ -35,8 +23,8 @@ func prompts(recording []byte) int {
 
 func TestEveryRecordingOfARealAgentConverts(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
-		if p := play(t, recording); len(p.Turns) != prompts(recording) {
+	for name, recording := range recordings().All(t) {
+		if p := recordings().Play(t, recording); len(p.Turns) != prompts(recording) {
 			t.Errorf("%s: %d turns of %d prompts", name, len(p.Turns), prompts(recording))
 		}
 	}
@@ -45,8 +33,8 @@ func TestEveryRecordingOfARealAgentConverts(t *testing.T) {
 
 func TestNoSyntheticTextOfARecordingIsShown(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
-		for _, r := range play(t, recording).Records {
+	for name, recording := range recordings().All(t) {
+		for _, r := range recordings().Play(t, recording).Records {
 			switch p := r.Payload.(type) {
 			case trace.Message:
 				if strings.HasPrefix(p.Text, "API Error") || strings.HasPrefix(p.Text, "[Request interrupted") || strings.HasPrefix(p.Text, "[MODE_UPDATE]") || p.Role != trace.RoleAssistant {
@@ -87,7 +75,7 @@ func kinds(records []trace.Record) string {
 // the same script of the model.
 func TestTheSameScriptHasTheSameShapeWithEachAgent(t *testing.T) {
 	t.Parallel()
-	all := recorded(t)
+	all := recordings().All(t)
 	for script, want := range map[string]string{
 		"plain":            "message stop:completed:end_turn",
 		"tool":             "message tool_call tool_result:completed message stop:completed:end_turn",
@@ -101,7 +89,7 @@ func TestTheSameScriptHasTheSameShapeWithEachAgent(t *testing.T) {
 			if !ok || strings.Contains(agent, "-") {
 				continue
 			}
-			got := kinds(play(t, recording).Turns[0])
+			got := kinds(recordings().Play(t, recording).Turns[0])
 			if (agent == "opencode" || agent == "qwen") && script == "permission-deny" { // a denial ends its turn
 				got = strings.Replace(got, "denied stop", "denied message stop", 1)
 			}
@@ -115,7 +103,7 @@ func TestTheSameScriptHasTheSameShapeWithEachAgent(t *testing.T) {
 func TestALoadedSessionTellsItsPastToNoTurn(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"claude-load-2", "opencode-load-2"} {
-		p := play(t, recorded(t)[name])
+		p := recordings().Play(t, recordings().All(t)[name])
 		for _, r := range p.Records {
 			if m, ok := r.Payload.(trace.Message); ok && strings.Contains(m.Text, "hello from a file") {
 				t.Errorf("%s: the past is told again: %q", name, m.Text)
@@ -132,8 +120,8 @@ func TestALoadedSessionTellsItsPastToNoTurn(t *testing.T) {
 
 func TestUsageSaysNothingThatTheAgentDoesNotSay(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
-		for _, r := range play(t, recording).Records {
+	for name, recording := range recordings().All(t) {
+		for _, r := range recordings().Play(t, recording).Records {
 			if _, ok := r.Payload.(trace.Usage); !ok {
 				continue
 			}

@@ -73,7 +73,7 @@ func TestTimeGrowsWithTheInput(t *testing.T) {
 // BenchmarkDelta is the cost of one streamed piece of text.
 func BenchmarkDelta(b *testing.B) {
 	r := agenttest.NewRecorder()
-	t := oneTurn{r.Builder}
+	t := agenttest.OneTurn(r.Builder)
 	d := claude.NewDecoder(claude.Options{})
 	line := []byte(`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some more text"}},"session_id":"85cea5f6-547e-4327-8237-b6434b18165f","parent_tool_use_id":null,"uuid":"88a59188-e63c-4311-a357-a226a4a8b43e","api_message_id":"msg_c79ea815c564448b"}`)
 	b.ReportAllocs()
@@ -83,11 +83,3 @@ func BenchmarkDelta(b *testing.B) {
 		}
 	}
 }
-
-// oneTurn gives a decoder one turn.
-type oneTurn struct{ b *trace.Builder }
-
-func (t oneTurn) Prompted(trace.Prompt) *trace.Builder { return t.b }
-func (t oneTurn) Begin(agent.TurnInfo) *trace.Builder  { return t.b }
-func (t oneTurn) Current() *trace.Builder              { return t.b }
-func (t oneTurn) Note(trace.Payload)                   {}

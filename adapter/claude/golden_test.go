@@ -14,18 +14,6 @@ func recordings() replaytest.Recorded {
 	return replaytest.Recorded{Dir: "../../testdata/claude", New: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) }}
 }
 
-// recorded returns the recordings by name.
-func recorded(t testing.TB) map[string][]byte {
-	t.Helper()
-	return recordings().All(t)
-}
-
-// play runs a recording through a new Decoder.
-func play(t testing.TB, recording []byte) replaytest.Played {
-	t.Helper()
-	return recordings().Play(t, recording)
-}
-
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	recordings().Golden(t)

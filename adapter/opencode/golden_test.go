@@ -17,18 +17,6 @@ func recordings() replaytest.Recorded {
 	return replaytest.Recorded{Dir: "../../testdata/opencode", New: func() agent.Decoder { return opencode.NewDecoder(opencode.Options{}) }}
 }
 
-// recorded returns the recordings by name.
-func recorded(t testing.TB) map[string][]byte {
-	t.Helper()
-	return recordings().All(t)
-}
-
-// play runs a recording through a new Decoder.
-func play(t testing.TB, recording []byte) replaytest.Played {
-	t.Helper()
-	return recordings().Play(t, recording)
-}
-
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	recordings().Golden(t)
@@ -36,8 +24,8 @@ func TestGolden(t *testing.T) {
 
 func TestEachTurnOfARecordingEndsByTheAgentsWord(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
-		for i, records := range play(t, recording).Turns {
+	for name, recording := range recordings().All(t) {
+		for i, records := range recordings().Play(t, recording).Turns {
 			stops := agenttest.Each[trace.Stop](replaytest.Events(records))
 			if len(stops) != 1 || stops[0].Reason == replay.Ended {
 				t.Errorf("%s: turn %d ends with %+v", name, i+1, stops)
