@@ -70,11 +70,11 @@ func NoticesOnce(t testing.TB, s agent.Session, host *Host, code string) {
 		if stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("the turn ended as %+v", stop)
 		}
-		told := ""
+		var codes []string
 		for _, e := range Each[trace.Error](events) {
-			told += e.Code
+			codes = append(codes, e.Code)
 		}
-		if told != want {
+		if told := strings.Join(codes, " "); told != want {
 			t.Errorf("it told %q, want %q", told, want)
 		}
 	}

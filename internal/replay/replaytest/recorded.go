@@ -67,6 +67,7 @@ func left(records []trace.Record) (open map[string]bool, stops int) {
 			delete(open, p.ToolCallID)
 		case trace.Stop:
 			stops++
+		default:
 		}
 	}
 	return open, stops
