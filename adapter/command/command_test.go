@@ -31,6 +31,7 @@ func bash(script string, args ...string) command.Runtime {
 	return command.Runtime{Command: "bash", Args: append([]string{"-c", script, "bash"}, args...), Env: environ()}
 }
 
+// TestSuite is also that of claude-text, which is this adapter with another program.
 func TestSuite(t *testing.T) {
 	const script = `read -r line; case "$line" in
 		slow) for i in $(seq 200); do echo $i; sleep 0.02; done;;
