@@ -173,24 +173,7 @@ func TestTurnsThatEndBadly(t *testing.T) {
 
 func TestAnAgentThatDoesNotStopIsEnded(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, "deaf", "")
-	ctx, cancel := context.WithCancel(t.Context())
-	p := agenttest.Prompt("deaf")
-	r := st.host.Turn(p)
-	go func() {
-		_, _ = r.Await(ctx, func(e trace.Event) bool { _, ok := e.Payload.(trace.MessageDelta); return ok })
-		cancel()
-	}()
-	start := time.Now()
-	if err := st.s.Prompt(ctx, p, r.Builder); err != nil {
-		t.Error(err)
-	}
-	if v, _ := r.Verdict(); v.Outcome != trace.OutcomeCanceled || time.Since(start) > 15*time.Second {
-		t.Errorf("it ended as %+v after %v", v, time.Since(start))
-	}
-	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCanceled}); err != nil {
-		t.Error(err)
-	}
+	agenttest.StopsDeaf(t, fakeRuntime(t, "deaf"), "deaf")
 }
 
 func TestQuestionsBecomeTheFormThatTheAgentWants(t *testing.T) {

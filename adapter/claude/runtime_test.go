@@ -32,35 +32,16 @@ func TestUglyTurns(t *testing.T) {
 		{How: "garbage", Said: "half a sentence"},
 		{How: "long line", Said: "half a sentence"},
 		{How: "noisy", Said: "half a sentence"},
+		{How: "leaves", Said: "half a sentence"}, // its process ends behind each turn
 		{How: "asks twice", Said: "half a sentence"},
 		{How: "dies", Said: "half a", Error: "Claude Code ended in the middle of the turn: exit status 139: Segmentation fault."},
 		{How: "half a line", Said: "half a", Error: "Claude Code ended in the middle of the turn: exit status 0."},
 	})
 }
 
-// TestDiesBetweenTurns: a process that has ended is started again.
-func TestDiesBetweenTurns(t *testing.T) {
-	t.Parallel()
-	host := agenttest.NewHost()
-	s := agenttest.Open(t, fakeRuntime(t, "leaves"), host, agent.Config{})
-	for range 3 {
-		if _, stop := agenttest.Turn(t, s, host, agenttest.Prompt("hello")); stop.Outcome != trace.OutcomeCompleted {
-			t.Errorf("the turn ended as %+v", stop)
-		}
-	}
-}
-
 func TestStopOfOneThatDoesNotListen(t *testing.T) {
 	t.Parallel()
-	host := agenttest.NewHost()
-	s := agenttest.Open(t, fakeRuntime(t, "deaf"), host, agent.Config{})
-	_, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("hello"), func(stop func(), r *agenttest.Recorder) {
-		agenttest.Until[trace.MessageDelta](t, r)
-		stop()
-	})
-	if stop.Outcome != trace.OutcomeCanceled {
-		t.Errorf("the turn ended as %+v", stop)
-	}
+	agenttest.StopsDeaf(t, fakeRuntime(t, "deaf"), "hello")
 }
 
 // TestResumeGoesWrong: the agent goes on as well as it can, and the next turn

@@ -219,7 +219,7 @@ func (f *fake) turn(prompt string) (code int, over bool) {
 		say("\nWarning: something was printed\n[]\n{\"method\":17}\n{\"method\":\"from/the/future\",\"params\":{}}\nnull\n\xff\xfe{")
 		say(`{"id":99,"method":"attestation/generate","params":{}}`)
 	case f.how == "long line":
-		f.notify("item/completed", `"item":{"type":"commandExecution","id":"c","command":"cat","status":"completed","aggregatedOutput":%q}`, strings.Repeat("x", 5<<20))
+		f.notify("item/completed", `"item":{"type":"commandExecution","id":"c","command":"cat","status":"completed","aggregatedOutput":"%s"}`, strings.Repeat("x", 5<<20))
 	case prompt == "huge":
 		say(`{"method":"from/the/future","params":{"x":"` + strings.Repeat("x", 50<<20) + `"}}`)
 	case prompt == "rich":

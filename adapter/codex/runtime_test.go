@@ -85,33 +85,15 @@ func TestUglyTurns(t *testing.T) {
 		{How: "garbage", Said: "half a sentence"},
 		{How: "long line", Said: "half a sentence"},
 		{How: "noisy", Said: "half a sentence"},
+		{How: "leaves", Said: "half a sentence"}, // its process ends behind each turn
 		{How: "dies", Said: "half a", Error: "Codex ended in the middle of the turn: exit status 139: Segmentation fault."},
 		{How: "half a line", Said: "half a", Error: "Codex ended in the middle of the turn: exit status 0."},
 	})
 }
 
-func TestAProcessThatHasEndedIsStartedAgain(t *testing.T) {
-	t.Parallel()
-	host := agenttest.NewHost()
-	s := agenttest.Open(t, fakeRuntime(t, "leaves"), host, agent.Config{})
-	for range 3 {
-		if _, stop := agenttest.Turn(t, s, host, agenttest.Prompt("hello")); stop.Outcome != trace.OutcomeCompleted {
-			t.Errorf("the turn ended as %+v", stop)
-		}
-	}
-}
-
 func TestAProcessThatDoesNotStopIsKilled(t *testing.T) {
 	t.Parallel()
-	host := agenttest.NewHost()
-	s := agenttest.Open(t, fakeRuntime(t, "deaf"), host, agent.Config{})
-	_, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("hello"), func(stop func(), r *agenttest.Recorder) {
-		agenttest.Until[trace.MessageDelta](t, r)
-		stop()
-	})
-	if stop.Outcome != trace.OutcomeCanceled {
-		t.Errorf("the turn ended as %+v", stop)
-	}
+	agenttest.StopsDeaf(t, fakeRuntime(t, "deaf"), "hello")
 }
 
 func TestALostConversationIsSaidOnce(t *testing.T) {

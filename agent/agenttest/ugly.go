@@ -79,3 +79,17 @@ func NoticesOnce(t testing.TB, s agent.Session, host *Host, code string) {
 		}
 	}
 }
+
+// StopsDeaf stops a turn of an agent that does not listen. The turn ends as canceled all
+// the same.
+func StopsDeaf(t testing.TB, r agent.Runtime, prompt string) {
+	t.Helper()
+	host := NewHost()
+	_, stop := TurnWhile(t, Open(t, r, host, agent.Config{}), host, Prompt(prompt), func(stop func(), r *Recorder) {
+		Until[trace.MessageDelta](t, r)
+		stop()
+	})
+	if stop.Outcome != trace.OutcomeCanceled {
+		t.Errorf("the turn ended as %+v", stop)
+	}
+}
