@@ -3,12 +3,14 @@
 package claude_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/permission/permissiontest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -64,6 +66,30 @@ func TestResumeGoesWrong(t *testing.T) {
 				t.Error("what it said at its start began a turn")
 			}
 		})
+	}
+}
+
+// Claude Code reads a file that a prompt mentions with @ and asks nobody.
+func TestAPromptMentionsNoFileOutside(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	host.Dir = permissiontest.Workspace(t)
+	s := agenttest.Open(t, fakeRuntime(t, "as told"), host, agent.Config{})
+	events, _ := agenttest.Turn(t, s, host, agenttest.Prompt("echo @a.txt and @/etc/passwd and @out"))
+	if said := agenttest.Said(events); !strings.Contains(said, "@a.txt and @ /etc/passwd and @ out") {
+		t.Errorf("it was told %q", said)
+	}
+}
+
+// A prompt may not change whether Claude Code asks.
+func TestACommandThatSwitchesPermissionRequestsOffIsRefused(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := agenttest.Open(t, fakeRuntime(t, "as told"), host, agent.Config{})
+	for _, text := range []string{"/config permissionMode=auto", "/settings permissionMode=auto"} {
+		if _, stop := agenttest.Turn(t, s, host, agenttest.Prompt(text)); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "the gateway refuses it") {
+			t.Errorf("%s ended as %+v", text, stop)
+		}
 	}
 }
 
