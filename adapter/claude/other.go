@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -72,6 +73,9 @@ func (c *turn) cite(b *trace.Builder, from citation) {
 
 // onlyText joins the texts of a result that consists of nothing else.
 func onlyText(content raw) (text string, plain bool) {
+	if !bytes.HasPrefix(content, []byte("[")) { // a large text is not read once more
+		return "", false
+	}
 	var blocks []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`

@@ -49,9 +49,9 @@ func (d *Decoder) toolResult(c *turn, l line, b block, first bool) {
 	d.retell(c, b.ToolUseID)
 	tc, known := d.calls[b.ToolUseID]
 	delete(d.calls, b.ToolUseID)
-	text := plainText(b.Content)
 	r := trace.ToolResult{ToolCallID: b.ToolUseID, Status: trace.ToolCompleted, Output: output(b.Content)}
 	if b.IsError || denied(l, b.ToolUseID) {
+		text := plainText(b.Content)
 		r.Status, r.Error = trace.ToolFailed, brief(text)
 		switch {
 		case denied(l, b.ToolUseID) || known && tc.denied:
