@@ -259,6 +259,10 @@ func TestAPromptOfAnotherClientIsATurnOfItsOwn(t *testing.T) {
 	f.mu.Unlock()
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if all := host.Begun(); len(all) == 1 && all[0].Over() {
+			verdict, _ := all[0].Verdict()
+			if err := all[0].Finish(verdict); err != nil || verdict.Outcome != trace.OutcomeCompleted {
+				t.Errorf("it ended as %+v, %v", verdict, err)
+			}
 			if said := agenttest.Said(all[0].Events()); !strings.Contains(said, "hello from a terminal") {
 				t.Errorf("it said %q", said)
 			}
