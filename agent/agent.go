@@ -68,6 +68,10 @@ type Config struct {
 	// StateDir is the gateway's directory for notes about running processes, or "". All
 	// sessions share the directory; see Host.State for a directory of the session's own.
 	StateDir string
+	// Tap gets each message that passes between the session and the agent, in the order
+	// in which the Decoder gets them: a recording of the session. Tap must not block. Nil
+	// is no Tap.
+	Tap func(Message)
 	// Options are the settings of this agent that only its adapter understands, as
 	// JSON, or nil. An adapter decodes them with [DecodeOptions], which refuses unknown
 	// keys.

@@ -29,10 +29,8 @@ func TestSuite(t *testing.T) {
 			dir = t.TempDir()
 			return agent.Config{SessionID: "session", Cwd: dir}
 		},
-		Effect: func(testing.TB) bool {
-			_, err := os.Stat(filepath.Join(dir, "touched"))
-			return err == nil
-		},
+		Decoder: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) },
+		Runs:    agenttest.Leaves(func() string { return filepath.Join(dir, "touched") }, `{"command":"touch x"}`),
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "tool", agenttest.Question: "ask",
 			agenttest.Tell: "tell tulip", agenttest.Recall: "recall", agenttest.Die: "die", agenttest.Half: "half a line",

@@ -36,6 +36,7 @@ func TestSuite(t *testing.T) {
 				},
 				Config:  func(testing.TB) agent.Config { return agent.Config{SessionID: s.id} },
 				Without: agenttest.WithoutFaults("the tests of lost connections and of hostile servers play them"),
+				Runs:    agenttest.Tells("Sent.", `{"tool_id":"gmail:send","params":{"to":"ana@example.com"}}`),
 				Prompts: prompts, Word: "rain", Turns: []string{"tool", "fail", "question"},
 			})
 		})

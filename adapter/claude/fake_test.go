@@ -132,6 +132,50 @@ var fakeRich = []string{
 	`{"type":"control_request","request_id":"p1","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t1","input":{"command":"ls"}}}`,
 }
 
+// fakeQuestion is a call that asks a question.
+var fakeQuestion = []string{
+	`{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"AskUserQuestion","input":{"questions":[{"question":"Which?","options":[{"label":"Red"},{"label":"Blue"}]}]}}]}}`,
+	`{"type":"control_request","request_id":"p1","request":{"subtype":"can_use_tool","tool_name":"AskUserQuestion","tool_use_id":"t1","input":{"questions":[{"question":"Which?","options":[{"label":"Red"},{"label":"Blue"}]}]}}}`,
+}
+
+// fakeAnswered runs the tool with the input of the answer, if it may. It is false when the
+// turn was interrupted.
+func fakeAnswered(say func(...string), in *bufio.Reader) bool {
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return false
+		}
+		var l struct {
+			Type      string `json:"type"`
+			RequestID string `json:"request_id"`
+			Response  struct {
+				Response struct {
+					Behavior     string          `json:"behavior"`
+					UpdatedInput json.RawMessage `json:"updatedInput"`
+				} `json:"response"`
+			} `json:"response"`
+		}
+		if json.Unmarshal(line, &l) != nil {
+			return false
+		}
+		if l.Type == "control_request" {
+			say(`{"type":"control_response","response":{"subtype":"success","request_id":"`+l.RequestID+`","response":{}}}`,
+				`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools","session_id":"fake-session"}`)
+			return false
+		}
+		content, failed := "I ran "+string(l.Response.Response.UpdatedInput), false
+		if l.Response.Response.Behavior != "allow" {
+			content, failed = "It was refused.", true
+		}
+		result, _ := json.Marshal(content)
+		say(fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":%s,"is_error":%v}]}}`, result, failed),
+			`{"type":"stream_event","event":{"type":"message_start","message":{"id":"m2"}}}`,
+			`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`)
+		return true
+	}
+}
+
 // fakeTurn answers one prompt.
 func fakeTurn(how string, say func(...string), in *bufio.Reader) (code int, over bool) {
 	say(fakeInit, fakeStart)
@@ -160,6 +204,15 @@ func fakeTurn(how string, say func(...string), in *bufio.Reader) (code int, over
 		say(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"a.txt"}]}}`,
 			`{"type":"stream_event","event":{"type":"message_start","message":{"id":"m2"}}}`,
 			`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`)
+	case "permission", "question":
+		call := fakeRich[4:]
+		if how == "question" {
+			call = fakeQuestion
+		}
+		say(call...)
+		if !fakeAnswered(say, in) {
+			return 0, false
+		}
 	case "noisy":
 		for range 20_000 {
 			fmt.Fprintln(os.Stderr, "noise, noise, noise")

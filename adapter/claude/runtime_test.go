@@ -108,9 +108,11 @@ func TestSuite(t *testing.T) {
 		Open: func(t testing.TB) agent.Runtime { return fakeRuntime(t, "as told") },
 		Cut:  func(t testing.TB, c *agenttest.Cut) agent.Runtime { return fakeRuntime(t, "as told", c.Env()) },
 		Prompts: map[agenttest.Ability]string{
-			agenttest.Text: "hello", agenttest.Die: "dies", agenttest.Half: "half a line", agenttest.Garbage: "garbage",
+			agenttest.Text: "hello", agenttest.Permission: "permission", agenttest.Question: "question", agenttest.Die: "dies", agenttest.Half: "half a line", agenttest.Garbage: "garbage",
 			agenttest.Huge: "huge", agenttest.Rich: "rich",
 		},
-		Bound: 30 * time.Second,
+		Runs:    agenttest.Tells(`I ran {\"command\":\"ls\"}`, `{"command":"ls"}`),
+		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
+		Bound:   30 * time.Second,
 	})
 }

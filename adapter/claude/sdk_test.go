@@ -61,6 +61,7 @@ func TestAnAgentOnTheClaudeAgentSDKPassesTheSuite(t *testing.T) {
 					agenttest.Tell:       "[[script:plain]] The word is heron.",
 					agenttest.Recall:     "[[script:recall]]",
 				},
+				Runs:    agenttest.Leaves(func() string { return real.Dir + "/touched" }, `{"command":"touch `+real.Dir+`/touched"}`),
 				Without: agenttest.WithoutFaults("the fake agent plays them"),
 				Word:    "heron",
 				Bound:   time.Minute,

@@ -61,7 +61,10 @@ type call struct {
 		Model    string `json:"model"`
 		Input    []input
 	} `json:"params"`
-	Result struct{ Decision, Action string } `json:"result"`
+	Result struct {
+		Decision, Action string
+		Answers          map[string]struct{ Answers []string }
+	} `json:"result"`
 }
 
 type input struct {
@@ -266,13 +269,15 @@ func (f *fake) ask(what string) (status string) {
 			}
 			continue
 		case what == "question":
+			f.text(fmt.Sprint(c.Result.Answers))
 			return "completed"
 		}
 		outcome := map[string]string{"accept": "completed"}[c.Result.Decision]
+		output := "a b"
 		if outcome == "" {
-			outcome = "declined"
+			outcome, output = "declined", ""
 		}
-		f.notify("item/completed", `"item":{"type":"commandExecution","id":"c%d","command":"ls","cwd":"/","status":%q,"aggregatedOutput":"a b","exitCode":0}`, f.turns, outcome)
+		f.notify("item/completed", `"item":{"type":"commandExecution","id":"c%d","command":"ls","cwd":"/","status":%q,"aggregatedOutput":%q,"exitCode":0}`, f.turns, outcome, output)
 		if c.Result.Decision == "cancel" {
 			return "interrupted"
 		}

@@ -49,7 +49,8 @@ func TestRealCodex(t *testing.T) {
 			agenttest.Tell:       "[[script:plain]] The word is heron.",
 			agenttest.Recall:     "[[script:recall]]",
 		},
-		Effect:  func(testing.TB) bool { return os.Remove(filepath.Join(real.Dir, "touched")) == nil },
+		Runs:    agenttest.Leaves(func() string { return real.Dir + "/touched" }, `{"command":"touch `+real.Dir+`/touched"}`),
+		Decoder: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) },
 		Without: agenttest.WithoutFaults("the fake agent plays them"),
 		Word:    "heron",
 		Turns: []string{

@@ -28,7 +28,9 @@ func TestSuite(t *testing.T) {
 			agenttest.Die: "dies", agenttest.Half: "half a line", agenttest.Garbage: "garbage",
 			agenttest.Huge: "huge", agenttest.Rich: "rich",
 		},
-		Word: "heron", Bound: time.Minute,
+		Runs:    agenttest.Tells("a b", `{"command":"ls","cwd":"/"}`),
+		Decoder: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) },
+		Word:    "heron", Bound: time.Minute,
 	})
 }
 

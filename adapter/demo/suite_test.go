@@ -21,6 +21,7 @@ func TestSuite(t *testing.T) {
 			agenttest.Recall:     "What do you remember?",
 		},
 		Without: agenttest.WithoutFaults("the agent is a script in this process: there is no protocol"),
+		Runs:    agenttest.Tells("allowed to run it: echo hello", `{"command":"echo hello"}`),
 		Word:    "the Rhine",
 		Turns: []string{
 			"think", "tool", "fail", "parallel", "approve", "both", "beside", "meanwhile",

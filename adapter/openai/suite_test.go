@@ -56,9 +56,9 @@ func TestSuite(t *testing.T) {
 					agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
 					agenttest.Rich: "command",
 				},
-				Effect: func(testing.TB) bool { _, err := os.Stat(ran); return err == nil },
-				Word:   "the Rhine",
-				Turns:  []string{"", "command", "unknown", "nonsense"},
+				Runs:  agenttest.Leaves(func() string { return ran }, `{"command":"touch `+ran+`"}`),
+				Word:  "the Rhine",
+				Turns: []string{"", "command", "unknown", "nonsense"},
 			})
 		})
 	}

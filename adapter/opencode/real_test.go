@@ -209,6 +209,7 @@ func TestRealSuite(t *testing.T) {
 			agenttest.Tell:       "[[script:plain]] The word is heron.",
 			agenttest.Recall:     "[[script:recall]]",
 		},
+		Runs:    agenttest.Leaves(func() string { return real.dir + "/touched" }, `{"command":"touch `+real.dir+`/touched"}`),
 		Without: agenttest.WithoutFaults("the fake agent plays them"),
 		Word:    "heron",
 		Turns:   []string{"[[script:chain " + real.dir + "/hello.txt]]", "[[script:error 400]]", "[[script:empty]]", "[[script:big 600]]"},

@@ -58,9 +58,11 @@ func TestSuite(t *testing.T) {
 			agenttest.Text: "hello", agenttest.Slow: "long", agenttest.Permission: "approve", agenttest.Question: "ask",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
 		},
-		Word:  "the Rhine",
-		Turns: []string{"gap", "cut in mid-event", "only heartbeats"},
-		Bound: time.Minute,
+		Runs:    agenttest.Tells("touched", `{"command":"touch x"}`),
+		Decoder: func() agent.Decoder { return opencode.NewDecoder(opencode.Options{}) },
+		Word:    "the Rhine",
+		Turns:   []string{"gap", "cut in mid-event", "only heartbeats"},
+		Bound:   time.Minute,
 	})
 }
 

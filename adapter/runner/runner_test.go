@@ -20,6 +20,7 @@ import (
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -39,6 +40,7 @@ func TestSuite(t *testing.T) {
 		},
 		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Question: "ask"},
 		Without: agenttest.WithoutFaults("the tests of hostile runners play them on the runner's connection"),
+		Decoder: func() agent.Decoder { return runner.NewDecoder(toolkind.OpenCode()) },
 		Turns:   []string{"tool"},
 	})
 }

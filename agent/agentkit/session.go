@@ -149,6 +149,9 @@ func (s *Session) Sent(m agent.Message) error {
 
 // decode hands a message to the Decoder and starts its effects. The caller holds s.mu.
 func (s *Session) decode(m agent.Message) error {
+	if s.cfg.Tap != nil {
+		s.cfg.Tap(m)
+	}
 	effects, err := s.decoder.Decode(m, turns{s})
 	if s.current != nil && s.current.Over() {
 		s.current = nil

@@ -29,14 +29,26 @@ func firstChoice(_ context.Context, q trace.Question) trace.Answer {
 	return trace.Answer{Outcome: trace.Selected, Values: []string{value}, By: "tester"}
 }
 
+func lastChoice(ctx context.Context, q trace.Question) trace.Answer {
+	if len(q.Choices) > 0 {
+		q.Choices = q.Choices[len(q.Choices)-1:]
+	}
+	return firstChoice(ctx, q)
+}
+
 func permissionAllowed(t *testing.T, s Suite) {
 	host := NewHost()
 	host.OnPermit = Choose(trace.AllowOnce)
+	var judged trace.ToolCall
+	host.Judge = func(_ trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
+		judged = call
+		return trace.PermissionResponse{}, false
+	}
 	events := newStand(t, s, host).play(t, s.Prompts[Permission])
 	if got := statuses(t, events, true); !slices.Contains(got, trace.ToolCompleted) {
 		t.Errorf("the call was allowed and ended as %v", got)
 	}
-	s.ran(t, true)
+	ranAs(t, events, judged, s.ran(t, events, true))
 }
 
 func permissionDenied(t *testing.T, s Suite) {
@@ -50,7 +62,7 @@ func permissionDenied(t *testing.T, s Suite) {
 	if got := statuses(t, events, false); slices.Contains(got, trace.ToolCompleted) {
 		t.Errorf("the call was denied and ended as %v", got)
 	}
-	s.ran(t, false)
+	s.ran(t, events, false)
 }
 
 // statuses returns how the calls ended that permission was asked for, and checks
@@ -74,16 +86,30 @@ func statuses(t *testing.T, events []trace.Event, allowed bool) (ends []trace.To
 	return ends
 }
 
+// question answers once with the first choice and once with the last: an agent that gets
+// another answer than the one that was given says something else.
 func question(t *testing.T, s Suite) {
-	host := NewHost()
-	host.OnAsk = firstChoice
-	events := newStand(t, s, host).play(t, s.Prompts[Question])
+	for _, choose := range []func(context.Context, trace.Question) trace.Answer{firstChoice, lastChoice} {
+		host := NewHost()
+		host.OnAsk = choose
+		answered(t, newStand(t, s, host).play(t, s.Prompts[Question]))
+	}
+}
+
+// answered checks that answers are on record, and that the agent has them.
+func answered(t *testing.T, events []trace.Event) {
+	t.Helper()
 	if len(Each[trace.Question](events)) == 0 {
 		t.Fatalf("the agent did not ask")
 	}
+	says := heard(events)
 	for _, a := range Each[trace.Answer](events) {
 		if a.Outcome != trace.Selected || len(a.Values) == 0 {
 			t.Errorf("the answer on record is %+v, want the one that was given", a)
+			continue
+		}
+		if !strings.Contains(says, a.Values[0]) {
+			t.Errorf("the answer was %q, and the agent has another one, or none: %s", a.Values[0], says)
 		}
 	}
 }

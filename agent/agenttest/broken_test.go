@@ -2,6 +2,7 @@ package agenttest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -65,6 +66,10 @@ func flaws() map[flaw]string {
 		"dies for good":                  "die_at_every_point",
 		"says too little to be cut":      "die_at_every_point",
 		"has no prompt for garbage":      "garbage",
+		"has another input judged":       "permission_allowed",
+		"answers the question itself":    "question",
+		"overhears the permission":       "recording_of_a_permission",
+		"overhears the answer":           "recording_of_a_question",
 	}
 }
 
@@ -87,6 +92,15 @@ func TestSuiteFindsFlaws(t *testing.T) {
 	}
 }
 
+// A prompt that never ends would cost its time in every test. The suite ends with the first.
+func TestThePromptThatNeverEndsStopsTheSuite(t *testing.T) {
+	t.Parallel()
+	out := suite(t, "^TestBroken$", brokenEnv+"=never ends a prompt")
+	if n := strings.Count(out, "Prompt did not return within"); n != 2 || !strings.Contains(out, `the suite stops before "two turns"`) || strings.Contains(out, "TestBroken/two_turns") {
+		t.Errorf("%d sentences:\n%s", n, out)
+	}
+}
+
 // TestBroken passes with the agent that has no flaw.
 func TestBroken(t *testing.T) {
 	bound := 10 * time.Second
@@ -102,7 +116,13 @@ func TestBroken(t *testing.T) {
 		Cut: func(_ testing.TB, c *agenttest.Cut) agent.Runtime {
 			return &runtime{flaw: flaw(os.Getenv(brokenEnv)), cut: c}
 		},
-		Effect: func(testing.TB) bool { return open.ran },
+		Runs: func(testing.TB, []trace.Event) json.RawMessage {
+			if !open.ran {
+				return nil
+			}
+			return json.RawMessage(ranInput)
+		},
+		Decoder: func() agent.Decoder { return &decoder{flaw: flaw(os.Getenv(brokenEnv))} },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "text", agenttest.Slow: "slow", agenttest.Permission: "permission",
 			agenttest.Question: "question", agenttest.Tell: "the word is rain", agenttest.Recall: "recall",
@@ -135,7 +155,7 @@ func (r *runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (ag
 	if r.flaw == "does not go back" {
 		memory = r.newest
 	}
-	s := &session{runtime: r, host: host, memory: memory, closed: make(chan struct{}), words: make(chan string, 1)}
+	s := &session{runtime: r, host: host, tap: cfg.Tap, memory: memory, closed: make(chan struct{}), words: make(chan string, 1)}
 	if cfg.Resume != "" {
 		s.past = "I shall remember."
 		if s.has("begins its past") {
@@ -159,6 +179,7 @@ func (s *session) steer(_ context.Context, p agent.Prompt) error {
 type session struct {
 	*runtime
 	host   agent.Host
+	tap    func(agent.Message)
 	memory string
 	past   string
 	words  chan string
@@ -206,7 +227,9 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	if s.has("leaks a goroutine") {
 		go func() { select {} }()
 	}
+	s.note(agent.In, "prompt")
 	outcome := s.play(ctx, p.Text(), b)
+	s.note(agent.Out, "end")
 	if ctx.Err() != nil && !s.has("calls canceled completed") {
 		outcome = trace.OutcomeCanceled
 		s.dead = s.has("dead after cancel")
@@ -249,9 +272,18 @@ func (s *session) play(ctx context.Context, prompt string, b *trace.Builder) tra
 		s.permission(ctx, b)
 	case "question":
 		if !s.has("never asks") {
-			if _, err := s.host.Ask(ctx, b.Question(trace.Question{QuestionID: "q", Text: "?"})); err != nil {
+			s.note(agent.Out, "question")
+			answer, err := s.host.Ask(ctx, b.Question(colour()))
+			if err != nil || answer.Outcome != trace.Selected {
 				return trace.OutcomeFailed
 			}
+			word := answer.Values[0]
+			s.note(agent.In, word)
+			if s.has("answers the question itself") {
+				word = "Blue"
+			}
+			b.Message("k", word)
+			s.note(agent.Out, "say "+word)
 		}
 	case "recall":
 		if s.has("tells its past") && s.past != "" {
@@ -273,6 +305,9 @@ func (s *session) play(ctx context.Context, prompt string, b *trace.Builder) tra
 			b.Message("k", "I shall remember.")
 		default:
 			b.Message("k", prompt)
+		}
+		if s.has("never ends a prompt") {
+			<-s.closed
 		}
 	}
 	return trace.OutcomeCompleted
@@ -341,13 +376,30 @@ func (s *session) fault(prompt string, b *trace.Builder) trace.Outcome {
 	return trace.OutcomeFailed
 }
 
+// ranInput is the input with which the tool runs.
+const ranInput = `{"command":"ls"}`
+
+func asked() (trace.ToolCall, trace.PermissionRequest) {
+	return trace.ToolCall{ToolCallID: "c", RawName: "shell", Input: json.RawMessage(ranInput)}, trace.PermissionRequest{RequestID: "p", ToolCallID: "c", Options: []trace.PermissionOption{
+		{ID: "1", OptionKind: trace.AllowOnce}, {ID: "2", OptionKind: trace.RejectOnce},
+	}}
+}
+
+func colour() trace.Question {
+	return trace.Question{QuestionID: "q", Text: "Which?", Choices: []trace.Choice{{Label: "Red"}, {Label: "Blue"}}}
+}
+
 func (s *session) permission(ctx context.Context, b *trace.Builder) {
-	b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "shell"})
+	call, request := asked()
+	b.ToolCall(call)
+	s.note(agent.Out, "permission")
 	allowed := true
 	if !s.has("never asks for permission") {
-		id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "p", ToolCallID: "c", Options: []trace.PermissionOption{
-			{ID: "1", OptionKind: trace.AllowOnce}, {ID: "2", OptionKind: trace.RejectOnce},
-		}}, trace.ToolCall{})
+		judged := call
+		if s.has("has another input judged") {
+			judged.Input = json.RawMessage(`{"command":"true"}`)
+		}
+		id, answer, decided := b.PermissionRequest(request, judged)
 		if s.has("waits for its own id") {
 			id = "p"
 		}
@@ -362,8 +414,60 @@ func (s *session) permission(ctx context.Context, b *trace.Builder) {
 	allowed = allowed && !s.has("denies what is allowed") || s.has("runs what is denied")
 	s.ran = allowed && !s.has("says it ran and did not") || s.has("runs it and says it was denied")
 	if !allowed {
+		s.note(agent.In, "no")
 		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolDenied})
 		return
 	}
+	s.note(agent.In, "yes")
 	b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})
+}
+
+// note writes a word of the protocol that the agent would speak if it were a process.
+func (s *session) note(dir agent.Dir, word string) {
+	if data, err := json.Marshal(word); err == nil && s.tap != nil {
+		s.tap(agent.Message{Dir: dir, Data: data})
+	}
+}
+
+// decoder reads that protocol.
+type decoder struct {
+	flaw
+	open string // what waits for an answer
+}
+
+func (d *decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	var word string
+	if err := json.Unmarshal(m.Data, &word); err != nil {
+		return nil, err
+	}
+	if m.Dir == agent.In && word == "prompt" {
+		t.Prompted(trace.Prompt{})
+		return nil, nil
+	}
+	b := t.Current()
+	said, says := strings.CutPrefix(word, "say ")
+	switch {
+	case m.Dir == agent.In && d.open == "permission":
+		answer := trace.PermissionResponse{RequestID: "p", Outcome: trace.Selected, ChosenOption: map[string]string{"yes": "1", "no": "2"}[word]}
+		if d.flaw != "overhears the permission" {
+			b.PermissionResponse(answer)
+		}
+		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: map[string]trace.ToolStatus{"yes": trace.ToolCompleted, "no": trace.ToolDenied}[word]})
+	case m.Dir == agent.In && d.flaw != "overhears the answer":
+		b.Answer(trace.Answer{QuestionID: "q", Outcome: trace.Selected, Values: []string{word}})
+	case word == "permission":
+		call, request := asked()
+		b.ToolCall(call)
+		b.PermissionRequest(request, call)
+	case word == "question":
+		b.Question(colour())
+	case says:
+		b.Message("k", said)
+	case word == "end":
+		b.End(trace.Stop{Reason: "x", Outcome: trace.OutcomeCompleted})
+	}
+	if m.Dir == agent.Out {
+		d.open = word
+	}
+	return nil, nil
 }

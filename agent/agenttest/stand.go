@@ -16,15 +16,21 @@ type stand struct {
 	runtime agent.Runtime
 	host    *Host
 	session agent.Session
-	late    map[*Recorder]int // of each finished turn
+	late    map[*Recorder]int   // of each finished turn
+	tap     func(agent.Message) // of the sessions that are opened; nil is none
 }
 
 // newStand opens a session and closes it with the test.
 func newStand(t *testing.T, s Suite, host *Host) *stand {
 	t.Helper()
+	return newTapped(t, s, host, nil)
+}
+
+func newTapped(t *testing.T, s Suite, host *Host, tap func(agent.Message)) *stand {
+	t.Helper()
 	host.AskSuffix = "-tested"
 	host.StateDir = t.TempDir()
-	st := &stand{Suite: s, runtime: s.Open(t), host: host, late: map[*Recorder]int{}}
+	st := &stand{Suite: s, runtime: s.Open(t), host: host, late: map[*Recorder]int{}, tap: tap}
 	st.open(t, "")
 	t.Cleanup(func() { st.close(t) })
 	return st
@@ -39,7 +45,7 @@ func (st *stand) open(t *testing.T, token string) {
 	if cfg.Cwd == "" {
 		cfg.Cwd = t.TempDir()
 	}
-	cfg.Resume = token
+	cfg.Resume, cfg.Tap = token, st.tap
 	st.workspace(t, cfg.Cwd)
 	ctx, cancel := context.WithTimeout(t.Context(), st.Bound)
 	defer cancel()
@@ -102,6 +108,9 @@ func (st *stand) await(t *testing.T, what string, done <-chan struct{}, w *watch
 	select {
 	case <-done:
 	case <-ctx.Done():
+		if what == "Prompt" {
+			st.hung.Store(true)
+		}
 		t.Fatalf("%s did not return within %s\n%s\n%s", what, st.Bound, st.happened(), w.stack())
 	}
 }

@@ -1,12 +1,15 @@
 package agenttest
 
 import (
+	"encoding/json"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // Ability is something that the suite asks an agent for, by a prompt.
@@ -18,7 +21,7 @@ const (
 	Text       Ability = "text"       // some text; required
 	Slow       Ability = "slow"       // talks long enough to be stopped, a second or more
 	Permission Ability = "permission" // a tool call that needs permission
-	Question   Ability = "question"   // a question with choices
+	Question   Ability = "question"   // a question with choices; the agent says what was answered
 	Tell       Ability = "tell"       // tells the agent the Word
 	Recall     Ability = "recall"     // makes it say the Word
 	Steer      Ability = "steer"      // sent into the turn of Slow, makes the agent say the Word
@@ -49,15 +52,22 @@ type Suite struct {
 	Cut func(testing.TB, *Cut) agent.Runtime
 	// EndsByExit says that the end of the agent's process ends a turn, and no message does.
 	EndsByExit bool
-	// Effect reports whether the tool of the prompt Permission has run since the test
-	// began, by what the tool leaves behind; nil means that no one can tell.
-	Effect func(testing.TB) bool
+	// Runs returns the input with which the tool of the prompt Permission has run, or nil if
+	// it has not: by what the agent's own side says or leaves behind, not by what the adapter
+	// makes of it. Each of its fields must be what the policy has judged. A suite whose
+	// agent has the prompt Permission needs it.
+	Runs func(testing.TB, []trace.Event) json.RawMessage
+	// Decoder makes the agent's Decoder, which plays a recording of the messages of a live
+	// turn; nil where the agent has no protocol that passes through package agentkit.
+	Decoder func() agent.Decoder
 	// Word is what the agent remembers, see Tell, Recall and Steer.
 	Word string
 	// Turns are further prompts, each of which must give a well-formed turn.
 	Turns []string
 	// Bound is how long anything may take; 10 seconds if zero.
 	Bound time.Duration
+
+	hung *atomic.Bool // a Prompt did not return
 }
 
 // Run tests an adapter. The test it runs in must not be parallel.
@@ -66,6 +76,7 @@ func Run(t *testing.T, s Suite) {
 	if s.Bound == 0 {
 		s.Bound = 10 * time.Second
 	}
+	s.hung = &atomic.Bool{}
 	if s.Prompts[Text] == "" {
 		t.Fatal("agenttest: the suite needs a prompt for Text")
 	}
@@ -99,7 +110,12 @@ func Run(t *testing.T, s Suite) {
 		{"garbage", []Ability{Garbage}, garbage},
 		{"huge message", []Ability{Huge}, hugeMessage},
 		{"die at every point", []Ability{Rich}, dieAtEveryPoint},
+		{"recording of a permission", []Ability{Permission}, recordedPermission},
+		{"recording of a question", []Ability{Question}, recordedQuestion},
 	} {
+		if s.hung.Load() {
+			t.Fatalf("the suite stops before %q, because a Prompt did not return within %s: each further test would wait as long", c.name, s.Bound)
+		}
 		t.Run(c.name, func(t *testing.T) {
 			s.demand(t, c.needs)
 			before := goleak.IgnoreCurrent()

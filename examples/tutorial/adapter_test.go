@@ -37,6 +37,8 @@ func TestSuite(t *testing.T) {
 			agenttest.Slow:       strings.Repeat("word ", 500),
 			agenttest.Permission: "run date",
 		},
+		Runs:    agenttest.Tells("ran date", `{"command":"date"}`),
+		Decoder: func() agent.Decoder { return tutorial.Decoder{} },
 		Without: agenttest.WithoutFaults("the parrot is too well-behaved to play them"),
 	})
 }
