@@ -2,7 +2,6 @@ package acp
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/url"
 	"strings"
 
@@ -23,7 +22,7 @@ func (d *Decoder) prompt(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 	var p struct {
 		Prompt []block `json:"prompt"`
 	}
-	if err := decodeInto(m.Params, &p); err != nil {
+	if err := decode(m.Params, &p); err != nil {
 		return nil, err
 	}
 	message := trace.UserMessage{ID: "prompt-" + strings.Trim(string(m.ID), `"`)}
@@ -31,6 +30,9 @@ func (d *Decoder) prompt(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 		if part, ok := b.part(); ok {
 			message.Parts = append(message.Parts, part)
 		}
+	}
+	if c := d.current(t); c != nil && c.own {
+		d.endTurn(c, stopOf(""))
 	}
 	if d.current(t) == nil {
 		d.prompts = nil // the others have lost their turns
@@ -47,10 +49,23 @@ func (d *Decoder) prompt(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 
 // begin begins the turn of the first prompt.
 func (d *Decoder) begin(t agent.Turns) {
+	d.phase = prompted
+	d.enter(t.Prompted(d.prompts[0].p), t)
+}
+
+// enter makes a turn the current one, and puts what came before it at its beginning.
+func (d *Decoder) enter(b *trace.Builder, t agent.Turns) *turn {
 	d.turn = nil
-	if b := t.Prompted(d.prompts[0].p); b != nil {
-		d.turn = &turn{b: b, speakers: map[string]*speaker{}, calls: map[string]*call{}}
+	if b == nil {
+		return nil
 	}
+	d.turn = &turn{b: b, speakers: map[string]*speaker{}, calls: map[string]*call{}}
+	early := d.early
+	d.early = nil
+	for _, u := range early {
+		_ = d.show(d.turn, u, t) // a chunk of another form holds nothing
+	}
+	return d.turn
 }
 
 // part makes a part of a message of a block.
@@ -91,13 +106,17 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 			break
 		}
 	}
-	var r promptReply
-	err := decodeInto(m.Result, &r)
+	var r struct {
+		StopReason string `json:"stopReason"`
+		Usage      usage  `json:"usage"`
+		Meta       raw    `json:"_meta"`
+	}
+	err := decode(m.Result, &r)
 	c := d.current(t)
 	if c == nil || !first {
 		return err
 	}
-	d.usage(c, r)
+	d.usage(c, r.Usage, parse[meta](r.Meta))
 	end := stopOf(r.StopReason)
 	switch {
 	case m.Error != nil:
@@ -158,50 +177,35 @@ func (d *Decoder) failure(c *turn, e jsonrpc.Error) trace.Stop {
 
 // explain finds the words in an error that say what happened.
 func explain(e jsonrpc.Error) string {
-	message := e.Message
-	var nested struct {
+	type words struct {
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
-	}
-	if json.Unmarshal([]byte(message), &nested) == nil && nested.Error.Message != "" {
-		message = nested.Error.Message
-	}
-	message = strings.TrimPrefix(message, "Internal error: ")
-	if message != "" && message != "Internal error" {
-		return message
-	}
-	var data struct {
 		Details string `json:"details"`
 		Message string `json:"message"`
 	}
-	var plain string
-	switch {
-	case json.Unmarshal(e.Data, &plain) == nil && plain != "":
-		return plain
-	case json.Unmarshal(e.Data, &data) == nil && data.Details+data.Message != "":
-		return cmp.Or(data.Details, data.Message)
+	message := cmp.Or(parse[words](raw(e.Message)).Error.Message, e.Message)
+	message = strings.TrimPrefix(message, "Internal error: ")
+	if message == "Internal error" {
+		message = ""
 	}
-	return e.Error()
+	data := parse[words](e.Data)
+	return cmp.Or(message, parse[string](e.Data), data.Details, data.Message, e.Error())
 }
 
 // usage records what the turn has used, as far as the agent says.
-func (d *Decoder) usage(c *turn, r promptReply) {
-	u := trace.Usage{Scope: trace.UsageTurn}
-	if strings.Contains(strings.ToLower(d.agent.Info.Name), "opencode") || strings.Contains(strings.ToLower(d.agent.Info.Name), "kilo") {
+func (d *Decoder) usage(c *turn, counts usage, m meta) {
+	u := trace.Usage{Scope: trace.UsageTurn, InputTokens: m.Quota.Count.Input, OutputTokens: m.Quota.Count.Output}
+	if d.agent.is("opencode") || d.agent.is("kilo") {
 		u.Scope = trace.UsageStep // they count the last step only
 	}
-	switch q := r.Meta.Quota.Count; {
-	case r.Usage != nil:
-		r.Usage.count(&u)
-	default:
-		u.InputTokens, u.OutputTokens = q.Input, q.Output
+	if counts != (usage{}) {
+		counts.count(&u)
 	}
 	if u.InputTokens+u.OutputTokens > 0 {
 		c.b.Emit(u)
 	}
 	if c.context != nil {
-		c.context.CostUSD = c.cost
 		c.b.Emit(*c.context)
 	}
 }

@@ -61,34 +61,21 @@ func newTerminals(host agent.Host, cwd string, env []string) *terminals {
 }
 
 // create answers terminal/create.
-func (t *terminals) create(params json.RawMessage) (any, error) {
-	var r struct {
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
-		Env     []struct {
-			Name  string `json:"name"`
-			Value string `json:"value"`
-		} `json:"env"`
-		Cwd   string `json:"cwd"`
-		Limit *int   `json:"outputByteLimit"`
-	}
-	if err := json.Unmarshal(params, &r); err != nil || r.Command == "" {
-		return nil, jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "terminal/create needs a command"}
-	}
-	dir, err := t.directory(r.Cwd)
+func (t *terminals) create(a action) (any, error) {
+	dir, err := t.directory(a.Cwd)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Args) == 0 && strings.ContainsAny(r.Command, " \t\n|&;<>()$`") {
-		r.Command, r.Args = "/bin/sh", []string{"-c", r.Command} // a whole line
+	if len(a.Args) == 0 && strings.ContainsAny(a.Command, " \t\n|&;<>()$`") {
+		a.Command, a.Args = "/bin/sh", []string{"-c", a.Command} // a whole line
 	}
 	term := &terminal{most: mostOutput, exited: make(chan struct{})}
-	if r.Limit != nil && *r.Limit >= 0 {
-		term.most = min(*r.Limit, mostOutput)
+	if a.Bytes != nil && *a.Bytes >= 0 {
+		term.most = min(*a.Bytes, mostOutput)
 	}
-	cmd := exec.Command(r.Command, r.Args...) //nolint:gosec,noctx // a person or the policy has allowed it; kill ends the whole group
+	cmd := exec.Command(a.Command, a.Args...) //nolint:gosec,noctx // a person or the policy has allowed it; kill ends the whole group
 	cmd.Dir, cmd.Env = dir, append([]string{}, t.env...)
-	for _, v := range r.Env {
+	for _, v := range a.Env {
 		cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
 	}
 	cmd.Stdout, cmd.Stderr = term, term
@@ -184,7 +171,7 @@ func (t *terminal) kill() {
 func (t *terminals) handlers() map[string]jsonrpc.Handler {
 	of := func(do func(context.Context, string, *terminal) (any, error)) jsonrpc.Handler {
 		return func(ctx context.Context, params json.RawMessage) (any, error) {
-			id := terminalOf(params)
+			id := parse[ids](params).Terminal
 			t.mu.Lock()
 			term := t.all[id]
 			t.mu.Unlock()
@@ -195,8 +182,8 @@ func (t *terminals) handlers() map[string]jsonrpc.Handler {
 		}
 	}
 	return map[string]jsonrpc.Handler{
-		methodTermOutput: of(func(_ context.Context, _ string, term *terminal) (any, error) { return term.look(), nil }),
-		methodTermWait: of(func(ctx context.Context, _ string, term *terminal) (any, error) {
+		methodOutput: of(func(_ context.Context, _ string, term *terminal) (any, error) { return term.look(), nil }),
+		"terminal/wait_for_exit": of(func(ctx context.Context, _ string, term *terminal) (any, error) {
 			select {
 			case <-term.exited:
 				return term.status, nil
@@ -204,11 +191,11 @@ func (t *terminals) handlers() map[string]jsonrpc.Handler {
 				return nil, ctx.Err()
 			}
 		}),
-		methodTermKill: of(func(_ context.Context, _ string, term *terminal) (any, error) {
+		"terminal/kill": of(func(_ context.Context, _ string, term *terminal) (any, error) {
 			term.kill()
 			return struct{}{}, nil
 		}),
-		methodTermRelease: of(func(_ context.Context, id string, term *terminal) (any, error) {
+		"terminal/release": of(func(_ context.Context, id string, term *terminal) (any, error) {
 			term.kill()
 			t.mu.Lock()
 			delete(t.all, id)

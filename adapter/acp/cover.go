@@ -1,0 +1,142 @@
+package acp
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// allowance is a call in the form in which it was allowed once. It covers each action
+// that the form shows one time, while the call runs.
+type allowance struct {
+	asked *call
+	used  map[string]bool
+}
+
+// covers reports whether a call that runs includes an action, so that nobody is asked
+// twice. The form counts in which the call was allowed, whatever the agent has shown of
+// the call since.
+func (d *Decoder) covers(c *turn, a action) bool {
+	use := a.method + " " + a.Path + a.line()
+	for _, tc := range c.calls {
+		if tc.done {
+			continue
+		}
+		for _, once := range tc.allowed {
+			if !once.used[use] && once.asked.shows(a, d.cwd) {
+				once.used[use] = true
+				return true
+			}
+		}
+		for _, always := range d.always {
+			same := always.tool.RawName == tc.tool.RawName && always.tool.ToolKind == tc.tool.ToolKind
+			if same && (tc.names(a) && (a.method == methodRead || tc.changes()) || always.shows(a, d.cwd)) {
+				return true // any file, or this command
+			}
+		}
+	}
+	return false
+}
+
+// shows reports whether an action is what the call was to do.
+func (tc *call) shows(a action, cwd string) bool {
+	switch a.method {
+	case methodRead:
+		return tc.names(a)
+	case methodWrite:
+		return tc.changes() && tc.names(a) && tc.writes(string(a.Content), a.Path)
+	}
+	return tc.tool.ToolKind == trace.ToolExecute && tc.runs(a, cwd)
+}
+
+// changes reports whether the call changes files.
+func (tc *call) changes() bool {
+	return slices.Contains([]trace.ToolKind{trace.ToolEdit, trace.ToolDelete, trace.ToolMove}, tc.tool.ToolKind)
+}
+
+// names reports whether the call names the file of an action, and is no command.
+func (tc *call) names(a action) bool {
+	return a.Path != "" && tc.tool.ToolKind != trace.ToolExecute &&
+		slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == a.Path })
+}
+
+// writes reports whether the call has shown what a file is to hold: the whole text, or
+// each piece of it that changes.
+func (tc *call) writes(content, path string) bool {
+	pieces := false
+	for _, i := range tc.diffs {
+		switch {
+		case i.Path != path:
+		case string(i.NewText) == content:
+			return true
+		case i.OldText == nil || *i.OldText == "" || !strings.Contains(content, string(i.NewText)):
+			return false
+		default:
+			pieces = true
+		}
+	}
+	if pieces {
+		return true
+	}
+	for _, value := range parse[map[string]any](tc.raw) {
+		if value == content {
+			return true
+		}
+	}
+	return false
+}
+
+// runs reports whether a terminal is to run the command that the call has shown, in the
+// same directory. An agent may go into that directory first, by itself.
+func (tc *call) runs(a action, cwd string) bool {
+	var in struct {
+		Command string `json:"command"`
+		Cwd     string `json:"cwd"`
+	}
+	if json.Unmarshal(tc.raw, &in) != nil || in.Command == "" || !a.plainEnv() {
+		return false
+	}
+	line, dir := a.line(), at(cwd, a.Cwd)
+	if len(a.Args) == 2 && (a.Args[0] == "-c" || a.Args[0] == "-lc") && permission.IsShell(a.Command) {
+		line = a.Args[1]
+		if there := at(cwd, in.Cwd); there != "" && strings.HasPrefix(line, "cd "+quoted(there)+" && ") {
+			line, dir = strings.TrimPrefix(line, "cd "+quoted(there)+" && "), there
+		}
+	}
+	return line == in.Command && dir == at(cwd, in.Cwd)
+}
+
+// at is a directory as seen from another one.
+func at(cwd, dir string) string {
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(cwd, dir)
+}
+
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9-]*$`) //nolint:gochecknoglobals // compiled once
+
+// plainEnv reports whether the variables of a command only say how it prints, and that
+// nobody answers its questions. Other variables, such as PATH, change what it does.
+func (a action) plainEnv() bool {
+	for _, v := range a.Env {
+		switch v.Name {
+		case "NO_COLOR", "TERM", "GIT_TERMINAL_PROMPT":
+			if !plainValue.MatchString(v.Value) {
+				return false
+			}
+		case "SHELL":
+			if !permission.IsShell(v.Value) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
