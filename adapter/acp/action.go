@@ -43,8 +43,8 @@ func (d *Decoder) act(m jsonrpc.Message, t agent.Turns) []agent.Effect {
 		err = jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	case c == nil || c.stopped:
 		err = jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "no turn runs"}
-	case d.o.Check != nil:
-		err = d.o.Check(a)
+	case d.o.check != nil:
+		err = d.o.check(a)
 	}
 	d.touch(t)
 	if err != nil {
@@ -54,17 +54,17 @@ func (d *Decoder) act(m jsonrpc.Message, t agent.Turns) []agent.Effect {
 		if !answer.Allowed() || answer.UpdatedInput != nil {
 			return refusal(m.ID, jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: cmp.Or(answer.Reason, "this is not allowed")})
 		}
-		if d.o.Do == nil {
+		if d.o.do == nil {
 			return nil
 		}
-		result, err := d.o.Do(a)
+		result, err := d.o.do(a)
 		if err != nil {
 			return refusal(m.ID, err)
 		}
 		return reply(m.ID, result)
 	}
 	reads := a.method == methodRead
-	if d.covers(c, a) || reads && d.o.Do == nil { // a recording does not show what a policy has allowed
+	if d.covers(c, a) || reads && d.o.do == nil { // a recording does not show what a policy has allowed
 		allowed := trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce}
 		return []agent.Effect{agent.Permit{Native: string(m.ID), Decided: &allowed, Reply: do}}
 	}

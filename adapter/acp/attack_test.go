@@ -3,6 +3,7 @@ package acp_test
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/acp"
@@ -42,6 +43,19 @@ func decode(t *testing.T, d *acp.Decoder, b *trace.Builder, messages ...any) []a
 		hand(agent.Out, m)
 	}
 	return all
+}
+
+// opens tells a Decoder that a session was opened in a directory.
+func opens(t *testing.T, d *acp.Decoder, b *trace.Builder, cwd string) {
+	t.Helper()
+	for _, m := range []agent.Message{
+		{Dir: agent.In, Data: json.RawMessage(`{"id":0,"method":"session/new","params":{"cwd":"` + cwd + `"}}`)},
+		{Dir: agent.Out, Data: json.RawMessage(`{"id":0,"result":{"sessionId":"s"}}`)},
+	} {
+		if _, err := d.Decode(m, oneTurn{b}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 type object = map[string]any
@@ -165,26 +179,56 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 		return object{"id": "act", "method": "terminal/create", "params": params}
 	}
 	edit, list := object{"file_path": in("a.txt"), "content": "x"}, object{"command": "ls"}
+	allowedEdit := []object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y")}
+	diff := func(before, after string) object {
+		m := asks("c", "write_file", "edit", nil)
+		m["params"].(object)["toolCall"].(object)["content"] = []object{{"type": "diff", "path": in("a.txt"), "oldText": before, "newText": after}}
+		return m
+	}
+	into := func(dir, command string, env ...object) object {
+		return runs("/bin/bash", object{"args": []string{"-c", "cd '" + dir + "' && " + command}, "cwd": "/w", "env": env})
+	}
+	newPrompt := object{"id": 2, "method": "session/prompt", "params": object{"sessionId": "s", "prompt": []any{}}}
 	for name, c := range map[string]struct {
 		messages []object
 		covered  bool
 	}{
-		"the file of an edit":                 {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), write(in("a.txt"))}, true},
-		"another file":                        {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), write(in("sub/b.txt"))}, false},
-		"an edit that was denied":             {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "n"), write(in("a.txt"))}, false},
-		"nothing was asked":                   {[]object{shown("c", "write_file", "edit", edit), write(in("a.txt"))}, false},
-		"a write by the permission to read":   {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), write(in("a.txt"))}, false},
-		"a file that was shown later":         {[]object{asks("c", "write_file", "edit", edit), answer("c", "y"), shown("c", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, false},
-		"an edit by a tool allowed for good":  {[]object{asks("c", "write_file", "edit", edit), answer("c", "a"), shown("e", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, true},
-		"the command":                         {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", nil)}, true},
-		"the command by a shell":              {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("/bin/bash", object{"args": []string{"-c", "ls"}})}, true},
-		"another command":                     {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("id", nil)}, false},
-		"a command that was shown later":      {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), shown("c", "run_shell_command", "execute", object{"command": "id"}), runs("id", nil)}, false},
-		"the command with a path of its own":  {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", object{"env": []object{{"name": "PATH", "value": "/tmp"}}})}, false},
-		"a shell that is a file of the agent": {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("./bash", object{"args": []string{"-c", "ls"}})}, false},
-		"a program with a space in its name":  {[]object{asks("c", "run_shell_command", "execute", object{"command": "git x"}), answer("c", "y"), runs("git x", object{"args": []string{}})}, true},
-		"a program whose name looks so":       {[]object{asks("c", "run_shell_command", "execute", object{"command": "git x y"}), answer("c", "y"), runs("git x", object{"args": []string{"y"}})}, false},
-		"a command by a read":                 {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt"), "command": "id"}), answer("c", "y"), runs("id", nil)}, false},
+		"the file of an edit, with another text": {[]object{
+			shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"),
+			{"id": "act", "method": "fs/write_text_file", "params": object{"sessionId": "s", "path": in("a.txt"), "content": "another"}},
+		}, false},
+		"the file of an edit, twice":                 {append(slices.Clone(allowedEdit), write(in("a.txt")), write(in("a.txt"))), false},
+		"the file of an edit, after the call":        {append(slices.Clone(allowedEdit), toolUpdate(object{"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}), write(in("a.txt"))), false},
+		"the file of an edit, in another turn":       {append(slices.Clone(allowedEdit), newPrompt, write(in("a.txt"))), false},
+		"the same call in another turn":              {append(slices.Clone(allowedEdit), newPrompt, shown("c", "write_file", "edit", edit), write(in("a.txt"))), false},
+		"the text of a diff":                         {[]object{diff("", "x"), answer("c", "y"), write(in("a.txt"))}, true},
+		"a text that is not the diff's":              {[]object{diff("", "y"), answer("c", "y"), write(in("a.txt"))}, false},
+		"a text that holds the piece of a diff":      {[]object{diff("old", "x"), answer("c", "y"), write(in("a.txt"))}, true},
+		"a text that lacks the piece of a diff":      {[]object{diff("old", "xy"), answer("c", "y"), write(in("a.txt"))}, false},
+		"the command, twice":                         {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", nil), runs("ls", nil)}, false},
+		"the command in another directory":           {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", object{"cwd": "/w/sub"})}, false},
+		"the command by a shell that goes there":     {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "ls")}, true},
+		"the command by a shell that goes elsewhere": {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/etc", "ls")}, false},
+		"another command by a shell that goes there": {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "id; ls")}, false},
+		"the command without colours":                {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "ls", object{"name": "TERM", "value": "dumb"})}, true},
+		"the command with a terminal from a file":    {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "ls", object{"name": "TERM", "value": "../evil"})}, false},
+		"the command with a shell of the agent":      {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "ls", object{"name": "SHELL", "value": "/tmp/sh"})}, false},
+		"the file of an edit":                        {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), write(in("a.txt"))}, true},
+		"another file":                               {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), write(in("sub/b.txt"))}, false},
+		"an edit that was denied":                    {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "n"), write(in("a.txt"))}, false},
+		"nothing was asked":                          {[]object{shown("c", "write_file", "edit", edit), write(in("a.txt"))}, false},
+		"a write by the permission to read":          {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), write(in("a.txt"))}, false},
+		"a file that was shown later":                {[]object{asks("c", "write_file", "edit", edit), answer("c", "y"), shown("c", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, false},
+		"an edit by a tool allowed for good":         {[]object{asks("c", "write_file", "edit", edit), answer("c", "a"), shown("e", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, true},
+		"the command":                                {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", nil)}, true},
+		"the command by a shell":                     {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("/bin/bash", object{"args": []string{"-c", "ls"}})}, true},
+		"another command":                            {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("id", nil)}, false},
+		"a command that was shown later":             {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), shown("c", "run_shell_command", "execute", object{"command": "id"}), runs("id", nil)}, false},
+		"the command with a path of its own":         {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", object{"env": []object{{"name": "PATH", "value": "/tmp"}}})}, false},
+		"a shell that is a file of the agent":        {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("./bash", object{"args": []string{"-c", "ls"}})}, false},
+		"a program with a space in its name":         {[]object{asks("c", "run_shell_command", "execute", object{"command": "git x"}), answer("c", "y"), runs("git x", object{"args": []string{}})}, true},
+		"a program whose name looks so":              {[]object{asks("c", "run_shell_command", "execute", object{"command": "git x y"}), answer("c", "y"), runs("git x", object{"args": []string{"y"}})}, false},
+		"a command by a read":                        {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt"), "command": "id"}), answer("c", "y"), runs("id", nil)}, false},
 		"the same command allowed for good": {[]object{
 			asks("c", "run_shell_command", "execute", list), answer("c", "a"), shown("e", "run_shell_command", "execute", list), runs("ls", nil),
 		}, true},
@@ -203,11 +247,17 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 					t.Fatal(err)
 				}
 				dir := agent.Out
-				if m["result"] != nil {
+				if m["result"] != nil || m["method"] == "session/prompt" {
 					dir = agent.In
 				}
 				if i == 0 {
+					opens(t, decoder, r.Builder, "/w")
 					decode(t, decoder, r.Builder)
+				}
+				if m["method"] == "session/prompt" {
+					r.Builder.End(trace.Stop{})
+					_ = r.Builder.Finish(trace.Stop{})
+					r = agenttest.NewRecorder(func(c *trace.Config) { c.Turn = "another" })
 				}
 				if last, err = decoder.Decode(agent.Message{Dir: dir, Data: data}, oneTurn{r.Builder}); err != nil {
 					t.Fatal(err)

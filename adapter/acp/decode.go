@@ -14,10 +14,11 @@ import (
 type Options struct {
 	// Tools overrides what the agent says of the kinds of its tools.
 	Tools toolkind.Table
-	// Check refuses an action that cannot be done, whoever allows it. Do does an action
+
+	// check refuses an action that cannot be done, whoever allows it. do does an action
 	// that the policy or a person has allowed. A recording has neither.
-	Check func(action) error
-	Do    func(action) (result any, err error)
+	check func(action) error
+	do    func(action) (result any, err error)
 }
 
 // Decoder reads the protocol's messages of one session.

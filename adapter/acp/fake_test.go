@@ -150,7 +150,7 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 		}
 		reply(object{
 			"protocolVersion": version, "authMethods": []object{{"id": "key", "name": "API key"}, {"id": "browser", "name": "Log in", "type": "terminal", "args": []string{"login"}}},
-			"agentCapabilities": object{"loadSession": true, "promptCapabilities": object{"image": true, "embeddedContext": true}},
+			"agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"close": object{}}, "promptCapabilities": object{"image": true, "embeddedContext": true}},
 		})
 	case "authenticate":
 		f.authed = true
@@ -172,6 +172,11 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 				"configOptions": []object{{"id": "m", "category": "model", "type": "select", "currentValue": "small", "options": []object{{"value": "small", "name": "Small"}, {"value": "large", "name": "Large"}}}},
 			})
 		}
+	case "session/close":
+		if err := os.WriteFile("closed-fake-session", nil, 0o600); err != nil {
+			panic(err)
+		}
+		reply(object{})
 	case "session/set_mode", "session/set_config_option":
 		if strings.Contains(string(m.Params), "no-such") {
 			fail(-32602, "there is no such value")
@@ -244,6 +249,11 @@ func (f *fake) prompt(text string, params json.RawMessage, reply func(any), stop
 	case "deaf":
 		f.text("I do not listen.")
 		signal.Ignore(syscall.SIGTERM)
+		return
+	case "late":
+		reply(object{"stopReason": "end_turn"})
+		f.text("a late ")
+		f.text("word")
 		return
 	case "tool":
 		reason = f.tool(stop)
