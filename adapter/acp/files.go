@@ -29,8 +29,8 @@ func (p *protocol) check(a action) error {
 	switch {
 	case runs && !on(p.settings.Terminals), !runs && !on(p.settings.Files):
 		return jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the client does not offer " + a.method}
-	case runs && a.Command == "":
-		return jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "terminal/create needs a command"}
+	case runs && (a.Command == "" || a.Command[0] == '-'):
+		return jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "terminal/create needs a command that is no option"}
 	case runs:
 		_, err := p.terminals.directory(a.Cwd)
 		return err
