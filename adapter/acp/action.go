@@ -89,20 +89,20 @@ func (d *Decoder) act(m jsonrpc.Message, t agent.Turns) []agent.Effect {
 
 // call is the call that stands for an action of its own.
 func (a action) call(id raw) trace.ToolCall {
-	tool := trace.ToolCall{ToolCallID: fmt.Sprintf("client-%s", id), RawName: a.method, Locations: []trace.Location{{Path: a.Path, Line: a.Line}}}
+	tool := trace.ToolCall{ToolCallID: fmt.Sprintf("client-%s", id), RawName: a.method, ToolKind: a.kind(), Locations: []trace.Location{{Path: a.Path, Line: a.Line}}}
 	input := object{"path": a.Path}
 	switch a.method {
 	case methodRead:
-		tool.ToolKind, tool.Name, tool.Title = trace.ToolRead, "read_text_file", "Read "+filepath.Base(a.Path)
+		tool.Name, tool.Title = "read_text_file", "Read "+filepath.Base(a.Path)
 		if a.Line > 0 || a.Limit > 0 {
 			input["line"], input["limit"] = a.Line, a.Limit
 		}
 	case methodWrite:
-		tool.ToolKind, tool.Name, tool.Title = trace.ToolEdit, "write_text_file", "Write "+filepath.Base(a.Path)
+		tool.Name, tool.Title = "write_text_file", "Write "+filepath.Base(a.Path)
 		input["content"] = a.Content
 	default:
 		line := a.line()
-		tool.ToolKind, tool.Name, tool.Title, tool.Locations = trace.ToolExecute, "terminal", "Run `"+line+"`", nil
+		tool.Name, tool.Title, tool.Locations = "terminal", "Run `"+line+"`", nil
 		if input = (object{"command": line, "cwd": a.Cwd}); len(a.Env) > 0 {
 			input["env"], tool.Title = a.Env, tool.Title+", with variables of its own"
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/form"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -92,27 +93,26 @@ func outcome(outcome, option string) any {
 	return object{"outcome": o}
 }
 
-// outcome answers with an option by its id, or else by its kind. The protocol cannot
-// change a call's input, so a call that somebody has changed is refused.
+// outcome answers with the chosen option, or else with one that means the same. The
+// protocol cannot change a call's input, so a call that somebody has changed is refused.
 func (a *ask) outcome(r trace.PermissionResponse) any {
-	kinds := []trace.OptionKind{r.OptionKind}
-	switch {
-	case r.Outcome == trace.Canceled:
+	switch r.Outcome {
+	case trace.Canceled:
 		return outcome("cancelled", "")
-	case r.Outcome == trace.Expired || r.UpdatedInput != nil:
-		r.ChosenOption, kinds = "", []trace.OptionKind{trace.RejectOnce, trace.RejectAlways}
+	case trace.Expired:
+		r.ChosenOption = ""
+	case trace.Selected:
 	}
-	for _, o := range a.options {
-		if r.ChosenOption != "" && o.ID == r.ChosenOption {
-			return outcome("selected", o.ID)
+	allowed := r.Allowed() && r.UpdatedInput == nil
+	chosen := func(o trace.PermissionOption) bool { return o.ID != "" && o.ID == r.ChosenOption }
+	if allowed != r.Allowed() || !slices.ContainsFunc(a.options, chosen) {
+		answer, err := permission.FromApproval(a.options, allowed, "")
+		if err != nil || answer.ChosenOption == "" {
+			return outcome("cancelled", "")
 		}
+		r.ChosenOption = answer.ChosenOption
 	}
-	for _, kind := range kinds {
-		if i := slices.IndexFunc(a.options, func(o trace.PermissionOption) bool { return o.OptionKind == kind }); i >= 0 {
-			return outcome("selected", a.options[i].ID)
-		}
-	}
-	return outcome("cancelled", "")
+	return outcome("selected", r.ChosenOption)
 }
 
 // answered takes the reply that was sent to the agent.

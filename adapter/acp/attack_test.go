@@ -185,6 +185,9 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 		m["params"].(object)["toolCall"].(object)["content"] = []object{{"type": "diff", "path": in("a.txt"), "oldText": before, "newText": after}}
 		return m
 	}
+	reads := func(path string) object {
+		return object{"id": "act", "method": "fs/read_text_file", "params": object{"sessionId": "s", "path": path}}
+	}
 	into := func(dir, command string, env ...object) object {
 		return runs("/bin/bash", object{"args": []string{"-c", "cd '" + dir + "' && " + command}, "cwd": "/w", "env": env})
 	}
@@ -205,6 +208,10 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 		"a text that is not the diff's":              {[]object{diff("", "y"), answer("c", "y"), write(in("a.txt"))}, false},
 		"a text that holds the piece of a diff":      {[]object{diff("old", "x"), answer("c", "y"), write(in("a.txt"))}, true},
 		"a text that lacks the piece of a diff":      {[]object{diff("old", "xy"), answer("c", "y"), write(in("a.txt"))}, false},
+		"the file of a read":                         {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), reads(in("a.txt"))}, true},
+		"another file than that of a read":           {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), reads(in("sub/b.txt"))}, false},
+		"a read by the permission to edit":           {append(slices.Clone(allowedEdit), reads(in("a.txt"))), false},
+		"a write by the permission to delete":        {[]object{asks("c", "remove", "delete", object{"file_path": in("a.txt"), "content": "x"}), answer("c", "y"), write(in("a.txt"))}, false},
 		"the command, twice":                         {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", nil), runs("ls", nil)}, false},
 		"the command in another directory":           {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", object{"cwd": "/w/sub"})}, false},
 		"the command by a shell that goes there":     {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "ls")}, true},
@@ -239,7 +246,7 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := agenttest.NewRecorder()
-			decoder := acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()})
+			decoder := acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()}.Live())
 			var last []agent.Effect
 			for i, m := range c.messages {
 				data, err := json.Marshal(m)

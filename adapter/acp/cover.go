@@ -24,7 +24,7 @@ type allowance struct {
 func (d *Decoder) covers(c *turn, a action) bool {
 	use := a.method + " " + a.Path + a.line()
 	for _, tc := range c.calls {
-		if tc.done {
+		if tc.done || tc.tool.ToolKind != a.kind() {
 			continue
 		}
 		for _, once := range tc.allowed {
@@ -34,35 +34,34 @@ func (d *Decoder) covers(c *turn, a action) bool {
 			}
 		}
 		for _, always := range d.always {
-			same := always.tool.RawName == tc.tool.RawName && always.tool.ToolKind == tc.tool.ToolKind
-			if same && (tc.names(a) && (a.method == methodRead || tc.changes()) || always.shows(a, d.cwd)) {
-				return true // any file, or this command
+			if always.tool.RawName == tc.tool.RawName && (tc.names(a) || always.shows(a, d.cwd)) {
+				return true // any file that the tool names, or the same command
 			}
 		}
 	}
 	return false
 }
 
+// kind is that of the calls which may cover the action. A rule for edits does not judge
+// reads, so an edit that was allowed covers no read.
+func (a action) kind() trace.ToolKind {
+	return map[string]trace.ToolKind{methodRead: trace.ToolRead, methodWrite: trace.ToolEdit, methodTerminal: trace.ToolExecute}[a.method]
+}
+
 // shows reports whether an action is what the call was to do.
 func (tc *call) shows(a action, cwd string) bool {
-	switch a.method {
-	case methodRead:
-		return tc.names(a)
-	case methodWrite:
-		return tc.changes() && tc.names(a) && tc.writes(string(a.Content), a.Path)
+	switch {
+	case tc.tool.ToolKind != a.kind():
+		return false
+	case a.method == methodTerminal:
+		return tc.runs(a, cwd)
 	}
-	return tc.tool.ToolKind == trace.ToolExecute && tc.runs(a, cwd)
+	return tc.names(a) && (a.method == methodRead || tc.writes(string(a.Content), a.Path))
 }
 
-// changes reports whether the call changes files.
-func (tc *call) changes() bool {
-	return slices.Contains([]trace.ToolKind{trace.ToolEdit, trace.ToolDelete, trace.ToolMove}, tc.tool.ToolKind)
-}
-
-// names reports whether the call names the file of an action, and is no command.
+// names reports whether the call names the file of an action.
 func (tc *call) names(a action) bool {
-	return a.Path != "" && tc.tool.ToolKind != trace.ToolExecute &&
-		slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == a.Path })
+	return a.Path != "" && slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == a.Path })
 }
 
 // writes reports whether the call has shown what a file is to hold: the whole text, or

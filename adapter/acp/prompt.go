@@ -3,6 +3,7 @@ package acp
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -27,7 +28,7 @@ func (d *Decoder) prompt(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 	}
 	message := trace.UserMessage{ID: "prompt-" + strings.Trim(string(m.ID), `"`)}
 	for _, b := range p.Prompt {
-		if part, ok := b.part(); ok {
+		if part := b.part(); part.Text != "" || part.URL != "" {
 			message.Parts = append(message.Parts, part)
 		}
 	}
@@ -68,30 +69,24 @@ func (d *Decoder) enter(b *trace.Builder, t agent.Turns) *turn {
 	return d.turn
 }
 
-// part makes a part of a message of a block.
-func (b block) part() (trace.InputPart, bool) {
+// part makes a part of a message of a block. Its bytes may be in the address itself.
+func (b block) part() trace.InputPart {
+	r := b.Resource
+	p := trace.InputPart{Type: trace.InputFile, URL: b.URI, MediaType: b.MimeType, Filename: cmp.Or(b.Name, base(cmp.Or(b.URI, r.URI)))}
 	switch {
 	case b.Type == "text":
-		return trace.InputPart{Type: trace.InputText, Text: string(b.Text)}, b.Text != ""
-	case b.Type == "resource" && b.Resource.Text != nil:
-		at := "data:text/plain;charset=utf-8," + url.PathEscape(string(*b.Resource.Text))
-		return trace.InputPart{Type: trace.InputFile, URL: at, MediaType: cmp.Or(b.Resource.MimeType, "text/plain"), Filename: base(b.Resource.URI)}, true
-	default:
-		at, media, name := b.file()
-		return trace.InputPart{Type: trace.InputFile, URL: at, MediaType: media, Filename: name}, at != ""
-	}
-}
-
-// file returns where the bytes of a block are, which may be in the address itself.
-func (b block) file() (address, mediaType, name string) {
-	switch {
+		return trace.InputPart{Type: trace.InputText, Text: string(b.Text)}
 	case b.Data != "":
-		return "data:" + b.MimeType + ";base64," + b.Data, b.MimeType, base(b.URI)
-	case b.Resource.Blob != "":
-		return "data:" + b.Resource.MimeType + ";base64," + b.Resource.Blob, b.Resource.MimeType, base(b.Resource.URI)
-	default:
-		return b.URI, cmp.Or(b.MimeType, "application/octet-stream"), cmp.Or(b.Name, base(b.URI))
+		p.URL = "data:" + b.MimeType + ";base64," + b.Data
+	case r.Text != nil:
+		p.MediaType = cmp.Or(r.MimeType, "text/plain")
+		p.URL = "data:text/plain;charset=utf-8," + url.PathEscape(string(*r.Text))
+	case r.Blob != "":
+		p.MediaType = r.MimeType
+		p.URL = "data:" + r.MimeType + ";base64," + r.Blob
 	}
+	p.MediaType = cmp.Or(p.MediaType, "application/octet-stream")
+	return p
 }
 
 func base(uri string) string { return uri[strings.LastIndex(uri, "/")+1:] }
@@ -100,12 +95,7 @@ func base(uri string) string { return uri[strings.LastIndex(uri, "/")+1:] }
 // the turn.
 func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 	first := len(d.prompts) > 0 && d.prompts[0].id == string(m.ID)
-	for i, p := range d.prompts {
-		if p.id == string(m.ID) {
-			d.prompts = append(d.prompts[:i:i], d.prompts[i+1:]...)
-			break
-		}
-	}
+	d.prompts = slices.DeleteFunc(d.prompts, func(p prompt) bool { return p.id == string(m.ID) })
 	var r struct {
 		StopReason string `json:"stopReason"`
 		Usage      usage  `json:"usage"`

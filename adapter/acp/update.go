@@ -210,8 +210,8 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 	case b.Type == "resource" && b.Resource.Text != nil:
 		body = string(*b.Resource.Text)
 	case b.Type != "text":
-		if at, media, name := b.file(); at != "" {
-			s.b.Emit(trace.File{URL: at, MediaType: cmp.Or(media, "application/octet-stream"), Filename: name})
+		if file := b.part(); file.URL != "" {
+			s.b.Emit(trace.File{URL: file.URL, MediaType: file.MediaType, Filename: file.Filename})
 		}
 		return nil
 	}
