@@ -191,23 +191,28 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 	into := func(dir, command string, env ...object) object {
 		return runs("/bin/bash", object{"args": []string{"-c", "cd '" + dir + "' && " + command}, "cwd": "/w", "env": env})
 	}
+	writes := func(content string) object {
+		m := write(in("a.txt"))
+		m["params"].(object)["content"] = content
+		return m
+	}
 	newPrompt := object{"id": 2, "method": "session/prompt", "params": object{"sessionId": "s", "prompt": []any{}}}
 	for name, c := range map[string]struct {
 		messages []object
 		covered  bool
 	}{
-		"the file of an edit, with another text": {[]object{
-			shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"),
-			{"id": "act", "method": "fs/write_text_file", "params": object{"sessionId": "s", "path": in("a.txt"), "content": "another"}},
-		}, false},
+		"the file of an edit, with another text":     {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), writes("another")}, false},
 		"the file of an edit, twice":                 {append(slices.Clone(allowedEdit), write(in("a.txt")), write(in("a.txt"))), false},
 		"the file of an edit, after the call":        {append(slices.Clone(allowedEdit), toolUpdate(object{"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}), write(in("a.txt"))), false},
 		"the file of an edit, in another turn":       {append(slices.Clone(allowedEdit), newPrompt, write(in("a.txt"))), false},
 		"the same call in another turn":              {append(slices.Clone(allowedEdit), newPrompt, shown("c", "write_file", "edit", edit), write(in("a.txt"))), false},
 		"the text of a diff":                         {[]object{diff("", "x"), answer("c", "y"), write(in("a.txt"))}, true},
 		"a text that is not the diff's":              {[]object{diff("", "y"), answer("c", "y"), write(in("a.txt"))}, false},
-		"a text that holds the piece of a diff":      {[]object{diff("old", "x"), answer("c", "y"), write(in("a.txt"))}, true},
-		"a text that lacks the piece of a diff":      {[]object{diff("old", "xy"), answer("c", "y"), write(in("a.txt"))}, false},
+		"the text with the piece of a diff":          {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an old file")}, true},
+		"the text with all pieces of a diff":         {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an new file")}, true},
+		"a text with more than the piece":            {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an old file, and more")}, false},
+		"a text without the piece of a diff":         {[]object{diff("old", ""), answer("c", "y"), writes("another text")}, false},
+		"a text without the deleted piece":           {[]object{diff("an old text, ", ""), answer("c", "y"), writes("an old file")}, true},
 		"the file of a read":                         {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), reads(in("a.txt"))}, true},
 		"another file than that of a read":           {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), reads(in("sub/b.txt"))}, false},
 		"a read by the permission to edit":           {append(slices.Clone(allowedEdit), reads(in("a.txt"))), false},
@@ -246,7 +251,7 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := agenttest.NewRecorder()
-			decoder := acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()}.Live())
+			decoder := acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()}.Live("an old text, an old file"))
 			var last []agent.Effect
 			for i, m := range c.messages {
 				data, err := json.Marshal(m)

@@ -28,13 +28,13 @@ func (d *Decoder) covers(c *turn, a action) bool {
 			continue
 		}
 		for _, once := range tc.allowed {
-			if !once.used[use] && once.asked.shows(a, d.cwd) {
+			if !once.used[use] && once.asked.shows(a, d) {
 				once.used[use] = true
 				return true
 			}
 		}
 		for _, always := range d.always {
-			if always.tool.RawName == tc.tool.RawName && (tc.names(a) || always.shows(a, d.cwd)) {
+			if always.tool.RawName == tc.tool.RawName && (tc.names(a) || always.shows(a, d)) {
 				return true // any file that the tool names, or the same command
 			}
 		}
@@ -49,14 +49,14 @@ func (a action) kind() trace.ToolKind {
 }
 
 // shows reports whether an action is what the call was to do.
-func (tc *call) shows(a action, cwd string) bool {
+func (tc *call) shows(a action, d *Decoder) bool {
 	switch {
 	case tc.tool.ToolKind != a.kind():
 		return false
 	case a.method == methodTerminal:
-		return tc.runs(a, cwd)
+		return tc.runs(a, d.cwd)
 	}
-	return tc.names(a) && (a.method == methodRead || tc.writes(string(a.Content), a.Path))
+	return tc.names(a) && (a.method == methodRead || tc.writes(a, d.o.now))
 }
 
 // names reports whether the call names the file of an action.
@@ -64,23 +64,27 @@ func (tc *call) names(a action) bool {
 	return a.Path != "" && slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == a.Path })
 }
 
-// writes reports whether the call has shown what a file is to hold: the whole text, or
-// each piece of it that changes.
-func (tc *call) writes(content, path string) bool {
-	pieces := false
+// writes reports whether the call has shown what a file is to hold: the whole text, or the
+// pieces that change in the text of now.
+func (tc *call) writes(a action, now func(path string) string) bool {
+	content, pieces, once, all := string(a.Content), false, "", ""
 	for _, i := range tc.diffs {
+		before, after := i.before(), string(i.NewText)
 		switch {
-		case i.Path != path:
-		case string(i.NewText) == content:
+		case i.Path != a.Path:
+			continue
+		case after == content, now == nil: // a recording shows no more
 			return true
-		case i.OldText == nil || *i.OldText == "" || !strings.Contains(content, string(i.NewText)):
+		case before == "":
 			return false
-		default:
-			pieces = true
+		case !pieces:
+			once, pieces = now(a.Path), true
+			all = once
 		}
+		once, all = strings.Replace(once, before, after, 1), strings.ReplaceAll(all, before, after)
 	}
 	if pieces {
-		return true
+		return content == once || content == all
 	}
 	for _, value := range parse[map[string]any](tc.raw) {
 		if value == content {

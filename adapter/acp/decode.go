@@ -16,9 +16,11 @@ type Options struct {
 	Tools toolkind.Table
 
 	// check refuses an action that cannot be done, whoever allows it. do does an action
-	// that the policy or a person has allowed. A recording has neither.
+	// that the policy or a person has allowed. now is what a file holds. A recording has
+	// none of them.
 	check func(action) error
 	do    func(action) (result any, err error)
+	now   func(path string) string
 }
 
 // Decoder reads the protocol's messages of one session.

@@ -41,6 +41,15 @@ func (p *protocol) check(a action) error {
 	return nil
 }
 
+// now is what a file holds; "" if the file is not there or too long.
+func (p *protocol) now(path string) string {
+	data, cut, err := p.conn.Host().Files().ReadFile(path)
+	if err != nil || cut {
+		return ""
+	}
+	return string(data)
+}
+
 // do does what the agent has asked for and what was allowed.
 func (p *protocol) do(a action) (any, error) {
 	switch a.method {

@@ -38,7 +38,7 @@ var (
 
 func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
 	p := &protocol{runtime: r, settings: s, conn: c, terminals: newTerminals(c.Host(), c.Config(), r.Env)}
-	p.Decoder = NewDecoder(Options{Tools: r.Tools, check: p.check, do: p.do})
+	p.Decoder = NewDecoder(Options{Tools: r.Tools, check: p.check, do: p.do, now: p.now})
 	p.rpc = jsonrpc.New(c.Send, jsonrpc.Options{})
 	for _, method := range []string{methodPermission, methodElicit, methodRead, methodWrite, methodTerminal} {
 		p.rpc.Handle(method, nil) // the Decoder's effects answer them

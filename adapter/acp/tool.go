@@ -287,12 +287,17 @@ func (tc *call) result() raw {
 	return nil
 }
 
+// before is the old text of a diff; "" if there was none.
+func (i item) before() string {
+	if i.OldText == nil {
+		return ""
+	}
+	return string(*i.OldText)
+}
+
 // change is what a diff does to its file.
 func (i item) change(toolCallID string) trace.FileChange {
-	before := ""
-	if i.OldText != nil {
-		before = string(*i.OldText)
-	}
+	before := i.before()
 	change := trace.FileChange{Path: i.Path, Change: trace.FileModified, ToolCallID: toolCallID, Diff: trace.UnifiedDiff(i.Path, before, string(i.NewText))}
 	switch kind := parse[meta](i.Meta).Kind; {
 	case kind == "delete":
