@@ -46,7 +46,6 @@ func (d *Decoder) act(m jsonrpc.Message, t agent.Turns) []agent.Effect {
 	case d.o.check != nil:
 		err = d.o.check(a)
 	}
-	d.touch(t)
 	if err != nil {
 		return []agent.Effect{agent.Send{Data: refusal(m.ID, err)}}
 	}

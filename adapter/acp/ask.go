@@ -50,7 +50,6 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 		s.end()
 		a.call = d.newCall(c, s, p.Call, p.Meta)
 	}
-	a.call.b.Touch()
 	a.asked = d.asked(a.call, p.Call)
 	tool := a.asked.tool
 	a.Asked = agentkit.Permit(a.call.b, string(m.ID), trace.PermissionRequest{

@@ -87,12 +87,11 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	if err != nil {
 		return nil, fmt.Errorf("acp: a line was skipped: %w", err)
 	}
-	var effects []agent.Effect
+	take := d.said
 	if m.Dir == agent.In {
-		effects, err = d.told(msg, t)
-	} else {
-		effects, err = d.said(msg, t)
+		take = d.told
 	}
+	effects, err := take(msg, t)
 	if err != nil {
 		err = fmt.Errorf("acp: a message was skipped: %w", err)
 	}
@@ -130,20 +129,19 @@ func (d *Decoder) told(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, error)
 
 // said takes what the agent has sent.
 func (d *Decoder) said(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, error) {
-	switch m.Kind() {
-	case jsonrpc.Response:
-		return nil, d.replied(m, t)
-	case jsonrpc.Request:
-		return d.request(m, t)
-	case jsonrpc.Notification, jsonrpc.Invalid:
+	if c := d.current(t); c != nil {
+		c.b.Touch() // the agent is alive, whatever it says
 	}
-	switch m.Method {
-	case "session/update":
+	switch {
+	case m.Kind() == jsonrpc.Response:
+		return nil, d.replied(m, t)
+	case m.Kind() == jsonrpc.Request:
+		return d.request(m, t)
+	case m.Method == "session/update":
 		return nil, d.update(m.Params, t)
-	case "$/cancel_request":
+	case m.Method == "$/cancel_request":
 		return d.withdrawn(parse[ids](m.Params).Request), nil
 	}
-	d.touch(t)
 	return nil, nil
 }
 
@@ -180,7 +178,6 @@ func (d *Decoder) request(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, err
 	case methodOutput:
 		d.theirs[string(m.ID)] = their{terminal: parse[ids](m.Params).Terminal}
 	}
-	d.touch(t)
 	return nil, nil
 }
 
@@ -231,12 +228,6 @@ func (d *Decoder) busy() bool {
 		}
 	}
 	return false
-}
-
-func (d *Decoder) touch(t agent.Turns) {
-	if c := d.current(t); c != nil {
-		c.b.Touch()
-	}
 }
 
 // decode is json.Unmarshal for a value that may be missing.

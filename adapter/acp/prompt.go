@@ -110,9 +110,9 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 	end := stopOf(r.StopReason)
 	switch {
 	case m.Error != nil:
-		end = d.failure(c, *m.Error)
+		end = d.failure(*m.Error)
 	case c.broken && c.held != nil && end.Outcome == trace.OutcomeCompleted: // Codex says so in a message
-		end = trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: sentence(explain(jsonrpc.Error{Message: strings.TrimSpace(c.held.text)}))}
+		end = d.failure(jsonrpc.Error{Message: strings.TrimSpace(c.held.text)})
 		c.held = nil
 	}
 	d.endTurn(c, end)
@@ -155,14 +155,12 @@ func stopOf(reason string) trace.Stop {
 const codeAuth = -32000
 
 // failure is the end of a turn that the agent answered with an error.
-func (d *Decoder) failure(c *turn, e jsonrpc.Error) trace.Stop {
-	switch {
-	case c.stopped && e.Code == jsonrpc.CodeRequestCancelled:
-		return stopOf("cancelled")
-	case e.Code == codeAuth:
-		return trace.Stop{Reason: "auth_required", Outcome: trace.OutcomeFailed, Error: d.agent.login(sentence(explain(e)))}
+func (d *Decoder) failure(e jsonrpc.Error) trace.Stop {
+	end := trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: sentence(explain(e))}
+	if e.Code == codeAuth {
+		end.Reason, end.Error = "auth_required", d.agent.login(end.Error)
 	}
-	return trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: sentence(explain(e))}
+	return end
 }
 
 // explain finds the words in an error that say what happened.

@@ -36,7 +36,6 @@ func (d *Decoder) toolUpdate(c *turn, s *speaker, u update) {
 	tc, known := c.calls[u.ID]
 	switch {
 	case u.ID == "":
-		c.b.Touch()
 		return
 	case !known:
 		tc = d.newCall(c, s, u.toolCall, u.Meta)
@@ -57,8 +56,6 @@ func (d *Decoder) toolUpdate(c *turn, s *speaker, u update) {
 		tc.b.ToolCallUpdate(tc.tool)
 	case !tc.whole && fresh:
 		tc.b.ToolCallSnapshot(u.ID, u.RawInput)
-	default:
-		tc.b.Touch()
 	}
 	tc.print(u)
 	if over {

@@ -25,8 +25,7 @@ func (d *Decoder) update(params raw, t agent.Turns) error {
 		return err
 	}
 	if d.session != "" && p.Session != "" && p.Session != d.session {
-		d.touch(t) // a session that is not ours
-		return nil
+		return nil // a session that is not ours
 	}
 	if d.note(p.Update, t) {
 		return nil
@@ -75,10 +74,7 @@ func (d *Decoder) show(c *turn, u update, t agent.Turns) error {
 		}
 		s.b.Emit(plan)
 	case "usage_update":
-		c.b.Touch()
 		c.contextUsed(u)
-	default:
-		c.b.Touch() // among them user_message_chunk, which repeats the prompt
 	}
 	return nil
 }
@@ -126,7 +122,6 @@ func (d *Decoder) note(u update, t agent.Turns) bool {
 	default:
 		return false
 	}
-	d.touch(t)
 	return true
 }
 
@@ -218,12 +213,10 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 	mode, switched := strings.CutPrefix(body, modeMark)
 	switch {
 	case body == "":
-		c.b.Touch()
 	case switched && !thought && wordLike.MatchString(mode):
 		t.Note(trace.CurrentMode(mode))
 	case !thought && c.failureText(s, u.MessageID, body):
 		c.held = &held{s: s, id: u.MessageID, text: body}
-		c.b.Touch()
 	default:
 		s.write(thought, u.MessageID, body)
 	}
