@@ -99,7 +99,7 @@ func (r Runtime) environ() []string {
 func (r Runtime) args(cfg agent.Config, at place) []string {
 	args := append(slices.Clone(r.Script),
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
-		"--include-partial-messages", "--permission-prompt-tool", "stdio",
+		"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio",
 	)
 	args = append(args, at.args()...)
 	if cfg.Model != "" {
