@@ -45,8 +45,7 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 	}
 	c.release("")
 	s := c.speaker(p.Meta)
-	known := true
-	if a.call, known = c.calls[p.Call.ID]; !known {
+	if a.call = c.calls[p.Call.ID]; a.call == nil {
 		s.end()
 		a.call = d.newCall(c, s, p.Call, p.Meta)
 	}

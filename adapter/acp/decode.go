@@ -15,9 +15,9 @@ type Options struct {
 	// Tools overrides what the agent says of the kinds of its tools.
 	Tools toolkind.Table
 
-	// check refuses an action that cannot be done, whoever allows it. do does an action
-	// that the policy or a person has allowed. now is what a file holds. A recording has
-	// none of them.
+	// check refuses an action that cannot be done even with a permission. do does an
+	// action that was allowed. now returns the content of a file. A recording has none
+	// of these functions.
 	check func(action) error
 	do    func(action) (result any, err error)
 	now   func(path string) string

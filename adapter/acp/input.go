@@ -28,7 +28,7 @@ func blocks(parts []trace.InputPart, h hello) []any {
 func textBlock(text string) object { return object{"type": "text", "text": text} }
 
 // fileBlock makes of a file what the agent can take: an image or a sound as such,
-// another file as a resource, an address as a link. The agent is told of any other file.
+// another file as a resource, an address as a link. The agent learns of any other file by its name.
 func fileBlock(part trace.InputPart, h hello) any {
 	file := agentkit.Attached(part)
 	media := cmp.Or(file.Media, "application/octet-stream")

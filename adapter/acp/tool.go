@@ -104,9 +104,9 @@ var (
 	inID = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)(?:__|-\d)`)
 )
 
-// nameOf finds the name of a call's tool. The protocol has had none for long, so agents
-// say the name in places of their own: beside the protocol, in the id (Gemini CLI), or
-// as the first title (OpenCode). The last resort is the kind.
+// nameOf finds the name of a call's tool. The protocol had none for long. So agents say the
+// name in places of their own: beside the protocol, in the id (Gemini CLI), or as the
+// first title (OpenCode). The last resort is the kind.
 func nameOf(from toolCall, m meta) string {
 	id := append(inID.FindStringSubmatch(from.ID), "", "")[1]
 	title := string(from.Title)

@@ -137,7 +137,7 @@ func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (ag
 		},
 	})
 	if err := s.start(ctx, cfg.Resume); err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, errors.Join(err, s.Close()) //nolint:contextcheck // closing has a bound of its own
 	}
 	return s, nil
 }
