@@ -30,8 +30,10 @@ func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id str
 type PermissionAsk struct {
 	Request PermissionRequest
 	Call    ToolCall
-	// Quiet leaves no record if the policy allows the call. The Call is then whole.
+	// Quiet leaves no record if the call is allowed. The Call is then whole.
 	Quiet bool
+	// Granted says that an earlier answer allows the call, unless the policy denies it.
+	Granted bool
 }
 
 // PermissionDecision is what became of a PermissionAsk: the id under which the answer
@@ -117,6 +119,9 @@ func (b *Builder) judge(a PermissionAsk) (d PermissionDecision, over bool) {
 	})
 	if !over && b.turn.Judge != nil {
 		d.Answer, d.Decided = b.turn.Judge(r, call)
+	}
+	if a.Granted && !d.Decided {
+		d.Answer, d.Decided = PermissionResponse{Outcome: Selected, OptionKind: AllowOnce}, true
 	}
 	if a.Quiet && !d.allowed() {
 		b.ToolCall(a.Call)

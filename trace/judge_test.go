@@ -54,11 +54,14 @@ func TestAQuietRequestThatThePolicyAllowsLeavesNoRecord(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer  trace.PermissionResponse
 		decided bool
+		granted bool
 		want    string
 	}{
-		"allowed": {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "y", OptionKind: trace.AllowOnce}, true, ""},
-		"denied":  {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "n", OptionKind: trace.RejectOnce}, true, "tool_call permission_request permission_response "},
-		"open":    {trace.PermissionResponse{}, false, "tool_call permission_request "},
+		"allowed":            {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "y", OptionKind: trace.AllowOnce}, true, false, ""},
+		"denied":             {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "n", OptionKind: trace.RejectOnce}, true, false, "tool_call permission_request permission_response "},
+		"open":               {trace.PermissionResponse{}, false, false, "tool_call permission_request "},
+		"granted":            {trace.PermissionResponse{}, false, true, ""},
+		"granted and denied": {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "n", OptionKind: trace.RejectOnce}, true, true, "tool_call permission_request permission_response "},
 	} {
 		var kinds string
 		judged := 0
@@ -81,13 +84,14 @@ func TestAQuietRequestThatThePolicyAllowsLeavesNoRecord(t *testing.T) {
 		})
 		d := b.PermissionRequests(trace.PermissionAsk{
 			Quiet:   true,
+			Granted: c.granted,
 			Request: trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: yes},
 			Call:    trace.ToolCall{ToolCallID: "c", RawName: "read", ToolKind: trace.ToolRead, Input: json.RawMessage(`{"path":"a"}`)},
 		})[0]
 		if err := b.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		if kinds != c.want || d.Decided != c.decided || judged != 1 || (d.ID == "") != (c.want == "") {
+		if kinds != c.want || d.Decided != (c.decided || c.granted) || judged != 1 || (d.ID == "") != (c.want == "") {
 			t.Errorf("%s: on record is %q; %+v; judged %d times", name, kinds, d, judged)
 		}
 		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {

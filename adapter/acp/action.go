@@ -62,24 +62,23 @@ func (d *Decoder) act(m jsonrpc.Message, t agent.Turns) []agent.Effect {
 		}
 		return reply(m.ID, result)
 	}
+	once, always := d.covers(c, a)
 	reads := a.method == methodRead
-	if d.covers(c, a) || reads && d.o.do == nil { // a recording does not show what a policy has allowed
+	if once || reads && d.o.do == nil { // a recording does not show what a policy has allowed
 		allowed := trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce}
 		return []agent.Effect{agent.Permit{Native: string(m.ID), Decided: &allowed, Reply: do}}
 	}
 	tool := a.call(m.ID)
-	permit := agentkit.Permit
-	if reads {
-		permit = agentkit.PermitQuietly
-	} else {
-		c.b.ToolCall(tool)
-	}
 	q := &ask{act: true, call: &call{b: c.b, tool: tool}}
-	q.Asked = permit(c.b, string(m.ID), trace.PermissionRequest{
+	request := trace.PermissionRequest{
 		RequestID: "acp-" + string(m.ID), ToolCallID: tool.ToolCallID, Title: tool.Title, Options: []trace.PermissionOption{
 			{ID: "allow", Name: "Allow once", OptionKind: trace.AllowOnce}, {ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
 		},
-	}, tool, do)
+	}
+	if !reads && !always {
+		c.b.ToolCall(tool)
+	}
+	q.Asked = agentkit.PermitAs(c.b, string(m.ID), trace.PermissionAsk{Request: request, Call: tool, Quiet: reads || always, Granted: always}, do)
 	if q.Recorded() {
 		d.theirs[string(m.ID)] = their{ask: q}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/permission/permissiontest"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
@@ -316,5 +317,49 @@ func TestACommandForATerminalIsOnRecordAsItRuns(t *testing.T) {
 				t.Errorf("%s: %s", call.Title, call.Input)
 			}
 		})
+	}
+}
+
+// TestAnAlwaysIsNoAnswerToWhatThePolicyDenies: the agent does not ask after an "always", so
+// the gateway judges what it does for the agent.
+func TestAnAlwaysIsNoAnswerToWhatThePolicyDenies(t *testing.T) {
+	t.Parallel()
+	d := permissiontest.Workspace(t)
+	policy := permission.Policy{Rules: []permission.Rule{{Kinds: []trace.ToolKind{trace.ToolEdit}, Paths: []string{"sub/**"}, Then: permission.Deny}}}
+	r := agenttest.NewRecorder(func(c *trace.Config) {
+		c.Judge = func(r trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
+			return policy.Judge(r, call, permission.Scope{Contains: d.Contains, Resolve: d.Resolve})
+		}
+	})
+	decoder := acp.NewDecoder(acp.Options{}.Live(""))
+	call := func(id, path string) object {
+		return object{"toolCallId": id, "name": "write", "kind": "edit", "rawInput": object{"path": d.Path() + path}}
+	}
+	decode(t, decoder, r.Builder, object{"id": "ask", "method": "session/request_permission", "params": object{
+		"sessionId": "s", "toolCall": call("c", "/a.txt"), "options": []object{{"optionId": "a", "kind": "allow_always"}},
+	}})
+	if _, err := decoder.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"id":"ask","result":{"outcome":{"outcome":"selected","optionId":"a"}}}`)}, oneTurn{r.Builder}); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"/b.txt": true, "/sub/b.txt": false} {
+		shown := call("c-"+path, path)
+		shown["sessionUpdate"] = "tool_call"
+		write := object{"id": path, "method": "fs/write_text_file", "params": object{"sessionId": "s", "path": d.Path() + path, "content": "x"}}
+		var last []agent.Effect
+		for _, m := range []object{toolUpdate(shown), write} {
+			data, err := json.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last, err = decoder.Decode(agent.Message{Dir: agent.Out, Data: data}, oneTurn{r.Builder}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if permit, ok := last[0].(agent.Permit); !ok || permit.Decided == nil || permit.Decided.Allowed() != want {
+			t.Errorf("%s: %+v", path, last)
+		}
+	}
+	if err := r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+		t.Fatal(err)
 	}
 }

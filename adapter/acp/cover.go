@@ -19,27 +19,25 @@ type allowance struct {
 }
 
 // covers reports whether a call that runs includes an action, so that nobody is asked
-// twice. The form counts in which the call was allowed, whatever the agent has shown of
-// the call since.
-func (d *Decoder) covers(c *turn, a action) bool {
+// twice: a call that was allowed once, or a tool that was allowed for good. The form
+// counts in which the call was allowed, whatever the agent has shown of the call since.
+func (d *Decoder) covers(c *turn, a action) (once, always bool) {
 	use := a.method + " " + a.Path + a.line()
 	for _, tc := range c.calls {
 		if tc.done || tc.tool.ToolKind != a.kind() {
 			continue
 		}
-		for _, once := range tc.allowed {
-			if !once.used[use] && once.asked.shows(a, d) {
-				once.used[use] = true
-				return true
+		for _, allowed := range tc.allowed {
+			if !allowed.used[use] && allowed.asked.shows(a, d) {
+				allowed.used[use] = true
+				return true, false
 			}
 		}
-		for _, always := range d.always {
-			if always.tool.RawName == tc.tool.RawName && (tc.names(a) || always.shows(a, d)) {
-				return true // any file that the tool names, or the same command
-			}
+		for _, asked := range d.always { // any file that the tool names, or the same command
+			always = always || asked.tool.RawName == tc.tool.RawName && (tc.names(a) || asked.shows(a, d))
 		}
 	}
-	return false
+	return false, always
 }
 
 // kind is that of the calls which may cover the action. A rule for edits does not judge

@@ -46,13 +46,12 @@ func (d *Decoder) toolUpdate(c *turn, s *speaker, u update) {
 	if d.agent.is("kimi") && !over && tc.writing(u) {
 		return
 	}
-	was := tc.tool
 	fresh := present(u.RawInput) && !bytes.Equal(u.RawInput, tc.raw)
 	d.merge(tc, u.toolCall)
 	switch {
 	case !tc.whole && u.Status != "" && u.Status != "pending":
 		tc.complete()
-	case tc.whole && (fresh || was.Title != tc.tool.Title && !known):
+	case tc.whole && fresh:
 		tc.b.ToolCallUpdate(tc.tool)
 	case !tc.whole && fresh:
 		tc.b.ToolCallSnapshot(u.ID, u.RawInput)
