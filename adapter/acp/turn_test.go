@@ -63,6 +63,21 @@ func TestWordsOutsideATurnAreNotLost(t *testing.T) {
 	}
 }
 
+func TestAModeThatGeminiTellsInAMessageIsNoText(t *testing.T) {
+	t.Parallel()
+	p := play(t, []byte(strings.Join([]string{opening, open, begun, chunk("[MODE_UPDATE] autoEdit"), chunk("hi"), ended}, "\n")))
+	if text := strings.TrimSpace(agenttest.Said(replaytest.Events(p.Turns[0]))); text != "hi" {
+		t.Errorf("the turn says %q", text)
+	}
+	told := slices.ContainsFunc(p.Records, func(r trace.Record) bool {
+		d, ok := r.Payload.(trace.Data)
+		return ok && d.Name == "mode" && strings.Contains(string(d.Value), "autoEdit")
+	})
+	if !told {
+		t.Error("the mode is not on record")
+	}
+}
+
 func TestTheContextThatIsToldAfterATurnIsOnRecordInTheNext(t *testing.T) {
 	t.Parallel()
 	p := play(t, []byte(strings.Join([]string{
