@@ -51,7 +51,7 @@ type choice struct {
 // options are the settings in the order of the agent. The modes and models of older
 // agents count as options.
 func (o opened) options() []option {
-	all := slices.Clone(o.Options)
+	all := o.Options.all()
 	for _, old := range []option{
 		{ID: "mode", Current: o.Modes.Current, Choices: o.Modes.Available, method: "session/set_mode", key: "modeId"},
 		{ID: "model", Current: o.Models.Current, Choices: o.Models.Available, method: "session/set_model", key: "modelId"},
@@ -75,7 +75,7 @@ func find(all []option, name string) (option, bool) {
 // values are the values of an option, those of groups too.
 func (o option) values() []trace.Mode {
 	var all []trace.Mode
-	for _, c := range o.Choices {
+	for _, c := range o.Choices.all() {
 		if id := cmp.Or(c.Value, c.ID, c.ModelID); id != "" {
 			all = append(all, trace.Mode{ID: id, Name: c.Name, Description: c.Description})
 		}

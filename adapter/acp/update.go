@@ -102,7 +102,7 @@ func (d *Decoder) note(u update, t agent.Turns) bool {
 	switch u.Kind {
 	case "available_commands_update":
 		var all []trace.Command
-		for _, c := range u.Commands {
+		for _, c := range u.Commands.all() {
 			if c.Name != "" {
 				all = append(all, trace.Command{Name: c.Name, Description: short(c.Description), Hint: short(c.Input.Hint)})
 			}

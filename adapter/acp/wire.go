@@ -40,19 +40,30 @@ func parse[T any](data raw) (v T) {
 	return v
 }
 
-// list holds the elements that have the form of T.
-type list[T any] []T
+// list holds elements of any form. Lists are long, so each is read in one pass.
+type list[T any] []element[T]
+
+// element is empty if it has another form than T.
+type element[T any] struct{ value *T }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (l *list[T]) UnmarshalJSON(data []byte) error {
-	*l = nil
-	for _, element := range parse[[]raw](data) {
-		var v T
-		if json.Unmarshal(element, &v) == nil {
-			*l = append(*l, v)
-		}
+func (e *element[T]) UnmarshalJSON(data []byte) error {
+	var v T
+	if json.Unmarshal(data, &v) == nil {
+		e.value = &v
 	}
 	return nil
+}
+
+// all are the elements that have the form of T.
+func (l list[T]) all() []T {
+	var all []T
+	for _, e := range l {
+		if e.value != nil {
+			all = append(all, *e.value)
+		}
+	}
+	return all
 }
 
 // ids are the fields of messages that name something.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/tributary-dev/tributary/internal/procio"
@@ -126,6 +127,12 @@ func (s *processSession) greet(ctx context.Context, p *process, resume string) e
 		timeout = errors.Is(cause, context.DeadlineExceeded)
 	}
 	gone := false
+	if errors.Is(err, syscall.EPIPE) { // the process is about to end
+		select {
+		case <-p.Exited():
+		case <-time.After(time.Second):
+		}
+	}
 	select {
 	case <-p.Exited():
 		gone = true
