@@ -101,7 +101,7 @@ func (a action) call(id raw) trace.ToolCall {
 	default:
 		line := a.line()
 		tool.Name, tool.Title, tool.Locations = "terminal", "Run `"+line+"`", nil
-		if input = (object{"command": line, "cwd": a.Cwd}); len(a.Env) > 0 {
+		if input = (object{"command": line, "cwd": a.Cwd}); !a.plainEnv() {
 			input["env"], tool.Title = a.Env, tool.Title+", with variables of its own"
 		}
 	}

@@ -127,6 +127,7 @@ var plainValue = regexp.MustCompile(`^[A-Za-z0-9-]*$`) //nolint:gochecknoglobals
 func (a action) plainEnv() bool {
 	for _, v := range a.Env {
 		switch v.Name {
+		case "AGENT_SESSION_ID": // Goose gives it to each command
 		case "NO_COLOR", "TERM", "GIT_TERMINAL_PROMPT":
 			if !plainValue.MatchString(v.Value) {
 				return false

@@ -14,6 +14,8 @@ import (
 type Options struct {
 	// Tools overrides what the agent says of the kinds of its tools.
 	Tools toolkind.Table
+	// Signs are those of the agent.
+	Signs Signs
 
 	// check refuses an action that cannot be done even with a permission. do does an
 	// action that was allowed. now returns the content of a file. A recording has none
@@ -38,6 +40,8 @@ type Decoder struct {
 	turn    *turn
 	always  []*call         // what a person has allowed for good
 	newest  jsonrpc.Message // of the agent; the zero Message if its newest line was none
+	counted bool            // a reply has counted tokens
+	heard   int             // lines of the agent
 }
 
 // phase says what an update means that comes outside any turn.
@@ -68,6 +72,8 @@ type turn struct {
 	own      bool // the agent began it
 	stopped  bool // a person has stopped it
 	broken   bool // the agent has said beside the protocol that it failed
+	command  bool // the prompt is a command of the agent's
+	shown    bool // the agent has shown a plan or a file
 	speakers map[string]*speaker
 	parts    int
 	calls    map[string]*call
@@ -83,6 +89,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	msg, err := jsonrpc.Parse(m.Data)
 	if m.Dir == agent.Out {
 		d.newest = msg
+		d.heard++
 	}
 	if err != nil {
 		return nil, fmt.Errorf("acp: a line was skipped: %w", err)

@@ -43,7 +43,7 @@ func fileBlock(part trace.InputPart, h hello) any {
 		return resource(name, object{"text": string(file.Data), "mimeType": media})
 	case file.Inline && !plain && h.Can.Prompt.Context:
 		return resource(name, object{"blob": encoded, "mimeType": media})
-	case !file.Inline:
+	case file.OnWeb(): // an agent would read an address on this machine, and ask nobody
 		return object{"type": "resource_link", "uri": part.URL, "name": cmp.Or(part.Filename, base(part.URL)), "mimeType": media}
 	}
 	return textBlock(file.Text())

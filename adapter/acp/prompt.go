@@ -51,7 +51,9 @@ func (d *Decoder) prompt(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 // begin begins the turn of the first prompt.
 func (d *Decoder) begin(t agent.Turns) {
 	d.phase = prompted
-	d.enter(t.Prompted(d.prompts[0].p), t)
+	if c := d.enter(t.Prompted(d.prompts[0].p), t); c != nil {
+		c.command = isCommand(d.prompts[0].p.Message)
+	}
 }
 
 // enter makes a turn the current one, and puts what came before it at its beginning.
@@ -106,14 +108,14 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 	if c == nil || !first {
 		return err
 	}
-	d.usage(c, r.Usage, parse[meta](r.Meta))
+	beside := parse[meta](r.Meta)
+	d.usage(c, r.Usage, beside)
 	end := stopOf(r.StopReason)
 	switch {
 	case m.Error != nil:
 		end = d.failure(*m.Error)
-	case c.broken && c.held != nil && end.Outcome == trace.OutcomeCompleted: // Codex says so in a message
-		end = d.failure(jsonrpc.Error{Message: strings.TrimSpace(c.held.text)})
-		c.held = nil
+	case end.Outcome == trace.OutcomeCompleted:
+		end = d.recognize(c, beside, end)
 	}
 	d.endTurn(c, end)
 	if len(d.prompts) > 0 {

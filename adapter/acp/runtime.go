@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
@@ -42,6 +46,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if r.Command == "" {
 		return nil, fmt.Errorf("%s: there is no program to run: set command, such as gemini, and args, such as [--acp]", r.name())
 	}
+	r.Env = r.environment()
 	spec := r.spec()
 	spec.New = func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(r, s, c) }
 	return agentkit.Open(ctx, host, cfg, spec)
@@ -61,8 +66,32 @@ func (r Runtime) spec() agentkit.Spec {
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
-	version, err := r.spec().Probe(ctx)
-	return short(strings.TrimPrefix(version, r.title()+" ")), err
+	out, err := procio.Output(ctx, r.Command, r.Env, "--version")
+	switch {
+	case procio.NotFound(err):
+		return "", r.spec().NotFound
+	case err != nil:
+		return "", fmt.Errorf("%s: `%s --version` failed: %w", r.name(), r.Command, err)
+	}
+	return version(string(out)), nil
+}
+
+var number = regexp.MustCompile(`\b\d+\.\d+[\w.+-]*`) //nolint:gochecknoglobals // compiled once
+
+// version finds the version in what a program prints: among its name, or before advice.
+func version(out string) string {
+	return short(cmp.Or(strings.TrimRight(number.FindString(out), ".-"), lastLine(out)))
+}
+
+// environment is Env with what the preset sets.
+func (r Runtime) environment() []string {
+	env := slices.Clone(r.Env)
+	for _, name := range slices.Sorted(maps.Keys(r.Preset.Set)) {
+		if !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) {
+			env = append(env, name+"="+r.Preset.Set[name])
+		}
+	}
+	return env
 }
 
 func (r Runtime) name() string  { return cmp.Or(r.Preset.Name, "acp") }

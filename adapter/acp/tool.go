@@ -112,7 +112,7 @@ func nameOf(from toolCall, m meta) string {
 	if !wordLike.MatchString(title) {
 		title = ""
 	}
-	return cmp.Or(from.Name, m.Claude.ToolName, m.ToolName, id, title, from.ToolKind, "tool")
+	return cmp.Or(from.Name, m.Claude.ToolName, m.ToolName, m.Goose.Call.ToolName, m.VibeName, id, title, from.ToolKind, "tool")
 }
 
 // merge takes over what is new about a call.

@@ -72,6 +72,7 @@ func (d *Decoder) show(c *turn, u update, t agent.Turns) error {
 		for _, e := range u.Entries {
 			plan.Entries = append(plan.Entries, trace.PlanEntry{Content: string(e.Content), Status: e.Status})
 		}
+		c.shown = true
 		s.b.Emit(plan)
 	case "usage_update":
 		c.contextUsed(u)
@@ -175,9 +176,10 @@ func (c *turn) failureText(s *speaker, message, body string) bool {
 
 // held is a text that may turn out to be the error with which the turn ends.
 type held struct {
-	s    *speaker
-	id   string
-	text string
+	s      *speaker
+	id     string
+	text   string
+	marked bool // by the agent's sign
 }
 
 // release shows the held text unless it is the error.
@@ -206,6 +208,7 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 		body = string(*b.Resource.Text)
 	case b.Type != "text":
 		if file := b.part(); file.URL != "" {
+			c.shown = true
 			s.b.Emit(trace.File{URL: file.URL, MediaType: file.MediaType, Filename: file.Filename})
 		}
 		return nil
@@ -215,6 +218,8 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 	case body == "":
 	case switched && !thought && wordLike.MatchString(mode):
 		t.Note(trace.CurrentMode(mode))
+	case !thought && d.o.Signs.marks(s, u.MessageID, body):
+		c.held = &held{s: s, id: u.MessageID, text: body, marked: true}
 	case !thought && c.failureText(s, u.MessageID, body):
 		c.held = &held{s: s, id: u.MessageID, text: body}
 	default:
