@@ -20,12 +20,17 @@ type Asked struct {
 // Permit asks for a permission. native is the agent's own id of the request; reply
 // encodes the answer for the agent.
 func Permit(b *trace.Builder, native string, r trace.PermissionRequest, call trace.ToolCall, reply func(trace.PermissionResponse) json.RawMessage) Asked {
-	id, answer, decided := b.PermissionRequest(r, call)
-	e := agent.Permit{Native: native, RequestID: id, Reply: reply}
-	if decided {
-		e.Decided = &answer
+	return PermitAs(b, native, trace.PermissionAsk{Request: r, Call: call}, reply)
+}
+
+// PermitAs is Permit for a request that is quiet or granted, as PermissionAsk says.
+func PermitAs(b *trace.Builder, native string, a trace.PermissionAsk, reply func(trace.PermissionResponse) json.RawMessage) Asked {
+	d := b.PermissionRequests(a)[0]
+	e := agent.Permit{Native: native, RequestID: d.ID, Reply: reply}
+	if d.Decided {
+		e.Decided = &d.Answer
 	}
-	return Asked{Effect: e, b: b, request: id}
+	return Asked{Effect: e, b: b, request: d.ID}
 }
 
 // Ask asks questions.
@@ -36,6 +41,9 @@ func Ask(b *trace.Builder, native string, questions []trace.Question, reply func
 
 // Turn is the id of the turn that the request belongs to.
 func (a Asked) Turn() string { return a.b.Turn() }
+
+// Recorded reports whether a permission request is on record.
+func (a Asked) Recorded() bool { return a.request != "" }
 
 // Decide puts the answer to a permission request on record.
 func (a Asked) Decide(r trace.PermissionResponse) {
