@@ -17,7 +17,7 @@ func (m *model) count(messages []toolloop.Message, tools []toolloop.Tool, a *ans
 	u, guess := a.usage, estimate(messages)+m.overhead(tools)
 	if tokens(u) == 0 {
 		if a.spoken {
-			m.turn = toolloop.Sum(m.turn, trace.Usage{InputTokens: int64(float64(guess) * m.scale), OutputTokens: estimate([]toolloop.Message{a.said})})
+			m.turn = m.turn.Plus(trace.Usage{InputTokens: int64(float64(guess) * m.scale), OutputTokens: estimate([]toolloop.Message{a.said})})
 		}
 		return
 	}
@@ -29,7 +29,7 @@ func (m *model) count(messages []toolloop.Message, tools []toolloop.Tool, a *ans
 	}
 	u.Scope, u.Model = trace.UsageStep, m.Model
 	u.ContextUsed, u.ContextSize = tokens(u), m.ContextTokens
-	m.turn = toolloop.Sum(m.turn, u)
+	m.turn = m.turn.Plus(u)
 	a.b.Emit(u)
 }
 
@@ -53,7 +53,7 @@ func (p Prices) cost(u trace.Usage) *float64 {
 // overBudget ends a turn that, or whose session, has used all that it may.
 func (m *model) overBudget() error {
 	const goOn, fresh = "ask the agent to go on", "begin a new session"
-	all := toolloop.Sum(m.earlier, m.turn)
+	all := m.earlier.Plus(m.turn)
 	for _, limit := range []struct {
 		max, used               float64
 		unit, of, key, sayToUse string
