@@ -2,6 +2,7 @@ package agentkit
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
@@ -28,8 +29,16 @@ func Permit(b *trace.Builder, native string, r trace.PermissionRequest, call tra
 	return Asked{Effect: e, b: b, request: id}
 }
 
-// Ask asks questions.
+// Ask asks questions. Those without an id are named after the request.
 func Ask(b *trace.Builder, native string, questions []trace.Question, reply func([]trace.Answer) json.RawMessage) Asked {
+	for i := range questions {
+		if q := &questions[i]; q.QuestionID == "" {
+			q.QuestionID = native
+			if i > 0 {
+				q.QuestionID = fmt.Sprintf("%s#%d", native, i+1)
+			}
+		}
+	}
 	ids := b.Questions(questions...)
 	return Asked{Effect: agent.Ask{Native: native, QuestionIDs: ids, Reply: reply}, b: b, ids: ids}
 }

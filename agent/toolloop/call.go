@@ -117,7 +117,7 @@ func (l *loop) permit(ctx context.Context, interrupt context.CancelCauseFunc, j 
 		if a.Interrupt {
 			interrupt(errInterrupted)
 		}
-		return trace.ToolResult{Status: trace.ToolDenied, Error: denial(a)}
+		return trace.ToolResult{Status: trace.ToolDenied, Error: a.Refusal()}
 	case len(a.UpdatedInput) > 0:
 		input, fault := j.tool.fit(a.UpdatedInput)
 		if j.call.Input = input; fault != "" {
@@ -125,17 +125,6 @@ func (l *loop) permit(ctx context.Context, interrupt context.CancelCauseFunc, j 
 		}
 	}
 	return trace.ToolResult{}
-}
-
-func denial(a trace.PermissionResponse) string {
-	switch {
-	case a.Outcome == trace.Expired:
-		return "Nobody answered in time."
-	case a.Outcome == trace.Canceled && a.Reason == "":
-		return "The permission request was withdrawn."
-	default:
-		return a.Reason
-	}
 }
 
 // do runs a call. A panic of a tool fails the call, and not the gateway.
