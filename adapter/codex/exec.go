@@ -15,11 +15,11 @@ import (
 // the output.
 func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 	var l struct {
-		Thread  string     `json:"thread_id"`
-		Item    execItem   `json:"item"`
-		Message string     `json:"message"`
-		Error   turnError  `json:"error"`
-		Usage   *execUsage `json:"usage"`
+		Thread  string `json:"thread_id"`
+		Item    execItem
+		Message string
+		Error   turnError
+		Usage   *execUsage
 	}
 	if err := json.Unmarshal(data, &l); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
@@ -48,7 +48,10 @@ func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 		c.fault = turnError{Message: l.Message}.sentence()
 	case "turn.completed", "turn.failed":
 		if l.Usage != nil {
-			c.spent = tokens(*l.Usage).usage(trace.UsageTurn)
+			c.spent = trace.Usage{
+				Scope: trace.UsageTurn, InputTokens: l.Usage.Input, OutputTokens: l.Usage.Output, CacheReadTokens: l.Usage.Cached,
+				CacheWriteTokens: l.Usage.CacheWrite, ReasoningTokens: l.Usage.Reasoning,
+			}
 		}
 		d.end(c, turnWire{Status: strings.TrimPrefix(kind, "turn."), Error: &l.Error})
 	default:
@@ -57,9 +60,8 @@ func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 	return nil
 }
 
-// execUsage is tokens by other names.
+// execUsage counts tokens.
 type execUsage struct {
-	Total      int64 `json:"-"`
 	Input      int64 `json:"input_tokens"`
 	Cached     int64 `json:"cached_input_tokens"`
 	CacheWrite int64 `json:"cache_write_input_tokens"`
@@ -72,24 +74,24 @@ type execItem struct {
 	item
 	Output   string `json:"aggregated_output"`
 	ExitCode *int   `json:"exit_code"`
-	Message  string `json:"message"`
-	Todos    []struct {
-		Text string `json:"text"`
-		Done bool   `json:"completed"`
-	} `json:"items"`
+	Message  string
+	Items    []struct { // of a list of what is to do
+		Text      string
+		Completed bool
+	}
 }
 
 func (d *Decoder) execItem(c *turn, e execItem, done bool) error {
 	it := e.item
-	it.Output, it.ExitCode = e.Output, e.ExitCode
+	it.AggregatedOutput, it.ExitCode = e.Output, e.ExitCode
 	switch e.Type {
 	case "error":
 		c.b.Emit(trace.Error{Code: "warning", Message: e.Message})
 		return nil
 	case "todo_list":
 		var steps []planStep
-		for _, todo := range e.Todos {
-			steps = append(steps, planStep{Step: todo.Text, Status: map[bool]string{true: "completed"}[todo.Done]})
+		for _, todo := range e.Items {
+			steps = append(steps, planStep{Step: todo.Text, Status: map[bool]string{true: "completed"}[todo.Completed]})
 		}
 		c.b.Emit(plan(steps))
 		return nil

@@ -53,9 +53,7 @@ func (p *protocol) Close() error {
 
 // Greet implements agentkit.Protocol.
 func (p *protocol) Greet(ctx context.Context, resume string) error {
-	var hello struct {
-		UserAgent string `json:"userAgent"`
-	}
+	var hello struct{ UserAgent string }
 	client := object{"name": "tributary", "title": "Tributary", "version": "1"}
 	if err := p.rpc.Call(ctx, "initialize", object{"clientInfo": client, "capabilities": object{}}, &hello); err != nil {
 		return fmt.Errorf("codex: it refuses to start: %w", err)
@@ -82,13 +80,13 @@ func (p *protocol) Greet(ctx context.Context, resume string) error {
 // needs no account.
 func (p *protocol) loggedIn(ctx context.Context) error {
 	var r struct {
-		Account raw  `json:"account"`
-		Needed  bool `json:"requiresOpenaiAuth"`
+		Account            raw
+		RequiresOpenaiAuth bool
 	}
 	if err := p.rpc.Call(ctx, "account/read", object{}, &r); err != nil {
 		return fmt.Errorf("codex: it cannot say who is logged in: %w", err)
 	}
-	if r.Needed && empty(r.Account) {
+	if r.RequiresOpenaiAuth && empty(r.Account) {
 		return errors.New("codex: it is not logged in" + advice("not logged in"))
 	}
 	return nil
@@ -116,9 +114,7 @@ func (p *protocol) open(ctx context.Context, at place) error {
 		}
 		p.conn.Session().Notice(trace.Error{Code: "session_lost", Message: "Codex does not know this conversation any more; it starts without memory."})
 	}
-	var r struct {
-		Thread thread `json:"thread"`
-	}
+	var r struct{ Thread thread }
 	if err := p.rpc.Call(ctx, "thread/start", params, &r); err != nil {
 		return fmt.Errorf("it cannot begin a conversation: %w", err)
 	}
@@ -134,13 +130,13 @@ func (p *protocol) goBack(ctx context.Context, at place) error {
 	after, cursor := "", any(nil)
 	for {
 		var page struct {
-			Turns []turnWire `json:"data"`
-			Next  *string    `json:"nextCursor"`
+			Data       []turnWire
+			NextCursor *string
 		}
 		if err := p.rpc.Call(ctx, "thread/turns/list", object{"threadId": at.thread, "cursor": cursor, "itemsView": "notLoaded"}, &page); err != nil {
 			return fmt.Errorf("it cannot list the turns of the conversation %s: %w", at.thread, err)
 		}
-		for _, t := range page.Turns { // the newest comes first
+		for _, t := range page.Data { // the newest comes first
 			switch {
 			case t.ID != at.turn:
 				after = t.ID
@@ -154,11 +150,11 @@ func (p *protocol) goBack(ctx context.Context, at place) error {
 				return nil
 			}
 		}
-		if page.Next == nil {
+		if page.NextCursor == nil {
 			p.conn.Session().Notice(trace.Error{Code: "place_lost", Message: "Codex does not find its place in this conversation any more, so it may still remember what was removed."})
 			return nil
 		}
-		cursor = *page.Next
+		cursor = *page.NextCursor
 	}
 }
 
@@ -166,11 +162,9 @@ func (p *protocol) goBack(ctx context.Context, at place) error {
 func (p *protocol) models(ctx context.Context) {
 	var r struct {
 		Data []struct {
-			ID          string `json:"id"`
-			Name        string `json:"displayName"`
-			Description string `json:"description"`
-			Default     bool   `json:"isDefault"`
-		} `json:"data"`
+			ID, DisplayName, Description string
+			IsDefault                    bool
+		}
 	}
 	if err := p.rpc.Call(ctx, "model/list", object{}, &r); err != nil || len(r.Data) == 0 {
 		return // the session works without
@@ -178,8 +172,8 @@ func (p *protocol) models(ctx context.Context) {
 	current := *p.model.Load()
 	var all []trace.Model
 	for _, m := range r.Data {
-		all = append(all, trace.Model{ID: m.ID, Name: m.Name, Description: m.Description})
-		if m.Default && current == "" {
+		all = append(all, trace.Model{ID: m.ID, Name: m.DisplayName, Description: m.Description})
+		if m.IsDefault && current == "" {
 			current = m.ID
 		}
 	}
