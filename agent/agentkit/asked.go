@@ -1,6 +1,7 @@
 package agentkit
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -54,16 +55,17 @@ func (a Asked) Decide(r trace.PermissionResponse) {
 	}
 }
 
-// Answer puts the user's answers to questions on record: values for each, in order. A
-// question without values is canceled, by the user or, if canceledBy is "", by the gateway.
-func (a Asked) Answer(values [][]string, canceledBy string) {
+// Answer puts answers to questions on record: values for each question, in order. A
+// question without values is canceled. By says who answered; if it is empty, the user
+// has answered, and the gateway has canceled.
+func (a Asked) Answer(values [][]string, by string) {
 	if a.b.Over() {
 		return
 	}
 	for i, id := range a.ids {
-		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled, By: canceledBy}
+		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled, By: by}
 		if i < len(values) && len(values[i]) > 0 {
-			answer.Outcome, answer.Values, answer.By = trace.Selected, values[i], "user"
+			answer.Outcome, answer.Values, answer.By = trace.Selected, values[i], cmp.Or(by, "user")
 		}
 		a.b.Answer(answer)
 	}
