@@ -34,6 +34,10 @@ func TestARefusedCallIsDeniedOnceItsAgentGoesOn(t *testing.T) {
 			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolFailed, Error: "ENOPERM"})
 			b.MessageDelta("m", "x")
 		}, trace.ToolDenied, "ENOPERM", trace.KindMessageStart},
+		"stopped": {func(b *trace.Builder) {
+			refuse(b, "p", "no")
+			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCanceled, Error: "stopped"})
+		}, trace.ToolDenied, "no", trace.KindStop},
 		"the agent has run the call": {func(b *trace.Builder) {
 			refuse(b, "p", "no")
 			b.ToolResult(trace.ToolResult{ToolCallID: "c"})

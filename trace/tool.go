@@ -217,7 +217,10 @@ func (t *turn) result(c *call, r ToolResult) {
 	if c.output != nil && string(Opaque(r.Output)) == "null" {
 		r.Output = c.output.whole()
 	}
-	if r = r.normal(); r.Status == ToolFailed && c.refused != "" {
+	if r = r.normal(); r.Status != ToolCompleted && c.refused != "" {
+		if r.Status == ToolCanceled {
+			r.Error = c.refused
+		}
 		r.Status = ToolDenied
 	}
 	r.ToolCallID, r.Output, r.Error = c.tool.ToolCallID, t.cut(r.Output), t.cutText(r.Error)

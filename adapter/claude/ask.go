@@ -3,7 +3,6 @@ package claude
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -26,12 +25,9 @@ const questionTool = "AskUserQuestion"
 // ask is a can_use_tool request that waits for its answer.
 type ask struct {
 	agentkit.Asked
-	native string // the agent's id of the request
-
-	toolUseID   string
-	input       raw
-	suggestions []raw
-	questions   []question
+	controlRequest
+	native    string // the agent's id of the request
+	questions []question
 }
 
 // question is one of the questions of an AskUserQuestion call.
@@ -45,10 +41,10 @@ type question struct {
 // canUseTool takes the agent's question whether a call may run.
 func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	r := l.Request
-	a := &ask{native: l.RequestID, toolUseID: r.ToolUseID, input: r.Input, suggestions: r.Suggestions}
+	a := &ask{native: l.RequestID, controlRequest: r}
 	c := d.need(t)
 	if c == nil {
-		d.effects = append(d.effects, agent.Send{Data: answerLine(a.native, verdict{Behavior: "deny", Message: "No turn runs here."})})
+		d.do(agent.Send{Data: answerLine(a.native, verdict{Behavior: "deny", Message: "No turn runs here."})})
 		return
 	}
 	s := d.speaker(c, l.Parent)
@@ -61,12 +57,12 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	d.asks[l.RequestID] = a
 	if r.ToolName == questionTool && a.readQuestions() {
 		a.askQuestions(s.b)
-		d.effects = append(d.effects, a.Effect)
+		d.do(a.Effect)
 		return
 	}
 	options := []trace.PermissionOption{{ID: allowOption, Name: "Allow once", OptionKind: trace.AllowOnce}}
-	if len(a.suggestions) > 0 {
-		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: alwaysName(a.suggestions), OptionKind: trace.AllowAlways})
+	if len(a.Suggestions) > 0 {
+		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: alwaysName(a.Suggestions), OptionKind: trace.AllowAlways})
 	}
 	options = append(options, trace.PermissionOption{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce})
 	asked := d.tools.Call(r.ToolUseID, r.ToolName, r.Input) // a hook of the user's may have changed the input since the call was shown
@@ -75,14 +71,14 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		Title:   cmp.Or(asked.Title, r.ToolName),
 		Options: options,
 	}, asked, a.permitted)
-	d.effects = append(d.effects, a.Effect)
+	d.do(a.Effect)
 }
 
 func (a *ask) readQuestions() bool {
 	var in struct {
 		Questions []question `json:"questions"`
 	}
-	if json.Unmarshal(a.input, &in) != nil || len(in.Questions) == 0 {
+	if json.Unmarshal(a.Input, &in) != nil || len(in.Questions) == 0 {
 		return false
 	}
 	a.questions = in.Questions
@@ -93,32 +89,18 @@ func (a *ask) readQuestions() bool {
 func (a *ask) askQuestions(b *trace.Builder) {
 	all := make([]trace.Question, len(a.questions))
 	for i, q := range a.questions {
-		id := a.native
-		if i > 0 {
-			id = fmt.Sprintf("%s#%d", a.native, i+1)
-		}
-		all[i] = trace.Question{QuestionID: id, ToolCallID: a.toolUseID, Header: q.Header, Text: q.Text, Choices: q.Options, Multiple: q.Multi}
+		all[i] = trace.Question{ToolCallID: a.ToolUseID, Header: q.Header, Text: q.Text, Choices: q.Options, Multiple: q.Multi}
 	}
 	a.Asked = agentkit.Ask(b, a.native, all, a.answered)
 }
 
-// settle forgets a request that has its answer.
-func (d *Decoder) settle(a *ask, r trace.PermissionResponse) {
-	delete(d.asks, a.native)
-	if tc, ok := d.calls[a.toolUseID]; ok && r.Outcome == trace.Selected && r.ChosenOption == denyOption {
-		tc.denied, tc.reason = true, r.Reason
-	}
-}
-
 // withdraw cancels a request that waits for an answer.
 func (d *Decoder) withdraw(native string) {
-	a, ok := d.asks[native]
-	if !ok {
-		return
+	if a, ok := d.asks[native]; ok {
+		delete(d.asks, native)
+		d.do(agent.Withdraw{Native: native})
+		a.Cancel("")
 	}
-	delete(d.asks, native)
-	d.effects = append(d.effects, agent.Withdraw{Native: native})
-	a.Cancel("")
 }
 
 // verdict is the answer to a can_use_tool request.
@@ -156,10 +138,10 @@ func (d *Decoder) answer(r controlResponse) error {
 	default:
 		response.ChosenOption = allowOption
 	}
-	if v.Behavior == "allow" && len(v.UpdatedInput) > 0 && !agentkit.SameJSON(v.UpdatedInput, a.input) {
+	if v.Behavior == "allow" && len(v.UpdatedInput) > 0 && !agentkit.SameJSON(v.UpdatedInput, a.Input) {
 		response.UpdatedInput = v.UpdatedInput
 	}
-	d.settle(a, response)
+	delete(d.asks, a.native)
 	if len(a.questions) == 0 {
 		a.Decide(response)
 	} else {

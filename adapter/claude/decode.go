@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -24,6 +25,7 @@ type Decoder struct {
 	// to no turn. An error it ends with then is kept.
 	starting   bool
 	startError string
+	hello      chan<- controlResponse // takes the answer to initialize; nil when it has come, and in a recording
 
 	prompted bool           // a prompt was seen
 	echoes   bool           // prompts are known from their echo only
@@ -44,8 +46,6 @@ type call struct {
 	trace.ToolCall
 	turn   string // the turn in which it was written
 	parent string // the call of the sub-agent that made it
-	denied bool
-	reason string // of the denial
 }
 
 // NewDecoder returns a Decoder for one session.
@@ -80,10 +80,12 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	err = d.said(l, m.Data, t)
 	if token := d.Token(); token != "" && token != d.stored && !d.starting {
 		d.stored = token
-		d.effects = append(d.effects, agent.Resume{Token: token})
+		d.do(agent.Resume{Token: token})
 	}
 	return d.effects, err
 }
+
+func (d *Decoder) do(effects ...agent.Effect) { d.effects = append(d.effects, effects...) }
 
 // told takes what the host wrote.
 func (d *Decoder) told(l line, t agent.Turns) error {
@@ -119,21 +121,23 @@ func (d *Decoder) said(l line, data raw, t agent.Turns) error {
 		d.user(l, t)
 	case "result":
 		return d.result(data, t)
-	case "system":
+	case "system", "tool_progress", "rate_limit_event", "auth_status":
 		return d.system(l, data, t)
 	case "control_request":
 		if l.Request.Subtype == "can_use_tool" {
 			d.canUseTool(l, t)
 			return nil
 		}
-		d.effects = append(d.effects, agent.Send{Data: refusalLine(l.RequestID)})
+		d.do(agent.Send{Data: refusalLine(l.RequestID)})
 	case "control_response":
+		if d.hello != nil && l.Response.RequestID == helloID {
+			d.hello <- l.Response
+			d.hello = nil
+		}
 	case "control_cancel_request":
 		d.withdraw(l.RequestID)
-	case "tool_progress", "rate_limit_event", "auth_status":
-		return d.notice(l.Type, data, t)
 	default:
-		d.touch(t)
+		agentkit.Touch(t)
 	}
 	return nil
 }
@@ -193,11 +197,4 @@ func (d *Decoder) need(t agent.Turns) *turn {
 	}
 	d.turn = newTurn(b, prompted)
 	return d.turn
-}
-
-// touch says that the agent is alive.
-func (d *Decoder) touch(t agent.Turns) {
-	if cur := d.current(t); cur != nil {
-		cur.b.Touch()
-	}
 }

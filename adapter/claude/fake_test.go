@@ -34,7 +34,7 @@ func fakeRuntime(t testing.TB, how string) claude.Runtime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return claude.Runtime{Command: exe, Env: []string{"FAKE_CLAUDE=" + how, "GORACE=atexit_sleep_ms=0"}, StopTime: time.Second, StartTime: 10 * time.Second}
+	return claude.Runtime{Command: exe, Env: append(os.Environ(), "FAKE_CLAUDE="+how, "GORACE=atexit_sleep_ms=0"), StopTime: time.Second, StartTime: 10 * time.Second}
 }
 
 // fake is the life of a fake Claude Code.

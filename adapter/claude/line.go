@@ -45,7 +45,6 @@ type raw = json.RawMessage
 type message struct {
 	ID      string  `json:"id"`
 	Model   string  `json:"model"`
-	Role    string  `json:"role"`
 	Content content `json:"content"`
 	Usage   usage   `json:"usage"`
 }
@@ -174,7 +173,6 @@ type resultMeta struct {
 	NotRun   string `json:"non_execution_kind"`
 	Decision struct {
 		Decision string `json:"decision"`
-		Source   string `json:"source"`
 	} `json:"permission_decision"`
 }
 

@@ -14,20 +14,18 @@ import (
 type protocol struct {
 	*Decoder
 	conn     agentkit.Conn
-	greeted  bool                 // used by the reader of the process only
-	answered chan controlResponse // to initialize, at most one
+	answered chan controlResponse // to initialize
 	requests int                  // our requests so far, for ids; guarded by the session
 }
 
 var (
 	_ agentkit.Protocol  = (*protocol)(nil)
-	_ agentkit.Receiver  = (*protocol)(nil)
 	_ agentkit.Relocator = (*protocol)(nil)
 )
 
 func (r Runtime) protocol(conn agentkit.Conn, resume string) *protocol {
 	p := &protocol{Decoder: NewDecoder(Options{Tools: r.Tools}), conn: conn, answered: make(chan controlResponse, 1)}
-	p.starting, p.at, p.stored = true, parsePlace(resume), resume
+	p.starting, p.hello, p.at, p.stored = true, p.answered, parsePlace(resume), resume
 	return p
 }
 
@@ -50,26 +48,13 @@ func (p *protocol) Greet(ctx context.Context, _ string) error {
 	return nil
 }
 
-// Received implements agentkit.Receiver: the first answer is that to initialize.
-func (p *protocol) Received(data json.RawMessage) {
-	if p.greeted {
-		return
-	}
-	l, err := parseLine(data)
-	if err == nil && l.Type == "control_response" && l.Response.RequestID == helloID {
-		p.greeted = true
-		p.answered <- l.Response
-	}
-}
-
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
-	line := userLine(prompt)
-	l, err := parseLine(line)
-	if err != nil || len(inputParts(l.Message.Content)) == 0 {
+	content := blocks(prompt.Message.Parts)
+	if len(content) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Claude Code can read."}
 	}
-	return line, nil
+	return userLine(prompt, content), nil
 }
 
 // Stop implements agentkit.Protocol.

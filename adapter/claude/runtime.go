@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -25,10 +24,8 @@ type Runtime struct {
 	// Args come after the ones that the protocol needs. The program refuses those that
 	// switch permission requests off.
 	Args []string
-	// Env is added to the environment, as KEY=VALUE.
+	// Env is the whole environment; nil inherits ours.
 	Env []string
-	// BaseEnv is the environment that Env is added to; ours if nil.
-	BaseEnv []string
 	// Tools says what the tools do; toolkind.Claude() if nil.
 	Tools *toolkind.Table
 	// StartTime and StopTime bound how long a start and a stop may take; 30 s
@@ -60,7 +57,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 
 func (r Runtime) spec() agentkit.Spec {
 	return agentkit.Spec{
-		Adapter: "claude", Name: "Claude Code", Command: cmp.Or(r.Command, "claude"), Env: r.environ(), Advice: advice,
+		Adapter: "claude", Name: "Claude Code", Command: cmp.Or(r.Command, "claude"), Env: r.Env, Advice: advice,
 		NotFound:  agentkit.NotFound("claude", "Claude Code", r.Command, "npm install -g @anthropic-ai/claude-code"),
 		StartTime: r.StartTime, StopTime: r.StopTime,
 	}
@@ -81,19 +78,6 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	printed, err := r.spec().Probe(ctx, r.Script...)
 	version, _, _ := strings.Cut(printed, " ")
 	return version, err
-}
-
-// environ is the agent's environment: ours, without our own settings and
-// without the marks by which Claude Code knows that it runs inside another one.
-func (r Runtime) environ() []string {
-	env := r.BaseEnv
-	if env == nil {
-		env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
-			name, _, _ := strings.Cut(kv, "=")
-			return strings.HasPrefix(name, "TRIBUTARY_") || name == "CLAUDECODE" || name == "CLAUDE_CODE_ENTRYPOINT" || name == "CLAUDE_CODE_SSE_PORT"
-		})
-	}
-	return append(slices.Clone(env), r.Env...)
 }
 
 func (r Runtime) args(cfg agent.Config, at place) []string {

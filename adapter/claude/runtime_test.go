@@ -61,7 +61,7 @@ func TestOpenFails(t *testing.T) {
 		runtime claude.Runtime
 		want    string
 	}{
-		{claude.Runtime{BaseEnv: []string{}, Command: "no-such-claude"}, "no-such-claude was not found: correct agents.claude.command"},
+		{claude.Runtime{Env: []string{}, Command: "no-such-claude"}, "no-such-claude was not found: correct agents.claude.command"},
 		{fakeRuntime(t, "crash at start"), "it ended before it was ready: exit status 7: Error: the config file is broken"},
 		{fakeRuntime(t, "not logged in"), "log in by running `claude` once in a terminal, or set ANTHROPIC_API_KEY"},
 		{mute, "did not answer within 200ms"},

@@ -131,22 +131,15 @@ func limits() map[string]limit {
 
 // turnUsage records what the turn and the session have used.
 func (d *Decoder) turnUsage(c *turn, r result) {
-	if u := r.Usage; u != nil && u.Input+u.Output+u.CacheRead+u.CacheWrite > 0 {
-		c.b.Emit(trace.Usage{
-			Scope: trace.UsageTurn, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead,
-			CacheWriteTokens: u.CacheWrite, ReasoningTokens: u.Details.Thinking, Model: d.model,
-		})
+	if u := r.Usage; u != nil && u.context() > 0 {
+		c.b.Emit(d.used(trace.UsageTurn, *u))
 	}
 	if r.CostUSD == nil && len(r.Models) == 0 {
 		return
 	}
 	total := trace.Usage{Scope: trace.UsageSession, CostUSD: r.CostUSD, ContextSize: r.Models[d.model].ContextWindow}
 	for name, m := range r.Models {
-		total.InputTokens += m.Input
-		total.OutputTokens += m.Output
-		total.CacheReadTokens += m.CacheRead
-		total.CacheWriteTokens += m.CacheWrite
-		total.ReasoningTokens += m.Thinking
+		total = total.Plus(trace.Usage{InputTokens: m.Input, OutputTokens: m.Output, CacheReadTokens: m.CacheRead, CacheWriteTokens: m.CacheWrite, ReasoningTokens: m.Thinking})
 		if len(r.Models) == 1 {
 			total.Model = name
 		}
@@ -154,10 +147,13 @@ func (d *Decoder) turnUsage(c *turn, r result) {
 	c.b.Emit(total)
 }
 
-// stepUsage is what one model call used.
-func (d *Decoder) stepUsage(u usage) trace.Usage {
+// used are tokens of the model that answers.
+func (d *Decoder) used(scope trace.UsageScope, u usage) trace.Usage {
 	return trace.Usage{
-		Scope: trace.UsageStep, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
-		ReasoningTokens: u.Details.Thinking, ContextUsed: u.Input + u.CacheRead + u.CacheWrite + u.Output, Model: d.model,
+		Scope: scope, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
+		ReasoningTokens: u.Details.Thinking, Model: d.model,
 	}
 }
+
+// context is how much of the model's context is in use after a call.
+func (u usage) context() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }

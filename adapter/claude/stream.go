@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -122,7 +123,7 @@ func (d *Decoder) stream(l line, t agent.Turns) {
 			c.b.Emit(trace.Error{Message: cmp.Or(e.Error.Message, "The model's stream reported an error."), Code: cmp.Or(e.Error.Type, "stream_error")})
 		}
 	default:
-		d.touch(t)
+		agentkit.Touch(t)
 	}
 }
 
@@ -220,7 +221,9 @@ func (d *Decoder) shut(c *turn, s *speaker, l line) {
 			m.whole = true
 		}
 		if e.Usage != nil && s.main {
-			s.b.Emit(d.stepUsage(*e.Usage))
+			used := d.used(trace.UsageStep, *e.Usage)
+			used.ContextUsed = e.Usage.context()
+			s.b.Emit(used)
 		}
 	case "message_stop":
 		if l.Abandoned != nil && !m.whole {
