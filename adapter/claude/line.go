@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -72,17 +73,13 @@ func (c *content) UnmarshalJSON(data []byte) error {
 
 // text returns the texts of the content, one a line.
 func (c content) text() string {
-	var out string
+	var texts []string
 	for _, b := range c {
-		if b.Type != "text" {
-			continue
+		if b.Type == "text" {
+			texts = append(texts, string(b.Text))
 		}
-		if out != "" {
-			out += "\n"
-		}
-		out += string(b.Text)
 	}
-	return out
+	return strings.Join(texts, "\n")
 }
 
 // block is a content block.

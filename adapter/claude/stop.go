@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -74,16 +75,8 @@ func (d *Decoder) result(data raw, t agent.Turns) error {
 
 // forget drops what cannot have an answer any more. A sub-agent's calls may.
 func (d *Decoder) forget(c *turn) {
-	for id, tc := range d.calls {
-		if tc.parent == "" {
-			delete(d.calls, id)
-		}
-	}
-	for id, a := range d.asks {
-		if a.Turn() == c.b.Turn() {
-			delete(d.asks, id)
-		}
-	}
+	maps.DeleteFunc(d.calls, func(_ string, tc *call) bool { return tc.parent == "" })
+	maps.DeleteFunc(d.asks, func(_ string, a *ask) bool { return a.Turn() == c.b.Turn() })
 }
 
 func (r result) stop(c *turn) trace.Stop {
@@ -93,7 +86,7 @@ func (r result) stop(c *turn) trace.Stop {
 	case aborted:
 		return trace.Stop{Reason: "interrupted", Outcome: trace.OutcomeCanceled}
 	case limited:
-		return trace.Stop{Reason: limit.reason, Outcome: trace.OutcomeFailed, Error: limit.sentence}
+		return trace.Stop{Reason: limit[0], Outcome: trace.OutcomeFailed, Error: limit[1]}
 	case r.IsError || strings.HasPrefix(r.Subtype, "error"):
 		reason := cmp.Or(r.TerminalReason, r.Subtype)
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: r.sentence(c, reason)}
@@ -116,11 +109,10 @@ func (r result) sentence(c *turn, reason string) string {
 	return cmp.Or(c.apiError, fmt.Sprintf("Claude Code ended the turn with an error (%s).", reason))
 }
 
-type limit struct{ reason, sentence string }
-
-// limits are the results of turns that ran into a limit of the user's own.
-func limits() map[string]limit {
-	return map[string]limit{
+// limits are the results of turns that ran into a limit of the user's own, with the
+// reason and the sentence.
+func limits() map[string][2]string {
+	return map[string][2]string{
 		"error_max_turns":      {"max_turns", "Claude Code stopped because it reached its limit of model calls."},
 		"error_max_budget_usd": {"max_budget", "Claude Code stopped because it reached its budget."},
 		"error_max_structured_output_retries": {

@@ -28,14 +28,11 @@ type system struct {
 	ErrorStatus int     `json:"error_status"`
 	Error       string  `json:"error"` // also of auth_status
 
-	// task_started, task_progress, task_updated, task_notification
+	// task_started, task_progress, task_notification
 	TaskID      string `json:"task_id"`
 	ToolUseID   string `json:"tool_use_id"`
 	Description string `json:"description"`
 	Summary     string `json:"summary"`
-	Patch       struct {
-		Status string `json:"status"`
-	} `json:"patch"`
 
 	// hook_response
 	HookName string `json:"hook_name"`
@@ -74,7 +71,7 @@ func (d *Decoder) system(l line, data raw, t agent.Turns) error {
 		agentkit.Say(t, trace.Error{Code: "retry", Message: s.retry()})
 	case "compact_boundary":
 		agentkit.Say(t, trace.Notice("compacted", "The agent has compacted the conversation to make room."))
-	case "task_started", "task_progress", "task_updated", "task_notification":
+	case "task_started", "task_progress", "task_notification": // which says more than task_updated
 		d.task(s, t)
 	case "hook_response":
 		if s.Outcome == "error" {
@@ -134,30 +131,4 @@ func (s system) retry() string {
 		cause = fmt.Sprintf("%s (HTTP %d)", cause, s.ErrorStatus)
 	}
 	return fmt.Sprintf("The model's provider answered with %s; trying again in %.1f s (%d of %d).", cause, s.RetryDelay/1000, s.Attempt, s.MaxRetries)
-}
-
-// task takes the news of a background task. Within a turn it's the sub-agent's
-// status; the end of a task is kept.
-func (d *Decoder) task(s system, t agent.Turns) {
-	d.background(s, t)
-	value := map[string]string{"task_id": s.TaskID, "tool_call_id": s.ToolUseID, "status": cmp.Or(s.Status, s.Patch.Status)}
-	switch s.Subtype {
-	case "task_started":
-		value["status"], value["description"] = "running", s.Description
-	case "task_notification":
-		value["summary"] = s.Summary
-	case "task_progress":
-		if c := d.current(t); c != nil {
-			d.about(c, s.ToolUseID).Emit(trace.Status{State: trace.StateToolCalling, Detail: s.Description})
-		}
-		return
-	case "task_updated":
-		return // task_notification says the same and more
-	}
-	p := trace.Data{Name: "task", ID: s.TaskID, Value: agentkit.Encode(value)}
-	if c := d.current(t); c != nil {
-		d.about(c, s.ToolUseID).Emit(p)
-		return
-	}
-	t.Note(p)
 }
