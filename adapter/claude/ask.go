@@ -32,10 +32,9 @@ type ask struct {
 
 // question is one of the questions of an AskUserQuestion call.
 type question struct {
-	Text    string         `json:"question"`
-	Header  string         `json:"header"`
-	Multi   bool           `json:"multiSelect"`
-	Options []trace.Choice `json:"options"`
+	Question, Header string
+	MultiSelect      bool
+	Options          []trace.Choice
 }
 
 // canUseTool takes the agent's question whether a call may run.
@@ -55,8 +54,10 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		d.wholeCall(c, s, d.tools.Call(r.ToolUseID, r.ToolName, nil), r.Input)
 	}
 	d.asks[l.RequestID] = a
-	if r.ToolName == questionTool && a.readQuestions() {
-		a.askQuestions(s.b)
+	var in struct{ Questions []question }
+	if r.ToolName == questionTool && json.Unmarshal(r.Input, &in) == nil && len(in.Questions) > 0 {
+		a.questions = in.Questions
+		a.Asked = agentkit.Ask(s.b, a.native, a.asked(), a.answered)
 		d.do(a.Effect)
 		return
 	}
@@ -74,24 +75,13 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	d.do(a.Effect)
 }
 
-func (a *ask) readQuestions() bool {
-	var in struct {
-		Questions []question `json:"questions"`
-	}
-	if json.Unmarshal(a.Input, &in) != nil || len(in.Questions) == 0 {
-		return false
-	}
-	a.questions = in.Questions
-	return true
-}
-
-// askQuestions puts the questions on record.
-func (a *ask) askQuestions(b *trace.Builder) {
+// asked are the questions as the user sees them.
+func (a *ask) asked() []trace.Question {
 	all := make([]trace.Question, len(a.questions))
 	for i, q := range a.questions {
-		all[i] = trace.Question{ToolCallID: a.ToolUseID, Header: q.Header, Text: q.Text, Choices: q.Options, Multiple: q.Multi}
+		all[i] = trace.Question{ToolCallID: a.ToolUseID, Header: q.Header, Text: q.Question, Choices: q.Options, Multiple: q.MultiSelect}
 	}
-	a.Asked = agentkit.Ask(b, a.native, all, a.answered)
+	return all
 }
 
 // withdraw cancels a request that waits for an answer.
@@ -112,22 +102,16 @@ type verdict struct {
 	Interrupt          bool   `json:"interrupt,omitempty"`
 }
 
-// verdict reads the answer; there is none in a refusal to answer.
-func (r controlResponse) verdict() (v verdict, ok bool) {
-	ok = r.Subtype == "success" && json.Unmarshal(r.Response, &v) == nil && (v.Behavior == "allow" || v.Behavior == "deny")
-	return v, ok
-}
-
 // answer takes the host's answer as it stands in a recording.
-func (d *Decoder) answer(r controlResponse) error {
+func (d *Decoder) answer(r controlResponse) {
 	a, ok := d.asks[r.RequestID]
 	if !ok {
-		return nil // an answer to something else
+		return // an answer to something else
 	}
-	v, ok := r.verdict()
-	if !ok {
-		d.withdraw(r.RequestID)
-		return nil
+	var v verdict
+	if r.Subtype != "success" || json.Unmarshal(r.Response, &v) != nil || v.Behavior != "allow" && v.Behavior != "deny" {
+		d.withdraw(r.RequestID) // a refusal to answer
+		return
 	}
 	response := trace.PermissionResponse{Outcome: trace.Selected, By: "user", Reason: v.Message, Interrupt: v.Interrupt}
 	switch {
@@ -147,20 +131,17 @@ func (d *Decoder) answer(r controlResponse) error {
 	} else {
 		a.answers(v)
 	}
-	return nil
 }
 
 // answers puts the answers to questions on record.
 func (a *ask) answers(v verdict) {
-	var in struct {
-		Answers map[string]string `json:"answers"`
-	}
-	if json.Unmarshal(orNull(v.UpdatedInput), &in) != nil || v.Behavior != "allow" {
-		in.Answers = nil
+	var in struct{ Answers map[string]string }
+	if v.Behavior == "allow" {
+		_ = json.Unmarshal(v.UpdatedInput, &in) // an input of another form answers nothing
 	}
 	values := make([][]string, len(a.questions))
 	for i, q := range a.questions {
-		if text, ok := in.Answers[q.Text]; ok {
+		if text, ok := in.Answers[q.Question]; ok {
 			values[i] = q.values(text)
 		}
 	}
@@ -169,7 +150,7 @@ func (a *ask) answers(v verdict) {
 
 // values takes apart an answer that chose more than one label.
 func (q question) values(said string) []string {
-	if !q.Multi {
+	if !q.MultiSelect {
 		return []string{said}
 	}
 	chosen := strings.Split(said, ", ")

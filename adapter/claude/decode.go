@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -68,16 +69,16 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	if m.Dir == agent.Err {
 		return nil, nil
 	}
-	l, err := parseLine(m.Data)
-	if err != nil {
+	var l line
+	if err := json.Unmarshal(m.Data, &l); err != nil {
 		return nil, fmt.Errorf("claude: a line that is not of its protocol was skipped: %w", err)
 	}
 	d.effects = nil
 	if m.Dir == agent.In {
-		err = d.told(l, t)
-		return d.effects, err
+		d.told(l, t)
+		return d.effects, nil
 	}
-	err = d.said(l, m.Data, t)
+	err := d.said(l, m.Data, t)
 	if token := d.Token(); token != "" && token != d.stored && !d.starting {
 		d.stored = token
 		d.do(agent.Resume{Token: token})
@@ -88,20 +89,17 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 func (d *Decoder) do(effects ...agent.Effect) { d.effects = append(d.effects, effects...) }
 
 // told takes what the host wrote.
-func (d *Decoder) told(l line, t agent.Turns) error {
+func (d *Decoder) told(l line, t agent.Turns) {
 	switch l.Type {
 	case "user":
 		d.prompt(l, t)
 	case "control_response":
-		return d.answer(l.Response)
+		d.answer(l.Response)
 	case "control_request":
-		if l.Request.Subtype == "interrupt" {
-			if cur := d.current(t); cur != nil {
-				cur.interrupted = true
-			}
+		if c := d.current(t); c != nil && l.Request.Subtype == "interrupt" {
+			c.interrupted = true
 		}
 	}
-	return nil
 }
 
 // said takes what the agent wrote.

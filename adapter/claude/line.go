@@ -189,10 +189,3 @@ type controlResponse struct {
 	Error     raw    `json:"error"`
 	Response  raw    `json:"response"`
 }
-
-// parseLine reads one line.
-func parseLine(data []byte) (line, error) {
-	var l line
-	err := json.Unmarshal(data, &l)
-	return l, err
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -15,7 +16,7 @@ type protocol struct {
 	*Decoder
 	conn     agentkit.Conn
 	answered chan controlResponse // to initialize
-	requests int                  // our requests so far, for ids; guarded by the session
+	requests atomic.Int64         // so far, for ids
 }
 
 var (
@@ -62,12 +63,7 @@ func (p *protocol) Stop() json.RawMessage { return p.request(raw(`{"subtype":"in
 
 // request makes a request with an id of its own.
 func (p *protocol) request(body raw) json.RawMessage {
-	var id int
-	p.conn.Session().Do(func() {
-		p.requests++
-		id = p.requests
-	})
-	return request(fmt.Sprintf("gateway-%d", id), body)
+	return request(fmt.Sprintf("gateway-%d", p.requests.Add(1)), body)
 }
 
 // Controls implements agent.Controllable.

@@ -66,7 +66,7 @@ func (a *ask) answered(all []trace.Answer) json.RawMessage {
 	answers := map[string]string{}
 	for i, answer := range all {
 		if answer.Outcome == trace.Selected {
-			answers[a.questions[i].Text] = strings.Join(answer.Values, ", ")
+			answers[a.questions[i].Question] = strings.Join(answer.Values, ", ")
 		}
 	}
 	input := map[string]raw{}
