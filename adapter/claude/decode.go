@@ -19,7 +19,7 @@ type Options struct {
 // Decoder reads the stream-json protocol of one session.
 type Decoder struct {
 	tools toolkind.Table
-	at    place // where the conversation stands
+	at    agentkit.Place // where the conversation stands
 	model string
 
 	// starting is set until the agent is ready: what it says before that belongs
@@ -62,7 +62,7 @@ var _ agent.Decoder = (*Decoder)(nil)
 
 // Token is where the conversation stands and can be resumed: its id, and the
 // newest message of it; "" until the agent has told the id.
-func (d *Decoder) Token() string { return d.at.token() }
+func (d *Decoder) Token() string { return d.at.Token() }
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
@@ -104,11 +104,11 @@ func (d *Decoder) told(l line, t agent.Turns) {
 
 // said takes what the agent wrote.
 func (d *Decoder) said(l line, data raw, t agent.Turns) error {
-	if l.SessionID != "" && l.SessionID != d.at.conversation {
-		d.at = place{conversation: l.SessionID}
+	if l.SessionID != "" && l.SessionID != d.at.Conversation {
+		d.at = agentkit.Place{Conversation: l.SessionID}
 	}
 	if l.UUID != "" && l.Parent == "" && (l.Type == "assistant" || l.Type == "user") {
-		d.at.message = l.UUID
+		d.at.Moment = l.UUID
 	}
 	switch l.Type {
 	case "stream_event":

@@ -13,6 +13,9 @@ import (
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
+// name is the agent's name in sentences.
+const name = "Claude Code"
+
 // Runtime runs Claude Code, one process for each session. The zero value runs
 // the claude of the PATH with our own environment.
 type Runtime struct {
@@ -40,7 +43,7 @@ var (
 )
 
 // Rewinds implements agent.Rewinder.
-func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(token).message != "" }
+func (r Runtime) Rewinds(token string) bool { return agentkit.Rewinds(token) }
 
 // Open implements agent.Runtime. If the agent no longer knows the conversation,
 // Open begins a new one. If the agent does not find its place in the conversation,
@@ -50,15 +53,15 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		return nil, err
 	}
 	spec := r.spec()
-	spec.Args = func(resume string) []string { return r.args(cfg, parsePlace(resume)) }
+	spec.Args = func(resume string) []string { return r.args(cfg, agentkit.ParsePlace(resume)) }
 	spec.New = func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) }
 	return agentkit.Open(ctx, host, cfg, spec)
 }
 
 func (r Runtime) spec() agentkit.Spec {
 	return agentkit.Spec{
-		Adapter: "claude", Name: "Claude Code", Command: cmp.Or(r.Command, "claude"), Env: r.Env, Advice: advice,
-		NotFound:  agentkit.NotFound("claude", "Claude Code", r.Command, "npm install -g @anthropic-ai/claude-code"),
+		Adapter: "claude", Name: name, Command: cmp.Or(r.Command, "claude"), Env: r.Env, Advice: advice,
+		NotFound:  agentkit.NotFound("claude", name, r.Command, "npm install -g @anthropic-ai/claude-code"),
 		StartTime: r.StartTime, StopTime: r.StopTime,
 	}
 }
@@ -80,12 +83,12 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	return version, err
 }
 
-func (r Runtime) args(cfg agent.Config, at place) []string {
+func (r Runtime) args(cfg agent.Config, at agentkit.Place) []string {
 	args := append(slices.Clone(r.Script),
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--permission-prompt-tool", "stdio",
 	)
-	args = append(args, at.args()...)
+	args = append(args, resume(at)...)
 	if cfg.Model != "" {
 		args = append(args, "--model", cfg.Model)
 	}
