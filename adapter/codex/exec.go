@@ -19,27 +19,28 @@ func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 		Item    execItem
 		Message string
 		Error   turnError
-		Usage   *execUsage
+		Usage   *struct {
+			Input      int64 `json:"input_tokens"`
+			Cached     int64 `json:"cached_input_tokens"`
+			CacheWrite int64 `json:"cache_write_input_tokens"`
+			Output     int64 `json:"output_tokens"`
+			Reasoning  int64 `json:"reasoning_output_tokens"`
+		}
 	}
 	if err := json.Unmarshal(data, &l); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
 	}
-	switch kind {
-	case "thread.started":
+	c := d.current()
+	switch {
+	case kind == "thread.started":
 		d.thread = l.Thread
 		return nil
-	case "turn.started":
+	case kind == "turn.started":
 		d.begin(t.Begin(agent.TurnInfo{Reason: "exec"}), d.thread)
 		return nil
-	case "item.started", "item.updated", "item.completed", "turn.completed", "turn.failed", "error":
-	default:
-		return fmt.Errorf("%s: %w", kind, agent.ErrUnknownEvent)
-	}
-	c := d.current()
-	if c == nil {
+	case c == nil:
 		return nil
-	}
-	if c.fault != "" && kind != "turn.failed" { // the last error comes again with turn.failed
+	case c.fault != "" && kind != "turn.failed": // the last error comes again with turn.failed
 		c.b.Emit(trace.Error{Code: "retry", Message: c.fault})
 		c.fault = ""
 	}
@@ -47,26 +48,16 @@ func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 	case "error":
 		c.fault = turnError{Message: l.Message}.sentence()
 	case "turn.completed", "turn.failed":
-		if l.Usage != nil {
-			c.spent = trace.Usage{
-				Scope: trace.UsageTurn, InputTokens: l.Usage.Input, OutputTokens: l.Usage.Output, CacheReadTokens: l.Usage.Cached,
-				CacheWriteTokens: l.Usage.CacheWrite, ReasoningTokens: l.Usage.Reasoning,
-			}
+		if u := l.Usage; u != nil {
+			c.spent = tokens{InputTokens: u.Input, CachedInputTokens: u.Cached, CacheWriteInputTokens: u.CacheWrite, OutputTokens: u.Output, ReasoningOutputTokens: u.Reasoning}.usage(trace.UsageTurn)
 		}
 		d.end(c, turnWire{Status: strings.TrimPrefix(kind, "turn."), Error: &l.Error})
-	default:
+	case "item.started", "item.updated", "item.completed":
 		return d.execItem(c, l.Item, kind == "item.completed")
+	default:
+		return fmt.Errorf("%s: %w", kind, agent.ErrUnknownEvent)
 	}
 	return nil
-}
-
-// execUsage counts tokens.
-type execUsage struct {
-	Input      int64 `json:"input_tokens"`
-	Cached     int64 `json:"cached_input_tokens"`
-	CacheWrite int64 `json:"cache_write_input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	Reasoning  int64 `json:"reasoning_output_tokens"`
 }
 
 // execItem is an item, with the fields that have other names or are only here.

@@ -97,13 +97,16 @@ func (p *protocol) path(what string) string { return "/session/" + p.Place() + "
 
 // Prompt implements agentkit.RemoteProtocol.
 func (p *protocol) Prompt(prompt agent.Prompt) (agentkit.Call, error) {
-	parts := []map[string]string{}
+	var parts []map[string]string
 	for _, part := range prompt.Message.Parts {
-		switch part.Type {
-		case trace.InputText:
+		file := agentkit.Attached(part)
+		switch {
+		case part.Type == trace.InputText:
 			parts = append(parts, map[string]string{"type": "text", "text": part.Text})
-		case trace.InputFile:
-			parts = append(parts, map[string]string{"type": "file", "mime": part.MediaType, "url": part.URL, "filename": part.Filename})
+		case file.Inline || file.OnWeb():
+			parts = append(parts, map[string]string{"type": "file", "mime": file.Media, "url": part.URL, "filename": part.Filename})
+		default: // the server would read a file of its machine, and ask nobody
+			parts = append(parts, map[string]string{"type": "text", "text": file.Text()})
 		}
 	}
 	if len(parts) == 0 {
