@@ -19,20 +19,17 @@ type answer struct {
 	usage   trace.Usage
 	finish  string // in the endpoint's words
 	refused bool
-	spoken  bool // something is on record, so the call cannot be tried again
-	open    rune // the part that is open: a text, a thought, or none
+	spoken  bool       // something is on record, so the call cannot be tried again
+	open    trace.Kind // of the part that is open; "" if none is
 	calls   []*growing
 }
 
-const (
-	aText    = 't'
-	aThought = 'r'
-	partKey  = "part" // names each part: a part that has ended frees its name
-)
+// partKey names each part: a part that has ended frees its name.
+const partKey = "part"
 
 func (a *answer) text(delta string) {
 	if delta != "" {
-		a.begin(aText)
+		a.begin(trace.KindMessage)
 		a.said.Text += delta
 		a.b.MessageDelta(partKey, delta)
 	}
@@ -45,20 +42,20 @@ func (a *answer) refusal(delta string) {
 
 func (a *answer) thought(delta string) {
 	if delta != "" {
-		a.begin(aThought)
+		a.begin(trace.KindThought)
 		a.said.Thoughts[len(a.said.Thoughts)-1].Text += delta
 		a.b.ThoughtDelta(partKey, delta)
 	}
 }
 
 // begin makes sure that a part of the kind is open.
-func (a *answer) begin(kind rune) {
+func (a *answer) begin(kind trace.Kind) {
 	if a.open == kind {
 		return
 	}
 	a.endPart("")
 	a.open, a.spoken = kind, true
-	if kind == aThought {
+	if kind == trace.KindThought {
 		a.said.Thoughts = append(a.said.Thoughts, toolloop.Thought{})
 	}
 }
@@ -67,16 +64,16 @@ func (a *answer) begin(kind rune) {
 // keep to itself.
 func (a *answer) endPart(signature string) {
 	switch {
-	case a.open == aText:
+	case a.open == trace.KindMessage:
 		a.b.MessageEnd(partKey)
-	case a.open == aThought:
+	case a.open == trace.KindThought:
 		a.b.ThoughtEnd(partKey, signature)
 		a.said.Thoughts[len(a.said.Thoughts)-1].Signature = signature
 	case signature != "":
 		a.b.Thought(partKey, "", signature)
 		a.said.Thoughts = append(a.said.Thoughts, toolloop.Thought{Signature: signature})
 	}
-	a.open = 0
+	a.open = ""
 }
 
 // close ends what is open.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -42,10 +43,7 @@ func (m *model) report(b *trace.Builder) {
 }
 
 func (p Prices) cost(u trace.Usage) *float64 {
-	cached := p.CachedInput
-	if cached == 0 {
-		cached = p.Input
-	}
+	cached := cmp.Or(p.CachedInput, p.Input)
 	usd := (float64(u.InputTokens-u.CacheReadTokens)*p.Input + float64(u.CacheReadTokens)*cached + float64(u.OutputTokens)*p.Output) / 1e6
 	return &usd
 }
