@@ -30,6 +30,7 @@ type Decoder struct {
 
 	prompted bool           // a prompt was seen
 	echoes   bool           // prompts are known from their echo only
+	echoing  bool           // the agent echoes prompts
 	prompts  int            // prompts so far, for ids
 	waiting  []trace.Prompt // prompts whose turn has not begun
 
@@ -145,6 +146,8 @@ type turn struct {
 	b *trace.Builder
 	// prompt is set when somebody asked for the turn.
 	prompt bool
+	// echoed is set when the agent has taken the prompt up.
+	echoed bool
 	// began is set once the agent itself, not a sub-agent, has said something.
 	began       bool
 	shown       bool // a text of the agent itself

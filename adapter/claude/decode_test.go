@@ -53,9 +53,17 @@ func told(content string) string {
 	return out(`{"type":"user","message":{"role":"user","content":` + content + `}}`)
 }
 
+// echo is what the agent says when it takes a prompt up.
+func echo(text string) string {
+	return out(fmt.Sprintf(`{"type":"user","isReplay":true,"message":{"role":"user","content":%q}}`, text))
+}
+
 const (
 	text0 = `{"type":"text","text":""}`
 	done  = `{"dir":"out","msg":{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","stop_reason":"end_turn"}}`
+	// reported ends the agent's work on the report of a background task.
+	reported = `{"dir":"out","msg":{"type":"result","subtype":"success","is_error":false,"num_turns":1,"queued_turn_count":0,"terminal_reason":"completed","stop_reason":"end_turn","origin":{"kind":"task-notification"}}}`
+
 	hello = `{"dir":"in","msg":{"type":"user","message":{"role":"user","content":"hi"}}}`
 )
 

@@ -157,6 +157,20 @@ func TestEnds(t *testing.T) {
 			out(`{"type":"result","subtype":"success","is_error":false,"num_turns":0,"queued_turn_count":0,"result":"","origin":{"kind":"task-notification"}}`),
 			said("a", `{"type":"text","text":"1"}`), done,
 		}, []string{"prompt hi", "reply prompt", "text 1", "stop completed end_turn"}},
+		{"a background task's report that comes before the answer", []string{
+			hello, echo("hi"), said("a", `{"type":"text","text":"1"}`), done, in(`{"type":"user","message":{"content":"again"}}`),
+			said("b", `{"type":"text","text":"the task is done"}`), reported, echo("again"), said("c", `{"type":"text","text":"2"}`), done,
+		}, []string{
+			"prompt hi", "reply prompt", "text 1", "stop completed end_turn",
+			"prompt again", "reply prompt", "text the task is done", "text 2", "stop completed end_turn",
+		}},
+		{"a prompt that the agent takes up with the report of a background task", []string{
+			hello, echo("hi"), said("a", `{"type":"text","text":"1"}`), done, in(`{"type":"user","message":{"content":"again"}}`),
+			out(`{"type":"user","isReplay":true,"origin":{"kind":"task-notification"},"message":{"content":"<task-notification>"}}`), echo("again"), said("b", `{"type":"text","text":"2"}`), reported,
+		}, []string{
+			"prompt hi", "reply prompt", "text 1", "stop completed end_turn",
+			"prompt again", "reply prompt", "text 2", "stop completed end_turn",
+		}},
 		{"prompts that are echoed", []string{
 			out(`{"type":"user","isReplay":true,"message":{"content":"hi"}}`), said("a", `{"type":"text","text":"1"}`), done,
 			out(`{"type":"user","isReplay":true,"message":{"content":"<local-command-stdout>x</local-command-stdout>"}}`),

@@ -25,7 +25,8 @@ type line struct {
 	// assistant, user
 	Message    message `json:"message"`
 	Synthetic  bool    `json:"isSynthetic"`
-	Replay     bool    `json:"isReplay"`
+	Replay     bool    `json:"isReplay"` // an echo, sent when the agent takes the message up
+	Origin     origin  `json:"origin"`
 	IsAPIError bool    `json:"is_api_error_message"`
 	Error      raw     `json:"error"`
 
@@ -38,6 +39,14 @@ type line struct {
 	Request   controlRequest  `json:"request"`
 	Response  controlResponse `json:"response"`
 }
+
+// origin is where a message or a result comes from, if no person asked for it.
+type origin struct {
+	Kind string `json:"kind"`
+}
+
+// backgroundTask is the origin of a report of a background task.
+const backgroundTask = "task-notification"
 
 // raw is JSON that is looked at later, or never.
 type raw = json.RawMessage

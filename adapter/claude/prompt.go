@@ -28,18 +28,21 @@ func (d *Decoder) prompt(l line, t agent.Turns) {
 	}
 }
 
-// replayed takes the agent's echo of a user's message, which is all there is of
-// it when the recording has the output only.
+// replayed takes the agent's echo of a user's message. A recording of the output
+// alone has nothing else of the message.
 func (d *Decoder) replayed(l line, t agent.Turns) {
-	if d.prompted && !d.echoes {
-		return
-	}
 	text := strings.TrimSpace(l.Message.Content.text())
-	if strings.HasPrefix(text, "<local-command-") || strings.HasPrefix(text, "<command-") {
+	if l.Origin.Kind == backgroundTask || strings.HasPrefix(text, "<local-command-") || strings.HasPrefix(text, "<command-") {
 		return
 	}
-	d.echoes = true
-	d.prompt(l, t)
+	if !d.prompted || d.echoes {
+		d.echoes = true
+		d.prompt(l, t)
+	}
+	d.echoing = true
+	if c := d.current(t); c != nil {
+		c.echoed = true
+	}
 }
 
 func inputParts(c content) []trace.InputPart {

@@ -86,7 +86,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 func (r Runtime) args(cfg agent.Config, at agentkit.Place) []string {
 	args := append(slices.Clone(r.Script),
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
-		"--include-partial-messages", "--permission-prompt-tool", "stdio",
+		"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio",
 	)
 	args = append(args, resume(at)...)
 	if cfg.Model != "" {

@@ -25,9 +25,7 @@ type result struct {
 	CostUSD        *float64              `json:"total_cost_usd"`
 	Models         map[string]modelUsage `json:"modelUsage"`
 	Queued         int                   `json:"queued_turn_count"`
-	Origin         struct {
-		Kind string `json:"kind"`
-	} `json:"origin"`
+	Origin         origin                `json:"origin"`
 }
 
 // modelUsage counts what the session has used of a model so far.
@@ -65,8 +63,8 @@ func (d *Decoder) result(data raw, t agent.Turns) error {
 		}
 	}
 	d.turnUsage(c, r)
-	if c.prompt && r.Origin.Kind == "task-notification" && (r.Queued > 0 || r.NumTurns == 0) {
-		return nil // a background task's turn, or word that it is lost, came between a prompt and its own
+	if c.prompt && r.Origin.Kind == backgroundTask && (r.Queued > 0 || r.NumTurns == 0 || d.echoing && !c.echoed) {
+		return nil // the agent has worked on a report of a background task, and not yet on the prompt
 	}
 	d.forget(c)
 	c.b.End(stop)

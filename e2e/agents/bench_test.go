@@ -110,15 +110,16 @@ func (b *bench) call(method, path string, body any) string {
 	return string(text)
 }
 
-// prompt sends a prompt as a stock client does; the tests read the answer from the
-// records.
-func (b *bench) prompt(text string) {
+// prompt sends a prompt as a stock client does and returns the id of its message; the
+// tests read the answer from the records.
+func (b *bench) prompt(text string) (id string) {
 	b.Helper()
+	id = fmt.Sprintf("u%d", time.Now().UnixNano())
 	ctx, cancel := context.WithCancel(b.Context())
 	res, err := b.request(ctx, http.MethodPost, "/api/chat", map[string]any{
 		"id": b.session, "trigger": "submit-message",
 		"messages": []any{map[string]any{
-			"id": fmt.Sprintf("u%d", time.Now().UnixNano()), "role": "user", "parts": []any{map[string]any{"type": "text", "text": text}},
+			"id": id, "role": "user", "parts": []any{map[string]any{"type": "text", "text": text}},
 		}},
 	}, "text/event-stream")
 	if err != nil {
@@ -138,6 +139,7 @@ func (b *bench) prompt(text string) {
 		res.Body.Close()
 	}()
 	b.Cleanup(func() { cancel(); <-done })
+	return id
 }
 
 func (b *bench) path(end string) string { return "/api/sessions/" + b.session + end }
@@ -150,11 +152,13 @@ func (b *bench) mark() uint64 {
 }
 
 // turn sends a prompt and reads its turn; watch is called with each record, the
-// provisional ones too, until the turn has ended.
+// provisional ones too, until the turn has ended. An agent may have a turn of its own
+// in between, as when a sub-agent in the background ends: watch sees that turn too, and
+// the result does not hold it.
 func (b *bench) turn(prompt string, limit time.Duration, watch func(trace.Payload)) (turn []trace.Record, err error) {
 	b.Helper()
 	after := b.mark()
-	b.prompt(prompt)
+	prompted, current := b.prompt(prompt), ""
 	ctx, cancel := context.WithTimeout(b.Context(), limit)
 	defer cancel()
 	res, err := b.request(ctx, http.MethodGet, b.path("/trace?deltas=1&after="+strconv.FormatUint(after, 10)), nil, "text/event-stream")
@@ -183,8 +187,16 @@ func (b *bench) turn(prompt string, limit time.Duration, watch func(trace.Payloa
 			watch(r.Payload)
 		}
 		if !trace.Provisional(r.Payload) {
-			turn = append(turn, r)
 			b.seen = append(b.seen, r)
+		}
+		if p, ok := r.Payload.(trace.Prompt); ok && p.Message.ID == prompted {
+			current = r.Turn
+		}
+		if current == "" || r.Turn != current {
+			continue
+		}
+		if !trace.Provisional(r.Payload) {
+			turn = append(turn, r)
 		}
 		if _, end := r.Payload.(trace.Stop); end {
 			return turn, nil

@@ -22,7 +22,7 @@ import (
 // flags with which a host starts Claude Code.
 var flags = []string{
 	"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
-	"--include-partial-messages", "--permission-prompt-tool", "stdio",
+	"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio",
 }
 
 // A session is one process of Claude Code and its recording.

@@ -18,6 +18,7 @@ const agent = query({
   prompt: host.messages(),
   options: {
     includePartialMessages: true,
+    extraArgs: { 'replay-user-messages': null },
     settingSources: [],
     resume: value('resume'),
     resumeSessionAt: value('resume-session-at'),
