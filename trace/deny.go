@@ -10,21 +10,6 @@ const (
 	refusedByTime   = "Nobody answered in time."
 )
 
-// Refusal says why a call may not run, for the agent: the reason that was given, or how
-// the request ended.
-func (r PermissionResponse) Refusal() string {
-	switch {
-	case r.Reason != "":
-		return r.Reason
-	case r.Outcome == Expired:
-		return "Nobody answered the permission request in time."
-	case r.Outcome == Canceled:
-		return "The permission request was withdrawn."
-	default:
-		return "The user denied permission."
-	}
-}
-
 // Denied ends a call that was refused. Without a reason, the reason is that of the
 // refusal on record.
 func (b *Builder) Denied(toolCallID, reason string) {

@@ -17,6 +17,12 @@ type Preset struct {
 	Keys map[string]string
 	// LooseModes are the modes in which the agent acts without asking.
 	LooseModes []string
+	// LooseCommands are the agent's own commands that can switch its permission requests
+	// off, or widen what it may do. A prompt that is one of them is refused.
+	LooseCommands []string
+	// Mentions says that the agent reads the files that a prompt mentions with @, and asks
+	// nobody.
+	Mentions bool
 	// Mode is the mode in which sessions begin, if the agent's own would not ask.
 	Mode string
 	// MissingIsEmpty answers that a file that does not exist is empty. The agent does not
@@ -40,7 +46,7 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic},
 			Title:  "Claude Agent", Login: "run `claude` once in a terminal, or set ANTHROPIC_API_KEY",
-			LooseModes: []string{"bypassPermissions"},
+			LooseModes: []string{"bypassPermissions"}, LooseCommands: []string{"config", "settings"}, Mentions: true,
 		},
 		{
 			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai},
@@ -59,6 +65,8 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot", Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}},
 			Title:  "GitHub Copilot", Login: "run `copilot` and /login in a terminal, or set COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL",
+			LooseModes:    []string{"https://agentclientprotocol.com/protocol/session-modes#autopilot"},
+			LooseCommands: []string{"allow-all", "yolo", "permissions", "autopilot", "add-dir", "cwd", "cd", "mcp", "plugin", "extensions", "sandbox", "config", "settings", "remote", "share"},
 		},
 		{
 			Preset: agent.Preset{Name: "kimi", Command: "kimi", Args: []string{"acp"}, Install: "npm install -g @moonshot-ai/kimi-code", Environ: []string{"KIMI_*", "MOONSHOT_API_KEY"}},

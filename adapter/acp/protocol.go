@@ -263,6 +263,12 @@ func (p *protocol) Controls() agent.Controls {
 
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
+	if err := agentkit.RefuseCommands(prompt.Message, p.runtime.Preset.looseCommands()); err != nil {
+		return nil, err
+	}
+	if p.runtime.Preset.Mentions || p.runtime.Preset.Name == "" {
+		prompt = agentkit.WithoutMentions(prompt, p.conn.Host().Files().Contains)
+	}
 	content := blocks(prompt.Message.Parts, p.hello())
 	if len(content) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that the agent can read."}

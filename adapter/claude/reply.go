@@ -25,7 +25,7 @@ func refusalLine(native string) json.RawMessage {
 // permitted encodes the answer to a permission request.
 func (a *ask) permitted(r trace.PermissionResponse) json.RawMessage {
 	if !r.Allowed() {
-		return answerLine(a.native, verdict{Behavior: "deny", Message: r.Refusal(), Interrupt: r.Interrupt})
+		return answerLine(a.native, verdict{Behavior: "deny", Message: agentkit.Refusal(r), Interrupt: r.Interrupt})
 	}
 	v := verdict{Behavior: "allow", UpdatedInput: a.Input}
 	if len(r.UpdatedInput) > 0 {

@@ -149,7 +149,7 @@ func reply(r trace.PermissionResponse) permissionReply {
 	case r.Interrupt:
 		return permissionReply{Reply: "reject"}
 	}
-	return permissionReply{Reply: "reject", Message: r.Refusal()}
+	return permissionReply{Reply: "reject", Message: agentkit.Refusal(r)}
 }
 
 // allowed takes the answer to a permission request, from a user or from another client.

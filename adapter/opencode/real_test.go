@@ -143,7 +143,7 @@ func TestRealPermissions(t *testing.T) {
 	if results := agenttest.Each[trace.ToolResult](events); stop.Outcome != trace.OutcomeCompleted || exists("denied") || results[0].Status != trace.ToolDenied {
 		t.Errorf("denied: %+v in\n%s", stop, kinds(events))
 	}
-	if !strings.Contains(agenttest.Said(events), "denied permission") {
+	if !strings.Contains(agenttest.Said(events), "it was denied") {
 		t.Errorf("the model was not told of the denial: %q", agenttest.Said(events))
 	}
 	host.OnPermit = choose("always")

@@ -17,7 +17,7 @@ type agentsCommand struct {
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
-// standing is what is known of an agent.
+// standing says whether an agent can start here.
 type standing struct {
 	Name    string `json:"name"`
 	Adapter string `json:"adapter"`
@@ -26,7 +26,7 @@ type standing struct {
 	Ready   bool   `json:"ready"`
 	// Problem says why the agent cannot start here.
 	Problem string `json:"problem,omitempty"`
-	// Warnings say by what the agent may act without asking.
+	// Warnings name the settings by which the agent may act without asking.
 	Warnings []string `json:"warnings,omitempty"`
 }
 

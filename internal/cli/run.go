@@ -67,7 +67,7 @@ func (r *runCommand) turn(ctx context.Context, cfg setup, text string, p *progra
 	return outcome(stop)
 }
 
-// text returns what to ask.
+// text returns the prompt.
 func (r *runCommand) text(stdin io.Reader) (string, error) {
 	text := r.Prompt
 	if text == "-" {

@@ -106,9 +106,8 @@ func (s Store) install(ctx context.Context, p Package, home string) error {
 			return fmt.Errorf("the folder for agents cannot be written, set %s to another: %w", DirVariable, err)
 		}
 	}
-	// Not "npm ci": it refuses a lock that lacks a package for another platform, and
-	// not every registry has them all. npm installs the packages of the lock at the
-	// versions that the lock names.
+	// "npm ci" refuses a lock that lacks a package for another platform, and not every
+	// registry has all packages. "npm install" installs the versions that the lock names.
 	get := exec.CommandContext(ctx, npm, "install", "--prefix", fresh, "--no-audit", "--no-fund",
 		"--ignore-scripts=false", "--loglevel=error")
 	get.Dir = fresh
