@@ -19,7 +19,7 @@ type Options struct {
 // Decoder reads the stream-json protocol of one session.
 type Decoder struct {
 	tools toolkind.Table
-	at    agentkit.Place // where the conversation stands
+	at    agentkit.Bookmark // where the conversation stands
 	model string
 
 	// starting is set until the agent is ready: what it says before that belongs
@@ -106,7 +106,7 @@ func (d *Decoder) told(l line, t agent.Turns) {
 // said takes what the agent wrote.
 func (d *Decoder) said(l line, data raw, t agent.Turns) error {
 	if l.SessionID != "" && l.SessionID != d.at.Conversation {
-		d.at = agentkit.Place{Conversation: l.SessionID}
+		d.at = agentkit.Bookmark{Conversation: l.SessionID}
 	}
 	if l.UUID != "" && l.Parent == "" && (l.Type == "assistant" || l.Type == "user") {
 		d.at.Moment = l.UUID

@@ -12,7 +12,7 @@ import (
 // ones that a session goes back to.
 
 // resume makes Claude Code begin at a place.
-func resume(at agentkit.Place) (args []string) {
+func resume(at agentkit.Bookmark) (args []string) {
 	if at.Conversation != "" {
 		args = append(args, "--resume", at.Conversation)
 	}
@@ -24,12 +24,12 @@ func resume(at agentkit.Place) (args []string) {
 
 // elsewhere is the nearest place when Claude Code does not find one, judged by what it
 // said when it ended, and what to tell the user.
-func elsewhere(at agentkit.Place, said string) (next agentkit.Place, notice trace.Error, ok bool) {
+func elsewhere(at agentkit.Bookmark, said string) (next agentkit.Bookmark, notice trace.Error, ok bool) {
 	switch {
 	case at.Conversation != "" && strings.Contains(said, "No conversation found"):
-		return agentkit.Place{}, agentkit.SessionLost(name), true
+		return agentkit.Bookmark{}, agentkit.SessionLost(name), true
 	case at.Moment != "" && (strings.Contains(said, "No message found") || strings.Contains(said, "resume-session-at")): // or a version without the flag
-		return agentkit.Place{Conversation: at.Conversation}, agentkit.PlaceLost(name), true
+		return agentkit.Bookmark{Conversation: at.Conversation}, agentkit.PlaceLost(name), true
 	}
-	return agentkit.Place{}, trace.Error{}, false
+	return agentkit.Bookmark{}, trace.Error{}, false
 }

@@ -26,7 +26,7 @@ var (
 
 func (r Runtime) protocol(conn agentkit.Conn, resume string) *protocol {
 	p := &protocol{Decoder: NewDecoder(Options{Tools: r.Tools}), conn: conn, answered: make(chan controlResponse, 1)}
-	p.starting, p.hello, p.at, p.stored = true, p.answered, agentkit.ParsePlace(resume), resume
+	p.starting, p.hello, p.at, p.stored = true, p.answered, agentkit.ParseBookmark(resume), resume
 	return p
 }
 
@@ -94,7 +94,7 @@ func (p *protocol) Controls() agent.Controls {
 
 // Relocate implements agentkit.Relocator.
 func (p *protocol) Relocate(resume, stderr string) (next string, notice trace.Error, ok bool) {
-	at, notice, ok := elsewhere(agentkit.ParsePlace(resume), stderr+"\n"+p.startError)
+	at, notice, ok := elsewhere(agentkit.ParseBookmark(resume), stderr+"\n"+p.startError)
 	return at.Token(), notice, ok
 }
 

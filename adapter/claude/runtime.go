@@ -53,7 +53,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		return nil, err
 	}
 	spec := r.spec()
-	spec.Args = func(resume string) []string { return r.args(cfg, agentkit.ParsePlace(resume)) }
+	spec.Args = func(resume string) []string { return r.args(cfg, agentkit.ParseBookmark(resume)) }
 	spec.New = func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) }
 	return agentkit.Open(ctx, host, cfg, spec)
 }
@@ -83,7 +83,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	return version, err
 }
 
-func (r Runtime) args(cfg agent.Config, at agentkit.Place) []string {
+func (r Runtime) args(cfg agent.Config, at agentkit.Bookmark) []string {
 	args := append(slices.Clone(r.Script),
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio",

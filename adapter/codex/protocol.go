@@ -68,7 +68,7 @@ func (p *protocol) Greet(ctx context.Context, resume string) error {
 	if err := p.loggedIn(ctx); err != nil {
 		return err
 	}
-	if err := p.open(ctx, agentkit.ParsePlace(resume)); err != nil {
+	if err := p.open(ctx, agentkit.ParseBookmark(resume)); err != nil {
 		return fmt.Errorf("codex: %w", err)
 	}
 	p.conn.Session().Go(p.models)
@@ -92,7 +92,7 @@ func (p *protocol) loggedIn(ctx context.Context) error {
 }
 
 // open resumes the conversation, or begins one.
-func (p *protocol) open(ctx context.Context, at agentkit.Place) error {
+func (p *protocol) open(ctx context.Context, at agentkit.Bookmark) error {
 	cfg := p.conn.Config()
 	params := object{"cwd": cfg.Cwd, "approvalPolicy": p.settings.Approval, "sandbox": p.settings.Sandbox}
 	if model := *p.model.Load(); model != "" {
@@ -119,7 +119,7 @@ func (p *protocol) open(ctx context.Context, at agentkit.Place) error {
 }
 
 // goBack removes the turns after a place from the conversation.
-func (p *protocol) goBack(ctx context.Context, at agentkit.Place) error {
+func (p *protocol) goBack(ctx context.Context, at agentkit.Bookmark) error {
 	if at.Moment == "" {
 		return nil
 	}

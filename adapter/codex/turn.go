@@ -93,7 +93,7 @@ func (d *Decoder) started(p params, t agent.Turns) {
 			})})
 		}
 	}
-	d.do(agent.Resume{Token: agentkit.Place{Conversation: d.thread, Moment: p.Turn.ID}.Token()})
+	d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.thread, Moment: p.Turn.ID}.Token()})
 }
 
 // completed takes the end of a turn. The items that come with it repeat what is known.

@@ -53,7 +53,7 @@ func (d *Decoder) message(i info, t agent.Turns) {
 	}
 	m.info = i
 	if ours && i.Time.Completed > 0 {
-		d.do(agent.Resume{Token: agentkit.Place{Conversation: d.session, Moment: i.ID}.Token()})
+		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.session, Moment: i.ID}.Token()})
 	}
 }
 

@@ -54,7 +54,7 @@ func (p *protocol) Greet(ctx context.Context) error {
 
 // locate finds the conversation, and goes back if the token names an earlier moment.
 func (p *protocol) locate(ctx context.Context, settings map[string]any) error {
-	at := agentkit.ParsePlace(p.remote.Token())
+	at := agentkit.ParseBookmark(p.remote.Token())
 	var found info
 	if at.Conversation != "" {
 		err := p.remote.Exchange(ctx, http.MethodPatch, "/session/"+at.Conversation, settings, &found)

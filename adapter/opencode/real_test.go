@@ -197,7 +197,7 @@ func TestRealResumeAndRewind(t *testing.T) {
 	if said := agenttest.Said(events); !strings.Contains(said, "heron") || strings.Contains(said, "wren") {
 		t.Errorf("rewound, it says %q", said)
 	}
-	events, _ = turn(t.Context(), t, real.open(t, host, "ses_e06777d7effe4dNclYuEoePiYv/msg_1"), host, "[[script:plain]]")
+	events, _ = turn(t.Context(), t, real.open(t, host, "ses_e06777d7effe4dNclYuEoePiYv@msg_1"), host, "[[script:plain]]")
 	if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "place_lost" {
 		t.Errorf("a lost place is told as %+v", told)
 	}

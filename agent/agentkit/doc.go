@@ -8,7 +8,7 @@
 //   - Perform the Decoder's effects: wait for approvals and answers, and send them to the
 //     agent.
 //   - Run a prompt until the agent ends the turn, a person stops the turn, or the
-//     connection is lost.
+//     connection is lost for good.
 //   - Own all goroutines, and end them in Close.
 //
 // [Open] adds a process: start, restart after its death, and an end that is sure to
@@ -19,6 +19,12 @@
 // already. It makes calls by HTTP, opens a broken event stream again, and reads the events
 // that the stream has missed. An adapter of such an agent implements [RemoteProtocol] and
 // describes the server in a [RemoteSpec].
+//
+// [NewInbound] is for agents that open the connection themselves. Sessions wait for their
+// agent, and turns go on by its next connection. An adapter implements [InboundProtocol].
+//
+// Each of the three is a [Link], the transport of one prompt. An agent that is reached in
+// another way has a Link of its own and calls [Session.Run].
 //
 // [Local] needs no Session: an agent in this process has no protocol, and plays each turn
 // with a function. Such an agent asks for permissions with [Approve].

@@ -103,6 +103,7 @@ func (s *processSession) launch(resume string) (*process, error) {
 	p := &process{Process: started, done: make(chan struct{})}
 	p.protocol = s.spec.New(Conn{s: s, p: p}, resume)
 	s.proc = p
+	s.restart()
 	s.mu.Lock()
 	s.decoder, s.ready = p.protocol, false
 	s.mu.Unlock()

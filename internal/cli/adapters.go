@@ -224,5 +224,6 @@ func runnerAdapter() agent.Adapter {
 			tools := toolkind.OpenCode().With(s.ToolKinds)
 			return runner.New(runner.Options{Token: token, Tools: &tools}), nil
 		},
+		Decoder: func() agent.Decoder { return runner.NewDecoder(toolkind.OpenCode()) },
 	}
 }

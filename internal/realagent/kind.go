@@ -72,6 +72,18 @@ func Kinds() []Kind {
 			Name: "pi", Vars: piEnv, Files: piFiles,
 			Package: Package{Name: "pi-acp", Version: "0.0.34", Command: "pi-acp", Lock: "pi"},
 		},
+		{
+			Name: "goose", Vars: gooseEnv, Options: readsFreely,
+			Package: Package{Name: "@aaif/goose-acp", Version: "1.50.0", Command: "goose", Lock: "goose"},
+		},
+		{
+			Name: "cline", Vars: clineEnv, Files: clineFiles, Options: readsFreely,
+			Package: Package{Name: "cline", Version: "3.0.65", Command: "cline", Lock: "cline"},
+		},
+		{
+			Name: "mistral-vibe", Vars: vibeEnv, Files: vibeFiles,
+			Package: Package{Name: "mistral-vibe", Version: "3.0.2", Command: "vibe-acp", Lock: "mistral-vibe", From: PyPI},
+		},
 		{Name: "openai", Options: openaiOptions}, // lives in the gateway
 	}
 }

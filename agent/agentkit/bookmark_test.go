@@ -9,14 +9,14 @@ import (
 func TestATokenThatNamesAMomentCanGoBack(t *testing.T) {
 	t.Parallel()
 	for token, c := range map[string]struct {
-		place   agentkit.Place
+		place   agentkit.Bookmark
 		rewinds bool
 	}{
-		"":    {agentkit.Place{}, true},
-		"s":   {agentkit.Place{Conversation: "s"}, false},
-		"s@m": {agentkit.Place{Conversation: "s", Moment: "m"}, true},
+		"":    {agentkit.Bookmark{}, true},
+		"s":   {agentkit.Bookmark{Conversation: "s"}, false},
+		"s@m": {agentkit.Bookmark{Conversation: "s", Moment: "m"}, true},
 	} {
-		if got := agentkit.ParsePlace(token); got != c.place || got.Token() != token || agentkit.Rewinds(token) != c.rewinds {
+		if got := agentkit.ParseBookmark(token); got != c.place || got.Token() != token || agentkit.Rewinds(token) != c.rewinds {
 			t.Errorf("%q is %+v, and can go back: %v", token, got, agentkit.Rewinds(token))
 		}
 	}
