@@ -198,7 +198,7 @@ func TestRealResumeAndRewind(t *testing.T) {
 		t.Errorf("rewound, it says %q", said)
 	}
 	events, _ = turn(t.Context(), t, real.open(t, host, "ses_e06777d7effe4dNclYuEoePiYv@msg_1"), host, "[[script:plain]]")
-	if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "place_lost" {
+	if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "session_lost" {
 		t.Errorf("a lost place is told as %+v", told)
 	}
 }
