@@ -13,14 +13,6 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// oneTurn gives a Decoder one turn.
-type oneTurn struct{ b *trace.Builder }
-
-func (t oneTurn) Prompted(trace.Prompt) *trace.Builder { return t.b }
-func (t oneTurn) Begin(agent.TurnInfo) *trace.Builder  { return t.b }
-func (t oneTurn) Current() *trace.Builder              { return t.b }
-func (t oneTurn) Note(trace.Payload)                   {}
-
 // decode hands messages of the agent to a Decoder whose prompt was sent.
 func decode(t *testing.T, d *acp.Decoder, b *trace.Builder, messages ...any) []agent.Effect {
 	t.Helper()
@@ -30,7 +22,7 @@ func decode(t *testing.T, d *acp.Decoder, b *trace.Builder, messages ...any) []a
 		if err != nil {
 			t.Fatal(err)
 		}
-		effects, err := d.Decode(agent.Message{Dir: dir, Data: data}, oneTurn{b})
+		effects, err := d.Decode(agent.Message{Dir: dir, Data: data}, agenttest.OneTurn(b))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,23 +63,8 @@ func TestAttacks(t *testing.T) {
 				"sessionId": "s", "toolCall": object{"toolCallId": "c", "name": asked.Tool, "kind": kinds[asked.Tool], "rawInput": asked.Input},
 				"options": []object{{"optionId": "y", "name": "Yes", "kind": "allow_once"}, {"optionId": "n", "name": "No", "kind": "reject_once"}},
 			}})
-		if err := r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
-			t.Fatal(err)
-		}
-		calls := agenttest.Each[trace.ToolCall](r.Events())
-		if last := calls[len(calls)-1]; last.RawName != asked.Tool || !equalJSON(last.Input, asked.Input) {
-			t.Errorf("asked was %s %s, on record is %s %s", asked.Tool, asked.Input, last.RawName, last.Input)
-		}
-		answers := agenttest.Each[trace.PermissionResponse](r.Events())
-		return len(answers) > 0 && answers[0].Allowed()
+		return agenttest.Allowed(t, r, asked.Tool, asked.Input)
 	})
-}
-
-// equalJSON compares but for space.
-func equalJSON(a, b json.RawMessage) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 // TestThePolicyJudgesAllThatAnAgentSaysOfACall plays calls whose places and input
@@ -209,7 +186,7 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 				if i == 0 {
 					decode(t, decoder, r.Builder)
 				}
-				if last, err = decoder.Decode(agent.Message{Dir: dir, Data: data}, oneTurn{r.Builder}); err != nil {
+				if last, err = decoder.Decode(agent.Message{Dir: dir, Data: data}, agenttest.OneTurn(r.Builder)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -250,7 +227,7 @@ func TestACommandForATerminalIsOnRecordAsItRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			call := agenttest.Each[trace.ToolCall](r.Events())[0]
-			if call.Title != c.title || !equalJSON(call.Input, json.RawMessage(c.input)) {
+			if call.Title != c.title || !agenttest.SameJSON(call.Input, json.RawMessage(c.input)) {
 				t.Errorf("%s: %s", call.Title, call.Input)
 			}
 		})

@@ -1,8 +1,6 @@
 package claude_test
 
-import (
-	"testing"
-)
+import "testing"
 
 func call(id, name, input string) string {
 	return said("m-"+id, `{"type":"tool_use","id":"`+id+`","name":"`+name+`","input":`+input+`}`)

@@ -49,9 +49,12 @@ func (d *Decoder) toolResult(c *turn, l line, b block, first bool) {
 	s := d.speaker(c, l.Parent)
 	d.retell(c, b.ToolUseID)
 	delete(d.calls, b.ToolUseID)
-	text := plainText(b.Content)
 	r := trace.ToolResult{ToolCallID: b.ToolUseID, Status: trace.ToolCompleted, Output: output(b.Content)}
-	switch why := l.meta(b.ToolUseID); {
+	text, why := "", l.meta(b.ToolUseID)
+	if b.IsError || why.Decision.Decision == "reject" {
+		text = plainText(b.Content)
+	}
+	switch {
 	case why.Decision.Decision == "reject":
 		r.Status, r.Error = trace.ToolDenied, brief(text)
 	case !b.IsError:
@@ -71,11 +74,14 @@ func (d *Decoder) toolResult(c *turn, l line, b block, first bool) {
 
 // output is the text of a result as a string, else its JSON.
 func output(content raw) raw {
-	if text, plain := onlyText(content); plain {
-		return agentkit.Encode(text)
-	}
 	if len(content) == 0 {
 		return raw(`""`)
+	}
+	if content[0] == '"' { // a large text is not read once more
+		return content
+	}
+	if text, plain := onlyText(content); plain {
+		return agentkit.Encode(text)
 	}
 	return content
 }
