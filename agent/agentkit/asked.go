@@ -1,7 +1,9 @@
 package agentkit
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
@@ -33,8 +35,16 @@ func PermitAs(b *trace.Builder, native string, a trace.PermissionAsk, reply func
 	return Asked{Effect: e, b: b, request: d.ID}
 }
 
-// Ask asks questions.
+// Ask asks questions. Those without an id are named after the request.
 func Ask(b *trace.Builder, native string, questions []trace.Question, reply func([]trace.Answer) json.RawMessage) Asked {
+	for i := range questions {
+		if q := &questions[i]; q.QuestionID == "" {
+			q.QuestionID = native
+			if i > 0 {
+				q.QuestionID = fmt.Sprintf("%s#%d", native, i+1)
+			}
+		}
+	}
 	ids := b.Questions(questions...)
 	return Asked{Effect: agent.Ask{Native: native, QuestionIDs: ids, Reply: reply}, b: b, ids: ids}
 }
@@ -53,16 +63,17 @@ func (a Asked) Decide(r trace.PermissionResponse) {
 	}
 }
 
-// Answer puts the user's answers to questions on record: values for each, in order. A
-// question without values is canceled, by the user or, if canceledBy is "", by the gateway.
-func (a Asked) Answer(values [][]string, canceledBy string) {
+// Answer puts answers to questions on record: values for each question, in order. A
+// question without values is canceled. By says who answered; if it is empty, the user
+// has answered, and the gateway has canceled.
+func (a Asked) Answer(values [][]string, by string) {
 	if a.b.Over() {
 		return
 	}
 	for i, id := range a.ids {
-		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled, By: canceledBy}
+		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled, By: by}
 		if i < len(values) && len(values[i]) > 0 {
-			answer.Outcome, answer.Values, answer.By = trace.Selected, values[i], "user"
+			answer.Outcome, answer.Values, answer.By = trace.Selected, values[i], cmp.Or(by, "user")
 		}
 		a.b.Answer(answer)
 	}
