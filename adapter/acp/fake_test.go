@@ -149,7 +149,7 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 		}
 		reply(object{
 			"protocolVersion": version, "authMethods": []object{{"id": "key", "name": "API key"}, {"id": "browser", "name": "Log in", "type": "terminal", "args": []string{"login"}}},
-			"agentCapabilities": object{"loadSession": true, "promptCapabilities": object{"image": true, "embeddedContext": true}},
+			"agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"close": object{}}, "promptCapabilities": object{"image": true, "embeddedContext": true}},
 		})
 	case "authenticate":
 		f.authed = true
@@ -171,6 +171,11 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 				"configOptions": []object{{"id": "m", "category": "model", "type": "select", "currentValue": "small", "options": []object{{"value": "small", "name": "Small"}, {"value": "large", "name": "Large"}}}},
 			})
 		}
+	case "session/close":
+		if err := os.WriteFile("closed-fake-session", nil, 0o600); err != nil {
+			panic(err)
+		}
+		reply(object{})
 	case "session/set_mode", "session/set_config_option":
 		if strings.Contains(string(m.Params), "no-such") {
 			fail(-32602, "there is no such value")
@@ -247,6 +252,11 @@ func (f *fake) prompt(text string, params json.RawMessage, reply func(any), stop
 	case "rich":
 		f.update(object{"sessionUpdate": "agent_thought_chunk", "content": object{"type": "text", "text": "I need a file."}})
 		reason = f.tool(stop)
+	case "late":
+		reply(object{"stopReason": "end_turn"})
+		f.text("a late ")
+		f.text("word")
+		return
 	case "tool":
 		reason = f.tool(stop)
 	case "ask":

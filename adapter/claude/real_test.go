@@ -26,7 +26,7 @@ func TestRealClaude(t *testing.T) {
 	real := realagent.Claude(t)
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(testing.TB) agent.Runtime {
-			return claude.Runtime{Command: real.Path, BaseEnv: real.Env}
+			return claude.Runtime{Command: real.Path, Env: real.Env}
 		},
 		Config: func(testing.TB) agent.Config {
 			return agent.Config{SessionID: "session", Cwd: real.Dir, StateDir: t.TempDir()}
@@ -59,7 +59,7 @@ func TestRealClaude(t *testing.T) {
 func TestProbeRealClaude(t *testing.T) {
 	t.Parallel()
 	real := realagent.Claude(t)
-	version, err := claude.Runtime{Command: real.Path, BaseEnv: real.Env}.Probe(t.Context())
+	version, err := claude.Runtime{Command: real.Path, Env: real.Env}.Probe(t.Context())
 	if err != nil || !strings.HasSuffix(real.Package.String(), "@"+version) {
 		t.Errorf("Probe says %q, %v; want the version of %s", version, err, real.Package)
 	}
@@ -68,7 +68,7 @@ func TestProbeRealClaude(t *testing.T) {
 // realSession opens a session with the real Claude Code.
 func realSession(t *testing.T, real realagent.Agent, host agent.Host, resume string) agent.Session {
 	t.Helper()
-	return agenttest.Open(t, claude.Runtime{Command: real.Path, BaseEnv: real.Env}, host, agent.Config{Cwd: real.Dir, Resume: resume})
+	return agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env}, host, agent.Config{Cwd: real.Dir, Resume: resume})
 }
 
 func TestRealClaudeForgets(t *testing.T) {

@@ -19,7 +19,7 @@ func TestOpenFails(t *testing.T) {
 	mute := fakeRuntime(t, "mute")
 	mute.StartTime = 200 * time.Millisecond
 	agenttest.BadStarts(t, []agenttest.BadStart{
-		{Runtime: claude.Runtime{BaseEnv: []string{}, Command: "no-such-claude"}, Want: "no-such-claude was not found: correct agents.claude.command"},
+		{Runtime: claude.Runtime{Env: []string{}, Command: "no-such-claude"}, Want: "no-such-claude was not found: correct agents.claude.command"},
 		{Runtime: fakeRuntime(t, "crash at start"), Want: "it ended before it was ready: exit status 7: Error: the config file is broken"},
 		{Runtime: fakeRuntime(t, "not logged in"), Want: "log in by running `claude` once in a terminal, or set ANTHROPIC_API_KEY"},
 		{Runtime: mute, Want: "did not answer within 200ms"},

@@ -40,7 +40,7 @@ func sdkRuntime(t *testing.T, language string, real realagent.Agent) claude.Runt
 	command, args := p.run(dir)
 	return claude.Runtime{
 		Command: command, Script: args, StartTime: time.Minute,
-		BaseEnv: append(real.Env, "PATH="+os.Getenv("PATH"), "CLAUDE_CODE_PATH="+real.Path),
+		Env: append(real.Env, "PATH="+os.Getenv("PATH"), "CLAUDE_CODE_PATH="+real.Path),
 	}
 }
 

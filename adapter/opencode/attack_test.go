@@ -131,10 +131,10 @@ func TestReplies(t *testing.T) {
 		"always":            {trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowAlways}, `{"reply":"always"}`},
 		"a no has a reason": {trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce, Reason: "not now"}, `{"reply":"reject","message":"not now"}`},
 		"a no without a reason does not end the turn": {
-			trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce}, `{"reply":"reject","message":"The user denied permission."}`,
+			trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce}, `{"reply":"reject","message":"it was denied"}`,
 		},
 		"a no that ends the turn": {trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce, Interrupt: true}, `{"reply":"reject"}`},
-		"nobody answers":          {trace.PermissionResponse{Outcome: trace.Expired}, `{"reply":"reject","message":"Nobody answered the permission request in time."}`},
+		"nobody answers":          {trace.PermissionResponse{Outcome: trace.Expired}, `{"reply":"reject","message":"nobody answered in time"}`},
 		"another input is not run as it was": {
 			trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce, UpdatedInput: []byte(`{"command":"ls"}`)},
 			`{"reply":"reject","message":"The user wants another input: {\"command\":\"ls\"}"}`,

@@ -134,7 +134,7 @@ func TestRealPermissions(t *testing.T) {
 	if results := agenttest.Each[trace.ToolResult](events); stop.Outcome != trace.OutcomeCompleted || exists("denied") || results[0].Status != trace.ToolDenied {
 		t.Errorf("denied: %+v in\n%s", stop, agenttest.Said(events))
 	}
-	if !strings.Contains(agenttest.Said(events), "denied permission") {
+	if !strings.Contains(agenttest.Said(events), "it was denied") {
 		t.Errorf("the model was not told of the denial: %q", agenttest.Said(events))
 	}
 	host.OnPermit = agenttest.Choose(trace.AllowAlways)
@@ -188,8 +188,8 @@ func TestRealResumeAndRewind(t *testing.T) {
 	if said := agenttest.Said(events); !strings.Contains(said, "heron") || strings.Contains(said, "wren") {
 		t.Errorf("rewound, it says %q", said)
 	}
-	events, _ = agenttest.Turn(t, real.open(t, host, "ses_e06777d7effe4dNclYuEoePiYv/msg_1"), host, agenttest.Prompt("[[script:plain]]"))
-	if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "place_lost" {
+	events, _ = agenttest.Turn(t, real.open(t, host, "ses_e06777d7effe4dNclYuEoePiYv@msg_1"), host, agenttest.Prompt("[[script:plain]]"))
+	if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "session_lost" {
 		t.Errorf("a lost place is told as %+v", told)
 	}
 }
