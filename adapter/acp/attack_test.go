@@ -340,3 +340,49 @@ func TestAnAlwaysIsNoAnswerToWhatThePolicyDenies(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A model may choose the id of a call, and a title may be a command. A name that is guessed
+// from them never makes a call look more harmless than the agent says: neither its kind nor
+// its name is one that a rule allows.
+func TestAGuessedNameNeverLowersTheStatedKind(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		id, title    string
+		early, asked string // the kinds that the agent states
+		name         string
+		kind         trace.ToolKind
+	}{
+		{"read_file-1", "rm -rf x", "execute", "execute", "execute", trace.ToolExecute},
+		{"read_file__c1", "rm -rf x", "execute", "", "execute", trace.ToolExecute},
+		{"read_file-1", "rm -rf x", "", "execute", "execute", trace.ToolExecute},
+		{"read_file-1", "rm -rf x", "read", "execute", "execute", trace.ToolExecute},
+		{"c1", "read_file", "execute", "execute", "execute", trace.ToolExecute},
+		{"c1", "glob", "edit", "", "edit", trace.ToolEdit},
+		{"read_file-1", "x", "other", "", "other", trace.ToolOther},
+		{"read_file-1", "x", "", "", "tool", trace.ToolOther},
+		{"read_file-1", "x", "read", "read", "read_file", trace.ToolRead},
+		{"google_web_search-1", "x", "search", "", "google_web_search", trace.ToolFetch}, // the table knows better
+		{"craft-1", "x", "execute", "", "craft", trace.ToolExecute},
+	} {
+		judged := trace.ToolCall{}
+		r := agenttest.NewRecorder(func(cfg *trace.Config) {
+			cfg.Judge = func(_ trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
+				judged = call
+				return trace.PermissionResponse{}, false
+			}
+		})
+		fields := func(kind string) object {
+			f := object{"sessionUpdate": "tool_call", "toolCallId": c.id, "title": c.title, "status": "pending", "rawInput": object{"command": "rm -rf x"}}
+			if kind != "" {
+				f["kind"] = kind
+			}
+			return f
+		}
+		decode(t, acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()}), r.Builder, toolUpdate(fields(c.early)),
+			object{"id": "r", "method": "session/request_permission", "params": object{"sessionId": "s", "toolCall": fields(c.asked), "options": []object{{"optionId": "y", "name": "Yes", "kind": "allow_once"}}}})
+		if judged.RawName != c.name || judged.Name != c.name || judged.ToolKind != c.kind {
+			t.Errorf("%+v is judged as %s (%s), of the kind %s", c, judged.RawName, judged.Name, judged.ToolKind)
+		}
+		_ = r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted})
+	}
+}

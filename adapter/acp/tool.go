@@ -16,6 +16,9 @@ import (
 // call is a tool call of the turn.
 type call struct {
 	tool     trace.ToolCall // as the agent shows it
+	name     string         // that the agent states, or ""
+	guess    string         // at the name, or ""
+	stated   trace.ToolKind // by the agent, or ""
 	b        *trace.Builder
 	raw      raw    // the newest raw input
 	draft    string // the input so far, as text
@@ -88,8 +91,7 @@ func (tc *call) drafted() {
 func (d *Decoder) newCall(c *turn, s *speaker, from toolCall, beside raw) *call {
 	tc := &call{b: s.b}
 	tc.tool.ToolCallID = from.ID
-	tc.tool.RawName = nameOf(from, parse[meta](beside))
-	tc.tool.Name = tc.tool.RawName
+	tc.name, tc.guess = nameOf(from, parse[meta](beside))
 	c.calls[from.ID] = tc
 	d.merge(tc, from)
 	tc.b.ToolCallStart(trace.ToolCallStart{ToolCallID: from.ID, RawName: tc.tool.RawName, Name: tc.tool.Name, ToolKind: tc.tool.ToolKind, Title: tc.tool.Title})
@@ -103,28 +105,56 @@ var (
 	inID = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)(?:__|-\d)`)
 )
 
-// nameOf finds the name of a call's tool. The protocol had none for long. So agents say the
-// name in places of their own: beside the protocol, in the id (Gemini CLI), or as the
-// first title (OpenCode). The last resort is the kind.
-func nameOf(from toolCall, m meta) string {
+// nameOf finds the name of a call's tool. The protocol had none for long. So agents state
+// the name beside the protocol. Else there is a guess: the name in the id (Gemini CLI), or
+// the first title (OpenCode).
+func nameOf(from toolCall, m meta) (stated, guess string) {
 	id := append(inID.FindStringSubmatch(from.ID), "", "")[1]
 	title := string(from.Title)
 	if !wordLike.MatchString(title) {
 		title = ""
 	}
-	return cmp.Or(from.Name, m.Claude.ToolName, m.ToolName, m.Goose.Call.ToolName, m.VibeName, id, title, from.ToolKind, "tool")
+	return cmp.Or(from.Name, m.Claude.ToolName, m.ToolName, m.Goose.Call.ToolName, m.VibeName), cmp.Or(id, title)
+}
+
+// named decides the name and the kind by what the agent has stated so far. A model may
+// choose the id, and a title may be a command. So a guess never lowers the stated kind: it
+// counts if the table does not know it, has the stated kind for it, or a graver one.
+func (d *Decoder) named(tc *call) {
+	kind := cmp.Or(tc.stated, trace.ToolOther)
+	name := tc.name
+	if guessed := d.o.Tools.Kind(tc.guess); name == "" && (!d.o.Tools.Knows(tc.guess) || guessed == kind || gravity(guessed) > gravity(kind)) {
+		name = tc.guess
+	}
+	if name != "" && d.o.Tools.Knows(name) {
+		kind = d.o.Tools.Kind(name)
+	}
+	tc.tool.RawName = cmp.Or(name, string(tc.stated), "tool")
+	tc.tool.Name, tc.tool.ToolKind = tc.tool.RawName, kind
+}
+
+// gravity orders kinds by what a call of the kind may do.
+func gravity(k trace.ToolKind) int {
+	switch k {
+	case trace.ToolThink:
+		return 0
+	case trace.ToolRead, trace.ToolSearch:
+		return 1
+	case trace.ToolFetch:
+		return 2
+	case trace.ToolEdit, trace.ToolMove, trace.ToolDelete:
+		return 3
+	default:
+		return 4
+	}
 }
 
 // merge takes over what is new about a call.
 func (d *Decoder) merge(tc *call, from toolCall) {
-	if from.Name != "" {
-		tc.tool.RawName, tc.tool.Name = from.Name, from.Name
-	}
+	tc.name = cmp.Or(from.Name, tc.name)
+	tc.stated = cmp.Or(trace.ToolKind(from.ToolKind), tc.stated)
 	tc.tool.Title = cmp.Or(string(from.Title), tc.tool.Title)
-	tc.tool.ToolKind = cmp.Or(trace.ToolKind(from.ToolKind), tc.tool.ToolKind)
-	if d.o.Tools.Knows(tc.tool.RawName) {
-		tc.tool.ToolKind = d.o.Tools.Kind(tc.tool.RawName)
-	}
+	d.named(tc)
 	if present(from.RawInput) {
 		tc.raw = from.RawInput
 	}
