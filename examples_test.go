@@ -19,6 +19,14 @@ func TestAnAgentInAModuleOfItsOwn(t *testing.T) {
 	if out := run("./program", "run", "--agent", "shout", "hello"); out != "HELLO!\n" {
 		t.Errorf("it says %q", out)
 	}
+	// The policy knows from the module's own table which file its tool reads.
+	write(t, filepath.Join(dir, "book.txt"), "call me Ishmael")
+	if out := run("./program", "run", "--agent", "shout", "read book.txt"); !strings.Contains(out, "CALL ME ISHMAEL!") {
+		t.Errorf("it may not read a file of the workspace: %q", out)
+	}
+	if out := run("./program", "run", "--agent", "shout", "read /etc/hostname"); !strings.Contains(out, "I MAY NOT READ THAT") {
+		t.Errorf("it reads a file outside of the workspace: %q", out)
+	}
 	if out := run("./program", "agents"); !strings.Contains(strings.Join(strings.Fields(out), " "), "shout shout 1.0.0 ready") {
 		t.Errorf("it is not listed:\n%s", out)
 	}

@@ -59,7 +59,7 @@ func rooms() []room {
 
 		// The seam, and the adapters below it: they know neither each other, nor
 		// the log, the hub or the stream.
-		{packages: "agent", ours: "trace workspace"},
+		{packages: "agent", ours: "toolkind trace workspace"},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
 		{packages: "agent/agenttest", ours: "agent internal/replay trace workspace", others: "go.uber.org/goleak"},
 		{packages: "agent/agentkit", ours: "agent trace internal/httpjson internal/procio internal/sse workspace"},

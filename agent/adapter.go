@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -44,6 +45,9 @@ type Adapter struct {
 	Grants []Grant
 	// Presets are agents that this adapter runs by name.
 	Presets []Preset
+	// Tools returns the table of the agent's tools, by the name of the preset or "". Policies
+	// judge by it. Nil: the table that package toolkind has for the adapter's name, if any.
+	Tools func(preset string) toolkind.Table
 	// New makes the Runtime of a configured agent. An error is one sentence; a
 	// [SettingError] names the key.
 	New func(Settings) (Runtime, error)
@@ -107,7 +111,7 @@ type Settings struct {
 	// of the gateway's own is in it, and no secret.
 	Environ []string
 	Model   string
-	// ToolKinds correct the adapter's table of tools.
+	// ToolKinds correct the adapter's table of tools; see toolkind.Table.With.
 	ToolKinds map[string]trace.ToolKind
 	URL       string
 	// TokenEnv names an environment variable of the gateway, TokenFile a file.

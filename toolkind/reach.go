@@ -141,7 +141,7 @@ func (w *walker) end() error {
 func (w *walker) text(key, s string, listed bool) error {
 	switch {
 	case slices.Contains(w.texts, key):
-	case w.kind == trace.ToolExecute && slices.Contains(commandKeys(), key):
+	case w.kind == trace.ToolExecute && (slices.Contains(commandKeys(), key) || slices.Contains(w.commands, key)):
 		w.reach.Commands = append(w.reach.Commands, s)
 		if listed {
 			return fmt.Errorf("%s is a list", key)
@@ -150,7 +150,7 @@ func (w *walker) text(key, s string, listed bool) error {
 		w.reach.Globs = append(w.reach.Globs, s)
 	case slices.Contains(w.lists, key):
 		w.reach.Named = append(w.reach.Named, s)
-	case slices.Contains(pathKeys(), key):
+	case slices.Contains(pathKeys(), key), slices.Contains(w.paths, key):
 		w.reach.Named = append(w.reach.Named, s)
 		if listed {
 			return fmt.Errorf("%s is a list, and one path is expected", key)

@@ -12,6 +12,8 @@ type rule struct {
 	form  form
 	// texts are the keys of the input whose strings name no file.
 	texts []string
+	// paths and commands are keys that hold a path or a command, beside those of all tools.
+	paths, commands []string
 	// globs are the keys whose strings are patterns of file names.
 	globs []string
 	// lists are the keys that hold a list of paths. Elsewhere a list where a path

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -17,7 +19,15 @@ func TestSuite(t *testing.T) {
 			}
 			return r
 		},
-		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello"},
+		Config: func(t testing.TB) agent.Config {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "book.txt"), []byte("Call me Ishmael."), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return agent.Config{SessionID: "session", Cwd: dir}
+		},
+		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello", agenttest.Permission: "read book.txt"},
+		Runs:    agenttest.Tells("Call me Ishmael.", `{"book":"book.txt"}`),
 		Without: agenttest.WithoutFaults("the agent is a function: there is no process and no protocol"),
 	})
 }

@@ -93,13 +93,21 @@ func (s *setup) agent(name string) (session.Agent, error) {
 	if a.Policy != nil {
 		policy = *a.Policy
 	}
+	return session.Agent{
+		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
+	}, nil
+}
+
+// tableOf returns the table of an agent's tools.
+func tableOf(m made) toolkind.Table {
+	if m.kind.Tools != nil {
+		return m.kind.Tools(m.preset.Name)
+	}
 	tools, known := toolkind.For(m.preset.Name)
 	if !known {
 		tools, _ = toolkind.For(m.kind.Name)
 	}
-	return session.Agent{
-		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tools.With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
-	}, nil
+	return tools
 }
 
 // sessionOptions are the rules of the hub, but for its log.
