@@ -44,7 +44,7 @@ func TestL03ATableOfAnotherModule(t *testing.T) {
 func TestATableThatCannotBeMeantIsRefusedInASentence(t *testing.T) {
 	t.Parallel()
 	for want, tools := range map[string]map[string]toolkind.Entry{
-		"the tool peek: there is no tool kind \"reed\": use one of":                    {"peek": {Kind: "reed"}},
+		"the tool peek: there is no tool kind \"reed\": use one of":                     {"peek": {Kind: "reed"}},
 		"a tool without a name has the kind read: give it":                              {"": {Kind: trace.ToolRead}},
 		"the tool peek has keys for commands, and the kind read: give it the kind exec": {"peek": {Kind: trace.ToolRead, Commands: []string{"x"}}},
 	} {
