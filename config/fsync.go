@@ -19,7 +19,7 @@ func (f *Fsync) UnmarshalText(text []byte) error {
 	}
 	d, err := time.ParseDuration(string(text))
 	if err != nil || d <= 0 {
-		return fmt.Errorf("%q is not one: write always, or a duration such as 100ms", text)
+		return fmt.Errorf("%q is unknown: write always, or a duration such as 100ms", text)
 	}
 	*f = Fsync(d)
 	return nil

@@ -95,7 +95,7 @@ func (c *Config) check() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a := c.Agents[name]
 		if !validName(name) {
-			return c.Fault("agents."+name, "has a name that is not one: use letters, digits, - and _, at most 64")
+			return c.Fault("agents."+name, "has a name that cannot be used: use letters, digits, - and _, at most 64")
 		}
 		if u, err := url.Parse(a.URL); a.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 			return c.Fault("agents."+name+".url", "is %q: write the base address of a server, such as https://agents.example.com", a.URL)
@@ -112,7 +112,7 @@ func (c *Config) check() error {
 			}
 		}
 		if err := a.Policy.Validate(); err != nil {
-			return c.Fault("agents."+name+".policy", "is not one: %v", err)
+			return c.Fault("agents."+name+".policy", "cannot be used: %v", err)
 		}
 	}
 	return nil

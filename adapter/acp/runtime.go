@@ -18,6 +18,8 @@ import (
 
 // Runtime runs an agent, one process for each session.
 type Runtime struct {
+	// Name is the agent's name in the configuration; "" is that of the preset.
+	Name string
 	// Preset is what is known of the agent; zero for an agent without a preset.
 	Preset Preset
 	// Command and Args start the agent.
@@ -53,12 +55,13 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 }
 
 func (r Runtime) spec() agentkit.Spec {
-	missing := fmt.Errorf("%s: %s was not found: correct command", r.name(), r.Command)
+	key := "agents." + cmp.Or(r.Name, r.name()) + ".command"
+	missing := fmt.Errorf("%s: %s was not found: correct %s", r.name(), r.Command, key)
 	if r.Preset.Install != "" {
-		missing = fmt.Errorf("%s: %s was not found: install it with `%s`, or set command", r.name(), r.Command, r.Preset.Install)
+		missing = fmt.Errorf("%s: %s was not found: install it with `%s`, or correct %s", r.name(), r.Command, r.Preset.Install, key)
 	}
 	return agentkit.Spec{
-		Adapter: r.name(), Name: r.title(), Command: r.Command, Env: r.Env, NotFound: missing,
+		Marks: []string{"method", "id"}, Adapter: r.name(), Name: r.title(), Command: r.Command, Env: r.Env, NotFound: missing,
 		StartTime: cmp.Or(r.StartTime, time.Minute), StopTime: r.StopTime, AnswerOnStop: true, Advice: r.advice,
 		Args: func(string) []string { return r.Args },
 	}
@@ -67,11 +70,8 @@ func (r Runtime) spec() agentkit.Spec {
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
 	out, err := procio.Output(ctx, r.Command, r.Env, "--version")
-	switch {
-	case procio.NotFound(err):
-		return "", r.spec().NotFound
-	case err != nil:
-		return "", fmt.Errorf("%s: `%s --version` failed: %w", r.name(), r.Command, err)
+	if err != nil {
+		return "", r.spec().Unversioned(err)
 	}
 	return version(string(out)), nil
 }

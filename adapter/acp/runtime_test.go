@@ -89,7 +89,7 @@ func TestAnAgentThatCannotStartIsToldInOneSentence(t *testing.T) {
 	nothing := fakeRuntime(t, "plain")
 	nothing.Command = ""
 	agenttest.BadStarts(t, []agenttest.BadStart{
-		{Runtime: missing, Want: "no-such-agent was not found: install it with `npm install -g fake`, or set command"},
+		{Runtime: missing, Want: "no-such-agent was not found: install it with `npm install -g fake`, or correct agents.fake.command"},
 		{Runtime: nothing, Want: "there is no program to run: set command"},
 		{Runtime: fakeRuntime(t, "crash at start"), Want: "it ended before it was ready: exit status 7: Error: the config file is broken"},
 		{Runtime: fakeRuntime(t, "wrong arguments"), Want: "error: unknown option '--acp' — correct args"},
@@ -104,7 +104,7 @@ func TestAnAgentThatCannotStartIsToldInOneSentence(t *testing.T) {
 		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"mode":"acceptEdits"}`)}, Want: "the mode acceptEdits lets the agent act without asking"},
 		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"mode":"no-such"}`)}, Want: `it does not take the mode "no-such": there is no such value.`},
 		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"config":{"speed":1}}`)}, Want: `it has no setting "speed": its settings are m`},
-		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"mdoe":"plan"}`)}, Want: `options have the key "mdoe"`},
+		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"mdoe":"plan"}`)}, Want: `options have the key "mdoe", which the adapter does not know: the keys are auth_method, mode,`},
 		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"mcp_servers":[{"name":"x"}]}`)}, Want: "mcp_servers[0] needs a name, and either a command or a url"},
 	})
 }

@@ -61,6 +61,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 func (r Runtime) spec() agentkit.Spec {
 	return agentkit.Spec{
 		Adapter: "claude", Name: name, Command: cmp.Or(r.Command, "claude"), Env: r.Env, Advice: advice,
+		Marks:     []string{"type"},
 		NotFound:  agentkit.NotFound("claude", name, r.Command, "npm install -g @anthropic-ai/claude-code"),
 		StartTime: r.StartTime, StopTime: r.StopTime,
 	}

@@ -82,6 +82,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 func (r Runtime) spec() agentkit.Spec {
 	return agentkit.Spec{
 		Adapter: "codex", Name: name, Command: cmp.Or(r.Command, "codex"), Env: r.Env, Advice: advice,
+		Marks:     []string{"method", "id"},
 		NotFound:  agentkit.NotFound("codex", name, r.Command, install),
 		StartTime: r.StartTime, StopTime: r.StopTime,
 		Args: func(string) []string { return append([]string{"app-server"}, r.Args...) },
@@ -108,7 +109,7 @@ const (
 func tooOld(version string) error {
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
-		return fmt.Errorf("codex: it calls itself version %q: is it Codex? Install it with `%s`", version, install)
+		return fmt.Errorf("codex: the program prints no version of Codex for --version: correct agents.codex.command, or install Codex with `%s`", install)
 	}
 	if major == 0 && minor < leastMinor {
 		return fmt.Errorf("codex: version %s is too old: install 0.%d or newer with `%s`", version, leastMinor, install)

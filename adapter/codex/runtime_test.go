@@ -71,7 +71,7 @@ func TestTheSandboxIsTighterWhenCodexAsksForLess(t *testing.T) {
 func TestProbeTellsTheVersion(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{
-		"version 0.169.0": "", "version 1.2.3": "", "version 0.99.0": "version 0.99.0 is too old", "version ": "is it Codex?",
+		"version 0.169.0": "", "version 1.2.3": "", "version 0.99.0": "version 0.99.0 is too old", "version ": "prints no version of Codex",
 	} {
 		version, err := fakeRuntime(t, how).Probe(t.Context())
 		if version != strings.TrimPrefix(how, "version ") || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

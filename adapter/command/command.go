@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"slices"
 	"strings"
@@ -31,13 +32,21 @@ type Runtime struct {
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(context.Context) (string, error) {
-	if path, err := exec.LookPath(r.Command); err == nil {
-		return path, nil
+	path, err := exec.LookPath(r.Command)
+	if err != nil {
+		return "", r.fault(err)
 	}
-	return "", r.missing()
+	return path, nil
 }
 
-func (r Runtime) missing() error {
+// fault says why the program does not start, and what to do.
+func (r Runtime) fault(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return agentkit.NotAllowed(r.Command)
+	case !procio.NotFound(err):
+		return fmt.Errorf("the program %q cannot be started: %w: correct the agent's command", r.Command, err)
+	}
 	return fmt.Errorf("the program %q was not found: install it, or correct the agent's command", r.Command)
 }
 
@@ -63,11 +72,8 @@ func (s session) play(ctx context.Context, turn agent.Prompt, b *trace.Builder) 
 	prompt := turn.Text()
 	args, given := s.args(prompt)
 	p, err := procio.Start(procio.Config{Path: s.runtime.Command, Args: args, Dir: s.cfg.Cwd, Env: s.runtime.Env, StateDir: s.cfg.StateDir, Grace: time.Second})
-	switch {
-	case procio.NotFound(err):
-		return s.runtime.missing()
-	case err != nil:
-		return fmt.Errorf("the program %q cannot be started: %w", s.runtime.Command, err)
+	if err != nil {
+		return s.runtime.fault(err)
 	}
 	defer p.Close() //nolint:errcheck // its group was killed, or has ended
 	defer context.AfterFunc(ctx, p.Kill)()

@@ -3,6 +3,7 @@ package command_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -129,6 +130,20 @@ func TestMissingProgramIsSaidInOneSentence(t *testing.T) {
 	_, err := r.Probe(t.Context())
 	_, stop := play(t, r, "x")
 	want := `the program "no-such-program" was not found: install it, or correct the agent's command`
+	if err == nil || err.Error() != want || stop.Error != want {
+		t.Errorf("Probe says %v, the turn %q", err, stop.Error)
+	}
+}
+
+func TestAProgramThatMayNotBeExecutedIsNotCalledMissing(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "agent")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := command.Runtime{Command: file, Env: environ()}
+	_, err := r.Probe(t.Context())
+	_, stop := play(t, r, "x")
+	want := file + " may not be executed: correct command, or make the file executable with `chmod +x`"
 	if err == nil || err.Error() != want || stop.Error != want {
 		t.Errorf("Probe says %v, the turn %q", err, stop.Error)
 	}

@@ -2,7 +2,9 @@ package agentkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -13,17 +15,31 @@ import (
 // last line of what it prints.
 func (s Spec) Probe(ctx context.Context, args ...string) (string, error) {
 	out, err := procio.Output(ctx, s.Command, s.Env, append(slices.Clone(args), "--version")...)
-	switch {
-	case procio.NotFound(err):
-		return "", s.NotFound
-	case err != nil:
-		return "", fmt.Errorf("%s: `%s --version` failed: %w", s.Adapter, s.Command, err)
+	if err != nil {
+		return "", s.Unversioned(err)
 	}
 	version := lastLine(out)
 	if version == "" {
 		return "", fmt.Errorf("%s: `%s --version` prints nothing: is it %s?", s.Adapter, s.Command, s.Name)
 	}
 	return version, nil
+}
+
+// Unversioned is the error when the program does not tell its version: it says what to do.
+func (s Spec) Unversioned(err error) error {
+	switch {
+	case procio.NotFound(err):
+		return s.NotFound
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: %w", s.Adapter, NotAllowed(s.Command))
+	default:
+		return fmt.Errorf("%s: `%s --version` failed: %w: run it in a terminal to see why, or correct command", s.Adapter, s.Command, err)
+	}
+}
+
+// NotAllowed is the error when the gateway may not execute a program.
+func NotAllowed(command string) error {
+	return fmt.Errorf("%s may not be executed: correct command, or make the file executable with `chmod +x`", command)
 }
 
 func lastLine(text []byte) string {

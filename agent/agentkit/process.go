@@ -26,6 +26,9 @@ type Spec struct {
 	// Args returns the arguments of a process that goes on with the conversation of
 	// the resume token.
 	Args func(resume string) []string
+	// Marks are keys of which each message of the agent has one at least, such as method and
+	// id. A program that prints other lines at its start is not the agent. Nil: any JSON.
+	Marks []string
 	// NotFound is the error when there is no such program: it says how to install it.
 	NotFound error
 	// Advice returns what to do about an error, as the end of a sentence, or "". For
@@ -225,6 +228,7 @@ func (s *processSession) read(p *process) {
 }
 
 func (s *processSession) take(p *process, line json.RawMessage) {
+	p.lines.see(line)
 	if err := s.Received(agent.Message{Dir: agent.Out, Data: line}); err != nil {
 		s.cfg.Logger.Warn(err.Error())
 	}

@@ -116,7 +116,7 @@ func TestAStartThatFailsSaysWhy(t *testing.T) {
 		"toy: it ended before it was ready: exit status 3: the config file is broken": spec(t, "broken"),
 		"toy: it did not answer within 200ms after its start: run `":                  mute,
 		"` in the workspace to see why, or correct command and args":                  spec(t, "broken"),
-		"set command to a program that you may run":                                   forbidden,
+		"may not be executed: correct command, or make the file executable":           forbidden,
 		os.ErrNotExist.Error(): missing,
 	} {
 		_, err := agentkit.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir()}, s)
@@ -127,6 +127,54 @@ func TestAStartThatFailsSaysWhy(t *testing.T) {
 	_, err := agentkit.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: filepath.Join(t.TempDir(), "none")}, spec(t, "well"))
 	if err == nil || !strings.Contains(err.Error(), "is not a directory") {
 		t.Errorf("a workspace that does not exist gives %v", err)
+	}
+}
+
+// A program that speaks another protocol does not use up the time of a start.
+func TestAProgramOfAnotherProtocolIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[string]string{
+		"chats":  `with other arguments: its first lines are no messages of the agent's protocol: "Hello."`,
+		"parrot": `its first lines are no messages of the agent's protocol: "{\"jsonrpc\":\"2.0\"}"`,
+	} {
+		s := spec(t, how)
+		s.StartTime, s.Marks = 3*time.Second, []string{"say", "hello"}
+		begun := time.Now()
+		_, err := agentkit.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir()}, s)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v, want %q in it", how, err, want)
+		}
+		if took := time.Since(begun); took > 2*time.Second {
+			t.Errorf("%s: the sentence took %s", how, took)
+		}
+	}
+	s := spec(t, "greets") // some agents print a few words first
+	s.StartTime, s.Marks = 6*time.Second, []string{"say", "hello"}
+	agenttest.Open(t, openerOf(s), agenttest.NewHost(), agent.Config{})
+}
+
+// openerOf is a Runtime of one Spec.
+type openerOf agentkit.Spec
+
+func (o openerOf) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	return agentkit.Open(ctx, host, cfg, agentkit.Spec(o))
+}
+
+func TestAVersionThatCannotBeAskedForSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "agent")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for command, want := range map[string]string{
+		file:    "toy: " + file + " may not be executed: correct command, or make the file executable with `chmod +x`",
+		"false": "toy: `false --version` failed: exit status 1: run it in a terminal to see why, or correct command",
+	} {
+		s := spec(t, "well")
+		s.Command = command
+		if _, err := s.Probe(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("the error is %v, want %s", err, want)
+		}
 	}
 }
 

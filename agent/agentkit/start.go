@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -17,7 +18,9 @@ import (
 type process struct {
 	*procio.Process
 	protocol Protocol
-	done     chan struct{} // closed when all that the process said was read
+	lines    *firstLines
+	starting context.Context //nolint:containedctx // ends when the program is another one, and after the start
+	done     chan struct{}   // closed when all that the process said was read
 }
 
 // over ends what waits for the process.
@@ -97,10 +100,13 @@ func (s *processSession) launch(resume string) (*process, error) {
 	switch {
 	case procio.NotFound(err):
 		return nil, s.spec.NotFound
+	case errors.Is(err, fs.ErrPermission):
+		return nil, fmt.Errorf("%s: %w", s.spec.Adapter, NotAllowed(s.spec.Command))
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s cannot be started: %w: set command to a program that you may run", s.spec.Adapter, s.spec.Command, err)
 	}
-	p := &process{Process: started, done: make(chan struct{})}
+	p := &process{Process: started, lines: &firstLines{marks: s.spec.Marks, give: min(s.spec.StartTime/6, 5*time.Second)}, done: make(chan struct{})}
+	p.starting, p.lines.refuse = context.WithCancelCause(s.life)
 	p.protocol = s.spec.New(Conn{s: s, p: p}, resume)
 	s.proc = p
 	s.restart()
@@ -115,9 +121,12 @@ func (s *processSession) launch(resume string) (*process, error) {
 func (s *processSession) greet(ctx context.Context, p *process, resume string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.spec.StartTime)
 	defer cancel()
-	unhook := context.AfterFunc(s.life, cancel) //nolint:contextcheck // Close ends a start, too
+	unhook := context.AfterFunc(p.starting, cancel) //nolint:contextcheck // Close ends a start, too
 	defer unhook()
 	err := p.protocol.Greet(ctx, resume)
+	p.lines.stop()
+	strange, other := errors.AsType[strangeError](context.Cause(p.starting))
+	p.lines.refuse(nil)
 	if err == nil {
 		s.mu.Lock()
 		s.ready = true
@@ -145,6 +154,8 @@ func (s *processSession) greet(ctx context.Context, p *process, resume string) e
 	switch {
 	case s.life.Err() != nil:
 		return ErrClosed
+	case other:
+		return fmt.Errorf("%s: `%s` is another program, or runs with other arguments: %w: correct command and args", s.spec.Adapter, s.spec.Command, strange)
 	case gone:
 		<-p.done
 		advice := cmp.Or(s.advice(p.Stderr()), ": run `"+s.spec.Command+"` in the workspace to see why, or correct command and args")

@@ -143,6 +143,18 @@ func toyAgent(how string) int {
 		signal.Ignore(syscall.SIGTERM)
 		time.Sleep(time.Minute)
 	}
+	switch how {
+	case "chats":
+		fmt.Print("Hello.\n\nI am\na program\nfor\npeople.\n")
+		time.Sleep(time.Minute)
+	case "parrot":
+		fmt.Println(`{"jsonrpc":"2.0"}`)
+		time.Sleep(time.Minute)
+	case "greets":
+		fmt.Print("Hello.\nLoading the\nmodels …\n")
+		time.Sleep(100 * time.Millisecond)
+		fmt.Println(`{"level":"info"}`)
+	}
 	if len(os.Args) > 1 && os.Args[1] == "lost" {
 		fmt.Fprintln(os.Stderr, "no such place")
 		return 1

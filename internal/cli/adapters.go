@@ -37,7 +37,7 @@ func acpAdapter() agent.Adapter {
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			preset, _ := acp.FindPreset(s.Preset) // a command line of the user's own has none
 			tools, _ := toolkind.For(s.Preset)    // as above: the agent says of each tool what kind it is
-			r := acp.Runtime{Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}
+			r := acp.Runtime{Name: s.Name, Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}
 			return r, r.Validate(s.Options)
 		},
 		Decoder: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) },

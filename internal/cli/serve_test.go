@@ -233,7 +233,7 @@ func TestServeFaults(t *testing.T) {
 		"data is a file":      {exitFailed, "the data directory " + plain + " cannot be written: correct its permissions, or choose another with --data: not a directory", []string{"--data", plain}},
 		"empty token":         {exitUsage, "is empty; remove it and a new one is made", []string{"--data", badToken}},
 		"wrong listen":        {exitUsage, `--listen is "8787": write host:port, such as 127.0.0.1:8787`, []string{"--listen", "8787"}},
-		"wrong fsync":         {exitUsage, `--fsync "never" is not one: write always, or a duration such as 100ms`, []string{"--fsync", "never"}},
+		"wrong fsync":         {exitUsage, `--fsync "never" is unknown: write always, or a duration such as 100ms`, []string{"--fsync", "never"}},
 		"wrong auth":          {exitUsage, "--auth oauth is unknown: use token, jwt or none", []string{"--auth", "oauth"}},
 		"wrong level":         {exitUsage, "--log-level loud is no level: use debug, info, warn or error", []string{"--log-level", "loud"}},
 		"wrong agent":         {exitUsage, `there is no agent "gpt": there are claude`, []string{"--agent", "gpt"}},

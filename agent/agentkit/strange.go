@@ -1,0 +1,98 @@
+package agentkit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// fewLines is how many lines of another protocol a program may print at its start. Some
+// agents greet the terminal first.
+const fewLines = 5
+
+// firstLines looks at what a process prints before it is ready. A program that does not
+// speak the agent's protocol would else use up the whole time of a start.
+type firstLines struct {
+	marks  []string // of Spec
+	give   time.Duration
+	refuse context.CancelCauseFunc
+
+	mu    sync.Mutex // guards what follows
+	over  bool
+	count int
+	first string
+	timer *time.Timer
+}
+
+// see takes a line. A message of the protocol ends the search.
+func (f *firstLines) see(line []byte) {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return
+	}
+	var message map[string]json.RawMessage
+	text := json.Unmarshal(line, &message) != nil
+	if !text && (f.marks == nil || slices.ContainsFunc(f.marks, func(key string) bool { return message[key] != nil })) {
+		f.end()
+		return
+	}
+	if f.count++; f.count == 1 {
+		f.first = short(string(line))
+	}
+	switch {
+	case f.count == fewLines:
+		f.fail()
+	case !text && f.timer == nil: // a message, and of another protocol: the next may be of ours
+		f.timer = time.AfterFunc(f.give, func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.fail()
+		})
+	}
+}
+
+// fail ends the start. The caller holds f.mu.
+func (f *firstLines) fail() {
+	if !f.over {
+		f.end()
+		f.refuse(strangeError(f.first))
+	}
+}
+
+// stop ends the search.
+func (f *firstLines) stop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.end()
+}
+
+func (f *firstLines) end() {
+	f.over = true
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+}
+
+// strangeError is the first line of a program that speaks another protocol.
+type strangeError string
+
+func (e strangeError) Error() string {
+	return fmt.Sprintf("its first lines are no messages of the agent's protocol: %q", string(e))
+}
+
+// short is a text without its end, if it is long.
+func short(text string) string {
+	const most = 80
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
