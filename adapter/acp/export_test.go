@@ -6,3 +6,9 @@ func (o Options) Live(text string) Options {
 	o.now = func(string) string { return text }
 	return o
 }
+
+// Environment is what the agent's process gets.
+func (r Runtime) Environment() []string { return r.environment() }
+
+// Version finds the version in what a program prints.
+func Version(out string) string { return version(out) }

@@ -160,6 +160,14 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 			fail(-32000, "Authentication required")
 		case f.how == "forgetful" && m.Method == "session/load":
 			fail(-32603, "Internal error")
+		case f.how == "tells late" && m.Method == "session/load":
+			reply(object{})
+			go func() {
+				for range 3 {
+					time.Sleep(50 * time.Millisecond)
+					f.text("the past")
+				}
+			}()
 		case m.Method == "session/load":
 			f.update(object{"sessionUpdate": "user_message_chunk", "content": object{"type": "text", "text": "what was said before"}})
 			f.text("the past")

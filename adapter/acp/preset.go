@@ -89,12 +89,13 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "npm install -g @aaif/goose-acp", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH")},
 			Title:  "Goose", Login: "run `goose configure` in a terminal, or set GOOSE_PROVIDER, GOOSE_MODEL and the key of the provider",
-			LooseModes: []string{"auto"}, Mode: "approve", Signs: Signs{Error: "Ran into this error: "},
+			LooseModes: []string{"auto"}, Mode: "approve", LooseCommands: []string{"mode", "builtin", "extension"}, Signs: Signs{Error: "Ran into this error: "},
 		},
 		{
 			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*")},
 			Title:  "Cline", Login: "run `cline auth` in a terminal, or set CLINE_API_KEY and CLINE_PROVIDER",
-			Set: map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // or else a server stays behind, and errors get lost
+			LooseCommands: []string{"yolo", "tools", "cwd"},
+			Set:           map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // else a server stays behind, and errors get lost
 		},
 		{
 			Preset: agent.Preset{Name: "cursor", Command: "cursor-agent", Args: []string{"acp"}, Install: "curl https://cursor.com/install -fsS | bash", Environ: []string{"CURSOR_*"}},
@@ -109,6 +110,7 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "mistral-vibe", Command: "vibe-acp", Install: "uv tool install mistral-vibe", Environ: []string{"MISTRAL_*", "VIBE_*"}},
 			Title:  "Mistral Vibe", Login: "run `vibe --setup` in a terminal, or set MISTRAL_API_KEY",
 			LooseModes: []string{"auto-approve"}, Mode: "ask",
+			LooseCommands: []string{"mcp", "reload", "proxy-setup", "leanstall", "unleanstall", "teleport"},
 		},
 	}
 }

@@ -1,0 +1,92 @@
+package acp_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/acp"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func TestAPresetSetsVariablesUnlessTheEnvironmentHasThem(t *testing.T) {
+	t.Parallel()
+	preset := acp.Preset{Set: map[string]string{"A": "preset", "B": "preset"}}
+	given := []string{"B=own", "AB=other"}
+	r := acp.Runtime{Preset: preset, Env: given}
+	if got := r.Environment(); !slices.Equal(got, []string{"B=own", "AB=other", "A=preset"}) {
+		t.Errorf("the environment is %q", got)
+	}
+	if !slices.Equal(given, []string{"B=own", "AB=other"}) {
+		t.Errorf("the configured environment has changed: %q", given)
+	}
+	for _, p := range acp.Presets() {
+		for name := range p.Set {
+			if got := (acp.Runtime{Preset: p}).Environment(); !slices.ContainsFunc(got, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) {
+				t.Errorf("%s does not get %s: %q", p.Name, name, got)
+			}
+		}
+	}
+}
+
+func TestTheVersionIsFoundInWhatAnAgentPrints(t *testing.T) {
+	t.Parallel()
+	for out, want := range map[string]string{
+		"0.61.0\n":                       "0.61.0",
+		" 1.50.0\n":                      "1.50.0",
+		"codex-acp 2.6.0-beta.1+build\n": "2.6.0-beta.1+build",
+		"GitHub Copilot CLI 1.0.102.\nRun 'copilot update' to check for updates.": "1.0.102",
+		"vibe-acp 3.0.2":                     "3.0.2",
+		"Update to 4.0 with npm\nkilo 7.7.7": "4.0", // the first number: advice before the name misleads
+		"a program without a number\n":       "a program without a number",
+		"":                                   "",
+	} {
+		if got := acp.Version(out); got != want {
+			t.Errorf("%q has the version %q, want %q", out, got, want)
+		}
+	}
+}
+
+// The past that comes behind the reply is no part of the next turn.
+func TestAPastThatIsToldLateIsLeftOut(t *testing.T) {
+	t.Parallel()
+	r := fakeRuntime(t, "tells late")
+	r.Preset.ReplaysLate = true
+	host := agenttest.NewHost()
+	s := agenttest.Open(t, r, host, agent.Config{Resume: "fake-session"})
+	events, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("slow"), func(stop func(), _ *agenttest.Recorder) {
+		time.Sleep(300 * time.Millisecond) // as long as the past would take
+		stop()
+	})
+	if said := agenttest.Said(events); strings.Contains(said, "the past") || !strings.Contains(said, "word0") || stop.Outcome != trace.OutcomeCanceled {
+		t.Errorf("it said %q and ended as %+v", said, stop)
+	}
+	if n := len(host.Begun()); n != 0 {
+		t.Errorf("the past began %d turns", n)
+	}
+}
+
+// A person who may prompt is not thereby one who may widen what the agent may do.
+func TestCommandsThatLoosenAnAgentAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, commands := range map[string][]string{
+		"claude-acp": {"config", "settings"}, "copilot": {"yolo", "allow-all"},
+		"goose": {"mode", "builtin", "extension"}, "cline": {"yolo", "tools", "cwd"},
+		"mistral-vibe": {"mcp", "reload", "proxy-setup", "leanstall", "unleanstall", "teleport"}, "": {"yolo", "reload", "mode"},
+	} {
+		preset, _ := acp.FindPreset(name)
+		r := fakeRuntime(t, "plain")
+		r.Preset = preset
+		host := agenttest.NewHost()
+		s := agenttest.Open(t, r, host, agent.Config{})
+		for _, command := range commands {
+			_, stop := agenttest.Turn(t, s, host, agenttest.Prompt(" /"+strings.ToUpper(command)+" x"))
+			if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "the gateway refuses it") {
+				t.Errorf("%s: /%s ended as %+v", name, command, stop)
+			}
+		}
+	}
+}
