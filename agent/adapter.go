@@ -51,8 +51,9 @@ type Adapter struct {
 	// New makes the Runtime of a configured agent. An error is one sentence; a
 	// [SettingError] names the key.
 	New func(Settings) (Runtime, error)
-	// Decoder reads recordings; nil where the agent has no protocol of its own.
-	Decoder func() Decoder
+	// Decoder reads recordings of a preset, or of "". Nil where the agent has no protocol of
+	// its own.
+	Decoder func(preset string) Decoder
 }
 
 // ProcessKeys returns the keys of an agent that is a process: its command, arguments and

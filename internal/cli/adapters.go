@@ -40,7 +40,11 @@ func acpAdapter() agent.Adapter {
 			r := acp.Runtime{Name: s.Name, Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}
 			return r, r.Validate(s.Options)
 		},
-		Decoder: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) },
+		Decoder: func(name string) agent.Decoder {
+			preset, _ := acp.FindPreset(name)
+			tools, _ := toolkind.For(name)
+			return acp.NewDecoder(acp.Options{Tools: tools, Signs: preset.Signs})
+		},
 	}
 }
 
@@ -66,7 +70,7 @@ func claudeAdapter() agent.Adapter {
 			tools := toolkind.Claude().With(s.ToolKinds)
 			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, Env: s.Environ, Tools: &tools}, nil
 		},
-		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
+		Decoder: func(string) agent.Decoder { return claude.NewDecoder(claude.Options{}) },
 	}
 }
 
@@ -101,7 +105,7 @@ func codexAdapter() agent.Adapter {
 			tools := toolkind.Codex().With(s.ToolKinds)
 			return codex.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ, Settings: o, Tools: &tools}, err
 		},
-		Decoder: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) },
+		Decoder: func(string) agent.Decoder { return codex.NewDecoder(codex.Options{}) },
 	}
 }
 
@@ -133,7 +137,7 @@ func opencodeAdapter() agent.Adapter {
 			}
 			return r, nil
 		},
-		Decoder: func() agent.Decoder { return opencode.NewDecoder(opencode.Options{}) },
+		Decoder: func(string) agent.Decoder { return opencode.NewDecoder(opencode.Options{}) },
 	}
 }
 
@@ -164,7 +168,7 @@ func agentopsAdapter() agent.Adapter {
 		Name: "agentops", Needs: "url", InProcess: true, Harmless: true,
 		Keys:    []string{"url", "token_env", "token_file", "model", "tool_kinds", "options"},
 		New:     newAgentops,
-		Decoder: func() agent.Decoder { return agentops.NewDecoder(agentops.Options{}) },
+		Decoder: func(string) agent.Decoder { return agentops.NewDecoder(agentops.Options{}) },
 	}
 }
 
@@ -224,6 +228,6 @@ func runnerAdapter() agent.Adapter {
 			tools := toolkind.OpenCode().With(s.ToolKinds)
 			return runner.New(runner.Options{Token: token, Tools: &tools}), nil
 		},
-		Decoder: func() agent.Decoder { return runner.NewDecoder(toolkind.OpenCode()) },
+		Decoder: func(string) agent.Decoder { return runner.NewDecoder(toolkind.OpenCode()) },
 	}
 }

@@ -24,7 +24,7 @@ type convertCommand struct {
 
 // Run converts a recording. The same input gives the same output.
 func (c *convertCommand) Run(ctx context.Context, p *program) error {
-	kind, _, ok := p.kinds().find(c.From)
+	kind, preset, ok := p.kinds().find(c.From)
 	if !ok || kind.Decoder == nil {
 		return usage("--from %s names no adapter that reads recordings: use one of %s", c.From, p.kinds().readers())
 	}
@@ -42,7 +42,7 @@ func (c *convertCommand) Run(ctx context.Context, p *program) error {
 		in = f
 	}
 	records := 0
-	sum, err := replay.Run(ctx, kind.Decoder(), in, func(r trace.Record) error {
+	sum, err := replay.Run(ctx, kind.Decoder(preset.Name), in, func(r trace.Record) error {
 		records++
 		return out(r)
 	})

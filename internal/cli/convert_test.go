@@ -193,3 +193,20 @@ func TestConvertFailedTurn(t *testing.T) {
 		t.Errorf("no error in the stream:\n%s", r.out)
 	}
 }
+
+// A recording of a preset is read with the signs by which that agent shows a failure.
+func TestConvertReadsARecordingOfAPreset(t *testing.T) {
+	t.Parallel()
+	const recording = `{"dir":"in","msg":{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hi"}]}}}
+{"dir":"out","msg":{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Error: no such model"}}}}}
+{"dir":"out","msg":{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}}
+`
+	for from, want := range map[string]trace.Outcome{"acp": trace.OutcomeCompleted, "copilot": trace.OutcomeFailed} {
+		text := command(t, recording, "convert", "--from", from, "--to", "trace", "-")
+		text.want(t, exitOK, "")
+		all := records(t, text.out)
+		if stop, _ := all[len(all)-1].Payload.(trace.Stop); stop.Outcome != want {
+			t.Errorf("%s: the turn ended as %+v", from, stop)
+		}
+	}
+}
