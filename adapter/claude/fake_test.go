@@ -139,8 +139,8 @@ var fakeQuestion = []string{
 	`{"type":"control_request","request_id":"p1","request":{"subtype":"can_use_tool","tool_name":"AskUserQuestion","tool_use_id":"t1","input":{"questions":[{"question":"Which?","options":[{"label":"Red"},{"label":"Blue"}]}]}}}`,
 }
 
-// fakeAnswered runs the tool with the input of the answer, if it may. It is false when the
-// turn was interrupted.
+// fakeAnswered runs the tool with the input of the answer, if it may. The result is false
+// when the turn was interrupted.
 func fakeAnswered(say func(...string), in *bufio.Reader) bool {
 	for {
 		line, err := in.ReadBytes('\n')

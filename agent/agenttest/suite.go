@@ -53,9 +53,9 @@ type Suite struct {
 	// EndsByExit says that the end of the agent's process ends a turn, and no message does.
 	EndsByExit bool
 	// Runs returns the input with which the tool of the prompt Permission has run, or nil if
-	// it has not: by what the agent's own side says or leaves behind, not by what the adapter
-	// makes of it. Each of its fields must be what the policy has judged. A suite whose
-	// agent has the prompt Permission needs it.
+	// the tool has not run. Runs goes by the words of the fake agent, or by a file that the
+	// tool leaves behind. The policy must have judged each field of the input. A suite with
+	// the prompt Permission needs Runs.
 	Runs func(testing.TB, []trace.Event) json.RawMessage
 	// Decoder makes the agent's Decoder, which plays a recording of the messages of a live
 	// turn; nil where the agent has no protocol that passes through package agentkit.
