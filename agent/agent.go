@@ -219,7 +219,7 @@ type Left struct {
 	Builder *trace.Builder
 	// Prompt began the turn; nil if the agent began by itself.
 	Prompt *trace.Prompt
-	// Host.Begin opened the turn if Theirs is set: no prompt of this gateway did.
+	// Theirs says that Host.Begin opened the turn, and no prompt of this gateway.
 	Theirs bool
 	// Native are the agent's own ids of the events of the turn, in order.
 	Native []string

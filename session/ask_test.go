@@ -81,8 +81,8 @@ func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 	})
 }
 
-// An answer that comes as the turn is being stopped is not reported as taken when
-// the record says that the request was withdrawn, and the agent doesn't act on it.
+// An answer may come while the turn is being stopped. If the record says that the request
+// was withdrawn, the answer is not reported as taken, and the agent does not act on it.
 func TestAnAnswerThatRacesWithTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()

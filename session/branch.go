@@ -12,10 +12,10 @@ import (
 type branch struct {
 	messages []message
 	of       map[string]int  // how many of them a turn has
-	answers  int             // that ever began, also those that were taken back
-	gone     map[string]bool // turns that were taken back
-	// short names, for the turns of which only the beginning is left, the first message
-	// that was taken back: words that answered what a turn asked begin a message of it.
+	answers  int             // that ever began, also those that were removed
+	gone     map[string]bool // turns that were removed
+	// short has the turns of which only the beginning is left, with the first message that
+	// was removed. A typed answer to a turn's question begins a message of the turn.
 	short map[string]string
 	// changes counts what was added and cut.
 	changes int
@@ -29,8 +29,8 @@ type message struct {
 	by   string // whose it is, for a user's
 	// after is a record number before the message's turn began.
 	after uint64
-	// resume is the agent's place when it began to answer, if that was recalled. nth
-	// is the number of answers that had begun by then, in any order of the branch.
+	// resume is the agent's place when the agent began to answer, if the place was
+	// recalled. By then nth answers had begun, in any order of the branch.
 	resume   string
 	recalled bool
 	nth      int
@@ -97,8 +97,8 @@ func (b *branch) observe(m eventlog.MessageMark) {
 	}
 }
 
-// unrecorded is what open turns have done to a branch. It may stand in the log, or
-// be on its way there.
+// unrecorded is what open turns have done to a branch. The log may have these changes
+// already, or get them soon.
 type unrecorded struct {
 	cuts     []cut
 	messages []message

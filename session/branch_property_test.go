@@ -26,9 +26,9 @@ type desk struct {
 	turns  []session.Turn
 }
 
-// Whatever two people send, edit and regenerate, and however quickly: history is
-// what a list would be, the agent remembers that and nothing else, nobody loses a
-// message to somebody else, and the log tells the same as the memory.
+// Two people send, edit and regenerate, at any pace. The history is what a list would be,
+// and the agent remembers the history and nothing else. No message is lost to another
+// person, and the log has the same as the memory.
 func TestBranchesAreAList(t *testing.T) {
 	for seed := range uint64(80) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

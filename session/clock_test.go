@@ -95,8 +95,8 @@ func jumps(t *testing.T, by time.Duration) {
 	b.close()
 }
 
-// After a kill the turn that was cut off is the last one, also if the clock had
-// been set back before it began, so that its id sorts before those of older ones.
+// After a kill the turn that was cut off is the last one. A clock that was set back before
+// the turn changes nothing, though the id of the turn then sorts before older ids.
 func TestRestartAfterTheClockWasSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clock wallClock

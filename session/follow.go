@@ -226,8 +226,8 @@ func (h *Hub) Touch(session string) {
 	}
 }
 
-// Resumable is the turn that a client gets when it resumes. That is the turn named,
-// else the running turn, else the last turn for some time after its end. If a
+// Resumable is the turn that a client gets when it resumes: the named turn, else the
+// running turn, else the last turn for some time after its end. If a
 // stream of the last turn was cut, that time lasts until another turn begins.
 func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, error) {
 	l, release, err := h.session(ctx, session)

@@ -14,7 +14,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Hub owns the sessions. It is safe for concurrent use.
+// Hub owns the sessions. A Hub is safe for concurrent use.
 type Hub struct {
 	Options
 	ctx    context.Context //nolint:containedctx // the life of the hub

@@ -68,7 +68,7 @@ type TurnRef struct {
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	// Cut says that somebody's stream of it was cut before its end.
 	Cut bool `json:"cut,omitempty"`
-	// Theirs says that the agent began the turn: no user of this gateway asked for it.
+	// Theirs says that the agent began the turn, without a prompt of this gateway's users.
 	Theirs bool `json:"theirs,omitempty"`
 }
 

@@ -80,8 +80,8 @@ func (n *naming) note(turn, name string) {
 	n.order = append(n.order, name)
 }
 
-// readNames reads the names that turns have on record, as far back as a name is looked
-// for, see ours. The caller holds names.mu.
+// readNames reads the names that turns have on record, as far back as the
+// function ours looks for a name. The caller holds names.mu.
 func (l *live) readNames(ctx context.Context) error {
 	if l.names.known {
 		return nil

@@ -41,8 +41,8 @@ func record(t *testing.T, log *eventlog.Log, turn string, bytes int) {
 	}
 }
 
-// A page is bounded in what it holds too: turns that are large come in more pages,
-// each of them whole, and one that is larger than a page is one.
+// The size of a page is bounded, too. Large turns come in more pages, each turn whole. A
+// turn that is larger than a page is a page of its own.
 func TestAPageOfLargeTurnsIsShort(t *testing.T) {
 	t.Parallel()
 	const page, mb = 32, 1 << 20

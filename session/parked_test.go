@@ -272,8 +272,8 @@ func TestAQueueBehindAParkedTurn(t *testing.T) {
 	}
 }
 
-// Only what was put to the user in the message that a request names can be
-// answered by it, and only by whoever may.
+// A request can answer only the questions of the message that the request names, and only
+// a person who may answer can do so.
 func TestContinuations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -455,8 +455,8 @@ func TestAnAgentThatWaitsForNobodyMakesRoom(t *testing.T) {
 	})
 }
 
-// What is asked while something else is shown is put to the user once that has its
-// answer, also from an agent that goes on writing a call only when it is answered.
+// A second request is shown once the first has its answer. The same holds for an agent
+// that goes on writing a call only after the answer.
 func TestAnAskBehindAnotherIsShownWhileACallIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {

@@ -255,8 +255,8 @@ func (l *live) rest(t *turn) {
 	l.idleAgent()
 }
 
-// StopTurn ends a turn now: the one named, or the running one. It is idempotent
-// and never ends a turn that was not meant.
+// StopTurn ends a turn now: the named turn, or the running one. StopTurn is idempotent
+// and never ends another turn.
 func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {

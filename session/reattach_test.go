@@ -214,8 +214,8 @@ func (s shared) Reattach(ctx context.Context, _ agent.Session, left agent.Left) 
 	return nil
 }
 
-// A turn that somebody else began there is nobody's here after a restart either: it does
-// not have the agent, so that whoever prompts does not wait for it.
+// A turn that another client began at the server belongs to no user here, also after a
+// restart. The turn does not hold the agent, and prompts do not wait for the turn.
 func TestE34_ATurnOfSomebodyElseHoldsNobodyUpAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := keeping{memlog.New()}

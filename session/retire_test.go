@@ -57,8 +57,8 @@ func TestSessionsThatRestAreLetGoOf(t *testing.T) {
 	})
 }
 
-// A session stays while something of it lives: a turn that waits for an answer,
-// and whoever follows its records.
+// A session stays while a turn waits for an answer, and while a subscriber follows the
+// records.
 func TestSessionsInUseAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

@@ -138,8 +138,8 @@ func TestAReloadWhileOnesPromptWaits(t *testing.T) {
 	}
 }
 
-// Others who look do not bring it back, and whoever comes back and leaves again has
-// left.
+// Other people who look at the session do not bring the prompt back. A person who comes
+// back and leaves again has left.
 func TestNotEverybodyBringsAPromptBack(t *testing.T) {
 	for name, c := range map[string]struct {
 		by    string

@@ -22,8 +22,8 @@ func (b *bench) revert(id string) {
 	}
 }
 
-// What is taken back without anything in its place is in no history, and the agent
-// forgets it, whenever that happens; a restart changes nothing of it.
+// A message that is removed without another in its place is in no history, and the agent
+// forgets the message. A restart changes nothing of that.
 func TestARevertedMessageIsForgotten(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -103,8 +103,8 @@ func TestARevertedMessageIsForgotten(t *testing.T) {
 	}
 }
 
-// What is said while something is taken back stays said, also after a restart: it stands
-// behind that on record.
+// A message that comes while another one is removed stays, also after a restart. The record
+// has the message behind the removal.
 func TestWhatIsSaidMeanwhileIsNotTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := eventlog.New(memlog.New(), eventlog.Options{})
@@ -145,8 +145,8 @@ func TestWhatIsSaidMeanwhileIsNotTakenBack(t *testing.T) {
 	})
 }
 
-// Who comes back is not shown again what was taken back, neither by the stream of a turn
-// that has ended just now, nor by one that was cut.
+// A client that resumes does not see a removed message again: neither in the stream of a
+// turn that has just ended, nor in a stream that was cut.
 func TestARevertedTurnIsNotResumed(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		for _, words := range []string{"two", "slow two"} {

@@ -26,8 +26,8 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 		return Turn{}, false, err
 	}
 	if late := answer(l.words(p)); late != nil {
-		// It has its answer, or was withdrawn, just now: this is a message like any
-		// other, and must not find it waiting.
+		// The request was answered or withdrawn just now. The text is a message like any
+		// other, and must not find the request waiting.
 		t.answered(id)
 		return Turn{}, false, nil //nolint:nilerr // as it says
 	}

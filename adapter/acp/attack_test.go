@@ -57,9 +57,8 @@ func toolUpdate(fields object) object {
 	return object{"method": "session/update", "params": object{"sessionId": "s", "update": fields}}
 }
 
-// TestAttacks plays the attacks on the policy: no path that an agent would expand is
-// taken for one in the workspace, the policy judges what is asked, and what is asked is
-// on record.
+// TestAttacks plays the attacks on the policy. A path that an agent would expand counts as
+// outside. The policy judges the call that is asked about, and that call is on record.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)

@@ -152,7 +152,7 @@ func (d *Decoder) said(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, error)
 	return nil, nil
 }
 
-// replied takes a reply to a request of ours.
+// replied takes a reply to a request of the gateway.
 func (d *Decoder) replied(m jsonrpc.Message, t agent.Turns) error {
 	method := d.ours[string(m.ID)]
 	delete(d.ours, string(m.ID))
@@ -188,7 +188,7 @@ func (d *Decoder) request(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, err
 	return nil, nil
 }
 
-// answered takes a reply of ours to a request of the agent's.
+// answered takes the gateway's reply to a request of the agent.
 func (d *Decoder) answered(m jsonrpc.Message) {
 	r, ok := d.theirs[string(m.ID)]
 	delete(d.theirs, string(m.ID))
@@ -201,7 +201,7 @@ func (d *Decoder) answered(m jsonrpc.Message) {
 	}
 }
 
-// withdrawn takes back a request of the agent's.
+// withdrawn withdraws a request of the agent.
 func (d *Decoder) withdrawn(id raw) []agent.Effect {
 	r := d.theirs[string(id)]
 	if r.ask == nil {

@@ -17,7 +17,7 @@ type prompt struct {
 	p  trace.Prompt
 }
 
-// prompt takes a prompt of ours. A prompt that is sent while another one runs waits in
+// prompt takes a prompt of the gateway. A prompt that is sent while another one runs waits in
 // the agent.
 func (d *Decoder) prompt(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, error) {
 	var p struct {

@@ -42,8 +42,8 @@ type Decoder struct {
 	effects []agent.Effect   // of the message that is being decoded
 }
 
-// call is a tool call without a result. It is remembered beyond its turn: a
-// background task's calls may end in another one.
+// call is a tool call without a result. The Decoder keeps calls beyond their turn, because
+// calls of a background task may end in a later turn.
 type call struct {
 	trace.ToolCall
 	turn   string // the turn in which it was written

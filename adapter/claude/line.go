@@ -8,7 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// line is what Claude Code writes or is told, one JSON object a line. Fields
+// line is a JSON object that Claude Code writes or reads, one a line. Fields
 // that only some types have are empty in the others.
 type line struct {
 	Type      string `json:"type"`
@@ -157,7 +157,7 @@ type apiError struct {
 	Message string `json:"message"`
 }
 
-// abandoned names the blocks of a message that was cut off and is said anew.
+// abandoned names the blocks of a message that was cut off and comes again.
 type abandoned struct {
 	FromBlock int `json:"from_block_index"`
 }

@@ -189,7 +189,7 @@ func TestRealClaudeGoesBack(t *testing.T) {
 		"[[script:error-event-once back]]",
 		"[[script:error-cut]]",
 		"[[script:slow 100]]",
-		// Closed before its report: a session that stands here is told that it is lost.
+		// Closed before its report: a session that is resumed here learns that its place is lost.
 		`[[script:call Task {"description":"sub task","subagent_type":"general-purpose","prompt":"[[script:slow 1000]]"}]]`,
 	}
 	mark := func(i int) string { return "mark-" + string(rune('A'+i)) }

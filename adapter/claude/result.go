@@ -44,7 +44,7 @@ func (d *Decoder) user(l line, t agent.Turns) {
 	c.b.Touch()
 }
 
-// toolResult takes a result. What the line says beside it belongs to the first.
+// toolResult takes a result. The other fields of the line belong to the first result.
 func (d *Decoder) toolResult(c *turn, l line, b block, first bool) {
 	s := d.speaker(c, l.Parent)
 	d.retell(c, b.ToolUseID)

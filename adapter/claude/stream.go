@@ -93,7 +93,7 @@ func (s *speaker) open(m *reply, typ string) *piece {
 	return p
 }
 
-// find returns the piece that a retry says anew.
+// find returns the piece that a retry repeats.
 func (m *reply) find(typ string, nth int) *piece {
 	for ; m != nil; m = m.retries {
 		for _, p := range m.pieces {

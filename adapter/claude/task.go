@@ -10,9 +10,9 @@ import (
 )
 
 // A sub-agent may work in the background: its call returns at once, the turn
-// ends, and what it does then comes in another turn. There the call is told
-// again, so that the sub-agent has its call before it in every turn, and the
-// task's report is the call's result.
+// ends, and its later work comes in another turn. The Decoder writes the call again
+// there, so that each turn with a sub-agent has the sub-agent's call. The task's report is
+// the call's result.
 
 // retell writes a call into the turn if it was made in an earlier one.
 func (d *Decoder) retell(c *turn, id string) {

@@ -89,8 +89,8 @@ func (d *Decoder) request(l message, p params, t agent.Turns) error {
 	return nil
 }
 
-// commandCall is the command as it will run. What is asked beside it, such as the
-// network or text that is typed into a running command, makes another tool of it.
+// commandCall is the command as it will run. A request for more, such as the network, or
+// text for a running command, makes another tool of the command.
 func (d *Decoder) commandCall(w asking) trace.ToolCall {
 	name, input := "commandExecution", command(w.Command, w.CWD)
 	switch {

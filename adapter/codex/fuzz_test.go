@@ -24,7 +24,7 @@ func TestLinesLostDoubledAndMoved(t *testing.T) {
 	recordings().Damaged(t, 6)
 }
 
-// TestTheAgentsHalfAloneIsEnough: a recording without what the agent was told shows the
+// TestTheAgentsHalfAloneIsEnough: a recording of the agent's output alone shows the
 // same words.
 func TestTheAgentsHalfAloneIsEnough(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// answer is what a model says in one call. It goes to the Builder as it comes, and is kept.
+// answer is what a model says in one call. The Builder gets each
+// piece at once, and answer keeps all pieces.
 type answer struct {
 	b       *trace.Builder
 	step    int

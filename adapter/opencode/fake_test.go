@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 
 type object = map[string]any
 
-// fake is a server as OpenCode's. What it does follows from the words of a prompt.
+// fake is a server as OpenCode's. The words of a prompt say what the
+// fake does.
 type fake struct {
 	state string // a file that outlives the process, or ""
 

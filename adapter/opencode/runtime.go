@@ -27,7 +27,8 @@ type Runtime struct {
 	// Command is the program, "opencode" if empty, and Args come after its own arguments.
 	Command string
 	Args    []string
-	// Environ is the whole environment of the program; nil inherits ours.
+	// Environ is the whole environment of the program; nil inherits the
+	// gateway's.
 	Environ []string
 	// URL is the address of a server that runs already; "" starts one. Password is that
 	// server's.
@@ -122,7 +123,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	return r.health(ctx, server.Fetch)
 }
 
-// health returns the server's version. It says whether this is such a server at all.
+// health returns the server's version, or an error if the server is none of OpenCode's.
 func (r Runtime) health(ctx context.Context, fetch func(ctx context.Context, method, path string, in, out any) error) (string, error) {
 	var out struct{ Version string }
 	err := fetch(ctx, http.MethodGet, "/global/health", nil, &out)
