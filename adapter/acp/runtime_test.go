@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -21,16 +22,19 @@ import (
 )
 
 func TestSuite(t *testing.T) {
-	var dir string // of the newest session
+	var dir atomic.Value // of the newest session; some are opened side by side
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(t testing.TB) agent.Runtime { return fakeRuntime(t, "plain") },
 		Cut:  func(t testing.TB, c *agenttest.Cut) agent.Runtime { return fakeRuntime(t, "plain", c.Env()) },
 		Config: func(t testing.TB) agent.Config {
-			dir = t.TempDir()
-			return agent.Config{SessionID: "session", Cwd: dir}
+			cwd := t.TempDir()
+			dir.Store(cwd)
+			return agent.Config{SessionID: "session", Cwd: cwd}
 		},
 		Decoder: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) },
-		Runs:    agenttest.Leaves(func() string { return filepath.Join(dir, "touched") }, `{"command":"touch x"}`),
+		Runs: agenttest.Leaves(func() string {
+			return filepath.Join(dir.Load().(string), "touched") //nolint:forcetypeassert // a panic is a failure here
+		}, `{"command":"touch x"}`),
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "tool", agenttest.Question: "ask",
 			agenttest.Tell: "tell tulip", agenttest.Recall: "recall", agenttest.Die: "die", agenttest.Half: "half a line",
