@@ -142,39 +142,41 @@ var fakeQuestion = []string{
 // fakeAnswered runs the tool with the input of the answer, if it may. The result is false
 // when the turn was interrupted.
 func fakeAnswered(say func(...string), in *bufio.Reader) bool {
-	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			return false
-		}
-		var l struct {
-			Type      string `json:"type"`
-			RequestID string `json:"request_id"`
-			Response  struct {
-				Response struct {
-					Behavior     string          `json:"behavior"`
-					UpdatedInput json.RawMessage `json:"updatedInput"`
-				} `json:"response"`
+	line, err := in.ReadBytes('\n')
+	var l struct {
+		Type      string `json:"type"`
+		RequestID string `json:"request_id"`
+		Response  struct {
+			Response struct {
+				Behavior     string          `json:"behavior"`
+				UpdatedInput json.RawMessage `json:"updatedInput"`
 			} `json:"response"`
-		}
-		if json.Unmarshal(line, &l) != nil {
-			return false
-		}
-		if l.Type == "control_request" {
-			say(`{"type":"control_response","response":{"subtype":"success","request_id":"`+l.RequestID+`","response":{}}}`,
-				`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools","session_id":"fake-session"}`)
-			return false
-		}
-		content, failed := "I ran "+string(l.Response.Response.UpdatedInput), false
-		if l.Response.Response.Behavior != "allow" {
-			content, failed = "It was refused.", true
-		}
-		result, _ := json.Marshal(content)
-		say(fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":%s,"is_error":%v}]}}`, result, failed),
-			`{"type":"stream_event","event":{"type":"message_start","message":{"id":"m2"}}}`,
-			`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`)
-		return true
+		} `json:"response"`
 	}
+	if err != nil || json.Unmarshal(line, &l) != nil {
+		return false
+	}
+	if l.Type == "control_request" {
+		say(`{"type":"control_response","response":{"subtype":"success","request_id":"`+l.RequestID+`","response":{}}}`,
+			`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools","session_id":"fake-session"}`)
+		return false
+	}
+	input := l.Response.Response.UpdatedInput
+	var form struct {
+		Answers json.RawMessage `json:"answers"`
+	}
+	if json.Unmarshal(input, &form) == nil && form.Answers != nil {
+		input = form.Answers // the questions hold all choices
+	}
+	content, failed := "I ran "+string(input), false
+	if l.Response.Response.Behavior != "allow" {
+		content, failed = "It was refused.", true
+	}
+	result, _ := json.Marshal(content)
+	say(fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":%s,"is_error":%v}]}}`, result, failed),
+		`{"type":"stream_event","event":{"type":"message_start","message":{"id":"m2"}}}`,
+		`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`)
+	return true
 }
 
 // fakeTurn answers one prompt.

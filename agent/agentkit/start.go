@@ -125,7 +125,7 @@ func (s *processSession) greet(ctx context.Context, p *process, resume string) e
 	defer unhook()
 	err := p.protocol.Greet(ctx, resume)
 	p.lines.stop()
-	strange, other := errors.AsType[strangeError](context.Cause(p.starting))
+	strange, other := errors.AsType[strangeError](context.Cause(p.starting)) //nolint:contextcheck // it is that of the process
 	p.lines.refuse(nil)
 	if err == nil {
 		s.mu.Lock()

@@ -126,9 +126,11 @@ func Tells(words, input string) func(testing.TB, []trace.Event) json.RawMessage 
 
 // heard is what the agent said and its tools returned.
 func heard(events []trace.Event) string {
-	all := Said(events)
+	var all strings.Builder
+	all.WriteString(Said(events))
 	for _, r := range Each[trace.ToolResult](events) {
-		all += string(r.Output) + "\n"
+		all.Write(r.Output)
+		all.WriteByte('\n')
 	}
-	return all
+	return all.String()
 }
