@@ -205,6 +205,7 @@ func TestBadStartsAreOneSentence(t *testing.T) {
 	wrong.Password = "wrong"
 	agenttest.BadStarts(t, []agenttest.BadStart{
 		{Runtime: opencode.Runtime{Command: "no-such-opencode"}, Want: "install OpenCode with `npm install"},
+		{Runtime: opencode.Runtime{Command: t.TempDir()}, Want: "may not be executed: correct command"},
 		{Runtime: program(t, "dies", ""), Want: "the configuration is broken"},
 		{Runtime: silent, Want: "was not ready within 200ms: run the command"},
 		{Runtime: opencode.Runtime{URL: "localhost:4096"}, Want: "is no address of a server"},

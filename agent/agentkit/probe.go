@@ -37,6 +37,18 @@ func (s Spec) Unversioned(err error) error {
 	}
 }
 
+// unstarted is the error when a program does not start.
+func unstarted(adapter, command string, notFound, err error) error {
+	switch {
+	case procio.NotFound(err):
+		return notFound
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s: %w", adapter, NotAllowed(command))
+	default:
+		return fmt.Errorf("%s: %s cannot be started: %w: set command to a program that you may run", adapter, command, err)
+	}
+}
+
 // NotAllowed is the error when the gateway may not execute a program.
 func NotAllowed(command string) error {
 	return fmt.Errorf("%s may not be executed: correct command, or make the file executable with `chmod +x`", command)

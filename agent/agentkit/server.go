@@ -73,11 +73,8 @@ func (p ServerSpec) Reach(ctx context.Context) (*Server, error) {
 func (s *Server) launch(ctx context.Context) (string, error) {
 	p := s.spec
 	proc, err := procio.Start(procio.Config{Path: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, StateDir: p.StateDir})
-	switch {
-	case procio.NotFound(err):
-		return "", p.NotFound
-	case err != nil:
-		return "", fmt.Errorf("%s: %s cannot be started: %w", p.Adapter, p.Command, err)
+	if err != nil {
+		return "", unstarted(p.Adapter, p.Command, p.NotFound, err)
 	}
 	s.proc = proc
 	found := make(chan string, 1)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -97,13 +96,8 @@ func (s *processSession) launch(resume string) (*process, error) {
 	started, err := procio.Start(procio.Config{
 		Path: s.spec.Command, Args: s.spec.Args(resume), Dir: s.cfg.Cwd, Env: s.spec.Env, StateDir: s.cfg.StateDir,
 	})
-	switch {
-	case procio.NotFound(err):
-		return nil, s.spec.NotFound
-	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("%s: %w", s.spec.Adapter, NotAllowed(s.spec.Command))
-	case err != nil:
-		return nil, fmt.Errorf("%s: %s cannot be started: %w: set command to a program that you may run", s.spec.Adapter, s.spec.Command, err)
+	if err != nil {
+		return nil, unstarted(s.spec.Adapter, s.spec.Command, s.spec.NotFound, err)
 	}
 	p := &process{Process: started, lines: &firstLines{marks: s.spec.Marks, give: min(s.spec.StartTime/6, 5*time.Second)}, done: make(chan struct{})}
 	p.starting, p.lines.refuse = context.WithCancelCause(s.life)
