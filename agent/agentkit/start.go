@@ -116,8 +116,8 @@ func (s *processSession) greet(ctx context.Context, p *process, resume string) e
 	ctx, cancel := context.WithTimeout(ctx, s.spec.StartTime)
 	defer cancel()
 	unhook := context.AfterFunc(p.starting, cancel) //nolint:contextcheck // Close ends a start, too
-	defer unhook()
 	err := p.protocol.Greet(ctx, resume)
+	unhook() // the end of the search is no end of the start
 	p.lines.stop()
 	strange, other := errors.AsType[strangeError](context.Cause(p.starting)) //nolint:contextcheck // it is that of the process
 	p.lines.refuse(nil)
