@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
 // Lister is implemented by a Runtime whose agent can list its own conversations.
 type Lister interface {
-	// Conversations lists the conversations of the workspace cfg.Cwd, the newest first.
-	// It stops after MaxConversations of them, and when ctx ends. An error is one
-	// sentence; ErrNotListed says that this agent has no list.
+	// Conversations lists the conversations of the workspace cfg.Cwd, in any order, and
+	// stops after about MaxConversations. An error is one sentence; ErrNotListed says
+	// that this agent has no list. Callers use ListConversations.
 	Conversations(ctx context.Context, cfg Config) ([]Conversation, error)
 }
 
@@ -26,10 +27,31 @@ type Conversation struct {
 }
 
 // MaxConversations bounds a list of conversations.
-const MaxConversations = 200
+const MaxConversations = 1000
+
+// listTime bounds the time in which an agent lists them.
+const listTime = time.Minute
 
 // ErrNotListed says that an agent does not list its conversations.
 var ErrNotListed = errors.New("this agent does not list its conversations: begin a session without `resume`")
+
+// ListConversations lists the conversations that an agent has in the workspace cfg.Cwd, the
+// newest first.
+func ListConversations(ctx context.Context, r Runtime, cfg Config) ([]Conversation, error) {
+	l, ok := r.(Lister)
+	if !ok {
+		return nil, ErrNotListed
+	}
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	all, err := l.Conversations(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(c Conversation) bool { return c.Token == "" })
+	slices.SortStableFunc(all, func(a, b Conversation) int { return b.Updated.Compare(a.Updated) })
+	return all[:min(len(all), MaxConversations)], nil
+}
 
 // SamePlace reports whether two paths name one directory. An agent may name a workspace
 // without the symbolic links of its path. An empty path is no place.

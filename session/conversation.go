@@ -6,13 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 )
-
-// listTime bounds the time in which an agent lists its conversations.
-const listTime = time.Minute
 
 // ListError says why an agent did not list its conversations.
 type ListError struct {
@@ -79,14 +75,10 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	if !ok {
 		return nil, h.unknownAgent(name)
 	}
-	lister, ok := a.Runtime.(agent.Lister)
-	if !ok {
-		return nil, agent.ErrNotListed
-	}
-	ctx, cancel := context.WithTimeout(ctx, listTime)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the hub's end ends the list, too
-	all, err := lister.Conversations(ctx, agent.Config{
+	all, err := agent.ListConversations(ctx, a.Runtime, agent.Config{
 		Cwd: a.Cwd, Model: a.Model, Options: a.Options, StateDir: h.StateDir, Logger: h.Logger.With("agent", name),
 		Meter: func(c agent.Count) { h.Meter(name, c) },
 	})
@@ -97,14 +89,13 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 		return nil, &ListError{name, err}
 	}
 	taken := h.resumes()
-	all = slices.DeleteFunc(slices.Clone(all), func(c agent.Conversation) bool {
-		return c.Token == "" || slices.ContainsFunc(taken, func(token string) bool { return strings.HasPrefix(token, c.Token) })
+	all = slices.DeleteFunc(all, func(c agent.Conversation) bool {
+		return slices.ContainsFunc(taken, func(token string) bool { return strings.HasPrefix(token, c.Token) })
 	})
-	slices.SortStableFunc(all, func(a, b agent.Conversation) int { return b.Updated.Compare(a.Updated) })
 	for i := range all {
 		all[i].Title = title(all[i].Title)
 	}
-	return all[:min(len(all), agent.MaxConversations)], nil
+	return all, nil
 }
 
 // resumes returns the resume tokens of all sessions. Those of sessions in memory may be

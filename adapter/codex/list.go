@@ -11,8 +11,11 @@ import (
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
 )
 
-// maxPages bounds the pages of a list.
-const maxPages = 50
+// pageSize is how many threads a page holds, and maxPages bounds the pages.
+const (
+	pageSize = 100
+	maxPages = 50
+)
 
 // Conversations implements agent.Lister. A process of its own tells them.
 func (r Runtime) Conversations(ctx context.Context, cfg agent.Config) (all []agent.Conversation, err error) {
@@ -30,7 +33,7 @@ func (r Runtime) Conversations(ctx context.Context, cfg agent.Config) (all []age
 // Codex, but for those of sub-agents.
 func threads(ctx context.Context, rpc *jsonrpc.Conn, cwd string) (all []agent.Conversation, err error) {
 	params := object{
-		"cwd": cwd, "limit": agent.MaxConversations, "sortKey": "updated_at",
+		"cwd": cwd, "limit": pageSize, "sortKey": "updated_at",
 		"modelProviders": []string{}, "sourceKinds": []string{"cli", "vscode", "exec", "appServer"},
 	}
 	for range maxPages {
