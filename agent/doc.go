@@ -13,6 +13,6 @@
 // [Count], and a Decoder's [ErrUnknownEvent] through [Meter.Decoded].
 //
 // Abilities that only some agents have are interfaces of their own, found by
-// assertion: [Prober], [Rewinder] and [Reattacher] on the Runtime,
+// assertion: [Prober], [Lister], [Rewinder] and [Reattacher] on the Runtime,
 // [Controllable] on the Session.
 package agent

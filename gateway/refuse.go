@@ -85,6 +85,7 @@ func statusOf(err error) (status int, code string) {
 	var answered *session.AnsweredError
 	var choice *session.ChoiceError
 	var command *session.CommandError
+	var list *session.ListError
 	var own *refusal
 	var much *tooMuch
 	switch {
@@ -108,6 +109,12 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusNotFound, "unknown_request"
 	case errors.Is(err, session.ErrUnknownGrant):
 		return http.StatusNotFound, "unknown_grant"
+	case errors.Is(err, session.ErrUnknownConversation):
+		return http.StatusNotFound, "unknown_conversation"
+	case errors.Is(err, agent.ErrNotListed):
+		return http.StatusConflict, "not_listed"
+	case errors.As(err, &list):
+		return http.StatusBadGateway, "list_failed"
 	case errors.Is(err, session.ErrUnknownMessage):
 		return http.StatusNotFound, "unknown_message"
 	case errors.Is(err, session.ErrStale):

@@ -53,6 +53,7 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	all("POST /api/action-invocations/{invocation}/deny", access.Viewer, notOffered)
 
 	all("GET /api/agents", access.Viewer, g.agents)
+	all("GET /api/agents/{agent}/conversations", access.Collaborator, g.conversations)
 	all("GET /metrics", access.Viewer, g.metrics)
 }
 

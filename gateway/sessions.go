@@ -87,6 +87,8 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 		AISDK *bool        `json:"ai_sdk"`
 		// Letter is whose letter the session's streams follow.
 		Letter string `json:"letter"`
+		// Resume names a conversation of the agent's own.
+		Resume string `json:"resume"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
@@ -103,8 +105,14 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 	if err := g.mayMake(r, body.Agent); err != nil {
 		return err
 	}
+	if body.Resume != "" {
+		if err := g.mayAdopt(r, body.Agent); err != nil {
+			return err
+		}
+	}
 	info, err := g.Hub.Create(r.Context(), session.Spec{
 		ID: body.ID, Agent: body.Agent, Title: body.Title, By: caller(r), Kind: body.Kind, Letter: body.Letter, NoChat: body.AISDK != nil && !*body.AISDK,
+		Resume: body.Resume,
 	})
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"slices"
 	"sync"
-	"time"
 )
 
 // catalog knows which sessions there are, in the order in which they were changed.
@@ -23,6 +22,7 @@ type entry struct {
 	// a place between pages.
 	changed int64
 	people  People
+	resume  string // of the agent
 }
 
 func newCatalog() *catalog { return &catalog{order: list.New(), known: map[string]*list.Element{}} }
@@ -31,22 +31,22 @@ func newCatalog() *catalog { return &catalog{order: list.New(), known: map[strin
 func (c *catalog) load(sessions []Info) {
 	slices.SortFunc(sessions, func(a, b Info) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
 	for _, s := range sessions {
-		c.note(s.ID, s.UpdatedAt, s.People())
+		c.note(s)
 	}
 }
 
 // note puts a session in front: it was changed just now.
-func (c *catalog) note(id string, at time.Time, people People) {
+func (c *catalog) note(s Info) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := entry{id: id, changed: max(0, at.UnixNano()), people: people}
+	e := entry{id: s.ID, changed: max(0, s.UpdatedAt.UnixNano()), people: s.People(), resume: s.Resume}
 	if front := c.order.Front(); front != nil {
 		e.changed = max(e.changed, front.Value.(entry).changed+1)
 	}
-	if was := c.known[id]; was != nil {
+	if was := c.known[s.ID]; was != nil {
 		c.order.Remove(was)
 	}
-	c.known[id] = c.order.PushFront(e)
+	c.known[s.ID] = c.order.PushFront(e)
 }
 
 // forget takes a session out.
@@ -63,6 +63,19 @@ func (c *catalog) count() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.known)
+}
+
+// resumes returns the resume tokens of all sessions.
+func (c *catalog) resumes() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []string
+	for e := c.order.Front(); e != nil; e = e.Next() {
+		if token := e.Value.(entry).resume; token != "" {
+			all = append(all, token)
+		}
+	}
+	return all
 }
 
 // page lists the sessions that were changed before a mark (0: all) and for which

@@ -25,6 +25,8 @@ var (
 	ErrLog            = errors.New("the gateway cannot write its log now: try again in a moment; if that does not help, its disk or its NATS server needs care")
 	ErrClosing        = errors.New("the gateway is shutting down: try again in a moment")
 	ErrExists         = errors.New("a session with this id exists already")
+
+	ErrUnknownConversation = errors.New("the agent has no such conversation in its workspace that no session has yet: list its conversations and take the `resume` of one")
 )
 
 // CommandError says that a command needs a role that may answer permission requests.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ type Hub struct {
 
 	catalog *catalog
 	grants  *grantBook
+	listing chan struct{} // holds one while an agent lists its conversations
 
 	mu       sync.Mutex
 	live     map[string]*live
@@ -40,7 +42,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
 	}
-	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, catalog: newCatalog()}
+	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, catalog: newCatalog(), listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.fleet = newFleet(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	var err error
@@ -156,6 +158,9 @@ type Spec struct {
 	Letter string
 	// Hosted is as in Info.
 	Hosted bool
+	// Resume is the token of a conversation that Conversations lists, with which the
+	// session goes on, or "".
+	Resume string
 }
 
 // Create makes a session. An empty id gets one, an empty agent the default.
@@ -173,7 +178,15 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		s.Agent = h.Default
 	}
 	if _, ok := h.Agents[s.Agent]; !ok {
-		return Info{}, fmt.Errorf("%w as %q: there are %s", ErrUnknownAgent, s.Agent, strings.Join(h.AgentNames(), ", "))
+		return Info{}, h.unknownAgent(s.Agent)
+	}
+	if s.Resume != "" {
+		c, release, err := h.adopt(ctx, s.Agent, s.Resume)
+		if err != nil {
+			return Info{}, err
+		}
+		defer release()
+		s.Title = cmp.Or(s.Title, c.Title)
 	}
 	since, err := h.Log.Last(ctx, s.ID)
 	if err != nil {
@@ -182,7 +195,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	now := h.Now()
 	l := h.newLive(Info{
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat, Hosted: s.Hosted,
-		CreatedAt: now, UpdatedAt: now, Since: since,
+		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
 	l.branched = true
 	// Others may use the session before this returns, so the end of the caller's
@@ -356,6 +369,10 @@ func (h *Hub) Directory(name string) (agent.Directory, bool) {
 func (h *Hub) Roster(name string) (agent.Roster, bool) {
 	r, ok := h.Agents[name].Runtime.(agent.Roster)
 	return r, ok
+}
+
+func (h *Hub) unknownAgent(name string) error {
+	return fmt.Errorf("%w as %q: there are %s", ErrUnknownAgent, name, strings.Join(h.AgentNames(), ", "))
 }
 
 // AgentNames lists the configured agents.

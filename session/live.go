@@ -86,7 +86,7 @@ func (l *live) save(ctx context.Context) error {
 	defer l.saving.Unlock()
 	l.mu.Lock()
 	l.info.UpdatedAt = l.hub.Now()
-	updated, people := l.info.UpdatedAt, l.info.People()
+	noted := l.info
 	gone := l.deleted || l.forgotten
 	doc, err := json.Marshal(l.info)
 	l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *live) save(ctx context.Context) error {
 		err = l.hub.Log.Put(ctx, l.id, doc)
 	}
 	if err == nil {
-		l.hub.catalog.note(l.id, updated, people)
+		l.hub.catalog.note(noted)
 	}
 	l.mu.Lock()
 	l.stale = err != nil

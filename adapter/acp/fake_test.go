@@ -120,6 +120,29 @@ func (f *fake) run() int {
 	}
 }
 
+// page is a page of the fake's sessions. The fake ignores the directory that is asked for.
+func (f *fake) page(params json.RawMessage) object {
+	here, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	session := func(id, cwd, title, updated string) object {
+		return object{"sessionId": id, "cwd": cwd, "title": title, "updatedAt": updated}
+	}
+	switch {
+	case f.how == "lists for ever":
+		return object{"sessions": []object{session("elsewhere", "/", "", "")}, "nextCursor": "more"}
+	case strings.Contains(string(params), `"cursor":"second"`):
+		return object{"sessions": []any{"no session", session("newest", here, "The newest", "2026-03-02T10:00:00.5+02:00"), session("untitled", here, "", "")}}
+	}
+	return object{"nextCursor": "second", "sessions": []object{
+		session("oldest", here, "The oldest", "2026-03-01T10:00:00Z"),
+		session("elsewhere", "/", "Of another workspace", "2026-03-01T10:00:00Z"),
+		session("below", here+"/below", "Of a folder below", "2026-03-01T10:00:00Z"),
+		session("nowhere", "", "Of no place", "2026-03-01T10:00:00Z"),
+	}}
+}
+
 func (f *fake) take(m wireMessage) (code int, over bool) {
 	reply := func(result any) { f.say(object{"jsonrpc": "2.0", "id": m.ID, "result": result}) }
 	fail := func(code int, message string) {
@@ -147,9 +170,13 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 		case "version 2":
 			version = 2
 		}
+		sessions := object{"close": object{}}
+		if strings.HasPrefix(f.how, "lists") {
+			sessions["list"] = object{}
+		}
 		reply(object{
 			"protocolVersion": version, "authMethods": []object{{"id": "key", "name": "API key"}, {"id": "browser", "name": "Log in", "type": "terminal", "args": []string{"login"}}},
-			"agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"close": object{}}, "promptCapabilities": object{"image": true, "embeddedContext": true}},
+			"agentCapabilities": object{"loadSession": true, "sessionCapabilities": sessions, "promptCapabilities": object{"image": true, "embeddedContext": true}},
 		})
 	case "authenticate":
 		f.authed = true
@@ -179,6 +206,12 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 				"configOptions": []object{{"id": "m", "category": "model", "type": "select", "currentValue": "small", "options": []object{{"value": "small", "name": "Small"}, {"value": "large", "name": "Large"}}}},
 			})
 		}
+	case "session/list":
+		if f.how == "lists after a login" && !f.authed {
+			fail(-32000, "Authentication required")
+			return 0, false
+		}
+		reply(f.page(m.Params))
 	case "session/close":
 		if err := os.WriteFile("closed-fake-session", nil, 0o600); err != nil {
 			panic(err)

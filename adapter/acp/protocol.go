@@ -1,14 +1,9 @@
 package acp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -20,10 +15,8 @@ import (
 // protocol is one process of an agent.
 type protocol struct {
 	*Decoder
-	runtime   Runtime
-	settings  Settings
+	peer
 	conn      agentkit.Conn
-	rpc       *jsonrpc.Conn
 	terminals *terminals
 	quiet     *time.Timer // runs settle
 	id        string      // of the session
@@ -37,9 +30,8 @@ var (
 )
 
 func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
-	p := &protocol{runtime: r, settings: s, conn: c, terminals: newTerminals(c.Host(), c.Config(), r.Env)}
+	p := &protocol{peer: peer{runtime: r, settings: s, rpc: jsonrpc.New(c.Send, jsonrpc.Options{})}, conn: c, terminals: newTerminals(c.Host(), c.Config(), r.Env)}
 	p.Decoder = NewDecoder(Options{Tools: r.Tools, check: p.check, Signs: r.Preset.Signs, do: p.do, now: p.now})
-	p.rpc = jsonrpc.New(c.Send, jsonrpc.Options{})
 	for _, method := range []string{methodPermission, methodElicit, methodRead, methodWrite, methodTerminal} {
 		p.rpc.Handle(method, nil) // the Decoder's effects answer them
 	}
@@ -49,11 +41,6 @@ func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
 	p.quiet = time.AfterFunc(time.Hour, p.settle)
 	p.quiet.Stop()
 	return p
-}
-
-// errorf begins an error with the name of the agent.
-func (p *protocol) errorf(format string, args ...any) error {
-	return fmt.Errorf(p.runtime.name()+": "+format, args...)
 }
 
 // Received implements agentkit.Receiver.
@@ -109,51 +96,21 @@ func (p *protocol) Close() error {
 	return nil
 }
 
-// hello is what the agent has said of itself.
-func (p *protocol) hello() (h hello) {
-	p.conn.Session().Do(func() { h = p.agent })
-	return h
-}
-
 // Greet implements agentkit.Protocol.
 func (p *protocol) Greet(ctx context.Context, resume string) error {
-	err := p.greet(ctx, resume)
-	e, ok := errors.AsType[jsonrpc.Error](err)
-	if !ok {
-		return err
-	}
-	problem := sentence(explain(e))
-	if e.Code == codeAuth {
-		problem = p.hello().login(problem)
-	}
-	return p.errorf("%s", problem)
+	return p.explained(p.greet(ctx, resume))
 }
 
 func (p *protocol) greet(ctx context.Context, resume string) error {
 	files, terminals := on(p.settings.Files), on(p.settings.Terminals)
-	err := p.rpc.Call(ctx, methodInitialize, object{
-		"protocolVersion": 1,
-		"clientInfo":      object{"name": "tributary", "title": "Tributary", "version": "1"},
-		"clientCapabilities": object{
-			"fs":       object{"readTextFile": files, "writeTextFile": files},
-			"terminal": terminals, "elicitation": object{"form": object{}, "url": object{}},
-		},
-	}, nil)
-	if e, ok := errors.AsType[jsonrpc.Error](err); ok && e.Code == jsonrpc.CodeMethodNotFound {
-		return p.errorf("the program does not know the Agent Client Protocol: correct command and args")
-	} else if err != nil {
+	err := p.initialize(ctx, object{
+		"fs":       object{"readTextFile": files, "writeTextFile": files},
+		"terminal": terminals, "elicitation": object{"form": object{}, "url": object{}},
+	})
+	if err != nil {
 		return err
 	}
-	h := p.hello()
-	if h.Version != 1 {
-		return p.errorf("it speaks version %d of the Agent Client Protocol, and version 1 is needed: install a matching version", h.Version)
-	}
-	if m := p.settings.AuthMethod; m != "" {
-		if err := p.authenticate(ctx, m); err != nil {
-			return err
-		}
-	}
-	if err := p.open(ctx, h, resume); err != nil {
+	if err := p.open(ctx, resume); err != nil {
 		return err
 	}
 	p.conn.Session().Do(func() { p.id = p.session })
@@ -163,34 +120,22 @@ func (p *protocol) greet(ctx context.Context, resume string) error {
 	return p.configure(ctx)
 }
 
-func (p *protocol) authenticate(ctx context.Context, method string) error {
-	h := p.hello()
-	if len(h.AuthMethods) > 0 && !h.offers(method) {
-		return p.errorf("%s", h.login(fmt.Sprintf("There is no method of logging in with the id %q.", method)))
-	}
-	err := p.rpc.Call(ctx, "authenticate", object{"methodId": method}, nil)
-	if e, ok := errors.AsType[jsonrpc.Error](err); ok {
-		return p.errorf("the login by %s failed: %s", method, h.login(sentence(explain(e))))
-	}
-	return err
-}
-
 // open begins a session, or goes on with one.
-func (p *protocol) open(ctx context.Context, h hello, resume string) error {
+func (p *protocol) open(ctx context.Context, resume string) error {
 	where := object{"cwd": p.conn.Config().Cwd, "mcpServers": p.settings.servers()}
 	if resume == "" {
-		return p.begin(ctx, methodNew, where)
+		return p.call(ctx, methodNew, where, nil)
 	}
 	method := ""
 	switch {
-	case h.Can.Session.Resume != nil:
+	case p.hello.Can.Session.Resume != nil:
 		method = methodResume
-	case h.Can.Load:
+	case p.hello.Can.Load:
 		method = methodLoad
 	}
 	if method != "" {
 		where["sessionId"] = resume
-		err := p.begin(ctx, method, where)
+		err := p.call(ctx, method, where, nil)
 		if err == nil && p.runtime.Preset.ReplaysLate {
 			err = p.replayed(ctx)
 		}
@@ -202,7 +147,7 @@ func (p *protocol) open(ctx context.Context, h hello, resume string) error {
 		delete(where, "sessionId")
 	}
 	p.conn.Session().Notice(trace.Error{Code: "session_lost", Message: "The agent's own session was lost; it starts without memory."})
-	return p.begin(ctx, methodNew, where)
+	return p.call(ctx, methodNew, where, nil)
 }
 
 // replayGap and replayEnd are how long an agent is silent when it has told the past of a
@@ -230,27 +175,6 @@ func (p *protocol) replayed(ctx context.Context) error {
 	return nil
 }
 
-// begin opens a session. An agent that wants a login gets the one for which its
-// environment holds a key.
-func (p *protocol) begin(ctx context.Context, method string, where object) error {
-	err := p.rpc.Call(ctx, method, where, nil)
-	e, ok := errors.AsType[jsonrpc.Error](err)
-	if !ok || e.Code != codeAuth || p.settings.AuthMethod != "" {
-		return err
-	}
-	for _, variable := range slices.Sorted(maps.Keys(p.runtime.Preset.Keys)) {
-		id := p.runtime.Preset.Keys[variable]
-		set := slices.ContainsFunc(p.runtime.Env, func(kv string) bool { return strings.HasPrefix(kv, variable+"=") })
-		if set && p.hello().offers(id) {
-			if err := p.authenticate(ctx, id); err != nil {
-				return err
-			}
-			return p.rpc.Call(ctx, method, where, nil)
-		}
-	}
-	return err
-}
-
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
 	if err := agentkit.RefuseCommands(prompt.Message, p.runtime.Preset.looseCommands()); err != nil {
@@ -259,7 +183,7 @@ func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessa
 	if p.runtime.Preset.Mentions || p.runtime.Preset.Name == "" {
 		prompt = agentkit.WithoutMentions(prompt, p.conn.Host().Files().Contains)
 	}
-	content := blocks(prompt.Message.Parts, p.hello())
+	content := blocks(prompt.Message.Parts, p.hello)
 	if len(content) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that the agent can read."}
 	}
@@ -271,57 +195,4 @@ func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessa
 func (p *protocol) Stop() json.RawMessage {
 	line, _ := p.rpc.Notification(methodCancel, object{"sessionId": p.id}) // strings can be encoded
 	return line
-}
-
-// hello is the agent's reply to initialize.
-type hello struct {
-	Version int `json:"protocolVersion"`
-	Info    struct {
-		Name string `json:"name"`
-	} `json:"agentInfo"`
-	Can struct {
-		Load   bool `json:"loadSession"`
-		Prompt struct {
-			Image   bool `json:"image"`
-			Audio   bool `json:"audio"`
-			Context bool `json:"embeddedContext"`
-		} `json:"promptCapabilities"`
-		Session struct {
-			Resume *raw `json:"resume"`
-			Close  *raw `json:"close"`
-		} `json:"sessionCapabilities"`
-	} `json:"agentCapabilities"`
-	AuthMethods []authMethod `json:"authMethods"`
-}
-
-// authMethod is a way to log in.
-type authMethod struct {
-	ID   string   `json:"id"`
-	Name string   `json:"name"`
-	Type string   `json:"type"`
-	Args []string `json:"args"`
-}
-
-// is reports whether the agent is one of a family, by the name that it gives itself.
-func (h hello) is(family string) bool { return strings.Contains(strings.ToLower(h.Info.Name), family) }
-
-func (h hello) offers(method string) bool {
-	return slices.ContainsFunc(h.AuthMethods, func(m authMethod) bool { return m.ID == method })
-}
-
-// login adds to an error how a person logs in.
-func (h hello) login(problem string) string {
-	var ways []string
-	for _, m := range h.AuthMethods {
-		way := fmt.Sprintf("%q (%s)", m.ID, cmp.Or(m.Name, m.ID))
-		if m.Type == "terminal" && len(m.Args) > 0 {
-			way += ", by running the agent with `" + strings.Join(m.Args, " ") + "` in a terminal"
-		}
-		ways = append(ways, way)
-	}
-	advice := "Log in by running the agent once in a terminal, or give it a key in `env`."
-	if len(ways) > 0 {
-		advice += " Its methods of logging in, for the option auth_method: " + strings.Join(ways, "; ") + "."
-	}
-	return strings.TrimSpace(problem + " " + advice)
 }

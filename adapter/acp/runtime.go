@@ -36,22 +36,29 @@ type Runtime struct {
 var (
 	_ agent.Runtime = Runtime{}
 	_ agent.Prober  = Runtime{}
+	_ agent.Lister  = Runtime{}
 )
 
 // Open implements agent.Runtime. A conversation that the agent does not find any more
 // is begun again, and the next turn says so.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
-	s, err := parseSettings(cfg.Options, r.Preset)
+	r, s, err := r.checked(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if r.Command == "" {
-		return nil, fmt.Errorf("%s: there is no program to run: set command, such as gemini, and args, such as [--acp]", r.name())
-	}
-	r.Env = r.environment()
 	spec := r.spec()
 	spec.New = func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(r, s, c) }
 	return agentkit.Open(ctx, host, cfg, spec)
+}
+
+// checked returns the Runtime with its whole environment, and the settings.
+func (r Runtime) checked(cfg agent.Config) (Runtime, Settings, error) {
+	s, err := parseSettings(cfg.Options, r.Preset)
+	if err == nil && r.Command == "" {
+		err = fmt.Errorf("%s: there is no program to run: set command, such as gemini, and args, such as [--acp]", r.name())
+	}
+	r.Env = r.environment()
+	return r, s, err
 }
 
 func (r Runtime) spec() agentkit.Spec {

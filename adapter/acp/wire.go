@@ -23,6 +23,7 @@ const (
 	methodNew        = "session/new"
 	methodLoad       = "session/load"
 	methodResume     = "session/resume"
+	methodList       = "session/list"
 	methodSetOption  = "session/set_config_option"
 	methodPrompt     = "session/prompt"
 	methodCancel     = "session/cancel"

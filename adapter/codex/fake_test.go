@@ -54,6 +54,7 @@ type call struct {
 	Method string          `json:"method"`
 	Params struct {
 		ThreadID string `json:"threadId"`
+		Cursor   string `json:"cursor"`
 		Before   string `json:"beforeTurnId"`
 		TurnID   string `json:"turnId"`
 		Sandbox  string `json:"sandbox"`
@@ -120,6 +121,19 @@ func (f *fake) answer(c call) (code int, over bool) {
 		}
 	case "account/read":
 		result = `{"account":null,"requiresOpenaiAuth":` + fmt.Sprint(f.how == "not logged in") + `}`
+	case "thread/list":
+		here, err := os.Getwd()
+		if err != nil {
+			panic(err)
+		}
+		if f.how == "no list" {
+			say(`{"id":%s,"error":{"code":-32600,"message":"the state cannot be read"}}`, c.ID)
+			return 0, false
+		}
+		result = `{"nextCursor":"second","data":[{"id":"t1","cwd":"` + here + `","name":null,"preview":"hello","updatedAt":1772359200},{"id":"t2","cwd":"/","preview":"elsewhere","updatedAt":1}]}`
+		if c.Params.Cursor == "second" {
+			result = `{"nextCursor":null,"data":[{"id":"t3","cwd":"` + here + `","name":"A name","preview":"hello","updatedAt":1772359201}]}`
+		}
 	case "thread/start":
 		result = `{"thread":{"id":"thread"},"model":"fake"}`
 		f.words = nil

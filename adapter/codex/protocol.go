@@ -52,17 +52,7 @@ func (p *protocol) Close() error {
 
 // Greet implements agentkit.Protocol.
 func (p *protocol) Greet(ctx context.Context, resume string) error {
-	var hello struct{ UserAgent string }
-	client := object{"name": "tributary", "title": "Tributary", "version": "1"}
-	if err := p.rpc.Call(ctx, "initialize", object{"clientInfo": client, "capabilities": object{}}, &hello); err != nil {
-		return fmt.Errorf("codex: it refuses to start: %w", err)
-	}
-	_, version, _ := strings.Cut(hello.UserAgent, "/")
-	version, _, _ = strings.Cut(version, " ")
-	if err := tooOld(version); err != nil {
-		return err
-	}
-	if err := p.rpc.Notify(ctx, "initialized", nil); err != nil {
+	if err := initialize(ctx, p.rpc); err != nil {
 		return err
 	}
 	if err := p.loggedIn(ctx); err != nil {
@@ -73,6 +63,21 @@ func (p *protocol) Greet(ctx context.Context, resume string) error {
 	}
 	p.conn.Session().Go(p.models)
 	return nil
+}
+
+// initialize is the beginning of every connection.
+func initialize(ctx context.Context, rpc *jsonrpc.Conn) error {
+	var hello struct{ UserAgent string }
+	client := object{"name": "tributary", "title": "Tributary", "version": "1"}
+	if err := rpc.Call(ctx, "initialize", object{"clientInfo": client, "capabilities": object{}}, &hello); err != nil {
+		return fmt.Errorf("codex: it refuses to start: %w", err)
+	}
+	_, version, _ := strings.Cut(hello.UserAgent, "/")
+	version, _, _ = strings.Cut(version, " ")
+	if err := tooOld(version); err != nil {
+		return err
+	}
+	return rpc.Notify(ctx, "initialized", nil)
 }
 
 // loggedIn reports whether Codex can reach its model. A provider with a key of its own

@@ -59,6 +59,7 @@ func (s Settings) Filled() (Settings, error) {
 var (
 	_ agent.Runtime  = Runtime{}
 	_ agent.Prober   = Runtime{}
+	_ agent.Lister   = Runtime{}
 	_ agent.Rewinder = Runtime{}
 )
 

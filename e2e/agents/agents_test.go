@@ -109,8 +109,8 @@ func (b *bench) checkTurn(t *testing.T, s script, turn []trace.Record) {
 	}
 }
 
-// checkNothingLeft checks what remains when the gateway has ended.
-func (b *bench) checkNothingLeft() {
+// checkProcesses checks that no process remains when the gateway has ended.
+func (b *bench) checkProcesses() {
 	b.Helper()
 	deadline := time.Now().Add(5 * time.Second)
 	for len(b.processes()) > 0 && time.Now().Before(deadline) {
@@ -119,6 +119,12 @@ func (b *bench) checkNothingLeft() {
 	if left := b.processes(); len(left) > 0 {
 		b.Errorf("processes are left behind:\n%s", strings.Join(left, "\n"))
 	}
+}
+
+// checkNothingLeft checks the processes, and what the scripts left in the workspace.
+func (b *bench) checkNothingLeft() {
+	b.Helper()
+	b.checkProcesses()
 	want := append([]string{"hello.txt"}, leaves()[b.agent.Name]...)
 	for _, s := range scripts() {
 		if s.made != "" && !known()[b.agent.Name][s.name].refused {

@@ -17,6 +17,8 @@ import (
 type agentsCommand struct {
 	Config string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there)."`
 	JSON   bool   `name:"json" help:"Print JSON."`
+	// Conversations names an agent.
+	Conversations string `placeholder:"NAME" help:"List the conversations that the agent NAME keeps of its workspace."`
 }
 
 // standing says whether an agent can start here.
@@ -39,6 +41,9 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	return p.untilSignal(ctx, exitCanceled, func(ctx context.Context) error {
+		if c.Conversations != "" {
+			return p.conversations(ctx, &cfg, c.Conversations, c.JSON)
+		}
 		all, err := cfg.probeAll(ctx)
 		if err != nil {
 			return err

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+)
+
+// conversation is a conversation of an agent's own, as it is printed.
+type conversation struct {
+	Resume  string    `json:"resume"`
+	Title   string    `json:"title"`
+	Updated time.Time `json:"updated,omitzero"`
+}
+
+// conversations prints the conversations that an agent keeps of its workspace.
+func (p *program) conversations(ctx context.Context, s *setup, name string, asJSON bool) error {
+	made, err := s.agents()
+	if err != nil {
+		return err
+	}
+	a, ok := made[name]
+	if !ok {
+		return usage("there is no agent %q: tributary agents lists them", name)
+	}
+	found, err := agent.ListConversations(ctx, a.Runtime, agent.Config{Cwd: a.Cwd, Model: a.Model, Options: a.Options})
+	if err != nil {
+		return err
+	}
+	all := []conversation{}
+	for _, c := range found {
+		all = append(all, conversation{c.Token, strings.Join(strings.Fields(c.Title), " "), c.Updated.UTC()})
+	}
+	if asJSON {
+		return json.NewEncoder(p.stdout).Encode(all)
+	}
+	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "RESUME\tUPDATED\tTITLE")
+	for _, c := range all {
+		updated := "-"
+		if !c.Updated.IsZero() {
+			updated = c.Updated.Format(time.RFC3339)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", oneLine(c.Resume), updated, oneLine(c.Title))
+	}
+	return table.Flush()
+}

@@ -1,0 +1,117 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+)
+
+// ListError says why an agent did not list its conversations.
+type ListError struct {
+	Agent string
+	Err   error
+}
+
+// Error implements error.
+func (e *ListError) Error() string {
+	return fmt.Sprintf("the agent %s did not list its conversations: %v", e.Agent, e.Err)
+}
+
+// Unwrap returns the agent's error.
+func (e *ListError) Unwrap() error { return e.Err }
+
+// Conversations lists the conversations that an agent keeps of its workspace, the newest
+// first. It leaves out those that a session has: the rights in that session count for
+// them, and two sessions must not write to one conversation.
+func (h *Hub) Conversations(ctx context.Context, name string) ([]agent.Conversation, error) {
+	release, err := h.mayList(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return h.conversations(ctx, name)
+}
+
+// adopt finds the conversation for a new session. Until release is called, no other
+// session can get the conversation.
+func (h *Hub) adopt(ctx context.Context, name, token string) (c agent.Conversation, release func(), err error) {
+	release, err = h.mayList(ctx)
+	if err != nil {
+		return c, nil, err
+	}
+	all, err := h.conversations(ctx, name)
+	if err != nil {
+		release()
+		return c, nil, err
+	}
+	for _, c := range all {
+		if c.Token == token {
+			return c, release, nil
+		}
+	}
+	release()
+	return c, nil, ErrUnknownConversation
+}
+
+// mayList waits for the right to make an agent list its conversations: each list costs a
+// process.
+func (h *Hub) mayList(ctx context.Context) (release func(), err error) {
+	select {
+	case h.listing <- struct{}{}:
+		return func() { <-h.listing }, nil
+	case <-h.ctx.Done():
+		return nil, ErrClosing
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversation, error) {
+	a, ok := h.Agents[name]
+	if !ok {
+		return nil, h.unknownAgent(name)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the hub's end ends the list, too
+	all, err := agent.ListConversations(ctx, a.Runtime, agent.Config{
+		Cwd: a.Cwd, Model: a.Model, Options: a.Options, StateDir: h.StateDir, Logger: h.Logger.With("agent", name),
+		Meter: func(c agent.Count) { h.Meter(name, c) },
+	})
+	switch {
+	case errors.Is(err, agent.ErrNotListed):
+		return nil, err
+	case err != nil:
+		return nil, &ListError{name, err}
+	}
+	taken := h.resumes()
+	all = slices.DeleteFunc(all, func(c agent.Conversation) bool {
+		return slices.ContainsFunc(taken, func(token string) bool { return strings.HasPrefix(token, c.Token) })
+	})
+	for i := range all {
+		all[i].Title = title(all[i].Title)
+	}
+	return all, nil
+}
+
+// resumes returns the resume tokens of all sessions. Those of sessions in memory may be
+// newer than their documents.
+func (h *Hub) resumes() []string {
+	all := h.catalog.resumes()
+	h.mu.Lock()
+	live := make([]*live, 0, len(h.live))
+	for _, l := range h.live {
+		live = append(live, l)
+	}
+	h.mu.Unlock()
+	for _, l := range live {
+		if info, _, _ := l.view(); info.Resume != "" {
+			all = append(all, info.Resume)
+		}
+	}
+	return all
+}
