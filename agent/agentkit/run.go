@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -65,6 +66,10 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 		select {
 		case <-b.Ended():
 		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), agent.ErrLeft) {
+				s.Fail(b, trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled}) // not on record: the turn goes on there
+				break
+			}
 			s.stop(b, l) //nolint:contextcheck // ctx is over; stopping has a bound of its own
 		case <-lost:
 			if first && s.retract(b) {
