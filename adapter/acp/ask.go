@@ -222,8 +222,25 @@ func (r actionRequest) line() string {
 	return join(append([]string{r.Command}, r.Args...))
 }
 
-// changed reports whether the command gets an environment of its own.
-func (r actionRequest) changed() bool { return present(r.Env) && string(r.Env) != "[]" }
+// changed reports whether the command gets an environment of its own. The id of the
+// session, which Goose gives to each command, changes nothing.
+func (r actionRequest) changed() bool {
+	if !present(r.Env) {
+		return false
+	}
+	var env []struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(r.Env, &env) != nil {
+		return true
+	}
+	for _, v := range env {
+		if v.Name != "AGENT_SESSION_ID" {
+			return true
+		}
+	}
+	return false
+}
 
 // covers reports whether a call that still runs includes the action. What counts is the
 // call as it was allowed, whatever the agent has shown of it since.

@@ -17,6 +17,8 @@ type Options struct {
 	// Act runs a request of the agent's that the policy or a person has allowed, and
 	// returns the result. A recording has none.
 	Act func(method string, params json.RawMessage) (result any, err error)
+	// Signs are those of the agent.
+	Signs Signs
 }
 
 // Decoder reads the protocol's messages of one session.
@@ -31,6 +33,8 @@ type Decoder struct {
 	turn    *turn
 	always  []*call         // what a person has allowed for good
 	newest  jsonrpc.Message // of the agent; the zero Message if its newest line was none
+	counted bool            // a reply has counted tokens
+	heard   int             // lines of the agent
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -52,6 +56,8 @@ type turn struct {
 	b        *trace.Builder
 	stopped  bool // a person has stopped it
 	broken   bool // the agent has said beside the protocol that it failed
+	command  bool // the prompt is a command of the agent's
+	shown    bool // the agent has shown a plan or a file
 	speakers map[string]*speaker
 	parts    int
 	calls    map[string]*call
@@ -68,6 +74,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	msg, err := jsonrpc.Parse(m.Data)
 	if m.Dir == agent.Out {
 		d.newest = msg
+		d.heard++
 	}
 	if err != nil {
 		return nil, fmt.Errorf("acp: a line was skipped: %w", err)

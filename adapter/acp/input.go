@@ -43,7 +43,7 @@ func fileBlock(part trace.InputPart, h hello) any {
 		return resource(name, map[string]any{"text": string(file.Data), "mimeType": media})
 	case file.Inline && !plain && h.Can.Prompt.Context:
 		return resource(name, map[string]any{"blob": encoded, "mimeType": media})
-	case !file.Inline:
+	case file.OnWeb(): // an agent would read an address on this machine, and ask nobody
 		return map[string]any{"type": "resource_link", "uri": part.URL, "name": cmp.Or(part.Filename, base(part.URL)), "mimeType": media}
 	}
 	return textBlock(file.Text())

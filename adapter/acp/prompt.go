@@ -49,7 +49,7 @@ func (d *Decoder) prompt(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 func (d *Decoder) begin(t agent.Turns) {
 	d.turn = nil
 	if b := t.Prompted(d.prompts[0].p); b != nil {
-		d.turn = &turn{b: b, speakers: map[string]*speaker{}, calls: map[string]*call{}}
+		d.turn = &turn{b: b, speakers: map[string]*speaker{}, calls: map[string]*call{}, command: isCommand(d.prompts[0].p.Message)}
 	}
 }
 
@@ -102,9 +102,8 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 	switch {
 	case m.Error != nil:
 		end = d.failure(c, *m.Error)
-	case c.broken && c.held != nil && end.Outcome == trace.OutcomeCompleted: // Codex says so in a message
-		end = trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: sentence(explain(jsonrpc.Error{Message: strings.TrimSpace(c.held.text)}))}
-		c.held = nil
+	case end.Outcome == trace.OutcomeCompleted:
+		end = d.recognize(c, r, end)
 	}
 	d.endTurn(c, end)
 	if len(d.prompts) > 0 {

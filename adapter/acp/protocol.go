@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -35,7 +36,7 @@ var (
 
 func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
 	p := &protocol{runtime: r, settings: s, conn: c, terminals: newTerminals(c.Host(), c.Config().Cwd, r.Env)}
-	p.Decoder = NewDecoder(Options{Tools: r.Tools, Act: p.act})
+	p.Decoder = NewDecoder(Options{Tools: r.Tools, Act: p.act, Signs: r.Preset.Signs})
 	p.rpc = jsonrpc.New(c.Send, jsonrpc.Options{})
 	for _, method := range []string{methodPermission, methodElicit, methodWrite, methodTermCreate} {
 		p.rpc.Handle(method, nil) // the Decoder's effects answer them
@@ -149,6 +150,9 @@ func (p *protocol) open(ctx context.Context, h hello, resume string) error {
 		}
 		if method != "" {
 			err := p.begin(ctx, method, where)
+			if err == nil && p.runtime.Preset.ReplaysLate {
+				err = p.quiet(ctx)
+			}
 			e, ok := errors.AsType[jsonrpc.Error](err)
 			if err == nil || !ok || e.Code == codeAuth {
 				return err
@@ -160,6 +164,31 @@ func (p *protocol) open(ctx context.Context, h hello, resume string) error {
 		p.conn.Session().Do(func() { p.session = "" })
 	}
 	return p.begin(ctx, methodNew, where)
+}
+
+// replayGap and replayEnd are how long an agent is silent when it has told the past of a
+// session, and how long the telling may take.
+const (
+	replayGap = 250 * time.Millisecond
+	replayEnd = 10 * time.Second
+)
+
+// quiet waits until an agent that tells the past behind its reply has told all of it. The
+// next turn would take the past for its own.
+func (p *protocol) quiet(ctx context.Context) error {
+	heard := func() (n int) {
+		p.conn.Session().Do(func() { n = p.heard })
+		return n
+	}
+	for start, before := time.Now(), -1; before != heard() && time.Since(start) < replayEnd; {
+		before = heard()
+		select {
+		case <-time.After(replayGap):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 func (p *protocol) begin(ctx context.Context, method string, where any) error {
@@ -263,6 +292,12 @@ func (p *protocol) Controls() agent.Controls {
 
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
+	if err := agentkit.RefuseCommands(prompt.Message, p.runtime.Preset.looseCommands()); err != nil {
+		return nil, err
+	}
+	if p.runtime.Preset.Mentions || p.runtime.Preset.Name == "" {
+		prompt = agentkit.WithoutMentions(prompt, p.conn.Host().Files().Contains)
+	}
 	content := blocks(prompt.Message.Parts, p.hello())
 	if len(content) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that the agent can read."}

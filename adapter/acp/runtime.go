@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,12 +49,24 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if r.StartTime <= 0 {
 		r.StartTime = time.Minute
 	}
+	r.Env = r.environment()
 	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
 		Adapter: r.name(), Name: r.title(), Command: r.Command, Env: r.Env, NotFound: r.notFound(),
 		StartTime: r.StartTime, StopTime: r.StopTime, AnswerOnStop: true, Advice: r.advice,
 		Args: func(string) []string { return r.Args },
 		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(r, s, c) },
 	})
+}
+
+// environment is Env with what the preset sets.
+func (r Runtime) environment() []string {
+	env := slices.Clone(r.Env)
+	for _, name := range slices.Sorted(maps.Keys(r.Preset.Set)) {
+		if !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) {
+			env = append(env, name+"="+r.Preset.Set[name])
+		}
+	}
+	return env
 }
 
 // Probe implements agent.Prober.
@@ -63,7 +78,14 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("%s: `%s --version` failed: %w", r.name(), r.Command, err)
 	}
-	return short(strings.TrimPrefix(lastLine(string(out)), r.title()+" ")), nil
+	return version(string(out)), nil
+}
+
+var number = regexp.MustCompile(`\b\d+\.\d+[\w.+-]*`) //nolint:gochecknoglobals // compiled once
+
+// version finds the version in what a program prints: among its name, or before advice.
+func version(out string) string {
+	return short(cmp.Or(strings.TrimRight(number.FindString(out), ".-"), lastLine(out)))
 }
 
 func lastLine(s string) string {

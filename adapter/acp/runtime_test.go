@@ -273,6 +273,23 @@ func TestAPromptHoldsWhatTheAgentCanTake(t *testing.T) {
 	}
 }
 
+// An agent would read an address on this machine, and a file that the prompt mentions,
+// and ask nobody. A command of the agent's own could switch its requests off.
+func TestAPromptReachesNoFileOutside(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, "plain", "")
+	p := prompt("params see @/etc/passwd")
+	for _, address := range []string{"file:///etc/passwd", "/etc/passwd", "FILE:///etc/passwd", "etc/passwd", ""} {
+		p.Message.Parts = append(p.Message.Parts, trace.InputPart{Type: trace.InputFile, URL: address, MediaType: "text/plain", Filename: "x"})
+	}
+	if _, said, _ := st.turn(p); strings.Contains(said, "resource_link") || strings.Contains(said, "@/etc") || strings.Contains(said, ":///") {
+		t.Errorf("the agent got %s", said)
+	}
+	if _, _, stop := st.turn(prompt("/allow-all on")); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "the gateway refuses it") {
+		t.Errorf("it ended as %+v", stop)
+	}
+}
+
 // TestFilesStayInTheWorkspace asks the client for files in many ways.
 func TestFilesStayInTheWorkspace(t *testing.T) {
 	t.Parallel()

@@ -86,7 +86,7 @@ var (
 // say the name in places of their own: beside the protocol, in the id (Gemini CLI), or
 // as the first title (OpenCode). The last resort is the kind.
 func nameOf(from toolCall, m meta) string {
-	name := cmp.Or(from.Name, cmp.Or(m.Claude.ToolName, m.ToolName))
+	name := cmp.Or(from.Name, m.Claude.ToolName, m.ToolName, m.Goose.Call.ToolName, m.VibeName)
 	if name != "" {
 		return name
 	}

@@ -46,6 +46,7 @@ func (d *Decoder) update(params raw, t agent.Turns) error {
 		for _, e := range u.Entries {
 			plan.Entries = append(plan.Entries, trace.PlanEntry{Content: string(e.Content), Status: e.Status})
 		}
+		c.shown = true
 		s.b.Emit(plan)
 	case "usage_update":
 		c.usageUpdate(u)
@@ -103,9 +104,10 @@ func (c *turn) failureText(s *speaker, message, body string) bool {
 
 // held is a text that may turn out to be the error with which the turn ends.
 type held struct {
-	s    *speaker
-	id   string
-	text string
+	s      *speaker
+	id     string
+	text   string
+	marked bool // by the agent's sign
 }
 
 // release shows the held text unless it is the error.
@@ -134,6 +136,7 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 		body = string(*b.Resource.Text)
 	case b.Type != "text":
 		if at, media, name := b.file(); at != "" {
+			c.shown = true
 			s.b.Emit(trace.File{URL: at, MediaType: cmp.Or(media, "application/octet-stream"), Filename: name})
 		}
 		return nil
@@ -144,6 +147,9 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 		c.b.Touch()
 	case switched && !thought && word.MatchString(mode):
 		t.Note(trace.CurrentMode(mode))
+	case !thought && d.o.Signs.marks(s, u.MessageID, body):
+		c.held = &held{s: s, id: u.MessageID, text: body, marked: true}
+		c.b.Touch()
 	case !thought && c.failureText(s, u.MessageID, body):
 		c.held = &held{s: s, id: u.MessageID, text: body}
 		c.b.Touch()

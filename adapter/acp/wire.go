@@ -108,7 +108,13 @@ type meta struct {
 			Type string `json:"type"`
 		} `json:"threadStatus"`
 	} `json:"codex"`
+	Goose struct {
+		Call struct {
+			ToolName string `json:"toolName"`
+		} `json:"toolCall"`
+	} `json:"goose"`
 	ToolName      string       `json:"toolName"`
+	VibeName      string       `json:"tool_name"`
 	Parent        string       `json:"parentToolCallId"`
 	TerminalDelta terminalMeta `json:"terminal_output_delta"`
 	Terminal      terminalMeta `json:"terminal_output"`

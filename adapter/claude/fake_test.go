@@ -122,6 +122,9 @@ const (
 // fakeTurn answers one prompt.
 func fakeTurn(how string, say func(...string)) (code int, over bool) {
 	say(fakeInit, fakeStart)
+	if heard, ok := strings.CutPrefix(how, "echo "); ok {
+		say(`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"` + heard + `"}}}`)
+	}
 	switch how {
 	case "dies":
 		fmt.Fprintln(os.Stderr, "Segmentation fault")

@@ -64,12 +64,25 @@ func (p *protocol) Received(data json.RawMessage) {
 
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
+	prompt, err := Guard(prompt, p.conn.Host())
+	if err != nil {
+		return nil, err
+	}
 	line := userLine(prompt)
 	l, err := parseLine(line)
 	if err != nil || len(inputParts(l.Message.Content)) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Claude Code can read."}
 	}
 	return line, nil
+}
+
+// Guard makes of a prompt one that goes around no permission request: it refuses the
+// commands that switch requests off, and takes mentions of files outside apart.
+func Guard(p agent.Prompt, host agent.Host) (agent.Prompt, error) {
+	if err := agentkit.RefuseCommands(p.Message, []string{"config", "settings"}); err != nil {
+		return p, err
+	}
+	return agentkit.WithoutMentions(p, host.Files().Contains), nil
 }
 
 // Stop implements agentkit.Protocol.

@@ -140,6 +140,11 @@ func (f *fake) handler(password string) http.Handler {
 		case "prompt_async":
 			parts, _ := body["parts"].([]any)
 			first, _ := parts[0].(object)
+			for _, part := range parts {
+				if file, _ := part.(object); file["type"] == "file" {
+					f.calls = append(f.calls, fmt.Sprintf("file %v", file["url"]))
+				}
+			}
 			f.calls = append(f.calls, fmt.Sprintf("prompt %v %v %v", first["text"], body["agent"], body["model"]))
 			f.prompt(w, id, fmt.Sprint(first["text"]))
 		}

@@ -25,11 +25,16 @@ func turn(ctx context.Context, t *testing.T, s agent.Session, host *agenttest.Ho
 // turnWhile runs a turn to its end while the test does something.
 func turnWhile(ctx context.Context, t *testing.T, s agent.Session, host *agenttest.Host, text string, do func(stop context.CancelFunc, r *agenttest.Recorder)) ([]trace.Event, trace.Stop) {
 	t.Helper()
+	return turnOf(ctx, t, s, host, prompt(text), do)
+}
+
+// turnOf runs the turn of any prompt.
+func turnOf(ctx context.Context, t *testing.T, s agent.Session, host *agenttest.Host, p agent.Prompt, do func(stop context.CancelFunc, r *agenttest.Recorder)) ([]trace.Event, trace.Stop) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
 	defer cancel()
 	stopped, stop := context.WithCancel(ctx)
 	defer stop()
-	p := prompt(text)
 	r := host.Turn(p)
 	done := make(chan error, 1)
 	go func() { done <- s.Prompt(stopped, p, r.Builder) }()

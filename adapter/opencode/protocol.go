@@ -107,6 +107,10 @@ func (p *protocol) Prompt(prompt agent.Prompt) (agentkit.Call, error) {
 		case trace.InputText:
 			parts = append(parts, map[string]string{"type": "text", "text": part.Text})
 		case trace.InputFile:
+			if file := agentkit.Attached(part); !file.Inline && !file.OnWeb() { // OpenCode would read the file, and ask nobody
+				parts = append(parts, map[string]string{"type": "text", "text": file.Text()})
+				continue
+			}
 			parts = append(parts, map[string]string{"type": "file", "mime": part.MediaType, "url": part.URL, "filename": part.Filename})
 		}
 	}

@@ -83,6 +83,24 @@ func TestWhatABrokenStreamMissedIsReadBackOnce(t *testing.T) {
 	}
 }
 
+// OpenCode would read an address on this machine, and ask nobody.
+func TestAPromptReachesNoFileOfThisMachine(t *testing.T) {
+	t.Parallel()
+	f, r := attached(t)
+	host := agenttest.NewHost()
+	s := open(t, r, host, "")
+	p := prompt("hello")
+	for _, address := range []string{"file:///etc/passwd", "FILE:///etc/passwd", "/etc/passwd", "", "https://example.com/a.png", "data:text/plain,x"} {
+		p.Message.Parts = append(p.Message.Parts, trace.InputPart{Type: trace.InputFile, URL: address, MediaType: "text/plain"})
+	}
+	turnOf(t.Context(), t, s, host, p, func(context.CancelFunc, *agenttest.Recorder) {})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if want := []string{"file https://example.com/a.png", "file data:text/plain,x"}; !slices.Equal(f.calls[:len(f.calls)-1], want) {
+		t.Errorf("the server got %q, want %q", f.calls, want)
+	}
+}
+
 func TestAStreamThatOnlyHeartbeatsIsCheckedAgainstTheMessages(t *testing.T) {
 	t.Parallel()
 	_, r := attached(t)

@@ -215,7 +215,7 @@ func (s *processSession) take(p *process, line json.RawMessage) {
 // death is the end of a turn whose process has ended.
 func (s *processSession) death(p *process) trace.Stop {
 	if s.life.Err() != nil {
-		return trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled}
+		return closed()
 	}
 	why := p.Why()
 	return trace.Stop{

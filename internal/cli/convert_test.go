@@ -131,7 +131,7 @@ func TestConvertGolden(t *testing.T) {
 	}
 }
 
-// TestSilentTurn: a turn in which nothing was said is still a message.
+// TestSilentTurn: a turn without text is still a message.
 func TestSilentTurn(t *testing.T) {
 	t.Parallel()
 	lines := `{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}
@@ -184,7 +184,7 @@ func TestConvertFaults(t *testing.T) {
 	}
 }
 
-// TestConvertFailedTurn: that a turn failed is content, not a fault.
+// TestConvertFailedTurn: a failed turn is content, and no fault of the command.
 func TestConvertFailedTurn(t *testing.T) {
 	t.Parallel()
 	r := command(t, "", "convert", "--from", "claude", filepath.Join(recordings, "error-500.jsonl"))
