@@ -32,7 +32,7 @@ type room struct {
 
 func rooms() []room {
 	const (
-		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/toolloop agent/toolloop/worktool agent/toolloop/mcptool"
+		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/remote agent/toolloop agent/toolloop/worktool agent/toolloop/mcptool"
 		nats      = "github.com/nats-io/nats-server github.com/nats-io/nats.go golang.org/x/sys"
 	)
 	return []room{
@@ -63,6 +63,7 @@ func rooms() []room {
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
 		{packages: "agent/agenttest", ours: "agent internal/replay trace workspace", others: "go.uber.org/goleak"},
 		{packages: "agent/agentkit", ours: "agent trace internal/httpjson internal/jsonrpc internal/procio internal/sse workspace"},
+		{packages: "agent/remote", ours: "agent agent/agentkit trace internal/httpjson internal/sse"},
 		{packages: "agent/toolloop", ours: "agent agent/agentkit trace toolkind", others: "github.com/google/jsonschema-go"},
 		{packages: "agent/toolloop/worktool", ours: "agent/toolloop trace workspace internal/procio"},
 		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -98,6 +99,10 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 		case <-b.Ended():
 			return nil
 		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), agent.ErrLeft) {
+				s.Fail(b, closed()) // not on record: the turn goes on there
+				return nil
+			}
 			s.stop(b, l) //nolint:contextcheck // as above
 			return nil
 		case <-c.Lost:

@@ -147,7 +147,10 @@ func (s *Server) send(ctx context.Context, c Call) error {
 // stream opens a stream that ends with the connection.
 func (s *Server) stream(path string) (io.ReadCloser, error) {
 	body, err := s.client.Stream(s.life, httpjson.Call{Method: "GET", Path: path, Query: s.spec.Query})
-	return body, s.spec.named(err)
+	if err != nil {
+		return nil, s.spec.named(err)
+	}
+	return body, nil
 }
 
 func (p ServerSpec) named(err error) error {

@@ -18,7 +18,7 @@ var ErrClosed = errors.New("the session is closed")
 type Options struct {
 	// Name is the agent's name for people. Sentences begin with it.
 	Name string
-	// Decoder reads the agent's protocol. SetDecoder replaces it.
+	// Decoder reads the agent's protocol.
 	Decoder agent.Decoder
 	// Send writes a message to the agent. The Session has decoded the message before.
 	// Calls come one at a time.

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,6 +26,8 @@ type Config struct {
 	Username, Password string
 	// Bearer is sent as a token if Bearer is not empty.
 	Bearer string
+	// Header goes with each call.
+	Header http.Header
 	// Timeout bounds a call, and the beginning of a stream; 30 s if zero.
 	Timeout time.Duration
 	// MaxBody bounds an answer in bytes; 64 MB if zero.
@@ -70,6 +74,10 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 type Call struct {
 	Method, Path string
 	Query        url.Values
+	// Header goes before that of the Config.
+	Header http.Header
+	// Types are the media types that a stream may have beside text/event-stream.
+	Types []string
 	// In is sent as JSON, or nothing if nil.
 	In any
 	// Out is a pointer that the answer is decoded into; nil drops the answer.
@@ -91,7 +99,7 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 		return c.lost(ctx, call, err)
 	case int64(len(body)) > c.cfg.MaxBody:
 		return c.fail(call, res.StatusCode, fmt.Sprintf("the answer is larger than %d bytes", c.cfg.MaxBody), nil)
-	case call.Out == nil:
+	case call.Out == nil, len(body) == 0 && res.StatusCode != http.StatusOK:
 		return nil
 	}
 	if err := json.Unmarshal(body, call.Out); err != nil {
@@ -102,10 +110,10 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 
 // Stream makes a call whose answer is a stream of events. The time limit bounds the
 // headers, and ctx the stream. Every error is an *Error.
-func (c *Client) Stream(ctx context.Context, call Call) (io.ReadCloser, error) {
+func (c *Client) Stream(ctx context.Context, call Call) (*Stream, error) {
 	inner, cancel := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(c.cfg.Timeout, func() { cancel(errSlow) })
-	res, err := c.send(inner, call, "text/event-stream")
+	res, err := c.send(inner, call, strings.Join(append([]string{eventStream}, call.Types...), ", "))
 	if !timer.Stop() && err == nil {
 		_ = res.Body.Close()
 		err = c.lost(inner, call, errSlow)
@@ -114,21 +122,27 @@ func (c *Client) Stream(ctx context.Context, call Call) (io.ReadCloser, error) {
 		cancel(nil)
 		return nil, err
 	}
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind != "text/event-stream" {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if kind != eventStream && !slices.Contains(call.Types, kind) {
 		_ = res.Body.Close()
 		cancel(nil)
 		return nil, c.fail(call, res.StatusCode, fmt.Sprintf("the answer is %s and no stream of events: is the address right?", contentType(res)), nil)
 	}
-	return stream{res.Body, cancel}, nil
+	return &Stream{ReadCloser: res.Body, Type: kind, cancel: cancel}, nil
 }
 
-// stream ends its request when it is closed.
-type stream struct {
+const eventStream = "text/event-stream"
+
+// Stream is the answer to a call of Stream. Close ends its request.
+type Stream struct {
 	io.ReadCloser
+	// Type is the media type.
+	Type   string
 	cancel context.CancelCauseFunc
 }
 
-func (s stream) Close() error {
+// Close implements io.Closer.
+func (s *Stream) Close() error {
 	s.cancel(nil)
 	return s.ReadCloser.Close()
 }
@@ -149,11 +163,15 @@ func (c *Client) send(ctx context.Context, call Call, accept string) (*http.Resp
 	if err != nil {
 		return nil, c.fail(call, 0, "the request could not be made", err)
 	}
+	for _, h := range []http.Header{c.cfg.Header, call.Header} {
+		maps.Copy(req.Header, h)
+	}
 	req.Header.Set("Accept", accept)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	switch {
+	case req.Header.Get("Authorization") != "":
 	case c.cfg.Bearer != "":
 		req.Header.Set("Authorization", "Bearer "+c.cfg.Bearer)
 	case c.cfg.Password != "":

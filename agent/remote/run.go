@@ -1,0 +1,239 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/internal/sse"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// patience is how often in a row a stream may fail to open again, and forever is a time limit
+// that nothing reaches.
+const (
+	patience = 8
+	forever  = 1000 * time.Hour
+)
+
+// run is the connection of one turn: its streams, one after another.
+type run struct {
+	b    *trace.Builder
+	life context.Context //nolint:containedctx // ends with the turn
+	end  context.CancelFunc
+	once sync.Once
+	lost chan struct{} // closed when the run cannot go on
+	why  trace.Stop    // set before lost is closed
+	// turn is the context of the turn, which says whether the turn is left to the server.
+	turn context.Context //nolint:containedctx // as above
+}
+
+// left reports whether the turn goes on without the gateway.
+func (r *run) left() bool { return errors.Is(context.Cause(r.turn), agent.ErrLeft) }
+
+// lose ends the run with a sentence; "" is the end of the session.
+func (r *run) lose(sentence string) {
+	r.once.Do(func() {
+		r.why = trace.Stop{Reason: trace.ReasonLost, Outcome: trace.OutcomeFailed, Error: sentence}
+		if sentence == "" {
+			r.why = trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled}
+		}
+		r.end()
+		close(r.lost)
+	})
+}
+
+// link brings a turn to its server.
+type link struct {
+	s     *Session
+	b     *trace.Builder
+	first func(context.Context) (*Call, error)
+	run   *run
+}
+
+var _ agentkit.Link = (*link)(nil)
+
+// Connect implements agentkit.Link. A stop that the server has not got goes first.
+func (l *link) Connect(ctx context.Context) (agentkit.Connection, error) {
+	l.leave()
+	s := l.s
+	s.mu.Lock()
+	unheard := s.unheard
+	s.mu.Unlock()
+	if unheard != nil {
+		if _, err := s.spec.Transport.Do(ctx, *unheard, s.caller(*unheard)); err != nil {
+			if refused, ok := errors.AsType[*httpjson.Error](err); !ok || refused.Status == 0 {
+				return agentkit.Connection{}, err
+			}
+		}
+	}
+	l.run = &run{b: l.b, lost: make(chan struct{}), turn: ctx}
+	l.run.life, l.run.end = context.WithCancel(s.Life())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unheard, s.run = nil, l.run
+	return agentkit.Connection{Lost: l.run.lost}, nil
+}
+
+// Send implements agentkit.Link. A request whose sending is broken off may run all the same,
+// so it is sent and then stopped.
+func (l *link) Send(ctx context.Context) error {
+	c, err := l.first(ctx)
+	if err != nil || c == nil {
+		return err
+	}
+	if err := l.s.Sent(c.sent()); err != nil { //nolint:contextcheck // effects end with the session
+		return err
+	}
+	err = l.s.open(l.run, *c) //nolint:contextcheck // the stream ends with the turn
+	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status >= 400 {
+		return &agentkit.PromptError{Reason: "refused", Sentence: l.s.spec.Name + " did not take the prompt: " + refused.Message}
+	}
+	return err
+}
+
+// Stop implements agentkit.Link.
+func (l *link) Stop(ctx context.Context) error {
+	c, ok := l.s.protocol.Stop()
+	if !ok {
+		return errors.New("the run ends with its stream")
+	}
+	l.s.mu.Lock()
+	l.s.unheard = &c
+	l.s.mu.Unlock()
+	err := l.s.Send(ctx, c.JSON())
+	if err == nil {
+		l.s.mu.Lock()
+		l.s.unheard = nil
+		l.s.mu.Unlock()
+	}
+	return nil // an undelivered stop is sent again
+}
+
+// Cut implements agentkit.Link.
+func (l *link) Cut() { l.run.end() }
+
+// Lost implements agentkit.Link: the run has gone on as long as it could.
+func (l *link) Lost(agentkit.Loss) (again bool, end trace.Stop) { return false, l.run.why }
+
+// leave ends what the turn has of the connection.
+func (l *link) leave() {
+	if l.run == nil {
+		return
+	}
+	l.run.end()
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.s.run == l.run {
+		l.s.run = nil
+	}
+}
+
+// open makes a call whose answer is a stream, and reads the stream.
+func (s *Session) open(r *run, c Call) error {
+	stream, err := s.spec.Transport.Stream(r.life, c, s.caller(c))
+	if err != nil {
+		return err
+	}
+	if err := s.Received(heard(Opened, End{})); err != nil {
+		s.cfg.Logger.Debug(err.Error())
+	}
+	s.Go(func(context.Context) { s.follow(r, stream) }) //nolint:contextcheck // the stream ends with the turn
+	return nil
+}
+
+// follow reads a stream to the end of its run.
+func (s *Session) follow(r *run, stream Stream) {
+	var last string
+	for stream != nil {
+		err := s.hear(r, stream, &last)
+		if r.life.Err() != nil {
+			return
+		}
+		end := End{}
+		if err != nil {
+			end.Error = err.Error()
+		}
+		if err := s.Received(heard(Ended, end)); err != nil {
+			s.cfg.Logger.Warn(err.Error())
+		}
+		if r.b.Over() {
+			return
+		}
+		if stream, err = s.goOn(r, Break{LastID: last, Err: err}); err != nil && r.life.Err() == nil {
+			r.lose(s.sentence(err))
+		}
+	}
+}
+
+// goOn opens the stream that goes on with a run, and tries again while the server cannot be
+// reached. It returns nil if there is no such stream.
+func (s *Session) goOn(r *run, b Break) (stream Stream, err error) {
+	for failures := range patience {
+		if failures > 0 {
+			pause(r.life, min(100*time.Millisecond<<failures, 5*time.Second))
+		}
+		var next *Call
+		if next, err = s.protocol.GoOn(r.life, b); err == nil && next != nil {
+			stream, err = s.spec.Transport.Stream(r.life, *next, s.caller(*next))
+		}
+		if err == nil || !temporary(err) || r.life.Err() != nil {
+			return stream, err
+		}
+		s.cfg.Logger.Debug("the run cannot be reached", "error", err)
+	}
+	return nil, err
+}
+
+// temporary reports whether a call may succeed later.
+func temporary(err error) bool {
+	failed, ok := errors.AsType[*httpjson.Error](err)
+	return ok && (failed.Status == 0 || failed.Status == http.StatusTooManyRequests || failed.Status/100 == 5)
+}
+
+// hear hands the events of one stream to the Decoder. It returns why the stream broke off.
+func (s *Session) hear(r *run, stream Stream, last *string) error {
+	defer stream.Close()
+	defer context.AfterFunc(r.life, stream.Close)()
+	var silent atomic.Bool
+	silence := time.AfterFunc(cmp.Or(s.spec.Silence, forever), func() {
+		silent.Store(true)
+		stream.Close()
+	})
+	defer silence.Stop()
+	for e, err := range stream.Events() {
+		silence.Reset(cmp.Or(s.spec.Silence, forever))
+		if _, skipped := errors.AsType[sse.TooLargeError](err); skipped {
+			s.cfg.Logger.Warn(err.Error())
+			continue
+		}
+		switch {
+		case err != nil && silent.Load():
+			return fmt.Errorf("the server said nothing for %v", s.spec.Silence)
+		case err != nil:
+			return err
+		}
+		if e.ID != "" {
+			*last = e.ID
+		}
+		if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
+			s.cfg.Logger.Warn(err.Error())
+		}
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,176 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Session is a conversation with an agent on a server.
+type Session struct {
+	*agentkit.Session
+	spec     Spec
+	protocol Protocol
+	host     agent.Host
+	cfg      agent.Config
+
+	mu      sync.Mutex // guards what follows
+	run     *run       // of the turn that runs
+	callers map[string]agent.Caller
+	unheard *Call // a stop that the server has not got
+	closed  bool
+}
+
+var (
+	_ agent.Session    = (*Session)(nil)
+	_ agent.Introducer = (*Session)(nil)
+)
+
+// Open returns a session with an agent that answers.
+func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (*Session, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Session{spec: spec, host: host, cfg: cfg, callers: map[string]agent.Caller{}}
+	s.protocol = spec.New(s)
+	s.Session = agentkit.New(host, cfg, agentkit.Options{Name: spec.Name, Decoder: s.protocol, StopTime: spec.StopTime, Send: s.post})
+	if spec.Greet != nil {
+		if err := spec.Greet(ctx, s); err != nil {
+			cfg.Meter.Count(agent.OpenFailure)
+			return nil, errors.Join(err, s.Close()) //nolint:contextcheck // closing has a bound of its own
+		}
+	}
+	return s, nil
+}
+
+// Host is the session's host.
+func (s *Session) Host() agent.Host { return s.host }
+
+// Config is what the session was opened with.
+func (s *Session) Config() agent.Config { return s.cfg }
+
+// Introduce implements agent.Introducer.
+func (s *Session) Introduce(by string, c agent.Caller) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.callers[by] = c
+	return nil
+}
+
+// caller is in whose name a call is made.
+func (s *Session) caller(c Call) agent.Caller {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.callers[c.By]
+}
+
+// Prompt implements agent.Session.
+func (s *Session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
+	if err := s.Introduce(p.By, p.Caller); err != nil {
+		return err
+	}
+	return s.turn(ctx, b, func(ctx context.Context) (*Call, error) {
+		c, err := s.protocol.Run(ctx, p)
+		c.By = cmp.Or(c.By, p.By)
+		return &c, err
+	})
+}
+
+// Reattach goes on with a turn that an earlier process left open.
+func (s *Session) Reattach(ctx context.Context, left agent.Left) error {
+	r, ok := s.protocol.(Reattacher)
+	if !ok {
+		return fmt.Errorf("the gateway was restarted while this turn ran, and a run of %s cannot be taken up again: send the prompt again", s.spec.Name)
+	}
+	return s.turn(ctx, left.Builder, func(ctx context.Context) (*Call, error) { return r.Reattach(ctx, left) })
+}
+
+func (s *Session) turn(ctx context.Context, b *trace.Builder, first func(context.Context) (*Call, error)) error {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return agentkit.ErrClosed
+	}
+	l := &link{s: s, b: b, first: first}
+	defer l.leave()
+	return s.Run(ctx, b, l)
+}
+
+// Exchange makes a call and gives it and its answer to the Decoder.
+func (s *Session) Exchange(ctx context.Context, c Call) error {
+	if err := s.Sent(c.sent()); err != nil { //nolint:contextcheck // effects end with the session
+		return err
+	}
+	answer, err := s.spec.Transport.Do(ctx, c, s.caller(c))
+	if err != nil {
+		return err
+	}
+	return s.Received(agent.Message{Dir: agent.Out, Channel: Answer, Data: answer}) //nolint:contextcheck // as above
+}
+
+// Fetch makes a call of which the Decoder learns nothing.
+func (s *Session) Fetch(ctx context.Context, c Call, out any) error {
+	answer, err := s.spec.Transport.Do(ctx, c, s.caller(c))
+	if err == nil && out != nil {
+		if err = json.Unmarshal(answer, out); err != nil {
+			err = fmt.Errorf("the answer of %s to %s %s has another form than expected: %w", s.spec.Name, c.Method, c.Path, err)
+		}
+	}
+	return err
+}
+
+// post makes a call that the Decoder knows. A call that fails ends the turn: the agent would
+// wait for it.
+func (s *Session) post(ctx context.Context, data []byte) error {
+	c, err := ParseCall(data)
+	if err != nil || c.isNote() {
+		return err
+	}
+	s.mu.Lock()
+	r := s.run
+	s.mu.Unlock()
+	if c.Stream && r != nil {
+		if err = s.open(r, c); err != nil && r.life.Err() == nil { //nolint:contextcheck // the stream ends with the turn
+			r.lose(s.sentence(err))
+		}
+		return err
+	}
+	_, err = s.spec.Transport.Do(ctx, c, s.caller(c))
+	return err
+}
+
+// sentence says what a failed call means for the turn.
+func (s *Session) sentence(err error) string { return s.spec.Name + " did not go on: " + err.Error() }
+
+// Close implements agent.Session. A run that nobody reads any more is stopped.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	r, closed := s.run, s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
+		return nil
+	}
+	if r != nil {
+		if c, ok := s.protocol.Stop(); ok && !r.left() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			_, _ = s.spec.Transport.Do(ctx, c, s.caller(c)) // the session ends in any case
+			cancel()
+		}
+		r.lose("")
+		s.Lost(r.why)
+	}
+	s.Session.Close()
+	s.spec.Transport.Close()
+	return nil
+}

@@ -1,0 +1,268 @@
+package remote_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// event is what the toy server says: a word, a question, or the end of the turn.
+type event struct {
+	Say string `json:"say,omitempty"`
+	Ask string `json:"ask,omitempty"`
+	End string `json:"end,omitempty"`
+}
+
+// order is what the toy server is told.
+type order struct {
+	Prompt  string            `json:"prompt,omitempty"`
+	Answers map[string]string `json:"answers,omitempty"`
+	Left    bool              `json:"left,omitempty"` // a note: the turn was begun by an earlier process
+}
+
+// toy is the protocol of the toy server.
+type toy struct {
+	*remote.Session
+	asked   map[string]bool // whether each was answered
+	answers map[string]string
+	ended   bool // the run
+	noStop  bool
+}
+
+func (d *toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	if m.Dir == agent.In {
+		c, err := remote.ParseCall(m.Data)
+		if err != nil {
+			return nil, err
+		}
+		var o order
+		_ = json.Unmarshal(c.Body, &o)
+		switch {
+		case o.Prompt != "" || o.Left:
+			t.Prompted(trace.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: o.Prompt}}}})
+			d.asked, d.answers, d.ended = map[string]bool{}, map[string]string{}, false
+		case c.Method == "": // an answer
+			for id, value := range o.Answers {
+				d.asked[id], d.answers[id] = true, value
+			}
+			return d.next(), nil
+		}
+		return nil, nil
+	}
+	if m.Channel == remote.Ended {
+		d.ended = true
+		return d.next(), nil
+	}
+	var e event
+	b := t.Current()
+	if err := json.Unmarshal(m.Data, &e); err != nil || b == nil {
+		return nil, err
+	}
+	switch {
+	case e.Say != "":
+		b.MessageDelta("text", e.Say)
+	case e.Ask != "":
+		d.asked[e.Ask] = false
+		ids := b.Questions(trace.Question{QuestionID: e.Ask, Text: e.Ask + "?"})
+		return []agent.Effect{agent.Ask{Native: e.Ask, QuestionIDs: ids, Reply: func(a []trace.Answer) json.RawMessage {
+			return remote.Note(order{Answers: map[string]string{e.Ask: strings.Join(a[0].Values, "")}})
+		}}}, nil
+	case e.End == "stopped":
+		b.End(trace.Stop{Reason: e.End, Outcome: trace.OutcomeCanceled})
+	case e.End != "":
+		b.End(trace.Stop{Reason: e.End, Outcome: trace.OutcomeCompleted})
+	}
+	return nil, nil
+}
+
+// next begins the next run once this one has ended and all its questions have answers.
+func (d *toy) next() []agent.Effect {
+	if len(d.asked) == 0 || !d.ended || slices.Contains(slices.Collect(maps.Values(d.asked)), false) {
+		return nil
+	}
+	d.asked = map[string]bool{}
+	next := remote.Post("/run", order{Answers: d.answers})
+	next.Stream = true
+	return []agent.Effect{agent.Send{Data: next.JSON()}}
+}
+
+func (d *toy) Run(_ context.Context, p agent.Prompt) (remote.Call, error) {
+	c := remote.Post("/run", order{Prompt: p.Text()})
+	c.Stream = true
+	return c, nil
+}
+
+func (d *toy) Stop() (remote.Call, bool) { return remote.Post("/stop", nil), !d.noStop }
+
+func (d *toy) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
+	waits := false
+	d.Do(func() { waits = len(d.asked) > 0 || len(d.answers) > 0 })
+	switch {
+	case waits:
+		return nil, nil //nolint:nilnil // the turn waits
+	case b.LastID == "":
+		return nil, errors.New("the stream has no place to go on from")
+	}
+	return &remote.Call{Method: "GET", Path: "/join", Header: map[string]string{"Last-Event-ID": b.LastID}, Stream: true}, nil
+}
+
+func (d *toy) Reattach(_ context.Context, _ agent.Left) (*remote.Call, error) {
+	if err := d.Sent(agent.Message{Dir: agent.In, Data: remote.Note(order{Left: true})}); err != nil {
+		return nil, err
+	}
+	return &remote.Call{Method: "GET", Path: "/join", Header: map[string]string{"Last-Event-ID": "1"}, Stream: true}, nil
+}
+
+// server is the toy server.
+type server struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []string
+	joins    int
+	stop     chan struct{}
+	deaf     int // so many stops fail
+}
+
+func newServer(t *testing.T) *server {
+	t.Helper()
+	s := &server{stop: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /run", s.run)
+	mux.HandleFunc("GET /join", s.join)
+	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, r *http.Request) {
+		s.note(r, "")
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.deaf--; s.deaf >= 0 {
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		close(s.stop)
+		s.stop = make(chan struct{})
+		w.WriteHeader(http.StatusAccepted)
+	})
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *server) note(r *http.Request, what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.URL.Path, what, r.Header.Get("Last-Event-ID"), r.Header.Get("Authorization"))))
+}
+
+// did reports how often the server got a request that begins like this.
+func (s *server) did(like string) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.requests {
+		if strings.HasPrefix(r, like) {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *server) run(w http.ResponseWriter, r *http.Request) {
+	var o order
+	_ = json.NewDecoder(r.Body).Decode(&o)
+	s.note(r, o.Prompt)
+	if o.Answers != nil {
+		say(w, "", event{Say: fmt.Sprint(o.Answers)}, event{End: "answered"})
+		return
+	}
+	switch o.Prompt {
+	case "refuse":
+		http.Error(w, `{"message":"not today"}`, http.StatusConflict)
+	case "page":
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<html>"))
+	case "cut", "lost", "far":
+		say(w, map[string]string{"cut": "1", "far": "2"}[o.Prompt], event{Say: "one "})
+		panic(http.ErrAbortHandler)
+	case "slow", "leave":
+		s.mu.Lock()
+		stop := s.stop
+		s.mu.Unlock()
+		say(w, "1", event{Say: "one "})
+		select {
+		case <-stop:
+			say(w, "", event{End: "stopped"})
+		case <-r.Context().Done():
+		}
+	case "ask":
+		say(w, "", event{Ask: "colour"}, event{Ask: "size"})
+	case "lines":
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		_, _ = w.Write([]byte("{\"say\":\"by line\"}\n\n{\"end\":\"done\"}"))
+	default:
+		say(w, "", event{Say: "You said: " + o.Prompt}, event{End: "done"})
+	}
+}
+
+func (s *server) join(w http.ResponseWriter, r *http.Request) {
+	s.note(r, "")
+	s.mu.Lock()
+	s.joins++
+	n := s.joins
+	s.mu.Unlock()
+	switch {
+	case r.Header.Get("Last-Event-ID") == "2" && n < 3:
+		http.Error(w, "restarting", http.StatusBadGateway)
+	default:
+		say(w, "", event{Say: "two"}, event{End: "done"})
+	}
+}
+
+func say(w http.ResponseWriter, id string, all ...event) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	for _, e := range all {
+		data, _ := json.Marshal(e)
+		if id != "" {
+			fmt.Fprintf(w, "id: %s\n", id)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", data)
+	}
+	_ = http.NewResponseController(w).Flush()
+}
+
+// open opens a session with the toy.
+func open(t *testing.T, srv *server, host *agenttest.Host, change func(*remote.Spec, *toy)) *remote.Session {
+	t.Helper()
+	client, err := httpjson.New(httpjson.Config{URL: srv.URL, Bearer: "the-gateway"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &toy{}
+	spec := remote.Spec{Name: "The toy", Transport: remote.HTTP{Client: client, PassCaller: true, Lines: true}, StopTime: 3 * time.Second}
+	spec.New = func(s *remote.Session) remote.Protocol { d.Session = s; return d }
+	if change != nil {
+		change(&spec, d)
+	}
+	s, err := remote.Open(t.Context(), host, agent.Config{SessionID: "s"}, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
