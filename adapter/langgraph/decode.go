@@ -18,6 +18,7 @@ type Decoder struct {
 	o     Options
 	tools toolkind.Table
 	live  bool // a session, and no recording
+	ends  bool // the end of a stream is the end of its turn
 	// goOn is the request that goes on with an interrupted graph; nil if there is none.
 	goOn func(command raw) remote.Call
 
@@ -25,10 +26,11 @@ type Decoder struct {
 	effects []agent.Effect
 
 	turn       *turn
-	over       bool // the turn has its end; what comes belongs to no turn
-	ended      bool // the stream has ended
+	over       bool   // the turn has its end; what comes belongs to no turn
+	ended      bool   // the stream has ended
 	run        string // the id of the run
 	thread     string
+	notice     *trace.Error      // for the beginning of the next turn
 	by         string            // the last person who answered
 	interrupts map[string]string // calls whose tool was interrupted, by the id of the interrupt
 	waiting    []string          // what an earlier process asks
@@ -62,11 +64,7 @@ func (d *Decoder) decode(m agent.Message) error {
 		d.ended = false
 		return nil
 	case remote.Ended:
-		d.ended = true
-		if d.turn != nil && !d.over {
-			d.answer()
-		}
-		return nil
+		return d.streamEnded(m.Data)
 	case remote.Answer:
 		return d.answered(m.Data)
 	}
@@ -75,6 +73,24 @@ func (d *Decoder) decode(m agent.Message) error {
 		return decode(d, namespace, m.Data)
 	}
 	return d.frame(m)
+}
+
+// streamEnded takes the end of a stream. A stream that broke off goes on elsewhere.
+func (d *Decoder) streamEnded(data raw) error {
+	var end remote.End
+	if read(data, &end); end.Error != "" || d.turn == nil || d.over {
+		return nil
+	}
+	d.ended = true
+	switch {
+	case d.waitsFor() && d.goOn != nil:
+		d.answer()
+	case d.waitsFor() && d.ends:
+		d.end("", "")
+	case d.ends:
+		d.AtEnd(d.t)
+	}
+	return nil
 }
 
 // frame reads a frame whose form its content tells.
@@ -183,7 +199,7 @@ func (d *Decoder) again() {
 // waitsFor reports whether the turn waits for a person.
 func (d *Decoder) waitsFor() bool { return d.turn != nil && !d.over && len(d.turn.asks) > 0 }
 
-// AtEnd ends a turn at the end of a recording.
+// AtEnd ends a turn at the end of a recording, or of the only stream of a turn.
 func (d *Decoder) AtEnd(agent.Turns) {
 	switch {
 	case d.turn == nil || d.waitsFor():

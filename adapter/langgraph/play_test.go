@@ -3,13 +3,10 @@ package langgraph_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/langgraph"
-	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/internal/replay"
 	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -67,26 +64,4 @@ func told(records []trace.Record) []string {
 		}
 	}
 	return all
-}
-
-func TestShow(t *testing.T) {
-	pattern := os.Getenv("SHOW")
-	if pattern == "" {
-		t.Skip()
-	}
-	for _, name := range names(t, pattern) { if name == "busy-reject.sse" || strings.Contains(name, "stateless-fail") && false { continue }
-		p := play(t, name, langgraph.Options{})
-		t.Logf("=== %s: %d turns, %d skipped %v", name, len(p.Turns), p.Skipped, p.First)
-		for _, turn := range p.Turns {
-			for _, line := range told(turn) {
-				if len(line) > 200 {
-					line = line[:200]
-				}
-				t.Logf("   %s", line)
-			}
-		}
-		_ = slices.Contains[[]string]
-		_ = agenttest.CheckTurn
-		_ = replay.Ended
-	}
 }

@@ -1,6 +1,16 @@
 package langgraph
 
-import "github.com/tributary-dev/tributary/trace"
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/trace"
+)
 
 // leftTurn is the note of a turn that an earlier process left open.
 type leftTurn struct {
@@ -53,4 +63,49 @@ func (d *Decoder) reattached(left leftTurn) {
 		found = []interrupt{}
 	}
 	d.interrupted(found)
+}
+
+// Reattach implements remote.Reattacher. The last run is read again from its beginning, and
+// what is on record is dropped. A graph that waits for a person is asked for its state.
+func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call, error) {
+	note := leftTurn{Parts: left.Parts, Done: left.Done, Waiting: left.Waiting}
+	for _, name := range left.Native {
+		note.Name = name
+		if run, ok := strings.CutPrefix(name, runName); ok {
+			note.Run = run
+		}
+	}
+	by := ""
+	if left.Prompt != nil {
+		by = left.Prompt.By
+	}
+	if note.Run == "" || p.Config().Resume == "" {
+		return nil, errors.New("the gateway was restarted before the run had begun: send the prompt again")
+	}
+	var run struct {
+		Status string `json:"status"`
+	}
+	err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs", note.Run), By: by}, &run)
+	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status == http.StatusNotFound {
+		return nil, lostRun(note.Run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	busy := run.Status == "pending" || run.Status == "running"
+	if len(left.Waiting) > 0 && !busy {
+		note.State = &stateForm{}
+		if err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("state"), By: by}, note.State); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.Sent(agent.Message{Dir: agent.In, Data: remote.Note(map[string]any{"left": note})}); err != nil {
+		return nil, err
+	}
+	if note.State != nil {
+		return nil, nil //nolint:nilnil // the turn waits
+	}
+	c := p.join(note.Run, "")
+	c.By = by
+	return c, nil
 }

@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -35,9 +36,10 @@ func (d *Decoder) sent(data raw) error {
 		if d.waitsFor() && d.ended { // no run is there that would end
 			d.end("stopped", "")
 		}
-	case c.Stream && c.Method == "POST" && d.waitsFor():
+	case !c.Stream || c.Method == http.MethodGet && !d.ends: // a stream that goes on
+	case d.waitsFor():
 		d.resumed()
-	case c.Stream && c.Method == "POST":
+	default:
 		d.prompted(o, c.Body)
 	}
 	return nil
@@ -58,6 +60,10 @@ func (d *Decoder) prompted(o order, body raw) {
 		return
 	}
 	d.enter(b, prompt)
+	if d.notice != nil {
+		b.Emit(*d.notice)
+		d.notice = nil
+	}
 }
 
 // resumed begins the next run of an interrupted turn.

@@ -3,6 +3,7 @@ package langgraph
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -96,7 +97,8 @@ func (t *turn) input(c *toolCall, args raw) {
 // written takes the inputs that a message has streamed, if they are JSON. LangChain repairs
 // others, and then the whole message has them.
 func (t *turn) written(s *speech) {
-	for _, c := range s.calls {
+	for _, at := range slices.Sorted(maps.Keys(s.calls)) {
+		c := s.calls[at]
 		if args := c.text.String(); !c.whole && json.Valid([]byte(args)) {
 			t.input(c, raw(args))
 		}
