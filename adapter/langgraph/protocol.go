@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync"
@@ -26,6 +27,7 @@ type protocol struct {
 	mu     sync.Mutex // guards what follows
 	thread string
 	js     bool
+	prompt string // the id of the prompt of the turn
 	place  string // the newest event when a stream was opened again
 }
 
@@ -61,6 +63,9 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	if len(prompt.Message.Parts) == 0 {
 		return remote.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that a graph can read."}
 	}
+	p.mu.Lock()
+	p.prompt = prompt.Message.ID
+	p.mu.Unlock()
 	if err := p.locate(ctx, prompt.By); err != nil {
 		return remote.Call{}, err
 	}
@@ -85,11 +90,17 @@ func (p *protocol) body() map[string]any {
 		"assistant_id": p.rt.Assistant, "stream_mode": modes, "stream_subgraphs": true, "stream_resumable": true,
 		"on_disconnect": "continue", "multitask_strategy": "reject",
 	}
-	for key, value := range map[string]raw{"config": p.rt.Config, "context": p.rt.Context, "metadata": p.rt.Metadata} {
-		if v := given(value); v != nil {
-			body[key] = v
+	for key, value := range map[string]raw{"config": p.rt.Config, "context": p.rt.Context} {
+		if len(value) > 0 {
+			body[key] = value
 		}
 	}
+	metadata := maps.Clone(p.rt.Metadata)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	metadata[promptKey] = p.prompt
+	body["metadata"] = metadata
 	return body
 }
 
@@ -189,7 +200,7 @@ func (p *protocol) GoOn(ctx context.Context, b remote.Break) (*remote.Call, erro
 	case s.over, s.waits && b.Err == nil:
 		return nil, nil //nolint:nilnil // nothing more is to come
 	case s.run == "":
-		run, err := p.newest(ctx)
+		run, err := p.newest(ctx, "")
 		if err != nil {
 			return nil, err
 		}
@@ -230,19 +241,27 @@ func (p *protocol) join(run, last string) *remote.Call {
 	}
 }
 
-// newest finds a run whose stream broke off before it had a name.
-func (p *protocol) newest(ctx context.Context) (string, error) {
+// promptKey is the key of a run's metadata under which the id of the prompt stands.
+const promptKey = "tributary_prompt"
+
+// newest finds the newest run of the prompt, whose stream broke off before it had a name.
+func (p *protocol) newest(ctx context.Context, by string) (string, error) {
 	var all []struct {
-		Run    string `json:"run_id"`
-		Status string `json:"status"`
+		Run      string         `json:"run_id"`
+		Metadata map[string]any `json:"metadata"`
 	}
-	if err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs"), Query: url.Values{"limit": {"1"}}}, &all); err != nil {
+	err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs"), Query: url.Values{"limit": {"5"}}, By: by}, &all)
+	if err != nil {
 		return "", err
 	}
-	if len(all) == 0 || all[0].Status != "pending" && all[0].Status != "running" {
-		return "", errors.New("the connection broke before the run had begun: send the prompt again")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, run := range all {
+		if run.Metadata[promptKey] == p.prompt {
+			return run.Run, nil
+		}
 	}
-	return all[0].Run, nil
+	return "", errors.New("the connection broke before the run had begun: send the prompt again")
 }
 
 func lostRun(run string) error {

@@ -78,9 +78,19 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	by := ""
 	if left.Prompt != nil {
 		by = left.Prompt.By
+		p.mu.Lock()
+		p.prompt = left.Prompt.Message.ID
+		p.mu.Unlock()
 	}
-	if note.Run == "" || p.Config().Resume == "" {
+	if p.Config().Resume == "" {
 		return nil, errors.New("the gateway was restarted before the run had begun: send the prompt again")
+	}
+	if note.Run == "" {
+		run, err := p.newest(ctx, by)
+		if err != nil {
+			return nil, err
+		}
+		note.Run = run
 	}
 	var run struct {
 		Status string `json:"status"`

@@ -2,7 +2,6 @@ package langgraph
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -34,9 +33,9 @@ type ServerOptions struct {
 	// Input is the template of a run's input; the prompt as a message if empty.
 	Input raw `json:"input"`
 	// Config, Context and Metadata go with each run.
-	Config   raw `json:"config"`
-	Context  raw `json:"context"`
-	Metadata raw `json:"metadata"`
+	Config   raw            `json:"config"`
+	Context  raw            `json:"context"`
+	Metadata map[string]any `json:"metadata"`
 	// PassToken sends the token of the person who asks, instead of a key of the gateway's.
 	PassToken bool `json:"pass_token"`
 	// Silence is how long a run may say nothing before its stream is opened again.
@@ -142,12 +141,4 @@ func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left)
 		return session.Reattach(ctx, left)
 	}
 	return errors.New("langgraph: this is a session of another agent")
-}
-
-// given is JSON that was configured, or nil.
-func given(value raw) any {
-	if len(value) == 0 || !json.Valid(value) {
-		return nil
-	}
-	return value
 }

@@ -32,6 +32,7 @@ func on(t *testing.T, url, assistant string, change ...func(*langgraph.Runtime))
 	t.Helper()
 	s := &stage{T: t, host: agenttest.NewHost(), rt: langgraph.Runtime{URL: url}}
 	s.rt.Assistant = assistant
+	s.host.AskSuffix = "-x"
 	for _, c := range change {
 		c(&s.rt)
 	}
