@@ -58,6 +58,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) vet
 	@$(MAKE) lint
 	@$(MAKE) agents
+	@$(MAKE) langgraph
 	@$(MAKE) test-go
 	@$(MAKE) binary
 	@$(MAKE) conformance
@@ -83,6 +84,13 @@ ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own prom
 .PHONY: agents
 agents: need-go need-node ## Install the real agents that make test runs, outside the project
 	$(GO) run ./internal/realagent/install
+
+conformance/langgraph/node_modules/.package-lock.json: conformance/langgraph/package-lock.json | need-node
+	npm --prefix conformance/langgraph ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: langgraph
+langgraph: conformance/langgraph/node_modules/.package-lock.json ## Install the LangGraph server of the tests of adapter/langgraph (170 MB)
 
 .PHONY: agents-all
 agents-all: need-go need-node ## Install all real agents (three gigabytes)
