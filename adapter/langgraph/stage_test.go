@@ -135,3 +135,14 @@ func approve(kind trace.OptionKind, input string) func(context.Context, trace.Pe
 		return answer
 	}
 }
+
+func cancelable(t *testing.T) (context.Context, context.CancelFunc) {
+	t.Helper()
+	return context.WithCancel(t.Context())
+}
+
+// waitForEver is a person who does not answer.
+func waitForEver(ctx context.Context, _ trace.Question) trace.Answer {
+	<-ctx.Done()
+	return trace.Answer{Outcome: trace.Canceled}
+}

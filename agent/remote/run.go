@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -150,7 +151,7 @@ func (s *Session) open(r *run, c Call) error {
 
 // follow reads a stream to the end of its run.
 func (s *Session) follow(r *run, stream Stream) {
-	var last string
+	var last Event
 	for stream != nil {
 		err := s.hear(r, stream, &last)
 		if r.life.Err() != nil {
@@ -163,7 +164,7 @@ func (s *Session) follow(r *run, stream Stream) {
 		if err := s.Received(heard(Ended, end)); err != nil {
 			s.cfg.Logger.Warn(err.Error())
 		}
-		if stream, err = s.goOn(r, Break{LastID: last, Err: err}); err != nil && r.life.Err() == nil {
+		if stream, err = s.goOn(r, Break{LastID: last.ID, Err: err}); err != nil && r.life.Err() == nil {
 			r.lose(s.sentence(err))
 		}
 	}
@@ -195,7 +196,8 @@ func temporary(err error) bool {
 }
 
 // hear hands the events of one stream to the Decoder. It returns why the stream broke off.
-func (s *Session) hear(r *run, stream Stream, last *string) error {
+// Some servers send the last event again when a run is gone on with.
+func (s *Session) hear(r *run, stream Stream, last *Event) error {
 	defer stream.Close()
 	defer context.AfterFunc(r.life, stream.Close)()
 	var silent atomic.Bool
@@ -204,6 +206,7 @@ func (s *Session) hear(r *run, stream Stream, last *string) error {
 		stream.Close()
 	})
 	defer silence.Stop()
+	begun := false
 	for e, err := range stream.Events() {
 		silence.Reset(cmp.Or(s.spec.Silence, forever))
 		if _, skipped := errors.AsType[sse.TooLargeError](err); skipped {
@@ -217,7 +220,10 @@ func (s *Session) hear(r *run, stream Stream, last *string) error {
 			return err
 		}
 		if e.ID != "" {
-			*last = e.ID
+			again := !begun && e.ID == last.ID && bytes.Equal(e.Data, last.Data)
+			if *last, begun = e, true; again {
+				continue
+			}
 		}
 		if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
 			s.cfg.Logger.Warn(err.Error())
