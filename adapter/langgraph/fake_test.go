@@ -146,7 +146,7 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case resumed:
 		f.goOn(s, prompt, string(body.Command.Resume))
-	case how == "permit", how == "question":
+	case how == "permit", how == "question", how == "inbox":
 		f.interrupt(s, thread, prompt, how)
 	case how == "slow":
 		for i := range 100 {
@@ -208,7 +208,9 @@ func (f *fake) interrupt(s *stream, thread, prompt, how string) {
 	f.mu.Lock()
 	f.waits[thread] = prompt
 	f.mu.Unlock()
-	if how == "question" {
+	if how == "inbox" {
+		s.send("updates", `{"__interrupt__":[{"id":"i","value":[{"action_request":{"action":"send","args":{"to":"a"}},"config":{"allow_accept":true,"allow_edit":true,"allow_ignore":true,"allow_respond":true},"description":"Send it?"}]}]}`)
+	} else if how == "question" {
 		s.send("updates", `{"__interrupt__":[{"id":"i","value":{"question":"Which colour?","options":["red","blue"]}}]}`)
 	} else {
 		s.send("updates", `{"model":{"messages":[{"type":"ai","id":"c","content":"","tool_calls":[{"id":"call-1","name":"touch","args":{"path":"x"}}]}]}}`)
@@ -230,7 +232,7 @@ func (f *fake) all() map[string]*fakeRun {
 // goOn goes on with an answer.
 func (f *fake) goOn(s *stream, prompt, answer string) {
 	switch {
-	case strings.HasSuffix(prompt, "question"):
+	case strings.HasSuffix(prompt, "question"), strings.HasSuffix(prompt, "inbox"):
 		s.whole("after", "You chose "+answer)
 	case strings.Contains(answer, "approve"):
 		f.mu.Lock()
