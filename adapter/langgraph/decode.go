@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -69,6 +70,9 @@ func (d *Decoder) decode(m agent.Message) error {
 		return d.answered(m.Data)
 	}
 	mode, namespace, _ := strings.Cut(m.Channel, "|")
+	if head := bytes.ReplaceAll(m.Data[:min(len(m.Data), 40)], []byte(" "), nil); bytes.HasPrefix(head, []byte(`{"type":"event",`)) {
+		return d.protocol3(m.Data)
+	}
 	if decode := modes[mode]; decode != nil {
 		return decode(d, namespace, m.Data)
 	}
