@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -124,11 +125,11 @@ func (p *protocol) resume(command raw) remote.Call {
 func (p *protocol) path(names ...string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	path := "/threads/" + url.PathEscape(p.thread)
+	all := []string{"", "threads", url.PathEscape(p.thread)}
 	for _, name := range names {
-		path += "/" + url.PathEscape(name)
+		all = append(all, url.PathEscape(name))
 	}
-	return path
+	return strings.Join(all, "/")
 }
 
 // locate finds the thread of the session, or makes one. A thread has one run at a time.
@@ -206,7 +207,7 @@ func (p *protocol) GoOn(ctx context.Context, b remote.Break) (*remote.Call, erro
 		}
 		return p.join(run, b.LastID), nil
 	case b.Err != nil:
-		return p.join(s.run, b.LastID), nil
+		return p.join(s.run, b.LastID), nil //nolint:nilerr // the run goes on where its stream broke off
 	}
 	if err := p.Exchange(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs", s.run)}); err != nil {
 		return nil, err

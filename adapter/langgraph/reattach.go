@@ -109,7 +109,7 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 			return nil, err
 		}
 	}
-	if err := p.Sent(agent.Message{Dir: agent.In, Data: remote.Note(map[string]any{"left": note})}); err != nil {
+	if err := p.Sent(agent.Message{Dir: agent.In, Data: remote.Note(map[string]any{"left": note})}); err != nil { //nolint:contextcheck // effects end with the session
 		return nil, err
 	}
 	if note.State != nil {

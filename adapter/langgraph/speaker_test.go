@@ -68,6 +68,40 @@ func TestTwoSpeakersAtOnceAreTwoPartsInOneStep(t *testing.T) {
 	}
 }
 
+func TestAPartBelongsToTheSpeakerWhoWasAnnouncedLast(t *testing.T) {
+	t.Parallel()
+	thinks := func(id, text string) string {
+		return fmt.Sprintf(`[{"type":"AIMessageChunk","id":%q,"content":[{"type":"reasoning","reasoning":%q}],"tool_call_chunks":[]},{}]`, id, text)
+	}
+	events := frames(
+		t, langgraph.Options{}, "messages", delta("a", "I ", `"participant":"alice"`), "messages", delta("b", "No. ", `"participant":"bob"`), "messages", thinks("a", "hm"),
+		"messages", delta("c", "Who? ", ""), "messages", thinks("b", "oh"), "messages", delta("a", "do.", ""), "messages", last("a", ""), "messages", last("b", ""), "messages", last("c", ""),
+	)
+	var got []string
+	who := map[string]string{}
+	for _, e := range events {
+		switch p := e.Payload.(type) {
+		case trace.Data:
+			if strings.Contains(string(p.Value), `"speaking"`) {
+				_, rest, _ := strings.Cut(string(p.Value), `"participant":"`)
+				who["now"], _, _ = strings.Cut(rest, `"`)
+			}
+		case trace.MessageStart:
+			who[p.Part] = who["now"]
+		case trace.ThoughtStart:
+			who[p.Part] = who["now"]
+		case trace.Message:
+			got = append(got, who[p.Part]+": "+p.Text)
+		case trace.Thought:
+			got = append(got, who[p.Part]+": ("+p.Text+")")
+		}
+	}
+	slices.Sort(got)
+	if want := []string{": Who? ", "alice: (hm)", "alice: I ", "alice: do.", "bob: (oh)", "bob: No. "}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestASpeakerHasATurnOfSpeech(t *testing.T) {
 	t.Parallel()
 	events := frames(

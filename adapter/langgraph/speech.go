@@ -19,13 +19,14 @@ type speech struct {
 	shown shown
 	done  bool
 
-	parts int    // begun so far
-	key   string // of the open part, or ""
-	kind  kind   // of the open part
-	sign  string // the signature of the open thought
-	said  [2]strings.Builder
-	files int
-	byKey map[string]*strings.Builder // the text of parts that an earlier process began
+	parts     int    // begun so far
+	key       string // of the open part, or ""
+	kind      kind   // of the open part
+	sign      string // the signature of the open thought
+	said      [2]strings.Builder
+	files     int
+	announced []string                    // ids of the data that announced the speaker
+	byKey     map[string]*strings.Builder // the text of parts that an earlier process began
 
 	calls  map[int]*toolCall    // by their index in the message
 	own    map[string]*toolCall // by their ids
@@ -65,7 +66,7 @@ func (t *turn) speech(id string, who string, at place) *speech {
 	}
 	if s.who == "" {
 		s.who = who
-		t.announce(s, "speaking")
+		t.announce(s, s.id, "speaking")
 	}
 	return s
 }
@@ -77,19 +78,31 @@ func (t *turn) open(s *speech) {
 		t.b.StepStart(trace.Step{Name: s.at.node, NativeID: s.id})
 	}
 	t.fresh = false
-	t.announce(s, "speaking")
+	t.announce(s, s.id, "speaking")
 }
 
-// announce says who speaks.
-func (t *turn) announce(s *speech, state string) {
-	if s.who == "" || s.shown != flat {
+// announce says who speaks. All parts belong to the speaker that was announced last, so a
+// speaker who goes on after another one is announced again.
+func (t *turn) announce(s *speech, id, state string) {
+	if s.shown != flat || s.who == "" && (t.voice == nil || t.voice.who == "") {
 		return
+	}
+	if state == "speaking" {
+		t.voice = s
+		s.announced = append(s.announced, id)
 	}
 	p := participant{Participant: s.who, MessageID: s.id, Node: s.at.node, Namespace: s.at.namespace, State: state}
 	if s.usage != nil {
 		p.Usage = &tokens{s.usage.Input, s.usage.Output}
 	}
-	t.b.Emit(trace.Data{Name: "participant", ID: s.id, Value: agentkit.Encode(p)})
+	t.b.Emit(trace.Data{Name: "participant", ID: id, Value: agentkit.Encode(p)})
+}
+
+// speaks announces a speaker again, if another one was announced meanwhile.
+func (t *turn) speaks(s *speech, id string) {
+	if t.voice != nil && t.voice != s {
+		t.announce(s, id, "speaking")
+	}
 }
 
 // participant is the value of the data that says who speaks.
@@ -113,6 +126,7 @@ func (t *turn) add(s *speech, b block) {
 		s.files++
 		if s.shown == flat {
 			t.endPart(s)
+			t.speaks(s, fmt.Sprintf("%s:file-%d", s.id, s.files))
 			t.b.Emit(b.file)
 		}
 		return
@@ -140,6 +154,7 @@ func (t *turn) say(s *speech, b block) {
 		t.endPart(s)
 		s.parts++
 		s.key, s.kind = fmt.Sprintf("%s:%d", s.id, s.parts), b.kind
+		t.speaks(s, s.key)
 		if len(t.begun) > 0 {
 			s.key, t.begun = t.begun[0], t.begun[1:]
 			s.byKey[s.key] = &strings.Builder{}
@@ -207,7 +222,9 @@ func (t *turn) end(s *speech) {
 	t.finish = cmp.Or(s.finish, t.finish)
 	switch s.shown {
 	case flat:
-		t.announce(s, "done")
+		for _, id := range s.announced {
+			t.announce(s, id, "done")
+		}
 	case asData:
 		t.b.Emit(trace.Data{Name: "subgraph-message", ID: s.id, Value: agentkit.Encode(map[string]any{
 			"participant": s.who, "node": s.at.node, "namespace": s.at.namespace, "text": s.said[words].String(),

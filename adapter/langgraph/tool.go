@@ -20,9 +20,8 @@ type toolCall struct {
 	begun    bool // the user has seen it, unless it is hidden
 	whole    bool // the input is on record
 	done     bool
-	refused  bool   // by a person
-	failing  bool   // the tool has failed, and why is not known yet
-	run      string // the id of the run of the tool, in a stream of events
+	refused  bool // by a person
+	failing  bool // the tool has failed, and why is not known yet
 }
 
 // call returns the call of an id, and begins it if need be. A model may use an id again
@@ -55,6 +54,7 @@ func (t *turn) call(id, name string, how shown) *toolCall {
 func (t *turn) own(s *speech, id, name string) *toolCall {
 	if s.own[id] == nil {
 		t.endPart(s)
+		t.speaks(s, s.id+":"+id)
 		s.own[id] = t.call(id, name, s.shown)
 	}
 	return s.own[id]

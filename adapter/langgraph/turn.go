@@ -21,6 +21,7 @@ type turn struct {
 	fresh     bool // a step is open and empty
 	speeches  map[string]*speech
 	order     []*speech // that are not done
+	voice     *speech   // that was announced last
 	unnamed   int       // messages without an id
 	plain     map[string]bool
 	calls     map[string]*toolCall
