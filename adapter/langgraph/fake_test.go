@@ -52,6 +52,22 @@ func newFake(t testing.TB) *fake {
 		}
 		return nil
 	}))
+	mux.HandleFunc("GET /threads/{t}/state", f.answer(func(r *http.Request) any {
+		return map[string]any{"checkpoint": map[string]string{"checkpoint_id": fmt.Sprint("after-", len(f.threads[r.PathValue("t")]))}}
+	}))
+	mux.HandleFunc("POST /threads/{t}/state", f.answer(func(r *http.Request) any {
+		var body struct {
+			From string `json:"checkpoint_id"`
+			Node string `json:"as_node"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		var keep int
+		if n, _ := fmt.Sscanf(body.From, "after-%d", &keep); n != 1 || body.Node != "__copy__" {
+			return nil
+		}
+		f.threads[r.PathValue("t")] = slices.Clone(f.threads[r.PathValue("t")][:keep])
+		return map[string]string{}
+	}))
 	mux.HandleFunc("GET /threads/{t}/runs", f.answer(func(*http.Request) any { return []any{} }))
 	mux.HandleFunc("GET /threads/{t}/runs/{r}", f.answer(func(r *http.Request) any {
 		if run := f.runs[r.PathValue("r")]; run != nil {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type protocol struct {
 	mu     sync.Mutex // guards what follows
 	thread string
 	js     bool
+	from   string // the checkpoint of the session's token, until the first run
 	prompt string // the id of the prompt of the turn
 	place  string // the newest event when a stream was opened again
 }
@@ -156,7 +158,7 @@ func (p *protocol) locate(ctx context.Context, by string) error {
 	case known != "" && found.Status == "busy":
 		return &agentkit.PromptError{Reason: "busy", Sentence: "The thread of this conversation is busy with a run that was begun elsewhere: wait for its end, or cancel it on the server."}
 	case known != "":
-		return nil
+		return p.back(ctx, by)
 	}
 	c := remote.Post("/threads", map[string]any{"metadata": map[string]string{"tributary_session": p.Config().SessionID}})
 	c.By = by
@@ -169,7 +171,40 @@ func (p *protocol) locate(ctx context.Context, by string) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.thread = found.ID
+	p.thread, p.from = found.ID, ""
+	return nil
+}
+
+// back goes back, if the session's token is older than the thread: a copy of the checkpoint
+// becomes the newest one. A run that begins at an older checkpoint would not do, because the
+// server would begin the runs after it there, too.
+func (p *protocol) back(ctx context.Context, by string) error {
+	p.mu.Lock()
+	from := p.from
+	p.mu.Unlock()
+	if from == "" {
+		return nil
+	}
+	var now struct {
+		Point struct {
+			ID string `json:"checkpoint_id"`
+		} `json:"checkpoint"`
+	}
+	if err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("state"), By: by}, &now); err != nil {
+		return err
+	}
+	if now.Point.ID != from {
+		c := remote.Post(p.path("state"), map[string]any{
+			"values": nil, "as_node": "__copy__", "checkpoint_id": from, "checkpoint": map[string]string{"checkpoint_id": from, "checkpoint_ns": ""},
+		})
+		c.By = by
+		if err := p.Fetch(ctx, c, nil); err != nil {
+			return err
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.from = ""
 	return nil
 }
 
@@ -209,8 +244,10 @@ func (p *protocol) GoOn(ctx context.Context, b remote.Break) (*remote.Call, erro
 	case b.Err != nil:
 		return p.join(s.run, b.LastID), nil //nolint:nilerr // the run goes on where its stream broke off
 	}
-	if err := p.Exchange(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs", s.run)}); err != nil {
-		return nil, err
+	for _, path := range []string{p.path("state"), p.path("runs", s.run)} { // the place to go back to is known before the turn ends
+		if err := p.Exchange(ctx, remote.Call{Method: http.MethodGet, Path: path}); err != nil {
+			return nil, err
+		}
 	}
 	if p.status().over {
 		return nil, nil //nolint:nilnil // as above
@@ -247,19 +284,22 @@ const promptKey = "tributary_prompt"
 
 // newest finds the newest run of the prompt, whose stream broke off before it had a name.
 func (p *protocol) newest(ctx context.Context, by string) (string, error) {
-	var all []struct {
+	type run struct {
 		Run      string         `json:"run_id"`
+		Created  time.Time      `json:"created_at"`
 		Metadata map[string]any `json:"metadata"`
 	}
-	err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs"), Query: url.Values{"limit": {"5"}}, By: by}, &all)
+	var all []run
+	err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs"), Query: url.Values{"limit": {"1000"}}, By: by}, &all)
 	if err != nil {
 		return "", err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, run := range all {
-		if run.Metadata[promptKey] == p.prompt {
-			return run.Run, nil
+	slices.SortFunc(all, func(a, b run) int { return b.Created.Compare(a.Created) }) // the servers differ in their order
+	for _, r := range all {
+		if r.Metadata[promptKey] == p.prompt {
+			return r.Run, nil
 		}
 	}
 	return "", errors.New("the connection broke before the run had begun: send the prompt again")

@@ -142,6 +142,25 @@ func TestRealServer(t *testing.T) {
 			t.Errorf("on a thread that is gone: %q", got)
 		}
 	})
+	t.Run("going back", func(t *testing.T) {
+		s := on(t, url, "agent")
+		s.says("one")
+		before := s.host.Token()
+		s.says("two")
+		after := s.host.Token()
+		s.open(agent.Config{SessionID: "s", Resume: before})
+		if got := s.says("three"); got[0] != "You said: one / three" {
+			t.Errorf("%q", got)
+		}
+		s.open(agent.Config{SessionID: "s", Resume: s.host.Token()})
+		if got := s.says("four"); got[0] != "You said: one / three / four" {
+			t.Errorf("%q", got)
+		}
+		s.open(agent.Config{SessionID: "s", Resume: after})
+		if got := s.says("five"); got[0] != "You said: one / two / five" {
+			t.Errorf("%q", got)
+		}
+	})
 	t.Run("speakers", func(t *testing.T) {
 		want := map[string][]string{
 			"duo":    {"alice: Shall we plan the trip?", "bob: Paris it is.", "alice: I book the train.", "bob: I book the hotel."},

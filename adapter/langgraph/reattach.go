@@ -75,6 +75,9 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 			note.Run = run
 		}
 	}
+	p.mu.Lock()
+	p.from = "" // the thread is where the turn is
+	p.mu.Unlock()
 	by := ""
 	if left.Prompt != nil {
 		by = left.Prompt.By

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -75,7 +76,11 @@ var _ interface {
 	agent.Runtime
 	agent.Prober
 	agent.Reattacher
+	agent.Rewinder
 } = Runtime{}
+
+// Rewinds implements agent.Rewinder: a token is a thread and a checkpoint in it.
+func (Runtime) Rewinds(token string) bool { return token == "" || strings.Contains(token, "/") }
 
 func (r Runtime) client() (*httpjson.Client, error) {
 	h := http.Header{}
@@ -126,8 +131,9 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	return remote.Open(ctx, host, cfg, remote.Spec{
 		Name: "LangGraph", Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence),
 		New: func(s *remote.Session) remote.Protocol {
-			p.Session, p.thread = s, cfg.Resume
-			p.Decoder = &Decoder{o: r.Options, tools: r.Tools, live: true, thread: cfg.Resume}
+			p.Session = s
+			p.thread, p.from, _ = strings.Cut(cfg.Resume, "/")
+			p.Decoder = &Decoder{o: r.Options, tools: r.Tools, live: true, thread: p.thread}
 			p.goOn = p.resume
 			return p
 		},

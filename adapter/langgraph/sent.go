@@ -73,12 +73,15 @@ func (d *Decoder) resumed() {
 	d.server.values, d.events = false, events{}
 }
 
-// answered takes the answer to a request that is no stream: a thread, or a run.
+// answered takes the answer to a request that is no stream: a thread, its state, or a run.
 func (d *Decoder) answered(data raw) error {
 	var f struct {
 		Thread string `json:"thread_id"`
 		Run    string `json:"run_id"`
 		Status string `json:"status"`
+		Point  struct {
+			ID string `json:"checkpoint_id"`
+		} `json:"checkpoint"`
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
 		return unknownFrame(agent.Message{Channel: remote.Answer, Data: data})
@@ -86,6 +89,9 @@ func (d *Decoder) answered(data raw) error {
 	if f.Thread != "" && f.Run == "" && f.Thread != d.thread {
 		d.thread = f.Thread
 		d.do(agent.Resume{Token: f.Thread})
+	}
+	if f.Point.ID != "" {
+		d.do(agent.Resume{Token: d.thread + "/" + f.Point.ID})
 	}
 	if f.Run == "" || f.Run != d.run || d.turn == nil || d.over || d.waitsFor() {
 		return nil
