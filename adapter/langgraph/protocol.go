@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -242,6 +244,7 @@ func (p *protocol) GoOn(ctx context.Context, b remote.Break) (*remote.Call, erro
 		}
 		return p.join(run, b.LastID), nil
 	case b.Err != nil:
+		p.wait(ctx, b.LastID)
 		return p.join(s.run, b.LastID), nil //nolint:nilerr // the run goes on where its stream broke off
 	}
 	for _, path := range []string{p.path("state"), p.path("runs", s.run)} { // the place to go back to is known before the turn ends
@@ -275,8 +278,19 @@ func (p *protocol) wait(ctx context.Context, at string) {
 func (p *protocol) join(run, last string) *remote.Call {
 	return &remote.Call{
 		Method: http.MethodGet, Path: p.path("runs", run, "stream"), Stream: true,
-		Header: map[string]string{"Last-Event-ID": cmp.Or(last, "-1")}, // without it, the server would send only what is to come
+		Header: map[string]string{"Last-Event-ID": before(last)}, // without it, the server would send only what is to come
 	}
+}
+
+// before is the place from which a stream brings everything that may be missing. The ids of
+// Python's server are times, and events of one millisecond have one id; those that have come
+// are dropped.
+func before(id string) string {
+	ms, _, isTime := strings.Cut(id, "-")
+	if n, err := strconv.ParseInt(ms, 10, 64); isTime && err == nil && n > 0 {
+		return fmt.Sprintf("%d-%d", n-1, uint64(math.MaxUint64))
+	}
+	return cmp.Or(id, "-1")
 }
 
 // promptKey is the key of a run's metadata under which the id of the prompt stands.

@@ -219,7 +219,7 @@ func (s *server) join(w http.ResponseWriter, r *http.Request) {
 	case r.Header.Get("Last-Event-ID") == "2" && n < 3:
 		http.Error(w, "restarting", http.StatusBadGateway)
 	case r.Header.Get("Last-Event-ID") == "3":
-		say(w, "3", event{Say: "one "}) // the event of that id again
+		say(w, "3", event{Say: "one "}, event{Say: "and "}) // the event of that id again, and another one
 		say(w, "4", event{Say: "two"}, event{End: "done"})
 	default:
 		say(w, "", event{Say: "two"}, event{End: "done"})
