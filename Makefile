@@ -89,8 +89,14 @@ conformance/langgraph/node_modules/.package-lock.json: conformance/langgraph/pac
 	npm --prefix conformance/langgraph ci --no-audit --no-fund
 	@touch $@
 
+conformance/langgraph/python/venv/installed: conformance/langgraph/python/requirements.txt
+	python3 -m venv conformance/langgraph/python/venv
+	conformance/langgraph/python/venv/bin/pip install -q --require-hashes -r $<
+	@touch $@
+
 .PHONY: langgraph
-langgraph: conformance/langgraph/node_modules/.package-lock.json ## Install the LangGraph server of the tests of adapter/langgraph (170 MB)
+langgraph: conformance/langgraph/node_modules/.package-lock.json ## Install the LangGraph servers of the tests of adapter/langgraph (300 MB); Python's only where there is a python3
+	@if command -v python3 >/dev/null; then $(MAKE) conformance/langgraph/python/venv/installed; else echo "There is no python3: LangGraph's Python server is not tested."; fi
 
 .PHONY: agents-all
 agents-all: need-go need-node ## Install all real agents (three gigabytes)

@@ -19,7 +19,7 @@ var goldens = []string{ //nolint:gochecknoglobals // never written
 	"parallel-multi.sse", "failtool-multi.sse", "failtool-strict-multi.sse", "failmodel-multi.sse", "thinking-multi.sse", "reasontool-multi.sse",
 	"deepseek-multi.sse", "blocks-multi.sse", "duo-multi.sse", "duo-participant.v2.sse", "nested-multi.sse", "canned-multi.sse", "blocks.v3.jsonl", "reasontool.v3.jsonl",
 	"custom-multi.sse", "unknown-multi.sse", "approval-approve-1.sse", "approval-reject-2.sse", "approval-1.v2.jsonl", "static-interrupt-1.sse", "cancel-rollback.sse",
-	"composed-callbacks.jsonl", "conversaition-three-speakers.jsonl", "conversaition-duplicate-and-silent-end.jsonl",
+	"python-weather.sse", "composed-callbacks.jsonl", "conversaition-three-speakers.jsonl", "conversaition-duplicate-and-silent-end.jsonl",
 }
 
 func TestGolden(t *testing.T) {

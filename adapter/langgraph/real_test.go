@@ -19,33 +19,37 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// realServer starts LangGraph's JavaScript server with the graphs of the tests. The server
-// keeps its state in its directory, so each has one of its own.
-func realServer(t *testing.T) string {
+// server is a real server of LangGraph, with the graphs of the tests.
+type server struct {
+	home      string   // its files, below conformance/langgraph
+	files     []string // that it needs
+	installed string   // the directory of its packages
+	command   []string
+}
+
+var (
+	javaScript = server{".", []string{"package.json", "langgraph.json", "graphs.mjs", "model.mjs"}, "node_modules", []string{"node", "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs", "dev", "-n", "4"}} //nolint:gochecknoglobals // never written
+	python     = server{"python", []string{"langgraph.json", "graphs.py"}, "venv", []string{"venv/bin/langgraph", "dev", "--n-jobs-per-worker", "4"}}                                                             //nolint:gochecknoglobals // as above
+)
+
+// start starts the server in a directory of its own, because it keeps its state there.
+func (s server) start(t *testing.T) string {
 	t.Helper()
-	const home = "../../conformance/langgraph"
-	modules, err := filepath.Abs(filepath.Join(home, "node_modules"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(modules, "@langchain")); err != nil {
-		t.Skip("LangGraph's server is not installed: run make langgraph")
-	}
 	if testing.Short() {
 		t.Skip("a real server takes some seconds")
 	}
+	home, err := filepath.Abs(filepath.Join("../../conformance/langgraph", s.home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(home, s.installed)); err != nil {
+		t.Skip("LangGraph's server is not installed: run make langgraph")
+	}
 	dir := t.TempDir()
-	for _, name := range []string{"package.json", "langgraph.json", "graphs.mjs", "model.mjs"} {
-		data, err := os.ReadFile(filepath.Join(home, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
-		}
-		if err != nil {
+	for _, name := range append(s.files, s.installed) {
+		if err := os.Symlink(filepath.Join(home, name), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
 	}
 	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -53,7 +57,8 @@ func realServer(t *testing.T) string {
 	}
 	_, port, _ := strings.Cut(free.Addr().String(), ":")
 	_ = free.Close()
-	cmd := exec.CommandContext(t.Context(), "node", "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs", "dev", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", port, "-n", "4") //nolint:gosec // a server of the tests'
+	args := append(slices.Clone(s.command[1:]), "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", port)
+	cmd := exec.CommandContext(t.Context(), s.command[0], args...) //nolint:gosec // a server of the tests'
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LANGGRAPH_CLI_NO_ANALYTICS=1", "LANGSMITH_TRACING=false", "LANGCHAIN_TRACING_V2=false", "BROWSER=none")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -74,12 +79,8 @@ func realServer(t *testing.T) string {
 	})
 	url := "http://127.0.0.1:" + port
 	for range 300 {
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/assistants/custom-none", nil)
-		if res, err := http.DefaultClient.Do(req); err == nil {
-			_ = res.Body.Close()
-			if ready(t.Context(), url) {
-				return url
-			}
+		if ready(t.Context(), url) {
+			return url
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
@@ -103,17 +104,21 @@ func ready(ctx context.Context, url string) bool {
 }
 
 func TestRealServer(t *testing.T) {
-	url := os.Getenv("LGURL")
-	if url == "" {
-	url = realServer(t)
-	}
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	t.Run("JavaScript", func(t *testing.T) { testServer(t, javaScript.start(t), "the tool exploded") })
+	t.Run("Python", func(t *testing.T) { testServer(t, python.start(t), "RuntimeError('the tool exploded')") })
+}
+
+// testServer plays everything that the graphs can do. The exploded tool has its error in the
+// words of the server's language.
+func testServer(t *testing.T, url, exploded string) {
+	t.Helper()
 	t.Run("what the agent does", func(t *testing.T) {
 		for prompt, want := range map[string][]string{
 			"hello":    {"You said: hello", "completed stop"},
 			"weather":  {"Let me look. ", `get_weather{"city":"Paris"}`, `completed:{"city":"Paris","degrees":21}`, "It is 21 degrees.", "completed stop"},
 			"parallel": {`get_weather{"city":"Paris"}`, `wait_a_bit{"ms":30}`, `completed:{"city":"Paris","degrees":21}`, `completed:"waited 30"`, "Both are done.", "completed stop"},
-			"broken":   {`explode{"why":"test"}`, "failed:Error: the tool exploded\n Please fix your mistakes.null", "The tool failed.", "completed stop"},
+			"broken":   {`explode{"why":"test"}`, "failed:Error: " + exploded + "\n Please fix your mistakes.null", "The tool failed.", "completed stop"},
 			"cut":      {`get_weather{"city":"Par"}`, `completed:{"city":"Par","degrees":21}`, "It was cut.", "completed stop"},
 			"fail":     {"I start, but ", "failed failed the model exploded"},
 			"think":    {"(I should think. )", "So I answer.", "completed stop"},
