@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/adapter/langgraph"
 	"github.com/tributary-dev/tributary/agent"
@@ -31,6 +32,7 @@ func TestSuite(t *testing.T) {
 		Effect: func(testing.TB) bool { return f.effects > 0 },
 		Word:   "the Rhine",
 		Turns:  []string{"cut", "gone", "timeout"},
+		Bound:  90 * time.Second,
 	})
 }
 
