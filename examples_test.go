@@ -41,7 +41,7 @@ func TestAModelCallsToolsOfTheProgram(t *testing.T) {
 		`[[script:call order_status {"order":"A-17"}]]`: "The order is packed.",
 		`[[script:call order_status {"order":"B-1"}]]`:  `Error: there is no order "B-1"`,
 		`[[script:call order_status {"number":1}]]`:     `The input lacks "order"`,
-		`[[script:call cancel_order {"order":"A-17"}]]`: "The call was denied and did not run.",
+		`[[script:call cancel_order {"order":"A-17"}]]`: "The call was denied and did not run: nobody is there to ask",
 	} {
 		if out := run("./program", "run", prompt); !strings.Contains(out, want) {
 			t.Errorf("%s: it says %q, want %q", prompt, out, want)

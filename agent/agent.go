@@ -62,8 +62,8 @@ type Config struct {
 	// Model names the model and Mode the mode, in the agent's own words; "" is the
 	// agent's default.
 	Model, Mode string
-	// Left are the turns that an earlier process left open, of a [Reattacher]: each will
-	// be given to Reattach, and others may begin before.
+	// Left are the turns of a [Reattacher] that an earlier process left open. Each of them
+	// comes to Reattach. Other turns may begin before.
 	Left []Left
 	// StateDir is the gateway's directory for notes about running processes, or "". All
 	// sessions share the directory; see Host.State for a directory of the session's own.
@@ -74,7 +74,7 @@ type Config struct {
 	Options json.RawMessage
 	// Logger names the session and the agent in each line.
 	Logger *slog.Logger
-	// Meter counts what no record tells: connections that could not be opened, and
+	// Meter counts events without a record: connections that could not be opened, and
 	// messages of unknown types.
 	Meter Meter
 }
@@ -125,9 +125,9 @@ type Host interface {
 	// State returns a directory of this session's own, and makes it if need be. The
 	// gateway removes the directory together with the session.
 	State() (dir string, err error)
-	// Resume stores how to find the agent's own session again. A Rewinder tells a
-	// new token whenever it stands elsewhere: what Prompt was given and said is
-	// behind the newest token by the time Prompt returns.
+	// Resume stores how to find the agent's own session again. A Rewinder gives a new
+	// token whenever the conversation has moved on: before Prompt returns, the newest
+	// token covers the prompt and the answer.
 	Resume(token string)
 }
 
@@ -164,8 +164,8 @@ type Dir string
 
 // The directions.
 const (
-	Out Dir = "out" // the agent says
-	In  Dir = "in"  // the agent is told
+	Out Dir = "out" // the agent writes
+	In  Dir = "in"  // the agent reads
 	Err Dir = "err" // the agent's standard error: Data is a JSON string
 )
 
@@ -185,8 +185,8 @@ type Turns interface {
 	Note(trace.Payload)
 }
 
-// Introducer is implemented by a Session whose agent lives elsewhere, where an answer is
-// somebody's who is known there.
+// Introducer is implemented by a Session whose agent lives on a server that must know who
+// gives an answer.
 type Introducer interface {
 	// The session calls Introduce before it takes a person's answer, with the person's
 	// token and trace context, any number of times and at any time. An error of one
@@ -195,29 +195,29 @@ type Introducer interface {
 	Introduce(by string, c Caller) error
 }
 
-// ErrLeft is the cause with which the context of a turn ends that is left to its
-// agent: the gateway stops, and the turn goes on where the agent lives. Only turns of
-// a Reattacher are left. Their agent is not to be stopped.
+// ErrLeft is the cause of a turn's context that ends because the gateway stops while the
+// turn goes on where its agent lives. Only turns of a Reattacher go on. The adapter must
+// not stop their agent.
 var ErrLeft = errors.New("the gateway is stopping: the turn goes on where its agent lives")
 
 // Reattacher is implemented by a Runtime whose agents live elsewhere: their turns
 // outlive the gateway. See [ErrLeft].
 type Reattacher interface {
-	// Reattach is Prompt for a turn that an earlier process of the gateway left open: it
-	// brings on record what happened since, and returns when the turn is over. It is
-	// called for each of the turns that the session was opened with, side by side.
+	// Reattach is Prompt for a turn that an earlier process of the gateway left open.
+	// Reattach records the events since then, and returns when the turn is over. The
+	// gateway calls Reattach for each turn of Config.Left, side by side.
 	Reattach(ctx context.Context, s Session, left Left) error
 }
 
 // Left is a turn that an earlier process left open.
 type Left struct {
-	// Builder knows what is on record.
+	// Builder goes on after the records of the turn.
 	Builder *trace.Builder
-	// Prompt is what began it; nil if the agent began by itself.
+	// Prompt began the turn; nil if the agent began by itself.
 	Prompt *trace.Prompt
-	// Theirs says that Host.Begin opened it: no user of this gateway asked for it.
+	// Host.Begin opened the turn if Theirs is set: no prompt of this gateway did.
 	Theirs bool
-	// Native are the agent's own names of what it did in it so far, in order.
+	// Native are the agent's own ids of the events of the turn, in order.
 	Native []string
 	// Parts are the ids of the texts and thoughts that began since the last of Native, in
 	// order: a Builder goes on with a part under its id.

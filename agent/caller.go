@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// Caller is what the sender of a prompt brings along for agents that live elsewhere.
+// Caller holds what an agent that lives elsewhere needs of the sender of a prompt.
 // A Caller is passed on and never put on record. The log gets only the id of its
 // trace.
 type Caller struct {

@@ -3,7 +3,7 @@ package agent
 import "errors"
 
 // Meter takes what an adapter counts, for /metrics. The zero Meter counts nothing,
-// so that an adapter counts without asking whether anybody wants to know.
+// so that an adapter need not check.
 type Meter func(Count)
 
 // Count names something that is counted. There are few, for each is a metric.

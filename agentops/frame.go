@@ -51,7 +51,7 @@ const longestName = 64
 
 // Decode reads a frame. The error is [ErrNotJSON] or a [*FieldError].
 func Decode(d Direction, data []byte) (Frame, error) {
-	typ, err := peek(data)
+	typ, err := Peek(data)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +81,9 @@ func Decode(d Direction, data []byte) (Frame, error) {
 	return u, nil
 }
 
-// peek finds the frame's type. Nearly every frame begins with it, and a frame may
-// be large.
-func peek(data []byte) (string, error) {
+// Peek finds the type of a frame without decoding the rest. Nearly every frame begins with
+// its type, and a frame may be large. The error is [ErrNotJSON].
+func Peek(data []byte) (string, error) {
 	if rest, ok := bytes.CutPrefix(data, []byte(`{"type":"`)); ok {
 		if i := bytes.IndexAny(rest[:min(len(rest), longestName)], `"\`); i >= 0 && rest[i] == '"' {
 			return string(rest[:i]), nil

@@ -268,6 +268,7 @@ describe('the app', { concurrency: true }, () => {
         await over(page.id, 'completed', 1);
         const [, was] = await history(page.id);
         await page.press('Again');
+        await until('the second turn is over', async () => (await trace(page.id, 'stop')).length === 2);
         await over(page.id, 'completed', 2);
         const [, is] = await until('there is another answer', async () => { const h = await history(page.id); return h[1]?.id !== was.id && h; });
         assert.notEqual(is.id, was.id);

@@ -48,5 +48,12 @@ func (g *gateway) wish(r *http.Request) (wish, error) {
 	default:
 		return w, malformed("`letter` must be %s or %s.", letterRFC, letterNone)
 	}
+	switch format := query.Get("format"); format {
+	case "":
+	case "uistream", "legacy":
+		w.Legacy = format == "legacy"
+	default:
+		return w, malformed("`format` must be uistream or legacy.")
+	}
 	return w, nil
 }

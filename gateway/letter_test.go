@@ -102,6 +102,7 @@ func TestALetterIsChosenByRequestSessionAndConfiguration(t *testing.T) {
 	s.do("POST", "/api/sessions", `{"id":"c2"}`)
 	for _, c := range []struct{ method, path, body, want string }{
 		{"POST", "/api/chat?letter=old", submit("c1", "u1", "x"), "`letter` must be rfc or none."},
+		{"POST", "/api/chat?format=old", submit("c1", "u1", "x"), "`format` must be uistream or legacy."},
 		{"GET", "/api/chat/c2/stream?letter=old", "", "`letter` must be rfc or none."},
 		{"POST", "/api/sessions", `{"letter":"none"}`, "`letter` must be rfc, or missing."},
 	} {
@@ -179,4 +180,15 @@ func typesOf(body string) (all []string) {
 		}
 	}
 	return all
+}
+
+func TestAStreamHasTheLegacyFormOnRequest(t *testing.T) { // M01, M10
+	s := newStand(t, nil)
+	status, _, body := s.do("POST", "/api/chat?format=legacy", submit("c1", "u1", "hello"))
+	if status != 200 || !strings.Contains(body, `"type":"text-delta"`) || !strings.Contains(body, `"textDelta":`) || strings.Contains(body, "event: ") || strings.Contains(body, "[DONE]") {
+		t.Errorf("%d %s", status, body)
+	}
+	if _, _, resumed := s.do("GET", "/api/chat/c1/stream?format=legacy", ""); resumed != body {
+		t.Errorf("the replay differs:\n%s\n%s", resumed, body)
+	}
 }

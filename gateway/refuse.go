@@ -84,6 +84,7 @@ func statusOf(err error) (status int, code string) {
 	var body *bodyError
 	var answered *session.AnsweredError
 	var choice *session.ChoiceError
+	var command *session.CommandError
 	var own *refusal
 	var much *tooMuch
 	switch {
@@ -97,6 +98,8 @@ func statusOf(err error) (status int, code string) {
 		return body.status, "bad_request"
 	case errors.As(err, &answered):
 		return http.StatusConflict, "already_answered"
+	case errors.As(err, &command):
+		return http.StatusForbidden, "forbidden"
 	case errors.As(err, &choice):
 		return http.StatusBadRequest, "bad_request"
 	case errors.Is(err, session.ErrUnknownSession):

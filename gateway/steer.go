@@ -19,7 +19,7 @@ func (g *gateway) steer(w http.ResponseWriter, r *http.Request) error {
 		return session.ErrEmptyPrompt
 	}
 	message := trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: body.Text}}}
-	err := g.Hub.Steer(r.Context(), r.PathValue("id"), session.Prompt{Message: message, By: caller(r)})
+	err := g.Hub.Steer(r.Context(), r.PathValue("id"), session.Prompt{Message: message, By: caller(r), MayPermit: g.mayPermit(r) == nil})
 	if err != nil {
 		return err
 	}

@@ -29,14 +29,17 @@ func (s Scope) command(c trace.ToolCall, patterns []string, any bool) answer {
 	if reach.Unclear != "" || len(reach.Commands) != 1 || len(reach.Loose)+len(reach.Globs) > 0 {
 		return unsure
 	}
-	for _, dir := range reach.Named {
-		if s.Contains == nil || !s.path(dir) {
-			return unsure // the words mean something else in another directory
-		}
-	}
 	words, ok := simple(reach.Commands[0])
 	if !ok {
 		return unsure
+	}
+	for _, dir := range reach.Named { // the words mean something else in another directory
+		if s.Contains == nil || !s.path(dir) {
+			return unsure
+		}
+		if rel, ok := s.resolve(dir); strings.Contains(words[0], "/") && !path.IsAbs(words[0]) && (!ok || rel != ".") {
+			return unsure // and so does a program's own path
+		}
 	}
 	if slices.ContainsFunc(patterns, func(p string) bool { return likeCommand(strings.Fields(p), words, any) }) {
 		return yes
@@ -69,8 +72,8 @@ func likeWord(pattern, word string, any bool) bool {
 		likeSegments(parts, names)
 }
 
-// leads reports whether options stand in front of git's own command. They can name a
-// program, and git runs it.
+// leads reports whether options stand in front of git's own command. Such an option can
+// name a program that git runs.
 func leads(words []string) bool {
 	return len(words) > 1 && path.Base(words[0]) == "git" && strings.HasPrefix(words[1], "-")
 }

@@ -10,11 +10,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// ErrUnknown says that nothing of that id was asked, or that its turn has been
-// forgotten.
+// ErrUnknown says that the desk has no request of that id, or has forgotten its turn.
 var ErrUnknown = errors.New("nothing of this id waits for an answer")
 
-// AnsweredError says that somebody was first.
+// AnsweredError says that the request had its answer already.
 type AnsweredError struct {
 	By      string
 	At      time.Time
@@ -35,8 +34,8 @@ func (e *AnsweredError) Error() string {
 	return fmt.Sprintf("this was answered by %s at %s", e.By, at)
 }
 
-// Desk is where permission requests or questions wait for their answers. It is
-// safe for concurrent use.
+// Desk is where permission requests or questions wait for their answers. A Desk is safe
+// for concurrent use.
 type Desk[A any] struct {
 	now      func() time.Time
 	signed   func(A) (by string, outcome trace.PermissionOutcome)
@@ -47,7 +46,7 @@ type Desk[A any] struct {
 	turns map[string][]string // the ids of each turn
 }
 
-// slip is one thing that was asked.
+// slip is one request.
 type slip[A any] struct {
 	record func(A) bool
 	done   chan struct{} // closed once answer is on record
@@ -55,8 +54,7 @@ type slip[A any] struct {
 	taken  *AnsweredError
 }
 
-// NewRequests returns a Desk for permission requests; now is the clock, time.Now
-// if nil.
+// NewRequests returns a Desk for permission requests. now is the clock; nil is time.Now.
 func NewRequests(now func() time.Time) *Desk[trace.PermissionResponse] {
 	return newDesk(now,
 		func(r trace.PermissionResponse) (string, trace.PermissionOutcome) { return r.By, r.Outcome },
@@ -81,10 +79,12 @@ func newDesk[A any](now func() time.Time, signed func(A) (string, trace.Permissi
 	return &Desk[A]{now: now, signed: signed, withdraw: withdraw, slips: map[string]*slip[A]{}, turns: map[string][]string{}}
 }
 
-// Open puts a request on the desk, from when on it can be answered. record, if not
-// nil, is called once with the answer or the withdrawal, before a waiting caller
-// learns of it. record reports false when its turn takes no answers any more; then
-// the request counts as withdrawn. An id that lies there already is an error.
+// Open puts a request on the desk. From then on the request can be answered. An id that is
+// on the desk already is an error.
+//
+// The desk calls record once with the answer or the withdrawal, before a waiting caller
+// gets it. If the turn takes no answers any more, record reports false. Then the request
+// counts as withdrawn. record may be nil.
 func (d *Desk[A]) Open(turn, id string, record func(A) bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,7 +96,7 @@ func (d *Desk[A]) Open(turn, id string, record func(A) bool) error {
 	return nil
 }
 
-// Answer ends what was asked, if nobody else has. The error is ErrUnknown or an
+// Answer answers a request that has no answer. The error is ErrUnknown or an
 // *AnsweredError.
 func (d *Desk[A]) Answer(id string, answer A) error {
 	s, err := d.take(id, answer)
@@ -106,7 +106,7 @@ func (d *Desk[A]) Answer(id string, answer A) error {
 	return d.settle(s, id, answer, s.record)
 }
 
-// AnswerAs is Answer, with another record than the one that Open was given.
+// AnswerAs is Answer with a record of its own in place of the record of Open.
 func (d *Desk[A]) AnswerAs(id string, answer A, record func(A) bool) error {
 	s, err := d.take(id, answer)
 	if err != nil {
@@ -115,12 +115,12 @@ func (d *Desk[A]) AnswerAs(id string, answer A, record func(A) bool) error {
 	return d.settle(s, id, answer, record)
 }
 
-// Recorded is Answer for what is on record already, such as the policy's answer
-// or an agent's withdrawal read from the log: record is not called.
+// Recorded is Answer for an answer that is on record already, such as the policy's answer
+// or an agent's withdrawal in the log. Recorded does not call record.
 func (d *Desk[A]) Recorded(id string, answer A) error { return d.AnswerAs(id, answer, nil) }
 
-// Wait returns the answer. When ctx ends first, what was asked is withdrawn, and
-// the answer says so. The only error is ErrUnknown.
+// Wait returns the answer. When ctx ends first, Wait withdraws the request and returns the
+// withdrawal. The only error is ErrUnknown.
 func (d *Desk[A]) Wait(ctx context.Context, id string) (A, error) {
 	d.mu.Lock()
 	s := d.slips[id]
@@ -138,13 +138,13 @@ func (d *Desk[A]) Wait(ctx context.Context, id string) (A, error) {
 	case <-s.done:
 	case <-ctx.Done():
 		d.Withdraw(id)
-		<-s.done // whoever was first is about to put it on record
+		<-s.done // the first answer is about to go on record
 	}
 	return s.answer, nil
 }
 
-// AwaitRecord waits until the answer that somebody has given is on record. If there
-// is no answer, AwaitRecord returns at once.
+// AwaitRecord waits until an answer is on record. If the request has no answer,
+// AwaitRecord returns at once.
 func (d *Desk[A]) AwaitRecord(id string) {
 	d.mu.Lock()
 	s := d.slips[id]
@@ -155,15 +155,15 @@ func (d *Desk[A]) AwaitRecord(id string) {
 	}
 }
 
-// Withdraw ends what was asked without an answer, unless it has one.
+// Withdraw ends a request that has no answer.
 func (d *Desk[A]) Withdraw(id string) {
 	withdrawal := d.withdraw(id)
 	if s, err := d.take(id, withdrawal); err == nil {
-		_ = d.settle(s, id, withdrawal, s.record) // late or not, it is withdrawn
+		_ = d.settle(s, id, withdrawal, s.record) // a late withdrawal is a withdrawal too
 	}
 }
 
-// Pending returns what waits in a turn, in the order in which it was asked.
+// Pending returns the waiting requests of a turn, in the order of their beginning.
 func (d *Desk[A]) Pending(turn string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -176,7 +176,7 @@ func (d *Desk[A]) Pending(turn string) []string {
 	return ids
 }
 
-// Forget withdraws what still waits in a turn and forgets all of it.
+// Forget withdraws the waiting requests of a turn, and forgets all its requests.
 func (d *Desk[A]) Forget(turn string) {
 	for _, id := range d.Pending(turn) {
 		d.Withdraw(id)
@@ -189,7 +189,7 @@ func (d *Desk[A]) Forget(turn string) {
 	delete(d.turns, turn)
 }
 
-// take reserves the right to answer for the first who comes.
+// take gives the right to answer to the first caller.
 func (d *Desk[A]) take(id string, answer A) (*slip[A], error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -206,8 +206,8 @@ func (d *Desk[A]) take(id string, answer A) (*slip[A], error) {
 	return s, nil
 }
 
-// settle puts the answer on record, outside the desk's lock since a log may take
-// its time, and then tells who waits.
+// settle puts the answer on record, and then wakes the waiting callers. A log may be slow,
+// so settle does not hold the desk's lock meanwhile.
 func (d *Desk[A]) settle(s *slip[A], id string, answer A, record func(A) bool) error {
 	defer close(s.done)
 	s.answer = answer

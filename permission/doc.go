@@ -1,12 +1,12 @@
-// Package permission is how it is decided whether a tool call may run: a
-// [Policy] is asked first, then somebody, once, and request and answer are a
-// pair on record.
+// Package permission decides whether a tool call may run. A [Policy] judges first. If the
+// policy does not decide, a person does, once. The request and the answer go on record as
+// a pair.
 //
-// A [Desk] is where requests and questions wait. Its contract has three rules.
-// Every opened request has exactly one end, its answer or its withdrawal, and the
-// first counts. The end is on record before a waiting caller learns of it. Later
-// callers learn who was first, when and how, until the turn is forgotten.
+// Requests and questions wait on a [Desk]. The Desk has three rules. Every request has
+// exactly one end, its answer or its withdrawal, and the first one counts. The end is on
+// record before a waiting caller gets it. A later caller learns who was first, when and
+// how, until the turn is forgotten.
 //
-// Options are chosen by what they mean, never by their ids, and "always" only
-// where somebody named it.
+// The package chooses options by their meaning, never by their ids. It chooses "always"
+// only if the person has named it.
 package permission

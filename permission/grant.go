@@ -64,10 +64,11 @@ type Grant struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// Grant prepares the grant that an "always" to a call would be. It reads the file
-// system, as Judge does.
-func (r Remember) Grant(c trace.ToolCall, s Scope) Grant {
-	g := Grant{Scope: r.Scope, Tool: c.RawName, Kind: c.ToolKind, Title: c.Title, Inside: s.inside(c)}
+// Grant prepares the grant that an "always" to a call would be. If a rule reserves the
+// call for a person, the grant covers this input only. Grant reads the file system, as
+// Judge does.
+func (p Policy) Grant(c trace.ToolCall, s Scope) Grant {
+	g := Grant{Scope: p.Remember.Scope, Tool: c.RawName, Kind: c.ToolKind, Title: c.Title, Inside: s.inside(c) && !p.Reserves(c, s)}
 	if g.Scope == "" {
 		g.Scope = GrantSession
 	}
@@ -89,13 +90,14 @@ func (r Remember) Give(g Grant, id, by string, now time.Time) Grant {
 // Expired reports whether the grant has come to its end.
 func (g Grant) Expired(now time.Time) bool { return !g.Expires.IsZero() && !now.Before(g.Expires) }
 
-// Covers reports whether the grant allows a call.
-func (g Grant) Covers(c trace.ToolCall, s Scope, now time.Time) bool {
+// Covers reports whether the grant allows a call. A grant for all calls inside does not
+// cover those that a rule of the policy reserves for a person.
+func (g Grant) Covers(c trace.ToolCall, p Policy, s Scope, now time.Time) bool {
 	if g.Expired(now) || g.Tool != c.RawName || g.Kind != c.ToolKind {
 		return false
 	}
 	if g.Inside {
-		return s.inside(c)
+		return s.inside(c) && !p.Reserves(c, s)
 	}
 	return len(g.Input) > 0 && sameInput(g.Input, c.Input)
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// FromApproval makes an answer of a plain yes or no. Yes is the option that
-// allows once, and an error where there is none: nobody who only said yes meant
-// "always". No is the option that rejects once, else the one that rejects for
-// good, else a withdrawal, for a no must always be possible. The answer to a
-// request without options has the kind and no option.
+// FromApproval makes an answer of a plain yes or no. Yes is the option that allows once.
+// Without such an option yes is an error, because a plain yes does not mean "always". No
+// is the option that rejects once, or else the option that rejects for good, or else a
+// withdrawal: a no must always be possible. The answer to a request without options has
+// the kind and no option.
 func FromApproval(options []trace.PermissionOption, approved bool, reason string) (trace.PermissionResponse, error) {
 	if approved {
 		if answer, ok := choose(options, trace.AllowOnce, reason); ok {
@@ -42,8 +42,8 @@ func choose(options []trace.PermissionOption, kind trace.OptionKind, reason stri
 	return trace.PermissionResponse{}, false
 }
 
-// FromOption makes an answer of an option that somebody named: by its id, else
-// by its name, else by its kind, where only one option has it.
+// FromOption makes an answer of an option that a person has named: by the option's id, else
+// by its name, else by a kind that only one option has.
 func FromOption(options []trace.PermissionOption, option, reason string) (trace.PermissionResponse, error) {
 	option = strings.TrimSpace(option)
 	for _, is := range []func(trace.PermissionOption) bool{
@@ -74,9 +74,9 @@ func only(options []trace.PermissionOption, is func(trace.PermissionOption) bool
 	return found, ok
 }
 
-// FromText makes an answer of what a user typed, if it is one and nothing else:
-// yes, allow, no, deny and the like, or an option's name. It never means "always":
-// that takes a choice.
+// FromText makes an answer of a typed text that is an answer and nothing else: yes, allow,
+// no, deny and the like, or an option's name. A typed text never means "always": only a
+// chosen option does.
 func FromText(options []trace.PermissionOption, text string) (trace.PermissionResponse, bool) {
 	word := strings.ToLower(strings.Trim(strings.TrimSpace(text), ".!"))
 	switch word {

@@ -11,11 +11,18 @@ import (
 
 // paths reports whether all files of a call are in the workspace and like one of the
 // patterns. With any, one such file is enough, for rules that do not allow. An input
-// that is not understood is unsure.
+// that is not understood is unsure. Of commands and other tools only the files that they
+// name in plain words are known, so no rule with paths allows them.
 func (s Scope) paths(c trace.ToolCall, patterns []string, any bool) answer {
 	switch c.ToolKind {
 	case trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch:
 	default:
+		if any && slices.ContainsFunc(s.words(c), func(w string) bool {
+			rel, ok := s.resolve(w)
+			return ok && likePath(patterns, rel, true)
+		}) {
+			return yes
+		}
 		return no
 	}
 	if !s.inside(c) {
@@ -54,6 +61,20 @@ func (s Scope) paths(c trace.ToolCall, patterns []string, any bool) answer {
 		return no
 	}
 	return yes
+}
+
+// words are the strings of an input that may name a file. Of a simple command they are
+// its words, also behind the = of an option.
+func (s Scope) words(c trace.ToolCall) []string {
+	reach := s.Tools.Reach(c.RawName, c.Input)
+	all := slices.Concat(reach.Named, reach.Loose)
+	for _, command := range reach.Commands {
+		words, _ := simple(command)
+		for _, w := range words {
+			all = append(all, w, w[strings.Index(w, "=")+1:])
+		}
+	}
+	return all[:min(len(all), mostPaths)]
 }
 
 // resolve returns the path without symlinks, if both ways to read ".." agree.

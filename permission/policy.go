@@ -127,6 +127,21 @@ func (p Policy) Judge(r trace.PermissionRequest, c trace.ToolCall, s Scope) (tra
 	return trace.PermissionResponse{}, false
 }
 
+// Reserves reports whether a rule wants a person to decide about a call: a rule that asks,
+// or one that forbids and may be about the call. A grant for other calls does not count
+// then.
+func (p Policy) Reserves(c trace.ToolCall, s Scope) bool {
+	for _, rule := range p.Rules {
+		switch about := rule.about(c, s); {
+		case about == no, about == unsure && rule.Then == Allow:
+			continue
+		default:
+			return rule.Then == Ask || about == unsure
+		}
+	}
+	return false
+}
+
 func decided(r trace.PermissionRequest, answer trace.PermissionResponse) trace.PermissionResponse {
 	answer.RequestID, answer.By = r.RequestID, By
 	return answer

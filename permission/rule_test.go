@@ -83,6 +83,14 @@ func TestCommandPatterns(t *testing.T) {
 			t.Errorf("%s: %s", input, got)
 		}
 	}
+	// A relative path of a program names another program in another directory.
+	for input, want := range map[string]permission.Verdict{
+		`{"command":"./scripts/x","cwd":"sub"}`: permission.Ask, `{"command":"./scripts/x","cwd":"."}`: permission.Allow, `{"command":"./scripts/x","cwd":"sub/.."}`: permission.Allow,
+	} {
+		if got := verdict(allow, called("bash", input), s); got != want {
+			t.Errorf("%s: %s, want %s", input, got, want)
+		}
+	}
 	for _, input := range []string{`{"command":"git status","cwd":"sub"}`, `{"command":"git status","timeout":3,"run_in_background":true}`} {
 		if got := verdict(allow, called("bash", input), s); got != permission.Allow {
 			t.Errorf("%s: %s", input, got)
@@ -169,7 +177,7 @@ func TestPathPatterns(t *testing.T) {
 		{"write_file", `{"path":"outdir/x.md","content":"x"}`, permission.Ask},
 		{"grep", `{"pattern":"x","path":"sub"}`, permission.Ask}, // **/*.pem may be below
 		{"grep", `{"pattern":"x"}`, permission.Ask},
-		{"bash", `{"command":"cat .env"}`, permission.Ask},
+		{"bash", `{"command":"cat .env"}`, permission.Deny}, // as far as the words go
 	} {
 		if got := verdict(p, called(c.tool, c.input), s); got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.tool, c.input, got, c.want)
@@ -220,6 +228,40 @@ func TestPatternsThatCannotBeMeant(t *testing.T) {
 	}
 }
 
+// A rule that forbids files sees them where a command or another tool names them in plain
+// words. Such a rule is no fence: a program can find the file by other ways.
+func TestForbiddenFilesOfCommandsAndOtherTools(t *testing.T) {
+	t.Parallel()
+	s := scope(t)
+	p := permission.Policy{Rules: []permission.Rule{
+		{Paths: []string{".env", "**/*.pem"}, Then: permission.Deny},
+		{Commands: []string{"cat *", "curl *"}, Then: permission.Allow},
+		{Tool: "mcp__fs__*", Then: permission.Allow},
+	}}
+	for _, c := range []struct {
+		tool, input string
+		want        permission.Verdict
+	}{
+		{"bash", `{"command":"cat a.txt"}`, permission.Allow},
+		{"bash", `{"command":"cat .env"}`, permission.Deny},
+		{"bash", `{"command":"cat ./sub/../.env a.txt"}`, permission.Deny},
+		{"bash", `{"command":"cat sub/config"}`, permission.Deny},
+		{"bash", `{"command":"bash -c 'cat .env'"}`, permission.Deny},
+		{"bash", `{"command":"curl --cert=sub/key.pem x"}`, permission.Deny},
+		{"mcp__fs__read", `{"path":"a.txt"}`, permission.Allow},
+		{"mcp__fs__read", `{"path":".env"}`, permission.Deny},
+		{"mcp__fs__read", `{"where":".ENV"}`, permission.Deny},
+	} {
+		if got := verdict(p, called(c.tool, c.input), s); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.tool, c.input, got, c.want)
+		}
+	}
+	only := permission.Policy{Rules: []permission.Rule{{Paths: []string{"**"}, Then: permission.Allow}}}
+	if got := verdict(only, called("bash", `{"command":"cat a.txt"}`), s); got != permission.Ask {
+		t.Errorf("a rule with paths allows a command: %s", got)
+	}
+}
+
 // A script answers each call once, in its order; the rules judge the others.
 func TestScript(t *testing.T) {
 	t.Parallel()
@@ -249,7 +291,7 @@ func TestGrants(t *testing.T) {
 	s := scope(t)
 	now := time.Unix(1000, 0)
 	give := func(r permission.Remember, c trace.ToolCall) permission.Grant {
-		return r.Give(r.Grant(c, s), "g", "ada", now)
+		return r.Give(permission.Policy{Remember: r}.Grant(c, s), "g", "ada", now)
 	}
 	bash := give(permission.Remember{}, called("bash", `{"command":"make"}`))
 	write := give(permission.Remember{For: time.Hour}, called("write_file", `{"path":"a.txt","content":"x"}`))
@@ -277,12 +319,41 @@ func TestGrants(t *testing.T) {
 		{"the same file outside, other content", outside, called("write_file", `{"path":"/etc/x","content":"y"}`), now, false},
 		{"the same name of another kind", write, trace.ToolCall{RawName: "write_file", ToolKind: trace.ToolExecute, Input: json.RawMessage(`{"path":"a.txt","content":"x"}`)}, now, false},
 	} {
-		if got := c.grant.Covers(c.call, s, c.at); got != c.want {
+		if got := c.grant.Covers(c.call, permission.Policy{}, s, c.at); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	if answer, ok := bash.Answer(trace.PermissionRequest{RequestID: "r", Options: options()}); !ok || answer.OptionKind != trace.AllowOnce || answer.By != permission.ByGrant || answer.RequestID != "r" {
 		t.Errorf("the answer is %+v, %v", answer, ok)
+	}
+}
+
+// A rule that asks, or that may forbid, comes before a grant that was given for another
+// call.
+func TestAGrantDoesNotOverruleARule(t *testing.T) {
+	t.Parallel()
+	s := scope(t)
+	p := permission.Policy{Rules: []permission.Rule{
+		{Paths: []string{"infra/**"}, Then: permission.Ask},
+		{Kinds: []trace.ToolKind{trace.ToolSearch}, Paths: []string{".env"}, Then: permission.Deny},
+	}}
+	now := time.Unix(1000, 0)
+	here, infra := called("write_file", `{"path":"src/a.go","content":"x"}`), called("write_file", `{"path":"infra/prod.tf","content":"x"}`)
+	below, all := called("grep", `{"pattern":"x","path":"sub"}`), called("grep", `{"pattern":"x"}`)
+	for _, c := range []struct {
+		name        string
+		given, call trace.ToolCall
+		want        bool
+	}{
+		{"another file", here, called("write_file", `{"path":"src/b.go","content":"y"}`), true},
+		{"a file for which a rule asks", here, infra, false},
+		{"the same call, for which a rule asks", infra, infra, true},
+		{"another call than the one for which a rule asks", infra, here, false},
+		{"a search that a rule may forbid", below, all, false},
+	} {
+		if got := p.Grant(c.given, s).Covers(c.call, p, s, now); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
 	}
 }
 
@@ -297,7 +368,7 @@ func FuzzCommand(f *testing.F) {
 	f.Fuzz(func(t *testing.T, command string) {
 		input, err := json.Marshal(map[string]string{"command": command})
 		if err != nil {
-			t.Skip()
+			t.Skipf("the command has no JSON form: %v", err)
 		}
 		if verdict(allow, called("bash", string(input)), s) != permission.Allow {
 			return

@@ -39,6 +39,9 @@ func (h *Hub) Steer(ctx context.Context, session string, p Prompt) error {
 	if steer == nil {
 		return &ChoiceError{fmt.Sprintf("the agent %s takes no message in the middle of a turn: send it as a prompt", name)}
 	}
+	if err := l.mayCommand(p); err != nil {
+		return err
+	}
 	if err := steer(ctx, agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}); err != nil {
 		return &ChoiceError{err.Error()}
 	}

@@ -27,6 +27,14 @@ var (
 	ErrExists         = errors.New("a session with this id exists already")
 )
 
+// CommandError says that a command needs a role that may answer permission requests.
+type CommandError struct{ Name string }
+
+// Error implements error.
+func (e *CommandError) Error() string {
+	return "your role may not send the command /" + e.Name + ", because the agent may run commands for it unasked: say in words what it is to do, or ask somebody whose role may answer permission requests"
+}
+
 // AnsweredError says that a request has its one answer: whose, and when.
 type AnsweredError = permission.AnsweredError
 

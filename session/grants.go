@@ -27,13 +27,13 @@ func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.Permiss
 	if answer, decided := a.Policy.Judge(r, c, scope); decided {
 		return answer, true
 	}
-	if answer, ok := l.granted(name, r, c, scope); ok {
+	if answer, ok := l.granted(name, a.Policy, r, c, scope); ok {
 		return answer, true
 	}
 	if a.Remembers {
 		return trace.PermissionResponse{}, false
 	}
-	prepared := a.Policy.Remember.Grant(c, scope)
+	prepared := a.Policy.Grant(c, scope)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t.asking == nil {
@@ -71,9 +71,9 @@ func (l *live) scope(a Agent) permission.Scope {
 }
 
 // granted looks for a grant that covers a call.
-func (l *live) granted(agent string, r trace.PermissionRequest, c trace.ToolCall, s permission.Scope) (trace.PermissionResponse, bool) {
+func (l *live) granted(agent string, p permission.Policy, r trace.PermissionRequest, c trace.ToolCall, s permission.Scope) (trace.PermissionResponse, bool) {
 	for _, g := range l.grants(agent) {
-		if !g.Covers(c, s, l.hub.Now()) {
+		if !g.Covers(c, p, s, l.hub.Now()) {
 			continue
 		}
 		answer, ok := g.Answer(r)

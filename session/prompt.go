@@ -23,13 +23,24 @@ type Prompt struct {
 	// to it; empty means the last one. A Message with parts replaces its content.
 	Regenerate bool
 	Of         string
-	// MayPermit says that the sender's role may answer permission requests, by a
-	// message that says yes and nothing else.
+	// MayPermit says that the sender's role may answer permission requests: by a message
+	// that says yes and nothing else, or with a command, which the agent runs unasked.
 	MayPermit bool
 	// Shown are the ids of the requests and questions that the sender's page shows, and
 	// of calls that stand for their request; nil if that is not known. A message is no
 	// answer to what it does not show.
 	Shown []string
+}
+
+// mayCommand returns why a prompt may not be sent that is a command of an agent with a
+// process. Such a command may run a file of the workspace, and no permission request
+// precedes that.
+func (l *live) mayCommand(p Prompt) error {
+	names := agent.Commands(p.Message)
+	if p.MayPermit || len(names) == 0 || l.hub.Agents[l.info.Agent].InProcess {
+		return nil
+	}
+	return &CommandError{names[0]}
 }
 
 func (p Prompt) sender() Sender { return Sender{By: p.By, Caller: p.Caller} }
@@ -141,6 +152,9 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	}
 	if len(p.Message.Parts) == 0 {
 		return nil, nil, ErrEmptyPrompt
+	}
+	if err := l.mayCommand(p); err != nil {
+		return nil, nil, err
 	}
 	if len(l.queue)+len(l.coming) >= l.hub.MaxQueue {
 		return nil, nil, ErrQueueFull

@@ -3,5 +3,5 @@
 // finds a title and the touched files in a call's input.
 //
 // There is one table for each kind of agent. A Table is a value: a user's
-// overrides make a new one, and nothing here is ever written after it was made.
+// overrides make a new Table, and no Table changes after it was made.
 package toolkind

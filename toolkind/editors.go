@@ -75,6 +75,16 @@ func Goose() Table {
 		"platform__manage_schedule":             other("Schedule", "action"),
 		"platform__search_available_extensions": lookup("Search for extensions"),
 		"computercontroller__web_scrape":        fetch(),
+		// Since 1.50 the tools of the developer have no prefix.
+		"shell":      run(),
+		"read":       read(),
+		"write":      write(),
+		"edit":       edit(),
+		"tree":       list(),
+		"analyze":    list().as("Analyse"),
+		"read_image": read().of(trace.ToolRead, "Look at"),
+		"delegate":   delegate(),
+		"load_skill": think("Use the skill", "name"),
 	}}
 }
 

@@ -104,7 +104,7 @@ func mcpParts(rawName string) (server, tool string, ok bool) {
 	return server, tool, ok && server != "" && tool != ""
 }
 
-// shownName is the name for people: a server's tool is named with its server.
+// shownName is the name for people. The name of an MCP tool includes the server.
 func shownName(rawName string) string {
 	if server, tool, ok := mcpParts(rawName); ok {
 		return server + ": " + tool

@@ -25,21 +25,25 @@
 //	        | tool_call.start { tool_call.delta } tool_call
 //	        | tool_result | permission_request | question | ...
 //
-// Only a [Builder] writes a turn, so every turn in a log obeys the grammar. A part
-// opens before its delta, a result follows its call, and a call id names one call.
-// Open parts are closed before the stop. There is exactly one stop, which is the last
-// record of the turn. The parts of a step are closed before the step's end. A call may
-// outlive its step; the result stands where it arrived. Events of sub-agents are in no
-// step. A part that a retry superseded may have its whole twice: first without the
-// mark, later with it. A call may have its whole again until its result, each time
-// that the agent changes the call. A call that was refused ends as denied. The owner
-// of the turn writes prompt, reply and rewind.
+// Only a [Builder] writes a turn, so every turn in a log obeys the grammar and these
+// rules:
 //
-// A turn that never ran has no reply. A park puts its requests to the user, and
-// readers leave there: the park closes the parts of sub-agents too, and the step.
-// The answers stand where they arrived; an answer in words begins another message. A
-// rewind at the start removes other turns; a rewind before the stop removes the turn
-// itself.
+//   - A part opens before its delta. A result follows its call. A call id names one call.
+//   - The Builder closes open parts before the end of their step and before the stop.
+//   - A turn has exactly one stop, its last record.
+//   - A call may outlive its step. The result stands where it arrived.
+//   - Events of sub-agents belong to no step.
+//   - If a retry supersedes a part, the part may have its whole twice: first without the
+//     mark, later with the mark.
+//   - If the agent changes a call before its result, the call has its whole again.
+//   - A refused call ends as denied.
+//   - The owner of the turn writes prompt, reply and rewind. A turn that never ran has no
+//     reply.
+//   - A park puts requests to the user. The park closes the step and the parts of
+//     sub-agents, because readers leave there.
+//   - An answer stands where it arrived. An answer in words begins another message.
+//   - A rewind at the start of a turn removes other turns. A rewind before the stop
+//     removes the turn itself.
 //
 // # Concurrency of a Builder
 //

@@ -16,11 +16,13 @@ type Framing struct {
 	Cursor func(session string, seq uint64) string
 	// long says that event lines, and comments, have the words of the letter.
 	long bool
+	// legacy says that chunks have the legacy form.
+	legacy bool
 }
 
 // For returns the framing of streams with these options.
 func (f Framing) For(o Options) Framing {
-	f.long = o.Letter
+	f.long, f.legacy = o.Letter, o.Legacy
 	return f
 }
 
@@ -43,12 +45,23 @@ func (f Framing) event(c Chunk) string {
 }
 
 // done ends a stream. Nothing may follow the text on its line.
-const done = "data: [DONE]\n\n"
+func (f Framing) done() string {
+	if f.legacy {
+		return ""
+	}
+	return "data: [DONE]\n\n"
+}
 
 // AppendFrame appends the chunk as a server-sent event.
 func (f Framing) AppendFrame(dst []byte, c Chunk) []byte { return f.appendFrame(dst, c, "") }
 
 func (f Framing) appendFrame(dst []byte, c Chunk, id string) []byte {
+	if f.legacy {
+		if line := appendLegacy(nil, c); len(line) > 0 {
+			dst = append(append(append(dst, "data: "...), line...), '\n', '\n')
+		}
+		return dst
+	}
 	if !f.NoEvents {
 		dst = append(dst, "event: "...)
 		if d, ok := c.(Data); ok {
@@ -69,19 +82,20 @@ func (f Framing) appendFrame(dst []byte, c Chunk, id string) []byte {
 // AppendTurn appends the streams of a turn, each with its end: one per
 // assistant message. A park does not end a stream here.
 func AppendTurn(dst []byte, records iter.Seq[trace.Record], o Options, f Framing) []byte {
-	p := pipe{translator: NewTranslator(o), framing: f.For(o)}
+	f = f.For(o)
+	p := pipe{translator: NewTranslator(o), framing: f}
 	begun, empty := false, len(dst)
 	for r := range records {
 		e := p.next(r)
 		dst = append(dst, e.bytes[:e.tail]...)
 		if e.fresh && begun {
-			dst = append(dst, done...)
+			dst = append(dst, f.done()...)
 		}
 		dst = append(dst, e.bytes[e.tail:]...)
 		begun = begun || e.fresh
 	}
 	if len(dst) > empty {
-		dst = append(dst, done...)
+		dst = append(dst, f.done()...)
 	}
 	return dst
 }

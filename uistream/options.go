@@ -9,6 +9,8 @@ type Options struct {
 	// failure of a tool is an error of the stream, and a question is a data part. No
 	// step begins, and no reader leaves at a park.
 	Letter bool
+	// Legacy writes the form of clients that are older than the UI message stream.
+	Legacy bool
 	// Domain says which events of the agent's world are shown.
 	Domain DomainEvents
 	// Subagents says how what sub-agents do is shown.

@@ -201,7 +201,7 @@ func (w *Writer) Done() error {
 	if w.ended {
 		return w.err
 	}
-	if err := w.Frames([]byte(done)); err != nil {
+	if err := w.Frames([]byte(w.framing.done())); err != nil {
 		return err
 	}
 	w.ended = true

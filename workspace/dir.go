@@ -9,19 +9,19 @@ import (
 	"path/filepath"
 )
 
-// ErrOutside is the error of every path that leads out of the workspace, and of
-// those that name nothing anywhere: the empty one, and one with a NUL byte.
+// ErrOutside is the error of every path that leads out of the workspace. The empty path and
+// a path with a NUL byte count as outside too.
 var ErrOutside = errors.New("path is outside the workspace")
 
-// Dir is a directory that cannot be left. Copies are the same directory; it is
-// safe for concurrent use. The methods of a zero Dir fail.
+// Dir is a directory that no path can leave. Copies are the same directory. A Dir is safe
+// for concurrent use. The methods of a zero Dir fail.
 type Dir struct {
 	root *os.Root
-	// path is where the directory is, alias what the caller called it: an agent
-	// may have learnt either.
+	// path is the real path of the directory, alias the path that Open got. An agent may
+	// use either.
 	path, alias string
-	// escape is the error by which os, which does not export it, says that a
-	// path escapes.
+	// escape is the error of package os for a path that escapes. Package os does not
+	// export that error.
 	escape error
 	denied []denied
 	gate   *gate
@@ -81,7 +81,7 @@ func (d Dir) Close() error {
 	return d.root.Close()
 }
 
-// open checks that there is a root, and takes path to what it knows it by.
+// open checks that the directory is open, and returns path relative to it.
 func (d Dir) open(path string) (string, error) {
 	if d.root == nil {
 		return "", errNotOpen
@@ -89,7 +89,7 @@ func (d Dir) open(path string) (string, error) {
 	return d.Rel(path)
 }
 
-// fail puts the one name on an escape and says what was tried.
+// fail turns every escape into ErrOutside, and adds the operation and the path.
 func (d Dir) fail(verb, path string, err error) error {
 	if err == nil {
 		return nil
@@ -104,7 +104,7 @@ func (d Dir) fail(verb, path string, err error) error {
 	return fmt.Errorf("%s %s: %w", verb, show(path), err)
 }
 
-// show keeps a path readable in an error, whatever an agent made of it.
+// show makes a path readable in an error.
 func show(path string) string {
 	const most = 200
 	if len(path) > most {

@@ -15,11 +15,10 @@ import (
 	"unicode/utf8"
 )
 
-// MaxRead is how much of a file is read; what is longer is cut and Marker says
-// so in its place.
+// MaxRead bounds the part of a file that is read. Marker stands in the place of the rest.
 const MaxRead = 1 << 20
 
-// Marker ends what was cut at MaxRead.
+// Marker ends a text that was cut at MaxRead.
 const Marker = "\n[cut here: the file is longer than 1 MiB]\n"
 
 // errNotRegular refuses pipes, sockets and devices, whose reading has no end.
@@ -97,8 +96,7 @@ func (d Dir) openFile(name string, flag int) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// lines reads limit lines from a line on, and no more than shows that they are
-// too long.
+// lines reads limit lines from a line on. lines stops when the text is longer than MaxRead.
 func lines(ctx context.Context, f io.Reader, line, limit int) ([]byte, error) {
 	r := bufio.NewReaderSize(f, 64<<10)
 	data := []byte{}

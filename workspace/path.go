@@ -12,8 +12,8 @@ import (
 
 // Rel returns path as the workspace's own: relative to it, "." for itself. A
 // relative path is taken from the workspace. Rel looks at the text only and
-// touches no file, so a symlink may still lead out of what it accepts: the other
-// methods, Contains among them, see to that.
+// touches no file, so a path that Rel accepts may still lead out by a symlink. Contains
+// and the methods that open files check symlinks.
 func (d Dir) Rel(path string) (string, error) {
 	steps, ok := d.steps(path)
 	if !ok {

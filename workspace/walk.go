@@ -150,8 +150,8 @@ func (w *walk) follow(step string) (fs.FileInfo, error) {
 	return w.root().Stat(".")
 }
 
-// same reports whether name, followed with open eyes, leads to what was opened.
-// Without denied directories os.Root has seen to all of it.
+// same reports whether walk reaches the same file under name as the file that was opened.
+// Without denied directories os.Root has checked all of it.
 func (d Dir) same(name string, opened fs.FileInfo) error {
 	if len(d.denied) == 0 {
 		return nil

@@ -73,6 +73,18 @@ func (p Preset) loose(mode string) bool {
 		slices.Contains([]string{"yolo", "bypassPermissions", "dontAsk", "agent-full-access", "auto-approve"}, mode)
 }
 
+// looseCommands are the commands that such an agent may take.
+func (p Preset) looseCommands() []string {
+	if p.Name != "" {
+		return p.LooseCommands
+	}
+	var all []string
+	for _, preset := range Presets() {
+		all = append(all, preset.LooseCommands...)
+	}
+	return all
+}
+
 // editing are the modes in which agents change files without asking. A person who may
 // answer for one edit may choose such a mode; a configuration has its policy.
 func editing() []string { return []string{"acceptEdits", "autoEdit", "auto_edit", "auto-edit"} }

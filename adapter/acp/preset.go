@@ -17,11 +17,24 @@ type Preset struct {
 	Keys map[string]string
 	// LooseModes are the modes in which the agent acts without asking.
 	LooseModes []string
+	// LooseCommands are the agent's own commands that can switch its permission requests
+	// off, or widen what it may do. A prompt that is one of them is refused.
+	LooseCommands []string
+	// Mentions says that the agent reads the files that a prompt mentions with @, and asks
+	// nobody.
+	Mentions bool
 	// Mode is the mode in which sessions begin, if the agent's own would not ask.
 	Mode string
 	// MissingIsEmpty answers that a file that does not exist is empty. The agent does not
 	// understand the protocol's error, and so could not make a file.
 	MissingIsEmpty bool
+	// ReplaysLate says that the past of a session that is opened again comes behind the
+	// reply, and not before it.
+	ReplaysLate bool
+	// Signs show a failure that the agent reports as success.
+	Signs Signs
+	// Set are variables of the agent's environment, unless the environment has them.
+	Set map[string]string
 }
 
 // Presets returns the agents that people use. Any other agent runs by its command line.
@@ -36,11 +49,12 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "gemini", Command: "gemini", Args: []string{"--acp"}, Install: "npm install -g @google/gemini-cli", Environ: google},
 			Title:  "Gemini CLI", Login: "run `gemini` once in a terminal, or set GEMINI_API_KEY",
 			Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"}, LooseModes: []string{"yolo"}, MissingIsEmpty: true,
+			ReplaysLate: true, Signs: Signs{Uncounted: true},
 		},
 		{
 			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic},
 			Title:  "Claude Agent", Login: "run `claude` once in a terminal, or set ANTHROPIC_API_KEY",
-			LooseModes: []string{"bypassPermissions"},
+			LooseModes: []string{"bypassPermissions"}, LooseCommands: []string{"config", "settings"}, Mentions: true,
 		},
 		{
 			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai},
@@ -59,24 +73,28 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot", Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}},
 			Title:  "GitHub Copilot", Login: "run `copilot` and /login in a terminal, or set COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL",
+			LooseModes:    []string{"https://agentclientprotocol.com/protocol/session-modes#autopilot"},
+			LooseCommands: []string{"allow-all", "yolo", "permissions", "autopilot", "add-dir", "cwd", "cd", "mcp", "plugin", "extensions", "sandbox", "config", "settings", "remote", "share"},
+			Signs:         Signs{Error: "Error: "},
 		},
 		{
 			Preset: agent.Preset{Name: "kimi", Command: "kimi", Args: []string{"acp"}, Install: "npm install -g @moonshot-ai/kimi-code", Environ: []string{"KIMI_*", "MOONSHOT_API_KEY"}},
 			Title:  "Kimi", Login: "run `kimi` and /login in a terminal",
-			LooseModes: []string{"yolo"},
+			LooseModes: []string{"yolo"}, Signs: Signs{Silence: true},
 		},
 		{
 			Preset: agent.Preset{Name: "kilo", Command: "kilo", Args: []string{"acp"}, Install: "npm install -g @kilocode/cli", Environ: with("KILO_*", "KILOCODE_*", "OPENCODE_*")},
 			Title:  "Kilo Code", Login: "run `kilo auth login` in a terminal",
 		},
 		{
-			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "brew install block-goose-cli", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH")},
-			Title:  "Goose", Login: "run `goose configure` in a terminal",
-			LooseModes: []string{"auto"}, Mode: "approve",
+			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "npm install -g @aaif/goose-acp", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH")},
+			Title:  "Goose", Login: "run `goose configure` in a terminal, or set GOOSE_PROVIDER, GOOSE_MODEL and the key of the provider",
+			LooseModes: []string{"auto"}, Mode: "approve", Signs: Signs{Error: "Ran into this error: "},
 		},
 		{
 			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*")},
-			Title:  "Cline", Login: "run `cline auth` in a terminal",
+			Title:  "Cline", Login: "run `cline auth` in a terminal, or set CLINE_API_KEY and CLINE_PROVIDER",
+			Set: map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // or else a server stays behind, and errors get lost
 		},
 		{
 			Preset: agent.Preset{Name: "cursor", Command: "cursor-agent", Args: []string{"acp"}, Install: "curl https://cursor.com/install -fsS | bash", Environ: []string{"CURSOR_*"}},
@@ -85,11 +103,12 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "pi", Command: "pi-acp", Install: "npm install -g pi-acp @earendil-works/pi-coding-agent", Environ: with("PI_*"), AsksNobody: true},
 			Title:  "Pi", Login: "run `pi` once in a terminal, or set the key of its provider",
+			Signs: Signs{Silence: true},
 		},
 		{
 			Preset: agent.Preset{Name: "mistral-vibe", Command: "vibe-acp", Install: "uv tool install mistral-vibe", Environ: []string{"MISTRAL_*", "VIBE_*"}},
 			Title:  "Mistral Vibe", Login: "run `vibe --setup` in a terminal, or set MISTRAL_API_KEY",
-			LooseModes: []string{"auto-approve"},
+			LooseModes: []string{"auto-approve"}, Mode: "ask",
 		},
 	}
 }

@@ -1,6 +1,6 @@
-// Package command runs any command-line program as an agent: the prompt goes in, and what
-// the program prints is the answer. Nothing else of such an agent is seen: no tools, no
-// approvals, no usage, and no memory of earlier turns.
+// Package command runs any command-line program as an agent: the program gets the prompt,
+// and prints the answer. Such an agent shows no tools, asks for no approvals, reports no
+// usage, and remembers no earlier turns.
 package command
 
 import (
@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -46,54 +46,22 @@ func (r Runtime) Open(_ context.Context, _ agent.Host, cfg agent.Config) (agent.
 	if r.Command == "" {
 		return nil, errors.New("the agent has no command: set the key command to a program")
 	}
-	life, end := context.WithCancel(context.Background())
-	return &session{runtime: r, cfg: cfg, life: life, end: end}, nil
+	s := session{r, cfg}
+	return agentkit.Local{Name: "The program", Play: s.play}.Open(), nil
 }
 
 type session struct {
 	runtime Runtime
 	cfg     agent.Config
-	life    context.Context //nolint:containedctx // ends with Close
-	end     context.CancelFunc
-	turn    sync.Mutex
 }
 
-// Prompt implements agent.Session.
-func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	if s.life.Err() != nil {
-		return errors.New("the session is closed: open a new one")
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.life, cancel)() //nolint:contextcheck // Close ends the turn, too
-	stop := trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}
-	if err := s.run(ctx, p.Text(), b); ctx.Err() != nil {
-		stop = trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}
-	} else if err != nil {
-		stop = trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: err.Error()}
-	}
-	b.End(stop)
-	return nil
-}
-
-func (s *session) run(ctx context.Context, prompt string, b *trace.Builder) error {
+// play runs the program once.
+func (s session) play(ctx context.Context, turn agent.Prompt, b *trace.Builder) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	args := slices.Clone(s.runtime.Args)
-	inArgs := false
-	for i, a := range args {
-		if !strings.Contains(a, Placeholder) {
-			continue
-		}
-		inArgs = true
-		args[i] = strings.ReplaceAll(a, Placeholder, strings.ReplaceAll(prompt, "\x00", ""))
-		if strings.HasPrefix(a, Placeholder) && strings.HasPrefix(prompt, "-") {
-			args[i] = " " + args[i] // a prompt must not be read as an option
-		}
-	}
+	prompt := turn.Text()
+	args, given := s.args(prompt)
 	p, err := procio.Start(procio.Config{Path: s.runtime.Command, Args: args, Dir: s.cfg.Cwd, Env: s.runtime.Env, StateDir: s.cfg.StateDir, Grace: time.Second})
 	switch {
 	case procio.NotFound(err):
@@ -105,7 +73,7 @@ func (s *session) run(ctx context.Context, prompt string, b *trace.Builder) erro
 	defer context.AfterFunc(ctx, p.Kill)()
 	var feeding sync.WaitGroup
 	feeding.Go(func() {
-		if !inArgs {
+		if !given {
 			_ = p.WriteLine(ctx, []byte(prompt)) // a program may answer without reading
 		}
 		p.EndInput()
@@ -123,28 +91,18 @@ func (s *session) run(ctx context.Context, prompt string, b *trace.Builder) erro
 	return nil
 }
 
-// Close implements agent.Session.
-func (s *session) Close() error {
-	s.end()
-	s.turn.Lock() // the turn ends with its program, which was killed
-	defer s.turn.Unlock()
-	return nil
-}
-
-// escapes are the terminal's control sequences, unfinished is the beginning of one.
-var (
-	escapes    = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[PX^_][^\x1b]*\x1b\\\\|[ -/]*[0-Z\\\\^-~])|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\r(\n)")
-	unfinished = regexp.MustCompile("(\x1b(\\[[0-?]*[ -/]*|\\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?|[ -/]*)?|\r)$")
-)
-
-// stripper removes control sequences from a text that comes in pieces.
-type stripper struct{ held string }
-
-func (s *stripper) strip(text string) string {
-	if text = s.held + text; !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
-		s.held = ""
-		return text // most text has nothing to strip
+// args returns the program's arguments, and whether they hold the prompt.
+func (s session) args(prompt string) (args []string, given bool) {
+	args = slices.Clone(s.runtime.Args)
+	for i, a := range args {
+		if !strings.Contains(a, Placeholder) {
+			continue
+		}
+		given = true
+		args[i] = strings.ReplaceAll(a, Placeholder, strings.ReplaceAll(prompt, "\x00", ""))
+		if strings.HasPrefix(a, Placeholder) && strings.HasPrefix(prompt, "-") {
+			args[i] = " " + args[i] // the program must not read a prompt as an option
+		}
 	}
-	s.held = unfinished.FindString(text[max(0, len(text)-1000):]) // no longer is waited for
-	return escapes.ReplaceAllString(text[:len(text)-len(s.held)], "$3")
+	return args, given
 }

@@ -3,215 +3,152 @@ package demo
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-func approves() beat {
-	return seq(say("I would like to run a command."), runs("echo hello"))
-}
-
-// runs asks before it pretends to run a command, and says what became of it.
-func runs(text string) beat {
-	return func(s *stage) error {
-		c, err := s.command(text)
-		if err != nil {
-			return err
-		}
-		c.ask(s)
-		said, err := c.run(s.ctx, s)
-		if err != nil {
-			return err
-		}
-		return seq(nextStep, say(said))(s)
-	}
-}
-
 // command is a call of the shell that needs permission.
 type command struct {
-	text    string
-	call    string // the id
-	request string
-	decided bool // by the policy
-	answer  trace.PermissionResponse
+	text     string
+	callID   string
+	asks     string // the id of the request
+	approval agentkit.Approval
 }
 
-// command writes the call.
-func (s *stage) command(text string) (*command, error) {
-	id, err := s.write(call{
-		name: "shell", title: "Run " + text, kind: trace.ToolExecute,
-		input: string(raw(map[string]string{"command": text})),
+// shell writes the call of a command.
+func (s *stage) shell(text string) command {
+	callID := s.call(trace.ToolCall{
+		RawName: "shell", Title: "Run " + text, ToolKind: trace.ToolExecute, Input: agentkit.Encode(map[string]string{"command": text}),
 	})
-	return &command{text: text, call: id, request: s.id("approval")}, err
+	return command{text: text, callID: callID, asks: s.id("approval")}
 }
 
-// ask puts the request on record; it does not wait for the answer.
-func (c *command) ask(s *stage) {
-	c.request, c.answer, c.decided = s.b.PermissionRequest(trace.PermissionRequest{
-		RequestID: c.request, ToolCallID: c.call, Title: "Run " + c.text,
-		Options: []trace.PermissionOption{
-			{ID: "allow", Name: "Allow", OptionKind: trace.AllowOnce},
-			{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
-			{ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
-		},
-	}, trace.ToolCall{})
+// request asks for the permission of a command.
+func (s *stage) request(c command) command {
+	if s.err == nil {
+		r := trace.PermissionRequest{RequestID: c.asks, ToolCallID: c.callID, Title: "Run " + c.text}
+		c.approval = agentkit.Approve(s.b, trace.PermissionAsk{Request: r})[0]
+	}
+	return c
 }
 
-// run waits for the answer as long as ctx lasts, ends the call as it says, and
-// returns what is to be said of it.
-func (c *command) run(ctx context.Context, s *stage) (said string, err error) {
-	if !c.decided {
-		if c.answer, err = s.host.Permit(ctx, c.request); err != nil {
-			return "", failure("The permission request could not be answered: " + err.Error())
-		}
+// run waits for the answers to requests side by side, as long as ctx lasts, and says what
+// became of the commands. Each command runs as soon as it may. An answer that ends the
+// turn ends the wait for the others.
+func (s *stage) run(ctx context.Context, all ...command) (says string) {
+	if s.err != nil {
+		return ""
 	}
-	switch text, ok := c.edited(); {
-	case s.ctx.Err() != nil:
-		return "", s.ctx.Err()
-	case !c.answer.Allowed():
-		return c.refused(s)
-	case !ok:
-		s.b.ToolResult(trace.ToolResult{ToolCallID: c.call, Status: trace.ToolFailed, Error: "The edited input has no command."})
-		return "I could not run that: the edited input has no command.", nil
-	default:
-		output, _ := strings.CutPrefix(text, "echo ")
-		how := "I was allowed to run it: "
-		if c.answer.OptionKind == trace.AllowAlways {
-			how = "I am always allowed to run it (being a demo, I ask again): "
-		}
-		return how + text, s.complete(c.call, map[string]any{"stdout": output + "\n", "exit_code": 0})
-	}
-}
-
-// refused ends a call that may not run.
-func (c *command) refused(s *stage) (said string, err error) {
-	why := c.answer.Reason
-	switch {
-	case why != "":
-	case c.answer.Outcome == trace.Expired:
-		why = "nobody answered in time"
-	case c.answer.Outcome == trace.Canceled:
-		why = "the request was withdrawn"
-	default:
-		why = "it was denied"
-	}
-	s.b.ToolResult(trace.ToolResult{ToolCallID: c.call, Status: trace.ToolDenied, Error: why})
-	if c.answer.Interrupt {
-		return "", errInterrupted
-	}
-	return "I did not run the command: " + why + ".", nil
-}
-
-// edited returns the command to run, which whoever allowed it may have changed.
-func (c *command) edited() (text string, ok bool) {
-	if len(c.answer.UpdatedInput) == 0 {
-		return c.text, true
-	}
-	var in struct {
-		Command string `json:"command"`
-	}
-	err := json.Unmarshal(c.answer.UpdatedInput, &in)
-	return in.Command, err == nil && in.Command != ""
-}
-
-// both asks for two commands at the same time, and runs each as soon as it may.
-func both(s *stage) error {
-	if err := say("I would like to run two commands at once.")(s); err != nil {
-		return err
-	}
-	one, err := s.command("echo one")
-	if err != nil {
-		return err
-	}
-	two, err := s.command("echo two")
-	if err != nil {
-		return err
-	}
-	one.ask(s)
-	two.ask(s)
-	return s.runAll(one, two)
-}
-
-// runAll waits for all answers side by side. One that interrupts ends the waiting
-// for the others.
-func (s *stage) runAll(all ...*command) error {
-	ctx, cancel := context.WithCancelCause(s.ctx)
-	defer cancel(nil)
-	said := make([]string, len(all))
-	var running sync.WaitGroup
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sentences, errs := make([]string, len(all)), make(chan error, len(all))
+	var group sync.WaitGroup
 	for i, c := range all {
-		running.Go(func() {
-			var err error
-			if said[i], err = c.run(ctx, s); err != nil {
-				cancel(err)
+		part := *s
+		group.Go(func() {
+			if sentences[i] = part.runOne(ctx, c); part.err != nil {
+				errs <- part.err
+				cancel()
 			}
 		})
 	}
-	running.Wait()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	group.Wait()
+	select {
+	case s.err = <-errs:
+	default:
 	}
-	return seq(nextStep, say(strings.Join(said, "\n\n")))(s)
+	return strings.Join(sentences, "\n\n")
 }
 
-// beside asks for a command while a file is being read, which is done some paces
-// after it has asked, or only after it has its answer.
-func beside(s *stage, before bool) error {
-	if err := say("I will read a file, and would like to run a command.")(s); err != nil {
-		return err
-	}
-	file, err := s.write(readFile("hello.txt"))
-	if err != nil {
-		return err
-	}
-	c, err := s.command("echo hello")
-	if err != nil {
-		return err
-	}
-	c.ask(s)
-	if before {
-		if err := s.complete(file, "Hello from the demo.\n"); err != nil {
-			return err
+func (s *stage) runOne(ctx context.Context, c command) (says string) {
+	answer, err := c.approval.Wait(ctx, s.host)
+	text, ok := edited(answer, c.text)
+	switch {
+	case err != nil:
+		s.err = fmt.Errorf("the permission request could not be answered: %w", err)
+		return ""
+	case s.ctx.Err() != nil:
+		s.err = s.ctx.Err()
+		return ""
+	case !answer.Allowed():
+		why := agentkit.Refusal(answer)
+		s.b.ToolResult(trace.ToolResult{ToolCallID: c.callID, Status: trace.ToolDenied, Error: why})
+		if answer.Interrupt {
+			s.err = agentkit.ErrInterrupted
 		}
+		return "I did not run the command: " + why + "."
+	case !ok:
+		s.b.ToolResult(trace.ToolResult{ToolCallID: c.callID, Status: trace.ToolFailed, Error: "The edited input has no command."})
+		return "I could not run that: the edited input has no command."
 	}
-	said, err := c.run(s.ctx, s)
-	if err == nil && !before {
-		err = s.complete(file, "Hello from the demo.\n")
+	s.complete(c.callID, map[string]any{"stdout": strings.TrimPrefix(text, "echo ") + "\n", "exit_code": 0})
+	if answer.OptionKind == trace.AllowAlways {
+		return "I am always allowed to run it (being a demo, I ask again): " + text
 	}
-	if err != nil {
-		return err
-	}
-	return seq(nextStep, say(said))(s)
+	return "I was allowed to run it: " + text
 }
 
-func twice() beat {
-	return seq(
-		say("I would like to run a command."), runs("echo one"),
-		say("\n\nAnd another one."), runs("echo two"),
-	)
+// edited returns the command to run: the person who allowed it may have changed it.
+func edited(answer trace.PermissionResponse, text string) (command string, ok bool) {
+	if len(answer.UpdatedInput) == 0 {
+		return text, true
+	}
+	var input struct {
+		Command string `json:"command"`
+	}
+	err := json.Unmarshal(answer.UpdatedInput, &input)
+	return input.Command, err == nil && input.Command != ""
 }
 
-// patience is how many paces withdraws waits for an answer.
-const patience = 100
+func approve(s *stage) {
+	s.say("I would like to run a command.")
+	s.next(s.run(s.ctx, s.request(s.shell("echo hello"))))
+}
 
-// withdraws asks, and does not wait for long.
-func withdraws(s *stage) error {
-	if err := say("I would like to run a command, but I am in a hurry.")(s); err != nil {
-		return err
-	}
-	c, err := s.command("echo hello")
-	if err != nil {
-		return err
-	}
-	c.ask(s)
-	ctx, cancel := context.WithTimeout(s.ctx, patience*max(s.pace, time.Microsecond))
+func twice(s *stage) {
+	s.say("I would like to run a command.")
+	s.next(s.run(s.ctx, s.request(s.shell("echo one"))))
+	s.say("\n\nAnd another one.")
+	s.next(s.run(s.ctx, s.request(s.shell("echo two"))))
+}
+
+func both(s *stage) {
+	s.say("I would like to run two commands at once.")
+	one, two := s.shell("echo one"), s.shell("echo two")
+	one, two = s.request(one), s.request(two)
+	s.next(s.run(s.ctx, one, two))
+}
+
+func beside(s *stage) {
+	file, c := readAndAsk(s)
+	says := s.run(s.ctx, c)
+	s.complete(file, greeting)
+	s.next(says)
+}
+
+func meanwhile(s *stage) {
+	file, c := readAndAsk(s)
+	s.complete(file, greeting)
+	s.next(s.run(s.ctx, c))
+}
+
+// readAndAsk begins to read a file and asks for a command.
+func readAndAsk(s *stage) (file string, c command) {
+	s.say("I will read a file, and would like to run a command.")
+	file = s.read("hello.txt")
+	return file, s.request(s.shell("echo hello"))
+}
+
+// withdraw waits for 100 paces.
+func withdraw(s *stage) {
+	s.say("I would like to run a command, but I am in a hurry.")
+	c := s.request(s.shell("echo hello"))
+	ctx, cancel := context.WithTimeout(s.ctx, 100*max(s.pace, time.Microsecond))
 	defer cancel()
-	said, err := c.run(ctx, s)
-	if err != nil {
-		return err
-	}
-	return seq(nextStep, say(said))(s)
+	s.next(s.run(ctx, c))
 }

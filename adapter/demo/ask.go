@@ -1,109 +1,83 @@
 package demo
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
 
-func colour(s *stage) trace.Question {
-	return trace.Question{
-		QuestionID: s.id("question"), Header: "Colour", Text: "Which colour?",
-		Choices: []trace.Choice{{Label: "red"}, {Label: "green"}, {Label: "blue"}},
+// question makes a question, which any text answers if there are no choices.
+func (s *stage) question(header, text string, choices ...string) trace.Question {
+	q := trace.Question{QuestionID: s.id("question"), Header: header, Text: text}
+	for _, label := range choices {
+		q.Choices = append(q.Choices, trace.Choice{Label: label})
 	}
+	return q
 }
 
-func asks() beat {
-	return seq(say("Before I go on, I have a question."), func(s *stage) error {
-		chosen, err := s.answer(s.b.Question(colour(s)))
-		if err != nil {
-			return err
-		}
-		text := "Nobody answered, so I take no colour."
-		if chosen != "" {
-			text = "You chose " + chosen + "."
-		}
-		return seq(nextStep, say(text))(s)
-	})
+func (s *stage) colour() trace.Question {
+	return s.question("Colour", "Which colour?", "red", "green", "blue")
 }
 
-// answer waits for the answer to a question; it is empty if nobody gives one.
-func (s *stage) answer(id string) (string, error) {
+// ask asks questions together, and returns the ids for answer.
+func (s *stage) ask(questions ...trace.Question) (ids []string) {
+	if s.err != nil {
+		return make([]string, len(questions))
+	}
+	return s.b.Questions(questions...)
+}
+
+// answer waits for the answer to a question. The answer is empty if the user gives none.
+func (s *stage) answer(id string) string {
+	if s.err != nil {
+		return ""
+	}
 	answer, err := s.host.Ask(s.ctx, id)
-	if s.ctx.Err() != nil {
-		return "", s.ctx.Err()
-	}
-	if err != nil {
-		return "", failure("The question could not be answered: " + err.Error())
+	if s.err = s.ctx.Err(); s.err == nil && err != nil {
+		s.err = fmt.Errorf("the question could not be answered: %w", err)
 	}
 	if answer.Outcome != trace.Selected {
-		return "", nil
+		return ""
 	}
-	return strings.Join(answer.Values, ", "), nil
+	return strings.Join(answer.Values, ", ")
 }
 
-// asksFreely asks something that has no choices.
-func asksFreely() beat {
-	return seq(say("I have found a river that has no name."), func(s *stage) error {
-		name, err := s.answer(s.b.Question(trace.Question{
-			QuestionID: s.id("question"), Header: "Name", Text: "What shall I call it?",
-		}))
-		if err != nil {
-			return err
-		}
-		text := "Nobody answered, so it has no name."
-		if name != "" {
-			text = "I shall call it " + name + "."
-		}
-		return seq(nextStep, say(text))(s)
-	})
+func ask(s *stage) {
+	s.say("Before I go on, I have a question.")
+	if chosen := s.answer(s.ask(s.colour())[0]); chosen != "" {
+		s.next("You chose " + chosen + ".")
+	} else {
+		s.next("Nobody answered, so I take no colour.")
+	}
 }
 
-// asksSeveral asks for one choice, for any number of them, and for free text.
-func asksSeveral() beat {
-	return seq(say("Before I go on, I have three questions."), func(s *stage) error {
-		ids := s.b.Questions(
-			colour(s),
-			trace.Question{
-				QuestionID: s.id("question"), Header: "Fish", Text: "Which fish?", Multiple: true,
-				Choices: []trace.Choice{{Label: "trout"}, {Label: "pike"}, {Label: "eel"}},
-			},
-			trace.Question{QuestionID: s.id("question"), Header: "Name", Text: "What is its name?"},
-		)
-		answers := make([]string, len(ids))
-		for i, id := range ids {
-			var err error
-			if answers[i], err = s.answer(id); err != nil {
-				return err
-			}
-			if answers[i] == "" {
-				answers[i] = "nothing"
-			}
-		}
-		return seq(nextStep, say("You said: "+strings.Join(answers, "; ")+"."))(s)
-	})
+func freely(s *stage) {
+	s.say("I have found a river that has no name.")
+	if name := s.answer(s.ask(s.question("Name", "What shall I call it?"))[0]); name != "" {
+		s.next("I shall call it " + name + ".")
+	} else {
+		s.next("Nobody answered, so it has no name.")
+	}
 }
 
-// mixes asks a question and for two commands, all at the same time.
-func mixes() beat {
-	return seq(say("I have a question, and would like to run two commands."), func(s *stage) error {
-		question := s.b.Question(colour(s))
-		var commands []*command
-		for _, text := range []string{"echo one", "echo two"} {
-			c, err := s.command(text)
-			if err != nil {
-				return err
-			}
-			c.ask(s)
-			commands = append(commands, c)
-		}
-		chosen, err := s.answer(question)
-		if err != nil {
-			return err
-		}
-		if chosen == "" {
-			chosen = "nothing"
-		}
-		return seq(nextStep, say("You chose "+chosen+".\n\n"), func(s *stage) error { return s.runAll(commands...) })(s)
-	})
+func several(s *stage) {
+	s.say("Before I go on, I have three questions.")
+	colour, fish := s.colour(), s.question("Fish", "Which fish?", "trout", "pike", "eel")
+	fish.Multiple = true
+	answers := s.ask(colour, fish, s.question("Name", "What is its name?"))
+	for i, id := range answers {
+		answers[i] = cmp.Or(s.answer(id), "nothing")
+	}
+	s.next("You said: " + strings.Join(answers, "; ") + ".")
+}
+
+func mixed(s *stage) {
+	s.say("I have a question, and would like to run two commands.")
+	question := s.ask(s.colour())[0]
+	one := s.request(s.shell("echo one"))
+	two := s.request(s.shell("echo two"))
+	s.next("You chose " + cmp.Or(s.answer(question), "nothing") + ".\n\n")
+	s.next(s.run(s.ctx, one, two))
 }

@@ -144,7 +144,7 @@ func TestWithdraw(t *testing.T) {
 	})
 }
 
-// What the policy decides is not asked.
+// The demo asks nobody if the policy decides.
 func TestApproveByPolicy(t *testing.T) {
 	t.Parallel()
 	host := desk()

@@ -1,75 +1,48 @@
 package demo
 
 import (
-	"encoding/base64"
-	"encoding/json"
+	"context"
 	"fmt"
 	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
 )
 
-// What the memory holds at most, so that a token stays below some kilobytes.
-const (
-	maxPrompts = 20
-	maxRunes   = 200
-)
-
-const tokenPrefix = "demo1."
-
-// memory is what the demo knows of its session. It is a value: with and the
-// token never share a slice that somebody writes to.
-type memory struct {
-	turns   int // all turns so far; ids are numbered by it
-	prompts []string
+// recall reads the session's earlier prompts from the gateway's history. A prompt without
+// a reply was not played.
+func recall(ctx context.Context, host agent.Host) ([]string, error) {
+	earlier, newest := []string{}, agent.Prompt{}
+	for r, err := range host.History(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("read the conversation so far: %w", err)
+		}
+		switch p := r.Payload.(type) { //nolint:gochecksumtype // other records hold no prompt
+		case trace.Prompt:
+			newest.Message = p.Message
+		case trace.Reply:
+			if p.Cause == trace.CausePrompt {
+				earlier = append(earlier, shorten(newest))
+			}
+		}
+	}
+	return earlier, nil
 }
 
-// storedMemory is the token's JSON.
-type storedMemory struct {
-	Turns   int      `json:"turns"`
-	Prompts []string `json:"prompts"`
+// shorten returns the first 200 characters of a prompt.
+func shorten(p agent.Prompt) string {
+	text := []rune(strings.ToValidUTF8(p.Text(), "\uFFFD"))
+	if len(text) > 200 {
+		text = append(text[:199], '…')
+	}
+	return string(text)
 }
 
-// with adds a prompt and forgets the oldest.
-func (m memory) with(prompt string) memory {
-	prompts := append(append([]string{}, m.prompts...), shorten(prompt))
-	return memory{turns: m.turns + 1, prompts: prompts[max(0, len(prompts)-maxPrompts):]}
-}
-
-func shorten(prompt string) string {
-	runes := []rune(strings.ToValidUTF8(prompt, "\uFFFD"))
-	if len(runes) <= maxRunes {
-		return string(runes)
+// remember lists the newest 20 of the earlier prompts.
+func remember(s *stage) {
+	if len(s.earlier) == 0 {
+		s.say("This is the first prompt of the session that I know of.")
+		return
 	}
-	return string(runes[:maxRunes-1]) + "…"
-}
-
-func (m memory) token() string {
-	raw, err := json.Marshal(storedMemory{Turns: m.turns, Prompts: m.prompts})
-	if err != nil { // numbers and strings always encode
-		return ""
-	}
-	return tokenPrefix + base64.RawURLEncoding.EncodeToString(raw)
-}
-
-// parseToken reads a token; none is an empty memory.
-func parseToken(token string) (memory, error) {
-	if token == "" {
-		return memory{}, nil
-	}
-	encoded, ok := strings.CutPrefix(token, tokenPrefix)
-	if !ok {
-		return memory{}, fmt.Errorf("the resume token is not one of the demo's: start a new session")
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil {
-		return memory{}, fmt.Errorf("the demo's resume token is damaged, start a new session: %w", err)
-	}
-	var s storedMemory
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return memory{}, fmt.Errorf("the demo's resume token is damaged, start a new session: %w", err)
-	}
-	m := memory{turns: max(0, s.Turns)}
-	for _, p := range s.Prompts[max(0, len(s.Prompts)-maxPrompts):] {
-		m.prompts = append(m.prompts, shorten(p))
-	}
-	return m, nil
+	s.say("Before this you said:\n\n- " + strings.Join(s.earlier[max(0, len(s.earlier)-20):], "\n- "))
 }

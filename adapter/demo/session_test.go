@@ -2,15 +2,15 @@ package demo_test
 
 import (
 	"context"
-	"encoding/base64"
+	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/tributary-dev/tributary/adapter/demo"
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -134,41 +134,46 @@ func TestMemoryIsBounded(t *testing.T) {
 	for i := range 30 {
 		play(t, session, host, fmt.Sprintf("prompt %d %s", i, strings.Repeat("\U0001F600", 500)))
 	}
-	if n := len(host.Token()); n > 32<<10 {
-		t.Errorf("the token has %d bytes", n)
-	}
 	said := agenttest.Said(play(t, session, host, "remember"))
 	if strings.Count(said, "- prompt") != 20 || strings.Contains(said, "prompt 9 ") || strings.Contains(said, "\uFFFD") {
 		t.Errorf("the demo remembers %q", said)
 	}
 }
 
-func TestBadToken(t *testing.T) {
+// A prompt that was withdrawn from the queue has no reply. A typed answer begins a reply
+// in the middle of a turn. Both are no prompts that the demo has played.
+func TestOnlyPlayedPromptsAreRemembered(t *testing.T) {
 	t.Parallel()
-	for _, token := range []string{"x", "demo1.*", "demo1.", "demo1." + base64.RawURLEncoding.EncodeToString([]byte("[]"))} {
-		_, err := demo.Runtime{}.Open(t.Context(), desk(), agent.Config{Resume: token})
-		if err == nil || !strings.Contains(err.Error(), "start a new session") {
-			t.Errorf("token %q: %v", token, err)
-		}
+	host := desk()
+	said := func(turn, text string) trace.Record {
+		return trace.Record{Turn: turn, Event: trace.Event{Actor: trace.User, Payload: trace.Prompt{Message: ask(text).Message}}}
+	}
+	reply := func(turn string, cause trace.Cause) trace.Record {
+		return trace.Record{Turn: turn, Event: trace.Event{Actor: trace.Gateway, Payload: trace.Reply{Cause: cause}}}
+	}
+	host.Past = []trace.Record{
+		said("a", "approve"), reply("a", trace.CausePrompt), said("a", "yes, do"), reply("a", trace.CauseAnswer),
+		said("b", "never played"), said("c", "hello"), reply("c", trace.CausePrompt),
+	}
+	if said := agenttest.Said(play(t, open(t, host, 0, ""), host, "remember")); said != "Before this you said:\n\n- approve\n- hello\n" {
+		t.Errorf("the demo remembers %q", said)
 	}
 }
 
-func FuzzToken(f *testing.F) {
-	f.Add("demo1.")
-	f.Add("demo1." + base64.RawURLEncoding.EncodeToString([]byte(`{"turns":-3,"prompts":["a",null,"\ud800"]}`)))
-	f.Fuzz(func(t *testing.T, token string) {
-		host := desk()
-		session, err := demo.Runtime{}.Open(t.Context(), host, agent.Config{Resume: token})
-		if err != nil {
-			return
-		}
-		defer func() {
-			if err := session.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
-		play(t, session, host, "remember")
-	})
+// amnesiac is a host whose history cannot be read.
+type amnesiac struct{ *agenttest.Host }
+
+func (amnesiac) History(context.Context) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) { yield(trace.Record{}, errors.New("the disk is gone")) }
+}
+
+func TestATurnFailsIfTheHistoryCannotBeRead(t *testing.T) {
+	t.Parallel()
+	host := desk()
+	events := play(t, open(t, amnesiac{host}, 0, ""), host, "hello")
+	if stop := agenttest.Each[trace.Stop](events)[0]; stop.Outcome != trace.OutcomeFailed || stop.Error != "read the conversation so far: the disk is gone" {
+		t.Errorf("the turn ended as %+v", stop)
+	}
 }
 
 func TestProbe(t *testing.T) {

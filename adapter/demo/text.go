@@ -1,47 +1,39 @@
 package demo
 
 import (
+	"errors"
+	"strconv"
 	"strings"
+	"time"
 )
 
-func hello() beat {
-	return say("Hello! I am the demo agent, and I have no model. Say help to see what I can play.")
+func hello(s *stage) {
+	s.say("Hello! I am the demo agent, and I have no model. Say help to see what I can play.")
 }
 
-func thinks() beat {
-	return seq(
-		reason("The user wants to see me think. I shall look thoughtful, and then answer."),
-		say("I thought about it, and the answer is yes."),
-	)
+func think(s *stage) {
+	s.reason("The user wants to see me think. I shall look thoughtful, and then answer.")
+	s.say("I thought about it, and the answer is yes.")
 }
 
-func quiet() beat {
-	return seq(
-		say("Now I am quiet for a while."),
-		func(s *stage) error { return s.rest(500) },
-		say("And that was it."),
-	)
+func quiet(s *stage) {
+	s.say("Now I am quiet for a while.")
+	s.rest(500)
+	s.say("And that was it.")
 }
 
-func errs() beat {
-	return seq(
-		say("This goes well so far,"),
-		func(*stage) error { return failure("The demo agent failed, as it was asked to.") },
-	)
-}
-
-func remembers(s *stage) error {
-	if len(s.earlier) == 0 {
-		return say("This is the first prompt of the session that I know of.")(s)
+func fails(s *stage) {
+	s.say("This goes well so far,")
+	if s.err == nil {
+		s.err = errors.New("The demo agent failed, as it was asked to.") //nolint:staticcheck,revive // the user reads the sentence
 	}
-	return say("Before this you said:\n\n- " + strings.Join(s.earlier, "\n- "))(s)
 }
 
-// splits says a text in pieces that are cut inside characters: between the bytes
-// of one, between its surrogates, and between what is joined or combined.
-func splits(s *stage) error {
-	key := s.id("text")
-	for _, piece := range []string{
+// cut says a text in pieces that are cut inside characters: between the bytes of one,
+// between its surrogates, and between characters that are joined or combined.
+func cut(s *stage) {
+	s.write(
+		1,
 		"Bytes: \xf0\x9f", "\x98\x80 ", // U+1F600
 		"surrogates: \xed\xa0\xbd", "\xed\xb8\x82 ", // U+1F602
 		"a family: \U0001F468\u200d", "\xf0", "\x9f", "\x91", "\xa9", "\u200d\xed\xa0\xbd", "\xed\xb1\xa7 ",
@@ -51,32 +43,47 @@ func splits(s *stage) error {
 		"right to left: \u05e9\u05dc\u05d5\u05dd \u0639\u0644", "\u064a\u0643\u0645 ",
 		"Chinese: \xe6\xbc", "\xa2\xe5", "\xad\x97 ",
 		"and \"quotes\", \\, <b>&amp;</b>, \u2028, \t, end.",
-	} {
-		if err := s.rest(1); err != nil {
-			return err
-		}
-		s.b.MessageDelta(key, piece)
-	}
-	s.b.MessageEnd(key)
-	return nil
+	)
 }
 
-func slow(s *stage) error { return slowly(5, prose(100))(s) }
-func long(s *stage) error { return say(prose(2000))(s) }
+func slow(s *stage) { s.write(5, strings.SplitAfter(prose(100), " ")...) }
+func long(s *stage) { s.say(prose(2000)) }
 
 // prose is a text of n words, in lines of a hundred.
 func prose(n int) string {
 	vocabulary := strings.Fields("many streams flow into one river and the river carries what each of them brought down to the sea")
-	var text strings.Builder
-	for i := range n {
-		switch {
-		case i == 0:
-		case i%100 == 0:
-			text.WriteString(" \n")
-		default:
-			text.WriteByte(' ')
+	words := make([]string, n)
+	for i := range words {
+		words[i] = vocabulary[i%len(vocabulary)]
+		if i > 0 && i%100 == 0 {
+			words[i] = "\n" + words[i]
 		}
-		text.WriteString(vocabulary[i%len(vocabulary)])
 	}
-	return text.String()
+	return strings.Join(words, " ")
+}
+
+// clock says the time again and again, so a reader knows how long each word was on its
+// way. A late word does not delay the next one: otherwise clocks that were held up
+// together would go on in step.
+func clock(s *stage) {
+	key, next := s.id("text"), time.Now()
+	for range times(s.prompt) {
+		next = next.Add(s.pace)
+		if !s.wait(time.Until(next)) {
+			return
+		}
+		s.b.MessageDelta(key, strconv.FormatInt(time.Now().UnixNano(), 10)+" ")
+	}
+	s.b.MessageEnd(key)
+}
+
+// times reads how often clock says the time: the first number from 1 to 10,000 in the
+// prompt, or else 100.
+func times(prompt string) int {
+	for word := range strings.FieldsSeq(prompt) {
+		if n, err := strconv.Atoi(strings.Trim(word, ",.:;!?")); err == nil && n > 0 && n <= 10_000 {
+			return n
+		}
+	}
+	return 100
 }

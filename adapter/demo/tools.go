@@ -1,168 +1,97 @@
 package demo
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// call is a pretended tool call.
-type call struct {
-	name  string
-	title string
-	kind  trace.ToolKind
-	input string // JSON
-	path  string
-}
-
-func readFile(path string) call {
-	return call{
-		name: "read_file", title: "Read " + path, kind: trace.ToolRead,
-		input: string(raw(map[string]string{"path": path})), path: path,
+// call writes the input of a tool call in pieces of six bytes, and then the whole call.
+// The tool does not exist.
+func (s *stage) call(c trace.ToolCall) (id string) {
+	c.ToolCallID = s.id("call")
+	if s.err != nil {
+		return c.ToolCallID
 	}
-}
-
-// inputPiece is how many bytes of input a delta has.
-const inputPiece = 6
-
-// write streams a call and returns its id.
-func (s *stage) write(c call) (string, error) {
-	id := s.id("call")
-	s.b.ToolCallStart(trace.ToolCallStart{ToolCallID: id, RawName: c.name, ToolKind: c.kind, Title: c.title})
-	for rest := c.input; rest != ""; {
-		if err := s.rest(1); err != nil {
-			return id, err
+	s.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.ToolCallID, RawName: c.RawName, ToolKind: c.ToolKind, Title: c.Title})
+	for input := string(c.Input); input != ""; {
+		if !s.rest(1) {
+			return c.ToolCallID
 		}
-		n := min(inputPiece, len(rest))
-		s.b.ToolCallDelta(id, rest[:n])
-		rest = rest[n:]
+		n := min(6, len(input))
+		s.b.ToolCallDelta(c.ToolCallID, input[:n])
+		input = input[n:]
 	}
-	whole := trace.ToolCall{ToolCallID: id, RawName: c.name, ToolKind: c.kind, Title: c.title, Input: json.RawMessage(c.input)}
-	if c.path != "" {
-		whole.Locations = []trace.Location{{Path: c.path}}
-	}
-	s.b.ToolCall(whole)
-	return id, nil
+	s.b.ToolCall(c)
+	return c.ToolCallID
 }
 
-// complete pretends to work and gives a result.
-func (s *stage) complete(id string, output any) error {
-	if err := s.rest(10); err != nil {
-		return err
-	}
-	s.b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: raw(output)})
-	return nil
-}
-
-// returns is a call and its output.
-func returns(c call, output any) beat {
-	return func(s *stage) error {
-		id, err := s.write(c)
-		if err != nil {
-			return err
-		}
-		return s.complete(id, output)
+// result ends a call after some paces.
+func (s *stage) result(r trace.ToolResult) {
+	if s.rest(10) {
+		s.b.ToolResult(r)
 	}
 }
 
-// breaks is a call that fails.
-func breaks(c call, why string) beat {
-	return func(s *stage) error {
-		id, err := s.write(c)
-		if err != nil {
-			return err
-		}
-		if err := s.rest(10); err != nil {
-			return err
-		}
-		s.b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolFailed, Error: why})
-		return nil
-	}
+func (s *stage) complete(callID string, output any) {
+	s.result(trace.ToolResult{ToolCallID: callID, Status: trace.ToolCompleted, Output: agentkit.Encode(output)})
 }
 
-func usesTool() beat {
-	return seq(
-		say("I will read the file."),
-		returns(readFile("hello.txt"), "Hello from the demo.\n"),
-		nextStep,
-		say("The file says: Hello from the demo."),
-	)
-}
-
-func failsTool() beat {
-	return seq(
-		say("I will read a file that does not exist."),
-		breaks(readFile("missing.txt"), "missing.txt: no such file"),
-		nextStep,
-		say("That did not work, so I go on without the file."),
-	)
-}
-
-// parallel asks for one file, then another, and gets the second first.
-func parallel(s *stage) error {
-	if err := say("I will read two files at once.")(s); err != nil {
-		return err
-	}
-	one, err := s.write(readFile("one.txt"))
-	if err != nil {
-		return err
-	}
-	two, err := s.write(readFile("two.txt"))
-	if err != nil {
-		return err
-	}
-	if err := s.complete(two, "Two.\n"); err != nil {
-		return err
-	}
-	if err := s.complete(one, "One.\n"); err != nil {
-		return err
-	}
-	return seq(nextStep, say("The second file came first."))(s)
-}
-
-// subagent hands work to an agent of its own.
-func subagent(s *stage) error {
-	if err := say("I will hand this to a sub-agent.")(s); err != nil {
-		return err
-	}
-	id, err := s.write(call{
-		name: "task", title: "Look into the file", kind: trace.ToolOther,
-		input: `{"description":"Look into the file","prompt":"What does hello.txt say?"}`,
+// read writes a call that reads a file.
+func (s *stage) read(path string) (callID string) {
+	return s.call(trace.ToolCall{
+		RawName: "read_file", Title: "Read " + path, ToolKind: trace.ToolRead,
+		Input: agentkit.Encode(map[string]string{"path": path}), Locations: []trace.Location{{Path: path}},
 	})
-	if err != nil {
-		return err
-	}
-	err = s.in(id, seq(
-		reason("I am asked about a file, so I read it."),
-		returns(readFile("hello.txt"), "Hello from the demo.\n"),
-		say("It says hello."),
-	))
-	if err != nil {
-		return err
-	}
-	return seq(
-		func(s *stage) error { return s.complete(id, "It says hello.") },
-		nextStep,
-		say("My sub-agent found that the file says hello."),
-	)(s)
 }
 
-// bigOutput is the size of the output of big in bytes.
-const bigOutput = 200 << 10
+// greeting is the text of hello.txt.
+const greeting = "Hello from the demo.\n"
 
-// big, like all that is large, is written when it is played: the table is made
-// for every prompt.
-func big(s *stage) error {
+func tool(s *stage) {
+	s.say("I will read the file.")
+	s.complete(s.read("hello.txt"), greeting)
+	s.next("The file says: Hello from the demo.")
+}
+
+func fail(s *stage) {
+	s.say("I will read a file that does not exist.")
+	s.result(trace.ToolResult{ToolCallID: s.read("missing.txt"), Status: trace.ToolFailed, Error: "missing.txt: no such file"})
+	s.next("That did not work, so I go on without the file.")
+}
+
+func parallel(s *stage) {
+	s.say("I will read two files at once.")
+	one, two := s.read("one.txt"), s.read("two.txt")
+	s.complete(two, "Two.\n")
+	s.complete(one, "One.\n")
+	s.next("The second file came first.")
+}
+
+func subagent(s *stage) {
+	s.say("I will hand this to a sub-agent.")
+	task := s.call(trace.ToolCall{
+		RawName: "task", Title: "Look into the file", ToolKind: trace.ToolOther,
+		Input: agentkit.Encode(map[string]string{"description": "Look into the file", "prompt": "What does hello.txt say?"}),
+	})
+	s.under(task, func() {
+		s.reason("I am asked about a file, so I read it.")
+		s.complete(s.read("hello.txt"), greeting)
+		s.say("It says hello.")
+	})
+	s.complete(task, "It says hello.")
+	s.next("My sub-agent found that the file says hello.")
+}
+
+func big(s *stage) {
+	const size = 200 << 10
 	var text strings.Builder
-	for n := 1; text.Len() < bigOutput; n++ {
+	for n := 1; text.Len() < size; n++ {
 		fmt.Fprintf(&text, "%06d the quick brown fox jumps over the lazy dog\n", n)
 	}
-	return seq(
-		say("I will read a large file."),
-		returns(readFile("large.txt"), text.String()[:bigOutput]),
-		nextStep,
-		say("That were 200 KB."),
-	)(s)
+	s.say("I will read a large file.")
+	s.complete(s.read("large.txt"), text.String()[:size])
+	s.next("That were 200 KB.")
 }

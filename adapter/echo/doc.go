@@ -1,4 +1,4 @@
-// Package echo is the smallest agent there is: it says what it was told, word by
-// word, and nothing else. It has no memory, no tools and no waiting, so whatever
-// else a client or a measurement sees is the gateway's.
+// Package echo is the smallest agent: it repeats the prompt word by word. Echo has no
+// memory and no tools, and never waits. So everything else that a client or a
+// measurement sees comes from the gateway.
 package echo

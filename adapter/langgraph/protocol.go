@@ -19,7 +19,6 @@ import (
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/internal/httpjson"
-	"github.com/tributary-dev/tributary/trace"
 )
 
 // protocol is a conversation on a LangGraph server: a thread.
@@ -149,7 +148,7 @@ func (p *protocol) locate(ctx context.Context, by string) error {
 		err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path(), By: by}, &found)
 		if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status == http.StatusNotFound {
 			p.Do(func() {
-				p.notice = &trace.Error{Code: "place_lost", Message: "LangGraph does not find this conversation any more and begins a new one."}
+				p.notice = new(agentkit.SessionLost("LangGraph"))
 			})
 			known = ""
 		} else if err != nil {
@@ -200,7 +199,10 @@ func (p *protocol) back(ctx context.Context, by string) error {
 			"values": nil, "as_node": "__copy__", "checkpoint_id": from, "checkpoint": map[string]string{"checkpoint_id": from, "checkpoint_ns": ""},
 		})
 		c.By = by
-		if err := p.Fetch(ctx, c, nil); err != nil {
+		err := p.Fetch(ctx, c, nil)
+		if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status/100 == 4 {
+			p.Do(func() { p.notice = new(agentkit.PlaceLost("LangGraph")) })
+		} else if err != nil {
 			return err
 		}
 	}

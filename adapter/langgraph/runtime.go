@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/toolkind"
@@ -80,7 +80,7 @@ var _ interface {
 } = Runtime{}
 
 // Rewinds implements agent.Rewinder: a token is a thread and a checkpoint in it.
-func (Runtime) Rewinds(token string) bool { return token == "" || strings.Contains(token, "/") }
+func (Runtime) Rewinds(token string) bool { return agentkit.Rewinds(token) }
 
 func (r Runtime) client() (*httpjson.Client, error) {
 	h := http.Header{}
@@ -132,7 +132,8 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		Name: "LangGraph", Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence),
 		New: func(s *remote.Session) remote.Protocol {
 			p.Session = s
-			p.thread, p.from, _ = strings.Cut(cfg.Resume, "/")
+			place := agentkit.ParseBookmark(cfg.Resume)
+			p.thread, p.from = place.Conversation, place.Moment
 			p.Decoder = &Decoder{o: r.Options, tools: r.Tools, live: true, thread: p.thread}
 			p.goOn = p.resume
 			return p

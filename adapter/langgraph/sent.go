@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -91,7 +92,7 @@ func (d *Decoder) answered(data raw) error {
 		d.do(agent.Resume{Token: f.Thread})
 	}
 	if f.Point.ID != "" {
-		d.do(agent.Resume{Token: d.thread + "/" + f.Point.ID})
+		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.thread, Moment: f.Point.ID}.Token()})
 	}
 	if f.Run == "" || f.Run != d.run || d.turn == nil || d.over || d.waitsFor() {
 		return nil

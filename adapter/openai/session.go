@@ -3,12 +3,12 @@ package openai
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/agent/toolloop/mcptool"
 	"github.com/tributary-dev/tributary/agent/toolloop/worktool"
@@ -16,42 +16,25 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
-// closeWithin bounds how long Close waits for a turn.
-const closeWithin = 10 * time.Second
-
 type session struct {
 	endpoint
 	host  agent.Host
 	cfg   agent.Config
 	scale float64         // tokens per estimated token, as the endpoint counted last
 	mcp   mcptool.Servers // connected by the first turn
-	life  context.Context //nolint:containedctx // ends with Close
-	end   context.CancelFunc
-	busy  chan struct{} // holds a token while a turn runs; guards scale and mcp
 }
 
-var _ agent.Session = (*session)(nil)
-
-func newSession(e endpoint, host agent.Host, cfg agent.Config) *session {
+func newSession(e endpoint, host agent.Host, cfg agent.Config) agent.Session {
 	servers := mcptool.New(e.MCP, mcptool.Place{Dir: cfg.Cwd, Env: e.Env, StateDir: cfg.StateDir})
-	s := &session{endpoint: e, host: host, cfg: cfg, scale: 1, mcp: servers, busy: make(chan struct{}, 1)}
-	s.life, s.end = context.WithCancel(context.Background())
-	return s
+	s := &session{endpoint: e, host: host, cfg: cfg, scale: 1, mcp: servers}
+	return agentkit.Local{Name: e.name(), Play: s.play, Release: s.release}.Open()
 }
 
-// Prompt implements agent.Session.
-func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
-	s.busy <- struct{}{} // free, unless Close is at work
-	defer func() { <-s.busy }()
-	if s.life.Err() != nil {
-		return errors.New("the session is closed: open a new one")
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(s.life, cancel)() //nolint:contextcheck // Close ends the turn, too
+// play runs the tool loop for a prompt.
+func (s *session) play(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
 	s.host.Resume(inHistory)
 	past, err := toolloop.History(ctx, s.host)
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		return err
 	}
 	m := &model{session: s, earlier: past.Usage}
@@ -65,8 +48,9 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 func (s *session) tools(ctx context.Context, b *trace.Builder) []toolloop.Tool {
 	files := s.host.Files()
 	all := builtIn(files, worktool.Shell{Dir: cmp.Or(files.Path(), s.cfg.Cwd), Env: s.Env, StateDir: s.cfg.StateDir, Time: time.Duration(s.CommandTime)})
-	offered := s.offered(all)
-	all = slices.DeleteFunc(all, func(t toolloop.Tool) bool { return !slices.Contains(offered, t.Name) })
+	all = slices.DeleteFunc(all, func(t toolloop.Tool) bool {
+		return s.Options.Tools != nil && !slices.Contains(*s.Options.Tools, t.Name)
+	})
 	more := s.mcp.Tools(ctx, func(server string, err error) {
 		b.Emit(trace.Notice("mcp", fmt.Sprintf("The tools of the MCP server %s are missing: %v.", server, err)))
 	})
@@ -78,31 +62,7 @@ func builtIn(dir workspace.Dir, shell worktool.Shell) []toolloop.Tool {
 	return append(worktool.Files(dir), shell.Tool())
 }
 
-func names(tools []toolloop.Tool) (all []string) {
-	for _, t := range tools {
-		all = append(all, t.Name)
-	}
-	return all
-}
-
-// offered are the names of the built-in tools that the model may use.
-func (o Options) offered(all []toolloop.Tool) []string {
-	if o.Tools == nil {
-		return names(all)
-	}
-	return *o.Tools
-}
-
-// Close implements agent.Session.
-func (s *session) Close() error {
-	s.end()
-	select {
-	case s.busy <- struct{}{}:
-		defer func() { <-s.busy }()
-		s.mcp.Close()
-		s.wire.CloseIdleConnections()
-		return nil
-	case <-time.After(closeWithin):
-		return fmt.Errorf("%s: the turn did not end within %s: a tool does not stop", s.name(), closeWithin)
-	}
+func (s *session) release() {
+	s.mcp.Close()
+	s.wire.CloseIdleConnections()
 }

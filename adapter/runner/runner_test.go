@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,10 +19,9 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -41,6 +38,7 @@ func TestSuite(t *testing.T) {
 			return r
 		},
 		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Question: "ask"},
+		Without: agenttest.WithoutFaults("the tests of hostile runners play them on the runner's connection"),
 		Turns:   []string{"tool"},
 	})
 }
@@ -56,12 +54,18 @@ type bench struct {
 func newBench(t *testing.T, host *agenttest.Host) *bench {
 	t.Helper()
 	b := &bench{t: t, runtime: runner.New(runner.Options{Token: token}), host: host}
-	var err error
-	if b.session, err = b.runtime.Open(t.Context(), b.host, agent.Config{SessionID: "session"}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.session.Close() })
+	b.open()
 	return b
+}
+
+func (b *bench) open() {
+	b.t.Helper()
+	s, err := b.runtime.Open(b.t.Context(), b.host, agent.Config{SessionID: "session"})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.session = s
+	b.t.Cleanup(func() { _ = s.Close() })
 }
 
 type asked struct {
@@ -318,19 +322,7 @@ func TestV2(t *testing.T) {
 				}
 				got.WriteString(string(e.Payload.Kind()) + " " + string(payload) + "\n")
 			}
-			file := filepath.Join("testdata", name+".txt")
-			if *update {
-				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-				t.Errorf("%s (-update writes it):\n%s", file, diff)
-			}
+			replaytest.Golden(t, filepath.Join("testdata", name+".txt"), got.Bytes())
 		})
 	}
 }
@@ -575,11 +567,11 @@ func FuzzRunnerFrame(f *testing.F) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)
 		a := b.ask("hello")
-		p.prompt()
+		id := p.prompt().MessageID
 		for line := range strings.Lines(story) {
-			p.raw(strings.ReplaceAll(line, "%p", "user-hello"))
+			p.raw(strings.ReplaceAll(line, "%p", id))
 		}
-		p.say(agentops.Complete{})
+		p.say(agentops.Complete{MessageID: id})
 		b.end(a)
 	})
 }

@@ -17,13 +17,13 @@ type link struct {
 var _ Link = (*link)(nil)
 
 // Connect implements Link.
-func (l *link) Connect(ctx context.Context) (<-chan struct{}, error) {
+func (l *link) Connect(ctx context.Context) (Connection, error) {
 	p, err := l.s.running(ctx)
 	if err != nil {
-		return nil, err
+		return Connection{}, err
 	}
 	l.p = p
-	return p.done, nil
+	return Connection{Lost: p.done}, nil
 }
 
 // Send implements Link. A process that takes no line is ended, so that Run finds out.
@@ -53,4 +53,6 @@ func (l *link) Cut() {
 }
 
 // Lost implements Link.
-func (l *link) Lost() trace.Stop { return l.s.death(l.p) }
+func (l *link) Lost(lost Loss) (again bool, end trace.Stop) {
+	return lost.once(func() trace.Stop { return l.s.death(l.p) })
+}

@@ -4,6 +4,7 @@ package agentkit_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,9 +110,13 @@ func TestAStartThatFailsSaysWhy(t *testing.T) {
 	mute.StartTime = 200 * time.Millisecond
 	missing := spec(t, "well")
 	missing.Command, missing.NotFound = "no-such-program-here", os.ErrNotExist
+	forbidden := spec(t, "well")
+	forbidden.Command = t.TempDir()
 	for want, s := range map[string]agentkit.Spec{
 		"toy: it ended before it was ready: exit status 3: the config file is broken": spec(t, "broken"),
 		"toy: it did not answer within 200ms after its start: run `":                  mute,
+		"` in the workspace to see why, or correct command and args":                  spec(t, "broken"),
+		"set command to a program that you may run":                                   forbidden,
 		os.ErrNotExist.Error(): missing,
 	} {
 		_, err := agentkit.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir()}, s)
@@ -122,6 +127,35 @@ func TestAStartThatFailsSaysWhy(t *testing.T) {
 	_, err := agentkit.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: filepath.Join(t.TempDir(), "none")}, spec(t, "well"))
 	if err == nil || !strings.Contains(err.Error(), "is not a directory") {
 		t.Errorf("a workspace that does not exist gives %v", err)
+	}
+}
+
+// The end of a process may show in a write before it shows in the process.
+func TestAStartThatCannotWriteSaysWhyTheProcessEnded(t *testing.T) {
+	t.Parallel()
+	s := spec(t, "broken")
+	s.New = func(c agentkit.Conn, _ string) agentkit.Protocol { return eager{conn: c} }
+	for range 20 {
+		_, err := agentkit.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir()}, s)
+		if err == nil || !strings.Contains(err.Error(), "exit status 3: the config file is broken") {
+			t.Fatalf("the error is %v", err)
+		}
+	}
+}
+
+// eager writes until a write fails.
+type eager struct {
+	agentkit.Protocol
+	conn agentkit.Conn
+}
+
+func (eager) Decode(agent.Message, agent.Turns) ([]agent.Effect, error) { return nil, nil }
+
+func (e eager) Greet(ctx context.Context, _ string) error {
+	for {
+		if err := e.conn.Send(ctx, json.RawMessage(`{"hello":true}`)); err != nil {
+			return err
+		}
 	}
 }
 

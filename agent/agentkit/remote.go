@@ -96,6 +96,7 @@ func (r *Remote) connect(ctx context.Context) (*Server, error) {
 	if srv, err := r.current(); err == nil {
 		return srv, nil
 	}
+	r.restart()
 	srv, err := r.spec.Server.Reach(ctx)
 	if err != nil {
 		return nil, err
@@ -234,7 +235,7 @@ func (r *Remote) Close() error {
 func (r *Remote) death(srv *Server) trace.Stop {
 	switch {
 	case r.life.Err() != nil:
-		return trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled}
+		return closed()
 	case srv.proc == nil:
 		return trace.Stop{
 			Reason: trace.ReasonLost, Outcome: trace.OutcomeFailed,
@@ -258,13 +259,13 @@ type remoteLink struct {
 }
 
 // Connect implements Link.
-func (l *remoteLink) Connect(ctx context.Context) (<-chan struct{}, error) {
+func (l *remoteLink) Connect(ctx context.Context) (Connection, error) {
 	srv, err := l.r.connect(ctx)
 	if err != nil {
-		return nil, err
+		return Connection{}, err
 	}
 	l.srv = srv
-	return srv.life.Done(), nil
+	return Connection{Lost: srv.life.Done()}, nil
 }
 
 // Send implements Link. A prompt whose sending is broken off may run all the same, so it is
@@ -292,4 +293,6 @@ func (l *remoteLink) Stop(ctx context.Context) error {
 func (l *remoteLink) Cut() { l.srv.Close() }
 
 // Lost implements Link.
-func (l *remoteLink) Lost() trace.Stop { return l.r.death(l.srv) }
+func (l *remoteLink) Lost(lost Loss) (again bool, end trace.Stop) {
+	return lost.once(func() trace.Stop { return l.r.death(l.srv) })
+}

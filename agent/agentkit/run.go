@@ -9,11 +9,12 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Link brings one prompt to the agent.
+// Link is the transport of one prompt: a process, a server, or a socket that the agent
+// has opened.
 type Link interface {
-	// Connect makes sure that the agent is there. lost is closed when the connection
-	// is gone.
-	Connect(ctx context.Context) (lost <-chan struct{}, err error)
+	// Connect makes sure that the agent is there and takes prompts. Run calls Connect again
+	// after a loss that Lost lets the turn survive.
+	Connect(ctx context.Context) (Connection, error)
 	// Send sends the prompt, by [Session.Send] or after [Session.Sent].
 	Send(ctx context.Context) error
 	// Stop asks the agent to end the turn. Run calls Stop again each second while the
@@ -21,8 +22,33 @@ type Link interface {
 	Stop(ctx context.Context) error
 	// Cut ends the connection to an agent that did not stop in time.
 	Cut()
-	// Lost says how a turn ends whose connection is gone.
-	Lost() trace.Stop
+	// Lost decides on a turn whose connection is gone: Run connects again, or the turn ends.
+	Lost(l Loss) (again bool, end trace.Stop)
+}
+
+// Connection is a connection to the agent.
+type Connection struct {
+	// Lost is closed when the connection is gone.
+	Lost <-chan struct{}
+	// GoesOn says that the agent has the prompt already. Run does not send the prompt.
+	GoesOn bool
+}
+
+// Loss is a connection that was lost while a turn went on.
+type Loss struct {
+	// Heard says that the agent has said something since the prompt was sent.
+	Heard bool
+	// Sent counts how often the prompt was sent.
+	Sent int
+}
+
+// once is Lost for an agent that forgets its prompt together with the connection. A prompt
+// of which the agent has heard nothing is sent once more.
+func (l Loss) once(end func() trace.Stop) (again bool, _ trace.Stop) {
+	if !l.Heard && l.Sent == 1 {
+		return true, trace.Stop{}
+	}
+	return false, end()
 }
 
 // PromptError is a prompt that this agent cannot take. The turn fails with the
@@ -32,22 +58,28 @@ type PromptError struct{ Reason, Sentence string }
 // Error implements error.
 func (e *PromptError) Error() string { return e.Sentence }
 
-// stopped is the end of a turn that a person has stopped.
+// stopped is the end of a turn that a person has stopped, and closed the end of a turn
+// whose session was closed.
 func stopped() trace.Stop { return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled} }
+func closed() trace.Stop  { return trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled} }
 
 // Run runs a prompt's turn and returns when the turn is over. Run implements Prompt
-// of agent.Session. A prompt that a dying connection did not deliver is sent once
-// more.
+// of agent.Session.
 func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
-	for first := true; ; first = false {
-		if ctx.Err() != nil {
-			s.Fail(b, stopped())
-			return nil //nolint:nilerr // a stopped turn is no fault: its trace says so
-		}
-		lost, err := l.Connect(ctx)
+	delivered := false
+	for sent := 0; ; delivered = true {
+		c, err := Connection{}, ctx.Err()
 		if err == nil {
+			c, err = l.Connect(ctx)
+		}
+		if ctx.Err() != nil && err != nil && delivered && !b.Over() {
+			s.stop(b, l) //nolint:contextcheck // ctx is over; stopping has a bound of its own
+			return nil   //nolint:nilerr // a stopped turn is no fault: its trace says so
+		}
+		if err == nil && !c.GoesOn {
 			s.enter(b)
 			err = l.Send(ctx)
+			sent++
 		}
 		var refused *PromptError
 		switch {
@@ -65,26 +97,52 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 		}
 		select {
 		case <-b.Ended():
+			return nil
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), agent.ErrLeft) {
-				s.Fail(b, trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled}) // not on record: the turn goes on there
-				break
+				s.Fail(b, closed()) // not on record: the turn goes on there
+				return nil
 			}
-			s.stop(b, l) //nolint:contextcheck // ctx is over; stopping has a bound of its own
-		case <-lost:
-			if first && s.retract(b) {
-				continue
-			}
-			s.Fail(b, l.Lost())
+			s.stop(b, l) //nolint:contextcheck // as above
+			return nil
+		case <-c.Lost:
 		}
-		return nil
+		if again := s.survives(b, l, sent); !again {
+			return nil
+		}
 	}
+}
+
+// survives reports whether the turn goes on after its connection was lost.
+func (s *Session) survives(b *trace.Builder, l Link, sent int) bool {
+	if s.life.Err() != nil {
+		s.Fail(b, closed())
+		return false
+	}
+	again, end := l.Lost(Loss{Heard: s.hasHeard(), Sent: sent})
+	switch {
+	case b.Over():
+		return false
+	case again:
+		return true
+	default:
+		s.Fail(b, end)
+		return false
+	}
+}
+
+// hasHeard reports whether the agent has said something since the newest prompt.
+func (s *Session) hasHeard() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heard
 }
 
 // enter makes b the turn of the newest prompt, and writes the notices of a start into it.
 func (s *Session) enter(b *trace.Builder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.leave(b) // the prompt may be sent for the second time
 	s.waiting, s.newest, s.heard = b, b, false
 	for _, n := range s.notices {
 		b.Emit(n)
@@ -92,23 +150,19 @@ func (s *Session) enter(b *trace.Builder) {
 	s.notices = nil
 }
 
-// retract withdraws a prompt since which the agent has said nothing, and reports
-// whether that was possible.
-func (s *Session) retract(b *trace.Builder) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.heard || s.closed || b.Over() {
-		return false
-	}
-	s.leave(b)
-	return true
-}
-
 // forget leaves a turn that did not begin; the caller of Run ends the turn.
 func (s *Session) forget(b *trace.Builder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leave(b)
+}
+
+// restart forgets the turns of an agent that starts from the beginning. Run sends the prompt
+// again that the agent has not heard.
+func (s *Session) restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current, s.waiting = nil, nil
 }
 
 // leave forgets a turn. The caller holds s.mu.

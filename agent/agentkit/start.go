@@ -1,11 +1,13 @@
 package agentkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/tributary-dev/tributary/internal/procio"
@@ -96,11 +98,12 @@ func (s *processSession) launch(resume string) (*process, error) {
 	case procio.NotFound(err):
 		return nil, s.spec.NotFound
 	case err != nil:
-		return nil, fmt.Errorf("%s: %s cannot be started: %w", s.spec.Adapter, s.spec.Command, err)
+		return nil, fmt.Errorf("%s: %s cannot be started: %w: set command to a program that you may run", s.spec.Adapter, s.spec.Command, err)
 	}
 	p := &process{Process: started, done: make(chan struct{})}
 	p.protocol = s.spec.New(Conn{s: s, p: p}, resume)
 	s.proc = p
+	s.restart()
 	s.mu.Lock()
 	s.decoder, s.ready = p.protocol, false
 	s.mu.Unlock()
@@ -126,6 +129,12 @@ func (s *processSession) greet(ctx context.Context, p *process, resume string) e
 		timeout = errors.Is(cause, context.DeadlineExceeded)
 	}
 	gone := false
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) { // the end of a process shows in a write first
+		select {
+		case <-p.Exited():
+		case <-time.After(time.Second):
+		}
+	}
 	select {
 	case <-p.Exited():
 		gone = true
@@ -138,7 +147,8 @@ func (s *processSession) greet(ctx context.Context, p *process, resume string) e
 		return ErrClosed
 	case gone:
 		<-p.done
-		return fmt.Errorf("%s: it ended before it was ready: %s%s", s.spec.Adapter, p.Why(), s.advice(p.Stderr()))
+		advice := cmp.Or(s.advice(p.Stderr()), ": run `"+s.spec.Command+"` in the workspace to see why, or correct command and args")
+		return fmt.Errorf("%s: it ended before it was ready: %s%s", s.spec.Adapter, p.Why(), advice)
 	case timeout:
 		return fmt.Errorf("%s: it did not answer within %s after its start: run `%s` in the workspace to see why",
 			s.spec.Adapter, s.spec.StartTime.Round(time.Millisecond), s.spec.Command)

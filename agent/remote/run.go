@@ -32,6 +32,7 @@ const lastEvent = "Last-Event-ID"
 
 // run is the connection of one turn: its streams, one after another.
 type run struct {
+	b    *trace.Builder
 	life context.Context //nolint:containedctx // ends with the turn
 	end  context.CancelFunc
 	once sync.Once
@@ -59,6 +60,7 @@ func (r *run) lose(sentence string) {
 // link brings a turn to its server.
 type link struct {
 	s     *Session
+	b     *trace.Builder
 	first func(context.Context) (*Call, error)
 	run   *run
 }
@@ -66,7 +68,7 @@ type link struct {
 var _ agentkit.Link = (*link)(nil)
 
 // Connect implements agentkit.Link. A stop that the server has not got goes first.
-func (l *link) Connect(ctx context.Context) (<-chan struct{}, error) {
+func (l *link) Connect(ctx context.Context) (agentkit.Connection, error) {
 	l.leave()
 	s := l.s
 	s.mu.Lock()
@@ -75,16 +77,16 @@ func (l *link) Connect(ctx context.Context) (<-chan struct{}, error) {
 	if unheard != nil {
 		if _, err := s.spec.Transport.Do(ctx, *unheard, s.caller(*unheard)); err != nil {
 			if refused, ok := errors.AsType[*httpjson.Error](err); !ok || refused.Status == 0 {
-				return nil, err
+				return agentkit.Connection{}, err
 			}
 		}
 	}
-	l.run = &run{lost: make(chan struct{}), turn: ctx}
+	l.run = &run{b: l.b, lost: make(chan struct{}), turn: ctx}
 	l.run.life, l.run.end = context.WithCancel(s.Life())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unheard, s.run = nil, l.run
-	return l.run.lost, nil
+	return agentkit.Connection{Lost: l.run.lost}, nil
 }
 
 // Send implements agentkit.Link. A request whose sending is broken off may run all the same,
@@ -125,8 +127,8 @@ func (l *link) Stop(ctx context.Context) error {
 // Cut implements agentkit.Link.
 func (l *link) Cut() { l.run.end() }
 
-// Lost implements agentkit.Link.
-func (l *link) Lost() trace.Stop { return l.run.why }
+// Lost implements agentkit.Link: the run has gone on as long as it could.
+func (l *link) Lost(agentkit.Loss) (again bool, end trace.Stop) { return false, l.run.why }
 
 // leave ends what the turn has of the connection.
 func (l *link) leave() {
@@ -171,6 +173,9 @@ func (s *Session) follow(r *run, stream Stream, last *mark) {
 		}
 		if err := s.Received(heard(Ended, end)); err != nil {
 			s.cfg.Logger.Warn(err.Error())
+		}
+		if r.b.Over() {
+			return
 		}
 		last.join()
 		if stream, err = s.goOn(r, Break{LastID: last.id, Err: err}); err != nil && r.life.Err() == nil {

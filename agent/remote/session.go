@@ -101,7 +101,7 @@ func (s *Session) turn(ctx context.Context, b *trace.Builder, first func(context
 	if closed {
 		return agentkit.ErrClosed
 	}
-	l := &link{s: s, first: first}
+	l := &link{s: s, b: b, first: first}
 	defer l.leave()
 	return s.Run(ctx, b, l)
 }

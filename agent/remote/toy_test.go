@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -40,8 +42,9 @@ type order struct {
 // toy is the protocol of the toy server.
 type toy struct {
 	*remote.Session
-	asked   map[string]bool // answered
+	asked   map[string]bool // whether each was answered
 	answers map[string]string
+	ended   bool // the run
 	noStop  bool
 }
 
@@ -56,21 +59,18 @@ func (d *toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 		switch {
 		case o.Prompt != "" || o.Left:
 			t.Prompted(trace.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: o.Prompt}}}})
-			d.asked, d.answers = map[string]bool{}, map[string]string{}
+			d.asked, d.answers, d.ended = map[string]bool{}, map[string]string{}, false
 		case c.Method == "": // an answer
 			for id, value := range o.Answers {
 				d.asked[id], d.answers[id] = true, value
 			}
-			for _, answered := range d.asked {
-				if !answered {
-					return nil, nil
-				}
-			}
-			next := remote.Post("/run", order{Answers: d.answers})
-			next.Stream = true
-			return []agent.Effect{agent.Send{Data: next.JSON()}}, nil
+			return d.next(), nil
 		}
 		return nil, nil
+	}
+	if m.Channel == remote.Ended {
+		d.ended = true
+		return d.next(), nil
 	}
 	var e event
 	b := t.Current()
@@ -94,6 +94,17 @@ func (d *toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	return nil, nil
 }
 
+// next begins the next run once this one has ended and all its questions have answers.
+func (d *toy) next() []agent.Effect {
+	if len(d.asked) == 0 || !d.ended || slices.Contains(slices.Collect(maps.Values(d.asked)), false) {
+		return nil
+	}
+	d.asked = map[string]bool{}
+	next := remote.Post("/run", order{Answers: d.answers})
+	next.Stream = true
+	return []agent.Effect{agent.Send{Data: next.JSON()}}
+}
+
 func (d *toy) Run(_ context.Context, p agent.Prompt) (remote.Call, error) {
 	c := remote.Post("/run", order{Prompt: p.Text()})
 	c.Stream = true
@@ -104,7 +115,7 @@ func (d *toy) Stop() (remote.Call, bool) { return remote.Post("/stop", nil), !d.
 
 func (d *toy) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
 	waits := false
-	d.Do(func() { waits = len(d.asked) > 0 })
+	d.Do(func() { waits = len(d.asked) > 0 || len(d.answers) > 0 })
 	switch {
 	case waits:
 		return nil, nil //nolint:nilnil // the turn waits

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -21,7 +22,7 @@ type job struct {
 	shown trace.ToolCall
 	tool  Tool
 	fault string // why the call cannot run, whatever the policy allows
-	trace.PermissionDecision
+	agentkit.Approval
 }
 
 // calls runs the calls of a step and sets their results. The permissions of all calls
@@ -61,8 +62,7 @@ func (l *loop) write(c *Call) *job {
 	if i < 0 {
 		j.fault = fmt.Sprintf("There is no tool %q. The tools are: %s.", c.Name, l.names())
 	}
-	t := l.Table.Classify(c.Name, c.Input)
-	j.shown = trace.ToolCall{ToolCallID: c.ID, RawName: c.Name, Name: t.Name, ToolKind: t.Kind, Title: t.Title, Input: c.Input, Locations: t.Locations}
+	j.shown = l.Table.Call(c.ID, c.Name, c.Input)
 	if !json.Valid([]byte(text)) {
 		j.shown.InputText = text
 	}
@@ -86,15 +86,10 @@ func (l *loop) ask(jobs []*job) {
 	for i, j := range jobs {
 		asked[i] = trace.PermissionAsk{Call: j.shown, Request: trace.PermissionRequest{
 			RequestID: "allow-" + j.call.ID, ToolCallID: j.call.ID, Title: j.shown.Title,
-			Options: []trace.PermissionOption{
-				{ID: "allow", Name: "Allow", OptionKind: trace.AllowOnce},
-				{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
-				{ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
-			},
 		}}
 	}
-	for i, d := range l.b.PermissionRequests(asked...) {
-		jobs[i].PermissionDecision = d
+	for i, a := range agentkit.Approve(l.b, asked...) {
+		jobs[i].Approval = a
 	}
 }
 
@@ -104,21 +99,18 @@ func (l *loop) permit(ctx context.Context, interrupt context.CancelCauseFunc, j 
 	if j.fault != "" {
 		return trace.ToolResult{Status: trace.ToolFailed, Error: j.fault}
 	}
-	a := j.Answer
-	if !j.Decided {
-		var err error
-		if a, err = l.host.Permit(ctx, j.ID); err != nil {
-			a = trace.PermissionResponse{Outcome: trace.Canceled, Reason: "The permission request could not be answered: " + err.Error()}
-		}
+	a, err := j.Wait(ctx, l.host)
+	if err != nil {
+		a = trace.PermissionResponse{Outcome: trace.Canceled, Reason: "The permission request could not be answered: " + err.Error()}
 	}
 	switch {
 	case ctx.Err() != nil:
 		return trace.ToolResult{Status: trace.ToolCanceled, Error: "The turn was stopped."}
 	case !a.Allowed():
 		if a.Interrupt {
-			interrupt(errInterrupted)
+			interrupt(agentkit.ErrInterrupted)
 		}
-		return trace.ToolResult{Status: trace.ToolDenied, Error: denial(a)}
+		return trace.ToolResult{Status: trace.ToolDenied, Error: agentkit.Refusal(a)}
 	case len(a.UpdatedInput) > 0:
 		input, fault := j.tool.fit(a.UpdatedInput)
 		if j.call.Input = input; fault != "" {
@@ -126,17 +118,6 @@ func (l *loop) permit(ctx context.Context, interrupt context.CancelCauseFunc, j 
 		}
 	}
 	return trace.ToolResult{}
-}
-
-func denial(a trace.PermissionResponse) string {
-	switch {
-	case a.Outcome == trace.Expired:
-		return "Nobody answered in time."
-	case a.Outcome == trace.Canceled && a.Reason == "":
-		return "The permission request was withdrawn."
-	default:
-		return a.Reason
-	}
 }
 
 // do runs a call. A panic of a tool fails the call, and not the gateway.

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// fit reads an input and says why it cannot be run, or "". A key that stands twice, or that
-// the tool does not know, is refused: readers of JSON differ about both, and the policy has
-// to judge what runs.
+// fit reads an input. The fault says why the tool cannot run it, or is "". fit refuses keys
+// that stand twice and keys that the tool does not know. Readers of JSON differ about such
+// keys, and the policy must judge the input that runs.
 func (t Tool) fit(input json.RawMessage) (fits json.RawMessage, fault string) {
 	if len(bytes.TrimSpace(input)) == 0 {
 		input = json.RawMessage("{}")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -60,8 +61,6 @@ type loop struct {
 	tools []Tool
 }
 
-var errInterrupted = errors.New("the person who denied a call ended the turn")
-
 // Run plays a turn: messages end with the prompt. Run tells b how the turn ended.
 func Run(ctx context.Context, host agent.Host, b *trace.Builder, m Model, messages []Message, tools []Tool, o Options) {
 	o.MaxSteps = cmp.Or(o.MaxSteps, MaxSteps)
@@ -71,7 +70,7 @@ func Run(ctx context.Context, host agent.Host, b *trace.Builder, m Model, messag
 	finish, err := l.run(ctx, interrupt, messages)
 	fault, _ := errors.AsType[*Fault](err)
 	switch {
-	case errors.Is(context.Cause(ctx), errInterrupted):
+	case errors.Is(context.Cause(ctx), agentkit.ErrInterrupted):
 		b.End(trace.Stop{Reason: "interrupted", Outcome: trace.OutcomeCanceled})
 	case ctx.Err() != nil:
 		b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})

@@ -170,7 +170,7 @@ func TestDeniedCallDoesNotRunAndTheModelIsTold(t *testing.T) {
 	if ran.Load() != 0 || fmt.Sprint(statuses(events)) != "[c1 denied]" {
 		t.Errorf("%d calls ran: %v", ran.Load(), statuses(events))
 	}
-	if got := m.seen[1][1].Calls[0].Answer(); got != "The call was denied and did not run. Not today." {
+	if got := m.seen[1][1].Calls[0].Answer(); got != "The call was denied and did not run: Not today." {
 		t.Errorf("the model was told %q", got)
 	}
 }

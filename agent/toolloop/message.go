@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// MaxAnswer bounds what a model is told of one call's result, in bytes. The record holds
-// the whole output.
+// MaxAnswer bounds the part of one call's result that the model reads, in bytes. The record
+// holds the whole output.
 const MaxAnswer = 64 << 10
 
 // Message is a message of the conversation, as a model needs it. A call and its result
@@ -57,13 +57,13 @@ func Append(all []Message, x Message) []Message {
 	return append(all, x)
 }
 
-// Answer is what the model is told of the call.
+// Answer is the text about the call that the model reads.
 func (c Call) Answer() string {
 	if c.Result == nil {
 		return "The turn ended before the call had a result."
 	}
 	prefix := map[trace.ToolStatus]string{
-		trace.ToolDenied:   "The call was denied and did not run. ",
+		trace.ToolDenied:   "The call was denied and did not run: ",
 		trace.ToolCanceled: "The call was stopped. ",
 		trace.ToolFailed:   "Error: ",
 	}[c.Result.Status]

@@ -16,7 +16,7 @@ type Tool struct {
 	// Schema is the JSON Schema of the input, an object.
 	Schema json.RawMessage
 	// Run does the work. Run writes text to out to show it while the call runs. An error
-	// fails the call, and the model is told. Run returns soon after ctx ends.
+	// fails the call, and the model reads the error. Run returns soon after ctx ends.
 	Run func(ctx context.Context, input json.RawMessage, out io.Writer) (json.RawMessage, error)
 }
 

@@ -34,7 +34,7 @@ func open(t *testing.T, files map[string]string) workspace.Dir {
 	return dir
 }
 
-// use runs one call of a tool through the loop and returns what the model is told.
+// use runs one call of a tool through the loop and returns the answer that the model reads.
 func use(t *testing.T, tools []toolloop.Tool, name, input string) (string, []trace.Event) {
 	t.Helper()
 	host := agenttest.NewHost()

@@ -54,12 +54,15 @@ func examine(t *testing.T, k realagent.Kind) (r row, ok bool) {
 			return r, false // the session is of no use any more
 		}
 	}
+	if known()[k.Name]["resume"].nextMinute {
+		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
+	}
 	b.restart()
 	one(recall())
 	r.kinds = kindsOf(b.seen)
 	b.end()
 	b.checkNothingLeft()
-	if n := strays() - before; n > 0 {
+	if n := strays() - before; n > 0 && !slices.Contains(callsHome(), k.Name) {
 		t.Errorf("%s wanted to reach the world %d times", k.Name, n)
 	}
 	return r, ok && !t.Failed()

@@ -65,7 +65,7 @@ func claudeAdapter() agent.Adapter {
 				return nil, err
 			}
 			tools := toolkind.Claude().With(s.ToolKinds)
-			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
+			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, Env: s.Environ, Tools: &tools}, nil
 		},
 		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
 	}
@@ -79,7 +79,11 @@ func commandAdapter() agent.Adapter {
 			Environ: claudeAdapter().Environ, Grants: claudeAdapter().Grants,
 		}},
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			return commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}, nil
+			r := commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}
+			if s.Preset == "claude-text" {
+				return guardedRuntime{r}, nil
+			}
+			return r, nil
 		},
 	}
 }
@@ -167,8 +171,8 @@ func agentopsAdapter() agent.Adapter {
 
 func newAgentops(s agent.Settings) (agent.Runtime, error) {
 	var o struct {
-		// Lookup says by what the server knows people who come here with tokens of the
-		// gateway: user_id, email, or off.
+		// Lookup names the property by which the server knows the gateway's users: user_id,
+		// email, or off.
 		Lookup string `json:"lookup"`
 		// Socket says how long a connection lasts: shared, or request (one turn).
 		Socket         string         `json:"socket"`
@@ -207,7 +211,7 @@ func newAgentops(s agent.Settings) (agent.Runtime, error) {
 	return agentops.Roster{Runtime: r}, nil
 }
 
-// leastRunnerToken is how long a token for runners is at least: anybody may try.
+// leastRunnerToken is the least length of a token for runners. A short token can be guessed.
 const leastRunnerToken = 16
 
 func runnerAdapter() agent.Adapter {
@@ -221,5 +225,6 @@ func runnerAdapter() agent.Adapter {
 			tools := toolkind.OpenCode().With(s.ToolKinds)
 			return runner.New(runner.Options{Token: token, Tools: &tools}), nil
 		},
+		Decoder: func() agent.Decoder { return runner.NewDecoder(toolkind.OpenCode()) },
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"text/tabwriter"
 )
@@ -17,7 +19,7 @@ type agentsCommand struct {
 	JSON   bool   `name:"json" help:"Print JSON."`
 }
 
-// standing is what is known of an agent.
+// standing says whether an agent can start here.
 type standing struct {
 	Name    string `json:"name"`
 	Adapter string `json:"adapter"`
@@ -26,7 +28,7 @@ type standing struct {
 	Ready   bool   `json:"ready"`
 	// Problem says why the agent cannot start here.
 	Problem string `json:"problem,omitempty"`
-	// Warnings say by what the agent may act without asking.
+	// Warnings name the settings by which the agent may act without asking.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -53,7 +55,7 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 		for _, s := range all {
 			status := "ready"
 			if !s.Ready {
-				status = oneLine(s.Problem)
+				status = strings.Join(strings.Fields(harmless(s.Problem)), " ") // not cut: its end says what to do
 			}
 			for _, warning := range s.Warnings {
 				warnings = append(warnings, "the agent "+s.Name+": "+warning)
@@ -98,32 +100,72 @@ func (s *setup) probeAll(ctx context.Context) ([]standing, error) {
 		})
 	}
 	probes.Wait()
-	return append(all, s.unused()...), nil
+	return append(all, s.unused(ctx)...), nil
 }
 
 // unused are the agents that the program could run, and that the configuration does not
 // offer.
-func (s *setup) unused() (all []standing) {
-	add := func(name, adapter, command, install string) {
+func (s *setup) unused(ctx context.Context) []standing {
+	var all []*standing
+	var probes sync.WaitGroup
+	free := make(chan struct{}, runtime.NumCPU()) // each probe starts a program
+	add := func(name, adapter, command, install string, asksNobody bool) {
 		if _, offered := s.Agents[name]; offered {
 			return
 		}
-		one := standing{Name: name, Adapter: adapter, Problem: fmt.Sprintf("not configured: write `agents: {%s: {}}`", name)}
-		if _, err := exec.LookPath(command); command != "" && err != nil {
+		entry := "{}"
+		if asksNobody {
+			entry = "{allow_bypass: true}"
+		}
+		one := &standing{Name: name, Adapter: adapter, Problem: fmt.Sprintf("not configured: write `agents: {%s: %s}`", name, entry)}
+		all = append(all, one)
+		if asksNobody {
+			one.Problem += ", which lets it run every command unasked"
+		}
+		switch _, err := exec.LookPath(command); {
+		case command == "":
+		case err == nil:
+			probes.Go(func() {
+				free <- struct{}{}
+				defer func() { <-free }()
+				one.look(ctx, s)
+			})
+		default:
 			one.Problem += fmt.Sprintf("; %s is not on PATH", command)
 			if install != "" {
 				one.Problem += ": " + install
 			}
 		}
-		all = append(all, one)
 	}
 	for _, a := range s.kinds {
 		if a.Needs == "" {
-			add(a.Name, a.Name, "", "")
+			add(a.Name, a.Name, "", "", false)
 		}
 		for _, p := range a.Presets {
-			add(p.Name, a.Name, p.Command, p.Install)
+			add(p.Name, a.Name, p.Command, p.Install, p.AsksNobody)
 		}
 	}
-	return all
+	probes.Wait()
+	var found []standing
+	for _, one := range all {
+		found = append(found, *one)
+	}
+	return found
+}
+
+// look asks an installed agent that is not configured for its version.
+func (one *standing) look(ctx context.Context, s *setup) {
+	m, err := s.settle(one.Name)
+	if err != nil {
+		return // the configuration would say more
+	}
+	r, err := m.kind.New(m.settings)
+	if err != nil {
+		return // as above
+	}
+	found := probe(ctx, r)
+	one.Version = found.Version
+	if !found.Available {
+		one.Problem += "; " + found.Reason
+	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// asker asks the person at the terminal, or answers for nobody.
+// asker asks the person at the terminal. Without a person asker gives the answer nobody.
 type asker struct {
 	out   io.Writer
 	in    io.Reader
@@ -27,8 +27,8 @@ const nobody = "Nobody is there to answer: go on without."
 
 func (a *asker) name() string { return "terminal" }
 
-// permit answers a permission request. That the turn ended meanwhile, and with
-// it the request, is no error.
+// permit answers a permission request. A request that has ended with its turn meanwhile
+// is no error.
 func (a *asker) permit(ctx context.Context, hub *session.Hub, id string, r trace.PermissionRequest) error {
 	if !a.there {
 		fmt.Fprintln(a.out, "tributary: denied, since nobody is there to ask:", oneLine(r.Title))
@@ -107,7 +107,7 @@ func picked(q trace.Question, line string) []string {
 	return labels
 }
 
-// line reads a line; false when there are no more or ctx ends. A read from a
+// line reads a line. The result is false after the last line and when ctx ends. A read from a
 // terminal cannot be interrupted, so its goroutine ends with the program.
 func (a *asker) line(ctx context.Context, hint string) (string, bool) {
 	if a.lines == nil {

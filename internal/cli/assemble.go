@@ -35,7 +35,7 @@ func (s *setup) agents() (map[string]session.Agent, error) {
 	return all, nil
 }
 
-// made is what is settled of an agent before it is made.
+// made holds the settings from which an agent is made.
 type made struct {
 	kind     agent.Adapter
 	preset   agent.Preset
@@ -45,7 +45,7 @@ type made struct {
 	bypass string
 }
 
-// settle finds all that one agent is made from.
+// settle finds the settings of one agent.
 func (s *setup) settle(name string) (m made, err error) {
 	a, at := s.Agents[name], "agents."+name
 	if m.kind, m.preset, err = s.adapterOf(name); err != nil {
@@ -120,8 +120,7 @@ func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 	}, nil
 }
 
-// agentShare is how many agents one person may have open. One who is alone has nobody to
-// share with.
+// agentShare is how many agents one person may have open. The only person may open all.
 func (s *setup) agentShare() int {
 	if s.Sessions.AgentShare == 0 && s.onePerson() {
 		return math.MaxInt32

@@ -13,7 +13,7 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
-// accessConfig says who may do what. The minted token lies in the data directory.
+// accessConfig makes the access rules. The data directory holds the minted token.
 func accessConfig(c config.Config, listen string, logger *slog.Logger) access.Config {
 	o := access.Config{
 		Mode: cmp.Or(c.Auth.Mode, access.ModeToken), Listen: listen,
@@ -32,7 +32,7 @@ func accessConfig(c config.Config, listen string, logger *slog.Logger) access.Co
 	return o
 }
 
-// checkAuth says what of the settings does not go together.
+// checkAuth reports settings that contradict each other.
 func (s *setup) checkAuth(agents map[string]session.Agent) error {
 	if s.Auth.JWT != nil && s.Auth.Mode != access.ModeJWT {
 		return s.Fault("auth.jwt", "means something in mode jwt only: set auth.mode to jwt, or remove it")
@@ -51,7 +51,7 @@ func (s *setup) checkAuth(agents map[string]session.Agent) error {
 	return nil
 }
 
-// users are those who may use each agent, where that is not everybody.
+// users lists the people who may use each agent that is not for all.
 func (s *setup) users() map[string][]access.Who {
 	users := map[string][]access.Who{}
 	for name, a := range s.Agents {
@@ -62,8 +62,8 @@ func (s *setup) users() map[string][]access.Who {
 	return users
 }
 
-// private reports whether sessions are for who made them. People who come with tokens
-// of their own do not expect to be read by each other.
+// private reports whether only its creator may see a session. People with tokens of their
+// own do not expect that others read their sessions.
 func private(a config.Auth) bool {
 	return a.Sessions == config.Private || a.Sessions == "" && a.Mode == access.ModeJWT
 }
@@ -72,7 +72,7 @@ func private(a config.Auth) bool {
 const adapterSwitch = "ENABLE_AI_SDK_ADAPTER"
 
 // adapterOff reads the switch. Any other value is an error, because a wrong guess would
-// open a route that somebody wanted closed.
+// open a route that the operator wanted closed.
 func adapterOff() (bool, error) {
 	switch said := os.Getenv(adapterSwitch); said {
 	case "", "true", "1":

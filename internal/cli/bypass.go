@@ -9,7 +9,7 @@ import (
 )
 
 // bypasses are the arguments and variables that make known agents act without a
-// permission request. Any adapter may run any of them, so that they count for all.
+// permission request. Any adapter may run any of these agents, so they count for all.
 func bypasses() []agent.Bypass {
 	always := func(flag string, values ...string) agent.Bypass { return agent.Bypass{Flag: flag, Values: values} }
 	return []agent.Bypass{

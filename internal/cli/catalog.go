@@ -10,7 +10,7 @@ import (
 // catalog is the adapters that the program knows, in the order of their names.
 type catalog []agent.Adapter
 
-// with adds adapters. One of the same name replaces an earlier one.
+// with adds adapters. An adapter replaces an earlier adapter of the same name.
 func (c catalog) with(more []agent.Adapter) catalog {
 	for _, a := range more {
 		c = slices.DeleteFunc(c, func(b agent.Adapter) bool { return b.Name == a.Name })
@@ -20,7 +20,7 @@ func (c catalog) with(more []agent.Adapter) catalog {
 	return c
 }
 
-// find returns the adapter of a name, which may be that of one of its presets.
+// find returns the adapter of a name. The name may be the name of a preset.
 func (c catalog) find(name string) (agent.Adapter, agent.Preset, bool) {
 	for _, a := range c {
 		if a.Name == name {

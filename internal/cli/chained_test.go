@@ -28,8 +28,8 @@ func farGateway(t *testing.T) (*server, map[string]string) {
 	return s, tokens
 }
 
-// A gateway in the place of the session agent says of a token, as Agent Ops does, whose it
-// is and what he may do in a session.
+// A gateway in the place of the session agent answers for a token as Agent Ops does: it
+// names the user and the user's role in a session.
 func TestB04_B07_PassThroughToAGateway(t *testing.T) {
 	t.Parallel()
 	far, tokens := farGateway(t)
@@ -72,8 +72,8 @@ agents:
 	}
 }
 
-// With a service token a gateway whose sessions are private finds in one that stands in the
-// place of the session agent what is there for those who have a token of its own.
+// A gateway asks a second gateway, with a service token, for the rights of its own users in
+// the sessions there. The users have no token of the second gateway.
 func TestB01_B07_TheServiceTokenFindsASessionOfAGateway(t *testing.T) {
 	t.Parallel()
 	far, tokens := farGateway(t)

@@ -12,17 +12,16 @@ import (
 	"github.com/tributary-dev/tributary/gateway"
 )
 
-// connections bounds how many connections are open at once: without a bound the
-// files that the process may have open run out, and the log is the first to
-// notice.
+// connections bounds how many connections are open at once. Without a bound the process
+// runs out of open files, and the log cannot write any more.
 type connections struct {
 	*net.TCPListener
 	most int64 // negative: no bound
 	open atomic.Int64
 }
 
-// surplus is how many connections beyond the bound are kept until they have heard
-// why. Further connections are closed.
+// surplus is how many connections beyond the bound get an answer that says why they are
+// refused. The guard closes further connections without an answer.
 const surplus = 100
 
 // newConnections bounds the connections of a listener: as configured, or to 10,000
@@ -60,8 +59,8 @@ func (c *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// connection is counted until it is closed. It is all that a TCP connection is: the
-// server half-closes it after some refusals, so that they are read.
+// connection is counted until it is closed. A connection keeps all methods of a TCP
+// connection: the server half-closes it after some refusals, so that clients read them.
 type connection struct {
 	*net.TCPConn
 	of      *connections
@@ -98,8 +97,7 @@ func closing(next http.Handler) http.Handler {
 	})
 }
 
-// turnAway answers a client whose connection is one too many, at the place where
-// the guard calls it.
+// turnAway refuses a request on a surplus connection. The guard calls turnAway.
 func turnAway(w http.ResponseWriter, r *http.Request) bool {
 	if !isSurplus(r) {
 		return false

@@ -133,7 +133,7 @@ func isTimeout(err error) bool {
 	return ok && e.Timeout()
 }
 
-// The server's own bounds, on a socket: what is too large or too slow never
+// The server's own bounds, on a socket: a request that is too large or too slow never
 // reaches a handler.
 func TestFloodOfHeaders(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 
 type convertCommand struct {
 	From   string   `required:"" placeholder:"ADAPTER" help:"The adapter whose recording it is."`
-	To     string   `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; trace: JSON lines."`
+	To     string   `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; legacy: the same in the form of older clients; trace: JSON lines."`
 	Client string   `placeholder:"V" help:"The release of the AI SDK that the events are for (default: what 6 and 7 have in common)."`
 	Letter string   `placeholder:"rfc" help:"rfc: follow the letter of the older documents."`
 	Domain []string `name:"domain-events" placeholder:"NAME" help:"Events beside the conversation that are shown, as in stream.domain_events: all, or some names."`
@@ -75,11 +75,11 @@ func (c *convertCommand) form(w io.Writer) (func(trace.Record) error, error) {
 	switch c.To {
 	case "trace":
 		return func(r trace.Record) error { return writeRecord(w, r) }, nil
-	case "uistream":
-		o := uistream.Options{Profile: profile, Letter: c.Letter != "", Domain: domain}
+	case "uistream", "legacy":
+		o := uistream.Options{Profile: profile, Letter: c.Letter != "", Domain: domain, Legacy: c.To == "legacy"}
 		return writeTurns(w, o), nil
 	}
-	return nil, usage("--to %s is unknown: use uistream or trace", c.To)
+	return nil, usage("--to %s is unknown: use uistream, legacy or trace", c.To)
 }
 
 func writeRecord(w io.Writer, r trace.Record) error {

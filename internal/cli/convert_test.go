@@ -131,7 +131,7 @@ func TestConvertGolden(t *testing.T) {
 	}
 }
 
-// TestSilentTurn: a turn in which nothing was said is still a message.
+// TestSilentTurn: a turn without text is still a message.
 func TestSilentTurn(t *testing.T) {
 	t.Parallel()
 	lines := `{"type":"system","subtype":"init","session_id":"s","model":"m","tools":[]}
@@ -164,7 +164,7 @@ func TestConvertFaults(t *testing.T) {
 		"no recordings":    {exitUsage, "", "--from demo names no adapter that reads recordings: use one of acp, agentops, claude", []string{"--from", "demo", good}},
 		"no adapter":       {exitUsage, "", "missing flags: --from=ADAPTER", []string{good}},
 		"no file":          {exitUsage, "", "the file is missing", []string{"--from", "claude"}},
-		"unknown form":     {exitUsage, "", "--to json is unknown: use uistream or trace", []string{"--from", "claude", "--to", "json", good}},
+		"unknown form":     {exitUsage, "", "--to json is unknown: use uistream, legacy or trace", []string{"--from", "claude", "--to", "json", good}},
 		"unknown client":   {exitUsage, "", `--client="4" is not a version of the AI SDK`, []string{"--from", "claude", "--client", "4", good}},
 		"unknown letter":   {exitUsage, "", "--letter old is unknown: the only one is rfc", []string{"--from", "claude", "--letter", "old", good}},
 		"file not there":   {exitFailed, "", "the recording cannot be read: open no.jsonl: no such file or directory", []string{"--from", "claude", "no.jsonl"}},
@@ -184,7 +184,7 @@ func TestConvertFaults(t *testing.T) {
 	}
 }
 
-// TestConvertFailedTurn: that a turn failed is content, not a fault.
+// TestConvertFailedTurn: a failed turn is content, and no fault of the command.
 func TestConvertFailedTurn(t *testing.T) {
 	t.Parallel()
 	r := command(t, "", "convert", "--from", "claude", filepath.Join(recordings, "error-500.jsonl"))

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deadAfter is how long a client may leave what it was sent unacknowledged: a phone
-// in a tunnel has a minute. Without this bound the system sends again for a quarter
-// of an hour, and a keepalive comment fills no buffer that a write could wait for.
+// deadAfter is how long data may stay unacknowledged: a phone in a tunnel has a minute.
+// Without this bound the system sends again for a quarter of an hour. A keepalive
+// comment is too short to fill a buffer, so no write would wait and fail.
 const deadAfter = time.Minute
 
-// giveUpDead bounds that for a connection. A sandbox that does not know the option
-// does without.
+// giveUpDead sets the bound for a connection. Some sandboxes do not know the option, so
+// an error is ignored.
 func giveUpDead(conn *net.TCPConn) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The environment of an agent holds no secret of the gateway: not one that the
-// configuration names, whatever its name looks like, and none that it does not allow.
+// The environment of an agent holds no secret of the gateway: neither a variable that the
+// configuration names as a secret nor a variable that it does not allow.
 func TestAnAgentGetsNoSecretOfTheGateway(t *testing.T) {
 	conf := file(t, "tributary.yaml", `
 auth:
@@ -51,7 +51,7 @@ agents:
 	}
 }
 
-// A program that stands in for Claude Code writes down what it got.
+// A program in the place of Claude Code records its environment.
 func TestTheProcessOfAnAgentSeesNoSecret(t *testing.T) {
 	t.Setenv("AGENT_OPS_TOKEN", "the-secret-of-the-service")
 	t.Setenv("SOMETHING_ELSE", "the-secret-of-somebody")

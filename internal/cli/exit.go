@@ -14,8 +14,8 @@ const (
 	exitCanceled = 130
 )
 
-// exitError is an error with an exit status of its own; without an error in it
-// everything has been said already.
+// exitError is an error with an exit status. An exitError without an error inside prints
+// nothing.
 type exitError struct {
 	status int
 	err    error
@@ -35,12 +35,12 @@ func usage(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// sameSignal is how soon after a signal another one is the same wish: some
-// supervisors signal a process and its group.
+// sameSignal is the time in which a second signal counts as the first: some supervisors
+// signal both a process and its group.
 const sameSignal = 300 * time.Millisecond
 
-// untilSignal runs do. The first signal cancels its context; the second stops
-// waiting for it, with the status that is given.
+// untilSignal runs do. The first signal cancels the context of do. The second signal ends
+// the wait for do, with the given status.
 func (p *program) untilSignal(ctx context.Context, status int, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

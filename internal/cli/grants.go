@@ -14,7 +14,7 @@ import (
 const maxGrants = 1 << 20
 
 // grants lists the files of an agent's own whose rules let it act without asking the
-// gateway. The gateway cannot overrule them; it says that they are there.
+// gateway. The gateway cannot overrule these rules, and so it warns of them.
 func grants(kind agent.Adapter, preset agent.Preset, cwd string, env []string) []string {
 	var found []string
 	for _, g := range slices.Concat(kind.Grants, preset.Grants) {
@@ -47,7 +47,7 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// warnings are sentences about what an agent may do without asking anybody here.
+// warnings are sentences about rules by which an agent acts without asking the gateway.
 func (s *setup) warnings(name string) []string {
 	m, err := s.settle(name)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 )
 
-// holdDir takes a data directory for this process, where the log lies elsewhere
-// and does not do it.
+// holdDir locks a data directory for this process. The caller needs holdDir if the log
+// lies elsewhere and locks nothing here.
 func holdDir(dir string) (release func(), err error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

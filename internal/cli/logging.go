@@ -8,7 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/config"
 )
 
-// newLogger logs as text for a person, and as JSON for everybody else.
+// newLogger logs as text for a person at a terminal, and as JSON otherwise.
 func newLogger(to io.Writer, level slog.Level) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level}
 	if isTerminal(to) {

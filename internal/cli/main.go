@@ -25,7 +25,7 @@ func Main(adapters ...agent.Adapter) {
 	os.Exit(p.main(context.Background(), os.Args[1:]))
 }
 
-// program is the command line program with what it is connected to.
+// program is the command line program with its streams and its environment.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -67,7 +67,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 	}
 }
 
-// plainly says in words what the parser of the command line has against it.
+// plainly turns an error of the command line parser into a sentence.
 func plainly(model *kong.Application, err error) string {
 	text := err.Error()
 	flag, _, lacks := strings.Cut(text, `: expected string value but got "EOL"`)

@@ -17,8 +17,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// asks are the questions to Prometheus that lie in ops, by where they stand, and the
-// names that the recording rules make.
+// asks are the expressions in ops by their place, and the names that the recording rules
+// make.
 func asks(t *testing.T) (exprs map[string]string, recorded []string) {
 	t.Helper()
 	exprs = map[string]string{}
@@ -73,8 +73,8 @@ func ops(t *testing.T, name string) []byte {
 	return data
 }
 
-// namesIn are the metrics that an expression is about: what is left of its words
-// without labels, ranges, functions and the language's own words.
+// namesIn are the metrics of an expression: its words without labels, ranges, functions
+// and keywords.
 func namesIn(expr string) (names []string) {
 	expr = regexp.MustCompile(`\{[^}]*\}|\[[^\]]*\]|\b(by|on|without|ignoring) *\([^)]*\)`).ReplaceAllString(expr, " ")
 	for _, m := range regexp.MustCompile(`[a-zA-Z_:][\w:]*( *\()?`).FindAllString(expr, -1) {
@@ -97,8 +97,8 @@ func (s *server) metrics() map[string]*dto.MetricFamily {
 	return families
 }
 
-// What the rules and the dashboard ask for is there in a gateway that nobody has used
-// yet: who watches from the start sees the first of everything.
+// A new gateway already has all metrics that the rules and the dashboard ask for, so an
+// operator sees the first event of each kind.
 func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, t.TempDir())
@@ -185,8 +185,7 @@ func TestMetricsAreOnTheirPages(t *testing.T) {
 	}
 }
 
-// The whole gateway at its most talkative, with its own token and its own guard:
-// neither what was said nor the token is in its log.
+// The log holds neither the text of a conversation nor the token, even at the level debug.
 func TestTheLogOfTheGatewayHoldsNoPromptAndNoToken(t *testing.T) {
 	t.Parallel()
 	const marked = "PROMPT-77ab"

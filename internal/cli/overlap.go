@@ -10,8 +10,8 @@ import (
 )
 
 // apart refuses workspaces that hold the data directory, or lie in it. An agent reads
-// its workspace without asking, and the data directory has the token and the sessions of
-// everybody. Agents that touch no files have no workspace.
+// its workspace without asking, and the data directory holds the token and all sessions.
+// Agents that touch no files have no workspace.
 func (s *setup) apart(agents map[string]session.Agent) error {
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		kind, _, err := s.adapterOf(name)
@@ -25,8 +25,8 @@ func (s *setup) apart(agents map[string]session.Agent) error {
 	return nil
 }
 
-// within reports whether a path is a directory or below it, wherever symbolic links lead.
-// Neither needs to exist.
+// within reports whether a path is a directory or below it, after all symbolic links. The
+// path and the directory need not exist.
 func within(path, dir string) bool {
 	path, dir = resolved(path), resolved(dir)
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {

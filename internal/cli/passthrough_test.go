@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// farSide stands in for an Agent Ops server, which cannot run here: it knows three
-// people and one session, as that server's addresses tell of them. It takes no socket.
+// farSide stands in for an Agent Ops server, which cannot run here. farSide knows three
+// people and one session, and answers as that server's routes do. farSide takes no socket.
 type farSide struct {
 	mu    sync.Mutex
 	asked []string // path and token of each request
@@ -44,8 +44,8 @@ func (f *farSide) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The real adapter's directory behind the real gateway: who may do what in a session of
-// Agent Ops is what Agent Ops says of the caller's own token.
+// In a session of Agent Ops a caller has the rights that Agent Ops gives to the caller's own
+// token.
 func TestB04_B07_PassThroughToAgentOps(t *testing.T) {
 	t.Parallel()
 	far := &farSide{}

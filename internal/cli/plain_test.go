@@ -34,8 +34,8 @@ func TestConvertOfNothingSaysSo(t *testing.T) {
 	command(t, both, "convert", "--from", "claude", "-").want(t, exitOK, "nothing happened in the recording")
 }
 
-// The gateway is ready although an agent does not tell its version, and says of another
-// that it cannot start.
+// An agent that does not tell its version does not hold up the start. The gateway says
+// which agent cannot start.
 func TestServeSaysWhichAgentCannotStart(t *testing.T) {
 	t.Parallel()
 	slow := file(t, "claude", "#!/bin/sh\nexec sleep 30\n")

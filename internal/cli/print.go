@@ -13,8 +13,8 @@ type printTrace struct{ out io.Writer }
 
 func (p printTrace) print(r trace.Record) error { return writeRecord(p.out, r) }
 
-// printText prints what the agent says, and for a person at a terminal what it
-// does, on standard error.
+// printText prints the agent's text. For a person at a terminal it also prints the
+// agent's actions, on standard error.
 type printText struct {
 	out, notes       io.Writer
 	outTTY, notesTTY bool

@@ -18,9 +18,9 @@ import (
 const (
 	// probeTime bounds how long an agent may take to tell its version.
 	probeTime = 10 * time.Second
-	// probeWait is how long the start of the gateway waits for that.
+	// probeWait is how long the start of the gateway waits for the first probes.
 	probeWait = time.Second
-	// probeAgain is how often an agent that could not start is looked at again.
+	// probeAgain is how often the gateway probes an agent again that could not start.
 	probeAgain = time.Minute
 )
 
@@ -53,15 +53,15 @@ type probes struct {
 	found map[string]gateway.Availability
 }
 
-// of is what is known of an agent.
+// of returns the result of the last probe of an agent.
 func (p *probes) of(name string) gateway.Availability {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.found[name]
 }
 
-// keep looks at all agents, and from then on now and then at those that cannot start. It
-// calls first after the first look, and returns when ctx ends.
+// keep probes all agents, and then probes those that cannot start again and again. keep
+// calls first after the first round, and returns when ctx ends.
 func (p *probes) keep(ctx context.Context, first func()) {
 	p.look(ctx)
 	first()
@@ -77,7 +77,7 @@ func (p *probes) keep(ctx context.Context, first func()) {
 	}
 }
 
-// look asks all agents at once that are not known to be able to start.
+// look probes all agents at once that have not been able to start yet.
 func (p *probes) look(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, name := range slices.Sorted(maps.Keys(p.agents)) {

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// A gateway that has come to rest gives back the memory that its work took: left
-// alone, the collector would wait for two minutes, and keep the pages. It does so
-// soon, and once more when the caches of the log have gone too.
+// An idle gateway returns the memory of its work to the system. Otherwise the collector
+// would wait for two minutes, and keep the pages. The gateway returns memory soon after
+// its work, and once more when the caches of the log are empty.
 const (
 	restEvery = 10 * time.Second
 	restSoon  = 2 // looks at a gateway at rest
 	restLate  = 7 // likewise
-	// restQuiet is how many bytes an idle gateway may still allocate between two: a
-	// request for its metrics every second takes nearly three million.
+	// restQuiet is how many bytes an idle gateway may allocate between two looks: a
+	// request for the metrics every second takes nearly three million.
 	restQuiet = 4 << 20
 )
 
-// giveBack gives memory back whenever work has ended, until ctx does.
+// giveBack returns memory to the system whenever work has ended, until ctx ends.
 func giveBack(ctx context.Context) {
 	tick := time.NewTicker(restEvery)
 	defer tick.Stop()

@@ -67,7 +67,7 @@ func (r *runCommand) turn(ctx context.Context, cfg setup, text string, p *progra
 	return outcome(stop)
 }
 
-// text returns what to ask.
+// text returns the prompt.
 func (r *runCommand) text(stdin io.Reader) (string, error) {
 	text := r.Prompt
 	if text == "-" {
@@ -105,7 +105,7 @@ func oneTurn(ctx context.Context, hub *session.Hub, text string, show printer, p
 		return trace.Stop{}, err
 	}
 	turn, err := hub.Prompt(life, info.ID, session.Prompt{
-		By:      person.name(),
+		By: person.name(), MayPermit: true,
 		Message: trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},
 	})
 	if err != nil {

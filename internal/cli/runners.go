@@ -9,11 +9,11 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
-// runners leads a runner that connects to the agent of its session.
+// runners passes a runner that connects to the agent of its session.
 type runners struct{ hub *session.Hub }
 
-// Admit implements gateway.Runners. No session is looked for, so that nothing can be
-// learned of any, before the token is known to be good for one of that id.
+// Admit implements gateway.Runners. Admit checks the token before it looks for the
+// session, so a caller without a token cannot learn which sessions exist.
 func (r runners) Admit(ctx context.Context, id, token string) (func(context.Context, gateway.RunnerConn), error) {
 	if err := r.knows(id, token); err != nil {
 		return nil, err

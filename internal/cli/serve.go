@@ -82,7 +82,7 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 	return c, err
 }
 
-// dataDir is where the gateway keeps what it knows.
+// dataDir is the directory in which the gateway keeps its log and its secrets.
 func dataDir(named string) (string, error) {
 	if named == "" {
 		base := os.Getenv("XDG_DATA_HOME")

@@ -115,8 +115,8 @@ agents:
 	}
 }
 
-// TestDrain ends the gateway in the middle of a turn: the turn is finished, and
-// nothing new begins.
+// TestDrain ends the gateway in the middle of a turn. The turn runs to its end, and no new
+// turn begins.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	conf := file(t, "tributary.yaml", "agents: {demo: {options: {pace: 3ms}}}")
@@ -150,7 +150,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// TestSecondSignal needs a process: what it leaves behind must end with it.
+// TestSecondSignal needs a process: leftovers of the gateway must end with the process.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -36,8 +36,8 @@ type flags struct {
 	alone bool
 }
 
-// load reads the configuration and puts the flags on top. The map of agents is complete
-// then: each has its adapter, and those that are not offered are gone.
+// load reads the configuration and puts the flags on top. Afterwards the map of agents is
+// complete: it holds every agent that is offered, with its adapter.
 func load(kinds catalog, file string, f flags) (setup, error) {
 	c, err := config.Load(file)
 	s := setup{c, kinds, maps.Clone(c.Agents)}
@@ -53,14 +53,14 @@ func load(kinds catalog, file string, f flags) (setup, error) {
 	return s, s.choose(f.agent)
 }
 
-// onePerson reports whether nobody but the person who starts the gateway can use it.
+// onePerson reports whether only the person who starts the gateway can use it.
 func (s *setup) onePerson() bool {
 	return cmp.Or(s.Auth.Mode, access.ModeToken) == access.ModeToken && len(s.Auth.Tokens) == 0 && s.Auth.PassThrough == "" && access.Loopback(s.Listen)
 }
 
-// offer makes the map of agents. Without a section of its own each adapter is an agent by
-// its own name. An agent that acts on this machine is one only for one person: several
-// people share an agent only where the configuration names it.
+// offer makes the map of agents. Without a section agents each adapter is an agent by its
+// own name. A gateway for several people offers an agent that acts on this machine only if
+// the configuration names the agent.
 func (s *setup) offer(alone bool) {
 	if s.Agents == nil {
 		s.Agents = map[string]config.Agent{}
@@ -74,7 +74,7 @@ func (s *setup) offer(alone bool) {
 	maps.DeleteFunc(s.Agents, func(_ string, a config.Agent) bool { return a.Enabled != nil && !*a.Enabled })
 }
 
-// choose settles which agent sessions have that name none.
+// choose finds the agent of sessions that name none.
 func (s *setup) choose(named string) error {
 	if _, ok := s.Agents[named]; named != "" && !ok {
 		if kind, _, known := s.kinds.find(named); known && !kind.Harmless {

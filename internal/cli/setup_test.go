@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// An agent that runs commands on this machine is there unasked for one person only.
+// Without a configuration only a gateway for one person offers an agent that runs commands.
 func TestAnAgentThatRunsCommandsIsOfferedToOnePersonOrByName(t *testing.T) {
 	t.Setenv("CI_TOKEN", "ci-token-0123456789")
 	const harmless = "demo echo runner"

@@ -8,19 +8,20 @@ import (
 	"strconv"
 )
 
-// How much more garbage may gather between two collections. A gateway with a hundred
-// streams keeps some 30 MB and makes as much garbage every second: it would be
-// collected once a second, and words wait for that. A small machine has no such room.
+// The slack bounds the garbage that may gather between two collections. A gateway with a
+// hundred streams keeps some 30 MB and makes as much garbage every second. Without slack
+// Go would collect once a second, and words wait for a collection. A small machine gets
+// less slack.
 const (
 	mostSlack = 128 << 20
-	slackOf   = 16 // this part of the memory, at most
+	slackOf   = 16 // the slack is at most the memory divided by this
 )
 
-// reserveSlack lets the garbage collector wait for longer, until release is called.
-// The heap may grow to twice what lives in it, and this lives in it. It is never
-// written to, so it has no memory of its own: a gateway takes that much more at most,
-// and one with a large heap is collected as ever. A percentage would take the more
-// the larger the heap is. An operator who has set how Go collects knows better.
+// reserveSlack lets the garbage collector wait for longer, until the caller calls release.
+// Go lets the heap grow to twice the size of its live objects, and the slack is a live
+// object. The program never writes to the slack, so the slack occupies no memory. The
+// heap grows by the size of the slack at most. A higher GOGC would cost more memory the
+// larger the heap is. The settings of an operator come first.
 func reserveSlack() (release func()) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
@@ -29,7 +30,7 @@ func reserveSlack() (release func()) {
 	return func() { runtime.KeepAlive(slack) }
 }
 
-// slackFor is the slack where there is so much memory; 0: nobody knows.
+// slackFor is the slack for a size of the memory; 0 is an unknown size.
 func slackFor(memory int64) int64 {
 	if memory <= 0 {
 		return mostSlack / 2
@@ -37,8 +38,9 @@ func slackFor(memory int64) int64 {
 	return min(mostSlack, memory/slackOf)
 }
 
-// memory is how much this process may have, as Linux tells: its control group or, if
-// that is not bounded, the machine. Elsewhere it is 0.
+// memory is the size of the memory that this process may use: the bound of its control
+// group or, without a bound, the memory of the machine. On other systems than Linux the
+// size is 0.
 func memory() int64 {
 	if limit, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
 		if n, err := strconv.ParseInt(string(bytes.TrimSpace(limit)), 10, 64); err == nil { // "max" is no bound

@@ -21,7 +21,7 @@ func TestTheCollectorHasSlackUnlessGoIsTold(t *testing.T) {
 	}
 }
 
-// A container of 256 MB cannot do with 128 MB of garbage more.
+// A container of 256 MB has no room for 128 MB more garbage.
 func TestASmallMachineHasLittleSlack(t *testing.T) {
 	t.Parallel()
 	for memory, want := range map[int64]int64{256 << 20: 16 << 20, 1 << 30: 64 << 20, 2 << 30: 128 << 20, 64 << 30: 128 << 20, 0: 64 << 20} {
@@ -34,7 +34,7 @@ func TestASmallMachineHasLittleSlack(t *testing.T) {
 	}
 }
 
-// livingHeap is how much lives in the heap.
+// livingHeap is the size of the live objects in the heap.
 func livingHeap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -27,8 +27,8 @@ import (
 	"github.com/tributary-dev/tributary/web"
 )
 
-// Bounds of the HTTP server. Those of bodies and answers are the gateway's: streams
-// are long, and bound each of their writes themselves.
+// Bounds of the HTTP server. The gateway bounds bodies and answers: streams are long, and
+// bound each write themselves.
 const (
 	readHeaderWithin = 10 * time.Second
 	idleWithin       = 2 * time.Minute
@@ -53,8 +53,8 @@ type station struct {
 	ending  atomic.Bool
 }
 
-// serve runs a gateway until ctx ends. It calls ready once requests are taken,
-// with the URL, and with the one that has the token in it.
+// serve runs a gateway until ctx ends. As soon as the gateway takes requests, serve calls
+// ready with the URL and with the URL that holds the token.
 func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, open string)) (err error) {
 	options, err := c.sessionOptions(logger) // first, for it touches nothing
 	if err != nil {
@@ -156,8 +156,8 @@ func (s *station) ready() error {
 	return nil
 }
 
-// end ends everything but the log, in the order of dependencies. The gateway takes
-// nothing new, turns end, their subscribers get the end, and only then the
+// end ends everything but the log, in the order of dependencies. The gateway refuses new
+// requests. The turns end, and the subscribers get the end of their turns. Then the
 // connections close.
 func (s *station) end(ctx context.Context) {
 	s.ending.Store(true)
@@ -259,7 +259,7 @@ func openLog(ctx context.Context, c config.Config, logger *slog.Logger) (*eventl
 	return eventlog.New(store, eventlog.Options{}), nil
 }
 
-// endAgents ends agents that a gateway which was killed has left behind.
+// endAgents ends the agents that a killed gateway has left behind.
 func endAgents(stateDir string, logger *slog.Logger) {
 	n, err := procio.EndLeftovers(stateDir)
 	if err != nil {
@@ -270,8 +270,7 @@ func endAgents(stateDir string, logger *slog.Logger) {
 	}
 }
 
-// faultOfAccess tells what is wrong with the settings from what is wrong with a
-// file.
+// faultOfAccess sorts an error of package access: a fault of the settings or of a file.
 func faultOfAccess(err error) error {
 	if _, ok := errors.AsType[*os.PathError](err); ok {
 		return err

@@ -16,10 +16,10 @@ func isTerminal(stream any) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }
 
-// dim makes a line stand back.
+// dim prints a line in a weaker colour.
 func dim(line string) string { return "\x1b[2m" + line + "\x1b[0m" }
 
-// harmless takes out what would move a terminal's cursor or change its colours.
+// harmless removes characters that would move a terminal's cursor or change its colours.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

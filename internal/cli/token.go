@@ -12,7 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/config"
 )
 
-// tokenFile is where the minted token lies in the data directory.
+// tokenFile is the file of the minted token in the data directory.
 const tokenFile = "token"
 
 type tokenCommand struct {

@@ -14,7 +14,7 @@ func (versionCommand) Run(p *program) error {
 	return err
 }
 
-// version is what the Go tool knows of how the program was built.
+// version is the version that the Go tool has put into the program.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

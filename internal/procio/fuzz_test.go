@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// FuzzReadLine reads an agent's output, whatever it prints: lines that are too
-// long are skipped and said, half a line at the end comes with its error, and
-// nothing else is lost.
+// FuzzReadLine reads any output of an agent. ReadLine reports each line that is too long,
+// returns half a line at the end with its error, and loses nothing else.
 func FuzzReadLine(f *testing.F) {
 	for _, s := range []string{"", "\n", "a\nb", "a\r\nb\r", "\x00\xff\n\n", "0123456789012345678901234567890123456789\nshort\n"} {
 		f.Add([]byte(s))

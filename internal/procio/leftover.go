@@ -23,8 +23,8 @@ type noted struct {
 	Command string `json:"command"`
 }
 
-// leaveNote notes a process and returns the note's file, or "" when there is
-// none: a process that can't be noted still runs.
+// leaveNote notes a process and returns the note's file. If the note cannot be written, the
+// result is "", and the process runs all the same.
 func leaveNote(stateDir string, pid int, command string) string {
 	stat, ok := readStat(pid)
 	if stateDir == "" || !ok {
@@ -51,9 +51,9 @@ func eraseNote(file string) {
 	}
 }
 
-// EndLeftovers ends the process groups that are noted in a state directory,
-// and tells how many there were. It is for the start of a gateway that holds
-// the directory alone: whatever is noted was left by one that was killed.
+// EndLeftovers ends the process groups that are noted in a state directory, and returns
+// their number. A gateway calls EndLeftovers at its start, when it holds the directory
+// alone: then all notes come from a killed gateway.
 func EndLeftovers(stateDir string) (ended int, err error) {
 	files, globErr := filepath.Glob(filepath.Join(stateDir, noteDir, "*.json"))
 	errs := []error{globErr}
@@ -78,9 +78,9 @@ func EndLeftovers(stateDir string) (ended int, err error) {
 	return ended, errors.Join(errs...)
 }
 
-// alive reports whether the group still has members. A leader that started at
-// another time is somebody else with the same id; without a leader, the group
-// keeps its id from being used again.
+// alive reports whether the group still has members. A leader that started at another time
+// is another process with the same id. A group without a leader keeps its id, so no other
+// process can have the id.
 func (n noted) alive() bool {
 	if leader, ok := readStat(n.Pid); ok && leader.start != n.Start {
 		return false

@@ -21,10 +21,10 @@ func (e LineTooLongError) Error() string {
 	return fmt.Sprintf("a line of more than %d bytes was skipped", e.Max)
 }
 
-// ReadLine returns the next line of standard output without its end. After the
-// last it returns io.EOF; output that ends within a line is returned together
-// with io.ErrUnexpectedEOF. A line that is too long is skipped and reported as
-// a [LineTooLongError]; reading may go on.
+// ReadLine returns the next line of standard output without its end. After the last line
+// ReadLine returns io.EOF. Half a line at the end of the output comes together with
+// io.ErrUnexpectedEOF. ReadLine skips a line that is too long and returns a
+// [LineTooLongError]; the caller may read on.
 func (p *Process) ReadLine() ([]byte, error) {
 	var line []byte
 	long := false
@@ -79,8 +79,9 @@ func (p *Process) WriteLine(ctx context.Context, line []byte) error {
 	return err
 }
 
-// draining reads a pipe on which a deadline is set when its writer has exited:
-// what is in the pipe is read, and then it ends, whoever else still holds it.
+// draining reads a pipe to its end. The process sets a deadline on the pipe when its
+// program has exited. Then draining reads the rest of the pipe and ends, even if another
+// process still holds the pipe.
 type draining struct{ pipe *os.File }
 
 func (d draining) Read(b []byte) (int, error) {
@@ -104,7 +105,7 @@ const drainTime = 50 * time.Millisecond
 // tailBytes is how much of standard error is kept.
 const tailBytes = 8 << 10
 
-// tail keeps the end of what is written to standard error.
+// tail keeps the end of standard error.
 type tail struct {
 	mu  sync.Mutex
 	end []byte

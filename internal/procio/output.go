@@ -11,8 +11,8 @@ import (
 )
 
 // Output runs a short program to its end and returns its standard output, such as that of
-// `X --version`. An error ends with the last line of standard error. When ctx ends, the program is killed. A killed gateway takes the program
-// with it, where the system can do that.
+// `X --version`. An error ends with the last line of standard error. When ctx ends, Output
+// kills the program. On Linux the program also ends when the gateway is killed.
 func Output(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
 	// On Linux the signal comes when the thread ends that started the program.
 	runtime.LockOSThread()

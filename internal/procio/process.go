@@ -20,7 +20,7 @@ type Config struct {
 	Path string
 	Args []string
 	Dir  string
-	// Env is the whole environment; nil inherits ours.
+	// Env is the whole environment; nil is the environment of the gateway.
 	Env []string
 	// StateDir is where the running process is noted, or "".
 	StateDir string
@@ -84,8 +84,8 @@ func Start(cfg Config) (*Process, error) {
 	return p, nil
 }
 
-// pipes connects the three streams and returns the ends that are the child's.
-// They are made here because exec's own are closed with unread output in them.
+// pipes connects the three streams and returns the child's ends. Pipes of package exec would
+// be closed with unread output in them.
 func (p *Process) pipes() (theirs []*os.File, err error) {
 	var ends [3][2]*os.File
 	for i := range ends {
@@ -110,7 +110,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// wait ends what the leader has left of its group, and reaps it.
+// wait waits for the leader, ends the rest of the group, and reaps the leader.
 func (p *Process) wait() {
 	defer close(p.exited)
 	if !awaitExit(p.cmd.Process.Pid) {
@@ -121,8 +121,8 @@ func (p *Process) wait() {
 	_ = p.cmd.Wait() // its state is in ProcessState
 	p.reaped = true
 	p.reap.Unlock()
-	// Whoever left the group may hold the pipes for ever: what is in them is
-	// still read, but nobody waits for more.
+	// A process that has left the group may hold the pipes for ever. The deadline lets
+	// readers read the rest of the pipes, and not wait for more.
 	_ = p.stdout.SetReadDeadline(time.Now())
 	_ = p.stderr.SetReadDeadline(time.Now())
 	eraseNote(p.note)
@@ -143,8 +143,8 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 // Pid is the process id, which is also that of its group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Why says in half a sentence how the process ended and what it said last on
-// standard error. It waits for the end only as long as Close would.
+// Why says in half a sentence how the process ended, with the last line of standard error.
+// Why waits for the end only as long as Close would.
 func (p *Process) Why() string {
 	if !p.within(p.cfg.Grace) {
 		return "it still runs"
@@ -163,12 +163,12 @@ func (p *Process) Why() string {
 // Stderr returns the end of what the process wrote to standard error.
 func (p *Process) Stderr() string { return p.tail.String() }
 
-// lastWords is how long Close waits for the end of standard error, which a process of
-// another group may hold open.
+// lastWords is how long Close waits for the end of standard error. A process of another
+// group may hold standard error open.
 const lastWords = 100 * time.Millisecond
 
 // Close ends the process: end of input, then SIGTERM to the group, then SIGKILL,
-// each followed by a bounded wait. It is idempotent.
+// each followed by a bounded wait. Close is idempotent.
 func (p *Process) Close() error {
 	p.closing.Do(func() {
 		_ = p.stdin.Close() // unblocks a writer

@@ -56,8 +56,8 @@ func bootID() string {
 	return strings.TrimSpace(string(data))
 }
 
-// awaitExit waits until a child has exited and leaves it to be reaped: until
-// then nobody else can get its id, and its group can be signalled safely.
+// awaitExit waits until a child has exited, and does not reap the child. Until the child is
+// reaped, no other process gets its id, so a signal to its group is safe.
 func awaitExit(pid int) bool {
 	const (
 		byPid   = 1          // P_PID

@@ -15,8 +15,8 @@ import (
 // installTime is enough for a few hundred megabytes over a slow line.
 const installTime = 5 * time.Minute
 
-// Agent is a real agent, ready to be started by a test. Everything in it is
-// gone when the test is over; what the test starts it must end itself.
+// Agent is a real agent that a test can start. The end of the test removes all files of the
+// Agent. The test itself must end the processes that it starts.
 type Agent struct {
 	Kind
 	Room

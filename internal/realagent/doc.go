@@ -1,5 +1,5 @@
 // Package realagent gives Go tests real coding agents that run closed off. The
-// agents are pinned versions from npm, installed once into a folder outside the
+// agents are pinned versions from npm and PyPI, installed once into a folder outside the
 // project. Each has a home of its own, and a scripted model on loopback in place of
 // a provider. Tests use the package, and so do the programs that prepare or record
 // them.

@@ -11,8 +11,8 @@ import (
 // Key is the dummy API key of closed runs.
 const Key = "sk-test"
 
-// ClosedEnv returns the environment in which an agent sees nothing of the
-// user's: no settings, no keys, only the system's own commands.
+// ClosedEnv returns an environment without the user's settings and keys. Only the system's
+// own commands are on the PATH.
 func ClosedEnv(home, tmp string) map[string]string {
 	return map[string]string{
 		"HOME":   home,
@@ -21,7 +21,7 @@ func ClosedEnv(home, tmp string) map[string]string {
 		"LANG":   "C.UTF-8",
 		"TERM":   "dumb",
 		"SHELL":  "/bin/sh",
-		// Some agents ask npm for newer versions, or for their plug-ins: nobody answers.
+		// Some agents ask npm for newer versions or plug-ins. This address does not answer.
 		"npm_config_registry":      "http://127.0.0.1:9/",
 		"npm_config_fetch_retries": "0",
 	}

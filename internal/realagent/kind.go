@@ -8,10 +8,10 @@ type Kind struct {
 	// Name is the adapter, or the preset of an adapter, that drives the agent.
 	Name    string
 	Package Package
-	// Everywhere marks the agents that every run of the tests needs. The others
-	// are installed by those who ask for them.
+	// Everywhere marks the agents that every run of the tests needs. The installer leaves
+	// out the others unless it is asked for them.
 	Everywhere bool
-	// Vars is what the agent needs in its environment beside ClosedEnv.
+	// Vars are the variables that the agent needs beside ClosedEnv.
 	Vars func(Room) map[string]string
 	// Files are configuration files, by their path below the home.
 	Files func(Room) map[string]string
@@ -19,7 +19,7 @@ type Kind struct {
 	Options func(Room) map[string]any
 }
 
-// Room is what a closed agent is put into.
+// Room holds the places of a closed agent.
 type Room struct {
 	Home string // empty at first
 	Tmp  string // for sockets: a short path
@@ -71,6 +71,18 @@ func Kinds() []Kind {
 		{
 			Name: "pi", Vars: piEnv, Files: piFiles,
 			Package: Package{Name: "pi-acp", Version: "0.0.34", Command: "pi-acp", Lock: "pi"},
+		},
+		{
+			Name: "goose", Vars: gooseEnv, Options: readsFreely,
+			Package: Package{Name: "@aaif/goose-acp", Version: "1.50.0", Command: "goose", Lock: "goose"},
+		},
+		{
+			Name: "cline", Vars: clineEnv, Files: clineFiles, Options: readsFreely,
+			Package: Package{Name: "cline", Version: "3.0.65", Command: "cline", Lock: "cline"},
+		},
+		{
+			Name: "mistral-vibe", Vars: vibeEnv, Files: vibeFiles,
+			Package: Package{Name: "mistral-vibe", Version: "3.0.2", Command: "vibe-acp", Lock: "mistral-vibe", From: PyPI},
 		},
 		{Name: "openai", Options: openaiOptions}, // lives in the gateway
 	}

@@ -105,7 +105,7 @@ func geminiFiles(Room) map[string]string {
 	type object = map[string]any
 	return map[string]string{".gemini/settings.json": asJSON(object{
 		"security":  object{"auth": object{"selectedType": "gemini-api-key"}, "folderTrust": object{"enabled": false}},
-		"general":   object{"enableAutoUpdate": false, "maxAttempts": 2, "retryFetchErrors": false},
+		"general":   object{"enableAutoUpdate": false, "maxAttempts": 2, "retryFetchErrors": false, "sessionRetention": object{"enabled": false}},
 		"privacy":   object{"usageStatisticsEnabled": false},
 		"telemetry": object{"enabled": false},
 	})}
@@ -185,6 +185,52 @@ func piFiles(r Room) map[string]string {
 			"retry": object{"maxRetries": 1, "baseDelayMs": 100},
 		}),
 	}
+}
+
+func gooseEnv(r Room) map[string]string {
+	return map[string]string{
+		"GOOSE_PROVIDER": "openai", "GOOSE_MODEL": "scripted-1", "OPENAI_HOST": r.URL, "OPENAI_API_KEY": Key,
+		"GOOSE_DISABLE_KEYRING": "1", "GOOSE_TELEMETRY_ENABLED": "false",
+	}
+}
+
+// The key is of any provider; without it, Cline wants a login at its own.
+func clineEnv(Room) map[string]string {
+	return map[string]string{
+		"CLINE_API_KEY": Key, "CLINE_PROVIDER": "openai-compatible", "CLINE_NO_AUTO_UPDATE": "1", "CLINE_TELEMETRY_DISABLED": "1",
+	}
+}
+
+func clineFiles(r Room) map[string]string {
+	type object = map[string]any
+	return map[string]string{".cline/data/settings/providers.json": asJSON(object{
+		"version": 1, "lastUsedProvider": "openai-compatible", "modes": object{}, "providers": object{"openai-compatible": object{
+			"settings":  object{"provider": "openai-compatible", "apiKey": Key, "model": "scripted-1", "baseUrl": r.URL + "/v1"},
+			"updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual",
+		}},
+	})}
+}
+
+func vibeEnv(r Room) map[string]string {
+	return map[string]string{"VIBE_HOME": r.Home + "/.vibe", "SCRIPTED_API_KEY": Key}
+}
+
+func vibeFiles(r Room) map[string]string {
+	return map[string]string{".vibe/config.toml": fmt.Sprintf(`active_model = "scripted"
+enable_telemetry = false
+enable_update_checks = false
+enable_auto_update = false
+api_retry_max_elapsed_time = 1.0
+[[providers]]
+name = "scripted"
+api_base = %q
+api_key_env_var = "SCRIPTED_API_KEY"
+backend = "generic"
+[[models]]
+name = "scripted-1"
+provider = "scripted"
+alias = "scripted"
+`, r.URL+"/v1")}
 }
 
 func openaiOptions(r Room) map[string]any {

@@ -4,6 +4,7 @@ package realagent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,9 @@ const DirVariable = "TRIBUTARY_AGENTS_DIR"
 // Store is a folder of installed agents. Any number of processes may use it at
 // the same time.
 type Store struct {
-	Dir string
-	NPM string // npm's command; empty = npm from PATH
+	Dir    string
+	NPM    string // npm's command; empty = npm from PATH
+	Python string // Python's command; empty = one from PATH or pyenv that is new enough
 }
 
 // DefaultStore returns the store of this machine's user.
@@ -43,7 +45,7 @@ func (s Store) home(p Package) string {
 }
 
 func command(dir string, p Package) string {
-	return filepath.Join(dir, "node_modules", ".bin", p.Command)
+	return filepath.Join(dir, p.bin(), p.Command)
 }
 
 // Installed returns the path of the agent's command, if it is installed.
@@ -84,36 +86,26 @@ func (s Store) Install(ctx context.Context, p Package) (path string, err error) 
 
 // install fills a new folder, tries the agent, and renames the folder to home.
 func (s Store) install(ctx context.Context, p Package, home string) error {
-	npm := s.NPM
-	if npm == "" {
-		npm = "npm"
-	}
-	npm, err := exec.LookPath(npm)
-	if err != nil {
-		return fmt.Errorf("%s comes from npm, which is not in PATH: install Node.js 20 or later, or run the tests with -short", p)
+	fill := s.fillNPM
+	if p.From == PyPI {
+		fill = s.fillPyPI
 	}
 	fresh, err := os.MkdirTemp(filepath.Dir(home), ".installing-")
 	if err != nil {
 		return fmt.Errorf("the folder for agents cannot be written, set %s to another: %w", DirVariable, err)
 	}
 	defer os.RemoveAll(fresh)
-	wants, lock, err := p.manifest()
+	files, err := p.manifest()
 	if err != nil {
 		return fmt.Errorf("%s has no lock file: %w", p, err)
 	}
-	for name, text := range map[string][]byte{"package.json": wants, "package-lock.json": lock} {
-		if err := os.WriteFile(filepath.Join(fresh, name), text, 0o644); err != nil {
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(fresh, f.name), f.text, 0o644); err != nil {
 			return fmt.Errorf("the folder for agents cannot be written, set %s to another: %w", DirVariable, err)
 		}
 	}
-	// Not "npm ci": it refuses a lock that lacks a package for another platform, and
-	// not every registry has them all. npm installs the packages of the lock at the
-	// versions that the lock names.
-	get := exec.CommandContext(ctx, npm, "install", "--prefix", fresh, "--no-audit", "--no-fund",
-		"--ignore-scripts=false", "--loglevel=error")
-	get.Dir = fresh
-	if out, err := run(ctx, get); err != nil {
-		return fmt.Errorf("npm cannot install %s, so connect this machine to a registry or run the tests with -short: %w: %s", p, err, out)
+	if err := fill(ctx, p, fresh); err != nil {
+		return err
 	}
 	try := exec.CommandContext(ctx, command(fresh, p), "--version")
 	try.Dir = fresh
@@ -124,11 +116,33 @@ func (s Store) install(ctx context.Context, p Package, home string) error {
 		return fmt.Errorf("%s was installed but does not start on this machine: %w: %s", p, err, out)
 	}
 	_ = os.RemoveAll(filepath.Join(fresh, "home"))
+	if p.From == PyPI {
+		if err := moveScript(command(fresh, p), fresh, home); err != nil {
+			return fmt.Errorf("%s cannot be put into place: %w", p, err)
+		}
+	}
 	if err := os.RemoveAll(home); err != nil {
 		return fmt.Errorf("remove %s by hand, an earlier installation of %s is broken: %w", home, p, err)
 	}
 	if err := os.Rename(fresh, home); err != nil {
 		return fmt.Errorf("%s cannot be put into place: %w", p, err)
+	}
+	return nil
+}
+
+// fillNPM installs the packages of the lock.
+func (s Store) fillNPM(ctx context.Context, p Package, dir string) error {
+	npm, err := exec.LookPath(cmp.Or(s.NPM, "npm"))
+	if err != nil {
+		return fmt.Errorf("%s comes from npm, which is not in PATH: install Node.js 20 or later, or run the tests with -short", p)
+	}
+	// "npm ci" refuses a lock that lacks a package for another platform, and not every
+	// registry has all packages. "npm install" installs the versions that the lock names.
+	get := exec.CommandContext(ctx, npm, "install", "--prefix", dir, "--no-audit", "--no-fund",
+		"--ignore-scripts=false", "--loglevel=error")
+	get.Dir = dir
+	if out, err := run(ctx, get); err != nil {
+		return fmt.Errorf("npm cannot install %s, so connect this machine to a registry or run the tests with -short: %w: %s", p, err, out)
 	}
 	return nil
 }

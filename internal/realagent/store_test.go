@@ -113,3 +113,66 @@ func TestInstallStopsWithItsContext(t *testing.T) {
 		t.Error("Install came to an end without an error")
 	}
 }
+
+var wheel = realagent.Package{Name: "agent", Version: "1.2.3", Command: "agent", Lock: "mistral-vibe", From: realagent.PyPI}
+
+// fakePython returns a Python whose virtual environments get a pip that does what the
+// body says; $dir is the environment.
+func fakePython(t *testing.T, version int, body string) string {
+	t.Helper()
+	python := filepath.Join(t.TempDir(), "python")
+	script := fmt.Sprintf(`#!/bin/sh
+[ "$1" = -c ] && exit %d
+mkdir -p "$3/bin"
+printf '#!/bin/sh\ndir=%%s\n%%s\n' "$3" '%s' > "$3/bin/python"
+chmod +x "$3/bin/python"
+`, version, body)
+	if err := os.WriteFile(python, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return python
+}
+
+const goodPip = `printf "#!/bin/sh\necho 1.2.3 # $dir $*\n" > "$dir/bin/agent"; chmod +x "$dir/bin/agent"`
+
+func TestAPythonAgentIsInstalledByItsDigests(t *testing.T) {
+	t.Parallel()
+	store := realagent.Store{Dir: filepath.Join(t.TempDir(), "agents"), Python: fakePython(t, 0, goodPip)}
+	path, err := store.Install(t.Context(), wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	venv := filepath.Dir(filepath.Dir(path))
+	if !strings.Contains(string(text), venv+" -m pip install") || strings.Contains(string(text), ".installing-") {
+		t.Errorf("the script does not name its own environment %s: %s", venv, text)
+	}
+	for _, want := range []string{"--require-hashes", "--no-deps", "--only-binary :all:", "-r requirements.txt"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("pip ran without %s: %s", want, text)
+		}
+	}
+}
+
+func TestAPythonAgentIsNotInstalled(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ python, want string }{
+		"an old Python": {fakePython(t, 1, goodPip), "install Python 3.12 or later"},
+		"no Python":     {filepath.Join(t.TempDir(), "python"), "install Python 3.12 or later"},
+		"pip fails":     {fakePython(t, 0, "echo no such digest >&2; exit 1"), "no such digest"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := realagent.Store{Dir: t.TempDir(), Python: tc.python}
+			if _, err := store.Install(t.Context(), wheel); err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v; want an error with %q", err, tc.want)
+			}
+			if _, ok := store.Installed(wheel); ok {
+				t.Error("a failed installation looks like a good one")
+			}
+		})
+	}
+}

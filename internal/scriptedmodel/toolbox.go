@@ -5,13 +5,16 @@ import "strings"
 // Agents name the same few tools differently; scripts know five kinds.
 
 func (c Conversation) shell(command string) Call {
-	t, ok := c.tool("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command", "local_shell", "Shell")
+	t, ok := c.tool("Bash", "bash", "exec_command", "shell_command", "shell", "run_shell_command", "local_shell", "Shell", "run_commands")
 	if !ok {
 		return Call{Name: "bash", Input: map[string]any{"command": command}}
 	}
-	key := t.property("command", "cmd")
+	key := t.property("command", "cmd", "commands")
 	input := map[string]any{key: command}
-	if t.Properties[key] == "array" {
+	switch {
+	case key == "commands":
+		input[key] = []string{command}
+	case t.Properties[key] == "array":
 		input[key] = []string{"sh", "-c", command}
 	}
 	if _, ok := t.Properties["description"]; ok {
@@ -32,9 +35,12 @@ func (c Conversation) escalate(command string) Call {
 }
 
 func (c Conversation) read(path string) Call {
-	t, ok := c.tool("Read", "read", "read_file", "read_text_file", "view", "ReadFile")
+	t, ok := c.tool("Read", "read", "read_file", "read_text_file", "view", "ReadFile", "read_files")
 	if !ok {
 		return c.shell("cat " + path)
+	}
+	if _, list := t.Properties["files"]; list {
+		return Call{Name: t.Name, Input: map[string]any{"files": []any{map[string]any{"path": path}}}}
 	}
 	key := t.property("file_path", "filePath", "absolute_path", "path")
 	return Call{Name: t.Name, Input: map[string]any{key: path}}
