@@ -65,6 +65,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) conformance-agentops
 	@$(MAKE) conformance-claude
 	@$(MAKE) conformance-codex
+	@$(MAKE) conformance-langgraph
 	@$(MAKE) cuts
 	@$(MAKE) endurance-quick
 	@echo "All is well."
@@ -130,6 +131,10 @@ conformance: binary conformance/node_modules/.package-lock.json ## The real AI S
 .PHONY: conformance-agentops
 conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops
 	cd conformance && node run.mjs --agent agentops && node convert.mjs --from agentops
+
+.PHONY: conformance-langgraph
+conformance-langgraph: binary conformance/node_modules/.package-lock.json ## The recordings of LangGraph, read by the real clients
+	cd conformance && node convert.mjs --from langgraph --bare
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
