@@ -193,7 +193,7 @@ func (d *Decoder) end(reason, failure string) {
 	d.turn, d.over = nil, true
 }
 
-// again begins anew after an end, in a recording of several turns.
+// again lets another turn begin after an end, in a recording of several turns.
 func (d *Decoder) again() {
 	if d.over && !d.live {
 		d.over = false

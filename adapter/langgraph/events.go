@@ -107,7 +107,7 @@ func (d *Decoder) foreignEvent(kind, participant string, data raw) {
 }
 
 // chain takes what a graph or a node does. Only the graph itself says that it was
-// interrupted. What a node was given is the history of what the node returns.
+// interrupted. The input of a node is the history of its output.
 func (d *Decoder) chain(e event, moment string) error {
 	root := e.Run == d.events.root
 	switch {

@@ -19,7 +19,7 @@ type interrupt struct {
 	Value raw    `json:"value"`
 }
 
-// static is the id of a pause before or after a node. It has no value and no answer.
+// static is the id of a pause before or after a node. Such a pause has no value and no answer.
 const static = "static"
 
 // ask is an interrupt that a person answers: one answer for each of its items.

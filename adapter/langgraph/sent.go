@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// order is the body of what a server is told.
+// order is the body of a request to a server, or of a note.
 type order struct {
 	Input   raw      `json:"input"`
 	Command raw      `json:"command"`

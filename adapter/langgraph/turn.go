@@ -32,7 +32,7 @@ type turn struct {
 	finish    string
 	asks      []*ask
 
-	// What an earlier process put on record, see reattach.go.
+	// The records of an earlier process, see reattach.go.
 	skip     string
 	begun    []string
 	finished map[string]bool
