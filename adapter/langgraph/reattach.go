@@ -58,11 +58,14 @@ func (d *Decoder) reattached(left leftTurn) {
 	}
 	t.skip, t.begun, d.run, d.ended = "", nil, left.Run, true
 	t.remember(d.messages(left.State.Values))
-	found := left.State.interrupts()
-	if found == nil {
-		found = []interrupt{}
+	switch found := left.State.interrupts(); {
+	case found != nil:
+		d.interrupted(found)
+	case len(left.State.Next) > 0:
+		d.interrupted([]interrupt{})
+	default:
+		d.end("failed", "The graph does not wait any more: it was answered on the server while the gateway was away.")
 	}
-	d.interrupted(found)
 }
 
 // Reattach implements remote.Reattacher. The last run is read again from its beginning, and
@@ -88,17 +91,17 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	if p.Config().Resume == "" {
 		return nil, errors.New("the gateway was restarted before the run had begun: send the prompt again")
 	}
-	if note.Run == "" {
-		run, err := p.newest(ctx, by)
-		if err != nil {
-			return nil, err
-		}
-		note.Run = run
+	newest, err := p.newest(ctx, by)
+	switch {
+	case err != nil && note.Run == "":
+		return nil, err
+	case err == nil && newest != note.Run: // of which nothing is on record
+		note.Run, note.Name, note.Parts = newest, "", nil
 	}
 	var run struct {
 		Status string `json:"status"`
 	}
-	err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs", note.Run), By: by}, &run)
+	err = p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs", note.Run), By: by}, &run)
 	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status == http.StatusNotFound {
 		return nil, lostRun(note.Run)
 	}

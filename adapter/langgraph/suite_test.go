@@ -1,6 +1,7 @@
 package langgraph_test
 
 import (
+	"context"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -109,6 +110,20 @@ func TestAStopWhileAPersonIsAskedEndsTheTurn(t *testing.T) {
 	s.await(r, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindQuestion })
 	stop()
 	if got := lines(s.end(r, done)); !strings.HasPrefix(got[len(got)-1], "canceled") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAGraphThatWasAnsweredElsewhereIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	s := on(t, f.URL, "agent")
+	s.host.OnAsk = waitForEver
+	ctx, leave := context.WithCancelCause(t.Context())
+	r, done := s.begin(ctx, "question")
+	s.await(r, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindQuestion })
+	got := lines(s.end(s.restart(r, done, leave))) // the state of the fake has no interrupt
+	if last := got[len(got)-1]; last != "failed failed The graph does not wait any more: it was answered on the server while the gateway was away." {
 		t.Errorf("%q", got)
 	}
 }
