@@ -58,12 +58,14 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) vet
 	@$(MAKE) lint
 	@$(MAKE) agents
+	@$(MAKE) langgraph
 	@$(MAKE) test-go
 	@$(MAKE) binary
 	@$(MAKE) conformance
 	@$(MAKE) conformance-agentops
 	@$(MAKE) conformance-claude
 	@$(MAKE) conformance-codex
+	@$(MAKE) conformance-langgraph
 	@$(MAKE) cuts
 	@$(MAKE) endurance-quick
 	@echo "All is well."
@@ -83,6 +85,19 @@ ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own prom
 .PHONY: agents
 agents: need-go need-node ## Install the real agents that make test runs, outside the project
 	$(GO) run ./internal/realagent/install
+
+conformance/langgraph/node_modules/.package-lock.json: conformance/langgraph/package-lock.json | need-node
+	npm --prefix conformance/langgraph ci --no-audit --no-fund
+	@touch $@
+
+conformance/langgraph/python/venv/installed: conformance/langgraph/python/requirements.txt
+	python3 -m venv conformance/langgraph/python/venv
+	conformance/langgraph/python/venv/bin/pip install -q --require-hashes -r $<
+	@touch $@
+
+.PHONY: langgraph
+langgraph: conformance/langgraph/node_modules/.package-lock.json ## Install the LangGraph servers of the tests of adapter/langgraph (300 MB); Python's only where there is a python3
+	@if command -v python3 >/dev/null; then $(MAKE) conformance/langgraph/python/venv/installed; else echo "There is no python3: LangGraph's Python server is not tested."; fi
 
 .PHONY: agents-all
 agents-all: need-go need-node ## Install all real agents (three gigabytes)
@@ -116,6 +131,10 @@ conformance: binary conformance/node_modules/.package-lock.json ## The real AI S
 .PHONY: conformance-agentops
 conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops
 	cd conformance && node run.mjs --agent agentops && node convert.mjs --from agentops
+
+.PHONY: conformance-langgraph
+conformance-langgraph: binary conformance/node_modules/.package-lock.json ## The recordings of LangGraph, read by the real clients
+	cd conformance && node convert.mjs --from langgraph --bare
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings

@@ -198,8 +198,11 @@ func (s shared) Close() error { return nil }
 func (s shared) Prompt(_ context.Context, p agent.Prompt, b *trace.Builder) error {
 	if p.Text() == "begin" {
 		theirs := s.host.Begin(agent.TurnInfo{Prompt: &trace.Prompt{By: "bob", Message: trace.UserMessage{ID: "there-1", Parts: p.Message.Parts}}})
+		theirs.Message("j", "before")
 		theirs.StepStart(trace.Step{NativeID: "native-1"})
 		theirs.Message("k", "theirs")
+		theirs.ToolResult(trace.ToolResult{ToolCallID: "call", Status: trace.ToolCompleted})
+		theirs.ThoughtDelta("t", "hm")
 	}
 	if p.Text() == "name" {
 		b.StepStart(trace.Step{NativeID: "native-1"})
@@ -262,6 +265,8 @@ func TestAnAgentIsToldItsOwnNames(t *testing.T) {
 		defer second.close()
 		if left := <-far.left; !slices.Equal(left.Native, []string{"native-1"}) {
 			t.Errorf("the agent is told %q", left.Native)
+		} else if !slices.Equal(left.Parts, []string{"text-2", "thought-3"}) || !slices.Equal(left.Done, []string{"call"}) {
+			t.Errorf("the agent is told of the parts %q and the calls %q", left.Parts, left.Done)
 		}
 	})
 }

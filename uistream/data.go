@@ -40,6 +40,7 @@ func (t *Translator) status(p trace.Status) {
 }
 
 func (t *Translator) data(p trace.Data) {
+	t.speaks(p)
 	t.beside(Data{Name: dataName(p.Name), ID: p.ID, Value: Opaque(p.Value), Transient: p.Transient})
 }
 

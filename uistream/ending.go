@@ -107,7 +107,7 @@ func (t *Translator) finish(reason string, meta json.RawMessage) Chunk {
 	if !t.can.finishReason {
 		reason = ""
 	}
-	return Finish{Reason: reason, Metadata: meta}
+	return Finish{Reason: reason, Metadata: t.withParticipants(meta)}
 }
 
 func outcome(p trace.Stop) json.RawMessage {

@@ -39,6 +39,8 @@ type Translator struct {
 	held       []trace.Record  // what came meanwhile
 	sources    int
 	letter     letter
+
+	participants []string // of the message, for its metadata
 }
 
 // NewTranslator returns a Translator for one turn.

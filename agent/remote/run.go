@@ -1,11 +1,14 @@
 package remote
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +26,9 @@ const (
 	patience = 8
 	forever  = 1000 * time.Hour
 )
+
+// lastEvent is the header of a call that goes on with a stream.
+const lastEvent = "Last-Event-ID"
 
 // run is the connection of one turn: its streams, one after another.
 type run struct {
@@ -146,15 +152,18 @@ func (s *Session) open(r *run, c Call) error {
 	if err := s.Received(heard(Opened, End{})); err != nil {
 		s.cfg.Logger.Debug(err.Error())
 	}
-	s.Go(func(context.Context) { s.follow(r, stream) }) //nolint:contextcheck // the stream ends with the turn
+	last := &mark{}
+	if c.Header[lastEvent] != "" {
+		last.join()
+	}
+	s.Go(func(context.Context) { s.follow(r, stream, last) }) //nolint:contextcheck // the stream ends with the turn
 	return nil
 }
 
 // follow reads a stream to the end of its run.
-func (s *Session) follow(r *run, stream Stream) {
-	var last string
+func (s *Session) follow(r *run, stream Stream, last *mark) {
 	for stream != nil {
-		err := s.hear(r, stream, &last)
+		err := s.hear(r, stream, last)
 		if r.life.Err() != nil {
 			return
 		}
@@ -168,7 +177,8 @@ func (s *Session) follow(r *run, stream Stream) {
 		if r.b.Over() {
 			return
 		}
-		if stream, err = s.goOn(r, Break{LastID: last, Err: err}); err != nil && r.life.Err() == nil {
+		last.join()
+		if stream, err = s.goOn(r, Break{LastID: last.id, Err: err}); err != nil && r.life.Err() == nil {
 			r.lose(s.sentence(err))
 		}
 	}
@@ -199,8 +209,49 @@ func temporary(err error) bool {
 	return ok && (failed.Status == 0 || failed.Status == http.StatusTooManyRequests || failed.Status/100 == 5)
 }
 
+// mark is the place that the streams of a run have reached: the newest id, and the events
+// with that id. Some servers give one id to several events.
+type mark struct {
+	id     string
+	data   [][]byte
+	joined bool            // the stream goes on with a run
+	seen   map[uint64]bool // the events of such a stream
+}
+
+// most bounds the events of a mark.
+const most = 64
+
+// join makes the mark ready for a stream that goes on with the run. A server may send events
+// again: those of the newest id, and those that come while the server reads the old ones.
+func (m *mark) join() { m.joined, m.seen = true, map[uint64]bool{} }
+
+// take moves the mark to an event. It reports true if the event has come before.
+func (m *mark) take(e Event) (again bool) {
+	if e.ID == "" {
+		return false
+	}
+	if m.joined {
+		key := maphash.Bytes(seed, append([]byte(e.ID+"\x00"), e.Data...))
+		again = m.seen[key] || e.ID == m.id && slices.ContainsFunc(m.data, func(data []byte) bool { return bytes.Equal(data, e.Data) })
+		m.seen[key] = true
+	}
+	if again {
+		return true
+	}
+	if e.ID != m.id {
+		m.id, m.data = e.ID, nil
+	}
+	if len(m.data) < most {
+		m.data = append(m.data, e.Data)
+	}
+	return false
+}
+
+//nolint:gochecknoglobals // never written
+var seed = maphash.MakeSeed()
+
 // hear hands the events of one stream to the Decoder. It returns why the stream broke off.
-func (s *Session) hear(r *run, stream Stream, last *string) error {
+func (s *Session) hear(r *run, stream Stream, last *mark) error {
 	defer stream.Close()
 	defer context.AfterFunc(r.life, stream.Close)()
 	var silent atomic.Bool
@@ -221,8 +272,8 @@ func (s *Session) hear(r *run, stream Stream, last *string) error {
 		case err != nil:
 			return err
 		}
-		if e.ID != "" {
-			*last = e.ID
+		if last.take(e) {
+			continue
 		}
 		if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
 			s.cfg.Logger.Warn(err.Error())

@@ -65,7 +65,8 @@ func TestARunIsARequestAndItsAnswerIsTheTurn(t *testing.T) {
 		"hello":  {"You said: hello", "done", ""},
 		"lines":  {"by line", "done", ""},
 		"cut":    {"one two", "done", ""},
-		"far":    {"one two", "done", ""}, // the server is away for two requests
+		"again":  {"one and two", "done", ""}, // the server repeats the last event
+		"far":    {"one two", "done", ""},     // the server is away for two requests
 		"lost":   {"one", trace.ReasonLost, "The toy did not go on: the stream has no place to go on from"},
 		"refuse": {"", "refused", "The toy did not take the prompt: not today"},
 	} {

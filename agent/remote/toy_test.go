@@ -197,8 +197,8 @@ func (s *server) run(w http.ResponseWriter, r *http.Request) {
 	case "page":
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<html>"))
-	case "cut", "lost", "far":
-		say(w, map[string]string{"cut": "1", "far": "2"}[o.Prompt], event{Say: "one "})
+	case "cut", "lost", "far", "again":
+		say(w, map[string]string{"cut": "1", "far": "2", "again": "3"}[o.Prompt], event{Say: "one "})
 		panic(http.ErrAbortHandler)
 	case "slow", "leave":
 		s.mu.Lock()
@@ -229,6 +229,9 @@ func (s *server) join(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Header.Get("Last-Event-ID") == "2" && n < 3:
 		http.Error(w, "restarting", http.StatusBadGateway)
+	case r.Header.Get("Last-Event-ID") == "3":
+		say(w, "3", event{Say: "one "}, event{Say: "and "}) // the event of that id again, and another one
+		say(w, "4", event{Say: "two"}, event{End: "done"})
 	default:
 		say(w, "", event{Say: "two"}, event{End: "done"})
 	}

@@ -2,12 +2,12 @@
 import fs from 'node:fs';
 import { isTool } from './message.mjs';
 
-/** The expectations of a recording, one a turn. */
-export const expectations = file => fs.readFileSync(file, 'utf8').split('\n').filter(Boolean)
+/** The expectations of a recording, one a turn. Server-sent events as an agent sent them hold none. */
+export const expectations = file => file.endsWith('.sse') ? [] : fs.readFileSync(file, 'utf8').split('\n').filter(Boolean)
   .map(l => JSON.parse(l)).filter(l => l.dir === 'meta' && l.expect).map(l => l.expect);
 
 // Some recordings say it in an agent's words, others in those of a client.
-const ENDINGS = { completed: 'finish', stop: 'finish', failed: 'error', error: 'error', canceled: 'abort', abort: 'abort' };
+const ENDINGS = { completed: 'finish', stop: 'finish', failed: 'error', error: 'error', canceled: 'abort', abort: 'abort', 'idle-timeout': 'error' };
 const STATES = { completed: 'output-available', failed: 'output-error', canceled: 'output-error', denied: 'output-denied' };
 const inWords = status => STATES[status] ?? status;
 const state = (status, profile) => (profile === 5 && inWords(status) === 'output-denied' ? 'output-error' : inWords(status)); // 5 knows no denial
@@ -55,8 +55,9 @@ export function differences(wants, { turns, errors }, profile) {
     say('the ending', got.ending, ENDINGS[want.outcome]);
     if (want.errorText !== undefined) say('the error', got.errorText, want.errorText);
     say('the reasoning', got.reasoning, (want.reasoning ?? []).join(''));
-    const rest = without(got.text, want.text ?? []), asks = asksIn(parts);
-    if (!rest) out.push(`turn ${i + 1}: the text is ${show(got.text)}, want in this order ${show(want.text)}`);
+    const text = want.text ?? want.speakers?.map(s => s.text) ?? [];
+    const rest = without(got.text, text), asks = asksIn(parts);
+    if (!rest) out.push(`turn ${i + 1}: the text is ${show(got.text)}, want in this order ${show(text)}`);
     else if (rest.length > asks) out.push(`turn ${i + 1}: ${show(rest)} is said too, and a person is asked ${asks} times`);
     const told = Object.keys(want.subagents ?? {}); // a call is shown again in the turn of its report
     const tools = parts.filter(p => isTool(p) && !isAsk(p) && !told.includes(p.toolCallId)).map(p => [p.toolCallId, p.state]);

@@ -11,6 +11,7 @@ import (
 	commandline "github.com/tributary-dev/tributary/adapter/command"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/adapter/echo"
+	"github.com/tributary-dev/tributary/adapter/langgraph"
 	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/adapter/opencode"
 	"github.com/tributary-dev/tributary/adapter/runner"
@@ -23,7 +24,7 @@ import (
 func builtIn() catalog {
 	return catalog{
 		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
-		openai.Adapter("openai"), opencodeAdapter(), runnerAdapter(),
+		langgraph.Adapter(), langgraph.BackendAdapter(), openai.Adapter("openai"), opencodeAdapter(), runnerAdapter(),
 	}
 }
 

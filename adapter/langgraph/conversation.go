@@ -1,0 +1,126 @@
+package langgraph
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// talk is what the Decoder knows of a conversation of several participants, in the events
+// of Conversaition: those of its graph, or those of its server.
+type talk struct {
+	begun    bool
+	speeches int
+	speaking map[string]string // the ids of speeches, by participant
+	last     []byte            // the newest frame
+	copies   int               // how often it has come
+	factor   int               // how often every frame comes
+}
+
+// utterance is the data of an event.
+type utterance struct {
+	Participant string         `json:"participant"`
+	Next        string         `json:"next_speaker"`
+	Delta       trace.JSONText `json:"textDelta"`
+	Content     trace.JSONText `json:"content"`
+	Full        trace.JSONText `json:"full_content"`
+	Model       string         `json:"model"`
+	Error       string         `json:"error"`
+	Message     string         `json:"message"`
+	EventType   string         `json:"eventType"`
+	Data        raw            `json:"data"`
+}
+
+// conversation takes an event {type, data}. The server of Conversaition sends each event
+// once for every conversation that its process has had.
+func (d *Decoder) conversation(kind string, data raw) error {
+	kind = strings.ReplaceAll(kind, "_", "-")
+	begins := kind == "conversation-start"
+	if begins && !d.talk.begun {
+		d.again()
+	}
+	t := d.begin()
+	if t == nil {
+		return nil
+	}
+	if d.talk.repeats(kind, data) {
+		return nil
+	}
+	d.talk.begun = d.talk.begun || begins
+	var u utterance
+	read(data, &u)
+	switch kind {
+	case "speaker-scheduled", "speaker-change":
+		t.b.Emit(trace.Data{Name: "speaker", Value: agentkit.Encode(map[string]string{"participant": cmp.Or(u.Next, u.Participant)}), Transient: true})
+	case "text-start", "ai-response-start":
+		d.utter(u.Participant, true)
+	case "text-delta", "ai-response-stream":
+		d.utterance(u, cmp.Or(u.Delta, u.Content))
+	case "text-done", "ai-response-complete":
+		s := d.utter(u.Participant, false)
+		t.whole(s, message{content: []block{{kind: words, text: string(u.Content)}}})
+		t.end(s)
+		delete(d.talk.speaking, u.Participant)
+	case "user-message", "human-message-added":
+		t.person(message{id: fmt.Sprintf("user-%d", len(t.known)+1), name: u.Participant, content: []block{{kind: words, text: string(u.Content)}}}, place{})
+	case "ai-response-error", "error":
+		t.b.Emit(trace.Notice("speaker_failed", cmp.Or(u.Participant+": ", "")+cmp.Or(u.Error, u.Message, "the answer failed")))
+		if s := t.speeches[d.talk.speaking[u.Participant]]; s != nil {
+			t.end(s)
+		}
+		delete(d.talk.speaking, u.Participant)
+	case "conversation-end":
+		d.end("", "")
+	case "conversation-start", "conversation-status", "turn-complete", "thinking-start", "ai-thinking-start":
+		t.b.Emit(trace.Data{Name: strings.TrimPrefix(kind, "ai-"), Value: trace.Opaque(data), Transient: true})
+	case "conversation-event":
+		d.foreignEvent(cmp.Or(u.EventType, "unknown"), u.Participant, u.Data)
+	default:
+		d.foreignEvent(cmp.Or(kind, "unknown"), u.Participant, data)
+	}
+	return nil
+}
+
+// repeats reports whether a frame is a copy of the one before. The events that cannot come
+// twice in a row tell how many copies there are.
+func (k *talk) repeats(kind string, data raw) bool {
+	frame := append([]byte(kind), data...)
+	if !bytes.Equal(frame, k.last) {
+		k.last, k.copies = frame, 1
+		return false
+	}
+	k.copies++
+	if single := strings.HasSuffix(kind, "-start") || strings.HasSuffix(kind, "-scheduled") || kind == "speaker-change"; single {
+		k.factor = max(k.factor, k.copies)
+	}
+	return k.factor > 1 && (k.copies-1)%k.factor != 0
+}
+
+// utter returns the speech of a participant, or begins one.
+func (d *Decoder) utter(who string, anew bool) *speech {
+	k := &d.talk
+	if k.speaking == nil {
+		k.speaking = map[string]string{}
+	}
+	if k.speaking[who] == "" || anew {
+		if s := d.turn.speeches[k.speaking[who]]; s != nil {
+			d.turn.end(s)
+		}
+		k.speeches++
+		k.speaking[who] = fmt.Sprintf("speech-%d", k.speeches)
+	}
+	return d.turn.speech(k.speaking[who], who, place{node: who})
+}
+
+func (d *Decoder) utterance(u utterance, delta trace.JSONText) {
+	s := d.utter(u.Participant, false)
+	if u.Full != "" {
+		d.turn.whole(s, message{content: []block{{kind: words, text: string(u.Full)}}})
+		return
+	}
+	d.turn.add(s, block{kind: words, text: string(delta)})
+}

@@ -1,0 +1,225 @@
+package langgraph_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// cutting is a proxy that breaks streams off.
+type cutting struct {
+	after atomic.Int64 // so many bytes of a stream; 0 breaks nothing off
+	joins atomic.Int64
+}
+
+func newCutting(t *testing.T, to string) (*cutting, string) {
+	t.Helper()
+	target, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cutting{}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		FlushInterval: -1,
+		ModifyResponse: func(res *http.Response) error {
+			if n := c.after.Load(); n > 0 && strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+				if res.Request.Method == http.MethodGet {
+					c.joins.Add(1)
+				}
+				res.Body = &breaking{ReadCloser: res.Body, left: n}
+			}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	srv := httptest.NewServer(proxy)
+	t.Cleanup(srv.Close)
+	return c, srv.URL
+}
+
+// breaking is a body that breaks off.
+type breaking struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *breaking) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// testCuts breaks streams off at random places: nothing is lost and nothing comes twice.
+func testCuts(t *testing.T, server string) {
+	c, url := newCutting(t, server)
+	want := []string{strings.Join(wordsTo(40), " "), "completed stop"}
+	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // cuts that can be repeated
+	for range 6 {
+		c.after.Store(0)
+		s := on(t, url, "agent")
+		c.after.Store(3000 + r.Int64N(9000))
+		if got := s.says("slow"); !slices.Equal(got, want) {
+			t.Errorf("with cuts after %d bytes: %q", c.after.Load(), got)
+		}
+	}
+	if c.joins.Load() < 6 {
+		t.Errorf("the runs were joined %d times", c.joins.Load())
+	}
+}
+
+// testRestarts leaves turns at random moments, and takes each up in a new session: nothing
+// is lost and nothing comes twice.
+func testRestarts(t *testing.T, server string) {
+	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("LANGGRAPH_RESTARTS"), "12"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // moments that can be repeated
+	want := map[string][]string{}
+	kinds := [][2]string{{"agent", "slow"}, {"agent", "weather"}, {"duo", "go"}, {"atonce", "go"}, {"nested", "weather"}, {"agent", "parallel"}, {"agent", "think"}}
+	for round := range rounds {
+		graph, prompt := kinds[round%len(kinds)][0], kinds[round%len(kinds)][1]
+		s := on(t, server, graph)
+		if want[graph+prompt] == nil {
+			want[graph+prompt] = sorted(s.says(prompt))
+			s = on(t, server, graph)
+		}
+		ctx, leave := context.WithCancelCause(t.Context())
+		rec, done := s.begin(ctx, prompt)
+		at := r.IntN(30)
+		for len(rec.Events()) < at && !rec.Over() {
+			time.Sleep(time.Millisecond)
+		}
+		for s.host.Token() == "" {
+			time.Sleep(time.Millisecond)
+		}
+		again, ended := s.restart(rec, done, leave)
+		if got := sorted(lines(s.end(again, ended))); !slices.Equal(got, want[graph+prompt]) {
+			t.Errorf("round %d, %s %s, left after %d records:\n%q\nand without a restart\n%q", round, graph, prompt, at, got, want[graph+prompt])
+		}
+	}
+}
+
+func sorted(all []string) []string { slices.Sort(all); return all }
+
+// testWaits leaves a turn that waits for a person.
+func testWaits(t *testing.T, server string) {
+	for graph, prompt := range map[string]string{"approval": "mail", "two": "go", "paused": "weather"} {
+		s := on(t, server, graph)
+		s.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+			<-ctx.Done()
+			return trace.PermissionResponse{Outcome: trace.Canceled}
+		}
+		s.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
+			<-ctx.Done()
+			return trace.Answer{Outcome: trace.Canceled}
+		}
+		ctx, leave := context.WithCancelCause(t.Context())
+		r, done := s.begin(ctx, prompt)
+		left := 1
+		if graph == "two" {
+			left = 2
+		}
+		s.await(r, func(e trace.Event) bool {
+			if k := e.Payload.Kind(); k == trace.KindPermissionRequest || k == trace.KindQuestion {
+				left--
+			}
+			return left == 0
+		})
+		again, ended := s.restart(r, done, leave)
+		got := lines(s.end(again, ended))
+		want := map[string]string{"approval": "That was it.", "two": `left "yes", right "yes"`, "paused": "It is 21 degrees."}[graph]
+		if len(got) < 2 || got[len(got)-2] != want || got[len(got)-1] != "completed stop" {
+			t.Errorf("%s: %q", graph, got)
+		}
+	}
+}
+
+// restart ends the session as a gateway does that stops, and takes the turn up again.
+func (s *stage) restart(r *agenttest.Recorder, done chan error, leave context.CancelCauseFunc) (*agenttest.Recorder, chan error) {
+	s.Helper()
+	if err := r.Abandon(); err != nil {
+		s.Fatal(err)
+	}
+	leave(agent.ErrLeft)
+	if err := <-done; err != nil {
+		s.Fatal(err)
+	}
+	token := s.host.Token()
+	if err := s.session.Close(); err != nil {
+		s.Fatal(err)
+	}
+	s.host = agenttest.NewHost()
+	s.host.AskSuffix = "-x"
+	s.host.OnPermit = approve(trace.AllowOnce, "")
+	s.host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
+		return trace.Answer{Outcome: trace.Selected, Values: []string{first(q, "yes")}, By: "ann"}
+	}
+	again, ended := s.host.Reopen(r.Turn(), r.Events()), make(chan error, 1)
+	s.open(agent.Config{SessionID: "s", Resume: token})
+	left := leftOf(again, r.Events())
+	session := s.session
+	go func() { ended <- s.rt.Reattach(s.Context(), session, left) }()
+	return again, ended
+}
+
+func first(q trace.Question, otherwise string) string {
+	if len(q.Choices) > 0 {
+		return q.Choices[0].Label
+	}
+	return otherwise
+}
+
+func wordsTo(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("w%d", i))
+	}
+	return all
+}
+
+// leftOf is what a session of the gateway tells of a turn that it finds open.
+func leftOf(r *agenttest.Recorder, events []trace.Event) agent.Left {
+	left := agent.Left{Builder: r.Builder}
+	for _, e := range events {
+		switch p := e.Payload.(type) {
+		case trace.Prompt:
+			left.Prompt = &p
+		case trace.Step:
+			if p.NativeID != "" {
+				left.Native, left.Parts = append(left.Native, p.NativeID), nil
+			}
+		case trace.MessageStart:
+			left.Parts = append(left.Parts, p.Part)
+		case trace.ThoughtStart:
+			left.Parts = append(left.Parts, p.Part)
+		case trace.ToolResult:
+			left.Done = append(left.Done, p.ToolCallID)
+		case trace.PermissionRequest:
+			left.Waiting = append(left.Waiting, p.RequestID)
+		case trace.Question:
+			left.Waiting = append(left.Waiting, p.QuestionID)
+		}
+	}
+	return left
+}

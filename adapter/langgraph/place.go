@@ -1,0 +1,83 @@
+package langgraph
+
+import (
+	"slices"
+	"strings"
+)
+
+// place is where in the graph something happens, and whose speech it is.
+type place struct {
+	node, namespace string
+	tags            []string
+	participant     string
+	model           string
+}
+
+// placeForm is the metadata that LangGraph puts beside each message and event.
+type placeForm struct {
+	Node        string   `json:"langgraph_node"`
+	Namespace   string   `json:"langgraph_checkpoint_ns"`
+	Tags        []string `json:"tags"`
+	Participant string   `json:"participant"`
+	Agent       string   `json:"lc_agent_name"`
+	Model       string   `json:"ls_model_name"`
+}
+
+// placeOf reads metadata. The participant of metadata is named by the graph, so it comes
+// before the names of LangChain.
+func placeOf(metadata raw) (p place, agentName string) {
+	var f placeForm
+	read(metadata, &f)
+	path := segments(f.Namespace)
+	if len(path) > 0 {
+		path = path[:len(path)-1] // the last one is the node itself
+	}
+	return place{node: f.Node, namespace: strings.Join(path, "/"), tags: f.Tags, participant: f.Participant, model: f.Model}, f.Agent
+}
+
+// segments are the names of the nodes in a namespace such as team:UUID|research:UUID.
+func segments(namespace string) []string {
+	if namespace == "" {
+		return nil
+	}
+	all := strings.Split(namespace, "|")
+	for i, s := range all {
+		all[i], _, _ = strings.Cut(s, ":")
+	}
+	return all
+}
+
+// speaker finds out who speaks: "" is the assistant without a name of its own.
+func (o Options) speaker(top string, p place, agentName string, m message) string {
+	names := []string{top, p.participant, agentName, m.name}
+	for _, tag := range p.tags {
+		if name, ok := strings.CutPrefix(tag, "participant:"); ok {
+			names = append(names, name)
+		}
+	}
+	names = append(names, o.Participants[p.node])
+	if i := slices.IndexFunc(names, func(n string) bool { return n != "" }); i >= 0 {
+		return names[i]
+	}
+	return ""
+}
+
+// shows reports whether a user sees what happens at a place.
+func (o Options) shows(p place) bool {
+	if p.namespace != "" && o.Subgraphs == "hide" {
+		return false
+	}
+	return (len(o.Show) == 0 || slices.ContainsFunc(o.Show, p.is)) && !slices.ContainsFunc(o.Hide, p.is) && !slices.Contains(p.tags, "langsmith:hidden")
+}
+
+// is reports whether a pattern means this place: tag:NAME, namespace:PATH with all that is
+// below it, or the name of a node.
+func (p place) is(pattern string) bool {
+	if tag, ok := strings.CutPrefix(pattern, "tag:"); ok {
+		return slices.Contains(p.tags, tag)
+	}
+	if path, ok := strings.CutPrefix(pattern, "namespace:"); ok {
+		return p.namespace == path || strings.HasPrefix(p.namespace, path+"/")
+	}
+	return p.node == pattern
+}

@@ -1,0 +1,127 @@
+package langgraph
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// leftTurn is the note of a turn that an earlier process left open.
+type leftTurn struct {
+	// Name is the agent's newest name on record: what came before is not written again.
+	Name string `json:"name"`
+	// Parts are the parts on record since then, and Done the calls with a result.
+	Parts   []string `json:"parts"`
+	Done    []string `json:"done"`
+	Waiting []string `json:"waiting"`
+	Run     string   `json:"run"`
+	// State are the interrupts of a graph that waits, and the messages of its state.
+	State *stateForm `json:"state,omitempty"`
+}
+
+// stateForm is the state of a thread.
+type stateForm struct {
+	Values raw      `json:"values"`
+	Next   []string `json:"next"`
+	Tasks  []struct {
+		Interrupts []interrupt `json:"interrupts"`
+	} `json:"tasks"`
+}
+
+func (s stateForm) interrupts() (all []interrupt) {
+	for _, t := range s.Tasks {
+		all = append(all, t.Interrupts...)
+	}
+	return all
+}
+
+// reattached takes up a turn that an earlier process left open.
+func (d *Decoder) reattached(left leftTurn) {
+	b := d.t.Prompted(trace.Prompt{})
+	if b == nil {
+		return
+	}
+	d.enter(b, "")
+	t := d.turn
+	t.skip, t.begun, d.waiting = left.Name, left.Parts, left.Waiting
+	for _, id := range left.Done {
+		t.finished[id] = true
+	}
+	if left.State == nil {
+		return
+	}
+	t.skip, t.begun, d.run, d.ended = "", nil, left.Run, true
+	t.remember(d.messages(left.State.Values))
+	switch found := left.State.interrupts(); {
+	case found != nil:
+		d.interrupted(found)
+	case len(left.State.Next) > 0:
+		d.interrupted([]interrupt{})
+	default:
+		d.end("failed", "The graph does not wait any more: it was answered on the server while the gateway was away.")
+	}
+}
+
+// Reattach implements remote.Reattacher. The last run is read again from its beginning, and
+// what is on record is dropped. A graph that waits for a person is asked for its state.
+func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call, error) {
+	note := leftTurn{Parts: left.Parts, Done: left.Done, Waiting: left.Waiting}
+	for _, name := range left.Native {
+		note.Name = name
+		if run, ok := strings.CutPrefix(name, runName); ok {
+			note.Run = run
+		}
+	}
+	p.mu.Lock()
+	p.from = "" // the thread is where the turn is
+	p.mu.Unlock()
+	by := ""
+	if left.Prompt != nil {
+		by = left.Prompt.By
+		p.mu.Lock()
+		p.prompt = left.Prompt.Message.ID
+		p.mu.Unlock()
+	}
+	if p.Config().Resume == "" {
+		return nil, errors.New("the gateway was restarted before the run had begun: send the prompt again")
+	}
+	newest, err := p.newest(ctx, by)
+	switch {
+	case err != nil && note.Run == "":
+		return nil, err
+	case err == nil && newest != note.Run: // of which nothing is on record
+		note.Run, note.Name, note.Parts = newest, "", nil
+	}
+	var run struct {
+		Status string `json:"status"`
+	}
+	err = p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs", note.Run), By: by}, &run)
+	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status == http.StatusNotFound {
+		return nil, lostRun(note.Run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	busy := run.Status == "pending" || run.Status == "running"
+	if len(left.Waiting) > 0 && !busy {
+		note.State = &stateForm{}
+		if err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("state"), By: by}, note.State); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.Sent(agent.Message{Dir: agent.In, Data: remote.Note(map[string]any{"left": note})}); err != nil { //nolint:contextcheck // effects end with the session
+		return nil, err
+	}
+	if note.State != nil {
+		return nil, nil //nolint:nilnil // the turn waits
+	}
+	c := p.join(note.Run, "")
+	c.By = by
+	return c, nil
+}

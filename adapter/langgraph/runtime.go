@@ -1,0 +1,151 @@
+package langgraph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/toolkind"
+)
+
+// Runtime opens sessions with an assistant of a LangGraph server.
+type Runtime struct {
+	// URL is the server's address.
+	URL string
+	// Key is sent as x-api-key, if it is not empty.
+	Key string
+	// Tools says what the tools of the graph do.
+	Tools toolkind.Table
+	ServerOptions
+}
+
+// ServerOptions are the settings of an assistant.
+type ServerOptions struct {
+	Options
+	// Assistant is the name of a graph, or the id of an assistant.
+	Assistant string `json:"assistant"`
+	// Input is the template of a run's input; the prompt as a message if empty.
+	Input raw `json:"input"`
+	// Config, Context and Metadata go with each run.
+	Config   raw            `json:"config"`
+	Context  raw            `json:"context"`
+	Metadata map[string]any `json:"metadata"`
+	// PassToken sends the token of the person who asks, instead of a key of the gateway's.
+	PassToken bool `json:"pass_token"`
+	// Silence is how long a run may say nothing before its stream is opened again.
+	Silence agent.Duration `json:"silence"`
+}
+
+// Adapter is the adapter of LangGraph servers.
+func Adapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "langgraph", Needs: "url", InProcess: true, Harmless: true,
+		Keys: []string{"url", "token_env", "tool_kinds", "options"},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			r := Runtime{URL: s.URL, Key: os.Getenv(s.TokenEnv), Tools: toolkind.Table{}.With(s.ToolKinds)}
+			if err := agent.DecodeOptions(s.Options, &r.ServerOptions); err != nil {
+				return nil, err
+			}
+			return r, r.validate(s.TokenEnv)
+		},
+		Decoder: func() agent.Decoder { return NewDecoder(Options{}) },
+	}
+}
+
+func (r Runtime) validate(tokenEnv string) error {
+	switch {
+	case tokenEnv != "" && r.Key == "":
+		return agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", tokenEnv)
+	case r.Assistant == "":
+		return agent.WrongSetting("options.assistant", "is missing: write the name of a graph of the server, as in its langgraph.json")
+	}
+	if _, err := r.client(); err != nil {
+		return agent.WrongSetting("url", "is wrong: %v", err)
+	}
+	return r.Options.validate()
+}
+
+var _ interface {
+	agent.Runtime
+	agent.Prober
+	agent.Reattacher
+	agent.Rewinder
+} = Runtime{}
+
+// Rewinds implements agent.Rewinder: a token is a thread and a checkpoint in it.
+func (Runtime) Rewinds(token string) bool { return agentkit.Rewinds(token) }
+
+func (r Runtime) client() (*httpjson.Client, error) {
+	h := http.Header{}
+	if r.Key != "" {
+		h.Set("X-Api-Key", r.Key)
+	}
+	return httpjson.New(httpjson.Config{URL: r.URL, Header: h})
+}
+
+// about is what a server says of itself.
+type about struct {
+	Version string `json:"version"`
+	JS      string `json:"langgraph_js_version"`
+	Python  string `json:"langgraph_py_version"`
+	Context string `json:"context"`
+}
+
+func (a about) js() bool { return a.Context == "js" || a.JS != "" }
+
+// Probe implements agent.Prober.
+func (r Runtime) Probe(ctx context.Context) (string, error) {
+	client, err := r.client()
+	if err != nil {
+		return "", err
+	}
+	defer client.Close()
+	var a about
+	if err := client.Do(ctx, httpjson.Call{Method: http.MethodGet, Path: "/info", Out: &a}); err != nil {
+		return "", noServer(err)
+	}
+	if a.js() {
+		return a.Version + " (JavaScript)", nil
+	}
+	return a.Version, nil
+}
+
+func noServer(err error) error {
+	return fmt.Errorf("no LangGraph server answers: %w", err)
+}
+
+// Open implements agent.Runtime.
+func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	client, err := r.client()
+	if err != nil {
+		return nil, err
+	}
+	p := &protocol{rt: r}
+	return remote.Open(ctx, host, cfg, remote.Spec{
+		Name: "LangGraph", Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence),
+		New: func(s *remote.Session) remote.Protocol {
+			p.Session = s
+			place := agentkit.ParseBookmark(cfg.Resume)
+			p.thread, p.from = place.Conversation, place.Moment
+			p.Decoder = &Decoder{o: r.Options, tools: r.Tools, live: true, thread: p.thread}
+			p.goOn = p.resume
+			return p
+		},
+		Greet: p.greet,
+	})
+}
+
+// Reattach implements agent.Reattacher.
+func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+	if session, ok := s.(*remote.Session); ok {
+		return session.Reattach(ctx, left)
+	}
+	return errors.New("langgraph: this is a session of another agent")
+}

@@ -1,0 +1,244 @@
+package langgraph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// speech is a message of the assistant, or of one of several speakers, as it grows. All
+// state is kept by the message: two models may speak at the same time.
+type speech struct {
+	id    string
+	who   string
+	at    place
+	shown shown
+	done  bool
+
+	parts     int    // begun so far
+	key       string // of the open part, or ""
+	kind      kind   // of the open part
+	sign      string // the signature of the open thought
+	said      [2]strings.Builder
+	files     int
+	announced []string                    // ids of the data that announced the speaker
+	byKey     map[string]*strings.Builder // the text of parts that an earlier process began
+
+	calls  map[int]*toolCall    // by their index in the message
+	own    map[string]*toolCall // by their ids
+	usage  *usage
+	finish string
+}
+
+// shown says what the user sees of a speech.
+type shown int
+
+const (
+	flat   shown = iota
+	asData       // one data part with the whole text
+	hidden       // nothing
+	past         // nothing: what was said is on record
+)
+
+// speech returns the speech of a message, and begins it if need be.
+func (t *turn) speech(id string, who string, at place) *speech {
+	s := t.speeches[id]
+	if s == nil {
+		s = &speech{id: id, who: who, at: at, shown: flat, calls: map[int]*toolCall{}, own: map[string]*toolCall{}, byKey: map[string]*strings.Builder{}}
+		t.speeches[id] = s
+		t.order = append(t.order, s)
+		switch {
+		case !t.o.shows(at):
+			s.shown = hidden
+		case t.skip == id:
+			t.skip = ""
+		case t.skip != "":
+			s.shown = past
+		case at.namespace != "" && t.o.Subgraphs == "data":
+			s.shown = asData
+		default:
+			t.open(s)
+		}
+	}
+	if s.who == "" {
+		s.who = who
+		t.announce(s, s.id, "speaking")
+	}
+	return s
+}
+
+// open begins a step, unless another speaker is in the middle of a message: a step would
+// end what that speaker says.
+func (t *turn) open(s *speech) {
+	if !slices.ContainsFunc(t.order, func(o *speech) bool { return o != s && o.shown == flat }) && !t.fresh {
+		t.b.StepStart(trace.Step{Name: s.at.node, NativeID: s.id})
+	}
+	t.fresh = false
+	t.announce(s, s.id, "speaking")
+}
+
+// announce says who speaks. All parts belong to the speaker that was announced last, so a
+// speaker who goes on after another one is announced again.
+func (t *turn) announce(s *speech, id, state string) {
+	if s.shown != flat || s.who == "" && (t.voice == nil || t.voice.who == "") {
+		return
+	}
+	if state == "speaking" {
+		t.voice = s
+		s.announced = append(s.announced, id)
+	}
+	p := participant{Participant: s.who, MessageID: s.id, Node: s.at.node, Namespace: s.at.namespace, State: state}
+	if s.usage != nil {
+		p.Usage = &tokens{s.usage.Input, s.usage.Output}
+	}
+	t.b.Emit(trace.Data{Name: "participant", ID: id, Value: agentkit.Encode(p)})
+}
+
+// speaks announces a speaker again, if another one was announced meanwhile.
+func (t *turn) speaks(s *speech, id string) {
+	if t.voice != nil && t.voice != s {
+		t.announce(s, id, "speaking")
+	}
+}
+
+// participant is the value of the data that says who speaks.
+type participant struct {
+	Participant string  `json:"participant"`
+	MessageID   string  `json:"messageId"`
+	Node        string  `json:"node,omitempty"`
+	Namespace   string  `json:"namespace,omitempty"`
+	State       string  `json:"state"`
+	Usage       *tokens `json:"usage,omitempty"`
+}
+
+type tokens struct {
+	Input  int64 `json:"inputTokens"`
+	Output int64 `json:"outputTokens"`
+}
+
+// add says one block.
+func (t *turn) add(s *speech, b block) {
+	if b.kind == picture {
+		s.files++
+		if s.shown == flat {
+			t.endPart(s)
+			t.speaks(s, fmt.Sprintf("%s:file-%d", s.id, s.files))
+			t.b.Emit(b.file)
+		}
+		return
+	}
+	if b.text != "" {
+		s.said[b.kind].WriteString(b.text)
+		t.say(s, b)
+	}
+	if b.signature != "" && s.kind == thought {
+		s.sign = b.signature
+	}
+	for _, source := range b.sources {
+		if s.shown == flat && !t.cited[source.URL] {
+			t.cited[source.URL] = true
+			t.b.Emit(source)
+		}
+	}
+}
+
+func (t *turn) say(s *speech, b block) {
+	if s.shown != flat {
+		return
+	}
+	if s.key == "" || s.kind != b.kind {
+		t.endPart(s)
+		s.parts++
+		s.key, s.kind = fmt.Sprintf("%s:%d", s.id, s.parts), b.kind
+		t.speaks(s, s.key)
+		if len(t.begun) > 0 {
+			s.key, t.begun = t.begun[0], t.begun[1:]
+			s.byKey[s.key] = &strings.Builder{}
+		}
+	}
+	known := s.byKey[s.key]
+	switch {
+	case known != nil && b.kind == thought:
+		known.WriteString(b.text)
+		t.b.ThoughtSnapshot(s.key, known.String())
+	case known != nil:
+		known.WriteString(b.text)
+		t.b.MessageSnapshot(s.key, known.String())
+	case b.kind == thought:
+		t.b.ThoughtDelta(s.key, b.text)
+	default:
+		t.b.MessageDelta(s.key, b.text)
+	}
+}
+
+// endPart ends the text or the thought that is being written.
+func (t *turn) endPart(s *speech) {
+	switch {
+	case s.key == "":
+	case s.kind == thought:
+		t.b.ThoughtEnd(s.key, s.sign)
+	default:
+		t.b.MessageEnd(s.key)
+	}
+	s.key, s.sign = "", ""
+}
+
+// whole says what a whole message, or a snapshot, has beyond what was said.
+func (t *turn) whole(s *speech, m message) {
+	fresh := s.said[words].Len()+s.said[thought].Len() == 0
+	files := 0
+	for _, b := range m.content {
+		if b.kind == picture {
+			if files++; files > s.files {
+				t.add(s, b)
+			}
+		} else if fresh {
+			t.add(s, b)
+		} else {
+			t.add(s, block{kind: b.kind, signature: b.signature, sources: b.sources})
+		}
+	}
+	for _, k := range []kind{thought, words} {
+		if more, ok := strings.CutPrefix(m.said(k), s.said[k].String()); ok && more != "" && !fresh {
+			t.add(s, block{kind: k, text: more})
+		}
+	}
+}
+
+// end ends a speech.
+func (t *turn) end(s *speech) {
+	if s.done {
+		return
+	}
+	s.done = true
+	t.endPart(s)
+	if s.usage != nil {
+		t.total.add(*s.usage)
+	}
+	t.finish = cmp.Or(s.finish, t.finish)
+	switch s.shown {
+	case flat:
+		for _, id := range s.announced {
+			t.announce(s, id, "done")
+		}
+	case asData:
+		t.b.Emit(trace.Data{Name: "subgraph-message", ID: s.id, Value: agentkit.Encode(map[string]any{
+			"participant": s.who, "node": s.at.node, "namespace": s.at.namespace, "text": s.said[words].String(),
+		})})
+	case hidden, past:
+	}
+	t.order = slices.DeleteFunc(t.order, func(o *speech) bool { return o == s })
+}
+
+// close ends the speeches that are over.
+func (t *turn) close(over func(*speech) bool) {
+	for _, s := range slices.Clone(t.order) {
+		if over(s) {
+			t.end(s)
+		}
+	}
+}

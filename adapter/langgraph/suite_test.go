@@ -1,0 +1,129 @@
+package langgraph_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/langgraph"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func TestSuite(t *testing.T) {
+	f := newFake(t)
+	agenttest.Run(t, agenttest.Suite{
+		Open: func(t testing.TB) agent.Runtime {
+			f.mu.Lock()
+			f.effects = 0
+			f.mu.Unlock()
+			r := langgraph.Runtime{URL: f.URL}
+			r.Assistant = "agent"
+			return r
+		},
+		Prompts: map[agenttest.Ability]string{
+			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "question",
+			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
+			agenttest.Die: "error", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
+		},
+		Without: map[agenttest.Ability]string{agenttest.Rich: "a stream that breaks off is opened again: TestRealServer breaks streams off at random places"},
+		Effect:  func(testing.TB) bool { return f.effects > 0 },
+		Word:    "the Rhine",
+		Turns:   []string{"cut", "gone", "timeout"},
+		Bound:   90 * time.Second,
+	})
+}
+
+func TestRefusalsAreOneSentenceEach(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for prompt, want := range map[string]string{
+		"busy":    "LangGraph did not take the prompt: Thread is already running a task.",
+		"page":    "the answer is text/html and no stream of events: is the address right?",
+		"moved":   "the server redirects to https://elsewhere.test/: use the final address",
+		"timeout": "The run took longer than the server allows.",
+		"error":   "The graph failed, and the server does not say why.",
+		"gone":    "LangGraph did not go on: ",
+	} {
+		got := on(t, f.URL, "agent").says(prompt)
+		if last := got[len(got)-1]; !strings.HasPrefix(last, "failed") || !strings.Contains(last, want) || strings.Contains(last, "\n") {
+			t.Errorf("%s: %q", prompt, got)
+		}
+	}
+	if got := on(t, f.URL, "nobody").says("hello"); !strings.Contains(got[0], `No assistant found for "nobody".`) {
+		t.Errorf("%q", got)
+	}
+	s := on(t, f.URL, "agent")
+	s.says("busy elsewhere")
+	if got := s.says("hello"); !strings.Contains(got[0], "is busy with a run that was begun elsewhere") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAStreamThatBreaksOffGoesOnBehindItsLastEvent(t *testing.T) {
+	t.Parallel()
+	for prompt, want := range map[string]string{"cut": "So far, so good.", "doubled": "So far, so good. Yes."} {
+		f := newFake(t)
+		if got := on(t, f.URL, "agent").says(prompt); !slices.Equal(got, []string{want, "completed stop"}) {
+			t.Errorf("%s: %q", prompt, got)
+		}
+	}
+}
+
+func TestTheServerThatIsNone(t *testing.T) {
+	t.Parallel()
+	away := httptest.NewServer(nil)
+	url := away.URL
+	away.Close()
+	r := langgraph.Runtime{URL: url}
+	r.Assistant = "agent"
+	if _, err := r.Open(t.Context(), agenttest.NewHost(), agent.Config{}); err == nil || !strings.HasPrefix(err.Error(), "no LangGraph server answers: ") {
+		t.Error(err)
+	}
+	if version, err := (langgraph.Runtime{URL: newFake(t).URL}).Probe(t.Context()); version != "0 (JavaScript)" || err != nil {
+		t.Error(version, err)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	on(t, f.URL, "agent", func(r *langgraph.Runtime) { r.Key = "the-key" }).says("hello")
+	f.hidden = true
+	on(t, f.URL, "agent", func(r *langgraph.Runtime) { r.PassToken = true }).says("hello")
+	if !slices.Contains(f.calls, "run the-key") || !slices.Contains(f.calls, "run Bearer anns-token") || !slices.Contains(f.calls, "POST /threads Bearer anns-token") {
+		t.Errorf("%q", f.calls)
+	}
+}
+
+func TestAStopWhileAPersonIsAskedEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	s := on(t, f.URL, "agent")
+	ctx, stop := cancelable(t)
+	s.host.OnAsk = waitForEver
+	r, done := s.begin(ctx, "question")
+	s.await(r, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindQuestion })
+	stop()
+	if got := lines(s.end(r, done)); !strings.HasPrefix(got[len(got)-1], "canceled") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAGraphThatWasAnsweredElsewhereIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	s := on(t, f.URL, "agent")
+	s.host.OnAsk = waitForEver
+	ctx, leave := context.WithCancelCause(t.Context())
+	r, done := s.begin(ctx, "question")
+	s.await(r, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindQuestion })
+	got := lines(s.end(s.restart(r, done, leave))) // the state of the fake has no interrupt
+	if last := got[len(got)-1]; last != "failed failed The graph does not wait any more: it was answered on the server while the gateway was away." {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,236 @@
+package langgraph
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// turn is what the graph did for one prompt. A turn has several runs if the graph
+// interrupts itself.
+type turn struct {
+	o     Options
+	tools toolkind.Table
+	b     *trace.Builder
+
+	prompt    string
+	fresh     bool // a step is open and empty
+	speeches  map[string]*speech
+	order     []*speech // that are not done
+	voice     *speech   // that was announced last
+	unnamed   int       // messages without an id
+	plain     map[string]bool
+	calls     map[string]*toolCall
+	callOrder []*toolCall
+	cited     map[string]bool
+	known     map[string]bool // ids of messages of earlier turns, and of people
+	total     usage
+	finish    string
+	asks      []*ask
+
+	// The records of an earlier process, see reattach.go.
+	skip     string
+	begun    []string
+	finished map[string]bool
+}
+
+func newTurn(b *trace.Builder, o Options, tools toolkind.Table) *turn {
+	return &turn{
+		b: b, o: o, tools: tools, speeches: map[string]*speech{}, plain: map[string]bool{}, calls: map[string]*toolCall{},
+		cited: map[string]bool{}, known: map[string]bool{}, finished: map[string]bool{},
+	}
+}
+
+// source is where a message came from: its place, its speaker, and what is known of it.
+type source struct {
+	at  place
+	who string
+	id  string // of a message that has none
+	// known says that the message was announced elsewhere, so that one that nobody
+	// knows belongs to the history.
+	known bool
+	// partial says that the message is not over.
+	partial bool
+}
+
+// message takes a message, or a piece of one.
+func (t *turn) message(m message, from source) {
+	switch m.role {
+	case assistant:
+		t.assistant(m, from)
+	case toolRole:
+		if !t.known[m.id] || m.id == "" {
+			t.answered(m, from.at)
+		}
+	case human:
+		t.person(m, from.at)
+	case other:
+	}
+}
+
+func (t *turn) assistant(m message, from source) {
+	id := cmp.Or(m.id, from.id)
+	switch said := m.said(words); {
+	case id == "" && m.delta:
+		id = t.unnamedAt(from.at)
+	case id == "": // a plain object, which has an id in the state only
+		t.plain[said] = true
+		t.unnamed++
+		id = fmt.Sprintf("unnamed-%d", t.unnamed)
+	case t.known[id], t.speeches[id] == nil && (from.known || t.plain[said]):
+		return
+	}
+	s := t.speech(id, from.who, from.at)
+	if m.delta {
+		for _, b := range m.content {
+			t.add(s, b)
+		}
+		for _, p := range m.chunks {
+			t.chunk(s, p)
+		}
+	} else {
+		t.whole(s, m)
+	}
+	switch {
+	case from.partial:
+		for _, c := range m.calls {
+			if c.ID != "" && t.own(s, c.ID, c.Name).shown == flat && !t.own(s, c.ID, c.Name).whole {
+				t.b.ToolCallSnapshot(c.ID, c.Args)
+			}
+		}
+	case !m.delta:
+		t.wholeCalls(s, m)
+	}
+	t.count(s, m, from.at)
+	if m.last || !m.delta && !from.partial {
+		s.finish = cmp.Or(m.finish, s.finish)
+		t.written(s)
+		t.end(s)
+	}
+}
+
+// unnamedAt is the id of a message that has none: one model speaks at a time at a place.
+func (t *turn) unnamedAt(at place) string {
+	for {
+		id := fmt.Sprintf("%s/%s-%d", at.namespace, at.node, t.unnamed)
+		if s := t.speeches[id]; s == nil || !s.done {
+			return id
+		}
+		t.unnamed++
+	}
+}
+
+// count takes the usage of a message, once. Some models say it in two pieces.
+func (t *turn) count(s *speech, m message, at place) {
+	if m.usage == nil || !m.delta && s.usage != nil {
+		return
+	}
+	u := *m.usage
+	if s.done {
+		t.total.add(u)
+	}
+	if s.usage != nil {
+		u.add(*s.usage)
+	}
+	s.usage = &u
+	if s.shown == flat {
+		t.b.Emit(u.record(trace.UsageStep, cmp.Or(m.model, at.model)))
+	}
+}
+
+func (u *usage) add(more usage) {
+	u.Input += more.Input
+	u.Output += more.Output
+	u.Details.CacheRead += more.Details.CacheRead
+	u.Details.CacheWrite += more.Details.CacheWrite
+	u.OutputDetails.Reasoning += more.OutputDetails.Reasoning
+}
+
+func (u *usage) record(scope trace.UsageScope, model string) trace.Usage {
+	return trace.Usage{
+		Scope: scope, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.Details.CacheRead,
+		CacheWriteTokens: u.Details.CacheWrite, ReasoningTokens: u.OutputDetails.Reasoning, Model: model,
+	}
+}
+
+// person takes a message that the graph wrote in the name of a person. The prompt is one,
+// too.
+func (t *turn) person(m message, at place) {
+	said := m.said(words)
+	if m.id != "" && t.known[m.id] || said == t.prompt || !t.o.shows(at) || t.skip != "" {
+		return
+	}
+	t.known[m.id] = true
+	t.b.Emit(trace.Data{Name: "user-message", ID: m.id, Value: agentkit.Encode(map[string]string{"text": said, "name": m.name, "node": at.node})})
+}
+
+// remember takes messages of earlier turns. The user has seen them.
+func (t *turn) remember(all []message) {
+	for _, m := range all {
+		if m.id != "" && t.speeches[m.id] == nil {
+			t.known[m.id] = true
+		}
+		for _, one := range m.calls {
+			if t.calls[one.ID] == nil && one.ID != "" { // a later stream may run it
+				c := &toolCall{id: one.ID, name: one.Name, args: one.Args}
+				t.calls[c.id], t.callOrder = c, append(t.callOrder, c)
+			}
+		}
+		if c := t.calls[m.callID]; c != nil && !c.begun {
+			c.begun, c.done, c.shown = true, true, hidden
+		}
+	}
+}
+
+// reserved are names of data that the gateway gives a meaning of its own.
+var reserved = map[string]bool{ //nolint:gochecknoglobals // never written
+	"usage": true, "plan": true, "notice": true, "error": true, "agent-status": true, "subagent": true, "interrupt": true, "question": true,
+	"modes": true, "models": true, "commands": true, "title": true, "user-message": true, "subagent-message": true,
+}
+
+// custom passes on an event of the graph's own. With an id, it stays and later ones replace
+// it; without, it is shown and forgotten.
+func (t *turn) custom(name string, value raw) {
+	if t.skip != "" {
+		return
+	}
+	var f struct {
+		Type string `json:"type"`
+		ID   string `json:"id"`
+	}
+	read(value, &f)
+	if name = cmp.Or(name, f.Type, "custom"); reserved[name] {
+		name = "custom-" + name
+	}
+	if trimmed := strings.TrimSpace(string(value)); !strings.HasPrefix(trimmed, "{") {
+		value = agentkit.Encode(map[string]raw{"value": value})
+	}
+	t.b.Emit(trace.Data{Name: name, ID: f.ID, Value: value, Transient: f.ID == ""})
+}
+
+// stop ends the turn.
+func (t *turn) stop(reason, failure string) {
+	t.close(func(*speech) bool { return true })
+	for _, c := range t.callOrder {
+		if c.failing {
+			t.result(c, nil, cmp.Or(failure, "The tool failed, and the server does not say why."))
+		}
+	}
+	s := trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted, Error: failure}
+	switch {
+	case failure != "":
+		s.Outcome = trace.OutcomeFailed
+	case reason == "":
+		s.Reason = cmp.Or(map[string]string{"length": "length", "max_tokens": "length", "content_filter": "content-filter", "refusal": "content-filter"}[t.finish], "stop")
+	default:
+		s.Outcome = trace.OutcomeCanceled
+	}
+	if t.total != (usage{}) {
+		t.b.Emit(t.total.record(trace.UsageTurn, ""))
+	}
+	t.b.End(s)
+}
