@@ -65,7 +65,7 @@ func BackendAdapter() agent.Adapter {
 			}
 			return b, b.validate(s.TokenEnv)
 		},
-		Decoder: func() agent.Decoder { return NewDecoder(Options{}) },
+		Decoder: func(string) agent.Decoder { return NewDecoder(Options{}) },
 	}
 }
 

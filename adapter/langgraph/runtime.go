@@ -55,7 +55,7 @@ func Adapter() agent.Adapter {
 			}
 			return r, r.validate(s.TokenEnv)
 		},
-		Decoder: func() agent.Decoder { return NewDecoder(Options{}) },
+		Decoder: func(string) agent.Decoder { return NewDecoder(Options{}) },
 	}
 }
 
