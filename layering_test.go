@@ -48,6 +48,7 @@ func rooms() []room {
 		{packages: "internal/sse"},
 		{packages: "internal/jsonrpc"},
 		{packages: "internal/httpjson"},
+		{packages: "internal/wsconn", others: "github.com/coder/websocket"},
 		{packages: "internal/procio"},
 		{packages: "internal/form", ours: "trace"},
 		{packages: "toolkind", ours: "trace"},
