@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,13 +21,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // serve starts a server that accepts connections, and returns its address.
 func serve(t *testing.T, with func(context.Context, *websocket.Conn)) string {
 	t.Helper()
+	var work sync.WaitGroup
+	t.Cleanup(work.Wait)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		work.Add(1)
+		defer work.Done()
 		conn, err := websocket.Accept(w, r, nil)
 		if err != nil {
 			return
 		}
 		defer conn.CloseNow() //nolint:errcheck // a test's
-		with(r.Context(), conn)
+		with(t.Context(), conn)
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
