@@ -219,6 +219,11 @@ type Left struct {
 	Theirs bool
 	// Native are the agent's own ids of the events of the turn, in order.
 	Native []string
+	// Parts are the ids of the texts and thoughts that began since the last of Native, in
+	// order: a Builder goes on with a part under its id.
+	Parts []string
+	// Done are the calls that have their result.
+	Done []string
 	// Waiting are the requests and questions that have no answer, by the ids for
 	// Host.Permit and Host.Ask.
 	Waiting []string

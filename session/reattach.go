@@ -68,8 +68,14 @@ func leftOf(records []trace.Record, t *turn) *agent.Left {
 		case trace.Step:
 			own := ownName(p.NativeID)
 			if _, aside := r.Actor.SubagentCall(); own != "" && !aside && !slices.Contains(left.Native, own) {
-				left.Native = append(left.Native, own)
+				left.Native, left.Parts = append(left.Native, own), nil
 			}
+		case trace.MessageStart:
+			left.Parts = append(left.Parts, p.Part)
+		case trace.ThoughtStart:
+			left.Parts = append(left.Parts, p.Part)
+		case trace.ToolResult:
+			left.Done = append(left.Done, p.ToolCallID)
 		}
 	}
 	return left
