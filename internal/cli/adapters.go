@@ -13,6 +13,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/adapter/opencode"
+	"github.com/tributary-dev/tributary/adapter/openharness"
 	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
@@ -23,7 +24,7 @@ import (
 func builtIn() catalog {
 	return catalog{
 		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
-		openai.Adapter("openai"), opencodeAdapter(), runnerAdapter(),
+		openai.Adapter("openai"), opencodeAdapter(), openharness.Adapter(), runnerAdapter(),
 	}
 }
 
