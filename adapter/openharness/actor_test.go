@@ -45,6 +45,10 @@ func perform(a actor, prompt string, stop <-chan struct{}) {
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
+	case "words":
+		for range 20 {
+			a.say("word ")
+		}
 	case "tool":
 		a.think("I need two tools.")
 		a.say("I look. ")

@@ -91,8 +91,8 @@ func (r *run) whole(thought bool, full string) {
 		return
 	}
 	b := r.last
-	if b == nil || b.thought != thought {
-		b = r.begin(thought)
+	if b == nil || b.thought != thought || !strings.HasPrefix(full, b.text.String()) {
+		b = r.begin(thought) // also after deltas that were lost
 	}
 	b.text.Reset()
 	b.text.WriteString(full)

@@ -138,7 +138,7 @@ func (d *Decoder) sent(data raw) error {
 		if t := d.open(unknown); t != nil {
 			t.end("stopped", trace.OutcomeCanceled, "")
 		}
-	case strings.HasSuffix(c.Path, "/input"):
+	case strings.HasSuffix(c.Path, "/input"), c.Body == nil:
 	default:
 		var e envelope
 		if err := json.Unmarshal(c.Body, &e); err != nil {

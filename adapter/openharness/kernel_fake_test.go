@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -23,7 +24,7 @@ type kernelServer struct {
 	stop     chan struct{}
 	resume   chan string
 	dead     int // so many connections are closed at once
-	still    bool
+	accepted int
 	work     sync.WaitGroup
 	version2 bool // takes only pause, resume and stop
 }
@@ -49,6 +50,7 @@ func newKernel(t testing.TB) *kernelServer {
 			return
 		}
 		s.clients[conn] = true
+		s.accepted++
 		s.mu.Unlock()
 		for {
 			_, data, err := conn.Read(t.Context())
@@ -215,19 +217,21 @@ func (a *flowActor) die(half bool) {
 // cut loses the connection, and some of the events with it.
 func (a *flowActor) cut() {
 	a.say("One, ")
+	was := a.s.connections()
 	a.s.drop()
 	a.said += "two, "
-	for a.s.listeners() == 0 {
+	for a.s.connections() == was {
+		time.Sleep(time.Millisecond)
 	}
 	a.say("three.")
 	a.whole()
 	a.end()
 }
 
-func (s *kernelServer) listeners() int {
+func (s *kernelServer) connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.clients)
+	return s.accepted
 }
 
 func (a *flowActor) aborted() {

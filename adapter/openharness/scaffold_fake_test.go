@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // scaffoldServer is a server of Open Scaffold. Its event streams never end by themselves.
@@ -18,6 +19,7 @@ type scaffoldServer struct {
 	sessions map[string]*fakeSession
 	calls    []string
 	cut      int // streams are cut after so many events, once for each; 0 is never
+	pace     time.Duration // between two events
 	work     sync.WaitGroup
 }
 
@@ -176,6 +178,7 @@ func (f *fakeSession) add(e object) {
 }
 
 func (f *fakeSession) emit(name string, payload object) {
+	time.Sleep(f.srv.pace)
 	f.srv.mu.Lock()
 	defer f.srv.mu.Unlock()
 	f.add(object{"id": fmt.Sprintf("event-%d", len(f.log)+1), "name": name, "payload": payload, "timestamp": 1})

@@ -27,6 +27,7 @@ type turn struct {
 	runs     map[string]*run
 	steps    map[*run]bool // that are in the step
 	flow     bool          // the flow says how it goes
+	name     string        // of the flow
 	stopped  bool          // a person has stopped the flow
 	failure  string        // that the flow may survive
 	why      string        // the newest failure
@@ -90,10 +91,11 @@ func (t *turn) domain(name, id string, value any) {
 }
 
 func (t *turn) status(status, flow string) {
+	t.name = cmp.Or(flow, t.name)
 	t.domain("flow-status", "", struct {
 		Status string `json:"status"`
 		Flow   string `json:"flowName,omitempty"`
-	}{status, flow})
+	}{status, t.name})
 }
 
 // fail keeps a failure back that the flow may survive: an agent is tried again, or another
