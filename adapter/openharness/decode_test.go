@@ -74,7 +74,7 @@ func TestK04_K05_AFullTextAfterItsDeltasIsNotSaidTwice(t *testing.T) {
 	want(t, said(t, on("flow:start", ""), on("agent:start", "1"),
 		on("agent:thinking:delta", "1", content("I ")), on("agent:thinking:delta", "1", content("")), on("agent:thinking:delta", "1", content("think.")),
 		on("agent:text:delta", "1", content("One.")),
-		on("agent:thinking", "1", content("I think.")), // late
+		on("agent:thinking", "1", content("I think.")),                                 // late
 		on("agent:text", "1", content("One.")), on("agent:text", "1", content("One.")), // twice
 		on("agent:tool", "1", `"toolName":"Read"`),
 		on("agent:text", "1", content("One.")), // and again, as an answer of its own

@@ -18,7 +18,7 @@ type scaffoldServer struct {
 	mu       sync.Mutex
 	sessions map[string]*fakeSession
 	calls    []string
-	cut      int // streams are cut after so many events, once for each; 0 is never
+	cut      int           // streams are cut after so many events, once for each; 0 is never
 	pace     time.Duration // between two events
 	work     sync.WaitGroup
 }

@@ -286,6 +286,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			if before.Over() {
 				<-done
 				_ = s.Close()
+				_ = before.Finish(trace.Stop{Outcome: trace.OutcomeCompleted})
 				return // too late
 			}
 			_ = before.Abandon()
