@@ -11,7 +11,7 @@ type run struct {
 	t      *turn
 	name   string
 	model  string
-	ended  bool // the agent's work in it
+	busy   bool // an agent is at work in it
 	spoken bool // there was a text since the agent began
 	tools  int
 	called string // the newest call
@@ -61,7 +61,8 @@ func (r *run) begin(thought bool) *block {
 		r.last.key, r.last.left = on.parts[0], true
 		on.parts = on.parts[1:]
 	}
-	r.open = append(r.open, r.last)
+	const most = 100
+	r.open = append(r.open[max(0, len(r.open)-most):], r.last)
 	return r.last
 }
 

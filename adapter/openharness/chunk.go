@@ -66,7 +66,7 @@ func (d *Decoder) chunk(data raw) error {
 		t.end("aborted", trace.OutcomeCanceled, "")
 	default:
 		if name, is := strings.CutPrefix(c.Type, "data-"); is {
-			t.domain(name, "", c.Data)
+			t.domain(name, c.Data)
 		}
 	}
 	return nil

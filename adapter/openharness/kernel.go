@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -68,22 +69,26 @@ func (d *Decoder) kernel(data raw) error {
 	case "node:start":
 		t.begin(t.run(e.Node, e.Run), e.Node, "")
 	case "node:complete":
-		t.domain("node-output", "", map[string]any{"nodeId": e.Node, "runId": e.Run, "output": e.Output})
+		t.domain("node-output", map[string]any{"nodeId": e.Node, "runId": e.Run, "output": e.Output})
 		t.leave(t.run(e.Node, e.Run))
 	case "node:error":
 		t.fail(cmp.Or(plain(e.Error), e.Message, "The node "+e.Node+" failed."))
 		t.leave(t.run(e.Node, e.Run))
 		t.alone("error", trace.OutcomeFailed, t.why)
 	case "node:skipped":
-		t.domain("node", "", map[string]string{"nodeId": e.Node, "status": "skipped", "reason": e.Reason})
+		t.domain("node", map[string]string{"nodeId": e.Node, "status": "skipped", "reason": e.Reason})
 	case "edge:fire":
-		t.domain("edge", "", map[string]string{"edgeId": e.Edge, "from": e.From, "to": e.To})
+		t.domain("edge", map[string]string{"edgeId": e.Edge, "from": e.From, "to": e.To})
 	case "loop:iterate":
-		t.domain("loop", "", map[string]any{"edgeId": e.Edge, "iteration": e.Iteration})
+		t.domain("loop", map[string]any{"edgeId": e.Edge, "iteration": e.Iteration})
 	case "state:patch":
-		t.domain("state-patch", "", e.Patch)
+		t.domain("state-patch", e.Patch)
 	default:
-		d.agent(t, t.run(e.Node, e.Run), e)
+		if strings.HasPrefix(e.Type, "agent:") {
+			r := t.run(e.Node, e.Run)
+			r.busy = true
+			d.agent(t, r, e)
+		}
 	}
 	return nil
 }
@@ -117,7 +122,7 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 	switch e.Type {
 	case "agent:start":
 		t.survived()
-		r.model, r.spoken, r.ended, r.open = e.Model, false, false, nil
+		r.model, r.spoken, r.open = e.Model, false, nil
 	case "agent:thinking:delta", "agent:text:delta":
 		r.delta(e.Type == "agent:thinking:delta", e.Content)
 	case "agent:thinking", "agent:text":
@@ -126,7 +131,7 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 		r.tool(e.ToolName, e.ToolInput, e.ToolOutput, plain(e.Error))
 	case "agent:error":
 		r.close()
-		r.ended = true
+		r.busy = false
 		t.fail(cmp.Or(e.Message, plain(e.Error), "The agent failed, and does not say why."))
 		t.alone("error", trace.OutcomeFailed, t.why)
 	case "agent:complete":
@@ -134,12 +139,12 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 			r.whole(false, plain(e.Result))
 		}
 		r.close()
-		r.ended = true
+		r.busy = false
 		t.count(r, e)
 		t.alone("stop", trace.OutcomeCompleted, "")
 	case "agent:aborted":
 		r.close()
-		r.ended = true
+		r.busy = false
 		t.alone("aborted", trace.OutcomeCanceled, "")
 	case "agent:paused":
 		r.close()
@@ -152,7 +157,7 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 // alone ends the turn of agents that run without a flow, after the last of them.
 func (t *turn) alone(reason string, outcome trace.Outcome, sentence string) {
 	for _, r := range t.runs {
-		if !r.ended {
+		if r.busy {
 			return
 		}
 	}

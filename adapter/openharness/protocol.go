@@ -157,6 +157,9 @@ func (p *workflow) GoOn(ctx context.Context, _ remote.Break) (*remote.Call, erro
 	look := func() {
 		if t := p.turn; t != nil {
 			over, why, position = t.b.Over(), t.why, len(t.seen)
+			if now.Running {
+				t.b.Touch()
+			}
 		}
 	}
 	if p.s.Do(look); now.Running {

@@ -87,7 +87,7 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 		t.status("complete", p.Workflow)
 		t.end("stop", trace.OutcomeCompleted, "")
 	case "phase:entered", "phase:exited":
-		t.domain("node", "", map[string]string{"nodeId": p.Phase, "status": e.Name[len("phase:"):], "reason": p.Reason})
+		t.domain("node", map[string]string{"nodeId": p.Phase, "status": e.Name[len("phase:"):], "reason": p.Reason})
 		if p.Reason == "error" {
 			t.fail("The phase " + p.Phase + " failed.")
 		}
@@ -101,7 +101,7 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 		if !r.spoken {
 			r.whole(false, plain(p.Output))
 		}
-		t.domain("node-output", "", map[string]any{"nodeId": p.Agent, "output": p.Output})
+		t.domain("node-output", map[string]any{"nodeId": p.Agent, "output": p.Output})
 		t.leave(r)
 	case "text:delta", "thinking:delta":
 		t.run(p.Agent, "").delta(e.Name == "thinking:delta", p.Delta)

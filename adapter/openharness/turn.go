@@ -86,13 +86,13 @@ func (t *turn) leave(r *run) {
 
 // domain is an event of the flow beside the conversation. Streams show those that they are
 // configured to show.
-func (t *turn) domain(name, id string, value any) {
-	t.b.Emit(trace.Data{Name: name, ID: id, Value: agentkit.Encode(value), Domain: true})
+func (t *turn) domain(name string, value any) {
+	t.b.Emit(trace.Data{Name: name, Value: agentkit.Encode(value), Domain: true})
 }
 
 func (t *turn) status(status, flow string) {
 	t.name = cmp.Or(flow, t.name)
-	t.domain("flow-status", "", struct {
+	t.domain("flow-status", struct {
 		Status string `json:"status"`
 		Flow   string `json:"flowName,omitempty"`
 	}{status, t.name})

@@ -15,7 +15,6 @@ type webServer struct {
 	*httptest.Server
 	mu      sync.Mutex
 	reader  *webReader
-	ready   bool // a reader has come
 	status  string
 	calls   []string
 	stop    chan struct{}
@@ -129,9 +128,8 @@ func (s *webServer) close() {
 
 // chunkActor is an agent whose events come as chunks, with the faults of the server.
 type chunkActor struct {
-	s                 *webServer
-	text, reasoning   bool
-	textEnd, thinkEnd bool
+	s               *webServer
+	text, reasoning bool
 }
 
 func (a *chunkActor) send(c object) {
