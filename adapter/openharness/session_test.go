@@ -225,9 +225,13 @@ func TestWhatIsWrongIsOneSentence(t *testing.T) {
 func TestWrongSettingsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ url, token, options, want string }{
-		{"localhost:1", "", "", "url is"}, {"ftp://a", "", "", "url is"}, {"http://a", "", `{"protocol":"grpc"}`, "options.protocol is"},
-		{"http://a", "", `{"protocol":"kernel"}`, "has other addresses"}, {"ws://a", "", `{"protocol":"scaffold"}`, "has other addresses"},
-		{"ws://a", "NO_SUCH_VARIABLE_HERE", "", "token_env names"}, {"ws://a", "", `{"protocl":1}`, "the key \"protocl\""},
+		{"localhost:1", "", "", "url is"},
+		{"ftp://a", "", "", "url is"},
+		{"http://a", "", `{"protocol":"grpc"}`, "options.protocol is"},
+		{"http://a", "", `{"protocol":"kernel"}`, "has other addresses"},
+		{"ws://a", "", `{"protocol":"scaffold"}`, "has other addresses"},
+		{"ws://a", "NO_SUCH_VARIABLE_HERE", "", "token_env names"},
+		{"ws://a", "", `{"protocl":1}`, "the key \"protocl\""},
 	} {
 		_, err := openharness.Adapter().New(agent.Settings{URL: c.url, TokenEnv: c.token, Options: json.RawMessage(c.options)})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
