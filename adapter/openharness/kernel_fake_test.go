@@ -159,7 +159,9 @@ func (a *flowActor) think(text string) {
 }
 
 func (a *flowActor) say(text string) {
-	a.said += text
+	if len(text) < 1<<20 { // 50 MB are said once
+		a.said += text
+	}
 	a.emit(object{"type": "agent:text:delta", "content": text})
 }
 

@@ -13,6 +13,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// noCut is why the suite does not cut. It cuts what a process writes; the tests of positions,
+// gaps and restarts cut connections.
+const noCut = "the agent is a server, and a connection that breaks is not its death"
+
 func TestSuiteKernel(t *testing.T) {
 	s := newKernel(t)
 	agenttest.Run(t, agenttest.Suite{
@@ -21,7 +25,9 @@ func TestSuiteKernel(t *testing.T) {
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Question: "question",
 			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
 		},
-		Turns: []string{"", "tool", "error", "fake"},
+		Without: map[agenttest.Ability]string{agenttest.Rich: noCut},
+		Turns:   []string{"", "tool", "error", "fake"},
+		Bound:   40 * time.Second, // 50 MB under the race detector
 	})
 }
 
@@ -33,6 +39,7 @@ func TestSuiteKernel02(t *testing.T) {
 			return openharness.Runtime{URL: s.address(), Options: openharness.Options{Protocol: openharness.Kernel02}}
 		},
 		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Garbage: "garbage"},
+		Without: agenttest.WithoutFaults("the connection is that of the kernel's suite"),
 		Turns:   []string{"question", "tool", "error"},
 	})
 }
@@ -47,7 +54,9 @@ func TestSuiteHTTP02(t *testing.T) {
 			agenttest.Text: "hello", agenttest.Slow: "slow",
 			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
 		},
-		Turns: []string{"", "tool", "error", "question", "busy"},
+		Without: map[agenttest.Ability]string{agenttest.Rich: noCut},
+		Turns:   []string{"", "tool", "error", "question", "busy"},
+		Bound:   40 * time.Second, // as above
 	})
 }
 
@@ -62,7 +71,9 @@ func TestSuiteScaffold(t *testing.T) {
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "question",
 			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
 		},
-		Effect: func(testing.TB) bool { return effects.Load() > 0 },
-		Turns:  []string{"", "tool", "error", "fake", "line"},
+		Effect:  func(testing.TB) bool { return effects.Load() > 0 },
+		Without: map[agenttest.Ability]string{agenttest.Rich: noCut},
+		Turns:   []string{"", "tool", "error", "fake", "line"},
+		Bound:   40 * time.Second, // as above
 	})
 }

@@ -121,9 +121,6 @@ func (f frames) Events() iter.Seq2[remote.Event, error] {
 				yield(remote.Event{}, err)
 				return
 			}
-			if !json.Valid(data) {
-				data, _ = json.Marshal(string(data)) // a string has JSON
-			}
 			if !yield(remote.Event{Name: remote.Unnamed, Data: data}, nil) {
 				return
 			}
