@@ -103,7 +103,12 @@ func (p *web) GoOn(context.Context, remote.Break) (*remote.Call, error) {
 type workflow struct {
 	*Decoder
 	s  *remote.Session
-	id string
+	id string // of the newest session there; see session
+}
+
+func (p *workflow) session() (id string) {
+	p.s.Do(func() { id = p.id })
+	return id
 }
 
 var _ remote.Reattacher = (*workflow)(nil)
@@ -125,7 +130,7 @@ func (p *workflow) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	if made.ID == "" || strings.ContainsAny(made.ID, "/?#") {
 		return remote.Call{}, errors.New("the server began a workflow and named no session of it: is this Open Scaffold?")
 	}
-	p.id = made.ID
+	p.s.Do(func() { p.id = made.ID })
 	return p.events(0), nil
 }
 
@@ -134,12 +139,13 @@ func (p *workflow) events(position int) remote.Call {
 	if position > 0 {
 		q.Set("fromPosition", strconv.Itoa(position))
 	}
-	return remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.id + "/events", Query: q, Stream: true}
+	return remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.session() + "/events", Query: q, Stream: true}
 }
 
 // Stop implements remote.Protocol: the server has no other end that keeps the log.
 func (p *workflow) Stop() (remote.Call, bool) {
-	return remote.Post("/sessions/"+p.id+"/pause", nil), p.id != ""
+	id := p.session()
+	return remote.Post("/sessions/"+id+"/pause", nil), id != ""
 }
 
 // GoOn implements remote.Protocol. A stream does not end with its workflow, and a workflow
@@ -148,7 +154,7 @@ func (p *workflow) GoOn(ctx context.Context, _ remote.Break) (*remote.Call, erro
 	var now struct {
 		Running bool `json:"running"`
 	}
-	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.id}, &now); err != nil {
+	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.session()}, &now); err != nil {
 		return nil, err
 	}
 	var over bool
@@ -166,7 +172,7 @@ func (p *workflow) GoOn(ctx context.Context, _ remote.Break) (*remote.Call, erro
 		c := p.events(position)
 		return &c, nil
 	}
-	if err := p.s.Exchange(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.id + "/state"}); err != nil {
+	if err := p.s.Exchange(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.session() + "/state"}); err != nil {
 		return nil, err
 	}
 	if p.s.Do(look); over {
@@ -180,13 +186,14 @@ func (p *workflow) GoOn(ctx context.Context, _ remote.Break) (*remote.Call, erro
 
 // Reattach implements remote.Reattacher.
 func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, error) {
-	if p.id = p.s.Token(); p.id == "" {
+	id := p.s.Token()
+	if id == "" {
 		return nil, errors.New("the session at the server was not known yet")
 	}
 	var log struct {
 		Events []entry `json:"events"`
 	}
-	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.id + "/state"}, &log); err != nil {
+	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + id + "/state"}, &log); err != nil {
 		return nil, err
 	}
 	on := left{parts: slices.Clone(was.Parts), done: was.Done, waiting: was.Waiting, answered: map[string]bool{}}
@@ -198,7 +205,7 @@ func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 			on.answered[e.Payload.ID] = true
 		}
 	}
-	p.s.Do(func() { p.left = on })
+	p.s.Do(func() { p.id, p.left = id, on })
 	c := p.events(0)
 	return &c, nil
 }
