@@ -107,7 +107,7 @@ agents-all: need-go need-node ## Install all real agents (three gigabytes)
 test-agents: agents-all binary conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
 	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./e2e/agents
 	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -run Real ./adapter/opencode
-	cd conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from acp --bare
+	cd conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from openharness && node convert.mjs --from acp --bare
 	@$(MAKE) sdk-examples
 
 examples/claude-agent-sdk/typescript/node_modules/.package-lock.json: examples/claude-agent-sdk/typescript/package-lock.json | need-node

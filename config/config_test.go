@@ -53,7 +53,7 @@ func TestFaults(t *testing.T) {
 		{"wrong role of a claim", "auth:\n  jwt:\n    roles:\n      admin: root", `t.yaml:4: auth.jwt.roles.admin cannot be read: role "root" is unknown; use viewer, collaborator or admin`},
 		{"wrong tool output", "sessions: {client_tool_output: take}", `t.yaml:1: sessions.client_tool_output is "take": write ignore or reject`},
 		{"wrong letter", "stream: {letter: strict}", `t.yaml:1: stream.letter is "strict": write rfc`},
-		{"D15 no event of that name", "stream:\n  domain_events: [toast, data-title]", `t.yaml:2: stream.domain_events holds "data-title": write all, or some of approval, audit-log, auth-required, child-session, commands, diff, files-changed, git-state, messages-removed, mode, model-switched, models, modes, presence, pull-request, question, queue, review-result, session-status, title, toast`},
+		{"D15 no event of that name", "stream:\n  domain_events: [toast, data-title]", `t.yaml:2: stream.domain_events holds "data-title": write all, or some of approval, audit-log, auth-required, child-session, commands, diff, edge, files-changed, flow-status, git-state, loop, messages-removed, mode, model-switched, models, modes, node, node-output, presence, pull-request, question, queue, review-result, session-status, state-patch, title, toast`},
 		{"D15 all and more", "stream:\n  domain_events: [toast, all]", `t.yaml:2: stream.domain_events holds all beside other names: write all alone`},
 		{"D15 twice", "stream:\n  domain_events: [toast, toast]", `t.yaml:2: stream.domain_events holds toast twice: write it once`},
 		{"D15 no list", "stream:\n  domain_events: all", `t.yaml:2: stream.domain_events is "all": write a list, each entry on a line that begins with -`},

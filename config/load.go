@@ -97,7 +97,7 @@ func (c *Config) check() error {
 		if !validName(name) {
 			return c.Fault("agents."+name, "has a name that cannot be used: use letters, digits, - and _, at most 64")
 		}
-		if u, err := url.Parse(a.URL); a.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		if u, err := url.Parse(a.URL); a.URL != "" && (err != nil || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme) || u.Host == "") {
 			return c.Fault("agents."+name+".url", "is %q: write the base address of a server, such as https://agents.example.com", a.URL)
 		}
 		if a.TokenEnv != "" && a.TokenFile != "" {

@@ -19,8 +19,9 @@ const allDomainEvents DomainEvents = 1 << 31
 //
 //nolint:gochecknoglobals // never written
 var domainNames = []string{
-	"approval", "audit-log", "auth-required", "child-session", "commands", "diff", "files-changed", "git-state", "messages-removed",
-	"mode", "model-switched", "models", "modes", "presence", "pull-request", "question", "queue", "review-result", "session-status", "title", "toast",
+	"approval", "audit-log", "auth-required", "child-session", "commands", "diff", "edge", "files-changed", "flow-status", "git-state", "loop",
+	"messages-removed", "mode", "model-switched", "models", "modes", "node", "node-output", "presence", "pull-request", "question", "queue", "review-result",
+	"session-status", "state-patch", "title", "toast",
 }
 
 // ParseDomainEvents reads a list of names, or of the one word "all".

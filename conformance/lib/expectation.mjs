@@ -60,8 +60,10 @@ export function differences(wants, { turns, errors }, profile) {
     if (!rest) out.push(`turn ${i + 1}: the text is ${show(got.text)}, want in this order ${show(text)}`);
     else if (rest.length > asks) out.push(`turn ${i + 1}: ${show(rest)} is said too, and a person is asked ${asks} times`);
     const told = Object.keys(want.subagents ?? {}); // a call is shown again in the turn of its report
-    const tools = parts.filter(p => isTool(p) && !isAsk(p) && !told.includes(p.toolCallId)).map(p => [p.toolCallId, p.state]);
-    say('the state of the tools', tools.sort(), Object.entries(want.tools ?? {}).map(([id, s]) => [id, state(s, profile)]).sort());
+    const stands = p => p.toolCallId in (want.approvals ?? {}) && !(p.toolCallId in (want.tools ?? {})); // a call that stands for its approval only
+    const tools = parts.filter(p => isTool(p) && !isAsk(p) && !stands(p) && !told.includes(p.toolCallId));
+    if (Array.isArray(want.tools)) say('the state of the tools', tools.map(p => [p.toolName ?? p.type.slice(5), p.state]), want.tools.map(t => [t.toolName, state(t.state, profile)])); // its calls have no ids
+    else say('the state of the tools', tools.map(p => [p.toolCallId, p.state]).sort(), Object.entries(want.tools ?? {}).map(([id, s]) => [id, state(s, profile)]).sort());
     for (const [id, answer] of Object.entries(want.approvals ?? {})) {
       say(`the answer to ${id}`, answerTo(parts, id), answer);
     }

@@ -14,6 +14,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/langgraph"
 	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/adapter/opencode"
+	"github.com/tributary-dev/tributary/adapter/openharness"
 	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
@@ -24,7 +25,7 @@ import (
 func builtIn() catalog {
 	return catalog{
 		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
-		langgraph.Adapter(), langgraph.BackendAdapter(), openai.Adapter("openai"), opencodeAdapter(), runnerAdapter(),
+		langgraph.Adapter(), langgraph.BackendAdapter(), openai.Adapter("openai"), opencodeAdapter(), openharness.Adapter(), runnerAdapter(),
 	}
 }
 

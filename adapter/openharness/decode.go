@@ -1,0 +1,272 @@
+package openharness
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+type raw = json.RawMessage
+
+// Decoder reads what servers and the gateway say to each other.
+type Decoder struct {
+	tools toolkind.Table
+	// live says that turns begin with prompts of this session only.
+	live bool
+	// pauseEnds says that a pause of the flow is the end of a turn, because each prompt
+	// resumes the flow.
+	pauseEnds bool
+	left      left // of the next turn
+	// active says that the server has said something on the newest connection.
+	active bool
+
+	turns   agent.Turns
+	turn    *turn
+	effects []agent.Effect
+}
+
+// NewDecoder returns a Decoder for recordings.
+func NewDecoder() *Decoder { return &Decoder{tools: toolkind.Claude()} }
+
+// message is anything that a server says.
+type message struct {
+	Type    string `json:"type"`
+	Event   raw    `json:"event"`   // of the kernel, in its envelope
+	Name    string `json:"name"`    // of an event of the log
+	Payload raw    `json:"payload"` // as above
+	Events  []raw  `json:"events"`  // a whole log
+}
+
+// Decode implements agent.Decoder.
+func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	d.turns, d.effects = t, nil
+	var err error
+	switch {
+	case m.Dir == agent.Err, m.Channel == remote.Opened:
+	case m.Channel == "http":
+		err = d.recorded(m.Data)
+	case m.Dir == agent.In:
+		err = d.sent(m.Data)
+	case m.Channel == remote.Ended:
+		var end remote.End
+		err = json.Unmarshal(m.Data, &end)
+		d.broken(end.Error == "")
+	default:
+		d.active = true
+		err = d.heard(m.Data)
+	}
+	return d.effects, err
+}
+
+// AtEnd ends the turn of a recording whose stream has no event for its end.
+func (d *Decoder) AtEnd(agent.Turns) {
+	if t := d.open(unknown); t != nil && t.language == chunks {
+		t.finish(true)
+	}
+}
+
+func (d *Decoder) heard(data raw) error {
+	var m message
+	if err := json.Unmarshal(data, &m); err != nil {
+		if string(data) == `"[DONE]"` {
+			return nil
+		}
+		return fmt.Errorf("this is no message of Open Harness: %w", err)
+	}
+	switch {
+	case m.Type == "event" && m.Event != nil:
+		return d.kernel(m.Event)
+	case m.Name != "" && m.Payload != nil:
+		return d.logged(data)
+	case m.Events != nil:
+		for _, e := range m.Events {
+			if err := d.logged(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	case strings.Contains(m.Type, ":"):
+		return d.kernel(data)
+	case m.Type != "" && m.Type != "command":
+		return d.chunk(data)
+	}
+	return errors.New("this is no message of Open Harness: there is no type")
+}
+
+// command is what a client tells a flow.
+type command struct {
+	Type      string  `json:"type"`
+	Message   *string `json:"message,omitempty"`
+	RunID     string  `json:"runId,omitempty"`
+	Resumable *bool   `json:"resumable,omitempty"`
+	Reason    string  `json:"reason,omitempty"`
+}
+
+// envelope is a command as the WebSocket carries it.
+type envelope struct {
+	Type    string  `json:"type"`
+	Command command `json:"command"`
+}
+
+func (c command) envelope() envelope { return envelope{"command", c} }
+
+// sent takes a request of the session, or a recorded command.
+func (d *Decoder) sent(data raw) error {
+	c, err := remote.ParseCall(data)
+	if err != nil {
+		return err
+	}
+	if c.Method == "" {
+		c.Body = data
+	}
+	switch {
+	case strings.HasSuffix(c.Path, "/events"):
+		d.begin(scaffold, "")
+		if d.turn != nil {
+			d.turn.session = strings.Split(c.Path, "/")[2]
+			d.effects = append(d.effects, agent.Resume{Token: d.turn.session})
+		}
+	case c.Path == "/api/chat":
+		d.begin(chunks, lastText(c.Body))
+	case strings.HasSuffix(c.Path, "/pause"):
+		if t := d.open(unknown); t != nil {
+			t.end("stopped", trace.OutcomeCanceled, "")
+		}
+	case strings.HasSuffix(c.Path, "/input"), c.Body == nil:
+	default:
+		var e envelope
+		if err := json.Unmarshal(c.Body, &e); err != nil {
+			return fmt.Errorf("this is no command of Open Harness: %w", err)
+		}
+		if c.Path == "/api/commands" {
+			err = json.Unmarshal(c.Body, &e.Command)
+		}
+		d.command(e.Command)
+	}
+	return err
+}
+
+func (d *Decoder) command(c command) {
+	t := d.open(unknown)
+	switch {
+	case c.Type == "resume" && t != nil && t.pause != nil:
+		d.resumed(text(c.Message))
+	case (c.Type == "send" || c.Type == "resume") && t == nil:
+		d.begin(kernel, text(c.Message))
+	case (c.Type == "abort" || c.Type == "stop") && t != nil:
+		t.stopped = true
+	}
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// exchange is a request that a recording holds together with its answer.
+type exchange struct {
+	Method, Path string
+	Status       int
+	Request      raw
+}
+
+func (d *Decoder) recorded(data raw) error {
+	var x exchange
+	if err := json.Unmarshal(data, &x); err != nil {
+		return err
+	}
+	switch at := x.Method + " " + x.Path; {
+	case x.Status/100 != 2:
+	case at == "POST /api/chat":
+		d.AtEnd(d.turns)
+		d.begin(chunks, lastText(x.Request))
+	case at == "POST /sessions":
+		var r struct {
+			Input string `json:"input"`
+		}
+		_ = json.Unmarshal(x.Request, &r) // another form holds no prompt
+		d.begin(scaffold, r.Input)
+	}
+	return nil
+}
+
+// chat is the body of a prompt for the HTTP server.
+type chat struct {
+	Messages []chatMessage `json:"messages"`
+}
+
+type chatMessage struct {
+	ID    string     `json:"id"`
+	Role  string     `json:"role"`
+	Parts []chatPart `json:"parts"`
+}
+
+type chatPart struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// lastText is the text of the user's last message, as the server reads it.
+func lastText(body raw) (last string) {
+	var c chat
+	_ = json.Unmarshal(body, &c) // another form holds no prompt
+	for _, m := range c.Messages {
+		for _, p := range m.Parts {
+			if m.Role == "user" && p.Type == "text" {
+				last = p.Text
+				break
+			}
+		}
+	}
+	return last
+}
+
+// begin begins the turn of a prompt.
+func (d *Decoder) begin(l language, prompt string) {
+	p := trace.Prompt{Message: trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: prompt}}}}
+	d.take(l, d.turns.Prompted(p))
+}
+
+func (d *Decoder) take(l language, b *trace.Builder) {
+	d.turn = nil
+	if b != nil {
+		d.turn = newTurn(l, b, d.tools)
+		d.turn.left, d.left = d.left, left{}
+	}
+}
+
+// open returns the turn that runs, or nil. A recording that holds no prompt begins its turns
+// with events, in the language l.
+func (d *Decoder) open(l language) *turn {
+	if d.turn != nil && d.turn.b.Over() {
+		d.turn = nil
+	}
+	if d.turn == nil && l != unknown && !d.live {
+		d.take(l, d.turns.Begin(agent.TurnInfo{}))
+	}
+	return d.turn
+}
+
+// broken takes the end of a stream.
+func (d *Decoder) broken(cleanly bool) {
+	switch t := d.open(unknown); {
+	case t == nil:
+	case t.language == chunks && cleanly:
+		t.finish(false)
+	case t.language == kernel:
+		for _, r := range t.runs {
+			r.close()
+		}
+		if d.active {
+			t.b.Emit(trace.Error{Code: "gap", Message: "The connection to Open Harness was lost for a while: events may be missing."})
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package openharness
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// promptText is the text of a prompt. No server of Open Harness takes anything else.
+func promptText(p agent.Prompt) (string, error) {
+	for _, part := range p.Message.Parts {
+		if part.Type != trace.InputText {
+			return "", &agentkit.PromptError{Reason: "no_files", Sentence: "Open Harness takes text only: send the prompt without files."}
+		}
+	}
+	if strings.TrimSpace(p.Text()) == "" {
+		return "", &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Open Harness can read."}
+	}
+	return p.Text(), nil
+}
+
+// mostBreaks is how many connections in a row may end without an event.
+const mostBreaks = 3
+
+// flow is the protocol of the kernel's WebSocket. The flow has no memory of its events: an
+// event that comes while there is no connection is lost.
+type flow struct {
+	*Decoder
+	s      *remote.Session
+	resume bool // every prompt resumes the flow, and a stop is a stop: version 0.2
+	breaks int
+}
+
+// Run implements remote.Protocol. The connection is there before the command is sent.
+func (p *flow) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
+	text, err := promptText(prompt)
+	c := command{Type: "send", Message: &text, RunID: newID()}
+	if p.resume {
+		c = command{Type: "resume", Message: &text}
+	}
+	return remote.Call{Method: http.MethodPost, Path: socketPath, Body: agentkit.Encode(c.envelope()), Stream: true}, err
+}
+
+// Stop implements remote.Protocol.
+func (p *flow) Stop() (remote.Call, bool) {
+	no := false
+	c := command{Type: "abort", Resumable: &no, Reason: "stopped by the user"}
+	if p.resume {
+		c = command{Type: "stop"}
+	}
+	return remote.Call{Method: http.MethodPost, Path: socketPath, Body: agentkit.Encode(c.envelope())}, true
+}
+
+// GoOn implements remote.Protocol.
+func (p *flow) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
+	p.s.Do(func() {
+		if p.breaks++; p.active {
+			p.breaks, p.active = 0, false
+		}
+	})
+	if p.breaks >= mostBreaks {
+		return nil, errors.Join(errors.New("each connection ends without an event"), b.Err)
+	}
+	return &remote.Call{Method: http.MethodGet, Path: socketPath, Stream: true}, nil
+}
+
+// web is the protocol of the HTTP server of version 0.2.
+type web struct {
+	*Decoder
+	transport *webTransport
+}
+
+// Run implements remote.Protocol.
+func (p *web) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
+	text, err := promptText(prompt)
+	c := remote.Post("/api/chat", chat{[]chatMessage{{ID: prompt.Message.ID, Role: "user", Parts: []chatPart{{"text", text}}}}})
+	c.Stream = true
+	return c, err
+}
+
+// Stop implements remote.Protocol.
+func (p *web) Stop() (remote.Call, bool) {
+	return remote.Post("/api/commands", command{Type: "stop"}), true
+}
+
+// GoOn implements remote.Protocol.
+func (p *web) GoOn(context.Context, remote.Break) (*remote.Call, error) {
+	c := p.transport.events(p.transport.known())
+	return &c, nil
+}
+
+// workflow is the protocol of Open Scaffold. Each prompt is a workflow with a session of its
+// own at the server.
+type workflow struct {
+	*Decoder
+	s  *remote.Session
+	id string // of the newest session there; see session
+}
+
+func (p *workflow) session() (id string) {
+	p.s.Do(func() { id = p.id })
+	return id
+}
+
+var _ remote.Reattacher = (*workflow)(nil)
+
+// Run implements remote.Protocol.
+func (p *workflow) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, error) {
+	text, err := promptText(prompt)
+	if err != nil {
+		return remote.Call{}, err
+	}
+	var made struct {
+		ID string `json:"sessionId"`
+	}
+	c := remote.Post("/sessions", map[string]string{"input": text})
+	c.By = prompt.By
+	if err := p.s.Fetch(ctx, c, &made); err != nil {
+		return remote.Call{}, err
+	}
+	if made.ID == "" || strings.ContainsAny(made.ID, "/?#") {
+		return remote.Call{}, errors.New("the server began a workflow and named no session of it: is this Open Scaffold?")
+	}
+	p.s.Do(func() { p.id = made.ID })
+	return p.events(0), nil
+}
+
+func (p *workflow) events(position int) remote.Call {
+	q := url.Values{"history": {"1"}}
+	if position > 0 {
+		q.Set("fromPosition", strconv.Itoa(position))
+	}
+	return remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.session() + "/events", Query: q, Stream: true}
+}
+
+// Stop implements remote.Protocol: the server has no other end that keeps the log.
+func (p *workflow) Stop() (remote.Call, bool) {
+	id := p.session()
+	return remote.Post("/sessions/"+id+"/pause", nil), id != ""
+}
+
+// GoOn implements remote.Protocol. A stream does not end with its workflow, and a workflow
+// that fails says nothing. So the session asks for the state of a workflow that is silent.
+func (p *workflow) GoOn(ctx context.Context, _ remote.Break) (*remote.Call, error) {
+	var now struct {
+		Running bool `json:"running"`
+	}
+	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.session()}, &now); err != nil {
+		return nil, err
+	}
+	var over bool
+	var why string
+	var position int
+	look := func() {
+		if t := p.turn; t != nil {
+			over, why, position = t.b.Over(), t.why, len(t.seen)
+			if now.Running {
+				t.b.Touch()
+			}
+		}
+	}
+	if p.s.Do(look); now.Running {
+		c := p.events(position)
+		return &c, nil
+	}
+	if err := p.s.Exchange(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.session() + "/state"}); err != nil {
+		return nil, err
+	}
+	if p.s.Do(look); over {
+		return nil, nil //nolint:nilnil // the turn is over
+	}
+	if why != "" {
+		return nil, errors.New(why)
+	}
+	return nil, errors.New("the server runs this workflow no more: it failed, or somebody paused it, or the server was started again")
+}
+
+// Reattach implements remote.Reattacher.
+func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, error) {
+	id := p.s.Token()
+	if id == "" {
+		return nil, errors.New("the session at the server was not known yet")
+	}
+	var log struct {
+		Events []entry `json:"events"`
+	}
+	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + id + "/state"}, &log); err != nil {
+		return nil, err
+	}
+	on := left{parts: slices.Clone(was.Parts), done: was.Done, waiting: was.Waiting, answered: map[string]bool{}}
+	if n := len(was.Native); n > 0 {
+		on.step = was.Native[n-1]
+	}
+	for _, e := range log.Events {
+		if e.Name == "input:received" {
+			on.answered[e.Payload.ID] = true
+		}
+	}
+	p.s.Do(func() { p.id, p.left = id, on })
+	c := p.events(0)
+	return &c, nil
+}

@@ -1,0 +1,140 @@
+package openharness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/toolkind"
+)
+
+// The protocols.
+const (
+	Kernel   = "kernel"     // the WebSocket of January 2026
+	Kernel02 = "kernel-0.2" // the WebSocket of version 0.2
+	HTTP02   = "http-0.2"   // the HTTP server of version 0.2
+	Scaffold = "scaffold"   // Open Scaffold
+)
+
+// Runtime opens sessions with a server of Open Harness.
+type Runtime struct {
+	// URL is the server's address.
+	URL string
+	// Token is sent as a bearer token, if it is not empty.
+	Token string
+	// Tools says what the tools of the agents do.
+	Tools toolkind.Table
+	Options
+}
+
+// Options are the settings that only this adapter knows.
+type Options struct {
+	// Protocol is what the server speaks; by default Kernel for ws addresses, and Scaffold
+	// for http addresses.
+	Protocol string `json:"protocol"`
+	// PassToken sends the token of the person who asks, instead of the gateway's.
+	PassToken bool `json:"pass_token"`
+	// Silence is how long a server may say nothing. A session then asks Open Scaffold whether
+	// the workflow still runs (30 s if zero), and opens other connections again (30 minutes).
+	Silence agent.Duration `json:"silence"`
+}
+
+// Adapter is the adapter of Open Harness.
+func Adapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "openharness", Needs: "url", InProcess: true, Harmless: true,
+		Keys: []string{"url", "token_env", "tool_kinds", "options"},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			r := Runtime{URL: s.URL, Token: os.Getenv(s.TokenEnv), Tools: toolkind.Claude().With(s.ToolKinds)}
+			if err := agent.DecodeOptions(s.Options, &r.Options); err != nil {
+				return nil, err
+			}
+			if s.TokenEnv != "" && r.Token == "" {
+				return nil, agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", s.TokenEnv)
+			}
+			r, err := r.checked()
+			if err == nil && r.Protocol == Scaffold {
+				return lasting{r}, nil
+			}
+			return r, err
+		},
+		Decoder: func(string) agent.Decoder { return NewDecoder() },
+	}
+}
+
+// checked fills in the protocol and refuses settings that cannot be meant.
+func (r Runtime) checked() (Runtime, error) {
+	at, err := url.Parse(r.URL)
+	if err != nil || at.Host == "" || !slices.Contains([]string{"ws", "wss", "http", "https"}, at.Scheme) {
+		return r, agent.WrongSetting("url", "is %.100q: write an address such as ws://127.0.0.1:4242/ws or http://127.0.0.1:42069", r.URL)
+	}
+	ws := strings.HasPrefix(at.Scheme, "ws")
+	switch r.Protocol {
+	case "":
+		if r.Protocol = Scaffold; ws {
+			r.Protocol = Kernel
+		}
+	case Kernel, Kernel02, HTTP02, Scaffold:
+	default:
+		return r, agent.WrongSetting("options.protocol", "is %.40q: write %s, %s, %s or %s", r.Protocol, Kernel, Kernel02, HTTP02, Scaffold)
+	}
+	if ws != (r.Protocol == Kernel || r.Protocol == Kernel02) {
+		return r, agent.WrongSetting("url", "is %.100q, and the protocol %s has other addresses: change one of them", r.URL, r.Protocol)
+	}
+	if ws && at.Path == "" {
+		r.URL += socketPath
+	}
+	return r, nil
+}
+
+// Open implements agent.Runtime.
+func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	r, err := r.checked()
+	if err != nil {
+		return nil, err
+	}
+	d := &Decoder{tools: r.Tools, live: true, pauseEnds: r.Protocol == Kernel02}
+	spec := remote.Spec{Name: "Open Harness", Silence: cmp.Or(time.Duration(r.Silence), 30*time.Minute)}
+	if d.pauseEnds || r.Protocol == Kernel {
+		spec.Transport = &socket{url: r.URL, bearer: r.Token, passCaller: r.PassToken}
+		spec.New = func(s *remote.Session) remote.Protocol { return &flow{Decoder: d, s: s, resume: d.pauseEnds} }
+		return remote.Open(ctx, host, cfg, spec)
+	}
+	client, err := httpjson.New(httpjson.Config{URL: r.URL, Bearer: r.Token})
+	if err != nil {
+		return nil, err
+	}
+	transport := remote.HTTP{Client: client, PassCaller: r.PassToken}
+	if r.Protocol == HTTP02 {
+		t := &webTransport{HTTP: transport}
+		spec.Transport = t
+		spec.New = func(*remote.Session) remote.Protocol { return &web{d, t} }
+		spec.Greet = func(ctx context.Context, s *remote.Session) error {
+			return s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/health"}, nil)
+		}
+		return remote.Open(ctx, host, cfg, spec)
+	}
+	spec.Name, spec.Transport, spec.Silence = "Open Scaffold", transport, cmp.Or(time.Duration(r.Silence), 30*time.Second)
+	spec.New = func(s *remote.Session) remote.Protocol { return &workflow{Decoder: d, s: s} }
+	return remote.Open(ctx, host, cfg, spec)
+}
+
+// lasting is the Runtime of servers whose workflows outlive the gateway.
+type lasting struct{ Runtime }
+
+// Reattach implements agent.Reattacher.
+func (lasting) Reattach(ctx context.Context, s agent.Session, was agent.Left) error {
+	if session, ok := s.(*remote.Session); ok {
+		return session.Reattach(ctx, was)
+	}
+	return errors.New("openharness: this is a session of another agent")
+}

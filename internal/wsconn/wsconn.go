@@ -1,0 +1,154 @@
+// Package wsconn is a WebSocket connection with bounds: of a frame's size, of the time for
+// opening, writing and closing, and of the silence of a peer that has gone. Either side of
+// a connection can use the package: [Dial] opens one, and [New] takes over one that a
+// server has accepted.
+package wsconn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+)
+
+// Config holds the bounds of a connection. Each zero value has a default.
+type Config struct {
+	// Client sends the request that opens a connection. Redirects are errors unless the
+	// Client follows them.
+	Client *http.Client
+	// Header goes with that request.
+	Header http.Header
+	// Subprotocols are offered to the server.
+	Subprotocols []string
+	// MaxFrame bounds a frame in bytes; 64 MB.
+	MaxFrame int64
+	// OpenTime bounds the opening, 30 s, and WriteTime a frame that is written, 10 s.
+	OpenTime, WriteTime time.Duration
+	// PingEvery is the time between two pings, 30 s, and PongTime how long the answer to a
+	// ping may take, 30 s.
+	PingEvery, PongTime time.Duration
+}
+
+func (c Config) filled() Config {
+	c.MaxFrame = cmp.Or(c.MaxFrame, 64<<20)
+	c.OpenTime, c.WriteTime = cmp.Or(c.OpenTime, 30*time.Second), cmp.Or(c.WriteTime, 10*time.Second)
+	c.PingEvery, c.PongTime = cmp.Or(c.PingEvery, 30*time.Second), cmp.Or(c.PongTime, 30*time.Second)
+	if c.Client == nil {
+		c.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	return c
+}
+
+// Conn is an open connection. One goroutine reads; any goroutine writes and closes.
+type Conn struct {
+	conn *websocket.Conn
+	cfg  Config
+	busy atomic.Bool // nobody reads: a pong would not be seen
+	gone atomic.Bool // the peer answered no ping
+	end  context.CancelFunc
+	work sync.WaitGroup
+	once sync.Once
+}
+
+// Dial opens a connection. Every error is an *Error.
+func Dial(ctx context.Context, url string, cfg Config) (*Conn, error) {
+	cfg = cfg.filled()
+	opening, cancel := context.WithTimeout(ctx, cfg.OpenTime)
+	defer cancel()
+	conn, response, err := websocket.Dial(opening, url, &websocket.DialOptions{ //nolint:bodyclose // its documentation: never needed
+		HTTPClient: cfg.Client, HTTPHeader: cfg.Header, Subprotocols: cfg.Subprotocols,
+	})
+	if err != nil {
+		return nil, refused(ctx, opening, cfg, response, err)
+	}
+	return New(conn, cfg), nil //nolint:contextcheck // the connection outlives its opening
+}
+
+// New takes over an open connection.
+func New(conn *websocket.Conn, cfg Config) *Conn {
+	c := &Conn{conn: conn, cfg: cfg.filled()}
+	c.busy.Store(true)
+	conn.SetReadLimit(c.cfg.MaxFrame)
+	life, end := context.WithCancel(context.Background())
+	c.end = end
+	c.work.Go(func() { c.ping(life) })
+	return c
+}
+
+// Read returns the next text frame; other frames are skipped. The end of ctx closes the
+// connection. Every error is an *Error.
+func (c *Conn) Read(ctx context.Context) ([]byte, error) {
+	c.busy.Store(false)
+	defer c.busy.Store(true)
+	for {
+		kind, data, err := c.conn.Read(ctx)
+		switch {
+		case err != nil:
+			return nil, c.lost(ctx, err)
+		case kind != websocket.MessageText:
+		case !utf8.Valid(data):
+			_ = c.conn.Close(websocket.StatusInvalidFramePayloadData, "not UTF-8")
+			return nil, &Error{Message: "a frame is not UTF-8", Code: websocket.StatusInvalidFramePayloadData}
+		default:
+			return data, nil
+		}
+	}
+}
+
+// Write sends a text frame. The end of ctx does not break a frame off, because that would
+// end the connection. Every error is an *Error.
+func (c *Conn) Write(ctx context.Context, frame []byte) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.WriteTime)
+	defer cancel()
+	if err := c.conn.Write(ctx, websocket.MessageText, frame); err != nil {
+		if ctx.Err() != nil {
+			return &Error{Message: "the peer does not read", err: ctx.Err()}
+		}
+		return c.lost(ctx, err)
+	}
+	return nil
+}
+
+// Close says goodbye, waits for the peer's goodbye (at most five seconds), and waits for the
+// Conn's goroutine. A Read that waits returns. Close is idempotent and may be called at any time.
+func (c *Conn) Close() { c.CloseWith(websocket.StatusNormalClosure, "") }
+
+// CloseWith is Close with a code and a reason.
+func (c *Conn) CloseWith(code websocket.StatusCode, reason string) {
+	c.once.Do(func() {
+		_ = c.conn.Close(code, reason)
+		c.end()
+	})
+	c.work.Wait()
+}
+
+// ping closes a connection whose peer has gone without a word. A reader that works on a
+// frame is no reason: it would not see the pong.
+func (c *Conn) ping(life context.Context) {
+	tick := time.NewTicker(c.cfg.PingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-life.Done():
+			return
+		case <-tick.C:
+		}
+		if c.busy.Load() {
+			continue
+		}
+		pong, cancel := context.WithTimeout(life, c.cfg.PongTime)
+		err := c.conn.Ping(pong)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) && !c.busy.Load() {
+			c.gone.Store(true)
+			_ = c.conn.CloseNow()
+			return
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package wsconn_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"go.uber.org/goleak"
+
+	"github.com/tributary-dev/tributary/internal/wsconn"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve starts a server that accepts connections, and returns its address.
+func serve(t *testing.T, with func(context.Context, *websocket.Conn)) string {
+	t.Helper()
+	var work sync.WaitGroup
+	t.Cleanup(work.Wait)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		work.Add(1)
+		defer work.Done()
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer conn.CloseNow() //nolint:errcheck // a test's
+		with(t.Context(), conn)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func dial(t *testing.T, url string, cfg wsconn.Config) *wsconn.Conn {
+	t.Helper()
+	c, err := wsconn.Dial(t.Context(), url, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func echo(ctx context.Context, conn *websocket.Conn) {
+	for {
+		kind, data, err := conn.Read(ctx)
+		if err != nil || conn.Write(ctx, kind, data) != nil {
+			return
+		}
+	}
+}
+
+func TestFramesGoBothWaysAndBinaryOnesAreSkipped(t *testing.T) {
+	t.Parallel()
+	c := dial(t, serve(t, func(ctx context.Context, conn *websocket.Conn) {
+		_ = conn.Write(ctx, websocket.MessageBinary, []byte{1})
+		echo(ctx, conn)
+	}), wsconn.Config{})
+	if err := c.Write(t.Context(), []byte(`{"a":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Read(t.Context()); err != nil || string(got) != `{"a":1}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestTheEndOfAConnectionIsOneSentence(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		with  func(context.Context, *websocket.Conn)
+		want  string
+		final bool
+	}{
+		"closed with a reason": {func(_ context.Context, c *websocket.Conn) { _ = c.Close(websocket.StatusPolicyViolation, "go\naway") }, "the peer closed the connection (1008): go away", true},
+		"closed":               {func(_ context.Context, c *websocket.Conn) { _ = c.Close(websocket.StatusGoingAway, "") }, "the peer closed the connection (1001)", false},
+		"cut":                  {func(_ context.Context, c *websocket.Conn) { _ = c.CloseNow() }, "the connection broke: EOF", false},
+		"a frame too large": {func(ctx context.Context, c *websocket.Conn) {
+			_ = c.Write(ctx, websocket.MessageText, make([]byte, 101))
+		}, "a frame is larger than 100 bytes", true},
+		"no UTF-8": {func(ctx context.Context, c *websocket.Conn) { _ = c.Write(ctx, websocket.MessageText, []byte{255}) }, "a frame is not UTF-8", true},
+		"no pong":  {func(ctx context.Context, _ *websocket.Conn) { <-ctx.Done() }, "the peer answered no ping within 50ms", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := dial(t, serve(t, c.with), wsconn.Config{MaxFrame: 100, PingEvery: 50 * time.Millisecond, PongTime: 50 * time.Millisecond})
+			_, err := conn.Read(t.Context())
+			failed, ok := errors.AsType[*wsconn.Error](err)
+			if !ok || failed.Error() != c.want || failed.Final() != c.final {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestAConnectionThatIsNotOpenedIsOneSentence(t *testing.T) {
+	t.Parallel()
+	away := httptest.NewServer(nil)
+	away.Close()
+	for name, c := range map[string]struct {
+		handle http.HandlerFunc
+		want   string
+		final  bool
+	}{
+		"a page":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }, "the server answers 200 (OK) and opens no WebSocket: is the address right?", false},
+		"no access":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "the server answers 403 (Forbidden)", true},
+		"a redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, "the server redirects to /login", true},
+		"silence":    {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no connection came about within 200ms", false},
+		"nobody":     {nil, "connection refused", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := away.URL
+			if c.handle != nil {
+				s := httptest.NewServer(c.handle)
+				t.Cleanup(s.Close)
+				url = s.URL
+			}
+			_, err := wsconn.Dial(t.Context(), url, wsconn.Config{OpenTime: 200 * time.Millisecond})
+			failed, ok := errors.AsType[*wsconn.Error](err)
+			if !ok || !strings.Contains(failed.Error(), c.want) || failed.Final() != c.final {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestAReaderThatWorksOnAFrameIsNotTakenForAPeerThatHasGone(t *testing.T) {
+	t.Parallel()
+	c := dial(t, serve(t, echo), wsconn.Config{PingEvery: 10 * time.Millisecond, PongTime: 20 * time.Millisecond})
+	for range 2 {
+		if err := c.Write(t.Context(), []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+func TestCloseWaitsForTheGoodbyeButNotForEver(t *testing.T) {
+	t.Parallel()
+	said := make(chan websocket.StatusCode, 1)
+	c := dial(t, serve(t, func(ctx context.Context, conn *websocket.Conn) {
+		_, _, err := conn.Read(ctx)
+		said <- websocket.CloseStatus(err)
+	}), wsconn.Config{})
+	reading := make(chan error, 1)
+	go func() {
+		_, err := c.Read(t.Context())
+		reading <- err
+	}()
+	time.Sleep(10 * time.Millisecond)
+	c.Close()
+	if code := <-said; code != websocket.StatusNormalClosure {
+		t.Errorf("the peer heard %d", code)
+	}
+	if err := <-reading; err == nil {
+		t.Error("the reader goes on")
+	}
+	deaf := dial(t, serve(t, func(ctx context.Context, _ *websocket.Conn) { <-ctx.Done() }), wsconn.Config{})
+	begun := time.Now()
+	deaf.Close()
+	if took := time.Since(begun); took > 8*time.Second {
+		t.Errorf("Close took %v", took)
+	}
+}
