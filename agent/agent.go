@@ -219,6 +219,8 @@ type Left struct {
 	Theirs bool
 	// Native are the agent's own ids of the events of the turn, in order.
 	Native []string
+	// Records are what is on record of the turn.
+	Records []trace.Record
 	// Waiting are the requests and questions that have no answer, by the ids for
 	// Host.Permit and Host.Ask.
 	Waiting []string

@@ -38,7 +38,14 @@ type Translator struct {
 	waits      map[string]bool // what a park waits for at which readers left
 	held       []trace.Record  // what came meanwhile
 	sources    int
-	letter     letter
+
+	// Of an upstream of this protocol:
+	further  map[string]Keys   // keys for the chunks that come
+	asks     map[string]string // its own id of the approval of a call
+	unusable map[string]string // calls whose input it could not use, and why
+	native   string            // its own id of the message
+
+	letter letter
 }
 
 // NewTranslator returns a Translator for one turn.
@@ -51,6 +58,9 @@ func NewTranslator(o Options) *Translator {
 		approvals: map[string]*approval{},
 		questions: map[string]*question{},
 		subs:      map[string]*subagent{},
+		further:   map[string]Keys{},
+		asks:      map[string]string{},
+		unusable:  map[string]string{},
 	}
 }
 
@@ -110,6 +120,10 @@ func (t *Translator) translate(r trace.Record) {
 	case trace.Status:
 		t.status(p)
 	case trace.Data:
+		if p.Name == beyond {
+			t.passOn(r.Turn, p.Value)
+			break
+		}
 		if p.Domain && !t.options.Domain.wants(p.Name) {
 			break
 		}
@@ -189,7 +203,14 @@ func (t *Translator) content(r trace.Record) {
 	}
 }
 
-func (t *Translator) emit(c ...Chunk) { t.out = append(t.out, c...) }
+func (t *Translator) emit(all ...Chunk) {
+	for _, c := range all {
+		if len(t.further) > 0 {
+			c = t.extend(c)
+		}
+		t.out = append(t.out, c)
+	}
+}
 
 // begin opens the message if no reply has; a turn of our own always has one.
 func (t *Translator) begin(turn string) {

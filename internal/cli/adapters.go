@@ -14,6 +14,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/adapter/opencode"
 	"github.com/tributary-dev/tributary/adapter/runner"
+	"github.com/tributary-dev/tributary/adapter/uiendpoint"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/toolkind"
@@ -23,7 +24,7 @@ import (
 func builtIn() catalog {
 	return catalog{
 		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
-		openai.Adapter("openai"), opencodeAdapter(), runnerAdapter(),
+		openai.Adapter("openai"), opencodeAdapter(), runnerAdapter(), uiendpoint.Adapter(),
 	}
 }
 
