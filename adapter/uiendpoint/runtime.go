@@ -41,6 +41,7 @@ type Runtime struct {
 
 var _ interface {
 	agent.Runtime
+	agent.Rewinder
 	agent.Reattacher
 } = Runtime{}
 
@@ -97,6 +98,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if err != nil {
 		return nil, err
 	}
+	host.Resume(inHistory)
 	return remote.Open(ctx, host, cfg, remote.Spec{
 		Name: "The endpoint", Transport: remote.HTTP{Client: client, PassCaller: r.Settings.PassToken}, Silence: time.Duration(r.Settings.Silence),
 		New: func(s *remote.Session) remote.Protocol {
@@ -106,6 +108,12 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		},
 	})
 }
+
+// inHistory is the resume token of every session: the log has the conversation.
+const inHistory = "history"
+
+// Rewinds implements agent.Rewinder: an endpoint knows what it is sent.
+func (Runtime) Rewinds(string) bool { return true }
 
 // Reattach implements agent.Reattacher.
 func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {

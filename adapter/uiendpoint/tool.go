@@ -96,7 +96,7 @@ func (c *call) settle() { c.whole, c.done = true, true }
 
 func (w writer) callOf(id, name, title string, input json.RawMessage) trace.ToolCall {
 	tc := w.tools.Call(id, name, input)
-	if tc.Name = name; title != "" || w.tools.Knows(name) {
+	if tc.Name = name; title != "" || !w.tools.Knows(name) {
 		tc.Title = title
 	}
 	return tc

@@ -67,6 +67,9 @@ func (w writer) chunk(c uistream.Chunk) {
 	default:
 		if w.place.fresh(bare.Type()) {
 			w.joins = 0
+			if bare.Type() == "reset-step" {
+				w.reset()
+			}
 			w.say(c)
 			w.whole(c, bare)
 		}
@@ -88,10 +91,6 @@ func (w writer) whole(c, bare uistream.Chunk) {
 		w.b.Emit(trace.File{URL: p.URL, MediaType: p.MediaType})
 	case uistream.Data:
 		w.b.Emit(trace.Data{Name: p.Name, ID: p.ID, Value: p.Value, Transient: p.Transient})
-	case uistream.Other:
-		if p.Name == "reset-step" {
-			w.reset()
-		}
 	}
 }
 
