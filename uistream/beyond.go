@@ -14,6 +14,9 @@ import (
 // written for that record gets them.
 const beyond = "ui-chunk"
 
+// Reserved reports whether data of an upstream would be taken for data of Beyond.
+func Reserved(name string) bool { return name == beyond }
+
 // Beyond returns what the trace has no word for in a chunk, as data that an adapter puts on
 // record before the chunk's own record, if there is one. It reports false if the trace has
 // a word for everything.
@@ -119,9 +122,10 @@ func (t *Translator) passOn(turn string, value json.RawMessage) {
 	}
 }
 
-// formed notes the form of a call, before the call is shown.
+// formed notes the form of a call, before the call is shown: the clients make two parts of
+// a call whose form changes.
 func (t *Translator) formed(toolCallID string, f Form) {
-	if c := t.call(toolCallID); c.state == callUnseen || c.state == callWriting {
+	if c := t.call(toolCallID); c.state == callUnseen {
 		c.form = f
 	}
 }
@@ -167,6 +171,17 @@ func (t *Translator) automatic(c Chunk) {
 		t.beside(Data{Name: b.Type(), Value: withoutType(c)})
 		return
 	}
+	switch b := b.(type) { //nolint:gochecksumtype // there are no others
+	case ToolApprovalRequest:
+		t.surface(t.call(b.ToolCallID))
+		t.call(b.ToolCallID).approval, t.automated[b.ApprovalID] = b.ApprovalID, b.ToolCallID
+	case ToolApprovalResponse:
+		id, asked := t.automated[b.ApprovalID]
+		if !asked {
+			return
+		}
+		t.call(id).allowed = b.Approved
+	}
 	t.emit(Extended{b, keys.safe(t.options.Profile, b.Type())})
 }
 
@@ -192,4 +207,4 @@ func (t *Translator) extend(c Chunk) Chunk {
 }
 
 // furtherKey finds the further keys of a chunk: by its call, or as the next of its type.
-func furtherKey(c Chunk) string { return c.Type() + " " + callOfChunk(c) }
+func furtherKey(c Chunk) string { return c.Type() + " " + CallOf(c) }

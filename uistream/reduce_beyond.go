@@ -20,7 +20,7 @@ func (r *Reducer) extended(e Extended) error {
 	if err := r.Add(e.Chunk); err != nil {
 		return err
 	}
-	if id := callOfChunk(e.Chunk); id != "" {
+	if id := CallOf(e.Chunk); id != "" {
 		if found, is := r.find(id); is {
 			at = found
 		}
@@ -114,8 +114,8 @@ func (r *Reducer) reset() {
 	}
 }
 
-// callOfChunk is the call that a chunk is about, or "".
-func callOfChunk(c Chunk) string {
+// CallOf is the call that a chunk is about, or "".
+func CallOf(c Chunk) string {
 	switch c := c.(type) { //nolint:gochecksumtype // the others have none
 	case ToolInputStart:
 		return c.ToolCallID

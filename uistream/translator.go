@@ -40,10 +40,11 @@ type Translator struct {
 	sources    int
 
 	// Of an upstream of this protocol:
-	further  map[string]Keys   // keys for the chunks that come
-	asks     map[string]string // its own id of the approval of a call
-	unusable map[string]string // calls whose input it could not use, and why
-	native   string            // its own id of the message
+	further   map[string]Keys   // keys for the chunks that come
+	asks      map[string]string // its own id of the approval of a call
+	automated map[string]string // calls by the approvals that it itself answers
+	unusable  map[string]string // calls whose input it could not use, and why
+	native    string            // its own id of the message
 
 	letter letter
 }
@@ -61,6 +62,7 @@ func NewTranslator(o Options) *Translator {
 		further:   map[string]Keys{},
 		asks:      map[string]string{},
 		unusable:  map[string]string{},
+		automated: map[string]string{},
 	}
 }
 

@@ -3,6 +3,7 @@ package uiendpoint_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,46 +19,18 @@ import (
 type object = map[string]any
 
 // everything is one chunk of each type that any release knows, with all of its keys.
-func everything() []string {
-	const pm = `"providerMetadata":{"acme":{"n":%d}}`
-	chunks := []string{
-		`{"type":"start","messageId":"theirs","messageMetadata":{"model":"m","deep":{"a":1}}}`,
-		`{"type":"start-step"}`,
-		`{"type":"reasoning-start","id":"r",PM}`, `{"type":"reasoning-delta","id":"r","delta":"hm",PM}`, `{"type":"reasoning-end","id":"r",PM}`,
-		`{"type":"text-start","id":"t",PM}`, `{"type":"text-delta","id":"t","delta":"Hel",PM}`, `{"type":"text-delta","id":"t","delta":"lo"}`,
-		`{"type":"text-end","id":"t",PM,"citations":[{"u":1}]}`,
-		`{"type":"reasoning-start","id":"silent",PM}`, `{"type":"reasoning-end","id":"silent"}`,
-		`{"type":"text-start","id":"silent"}`, `{"type":"text-end","id":"silent",PM}`,
-		`{"type":"tool-input-start","toolCallId":"c1","toolName":"weather","title":"Weather",PM,"toolMetadata":{"x":1},"inputEncoding":"json"}`,
-		`{"type":"tool-input-delta","toolCallId":"c1","inputTextDelta":"{\"city\":"}`, `{"type":"tool-input-delta","toolCallId":"c1","inputTextDelta":"\"Paris\"}"}`,
-		`{"type":"tool-input-available","toolCallId":"c1","toolName":"weather","input":{"city":"Paris"},"title":"Weather",PM,"toolMetadata":{"x":2}}`,
-		`{"type":"tool-output-available","toolCallId":"c1","output":{"so":"far"},"preliminary":true}`,
-		`{"type":"tool-output-available","toolCallId":"c1","output":{"sun":1.50},PM,"toolMetadata":{"x":3}}`,
-		`{"type":"tool-input-available","toolCallId":"c2","toolName":"mcp","input":{},"dynamic":true}`,
-		`{"type":"tool-output-error","toolCallId":"c2","errorText":"no","dynamic":true,PM,"toolMetadata":{"x":4}}`,
-		`{"type":"tool-input-available","toolCallId":"c3","toolName":"search","input":{},"providerExecuted":true}`,
-		`{"type":"tool-output-available","toolCallId":"c3","output":[],"providerExecuted":true}`,
-		`{"type":"tool-input-error","toolCallId":"c4","toolName":"weather","input":"{bad","errorText":"not JSON",PM,"toolMetadata":{"x":5}}`,
-		`{"type":"tool-input-available","toolCallId":"c5","toolName":"pay","input":{}}`,
-		`{"type":"tool-approval-request","toolCallId":"c5","approvalId":"auto","isAutomatic":true,"reason":"policy","signature":"s"}`,
-		`{"type":"tool-approval-response","approvalId":"auto","approved":true,"reason":"ok"}`,
-		`{"type":"tool-output-available","toolCallId":"c5","output":null}`,
-		`{"type":"source-url","sourceId":"s1","url":"https://a","title":"A",PM}`,
-		`{"type":"source-document","sourceId":"s2","mediaType":"text/plain","title":"B","filename":"b.txt",PM}`,
-		`{"type":"file","url":"data:text/plain,hi","mediaType":"text/plain",PM}`,
-		`{"type":"reasoning-file","url":"data:text/plain,hm","mediaType":"text/plain",PM}`,
-		`{"type":"custom","kind":"acme.thing",PM}`,
-		`{"type":"data-weather","id":"w","data":{"t":1}}`, `{"type":"data-weather","id":"w","data":{"t":2}}`,
-		`{"type":"data-note","data":null}`, `{"type":"data-blink","data":"now","transient":true}`,
-		`{"type":"message-metadata","messageMetadata":{"deep":{"b":2}}}`,
-		`{"type":"steering-message","id":"sm","parts":[{"type":"text","text":"hurry"}]}`,
-		`{"type":"finish-step"}`, `{"type":"start-step"}`, `{"type":"text-start","id":"t"}`, `{"type":"text-delta","id":"t","delta":"wrong"}`,
-		`{"type":"reset-step"}`,
-		`{"type":"text-start","id":"t"}`, `{"type":"text-delta","id":"t","delta":"right"}`, `{"type":"text-end","id":"t"}`,
-		`{"type":"finish-step"}`, `{"type":"finish","finishReason":"length","messageMetadata":{"tokens":3}}`,
-	}
-	for i, c := range chunks {
-		chunks[i] = strings.ReplaceAll(c, "PM", fmt.Sprintf(pm, i))
+func everything(t testing.TB) []string {
+	t.Helper()
+	return chunksOf(t, "everything")
+}
+
+// chunksOf are the chunks of a recording.
+func chunksOf(t testing.TB, name string) (chunks []string) {
+	t.Helper()
+	for line := range strings.Lines(string(read(t, "../../testdata/uiendpoint/"+name+".sse"))) {
+		if chunk, ok := strings.CutPrefix(strings.TrimSpace(line), "data: {"); ok {
+			chunks = append(chunks, "{"+chunk)
+		}
 	}
 	return chunks
 }
@@ -124,9 +97,9 @@ func covers(got, want object) bool {
 
 func TestEveryChunkOfEveryMajorSurvives(t *testing.T) {
 	t.Parallel()
-	all := records(t, body(everything()...))
+	all := records(t, body(everything(t)...))
 	got := streamed(t, all, "7.0.173")
-	for _, c := range everything() {
+	for _, c := range everything(t) {
 		want := parsed(t, c)
 		switch want["type"] {
 		case "start", "finish": // the metadata comes in a chunk of its own
@@ -158,9 +131,30 @@ func TestEveryChunkOfEveryMajorSurvives(t *testing.T) {
 	}
 }
 
+// The table of chunk types is the checklist: everything.sse holds each of them.
+func TestEverythingHoldsEachTypeAndKeyOfTheTable(t *testing.T) {
+	t.Parallel()
+	held := map[string]bool{}
+	for _, c := range slices.Concat(everything(t), chunksOf(t, "abort"), chunksOf(t, "ai7-error")) { // two of them end a turn
+		o := parsed(t, c)
+		typ := fmt.Sprint(o["type"])
+		if strings.HasPrefix(typ, "data-") {
+			typ = "data-"
+		}
+		for key := range o {
+			held[typ+" "+key] = true
+		}
+	}
+	for _, want := range uistream.Table() {
+		if !held[want] {
+			t.Errorf("everything.sse lacks %s", want)
+		}
+	}
+}
+
 func TestNewerChunksAreSafeForOlderClients(t *testing.T) {
 	t.Parallel()
-	all := records(t, body(everything()...))
+	all := records(t, body(everything(t)...))
 	for _, client := range []string{"", "5", "5.0.277", "6.0.0", "6.0.323", "7", "7.0.173"} {
 		got := streamed(t, all, client) // it checks each chunk
 		for _, typ := range []string{"custom", "reasoning-file", "steering-message"} {
@@ -194,7 +188,7 @@ func history(t testing.TB, all []trace.Record) []object {
 
 func TestTheEndpointGetsItsOwnMessageBack(t *testing.T) {
 	t.Parallel()
-	back := history(t, records(t, body(everything()...)))
+	back := history(t, records(t, body(everything(t)...)))
 	if len(back) != 1 || back[0]["id"] != "theirs" {
 		t.Fatalf("got %v", back)
 	}
@@ -205,7 +199,7 @@ func TestTheEndpointGetsItsOwnMessageBack(t *testing.T) {
 	for _, p := range back[0]["parts"].([]any) {
 		types = append(types, fmt.Sprint(p.(object)["type"]))
 	}
-	want := "step-start reasoning text reasoning text tool-weather dynamic-tool tool-search tool-weather tool-pay source-url source-document file reasoning-file custom data-weather data-note steering-message step-start text"
+	want := "step-start reasoning text reasoning text tool-weather dynamic-tool tool-search tool-weather tool-pay dynamic-tool dynamic-tool dynamic-tool tool-pay source-url source-document file reasoning-file custom data-weather data-note steering-message step-start text"
 	if got := strings.Join(types, " "); got != want {
 		t.Errorf("the parts are\n%s, want\n%s", got, want)
 	}
@@ -220,7 +214,10 @@ func TestTheEndpointGetsItsOwnMessageBack(t *testing.T) {
 		7:  `{"state":"output-available","providerExecuted":true}`,
 		8:  `{"state":"output-error","input":"{bad","errorText":"not JSON"}`,
 		9:  `{"state":"output-available","approval":{"id":"auto","isAutomatic":true,"requestReason":"policy","signature":"s","approved":true,"reason":"ok"}}`,
-		19: `{"text":"right"}`,
+		10: `{"state":"output-available","providerExecuted":true,"output":"six"}`,
+		12: `{"state":"output-error","errorText":"eight"}`,
+		13: `{"state":"output-denied","approval":{"id":"auto-9","isAutomatic":true,"descriptor":{"d":1},"inputSchemaInput":{"i":1},"approved":false,"reason":"policy"}}`,
+		23: `{"text":"right"}`,
 	} {
 		if !covers(parts[at].(object), parsed(t, want)) {
 			t.Errorf("part %d is %v, want %s", at, parts[at], want)
@@ -229,4 +226,13 @@ func TestTheEndpointGetsItsOwnMessageBack(t *testing.T) {
 	if _, marked := parts[5].(object)["providerExecuted"]; marked {
 		t.Error("a tool of the endpoint's own came back as the provider's")
 	}
+}
+
+func read(t testing.TB, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }

@@ -9,7 +9,11 @@ import (
 )
 
 // ofCall takes a chunk of a tool call.
-func (w writer) ofCall(c, bare uistream.Chunk) bool {
+func (w writer) ofCall(c uistream.Chunk) bool {
+	if known := w.calls[uistream.CallOf(c)]; known != nil {
+		c = uistream.WithForm(c, known.form)
+	}
+	bare := uistream.Bare(c)
 	switch p := bare.(type) { //nolint:gochecksumtype // the others are not of a call
 	case uistream.ToolInputStart:
 		if w.fresh(c, bare, p.ToolCallID) {
@@ -23,7 +27,7 @@ func (w writer) ofCall(c, bare uistream.Chunk) bool {
 		if w.fresh(c, bare, p.ToolCallID) {
 			begun := w.calls[p.ToolCallID]
 			w.called(p.ToolCallID, p.ToolName, p.Form).whole = true
-			if begun == nil || begun.form != p.Form || !isBare(c) {
+			if begun == nil || !isBare(c) {
 				w.beyond(c)
 			}
 			w.b.ToolCall(w.callOf(p.ToolCallID, p.ToolName, p.Title, p.Input))
@@ -85,7 +89,7 @@ func (w writer) called(id, name string, f uistream.Form) *call {
 		w.calls[id] = c
 		w.Decoder.order = append(w.order, c)
 	}
-	if name != "" {
+	if name != "" && c.name == "" {
 		c.name, c.form, c.step = name, f, w.steps
 	}
 	return c
@@ -105,7 +109,7 @@ func (w writer) callOf(id, name, title string, input json.RawMessage) trace.Tool
 // input takes a piece of a call's input.
 func (w writer) input(p uistream.ToolInputDelta) {
 	if w.calls[p.ToolCallID] == nil {
-		w.ofCall(uistream.ToolInputStart{ToolCallID: p.ToolCallID}, uistream.ToolInputStart{ToolCallID: p.ToolCallID})
+		w.ofCall(uistream.ToolInputStart{ToolCallID: p.ToolCallID})
 	}
 	if n := w.place.advance("input "+p.ToolCallID, len(p.Delta)); n > 0 {
 		w.joins = 0

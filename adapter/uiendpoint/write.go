@@ -49,7 +49,7 @@ func (w writer) chunk(c uistream.Chunk) {
 	if e, is := c.(uistream.Extended); is {
 		bare, keys = e.Chunk, e.Keys
 	}
-	if w.ofPart(bare, keys) || w.ofCall(c, bare) {
+	if w.ofPart(bare, keys) || w.ofCall(c) {
 		return
 	}
 	switch p := bare.(type) { //nolint:gochecksumtype // those of parts and calls are done
@@ -90,6 +90,9 @@ func (w writer) whole(c, bare uistream.Chunk) {
 	case uistream.File:
 		w.b.Emit(trace.File{URL: p.URL, MediaType: p.MediaType})
 	case uistream.Data:
+		if uistream.Reserved(p.Name) {
+			p.Name += "-"
+		}
 		w.b.Emit(trace.Data{Name: p.Name, ID: p.ID, Value: p.Value, Transient: p.Transient})
 	}
 }
