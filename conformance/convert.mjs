@@ -40,7 +40,7 @@ async function main() {
     if (o.help) { console.log(USAGE); return 0; }
     names = chosen(o.client);
     const dir = path.join(HERE, '../testdata', o.from ?? 'claude');
-    if (!files.length) files = fs.readdirSync(dir).filter(f => f.endsWith('.jsonl')).map(f => path.join(dir, f));
+    if (!files.length) files = fs.readdirSync(dir).filter(f => /\.(jsonl|sse)$/.test(f)).map(f => path.join(dir, f));
     if (!files.length) throw new Error(`${dir} holds no recording`);
   } catch (e) { console.error(`${e.message}\n${USAGE}`); return 2; }
   const clients = await Promise.all(names.map(load)), binary = path.resolve(o.binary ?? path.join(HERE, '../bin/tributary'));

@@ -139,11 +139,30 @@ func (t *Translator) other(c Other) {
 	case !c.passes(t.options.Profile):
 		t.beside(Data{Name: dataName(strings.TrimPrefix(c.Name, dataPrefix)), Value: marshal(c.Keys)})
 	default:
-		if c.Name != "message-metadata" && c.Name != "reset-step" {
+		switch c.Name {
+		case "message-metadata":
+		case "reset-step":
+			t.forgetStep()
+		default:
 			t.needStep()
 		}
 		t.emit(Other{c.Name, c.Keys.safe(t.options.Profile, c.Name)})
 	}
+}
+
+// forgetStep forgets the calls of the step, as the client does.
+func (t *Translator) forgetStep() {
+	t.closeParts()
+	for _, c := range t.order {
+		if c.step != t.steps || c.state == callUnseen || c.state == callSettled {
+			continue
+		}
+		if c.state == callWriting {
+			t.writing--
+		}
+		c.state, c.input = callSettled, nil
+	}
+	t.stepCalls = nil
 }
 
 // empty shows a part without words.

@@ -54,7 +54,7 @@ func (p Profile) abilities() abilities {
 		approvalResponse: p.knows("tool-approval-response", ""),
 		preliminary:      p.knows("tool-output-available", "preliminary"),
 		title:            p.knows("tool-input-start", "title") && p.knows("tool-input-available", "title"),
-		inputError:       p.knows("tool-input-error", ""),
+		inputError:       p.knows("tool-input-error", "") && p != Profile{}, // clients of 5 may read the default
 		finishReason:     p.knows("finish", "finishReason"),
 		abortReason:      p.knows("abort", "reason"),
 	}

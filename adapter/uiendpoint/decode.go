@@ -44,6 +44,7 @@ type Decoder struct {
 	calls    map[string]*call
 	order    []*call
 	steps    int
+	filled   bool // the step has a part
 	waits    []*wait
 }
 

@@ -71,7 +71,7 @@ func (w writer) fresh(c, bare uistream.Chunk, id string) bool {
 	if !w.place.fresh(bare.Type() + " " + id) {
 		return false
 	}
-	w.joins = 0
+	w.joins, w.filled = 0, true
 	w.say(c)
 	return true
 }

@@ -68,6 +68,9 @@ func (w writer) chunk(c uistream.Chunk) {
 		if w.place.fresh(bare.Type()) {
 			w.joins = 0
 			if bare.Type() == "reset-step" {
+				if !w.filled { // there is nothing to begin once more
+					return
+				}
 				w.reset()
 			}
 			w.say(c)
@@ -78,10 +81,14 @@ func (w writer) chunk(c uistream.Chunk) {
 
 // whole puts a chunk on record that stands for itself.
 func (w writer) whole(c, bare uistream.Chunk) {
+	if d, is := bare.(uistream.Data); !is || !d.Transient {
+		w.filled = w.filled || bare.Type() != "message-metadata"
+	}
 	w.beyond(c)
 	switch p := bare.(type) { //nolint:gochecksumtype // Beyond has all of the others
 	case uistream.StartStep:
 		w.steps++
+		w.filled = false
 		w.b.StepStart(trace.Step{Phase: trace.PhaseStart})
 	case uistream.SourceURL:
 		w.b.Emit(trace.Source{SourceID: p.SourceID, URL: p.URL, Title: p.Title})
@@ -129,6 +136,7 @@ func (w writer) end(s trace.Stop) {
 // reset begins the step once more. The calls of the failed try are over.
 func (w writer) reset() {
 	w.closeParts()
+	w.filled = false
 	for _, c := range w.order {
 		if c.step == w.steps && !c.done {
 			c.whole, c.done = true, true
@@ -191,7 +199,7 @@ func (w writer) grows(id, delta string, thought bool, keys uistream.Keys) {
 	if n == 0 {
 		return
 	}
-	w.joins = 0
+	w.joins, w.filled = 0, true
 	if delta = delta[len(delta)-n:]; thought {
 		w.b.ThoughtDelta(p.key, delta)
 		w.say(uistream.ReasoningDelta{ID: p.key, Delta: delta})
@@ -249,6 +257,7 @@ func (w writer) ends(name string, keys uistream.Keys) {
 			}
 		}
 		if len(late) > 0 && w.place.fresh("empty") {
+			w.filled = true
 			w.both(uistream.Empty(p.thought, late), nil)
 		}
 	case !w.place.fresh(p.key + " ended"):
