@@ -58,6 +58,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) vet
 	@$(MAKE) lint
 	@$(MAKE) agents
+	@$(MAKE) uiendpoint
 	@$(MAKE) test-go
 	@$(MAKE) binary
 	@$(MAKE) conformance
@@ -79,6 +80,15 @@ test-go: need-cc ## The Go tests, with the race detector, in random order
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
 	promtool=$$(ops/promtool.sh) && PROMTOOL=$$promtool $(GO) test -count=1 ./ops
+
+conformance/uiendpoint/venv/installed: conformance/uiendpoint/requirements.txt | need-python
+	python3 -m venv conformance/uiendpoint/venv
+	conformance/uiendpoint/venv/bin/pip install -q --require-hashes -r $<
+	@touch $@
+
+.PHONY: uiendpoint
+uiendpoint: conformance/node_modules/.package-lock.json ## Install the endpoints of the tests of adapter/uiendpoint: the AI SDK, and pydantic-ai where there is Python
+	@$(MAKE) conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai." >&2
 
 .PHONY: agents
 agents: need-go need-node ## Install the real agents that make test runs, outside the project
@@ -177,7 +187,7 @@ bench-go: need-go ## The Go benchmarks
 
 .PHONY: clean
 clean: ## Remove what was built and installed
-	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules bench/peer/node_modules
+	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules conformance/uiendpoint/venv bench/peer/node_modules
 
 .PHONY: need-go need-node need-cc need-python
 need-go:

@@ -9,9 +9,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// ParseChunk reads a chunk that another server has written, of any release and leniently:
-// no key has to be there, a text may be a number, a null counts as missing. Keys without a
-// field of their own make it an [Extended]; a type that this package never writes gives an
+// ParseChunk reads a chunk of another server, of any release and leniently. Each key may be
+// missing, a text may be a number, and a null counts as missing. Keys without a field of
+// their own make the chunk an [Extended]. A type that this package never writes gives an
 // [Other].
 func ParseChunk(data []byte) (Chunk, error) {
 	var k Keys

@@ -109,8 +109,8 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	if err != nil {
 		return nil, err
 	}
-	p.session.Do(func() { p.restore(p.request(p.fields(), messages, ""), left) })
-	if err := p.session.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Left: true})}); err != nil {
+	p.session.Do(func() { p.restore(ctx, p.request(p.fields(), messages, ""), left) })
+	if err := p.session.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Left: true})}); err != nil { //nolint:contextcheck // effects end with the session
 		return nil, err
 	}
 	waits := false

@@ -24,20 +24,27 @@ var releases = []string{"5.0.277", "6.0.323", "7.0.173"}
 // realServer starts endpoints of the AI SDK on a mock model and returns their address.
 func realServer(t *testing.T) string {
 	t.Helper()
-	dir, err := filepath.Abs("../../conformance")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "node_modules", "ai-7.0.173")); err != nil {
-		t.Skip("the AI SDK is not installed: npm --prefix conformance ci")
-	}
 	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("there is no node")
+	if err != nil || !there("node_modules/ai-7.0.173") {
+		t.Skip("the AI SDK or node is not installed: make uiendpoint")
 	}
-	cmd := exec.Command(node, "uiendpoint/server.mjs")
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	in, err := cmd.StdinPipe() // the server ends with it
+	return started(t, node, "uiendpoint/server.mjs")
+}
+
+// conformance is the folder of the servers.
+const conformance = "../../conformance"
+
+func there(name string) bool {
+	_, err := os.Stat(filepath.Join(conformance, name))
+	return err == nil
+}
+
+// started starts a server that prints its port and ends with its standard input.
+func started(t *testing.T, program, script string) string {
+	t.Helper()
+	cmd := exec.Command(program, script)
+	cmd.Dir, cmd.Stderr = conformance, os.Stderr
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,6 +61,41 @@ func realServer(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return "http://127.0.0.1:" + strings.TrimSpace(port)
+}
+
+func TestPydanticAI(t *testing.T) {
+	python := "uiendpoint/venv/bin/python"
+	if !there("uiendpoint/venv/installed") {
+		t.Skip("pydantic-ai is not installed: make uiendpoint")
+	}
+	path, err := filepath.Abs(filepath.Join(conformance, python))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := started(t, path, "uiendpoint/pydantic_server.py")
+	for _, major := range []string{"5", "6", "7"} {
+		c := on(t, server+"/"+major+"/api/chat", uiendpoint.Settings{})
+		option := "allow"
+		c.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+			return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: option}
+		}
+		turns := [][2]string{{"hello", "You said: hello"}, {"think", "Thought."}, {"weather", "'sun': 1.5"}}
+		if major != "5" {
+			turns = append(turns, [2]string{"pay", "paid 5"})
+		}
+		for _, turn := range append(turns, [2]string{"recall", "sealed"}) {
+			events, stop := c.plays(turn[0])
+			if said := agenttest.Said(events); !strings.Contains(said, turn[1]) || stop.Outcome != trace.OutcomeCompleted {
+				t.Errorf("%s, %s: the turn said %q and ended with %+v", major, turn[0], said, stop)
+			}
+		}
+		if option = "deny"; major != "5" {
+			events, stop := c.plays("pay again")
+			if r := agenttest.Each[trace.ToolResult](events); len(r) != 1 || r[0].Status != trace.ToolDenied || stop.Outcome != trace.OutcomeCompleted {
+				t.Errorf("%s: a denied call ended as %+v, and the turn as %+v", major, r, stop)
+			}
+		}
+	}
 }
 
 func TestRealEndpoints(t *testing.T) {

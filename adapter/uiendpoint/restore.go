@@ -12,9 +12,9 @@ import (
 
 // restore makes the Decoder know a turn of an earlier process: the Decoder hears once more
 // what is on record, and writes nothing.
-func (d *Decoder) restore(prompt remote.Call, left agent.Left) {
+func (d *Decoder) restore(ctx context.Context, prompt remote.Call, left agent.Left) {
 	d.turn(fieldsOf(prompt))
-	nowhere := trace.NewBuilder(context.Background(), trace.Config{Append: func(context.Context, []trace.Event) error { return nil }})
+	nowhere := trace.NewBuilder(ctx, trace.Config{Append: func(context.Context, []trace.Event) error { return nil }})
 	tr, asked, id := uistream.NewTranslator(native()), map[string]string{}, ""
 	for _, r := range left.Records {
 		for _, c := range tr.Translate(r) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
 	"github.com/tributary-dev/tributary/agent"
@@ -30,6 +31,7 @@ func TestSuite(t *testing.T) {
 		},
 		Effect: func(testing.TB) bool { f.mu.Lock(); defer f.mu.Unlock(); return f.effects > 0 },
 		Word:   "the Rhine",
+		Bound:  time.Minute, // one message has 50 MB
 		Turns:  []string{"twice", "done early", "no finish", "fake event", "long line"},
 	})
 }

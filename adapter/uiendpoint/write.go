@@ -18,12 +18,11 @@ type part struct {
 
 // call is a tool call of the turn.
 type call struct {
-	id, name  string
-	form      uistream.Form
-	step      int
-	whole     bool // the input is there
-	done      bool // so is the output
-	automatic bool // the endpoint itself answers its approval
+	id, name string
+	form     uistream.Form
+	step     int
+	whole    bool // the input is there
+	done     bool // so is the output
 }
 
 // writer puts what an endpoint says on record.
