@@ -30,6 +30,10 @@ func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id str
 type PermissionAsk struct {
 	Request PermissionRequest
 	Call    ToolCall
+	// Quiet leaves no record if the call is allowed. The Call is then whole.
+	Quiet bool
+	// Granted says that an earlier answer allows the call, unless the policy denies it.
+	Granted bool
 }
 
 // PermissionDecision is what became of a PermissionAsk: the id under which the answer
@@ -39,6 +43,8 @@ type PermissionDecision struct {
 	Answer  PermissionResponse
 	Decided bool
 }
+
+func (d PermissionDecision) allowed() bool { return d.Decided && d.Answer.Allowed() }
 
 // PermissionRequests asks for several permissions at once, so that the user sees them
 // together. The policy decides first; only requests that it leaves open are put to the
@@ -57,6 +63,10 @@ func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecisio
 	b.do(func(t *turn) {
 		var open []*ask
 		for i, a := range asked {
+			if a.Quiet && verdicts[i].allowed() {
+				decisions[i] = verdicts[i]
+				continue
+			}
 			q, d := b.permission(t, a.Request, verdicts[i])
 			if decisions[i] = d; !d.Decided {
 				open = append(open, q)
@@ -96,18 +106,27 @@ func (b *Builder) judge(a PermissionAsk) (d PermissionDecision, over bool) {
 	if r.ToolCallID == "" {
 		return d, false
 	}
-	var call *ToolCall
+	over = true
+	call := a.Call
 	b.do(func(t *turn) {
+		if over = false; a.Quiet {
+			return
+		}
 		c := b.current(t, r.ToolCallID)
 		t.completeCall(c)
 		t.revise(c, a.Call)
-		judged := c.tool
-		call = &judged
+		call = c.tool
 	})
-	if call != nil && b.turn.Judge != nil {
-		d.Answer, d.Decided = b.turn.Judge(r, *call)
+	if !over && b.turn.Judge != nil {
+		d.Answer, d.Decided = b.turn.Judge(r, call)
 	}
-	return d, call == nil
+	if a.Granted && !d.Decided {
+		d.Answer, d.Decided = PermissionResponse{Outcome: Selected, OptionKind: AllowOnce}, true
+	}
+	if a.Quiet && !d.allowed() {
+		b.ToolCall(a.Call)
+	}
+	return d, over
 }
 
 // PermissionResponse puts the one answer to a request on record. It reports

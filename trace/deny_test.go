@@ -33,7 +33,15 @@ func TestARefusedCallIsDeniedOnceItsAgentGoesOn(t *testing.T) {
 			refuse(b, "p", "no")
 			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolFailed, Error: "ENOPERM"})
 			b.MessageDelta("m", "x")
-		}, trace.ToolFailed, "ENOPERM", trace.KindMessageStart},
+		}, trace.ToolDenied, "ENOPERM", trace.KindMessageStart},
+		"stopped": {func(b *trace.Builder) {
+			refuse(b, "p", "no")
+			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCanceled, Error: "stopped"})
+		}, trace.ToolDenied, "no", trace.KindStop},
+		"the agent has run the call": {func(b *trace.Builder) {
+			refuse(b, "p", "no")
+			b.ToolResult(trace.ToolResult{ToolCallID: "c"})
+		}, trace.ToolCompleted, "", trace.KindStop},
 		"said by the adapter": {func(b *trace.Builder) { refuse(b, "p", "no"); b.Denied("c", ""); b.Denied("c", "again") }, trace.ToolDenied, "no", trace.KindStop},
 		"with another reason": {func(b *trace.Builder) { refuse(b, "p", "no"); b.Denied("c", "by rule 3") }, trace.ToolDenied, "by rule 3", trace.KindStop},
 		"withdrawn": {func(b *trace.Builder) {

@@ -46,3 +46,56 @@ func TestPolicyJudgesWithoutTheLockOfTheTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A quiet request is on record unless the policy allows the call.
+func TestAQuietRequestThatThePolicyAllowsLeavesNoRecord(t *testing.T) {
+	t.Parallel()
+	yes := []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}, {ID: "n", OptionKind: trace.RejectOnce}}
+	for name, c := range map[string]struct {
+		answer  trace.PermissionResponse
+		decided bool
+		granted bool
+		want    string
+	}{
+		"allowed":            {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "y", OptionKind: trace.AllowOnce}, true, false, ""},
+		"denied":             {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "n", OptionKind: trace.RejectOnce}, true, false, "tool_call permission_request permission_response "},
+		"open":               {trace.PermissionResponse{}, false, false, "tool_call permission_request "},
+		"granted":            {trace.PermissionResponse{}, false, true, ""},
+		"granted and denied": {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "n", OptionKind: trace.RejectOnce}, true, true, "tool_call permission_request permission_response "},
+	} {
+		var kinds string
+		judged := 0
+		b := trace.NewBuilder(t.Context(), trace.Config{
+			Turn: "turn",
+			Append: func(_ context.Context, events []trace.Event) error {
+				for _, e := range events {
+					if k := e.Payload.Kind(); k == "tool_call" || k == "permission_request" || k == "permission_response" {
+						kinds += string(k) + " "
+					}
+				}
+				return nil
+			},
+			Judge: func(_ trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
+				if judged++; string(call.Input) != `{"path":"a"}` {
+					t.Errorf("%s: the policy judges %s", name, call.Input)
+				}
+				return c.answer, c.decided
+			},
+		})
+		d := b.PermissionRequests(trace.PermissionAsk{
+			Quiet:   true,
+			Granted: c.granted,
+			Request: trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: yes},
+			Call:    trace.ToolCall{ToolCallID: "c", RawName: "read", ToolKind: trace.ToolRead, Input: json.RawMessage(`{"path":"a"}`)},
+		})[0]
+		if err := b.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if kinds != c.want || d.Decided != (c.decided || c.granted) || judged != 1 || (d.ID == "") != (c.want == "") {
+			t.Errorf("%s: on record is %q; %+v; judged %d times", name, kinds, d, judged)
+		}
+		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -217,7 +217,12 @@ func (t *turn) result(c *call, r ToolResult) {
 	if c.output != nil && string(Opaque(r.Output)) == "null" {
 		r.Output = c.output.whole()
 	}
-	r = r.normal()
+	if r = r.normal(); r.Status != ToolCompleted && c.refused != "" {
+		if r.Status == ToolCanceled {
+			r.Error = c.refused
+		}
+		r.Status = ToolDenied
+	}
 	r.ToolCallID, r.Output, r.Error = c.tool.ToolCallID, t.cut(r.Output), t.cutText(r.Error)
 	t.put(c.event, c.by.actor(), r)
 	t.running--

@@ -20,3 +20,20 @@ func (u Usage) MarshalJSON() ([]byte, error) {
 		OutputTokens int `json:"output_tokens,omitempty"`
 	}{all: all(u)})
 }
+
+// Plus adds what was used later: the tokens, and the costs as far as they are known.
+func (u Usage) Plus(more Usage) Usage {
+	u.InputTokens += more.InputTokens
+	u.OutputTokens += more.OutputTokens
+	u.CacheReadTokens += more.CacheReadTokens
+	u.CacheWriteTokens += more.CacheWriteTokens
+	u.ReasoningTokens += more.ReasoningTokens
+	if more.CostUSD != nil {
+		cost := *more.CostUSD
+		if u.CostUSD != nil {
+			cost += *u.CostUSD
+		}
+		u.CostUSD = &cost
+	}
+	return u
+}

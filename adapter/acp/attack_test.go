@@ -3,23 +3,17 @@ package acp_test
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/permission/permissiontest"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
-
-// oneTurn gives a Decoder one turn.
-type oneTurn struct{ b *trace.Builder }
-
-func (t oneTurn) Prompted(trace.Prompt) *trace.Builder { return t.b }
-func (t oneTurn) Begin(agent.TurnInfo) *trace.Builder  { return t.b }
-func (t oneTurn) Current() *trace.Builder              { return t.b }
-func (t oneTurn) Note(trace.Payload)                   {}
 
 // decode hands messages of the agent to a Decoder whose prompt was sent.
 func decode(t *testing.T, d *acp.Decoder, b *trace.Builder, messages ...any) []agent.Effect {
@@ -30,7 +24,7 @@ func decode(t *testing.T, d *acp.Decoder, b *trace.Builder, messages ...any) []a
 		if err != nil {
 			t.Fatal(err)
 		}
-		effects, err := d.Decode(agent.Message{Dir: dir, Data: data}, oneTurn{b})
+		effects, err := d.Decode(agent.Message{Dir: dir, Data: data}, agenttest.OneTurn(b))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,6 +36,19 @@ func decode(t *testing.T, d *acp.Decoder, b *trace.Builder, messages ...any) []a
 		hand(agent.Out, m)
 	}
 	return all
+}
+
+// opens tells a Decoder that a session was opened in a directory.
+func opens(t *testing.T, d *acp.Decoder, b *trace.Builder, cwd string) {
+	t.Helper()
+	for _, m := range []agent.Message{
+		{Dir: agent.In, Data: json.RawMessage(`{"id":0,"method":"session/new","params":{"cwd":"` + cwd + `"}}`)},
+		{Dir: agent.Out, Data: json.RawMessage(`{"id":0,"result":{"sessionId":"s"}}`)},
+	} {
+		if _, err := d.Decode(m, agenttest.OneTurn(b)); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 type object = map[string]any
@@ -71,23 +78,8 @@ func TestAttacks(t *testing.T) {
 				"sessionId": "s", "toolCall": object{"toolCallId": "c", "name": asked.Tool, "kind": kinds[asked.Tool], "rawInput": asked.Input},
 				"options": []object{{"optionId": "y", "name": "Yes", "kind": "allow_once"}, {"optionId": "n", "name": "No", "kind": "reject_once"}},
 			}})
-		if err := r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
-			t.Fatal(err)
-		}
-		calls := agenttest.Each[trace.ToolCall](r.Events())
-		if last := calls[len(calls)-1]; last.RawName != asked.Tool || !equalJSON(last.Input, asked.Input) {
-			t.Errorf("asked was %s %s, on record is %s %s", asked.Tool, asked.Input, last.RawName, last.Input)
-		}
-		answers := agenttest.Each[trace.PermissionResponse](r.Events())
-		return len(answers) > 0 && answers[0].Allowed()
+		return agenttest.Allowed(t, r, asked.Tool, asked.Input)
 	})
-}
-
-// equalJSON compares but for space.
-func equalJSON(a, b json.RawMessage) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 // TestThePolicyJudgesAllThatAnAgentSaysOfACall plays calls whose places and input
@@ -165,26 +157,68 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 		return object{"id": "act", "method": "terminal/create", "params": params}
 	}
 	edit, list := object{"file_path": in("a.txt"), "content": "x"}, object{"command": "ls"}
+	allowedEdit := []object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y")}
+	diff := func(before, after string) object {
+		m := asks("c", "write_file", "edit", nil)
+		m["params"].(object)["toolCall"].(object)["content"] = []object{{"type": "diff", "path": in("a.txt"), "oldText": before, "newText": after}}
+		return m
+	}
+	reads := func(path string) object {
+		return object{"id": "act", "method": "fs/read_text_file", "params": object{"sessionId": "s", "path": path}}
+	}
+	into := func(dir, command string, env ...object) object {
+		return runs("/bin/bash", object{"args": []string{"-c", "cd '" + dir + "' && " + command}, "cwd": "/w", "env": env})
+	}
+	writes := func(content string) object {
+		m := write(in("a.txt"))
+		m["params"].(object)["content"] = content
+		return m
+	}
+	newPrompt := object{"id": 2, "method": "session/prompt", "params": object{"sessionId": "s", "prompt": []any{}}}
 	for name, c := range map[string]struct {
 		messages []object
 		covered  bool
 	}{
-		"the file of an edit":                 {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), write(in("a.txt"))}, true},
-		"another file":                        {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), write(in("sub/b.txt"))}, false},
-		"an edit that was denied":             {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "n"), write(in("a.txt"))}, false},
-		"nothing was asked":                   {[]object{shown("c", "write_file", "edit", edit), write(in("a.txt"))}, false},
-		"a write by the permission to read":   {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), write(in("a.txt"))}, false},
-		"a file that was shown later":         {[]object{asks("c", "write_file", "edit", edit), answer("c", "y"), shown("c", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, false},
-		"an edit by a tool allowed for good":  {[]object{asks("c", "write_file", "edit", edit), answer("c", "a"), shown("e", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, true},
-		"the command":                         {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", nil)}, true},
-		"the command by a shell":              {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("/bin/bash", object{"args": []string{"-c", "ls"}})}, true},
-		"another command":                     {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("id", nil)}, false},
-		"a command that was shown later":      {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), shown("c", "run_shell_command", "execute", object{"command": "id"}), runs("id", nil)}, false},
-		"the command with a path of its own":  {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", object{"env": []object{{"name": "PATH", "value": "/tmp"}}})}, false},
-		"a shell that is a file of the agent": {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("./bash", object{"args": []string{"-c", "ls"}})}, false},
-		"a program with a space in its name":  {[]object{asks("c", "run_shell_command", "execute", object{"command": "git x"}), answer("c", "y"), runs("git x", object{"args": []string{}})}, true},
-		"a program whose name looks so":       {[]object{asks("c", "run_shell_command", "execute", object{"command": "git x y"}), answer("c", "y"), runs("git x", object{"args": []string{"y"}})}, false},
-		"a command by a read":                 {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt"), "command": "id"}), answer("c", "y"), runs("id", nil)}, false},
+		"the file of an edit, with another text":     {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), writes("another")}, false},
+		"the file of an edit, twice":                 {append(slices.Clone(allowedEdit), write(in("a.txt")), write(in("a.txt"))), false},
+		"the file of an edit, after the call":        {append(slices.Clone(allowedEdit), toolUpdate(object{"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}), write(in("a.txt"))), false},
+		"the file of an edit, in another turn":       {append(slices.Clone(allowedEdit), newPrompt, write(in("a.txt"))), false},
+		"the same call in another turn":              {append(slices.Clone(allowedEdit), newPrompt, shown("c", "write_file", "edit", edit), write(in("a.txt"))), false},
+		"the text of a diff":                         {[]object{diff("", "x"), answer("c", "y"), write(in("a.txt"))}, true},
+		"a text that is not the diff's":              {[]object{diff("", "y"), answer("c", "y"), write(in("a.txt"))}, false},
+		"the text with the piece of a diff":          {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an old file")}, true},
+		"the text with all pieces of a diff":         {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an new file")}, true},
+		"a text with more than the piece":            {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an old file, and more")}, false},
+		"a text without the piece of a diff":         {[]object{diff("old", ""), answer("c", "y"), writes("another text")}, false},
+		"a text without the deleted piece":           {[]object{diff("an old text, ", ""), answer("c", "y"), writes("an old file")}, true},
+		"the file of a read":                         {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), reads(in("a.txt"))}, true},
+		"another file than that of a read":           {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), reads(in("sub/b.txt"))}, false},
+		"a read by the permission to edit":           {append(slices.Clone(allowedEdit), reads(in("a.txt"))), false},
+		"a write by the permission to delete":        {[]object{asks("c", "remove", "delete", object{"file_path": in("a.txt"), "content": "x"}), answer("c", "y"), write(in("a.txt"))}, false},
+		"the command, twice":                         {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", nil), runs("ls", nil)}, false},
+		"the command in another directory":           {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", object{"cwd": "/w/sub"})}, false},
+		"the command by a shell that goes there":     {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "ls")}, true},
+		"the command by a shell that goes elsewhere": {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/etc", "ls")}, false},
+		"another command by a shell that goes there": {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "id; ls")}, false},
+		"the command without colours":                {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "ls", object{"name": "TERM", "value": "dumb"})}, true},
+		"the command with a terminal from a file":    {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "ls", object{"name": "TERM", "value": "../evil"})}, false},
+		"the command with a shell of the agent":      {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), into("/w", "ls", object{"name": "SHELL", "value": "/tmp/sh"})}, false},
+		"the file of an edit":                        {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), write(in("a.txt"))}, true},
+		"another file":                               {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "y"), write(in("sub/b.txt"))}, false},
+		"an edit that was denied":                    {[]object{shown("c", "write_file", "edit", edit), asks("c", "write_file", "edit", edit), answer("c", "n"), write(in("a.txt"))}, false},
+		"nothing was asked":                          {[]object{shown("c", "write_file", "edit", edit), write(in("a.txt"))}, false},
+		"a write by the permission to read":          {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), write(in("a.txt"))}, false},
+		"a file that was shown later":                {[]object{asks("c", "write_file", "edit", edit), answer("c", "y"), shown("c", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, false},
+		"an edit by a tool allowed for good":         {[]object{asks("c", "write_file", "edit", edit), answer("c", "a"), shown("e", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, true},
+		"the command":                                {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", nil)}, true},
+		"the command by a shell":                     {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("/bin/bash", object{"args": []string{"-c", "ls"}})}, true},
+		"another command":                            {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("id", nil)}, false},
+		"a command that was shown later":             {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), shown("c", "run_shell_command", "execute", object{"command": "id"}), runs("id", nil)}, false},
+		"the command with a path of its own":         {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", object{"env": []object{{"name": "PATH", "value": "/tmp"}}})}, false},
+		"a shell that is a file of the agent":        {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("./bash", object{"args": []string{"-c", "ls"}})}, false},
+		"a program with a space in its name":         {[]object{asks("c", "run_shell_command", "execute", object{"command": "git x"}), answer("c", "y"), runs("git x", object{"args": []string{}})}, true},
+		"a program whose name looks so":              {[]object{asks("c", "run_shell_command", "execute", object{"command": "git x y"}), answer("c", "y"), runs("git x", object{"args": []string{"y"}})}, false},
+		"a command by a read":                        {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt"), "command": "id"}), answer("c", "y"), runs("id", nil)}, false},
 		"the same command allowed for good": {[]object{
 			asks("c", "run_shell_command", "execute", list), answer("c", "a"), shown("e", "run_shell_command", "execute", list), runs("ls", nil),
 		}, true},
@@ -195,7 +229,7 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := agenttest.NewRecorder()
-			decoder := acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()})
+			decoder := acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()}.Live("an old text, an old file"))
 			var last []agent.Effect
 			for i, m := range c.messages {
 				data, err := json.Marshal(m)
@@ -203,13 +237,19 @@ func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
 					t.Fatal(err)
 				}
 				dir := agent.Out
-				if m["result"] != nil {
+				if m["result"] != nil || m["method"] == "session/prompt" {
 					dir = agent.In
 				}
 				if i == 0 {
+					opens(t, decoder, r.Builder, "/w")
 					decode(t, decoder, r.Builder)
 				}
-				if last, err = decoder.Decode(agent.Message{Dir: dir, Data: data}, oneTurn{r.Builder}); err != nil {
+				if m["method"] == "session/prompt" {
+					r.Builder.End(trace.Stop{})
+					_ = r.Builder.Finish(trace.Stop{})
+					r = agenttest.NewRecorder(func(c *trace.Config) { c.Turn = "another" })
+				}
+				if last, err = decoder.Decode(agent.Message{Dir: dir, Data: data}, agenttest.OneTurn(r.Builder)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -250,9 +290,53 @@ func TestACommandForATerminalIsOnRecordAsItRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			call := agenttest.Each[trace.ToolCall](r.Events())[0]
-			if call.Title != c.title || !equalJSON(call.Input, json.RawMessage(c.input)) {
+			if call.Title != c.title || !agenttest.SameJSON(call.Input, json.RawMessage(c.input)) {
 				t.Errorf("%s: %s", call.Title, call.Input)
 			}
 		})
+	}
+}
+
+// TestAnAlwaysIsNoAnswerToWhatThePolicyDenies: the agent does not ask after an "always", so
+// the gateway judges what it does for the agent.
+func TestAnAlwaysIsNoAnswerToWhatThePolicyDenies(t *testing.T) {
+	t.Parallel()
+	d := permissiontest.Workspace(t)
+	policy := permission.Policy{Rules: []permission.Rule{{Kinds: []trace.ToolKind{trace.ToolEdit}, Paths: []string{"sub/**"}, Then: permission.Deny}}}
+	r := agenttest.NewRecorder(func(c *trace.Config) {
+		c.Judge = func(r trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
+			return policy.Judge(r, call, permission.Scope{Contains: d.Contains, Resolve: d.Resolve})
+		}
+	})
+	decoder := acp.NewDecoder(acp.Options{}.Live(""))
+	call := func(id, path string) object {
+		return object{"toolCallId": id, "name": "write", "kind": "edit", "rawInput": object{"path": d.Path() + path}}
+	}
+	decode(t, decoder, r.Builder, object{"id": "ask", "method": "session/request_permission", "params": object{
+		"sessionId": "s", "toolCall": call("c", "/a.txt"), "options": []object{{"optionId": "a", "kind": "allow_always"}},
+	}})
+	if _, err := decoder.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"id":"ask","result":{"outcome":{"outcome":"selected","optionId":"a"}}}`)}, agenttest.OneTurn(r.Builder)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"/b.txt": true, "/sub/b.txt": false} {
+		shown := call("c-"+path, path)
+		shown["sessionUpdate"] = "tool_call"
+		write := object{"id": path, "method": "fs/write_text_file", "params": object{"sessionId": "s", "path": d.Path() + path, "content": "x"}}
+		var last []agent.Effect
+		for _, m := range []object{toolUpdate(shown), write} {
+			data, err := json.Marshal(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last, err = decoder.Decode(agent.Message{Dir: agent.Out, Data: data}, agenttest.OneTurn(r.Builder)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if permit, ok := last[0].(agent.Permit); !ok || permit.Decided == nil || permit.Decided.Allowed() != want {
+			t.Errorf("%s: %+v", path, last)
+		}
+	}
+	if err := r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -14,28 +14,44 @@ import (
 type Options struct {
 	// Tools overrides what the agent says of the kinds of its tools.
 	Tools toolkind.Table
-	// Act runs a request of the agent's that the policy or a person has allowed, and
-	// returns the result. A recording has none.
-	Act func(method string, params json.RawMessage) (result any, err error)
 	// Signs are those of the agent.
 	Signs Signs
+
+	// check refuses an action that cannot be done even with a permission. do does an
+	// action that was allowed. now returns the content of a file. A recording has none
+	// of these functions.
+	check func(action) error
+	do    func(action) (result any, err error)
+	now   func(path string) string
 }
 
 // Decoder reads the protocol's messages of one session.
 type Decoder struct {
 	o       Options
 	session string            // the id of the session, once it is known
+	cwd     string            // of the session
 	ours    map[string]string // methods of requests of ours without a reply, by id
 	theirs  map[string]their  // requests of the agent's without a reply, by id
 	agent   hello             // the reply to initialize
-	config  settings          // modes, models and options of the session
+	options []option          // of the session
 	prompts []prompt          // sent and not answered; the turn of the first one runs
+	phase   phase
+	early   []update // came outside any turn, for the beginning of the next one
 	turn    *turn
 	always  []*call         // what a person has allowed for good
 	newest  jsonrpc.Message // of the agent; the zero Message if its newest line was none
 	counted bool            // a reply has counted tokens
 	heard   int             // lines of the agent
 }
+
+// phase says what an update means that comes outside any turn.
+type phase int
+
+const (
+	fresh    phase = iota // before the first prompt: it belongs to the first turn
+	loaded                // likewise, but the agent tells the past of the session: it is dropped
+	prompted              // the agent begins a turn of its own
+)
 
 var _ agent.Decoder = (*Decoder)(nil)
 
@@ -46,14 +62,14 @@ func NewDecoder(o Options) *Decoder {
 
 // their is a request of the agent's.
 type their struct {
-	method   string
 	ask      *ask
-	terminal string
+	terminal string // whose output is asked for
 }
 
 // turn is the running turn.
 type turn struct {
 	b        *trace.Builder
+	own      bool // the agent began it
 	stopped  bool // a person has stopped it
 	broken   bool // the agent has said beside the protocol that it failed
 	command  bool // the prompt is a command of the agent's
@@ -63,7 +79,6 @@ type turn struct {
 	calls    map[string]*call
 	held     *held
 	context  *trace.Usage // the newest state of the context
-	cost     *float64
 }
 
 // Decode implements agent.Decoder.
@@ -79,83 +94,83 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	if err != nil {
 		return nil, fmt.Errorf("acp: a line was skipped: %w", err)
 	}
-	var effects []agent.Effect
+	take := d.said
 	if m.Dir == agent.In {
-		effects, err = d.told(msg, t)
-	} else {
-		effects, err = d.said(msg, t)
+		take = d.told
 	}
+	effects, err := take(msg, t)
 	if err != nil {
-		return effects, fmt.Errorf("acp: a message was skipped: %w", err)
+		err = fmt.Errorf("acp: a message was skipped: %w", err)
 	}
-	return effects, nil
+	return effects, err
 }
 
 // told takes what was sent to the agent.
 func (d *Decoder) told(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, error) {
-	switch m.Kind() {
-	case jsonrpc.Request:
-		d.ours[string(m.ID)] = m.Method
-		if id := sessionOf(m.Params); id != "" {
-			d.session = id
-		}
-		if m.Method == methodPrompt {
-			return d.prompt(m, t)
-		}
-	case jsonrpc.Response:
+	switch {
+	case m.Kind() == jsonrpc.Response:
 		d.answered(m)
-	case jsonrpc.Notification, jsonrpc.Invalid:
-		if c := d.current(t); c != nil && m.Method == methodCancel {
+		return nil, nil
+	case m.Method == methodCancel:
+		if c := d.current(t); c != nil {
 			c.stopped = true
 		}
+		return nil, nil
+	}
+	d.ours[string(m.ID)] = m.Method
+	in := parse[ids](m.Params)
+	if in.Session != "" {
+		d.session = in.Session
+	}
+	switch m.Method {
+	case methodNew, methodLoad, methodResume:
+		d.cwd, d.phase = in.Cwd, fresh
+		if m.Method == methodLoad {
+			d.phase = loaded
+		}
+	case methodPrompt:
+		return d.prompt(m, t)
 	}
 	return nil, nil
 }
 
 // said takes what the agent has sent.
 func (d *Decoder) said(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, error) {
-	switch m.Kind() {
-	case jsonrpc.Response:
-		method := d.ours[string(m.ID)]
-		delete(d.ours, string(m.ID))
-		return nil, d.replied(method, m, t)
-	case jsonrpc.Request:
+	if c := d.current(t); c != nil {
+		c.b.Touch() // the agent is alive, whatever it says
+	}
+	switch {
+	case m.Kind() == jsonrpc.Response:
+		return nil, d.replied(m, t)
+	case m.Kind() == jsonrpc.Request:
 		return d.request(m, t)
-	case jsonrpc.Notification, jsonrpc.Invalid:
-	}
-	switch m.Method {
-	case methodUpdate:
+	case m.Method == "session/update":
 		return nil, d.update(m.Params, t)
-	case methodWithdraw:
-		return d.withdrawn(m.Params), nil
+	case m.Method == "$/cancel_request":
+		return d.withdrawn(parse[ids](m.Params).Request), nil
 	}
-	d.touch(t)
 	return nil, nil
 }
 
 // replied takes a reply to a request of ours.
-func (d *Decoder) replied(method string, m jsonrpc.Message, t agent.Turns) error {
+func (d *Decoder) replied(m jsonrpc.Message, t agent.Turns) error {
+	method := d.ours[string(m.ID)]
+	delete(d.ours, string(m.ID))
 	switch method {
 	case methodInitialize:
-		return decodeInto(m.Result, &d.agent)
-	case methodNew, methodLoad, methodResume, methodSetOption:
-		return d.opened(m, t)
+		return decode(m.Result, &d.agent)
 	case methodPrompt:
 		return d.ended(m, t)
+	case methodNew, methodLoad, methodResume, methodSetOption:
+		if id := parse[ids](m.Result).Session; id != "" {
+			d.session = id
+		}
+		var o opened
+		err := decode(m.Result, &o)
+		d.configured(o.options(), t)
+		return err
 	}
 	return nil
-}
-
-// opened takes the reply to a request that opened a session, or changed its options.
-func (d *Decoder) opened(m jsonrpc.Message, t agent.Turns) error {
-	if id := sessionOf(m.Result); id != "" {
-		d.session = id
-	}
-	err := decodeInto(m.Result, &d.config)
-	if m.Error == nil {
-		d.config.note(t)
-	}
-	return err
 }
 
 // request takes a request of the agent's.
@@ -165,12 +180,11 @@ func (d *Decoder) request(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, err
 		return d.permission(m, t)
 	case methodElicit:
 		return d.elicit(m, t)
-	case methodWrite, methodTermCreate:
-		return d.action(m, t)
-	case methodTermOutput:
-		d.theirs[string(m.ID)] = their{method: m.Method, terminal: terminalOf(m.Params)}
+	case methodRead, methodWrite, methodTerminal:
+		return d.act(m, t), nil
+	case methodOutput:
+		d.theirs[string(m.ID)] = their{terminal: parse[ids](m.Params).Terminal}
 	}
-	d.touch(t)
 	return nil, nil
 }
 
@@ -188,23 +202,15 @@ func (d *Decoder) answered(m jsonrpc.Message) {
 }
 
 // withdrawn takes back a request of the agent's.
-func (d *Decoder) withdrawn(params raw) []agent.Effect {
-	var p struct {
-		ID raw `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
+func (d *Decoder) withdrawn(id raw) []agent.Effect {
+	r := d.theirs[string(id)]
+	if r.ask == nil {
 		return nil
 	}
-	r, ok := d.theirs[string(p.ID)]
-	if !ok || r.ask == nil {
-		return nil
-	}
-	delete(d.theirs, string(p.ID))
+	delete(d.theirs, string(id))
 	r.ask.Cancel("")
-	refusal := encode(map[string]any{
-		"jsonrpc": "2.0", "id": p.ID, "error": jsonrpc.Error{Code: jsonrpc.CodeRequestCancelled, Message: "the request was withdrawn"},
-	})
-	return []agent.Effect{agent.Withdraw{Native: string(p.ID)}, agent.Send{Data: refusal}}
+	withdrawn := jsonrpc.Error{Code: jsonrpc.CodeRequestCancelled, Message: "the request was withdrawn"}
+	return []agent.Effect{agent.Withdraw{Native: string(id)}, agent.Send{Data: refusal(id, withdrawn)}}
 }
 
 // current returns the turn that runs, or nil.
@@ -216,31 +222,25 @@ func (d *Decoder) current(t agent.Turns) *turn {
 	return d.turn
 }
 
-func (d *Decoder) touch(t agent.Turns) {
-	if c := d.current(t); c != nil {
-		c.b.Touch()
+// busy reports whether a call or a request of the turn is open.
+func (d *Decoder) busy() bool {
+	for _, tc := range d.turn.calls {
+		if !tc.done {
+			return true
+		}
 	}
+	for _, r := range d.theirs {
+		if r.ask != nil && r.ask.Turn() == d.turn.b.Turn() {
+			return true
+		}
+	}
+	return false
 }
 
-func decodeInto(data raw, into any) error {
+// decode is json.Unmarshal for a value that may be missing.
+func decode(data raw, into any) error {
 	if len(data) == 0 {
 		return nil
 	}
 	return json.Unmarshal(data, into)
-}
-
-func sessionOf(data raw) string {
-	var s struct {
-		ID string `json:"sessionId"`
-	}
-	_ = json.Unmarshal(data, &s) // params of another form have none
-	return s.ID
-}
-
-func terminalOf(data raw) string {
-	var s struct {
-		ID string `json:"terminalId"`
-	}
-	_ = json.Unmarshal(data, &s) // as above
-	return s.ID
 }

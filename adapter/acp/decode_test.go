@@ -1,9 +1,7 @@
 package acp_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -27,7 +25,7 @@ func out(update string) string {
 // events plays a turn of these lines.
 func events(t *testing.T, lines ...string) []trace.Event {
 	t.Helper()
-	p := play(t, []byte(strings.Join(append(append([]string{begun}, lines...), ended), "\n")))
+	p := recordings().Play(t, []byte(strings.Join(append(append([]string{begun}, lines...), ended), "\n")))
 	if p.Skipped > 0 || len(p.Turns) != 1 {
 		t.Fatalf("%d turns, %d skipped: %v", len(p.Turns), p.Skipped, p.First)
 	}
@@ -105,7 +103,7 @@ func TestWhatAnAgentTellsBesideItsText(t *testing.T) {
 	if f := agenttest.Each[trace.File](all); len(f) != 1 || f[0].URL != "data:image/png;base64,aGk=" {
 		t.Errorf("the files are %+v", f)
 	}
-	p := play(t, []byte(strings.Join([]string{
+	p := recordings().Play(t, []byte(strings.Join([]string{
 		out(`{"sessionUpdate":"session_info_update","title":"A title"}`), out(`{"sessionUpdate":"current_mode_update","currentModeId":"plan"}`),
 		out(`{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init","description":"Begin","input":{"hint":"where"}},"cut"]}`),
 	}, "\n")))
@@ -122,7 +120,7 @@ func TestWhatAnAgentTellsBesideItsText(t *testing.T) {
 
 func TestAPromptThatWaitsInTheAgentGetsATurnOfItsOwn(t *testing.T) {
 	t.Parallel()
-	p := play(t, []byte(strings.Join([]string{
+	p := recordings().Play(t, []byte(strings.Join([]string{
 		begun, out(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"first"}}`),
 		strings.Replace(begun, `"id":1`, `"id":2`, 1), ended,
 		out(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"second"}}`),
@@ -141,7 +139,7 @@ func TestTokensAreCountedInTheGatewaysMeaning(t *testing.T) {
 		`{"inputTokens":100,"outputTokens":20,"totalTokens":120,"cachedReadTokens":80}`:                    {InputTokens: 100, OutputTokens: 20, CacheReadTokens: 80},
 		`{"inputTokens":200,"outputTokens":55,"totalTokens":435,"cachedReadTokens":180,"thoughtTokens":9}`: {InputTokens: 380, OutputTokens: 55, CacheReadTokens: 180, ReasoningTokens: 9},
 	} {
-		p := play(t, []byte(begun+"\n"+strings.Replace(ended, `"end_turn"`, `"end_turn","usage":`+usage, 1)))
+		p := recordings().Play(t, []byte(begun+"\n"+strings.Replace(ended, `"end_turn"`, `"end_turn","usage":`+usage, 1)))
 		got := agenttest.Each[trace.Usage](replaytest.Events(p.Turns[0]))
 		want.Scope = trace.UsageTurn
 		if len(got) != 1 || got[0] != want {
@@ -160,7 +158,7 @@ func TestErrorsAreOneSentence(t *testing.T) {
 		`{"code":-32000,"message":"Authentication required"}`:                              "Authentication required. Log in by running the agent once in a terminal, or give it a key in `env`.",
 		`{"code":-32603,"message":"Internal error"}`:                                       "Internal error.",
 	} {
-		p := play(t, []byte(begun+"\n"+`{"dir":"out","msg":{"id":1,"error":`+failure+`}}`))
+		p := recordings().Play(t, []byte(begun+"\n"+`{"dir":"out","msg":{"id":1,"error":`+failure+`}}`))
 		stops := agenttest.Each[trace.Stop](replaytest.Events(p.Turns[0]))
 		if stops[0].Outcome != trace.OutcomeFailed || stops[0].Error != want {
 			t.Errorf("%s: %+v", failure, stops[0])
@@ -227,46 +225,21 @@ func TestARequestThatTheAgentWithdrawsIsAnswered(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for name, recording := range recorded(f) {
+	var seeds [][]byte
+	for name, recording := range recordings().All(f) {
 		if len(recording) < 9<<10 && !strings.HasPrefix(name, "codex") {
-			f.Add(recording)
+			seeds = append(seeds, recording)
 		}
 	}
-	f.Add([]byte(begun + "\n" + out(`{"sessionUpdate":"tool_call","toolCallId":"c","content":[{"type":"diff","path":"p","newText":"x"}],"rawInput":[1]}`) + "\n" +
-		`{"dir":"out","msg":{"id":2,"method":"fs/write_text_file","params":{"path":"p","content":"x"}}}` + "\n" +
-		`{"dir":"out","msg":{"id":3,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"properties":{"a":{"type":"array"}}}}}}` + "\n" +
-		`{"dir":"in","msg":{"id":3,"result":{"action":"accept","content":{"a":["x"]}}}}` + "\n" + ended))
-	f.Fuzz(func(t *testing.T, recording []byte) {
-		if err := replaytest.Whatever(t, acp.NewDecoder(acp.Options{}), recording); err != nil {
-			t.Error(err)
-		}
-	})
+	seeds = append(seeds, []byte(begun+"\n"+out(`{"sessionUpdate":"tool_call","toolCallId":"c","content":[{"type":"diff","path":"p","newText":"x"}],"rawInput":[1]}`)+"\n"+
+		`{"dir":"out","msg":{"id":2,"method":"fs/write_text_file","params":{"path":"p","content":"x"}}}`+"\n"+
+		`{"dir":"out","msg":{"id":3,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"properties":{"a":{"type":"array"}}}}}}`+"\n"+
+		`{"dir":"in","msg":{"id":3,"result":{"action":"accept","content":{"a":["x"]}}}}`+"\n"+ended))
+	recordings().Fuzz(f, seeds...)
 }
 
 // TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
 func TestLinesLostDoubledAndMoved(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
-		lines := bytes.SplitAfter(recording, []byte("\n"))
-		for seed := range uint64(6) {
-			r := rand.New(rand.NewPCG(seed, 1))
-			var damaged []byte
-			for i := range lines {
-				switch r.IntN(12) {
-				case 0: // lost
-				case 1: // doubled
-					damaged = append(append(damaged, lines[i]...), lines[i]...)
-				case 2: // moved
-					damaged = append(append(damaged, lines[r.IntN(len(lines))]...), lines[i]...)
-				case 3: // cut
-					damaged = append(append(damaged, lines[i][:r.IntN(len(lines[i])+1)]...), '\n')
-				default:
-					damaged = append(damaged, lines[i]...)
-				}
-			}
-			if err := replaytest.Whatever(t, acp.NewDecoder(acp.Options{}), damaged); err != nil {
-				t.Errorf("%s, damaged with seed %d: %v", name, seed, err)
-			}
-		}
-	}
+	recordings().Damaged(t, 6)
 }

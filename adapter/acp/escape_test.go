@@ -36,7 +36,7 @@ func TestAttemptsToLeaveTheWorkspace(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			_, said, _ := st.turn(prompt("client " + method + " " + string(data)))
+			_, said, _ := st.turn(agenttest.Prompt("client " + method + " " + string(data)))
 			var r struct {
 				Code    int     `json:"code"`
 				Message string  `json:"message"`

@@ -16,18 +16,17 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
 // TestMain lets the test binary stand in for an agent.
 func TestMain(m *testing.M) {
-	if how := os.Getenv("FAKE_ACP"); how != "" {
-		os.Exit((&fake{how: how, waiting: map[string]chan json.RawMessage{}}).run())
-	}
+	agenttest.Fake("FAKE_ACP", func(how string) int { return (&fake{how: how, waiting: map[string]chan json.RawMessage{}}).run() })
 	goleak.VerifyTestMain(m)
 }
 
 // fakeRuntime runs the fake, which behaves as the word says.
-func fakeRuntime(t testing.TB, how string) acp.Runtime {
+func fakeRuntime(t testing.TB, how string, env ...string) acp.Runtime {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -35,7 +34,7 @@ func fakeRuntime(t testing.TB, how string) acp.Runtime {
 	}
 	preset := acp.Preset{Preset: agent.Preset{Name: "fake", Install: "npm install -g fake"}, Title: "Fake", Login: "run `fake login` in a terminal", Keys: map[string]string{"FAKE_KEY": "key"}, LooseModes: []string{"yolo"}, LooseCommands: []string{"allow-all"}, Mentions: true}
 	return acp.Runtime{
-		Preset: preset, Command: exe, Env: []string{"FAKE_ACP=" + how, "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "FAKE_MEMORY=" + os.Getenv("FAKE_MEMORY")},
+		Preset: preset, Command: exe, Env: append([]string{"FAKE_ACP=" + how, "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "FAKE_MEMORY=" + os.Getenv("FAKE_MEMORY")}, env...),
 		StopTime: 2 * time.Second, StartTime: 10 * time.Second,
 	}
 }
@@ -150,7 +149,7 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 		}
 		reply(object{
 			"protocolVersion": version, "authMethods": []object{{"id": "key", "name": "API key"}, {"id": "browser", "name": "Log in", "type": "terminal", "args": []string{"login"}}},
-			"agentCapabilities": object{"loadSession": true, "promptCapabilities": object{"image": true, "embeddedContext": true}},
+			"agentCapabilities": object{"loadSession": true, "sessionCapabilities": object{"close": object{}}, "promptCapabilities": object{"image": true, "embeddedContext": true}},
 		})
 	case "authenticate":
 		f.authed = true
@@ -172,6 +171,11 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 				"configOptions": []object{{"id": "m", "category": "model", "type": "select", "currentValue": "small", "options": []object{{"value": "small", "name": "Small"}, {"value": "large", "name": "Large"}}}},
 			})
 		}
+	case "session/close":
+		if err := os.WriteFile("closed-fake-session", nil, 0o600); err != nil {
+			panic(err)
+		}
+		reply(object{})
 	case "session/set_mode", "session/set_config_option":
 		if strings.Contains(string(m.Params), "no-such") {
 			fail(-32602, "there is no such value")
@@ -244,6 +248,14 @@ func (f *fake) prompt(text string, params json.RawMessage, reply func(any), stop
 	case "deaf":
 		f.text("I do not listen.")
 		signal.Ignore(syscall.SIGTERM)
+		return
+	case "rich":
+		f.update(object{"sessionUpdate": "agent_thought_chunk", "content": object{"type": "text", "text": "I need a file."}})
+		reason = f.tool(stop)
+	case "late":
+		reply(object{"stopReason": "end_turn"})
+		f.text("a late ")
+		f.text("word")
 		return
 	case "tool":
 		reason = f.tool(stop)

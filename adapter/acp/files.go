@@ -1,8 +1,6 @@
 package acp
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 
@@ -24,46 +22,52 @@ func fileError(path string, err error) error {
 	return err
 }
 
-// read answers fs/read_text_file.
-func (p *protocol) read(_ context.Context, params json.RawMessage) (any, error) {
-	var r struct {
-		Path  string `json:"path"`
-		Line  int    `json:"line"`
-		Limit *int   `json:"limit"`
+// check refuses what is not offered or leads out of the workspace, so that nobody is
+// asked about it.
+func (p *protocol) check(a action) error {
+	runs := a.method == methodTerminal
+	switch {
+	case runs && !on(p.settings.Terminals), !runs && !on(p.settings.Files):
+		return jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the client does not offer " + a.method}
+	case runs && (a.Command == "" || a.Command[0] == '-'):
+		return jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "terminal/create needs a command that is no option"}
+	case runs:
+		_, err := p.terminals.directory(a.Cwd)
+		return err
 	}
-	if err := json.Unmarshal(params, &r); err != nil {
-		return nil, jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+	if _, err := p.conn.Host().Files().Resolve(a.Path); errors.Is(err, workspace.ErrOutside) {
+		return fileError(a.Path, err)
 	}
-	limit := 0
-	if r.Limit != nil {
-		limit = *r.Limit
+	return nil
+}
+
+// now is what a file holds; "" if the file is not there or too long.
+func (p *protocol) now(path string) string {
+	data, cut, err := p.conn.Host().Files().ReadFile(path)
+	if err != nil || cut {
+		return ""
 	}
-	data, cut, err := p.conn.Host().Files().ReadLines(r.Path, max(r.Line, 1), max(limit, 0)) //nolint:contextcheck // the workspace bounds itself
+	return string(data)
+}
+
+// do does what the agent has asked for and what was allowed.
+func (p *protocol) do(a action) (any, error) {
+	switch a.method {
+	case methodTerminal:
+		return p.terminals.create(a)
+	case methodWrite:
+		if err := p.conn.Host().Files().WriteFile(a.Path, []byte(a.Content)); err != nil {
+			return nil, fileError(a.Path, err)
+		}
+		return object{}, nil
+	}
+	data, cut, err := p.conn.Host().Files().ReadLines(a.Path, max(a.Line, 1), max(a.Limit, 0))
 	switch {
 	case p.runtime.Preset.MissingIsEmpty && errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return nil, fileError(r.Path, err)
-	}
-	if cut && limit == 0 {
+		return nil, fileError(a.Path, err)
+	case cut && a.Limit == 0:
 		return nil, jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The file is longer than 1 MiB: read it in parts, with line and limit."}
 	}
-	return map[string]string{"content": string(data)}, nil
-}
-
-// act does what the agent has asked for and what was allowed.
-func (p *protocol) act(method string, params json.RawMessage) (any, error) {
-	switch {
-	case method == methodTermCreate && on(p.settings.Terminals):
-		return p.terminals.create(params)
-	case method == methodWrite && on(p.settings.Files):
-		var r actionRequest
-		if err := json.Unmarshal(params, &r); err != nil {
-			return nil, jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
-		}
-		if err := p.conn.Host().Files().WriteFile(r.Path, []byte(r.Content)); err != nil {
-			return nil, fileError(r.Path, err)
-		}
-		return struct{}{}, nil
-	}
-	return nil, jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the client does not offer " + method}
+	return object{"content": string(data)}, nil
 }

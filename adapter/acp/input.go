@@ -25,10 +25,10 @@ func blocks(parts []trace.InputPart, h hello) []any {
 	return all
 }
 
-func textBlock(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
+func textBlock(text string) object { return object{"type": "text", "text": text} }
 
 // fileBlock makes of a file what the agent can take: an image or a sound as such,
-// another file as a resource, an address as a link. The agent is told of any other file.
+// another file as a resource, an address as a link. The agent learns of any other file by its name.
 func fileBlock(part trace.InputPart, h hello) any {
 	file := agentkit.Attached(part)
 	media := cmp.Or(file.Media, "application/octet-stream")
@@ -38,18 +38,18 @@ func fileBlock(part trace.InputPart, h hello) any {
 	plain := file.IsText() && utf8.Valid(file.Data)
 	switch {
 	case file.Inline && (kind == "image" && h.Can.Prompt.Image || kind == "audio" && h.Can.Prompt.Audio):
-		return map[string]any{"type": kind, "data": encoded, "mimeType": media}
+		return object{"type": kind, "data": encoded, "mimeType": media}
 	case plain && h.Can.Prompt.Context:
-		return resource(name, map[string]any{"text": string(file.Data), "mimeType": media})
+		return resource(name, object{"text": string(file.Data), "mimeType": media})
 	case file.Inline && !plain && h.Can.Prompt.Context:
-		return resource(name, map[string]any{"blob": encoded, "mimeType": media})
+		return resource(name, object{"blob": encoded, "mimeType": media})
 	case file.OnWeb(): // an agent would read an address on this machine, and ask nobody
-		return map[string]any{"type": "resource_link", "uri": part.URL, "name": cmp.Or(part.Filename, base(part.URL)), "mimeType": media}
+		return object{"type": "resource_link", "uri": part.URL, "name": cmp.Or(part.Filename, base(part.URL)), "mimeType": media}
 	}
 	return textBlock(file.Text())
 }
 
-func resource(name string, content map[string]any) any {
+func resource(name string, content object) any {
 	content["uri"] = "attachment:///" + url.PathEscape(name)
-	return map[string]any{"type": "resource", "resource": content}
+	return object{"type": "resource", "resource": content}
 }

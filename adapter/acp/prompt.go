@@ -2,8 +2,8 @@ package acp
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -23,14 +23,17 @@ func (d *Decoder) prompt(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 	var p struct {
 		Prompt []block `json:"prompt"`
 	}
-	if err := decodeInto(m.Params, &p); err != nil {
+	if err := decode(m.Params, &p); err != nil {
 		return nil, err
 	}
 	message := trace.UserMessage{ID: "prompt-" + strings.Trim(string(m.ID), `"`)}
 	for _, b := range p.Prompt {
-		if part, ok := b.part(); ok {
+		if part := b.part(); part.Text != "" || part.URL != "" {
 			message.Parts = append(message.Parts, part)
 		}
+	}
+	if c := d.current(t); c != nil && c.own {
+		d.endTurn(c, stopOf(""))
 	}
 	if d.current(t) == nil {
 		d.prompts = nil // the others have lost their turns
@@ -47,36 +50,45 @@ func (d *Decoder) prompt(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 
 // begin begins the turn of the first prompt.
 func (d *Decoder) begin(t agent.Turns) {
-	d.turn = nil
-	if b := t.Prompted(d.prompts[0].p); b != nil {
-		d.turn = &turn{b: b, speakers: map[string]*speaker{}, calls: map[string]*call{}, command: isCommand(d.prompts[0].p.Message)}
+	d.phase = prompted
+	if c := d.enter(t.Prompted(d.prompts[0].p), t); c != nil {
+		c.command = isCommand(d.prompts[0].p.Message)
 	}
 }
 
-// part makes a part of a message of a block.
-func (b block) part() (trace.InputPart, bool) {
+// enter makes a turn the current one, and puts what came before it at its beginning.
+func (d *Decoder) enter(b *trace.Builder, t agent.Turns) *turn {
+	d.turn = nil
+	if b == nil {
+		return nil
+	}
+	d.turn = &turn{b: b, speakers: map[string]*speaker{}, calls: map[string]*call{}}
+	early := d.early
+	d.early = nil
+	for _, u := range early {
+		_ = d.show(d.turn, u, t) // a chunk of another form holds nothing
+	}
+	return d.turn
+}
+
+// part makes a part of a message of a block. Its bytes may be in the address itself.
+func (b block) part() trace.InputPart {
+	r := b.Resource
+	p := trace.InputPart{Type: trace.InputFile, URL: b.URI, MediaType: b.MimeType, Filename: cmp.Or(b.Name, base(cmp.Or(b.URI, r.URI)))}
 	switch {
 	case b.Type == "text":
-		return trace.InputPart{Type: trace.InputText, Text: string(b.Text)}, b.Text != ""
-	case b.Type == "resource" && b.Resource.Text != nil:
-		at := "data:text/plain;charset=utf-8," + url.PathEscape(string(*b.Resource.Text))
-		return trace.InputPart{Type: trace.InputFile, URL: at, MediaType: cmp.Or(b.Resource.MimeType, "text/plain"), Filename: base(b.Resource.URI)}, true
-	default:
-		at, media, name := b.file()
-		return trace.InputPart{Type: trace.InputFile, URL: at, MediaType: media, Filename: name}, at != ""
-	}
-}
-
-// file returns where the bytes of a block are, which may be in the address itself.
-func (b block) file() (address, mediaType, name string) {
-	switch {
+		return trace.InputPart{Type: trace.InputText, Text: string(b.Text)}
 	case b.Data != "":
-		return "data:" + b.MimeType + ";base64," + b.Data, b.MimeType, base(b.URI)
-	case b.Resource.Blob != "":
-		return "data:" + b.Resource.MimeType + ";base64," + b.Resource.Blob, b.Resource.MimeType, base(b.Resource.URI)
-	default:
-		return b.URI, cmp.Or(b.MimeType, "application/octet-stream"), cmp.Or(b.Name, base(b.URI))
+		p.URL = "data:" + b.MimeType + ";base64," + b.Data
+	case r.Text != nil:
+		p.MediaType = cmp.Or(r.MimeType, "text/plain")
+		p.URL = "data:text/plain;charset=utf-8," + url.PathEscape(string(*r.Text))
+	case r.Blob != "":
+		p.MediaType = r.MimeType
+		p.URL = "data:" + r.MimeType + ";base64," + r.Blob
 	}
+	p.MediaType = cmp.Or(p.MediaType, "application/octet-stream")
+	return p
 }
 
 func base(uri string) string { return uri[strings.LastIndex(uri, "/")+1:] }
@@ -85,25 +97,25 @@ func base(uri string) string { return uri[strings.LastIndex(uri, "/")+1:] }
 // the turn.
 func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 	first := len(d.prompts) > 0 && d.prompts[0].id == string(m.ID)
-	for i, p := range d.prompts {
-		if p.id == string(m.ID) {
-			d.prompts = append(d.prompts[:i:i], d.prompts[i+1:]...)
-			break
-		}
+	d.prompts = slices.DeleteFunc(d.prompts, func(p prompt) bool { return p.id == string(m.ID) })
+	var r struct {
+		StopReason string `json:"stopReason"`
+		Usage      usage  `json:"usage"`
+		Meta       raw    `json:"_meta"`
 	}
-	var r promptReply
-	err := decodeInto(m.Result, &r)
+	err := decode(m.Result, &r)
 	c := d.current(t)
 	if c == nil || !first {
 		return err
 	}
-	d.usage(c, r)
+	beside := parse[meta](r.Meta)
+	d.usage(c, r.Usage, beside)
 	end := stopOf(r.StopReason)
 	switch {
 	case m.Error != nil:
-		end = d.failure(c, *m.Error)
+		end = d.failure(*m.Error)
 	case end.Outcome == trace.OutcomeCompleted:
-		end = d.recognize(c, r, end)
+		end = d.recognize(c, beside, end)
 	}
 	d.endTurn(c, end)
 	if len(d.prompts) > 0 {
@@ -145,62 +157,45 @@ func stopOf(reason string) trace.Stop {
 const codeAuth = -32000
 
 // failure is the end of a turn that the agent answered with an error.
-func (d *Decoder) failure(c *turn, e jsonrpc.Error) trace.Stop {
-	switch {
-	case c.stopped && e.Code == jsonrpc.CodeRequestCancelled:
-		return stopOf("cancelled")
-	case e.Code == codeAuth:
-		return trace.Stop{Reason: "auth_required", Outcome: trace.OutcomeFailed, Error: d.agent.login(sentence(explain(e)))}
+func (d *Decoder) failure(e jsonrpc.Error) trace.Stop {
+	end := trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: sentence(explain(e))}
+	if e.Code == codeAuth {
+		end.Reason, end.Error = "auth_required", d.agent.login(end.Error)
 	}
-	return trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: sentence(explain(e))}
+	return end
 }
 
 // explain finds the words in an error that say what happened.
 func explain(e jsonrpc.Error) string {
-	message := e.Message
-	var nested struct {
+	type words struct {
 		Error struct {
 			Message string `json:"message"`
 		} `json:"error"`
-	}
-	if json.Unmarshal([]byte(message), &nested) == nil && nested.Error.Message != "" {
-		message = nested.Error.Message
-	}
-	message = strings.TrimPrefix(message, "Internal error: ")
-	if message != "" && message != "Internal error" {
-		return message
-	}
-	var data struct {
 		Details string `json:"details"`
 		Message string `json:"message"`
 	}
-	var plain string
-	switch {
-	case json.Unmarshal(e.Data, &plain) == nil && plain != "":
-		return plain
-	case json.Unmarshal(e.Data, &data) == nil && data.Details+data.Message != "":
-		return cmp.Or(data.Details, data.Message)
+	message := cmp.Or(parse[words](raw(e.Message)).Error.Message, e.Message)
+	message = strings.TrimPrefix(message, "Internal error: ")
+	if message == "Internal error" {
+		message = ""
 	}
-	return e.Error()
+	data := parse[words](e.Data)
+	return cmp.Or(message, parse[string](e.Data), data.Details, data.Message, e.Error())
 }
 
 // usage records what the turn has used, as far as the agent says.
-func (d *Decoder) usage(c *turn, r promptReply) {
-	u := trace.Usage{Scope: trace.UsageTurn}
-	if strings.Contains(strings.ToLower(d.agent.Info.Name), "opencode") || strings.Contains(strings.ToLower(d.agent.Info.Name), "kilo") {
+func (d *Decoder) usage(c *turn, counts usage, m meta) {
+	u := trace.Usage{Scope: trace.UsageTurn, InputTokens: m.Quota.Count.Input, OutputTokens: m.Quota.Count.Output}
+	if d.agent.is("opencode") || d.agent.is("kilo") {
 		u.Scope = trace.UsageStep // they count the last step only
 	}
-	switch q := r.Meta.Quota.Count; {
-	case r.Usage != nil:
-		r.Usage.count(&u)
-	default:
-		u.InputTokens, u.OutputTokens = q.Input, q.Output
+	if counts != (usage{}) {
+		counts.count(&u)
 	}
 	if u.InputTokens+u.OutputTokens > 0 {
 		c.b.Emit(u)
 	}
 	if c.context != nil {
-		c.context.CostUSD = c.cost
 		c.b.Emit(*c.context)
 	}
 }

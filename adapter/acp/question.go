@@ -17,10 +17,10 @@ func (d *Decoder) elicit(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 		form.Form
 		Call string `json:"toolCallId"`
 	}
-	err := decodeInto(m.Params, &p)
+	err := decode(m.Params, &p)
 	c := d.current(t)
 	if c == nil || err != nil || p.URL == "" && len(p.Schema.Properties) == 0 {
-		return []agent.Effect{agent.Send{Data: reply(m.ID, map[string]string{"action": form.Cancel})}}, err
+		return []agent.Effect{agent.Send{Data: reply(m.ID, object{"action": form.Cancel})}}, err
 	}
 	c.release("")
 	if tc := c.calls[p.Call]; tc == nil || tc.done {
@@ -35,10 +35,10 @@ func (d *Decoder) elicit(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, erro
 	a.Asked = agentkit.Ask(c.b, string(m.ID), asked, func(answers []trace.Answer) json.RawMessage {
 		action, content := p.Reply(answers)
 		if len(content) == 0 {
-			return reply(m.ID, map[string]string{"action": action})
+			return reply(m.ID, object{"action": action})
 		}
-		return reply(m.ID, map[string]any{"action": action, "content": content})
+		return reply(m.ID, object{"action": action, "content": content})
 	})
-	d.theirs[string(m.ID)] = their{method: m.Method, ask: a}
+	d.theirs[string(m.ID)] = their{ask: a}
 	return []agent.Effect{a.Effect}, nil
 }

@@ -46,27 +46,22 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if r.Command == "" {
 		return nil, fmt.Errorf("%s: there is no program to run: set command, such as gemini, and args, such as [--acp]", r.name())
 	}
-	if r.StartTime <= 0 {
-		r.StartTime = time.Minute
-	}
 	r.Env = r.environment()
-	return agentkit.Open(ctx, host, cfg, agentkit.Spec{
-		Adapter: r.name(), Name: r.title(), Command: r.Command, Env: r.Env, NotFound: r.notFound(),
-		StartTime: r.StartTime, StopTime: r.StopTime, AnswerOnStop: true, Advice: r.advice,
-		Args: func(string) []string { return r.Args },
-		New:  func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(r, s, c) },
-	})
+	spec := r.spec()
+	spec.New = func(c agentkit.Conn, _ string) agentkit.Protocol { return newProtocol(r, s, c) }
+	return agentkit.Open(ctx, host, cfg, spec)
 }
 
-// environment is Env with what the preset sets.
-func (r Runtime) environment() []string {
-	env := slices.Clone(r.Env)
-	for _, name := range slices.Sorted(maps.Keys(r.Preset.Set)) {
-		if !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) {
-			env = append(env, name+"="+r.Preset.Set[name])
-		}
+func (r Runtime) spec() agentkit.Spec {
+	missing := fmt.Errorf("%s: %s was not found: correct command", r.name(), r.Command)
+	if r.Preset.Install != "" {
+		missing = fmt.Errorf("%s: %s was not found: install it with `%s`, or set command", r.name(), r.Command, r.Preset.Install)
 	}
-	return env
+	return agentkit.Spec{
+		Adapter: r.name(), Name: r.title(), Command: r.Command, Env: r.Env, NotFound: missing,
+		StartTime: cmp.Or(r.StartTime, time.Minute), StopTime: r.StopTime, AnswerOnStop: true, Advice: r.advice,
+		Args: func(string) []string { return r.Args },
+	}
 }
 
 // Probe implements agent.Prober.
@@ -74,7 +69,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	out, err := procio.Output(ctx, r.Command, r.Env, "--version")
 	switch {
 	case procio.NotFound(err):
-		return "", r.notFound()
+		return "", r.spec().NotFound
 	case err != nil:
 		return "", fmt.Errorf("%s: `%s --version` failed: %w", r.name(), r.Command, err)
 	}
@@ -88,32 +83,29 @@ func version(out string) string {
 	return short(cmp.Or(strings.TrimRight(number.FindString(out), ".-"), lastLine(out)))
 }
 
-func lastLine(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
+// environment is Env with what the preset sets.
+func (r Runtime) environment() []string {
+	env := slices.Clone(r.Env)
+	for _, name := range slices.Sorted(maps.Keys(r.Preset.Set)) {
+		if !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) {
+			env = append(env, name+"="+r.Preset.Set[name])
+		}
+	}
+	return env
 }
 
 func (r Runtime) name() string  { return cmp.Or(r.Preset.Name, "acp") }
 func (r Runtime) title() string { return cmp.Or(r.Preset.Title, "The agent") }
 
-func (r Runtime) notFound() error {
-	if r.Preset.Install == "" {
-		return fmt.Errorf("%s: %s was not found: correct command", r.name(), r.Command)
-	}
-	return fmt.Errorf("%s: %s was not found: install it with `%s`, or set command", r.name(), r.Command, r.Preset.Install)
-}
-
 // advice is what to do about an error, if that is known.
 func (r Runtime) advice(text string) string {
-	lower := strings.ToLower(text)
-	for sign, what := range map[string]string{
-		"unknown option": "correct args", "unknown argument": "correct args", "unrecognized": "correct args, or install a newer version",
-		"unexpected argument": "correct args, or install a newer version", "log in": r.Preset.Login, "login": r.Preset.Login,
-		"api key": r.Preset.Login, "api_key": r.Preset.Login, "authenticat": r.Preset.Login, "unsupported engine": "install a newer Node.js",
-	} {
-		if what != "" && strings.Contains(lower, sign) {
-			return " — " + what
-		}
+	login := ""
+	if r.Preset.Login != "" {
+		login = agentkit.Advice(text, r.Preset.Login, "log in", "login", "api key", "api_key", "authenticat")
 	}
-	return ""
+	return cmp.Or(
+		agentkit.Advice(text, "correct args, or install a newer version", "unknown option", "unknown argument", "unrecognized", "unexpected argument"),
+		agentkit.Advice(text, "install a newer Node.js", "unsupported engine"),
+		login,
+	)
 }

@@ -24,6 +24,7 @@ func TestSuite(t *testing.T) {
 	var dir string // of the newest session
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(t testing.TB) agent.Runtime { return fakeRuntime(t, "plain") },
+		Cut:  func(t testing.TB, c *agenttest.Cut) agent.Runtime { return fakeRuntime(t, "plain", c.Env()) },
 		Config: func(t testing.TB) agent.Config {
 			dir = t.TempDir()
 			return agent.Config{SessionID: "session", Cwd: dir}
@@ -35,7 +36,7 @@ func TestSuite(t *testing.T) {
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "tool", agenttest.Question: "ask",
 			agenttest.Tell: "tell tulip", agenttest.Recall: "recall", agenttest.Die: "die", agenttest.Half: "half a line",
-			agenttest.Garbage: "garbage", agenttest.Huge: "big",
+			agenttest.Garbage: "garbage", agenttest.Huge: "big", agenttest.Rich: "rich",
 		},
 		Word: "tulip", Turns: []string{"client fs/read_text_file {}", "client craft/unknown {}"}, Bound: time.Minute,
 	})
@@ -65,44 +66,20 @@ func newStage(t *testing.T, how, options string, setup ...func(*agenttest.Host))
 	for _, f := range setup {
 		f(host)
 	}
-	s, err := fakeRuntime(t, how).Open(t.Context(), host, agent.Config{SessionID: "s", Cwd: dir, Options: json.RawMessage(options)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	st := &stage{t: t, dir: dir, host: host, s: s}
-	t.Cleanup(func() { _ = s.Close() })
-	return st
+	s := agenttest.Open(t, fakeRuntime(t, how), host, agent.Config{SessionID: "s", Cwd: dir, Options: json.RawMessage(options)})
+	return &stage{t: t, dir: dir, host: host, s: s}
 }
 
 // says makes the host answer every permission request with an option of the kind.
 func says(kind trace.OptionKind) func(*agenttest.Host) {
-	return func(h *agenttest.Host) {
-		h.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
-			for _, o := range r.Options {
-				if o.OptionKind == kind {
-					return trace.PermissionResponse{RequestID: r.RequestID, Outcome: trace.Selected, ChosenOption: o.ID, OptionKind: kind, By: "tester"}
-				}
-			}
-			return trace.PermissionResponse{RequestID: r.RequestID, Outcome: trace.Canceled}
-		}
-	}
+	return func(h *agenttest.Host) { h.OnPermit = agenttest.Choose(kind) }
 }
 
 // turn prompts and returns the events of the finished turn and what the agent said.
 func (st *stage) turn(p agent.Prompt) ([]trace.Event, string, trace.Stop) {
 	st.t.Helper()
-	r := st.host.Turn(p)
-	if err := st.s.Prompt(st.t.Context(), p, r.Builder); err != nil {
-		st.t.Fatal(err)
-	}
-	verdict, _ := r.Verdict()
-	if err := r.Finish(verdict); err != nil {
-		st.t.Fatal(err)
-	}
-	if err := agenttest.CheckTurn(r.Events()); err != nil {
-		st.t.Error(err)
-	}
-	return r.Events(), strings.TrimSpace(agenttest.Said(r.Events())), agenttest.Each[trace.Stop](r.Events())[0]
+	events, stop := agenttest.Turn(st.t, st.s, st.host, p)
+	return events, strings.TrimSpace(agenttest.Said(events)), stop
 }
 
 func TestAnAgentThatCannotStartIsToldInOneSentence(t *testing.T) {
@@ -113,33 +90,25 @@ func TestAnAgentThatCannotStartIsToldInOneSentence(t *testing.T) {
 	missing.Command = "no-such-agent"
 	nothing := fakeRuntime(t, "plain")
 	nothing.Command = ""
-	for _, c := range []struct {
-		runtime       acp.Runtime
-		options, want string
-	}{
-		{missing, "", "no-such-agent was not found: install it with `npm install -g fake`, or set command"},
-		{nothing, "", "there is no program to run: set command"},
-		{fakeRuntime(t, "crash at start"), "", "it ended before it was ready: exit status 7: Error: the config file is broken"},
-		{fakeRuntime(t, "wrong arguments"), "", "error: unknown option '--acp' — correct args"},
-		{mute, "", "it did not answer within 300ms after its start"},
-		{fakeRuntime(t, "another protocol"), "", "the program does not know the Agent Client Protocol: correct command and args"},
-		{fakeRuntime(t, "version 2"), "", "it speaks version 2 of the Agent Client Protocol, and version 1 is needed: install a matching version"},
-		{fakeRuntime(t, "login"), "", `Authentication required. Log in by running the agent once in a terminal, or give it a key in` + " `env`" + `. Its methods of logging in, for the option auth_method: "key" (API key); "browser" (Log in), by running the agent with` + " `login` in a terminal."},
-		{fakeRuntime(t, "plain"), `{"auth_method":"magic"}`, `There is no method of logging in with the id "magic".`},
-		{fakeRuntime(t, "plain"), `{"mode":"yolo"}`, "the mode yolo lets the agent act without asking"},
-		{fakeRuntime(t, "plain"), `{"config":{"mode":"yolo"}}`, "the mode yolo lets the agent act without asking"},
-		{fakeRuntime(t, "plain"), `{"config":{"permissions":"bypassPermissions"}}`, "the mode bypassPermissions lets the agent act without asking"},
-		{fakeRuntime(t, "plain"), `{"mode":"acceptEdits"}`, "the mode acceptEdits lets the agent act without asking"},
-		{fakeRuntime(t, "plain"), `{"mode":"no-such"}`, `it does not take the mode "no-such": there is no such value.`},
-		{fakeRuntime(t, "plain"), `{"config":{"speed":1}}`, `it has no setting "speed": its settings are m`},
-		{fakeRuntime(t, "plain"), `{"mdoe":"plan"}`, `options have the key "mdoe"`},
-		{fakeRuntime(t, "plain"), `{"mcp_servers":[{"name":"x"}]}`, "mcp_servers[0] needs a name, and either a command or a url"},
-	} {
-		_, err := c.runtime.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir(), Options: json.RawMessage(c.options)})
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("Open says %v\nwant %s", err, c.want)
-		}
-	}
+	agenttest.BadStarts(t, []agenttest.BadStart{
+		{Runtime: missing, Want: "no-such-agent was not found: install it with `npm install -g fake`, or set command"},
+		{Runtime: nothing, Want: "there is no program to run: set command"},
+		{Runtime: fakeRuntime(t, "crash at start"), Want: "it ended before it was ready: exit status 7: Error: the config file is broken"},
+		{Runtime: fakeRuntime(t, "wrong arguments"), Want: "error: unknown option '--acp' — correct args"},
+		{Runtime: mute, Want: "it did not answer within 300ms after its start"},
+		{Runtime: fakeRuntime(t, "another protocol"), Want: "the program does not know the Agent Client Protocol: correct command and args"},
+		{Runtime: fakeRuntime(t, "version 2"), Want: "it speaks version 2 of the Agent Client Protocol, and version 1 is needed: install a matching version"},
+		{Runtime: fakeRuntime(t, "login"), Want: `Authentication required. Log in by running the agent once in a terminal, or give it a key in` + " `env`" + `. Its methods of logging in, for the option auth_method: "key" (API key); "browser" (Log in), by running the agent with` + " `login` in a terminal."},
+		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"auth_method":"magic"}`)}, Want: `There is no method of logging in with the id "magic".`},
+		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"mode":"yolo"}`)}, Want: "the mode yolo lets the agent act without asking"},
+		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"config":{"mode":"yolo"}}`)}, Want: "the mode yolo lets the agent act without asking"},
+		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"config":{"permissions":"bypassPermissions"}}`)}, Want: "the mode bypassPermissions lets the agent act without asking"},
+		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"mode":"acceptEdits"}`)}, Want: "the mode acceptEdits lets the agent act without asking"},
+		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"mode":"no-such"}`)}, Want: `it does not take the mode "no-such": there is no such value.`},
+		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"config":{"speed":1}}`)}, Want: `it has no setting "speed": its settings are m`},
+		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"mdoe":"plan"}`)}, Want: `options have the key "mdoe"`},
+		{Runtime: fakeRuntime(t, "plain"), Config: agent.Config{Options: json.RawMessage(`{"mcp_servers":[{"name":"x"}]}`)}, Want: "mcp_servers[0] needs a name, and either a command or a url"},
+	})
 }
 
 func TestAnAgentIsLoggedInWithTheKeyOfItsEnvironment(t *testing.T) {
@@ -165,7 +134,7 @@ func TestASessionThatIsLostBeginsAgainAndSaysSo(t *testing.T) {
 		}
 		st := &stage{t: t, host: host, s: s}
 		for _, notices := range []int{want, 0} {
-			events, said, _ := st.turn(prompt("hello"))
+			events, said, _ := st.turn(agenttest.Prompt("hello"))
 			lost := agenttest.Each[trace.Error](events)
 			if len(lost) != notices || notices == 1 && lost[0].Code != "session_lost" {
 				t.Errorf("%s: notices %+v", how, lost)
@@ -191,12 +160,12 @@ func TestTurnsThatEndBadly(t *testing.T) {
 	} {
 		st := newStage(t, "plain", "")
 		for range 2 { // the second prompt starts the agent again
-			_, _, stop := st.turn(prompt(text))
+			_, _, stop := st.turn(agenttest.Prompt(text))
 			if stop.Outcome != trace.OutcomeFailed || stop.Error != want {
 				t.Errorf("%s: %+v", text, stop)
 			}
 		}
-		if _, said, stop := st.turn(prompt("hello")); stop.Outcome != trace.OutcomeCompleted || said != "you said: hello" {
+		if _, said, stop := st.turn(agenttest.Prompt("hello")); stop.Outcome != trace.OutcomeCompleted || said != "you said: hello" {
 			t.Errorf("after %s: %q %+v", text, said, stop)
 		}
 	}
@@ -204,24 +173,7 @@ func TestTurnsThatEndBadly(t *testing.T) {
 
 func TestAnAgentThatDoesNotStopIsEnded(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, "deaf", "")
-	ctx, cancel := context.WithCancel(t.Context())
-	p := prompt("deaf")
-	r := st.host.Turn(p)
-	go func() {
-		_, _ = r.Await(ctx, func(e trace.Event) bool { _, ok := e.Payload.(trace.MessageDelta); return ok })
-		cancel()
-	}()
-	start := time.Now()
-	if err := st.s.Prompt(ctx, p, r.Builder); err != nil {
-		t.Error(err)
-	}
-	if v, _ := r.Verdict(); v.Outcome != trace.OutcomeCanceled || time.Since(start) > 15*time.Second {
-		t.Errorf("it ended as %+v after %v", v, time.Since(start))
-	}
-	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCanceled}); err != nil {
-		t.Error(err)
-	}
+	agenttest.StopsDeaf(t, fakeRuntime(t, "deaf"), "deaf")
 }
 
 func TestQuestionsBecomeTheFormThatTheAgentWants(t *testing.T) {
@@ -237,7 +189,7 @@ func TestQuestionsBecomeTheFormThatTheAgentWants(t *testing.T) {
 		"ask":  `{"action":"accept","content":{"color":"blue"}}`,
 		"open": `{"action":"accept"}`,
 	} {
-		events, said, _ := st.turn(prompt(text))
+		events, said, _ := st.turn(agenttest.Prompt(text))
 		if said != want {
 			t.Errorf("%s: the agent got %s", text, said)
 		}
@@ -252,7 +204,7 @@ func TestQuestionsBecomeTheFormThatTheAgentWants(t *testing.T) {
 func TestAPromptHoldsWhatTheAgentCanTake(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, "plain", "")
-	p := prompt("params")
+	p := agenttest.Prompt("params")
 	p.Message.Parts = append(p.Message.Parts,
 		trace.InputPart{Type: trace.InputFile, URL: "data:image/png;base64,aGk=", MediaType: "image/png", Filename: "a.png"},
 		trace.InputPart{Type: trace.InputFile, URL: "data:text/plain,some%20notes", Filename: "n.txt"},
@@ -278,14 +230,14 @@ func TestAPromptHoldsWhatTheAgentCanTake(t *testing.T) {
 func TestAPromptReachesNoFileOutside(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, "plain", "")
-	p := prompt("params see @/etc/passwd")
+	p := agenttest.Prompt("params see @/etc/passwd")
 	for _, address := range []string{"file:///etc/passwd", "/etc/passwd", "FILE:///etc/passwd", "etc/passwd", ""} {
 		p.Message.Parts = append(p.Message.Parts, trace.InputPart{Type: trace.InputFile, URL: address, MediaType: "text/plain", Filename: "x"})
 	}
 	if _, said, _ := st.turn(p); strings.Contains(said, "resource_link") || strings.Contains(said, "@/etc") || strings.Contains(said, ":///") {
 		t.Errorf("the agent got %s", said)
 	}
-	if _, _, stop := st.turn(prompt("/allow-all on")); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "the gateway refuses it") {
+	if _, _, stop := st.turn(agenttest.Prompt("/allow-all on")); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "the gateway refuses it") {
 		t.Errorf("it ended as %+v", stop)
 	}
 }
@@ -313,7 +265,7 @@ func TestFilesStayInTheWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, said, _ := st.turn(prompt("client " + method + " " + string(data)))
+		_, said, _ := st.turn(agenttest.Prompt("client " + method + " " + string(data)))
 		return said
 	}
 	for _, path := range []string{
@@ -367,7 +319,7 @@ func TestNothingIsWrittenOrRunThatNobodyAllowed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			st := newStage(t, "plain", "", c.setup)
-			events, _, _ := st.turn(prompt(`client fs/write_text_file {"path":"` + st.dir + `/made.txt","content":"hi"}`))
+			events, _, _ := st.turn(agenttest.Prompt(`client fs/write_text_file {"path":"` + st.dir + `/made.txt","content":"hi"}`))
 			_, err := os.Stat(filepath.Join(st.dir, "made.txt"))
 			if wrote := err == nil; wrote != c.writes {
 				t.Errorf("it was written: %v", wrote)
@@ -376,7 +328,7 @@ func TestNothingIsWrittenOrRunThatNobodyAllowed(t *testing.T) {
 			if len(asked) != 1 || asked[0].DecidedBy != c.decided || len(results) != 1 || (results[0].Status == trace.ToolCompleted) != c.writes {
 				t.Errorf("requests %+v, results %+v", asked, results)
 			}
-			_, said, _ := st.turn(prompt(`client terminal/create {"command":"touch","args":["` + st.dir + `/ran.txt"]}`))
+			_, said, _ := st.turn(agenttest.Prompt(`client terminal/create {"command":"touch","args":["` + st.dir + `/ran.txt"]}`))
 			if ran := strings.Contains(said, "terminalId"); ran != c.runs {
 				t.Errorf("it ran: %v, %s", ran, said)
 			}
@@ -393,11 +345,11 @@ func judge(h *agenttest.Host, p permission.Policy) func(trace.PermissionRequest,
 func TestATerminalShowsItsOutputAndItsEnd(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, "plain", "", says(trace.AllowOnce))
-	_, said, _ := st.turn(prompt("run echo hello; exit 3"))
+	_, said, _ := st.turn(agenttest.Prompt("run echo hello; exit 3"))
 	if want := `{"exitCode":3,"signal":null} {"output":"hello\n","truncated":false,"exitStatus":{"exitCode":3,"signal":null}}`; !strings.HasPrefix(said, want) || !strings.Contains(said, "there is no terminal") {
 		t.Errorf("it said %s", said)
 	}
-	_, said, _ = st.turn(prompt("run yes é | head -c 5000; env; pwd"))
+	_, said, _ = st.turn(agenttest.Prompt("run yes é | head -c 5000; env; pwd"))
 	if !strings.Contains(said, `"truncated":true`) || strings.Contains(said, "\uFFFD") || strings.Contains(said, "HOME=") || !strings.Contains(said, "FAKE_ACP=plain") || !strings.Contains(said, st.dir) {
 		t.Errorf("it said %s", said)
 	}
@@ -406,7 +358,7 @@ func TestATerminalShowsItsOutputAndItsEnd(t *testing.T) {
 func TestTerminalsEndWithTheirSession(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, "plain", "", says(trace.AllowOnce))
-	_, said, _ := st.turn(prompt(`client terminal/create {"command":"sh","args":["-c","sleep 300 & echo $! > pid; wait"]}`))
+	_, said, _ := st.turn(agenttest.Prompt(`client terminal/create {"command":"sh","args":["-c","sleep 300 & echo $! > pid; wait"]}`))
 	if !strings.Contains(said, "terminalId") {
 		t.Fatal(said)
 	}
@@ -445,7 +397,7 @@ func TestATerminalRunsInTheWorkspaceOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, said, _ := st.turn(prompt("client terminal/create " + string(data))); !strings.Contains(said, `"code"`) {
+		if _, said, _ := st.turn(agenttest.Prompt("client terminal/create " + string(data))); !strings.Contains(said, `"code"`) {
 			t.Errorf("in %s: %s", cwd, said)
 		}
 	}

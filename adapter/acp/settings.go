@@ -2,241 +2,190 @@ package acp
 
 import (
 	"cmp"
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/jsonrpc"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// hello is the agent's reply to initialize.
-type hello struct {
-	Version int `json:"protocolVersion"`
-	Info    struct {
-		Name    string `json:"name"`
-		Title   string `json:"title"`
-		Version string `json:"version"`
-	} `json:"agentInfo"`
-	Can struct {
-		Load   bool `json:"loadSession"`
-		Prompt struct {
-			Image   bool `json:"image"`
-			Audio   bool `json:"audio"`
-			Context bool `json:"embeddedContext"`
-		} `json:"promptCapabilities"`
-		MCP struct {
-			HTTP bool `json:"http"`
-			SSE  bool `json:"sse"`
-		} `json:"mcpCapabilities"`
-		Session struct {
-			Resume *raw `json:"resume"`
-			Close  *raw `json:"close"`
-		} `json:"sessionCapabilities"`
-	} `json:"agentCapabilities"`
-	AuthMethods []authMethod `json:"authMethods"`
-}
-
-// authMethod is a way to log in.
-type authMethod struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	Description string   `json:"description"`
-	Type        string   `json:"type"`
-	Args        []string `json:"args"`
-}
-
-// login adds to an error how a person logs in.
-func (h hello) login(problem string) string {
-	var ways []string
-	for _, m := range h.AuthMethods {
-		way := fmt.Sprintf("%q (%s)", m.ID, cmp.Or(m.Name, m.ID))
-		if m.Type == "terminal" && len(m.Args) > 0 {
-			way += ", by running the agent with `" + strings.Join(m.Args, " ") + "` in a terminal"
-		}
-		ways = append(ways, way)
-	}
-	advice := "Log in by running the agent once in a terminal, or give it a key in `env`."
-	if len(ways) > 0 {
-		advice += " Its methods of logging in, for the option auth_method: " + strings.Join(ways, "; ") + "."
-	}
-	return strings.TrimSpace(problem + " " + advice)
-}
-
-// settings are the modes, models and other options of a session. Config options
-// replace modes and models where an agent has both.
-type settings struct {
+// opened is the reply to a request that opened a session or changed an option.
+type opened struct {
 	Modes struct {
-		Current   string `json:"currentModeId"`
-		Available []mode `json:"availableModes"`
+		Current   string       `json:"currentModeId"`
+		Available list[choice] `json:"availableModes"`
 	} `json:"modes"`
 	Models struct {
-		Current   string `json:"currentModelId"`
-		Available []mode `json:"availableModels"`
+		Current   string       `json:"currentModelId"`
+		Available list[choice] `json:"availableModels"`
 	} `json:"models"`
-	Options []option `json:"configOptions"`
-}
-
-type mode struct {
-	ID          string `json:"id"`
-	ModelID     string `json:"modelId"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
-}
-
-// UnmarshalJSON implements json.Unmarshaler: what is no mode is left out later.
-func (m *mode) UnmarshalJSON(data []byte) error {
-	type plain mode
-	var p plain
-	if json.Unmarshal(data, &p) == nil {
-		*m = mode(p)
-	}
-	return nil
+	Options list[option] `json:"configOptions"`
 }
 
 // option is a setting of a session.
 type option struct {
-	ID       string `json:"id"`
-	Category string `json:"category"`
-	Type     string `json:"type"`
-	Current  any    `json:"currentValue"`
-	Options  []struct {
-		Value       string   `json:"value"`
-		Name        string   `json:"name"`
-		Description string   `json:"description"`
-		Options     []choice `json:"options"` // of a group
-	} `json:"options"`
+	ID       string       `json:"id"`
+	Category string       `json:"category"`
+	Type     string       `json:"type"`
+	Current  any          `json:"currentValue"`
+	Choices  list[choice] `json:"options"`
+
+	method, key string // by which an older agent sets it
 }
 
+// choice is a value of an option, or a group of values.
 type choice struct {
-	Value       string `json:"value"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
+	Value       string       `json:"value"`
+	ID          string       `json:"id"`      // of a mode
+	ModelID     string       `json:"modelId"` // of a model
+	Name        string       `json:"name"`
+	Description string       `json:"description"`
+	Choices     list[choice] `json:"options"`
 }
 
-// UnmarshalJSON implements json.Unmarshaler: what is no option is left out later.
-func (o *option) UnmarshalJSON(data []byte) error {
-	type plain option
-	var p plain
-	if json.Unmarshal(data, &p) == nil {
-		*o = option(p)
-	}
-	return nil
-}
-
-// choices are the values of an option, those of groups too.
-func (o option) choices() []choice {
-	var all []choice
-	for _, v := range o.Options {
-		if v.Value != "" {
-			all = append(all, choice{v.Value, v.Name, v.Description})
+// options are the settings in the order of the agent. The modes and models of older
+// agents count as options.
+func (o opened) options() []option {
+	all := o.Options.all()
+	for _, old := range []option{
+		{ID: "mode", Current: o.Modes.Current, Choices: o.Modes.Available, method: "session/set_mode", key: "modeId"},
+		{ID: "model", Current: o.Models.Current, Choices: o.Models.Available, method: "session/set_model", key: "modelId"},
+	} {
+		if _, ok := find(all, old.ID); !ok && len(old.Choices) > 0 {
+			all = append(all, old)
 		}
-		all = append(all, v.Options...)
 	}
 	return all
 }
 
-func (o option) current() string {
-	value, _ := o.Current.(string) // an option of another type has none that is a name
-	return value
-}
-
 // find returns the option of a category, or with an id.
-func (s settings) find(name string) (option, bool) {
-	for _, o := range s.Options {
-		if o.ID == name || o.Category == name {
-			return o, true
-		}
+func find(all []option, name string) (option, bool) {
+	i := slices.IndexFunc(all, func(o option) bool { return o.ID == name || o.Category == name })
+	if i < 0 {
+		return option{}, false
 	}
-	return option{}, false
+	return all[i], true
 }
 
-// note records the modes and models of the session.
-func (s settings) note(t agent.Turns) {
-	modes, current := make([]trace.Mode, 0), s.Modes.Current
-	for _, m := range s.Modes.Available {
-		if m.ID != "" {
-			modes = append(modes, trace.Mode{ID: m.ID, Name: m.Name, Description: m.Description})
+// values are the values of an option, those of groups too.
+func (o option) values() []trace.Mode {
+	var all []trace.Mode
+	for _, c := range o.Choices.all() {
+		if id := cmp.Or(c.Value, c.ID, c.ModelID); id != "" {
+			all = append(all, trace.Mode{ID: id, Name: c.Name, Description: c.Description})
+		}
+		all = append(all, option{Choices: c.Choices}.values()...)
+	}
+	return all
+}
+
+// configured takes the settings of the session, and puts modes and models on record.
+func (d *Decoder) configured(fresh []option, t agent.Turns) {
+	if len(fresh) == 0 {
+		return
+	}
+	for _, old := range d.options { // config options come without them
+		if _, ok := find(fresh, old.ID); !ok && old.method != "" {
+			fresh = append(fresh, old)
 		}
 	}
-	if o, ok := s.find("mode"); ok {
-		modes, current = modes[:0], o.current()
-		for _, c := range o.choices() {
-			modes = append(modes, trace.Mode{ID: c.Value, Name: c.Name, Description: c.Description})
+	d.options = fresh
+	if o, ok := find(fresh, "mode"); ok {
+		current, _ := o.Current.(string) // an option of another type has no value that is a name
+		t.Note(trace.Modes(current, o.values()))
+	}
+	if o, ok := find(fresh, "model"); ok {
+		current, _ := o.Current.(string)
+		var models []trace.Model
+		for _, v := range o.values() {
+			models = append(models, trace.Model(v))
 		}
-	}
-	if len(modes) > 0 {
-		t.Note(trace.Modes(current, modes))
-	}
-	models, model := make([]trace.Model, 0), s.Models.Current
-	for _, m := range s.Models.Available {
-		if m.ModelID != "" {
-			models = append(models, trace.Model{ID: m.ModelID, Name: m.Name, Description: m.Description})
-		}
-	}
-	if o, ok := s.find("model"); ok {
-		models, model = models[:0], o.current()
-		for _, c := range o.choices() {
-			models = append(models, trace.Model{ID: c.Value, Name: c.Name, Description: c.Description})
-		}
-	}
-	if len(models) > 0 {
-		t.Note(trace.Models(model, models))
+		t.Note(trace.Models(current, models))
 	}
 }
 
-// note records news of the session that belong to no turn. It reports whether the
-// update was such.
-func (d *Decoder) note(u update, t agent.Turns) bool {
-	switch u.Kind {
-	case "available_commands_update":
-		all := make([]trace.Command, 0, len(u.Commands))
-		for _, c := range u.Commands {
-			if c.Name == "" {
-				continue
+// has are the settings of the session.
+func (p *protocol) has() (all []option) {
+	p.conn.Session().Do(func() { all = p.options })
+	return all
+}
+
+// configure sets the mode, the model and what else the configuration says.
+func (p *protocol) configure(ctx context.Context) error {
+	cfg := p.conn.Config()
+	mode := cmp.Or(cfg.Mode, p.settings.Mode)
+	if p.runtime.Preset.loose(mode) {
+		return p.looseMode(mode)
+	}
+	for _, s := range []struct{ name, value string }{{"mode", mode}, {"model", cfg.Model}} {
+		if s.value == "" {
+			continue
+		}
+		if err := p.set(ctx, s.name, s.value); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.settings.Config)) {
+		if err := p.set(ctx, name, p.settings.Config[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *protocol) looseMode(mode string) error {
+	return p.errorf("the mode %s lets the agent act without asking, which is not allowed", mode)
+}
+
+// set changes a setting.
+func (p *protocol) set(ctx context.Context, name string, value any) error {
+	all := p.has()
+	o, ok := find(all, name)
+	if !ok {
+		var names []string
+		for _, o := range all {
+			names = append(names, o.ID)
+		}
+		return p.errorf("it has no setting %q: its settings are %s", name, cmp.Or(strings.Join(names, ", "), "none"))
+	}
+	method, params := methodSetOption, object{"sessionId": p.id, "configId": o.ID, "value": value}
+	switch {
+	case o.method != "":
+		method, params = o.method, object{"sessionId": p.id, o.key: value}
+	case o.Type == "boolean":
+		params["type"] = "boolean"
+	}
+	err := p.rpc.Call(ctx, method, params, nil)
+	e, ok := errors.AsType[jsonrpc.Error](err)
+	if !ok {
+		return err
+	}
+	var values []string
+	for _, v := range o.values() {
+		values = append(values, v.ID)
+	}
+	return p.errorf("it does not take the %s %q: %s Its values are %s.", name, fmt.Sprint(value), sentence(explain(e)), cmp.Or(strings.Join(values, ", "), "unknown"))
+}
+
+// Controls implements agent.Controllable.
+func (p *protocol) Controls() agent.Controls {
+	var c agent.Controls
+	all := p.has()
+	if _, ok := find(all, "mode"); ok {
+		c.SetMode = func(ctx context.Context, id string) error {
+			if p.runtime.Preset.loose(id) {
+				return p.looseMode(id)
 			}
-			shown := trace.Command{Name: c.Name, Description: short(c.Description)}
-			if c.Input != nil {
-				shown.Hint = short(c.Input.Hint)
-			}
-			all = append(all, shown)
+			return p.set(ctx, "mode", id)
 		}
-		t.Note(trace.Commands(all))
-	case "current_mode_update":
-		t.Note(trace.CurrentMode(u.ModeID))
-	case "config_option_update":
-		d.config.Options = u.ConfigOptions
-		d.config.note(t)
-	case "session_info_update":
-		if c := d.current(t); c != nil && u.Meta.Codex.Status.Type == "systemError" {
-			c.broken = true
-		}
-		if u.Title != nil && *u.Title != "" {
-			t.Note(trace.Title(string(*u.Title)))
-		}
-	default:
-		return false
 	}
-	d.touch(t)
-	return true
-}
-
-// shortRunes bounds a description: agents put whole manuals there.
-const shortRunes = 200
-
-func short(s string) string {
-	if len(s) <= shortRunes {
-		return s
+	if _, ok := find(all, "model"); ok {
+		c.SetModel = func(ctx context.Context, id string) error { return p.set(ctx, "model", id) }
 	}
-	s = s[:min(len(s), 4*shortRunes+4)]
-	if r := []rune(s); len(r) > shortRunes {
-		return strings.TrimSpace(string(r[:shortRunes])) + "…"
-	}
-	return s
-}
-
-func sorted(list []string) []string {
-	slices.Sort(list)
-	return slices.Compact(list)
+	return c
 }

@@ -35,8 +35,8 @@ func (g Signs) marks(s *speaker, message, body string) bool {
 
 // recognize looks for signs of a failure at the end of a turn that the agent reports
 // as completed.
-func (d *Decoder) recognize(c *turn, r promptReply, end trace.Stop) trace.Stop {
-	tokens := r.Meta.Quota.Count.Input + r.Meta.Quota.Count.Output
+func (d *Decoder) recognize(c *turn, beside meta, end trace.Stop) trace.Stop {
+	tokens := beside.Quota.Count.Input + beside.Quota.Count.Output
 	uncounted := d.o.Signs.Uncounted && d.counted && tokens == 0
 	d.counted = d.counted || tokens > 0
 	failed := func(problem string) trace.Stop {
@@ -47,7 +47,7 @@ func (d *Decoder) recognize(c *turn, r promptReply, end trace.Stop) trace.Stop {
 		text := strings.TrimSpace(c.held.text)
 		c.held = nil
 		return failed(explain(jsonrpc.Error{Message: text}))
-	case c.command:
+	case c.command, c.own:
 	case uncounted:
 		return failed("The agent ended its turn early: its call of the model failed, and the agent does not say why")
 	case d.o.Signs.Silence && c.parts == 0 && len(c.calls) == 0 && c.held == nil && !c.shown:

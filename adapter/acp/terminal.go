@@ -5,17 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
-	"time"
 	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
-	"github.com/tributary-dev/tributary/workspace"
+	"github.com/tributary-dev/tributary/internal/procio"
 )
 
 const (
@@ -27,7 +24,7 @@ const (
 // group of its own, and none outlives the session.
 type terminals struct {
 	host agent.Host
-	cwd  string
+	cfg  agent.Config
 	env  []string
 	work sync.WaitGroup
 
@@ -39,14 +36,12 @@ type terminals struct {
 
 // terminal is one command.
 type terminal struct {
-	cmd    *exec.Cmd
-	most   int
-	exited chan struct{}
-	status exitStatus // once it has exited
+	*procio.Process
+	most int
+	over chan struct{} // closed when all of the output was read
 
 	mu     sync.Mutex
-	reaped bool
-	output []byte
+	output string
 	cut    bool
 }
 
@@ -56,49 +51,29 @@ type exitStatus struct {
 	Signal *string `json:"signal"`
 }
 
-func newTerminals(host agent.Host, cwd string, env []string) *terminals {
-	return &terminals{host: host, cwd: cwd, env: env, all: map[string]*terminal{}}
+func newTerminals(host agent.Host, cfg agent.Config, env []string) *terminals {
+	return &terminals{host: host, cfg: cfg, env: env, all: map[string]*terminal{}}
 }
 
 // create answers terminal/create.
-func (t *terminals) create(params json.RawMessage) (any, error) {
-	var r struct {
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
-		Env     []struct {
-			Name  string `json:"name"`
-			Value string `json:"value"`
-		} `json:"env"`
-		Cwd   string `json:"cwd"`
-		Limit *int   `json:"outputByteLimit"`
-	}
-	if err := json.Unmarshal(params, &r); err != nil || r.Command == "" {
-		return nil, jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "terminal/create needs a command"}
-	}
-	dir, err := t.directory(r.Cwd)
+func (t *terminals) create(a action) (any, error) {
+	dir, err := t.directory(a.Cwd)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Args) == 0 && strings.ContainsAny(r.Command, " \t\n|&;<>()$`") {
-		r.Command, r.Args = "/bin/sh", []string{"-c", r.Command} // a whole line
+	// One stream keeps the order of what the command prints.
+	args := append([]string{"-c", `exec "$@" </dev/null 2>&1`, "sh", a.Command}, a.Args...)
+	if len(a.Args) == 0 { // perhaps a whole line
+		args = []string{"-c", "exec </dev/null 2>&1\n" + a.Command}
 	}
-	term := &terminal{most: mostOutput, exited: make(chan struct{})}
-	if r.Limit != nil && *r.Limit >= 0 {
-		term.most = min(*r.Limit, mostOutput)
+	env := append([]string{}, t.env...)
+	for _, v := range a.Env {
+		env = append(env, v.Name+"="+v.Value)
 	}
-	cmd := exec.Command(r.Command, r.Args...) //nolint:gosec,noctx // a person or the policy has allowed it; kill ends the whole group
-	cmd.Dir, cmd.Env = dir, append([]string{}, t.env...)
-	for _, v := range r.Env {
-		cmd.Env = append(cmd.Env, v.Name+"="+v.Value)
+	term := &terminal{most: mostOutput, over: make(chan struct{})}
+	if a.Bytes != nil && *a.Bytes >= 0 {
+		term.most = min(*a.Bytes, mostOutput)
 	}
-	cmd.Stdout, cmd.Stderr = term, term
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = time.Second
-	term.cmd = cmd
-	return t.start(term)
-}
-
-func (t *terminals) start(term *terminal) (any, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -107,84 +82,74 @@ func (t *terminals) start(term *terminal) (any, error) {
 	case len(t.all) >= mostTerminals:
 		return nil, fmt.Errorf("there are %d terminals already: release one", mostTerminals)
 	}
-	if err := term.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("run %s: %w", term.cmd.Path, err)
+	term.Process, err = procio.Start(procio.Config{Path: "/bin/sh", Args: args, Dir: dir, Env: env, StateDir: t.cfg.StateDir})
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", a.Command, err)
 	}
 	t.last++
 	id := fmt.Sprintf("terminal-%d", t.last)
 	t.all[id] = term
-	t.work.Go(term.wait)
-	return map[string]string{"terminalId": id}, nil
+	t.work.Go(term.read)
+	return object{"terminalId": id}, nil
 }
 
 // directory is where a command runs: a directory of the workspace.
 func (t *terminals) directory(cwd string) (string, error) {
-	if cwd == "" || filepath.Clean(cwd) == filepath.Clean(t.cwd) {
-		return t.cwd, nil
+	if cwd == "" || filepath.Clean(cwd) == filepath.Clean(t.cfg.Cwd) {
+		return t.cfg.Cwd, nil
 	}
 	files := t.host.Files()
-	info, err := files.Stat(cwd)
-	switch {
-	case err != nil:
+	inside, err := files.Resolve(cwd)
+	if err != nil {
 		return "", fileError(cwd, err)
-	case !info.IsDir():
+	}
+	info, err := files.Stat(inside)
+	if err != nil {
+		return "", fileError(cwd, err)
+	}
+	if !info.IsDir() {
 		return "", jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: cwd + " is not a directory"}
-	case !filepath.IsAbs(cwd):
-		cwd = filepath.Join(t.cwd, cwd)
 	}
-	real, err := filepath.EvalSymlinks(cwd)
-	if err != nil || !files.Contains(real) {
-		return "", fileError(cwd, workspace.ErrOutside)
-	}
-	return real, nil
+	return filepath.Join(files.Path(), inside), nil
 }
 
-// Write implements io.Writer. The newest output is kept.
-func (t *terminal) Write(data []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.output = append(t.output, data...)
-	if extra := len(t.output) - t.most; extra > 0 {
-		for extra < len(t.output) && !utf8.RuneStart(t.output[extra]) {
-			extra++
+// read keeps the newest output until the command has ended.
+func (t *terminal) read() {
+	for text, err := t.ReadText(); err == nil; text, err = t.ReadText() {
+		t.mu.Lock()
+		t.output += text
+		if extra := len(t.output) - t.most; extra > 0 {
+			for extra < len(t.output) && !utf8.RuneStart(t.output[extra]) {
+				extra++
+			}
+			t.output, t.cut = t.output[extra:], true
 		}
-		t.output, t.cut = append(t.output[:0], t.output[extra:]...), true
+		t.mu.Unlock()
 	}
-	return len(data), nil
+	t.ExitCode()
+	_ = t.Close() // the group has ended
+	close(t.over)
 }
 
-func (t *terminal) wait() {
-	_ = t.cmd.Wait() // the state says how it ended
-	t.kill()         // what the command has left behind
-	t.mu.Lock()
-	t.reaped = true
-	t.mu.Unlock()
-	if state := t.cmd.ProcessState; state != nil {
-		if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-			name := ws.Signal().String()
-			t.status.Signal = &name
-		} else {
-			code := state.ExitCode()
-			t.status.Code = &code
-		}
+// status says how the command ended, or nil.
+func (t *terminal) status() *exitStatus {
+	select {
+	case <-t.over:
+	default:
+		return nil
 	}
-	close(t.exited)
-}
-
-// kill ends the command and all that it has started.
-func (t *terminal) kill() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.reaped {
-		_ = syscall.Kill(-t.cmd.Process.Pid, syscall.SIGKILL)
+	if code := t.ExitCode(); code >= 0 {
+		return &exitStatus{Code: &code}
 	}
+	signal := strings.TrimPrefix(t.Why(), "signal: ")
+	return &exitStatus{Signal: &signal}
 }
 
 // handlers answer the requests about a terminal that runs.
 func (t *terminals) handlers() map[string]jsonrpc.Handler {
 	of := func(do func(context.Context, string, *terminal) (any, error)) jsonrpc.Handler {
 		return func(ctx context.Context, params json.RawMessage) (any, error) {
-			id := terminalOf(params)
+			id := parse[ids](params).Terminal
 			t.mu.Lock()
 			term := t.all[id]
 			t.mu.Unlock()
@@ -195,45 +160,35 @@ func (t *terminals) handlers() map[string]jsonrpc.Handler {
 		}
 	}
 	return map[string]jsonrpc.Handler{
-		methodTermOutput: of(func(_ context.Context, _ string, term *terminal) (any, error) { return term.look(), nil }),
-		methodTermWait: of(func(ctx context.Context, _ string, term *terminal) (any, error) {
+		methodOutput: of(func(_ context.Context, _ string, term *terminal) (any, error) {
+			term.mu.Lock()
+			defer term.mu.Unlock()
+			return struct {
+				Output    string      `json:"output"`
+				Truncated bool        `json:"truncated"`
+				Exit      *exitStatus `json:"exitStatus,omitempty"`
+			}{term.output, term.cut, term.status()}, nil
+		}),
+		"terminal/wait_for_exit": of(func(ctx context.Context, _ string, term *terminal) (any, error) {
 			select {
-			case <-term.exited:
-				return term.status, nil
+			case <-term.over:
+				return term.status(), nil
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
 		}),
-		methodTermKill: of(func(_ context.Context, _ string, term *terminal) (any, error) {
-			term.kill()
-			return struct{}{}, nil
+		"terminal/kill": of(func(_ context.Context, _ string, term *terminal) (any, error) {
+			term.Kill()
+			return object{}, nil
 		}),
-		methodTermRelease: of(func(_ context.Context, id string, term *terminal) (any, error) {
-			term.kill()
+		"terminal/release": of(func(_ context.Context, id string, term *terminal) (any, error) {
+			term.Kill()
 			t.mu.Lock()
 			delete(t.all, id)
 			t.mu.Unlock()
-			return struct{}{}, nil
+			return object{}, nil
 		}),
 	}
-}
-
-// look is what the terminal shows.
-func (t *terminal) look() any {
-	r := struct {
-		Output    string      `json:"output"`
-		Truncated bool        `json:"truncated"`
-		Exit      *exitStatus `json:"exitStatus,omitempty"`
-	}{}
-	select {
-	case <-t.exited:
-		r.Exit = &t.status
-	default:
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r.Output, r.Truncated = strings.ToValidUTF8(string(t.output), "\uFFFD"), t.cut
-	return r
 }
 
 // close ends all commands and waits for them.
@@ -241,7 +196,7 @@ func (t *terminals) close() {
 	t.mu.Lock()
 	t.closed = true
 	for _, term := range t.all {
-		term.kill()
+		term.Kill()
 	}
 	t.mu.Unlock()
 	t.work.Wait()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -16,7 +17,8 @@ import (
 type call struct {
 	tool     trace.ToolCall // as the agent shows it
 	b        *trace.Builder
-	raw      raw // the newest raw input
+	raw      raw    // the newest raw input
+	draft    string // the input so far, as text
 	content  raw
 	items    []item
 	diffs    []item // the newest; an agent may show other content after its diffs
@@ -25,49 +27,68 @@ type call struct {
 	streamed string // the newest piece of output that came beside the protocol
 	whole    bool   // the input is complete
 	done     bool
-	allowed  []*call // the call in the forms that were allowed
+	allowed  []allowance
 	denied   bool
-	reason   string // of the denial
 }
 
 // toolUpdate takes a call, or news of one. The first sign of a call may be either.
 func (d *Decoder) toolUpdate(c *turn, s *speaker, u update) {
-	if u.ID == "" {
-		c.b.Touch()
-		return
-	}
 	tc, known := c.calls[u.ID]
-	if !known {
+	switch {
+	case u.ID == "":
+		return
+	case !known:
 		tc = d.newCall(c, s, u.toolCall, u.Meta)
-	}
-	if tc.done {
+	case tc.done:
 		return
 	}
-	was := tc.tool
+	over := u.Status == "completed" || u.Status == "failed"
+	if d.agent.is("kimi") && !over && tc.writing(u) {
+		return
+	}
 	fresh := present(u.RawInput) && !bytes.Equal(u.RawInput, tc.raw)
 	d.merge(tc, u.toolCall)
-	begun := u.Status != "" && u.Status != "pending"
 	switch {
-	case !tc.whole && begun:
+	case !tc.whole && u.Status != "" && u.Status != "pending":
 		tc.complete()
-	case tc.whole && (fresh || was.Title != tc.tool.Title && !known):
+	case tc.whole && fresh:
 		tc.b.ToolCallUpdate(tc.tool)
 	case !tc.whole && fresh:
 		tc.b.ToolCallSnapshot(u.ID, u.RawInput)
-	default:
-		tc.b.Touch()
 	}
 	tc.print(u)
-	if u.Status == "completed" || u.Status == "failed" {
+	if over {
 		tc.end(c, u.Status == "completed")
 	}
 }
 
+// writing takes the content of a call whose input is still being written. Kimi writes the
+// input there as text, and gives the input as such when the call runs, after it has asked.
+func (tc *call) writing(u update) bool {
+	if tc.whole || present(u.RawInput) {
+		return false
+	}
+	text := (&call{items: parse[[]item](u.Content)}).text()
+	if delta, more := strings.CutPrefix(text, tc.draft); more {
+		tc.draft = text
+		tc.b.ToolCallDelta(u.ID, delta)
+	}
+	return true
+}
+
+// drafted makes an input of the text that the agent has written.
+func (tc *call) drafted() {
+	if draft := raw(tc.draft); !present(tc.raw) && json.Valid(draft) {
+		tc.raw = draft
+		tc.tool.Input = tc.input()
+	}
+}
+
 // newCall begins a call.
-func (d *Decoder) newCall(c *turn, s *speaker, from toolCall, m meta) *call {
+func (d *Decoder) newCall(c *turn, s *speaker, from toolCall, beside raw) *call {
 	tc := &call{b: s.b}
 	tc.tool.ToolCallID = from.ID
-	tc.tool.RawName = nameOf(from, m)
+	tc.tool.RawName = nameOf(from, parse[meta](beside))
 	tc.tool.Name = tc.tool.RawName
 	c.calls[from.ID] = tc
 	d.merge(tc, from)
@@ -77,26 +98,21 @@ func (d *Decoder) newCall(c *turn, s *speaker, from toolCall, m meta) *call {
 
 var (
 	//nolint:gochecknoglobals // compiled once
-	word = regexp.MustCompile(`^[A-Za-z][\w.-]*$`)
+	wordLike = regexp.MustCompile(`^[A-Za-z][\w.-]*$`)
 	//nolint:gochecknoglobals // compiled once
 	inID = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)(?:__|-\d)`)
 )
 
-// nameOf finds the name of a call's tool. The protocol has had none for long, so agents
-// say the name in places of their own: beside the protocol, in the id (Gemini CLI), or
-// as the first title (OpenCode). The last resort is the kind.
+// nameOf finds the name of a call's tool. The protocol had none for long. So agents say the
+// name in places of their own: beside the protocol, in the id (Gemini CLI), or as the
+// first title (OpenCode). The last resort is the kind.
 func nameOf(from toolCall, m meta) string {
-	name := cmp.Or(from.Name, m.Claude.ToolName, m.ToolName, m.Goose.Call.ToolName, m.VibeName)
-	if name != "" {
-		return name
+	id := append(inID.FindStringSubmatch(from.ID), "", "")[1]
+	title := string(from.Title)
+	if !wordLike.MatchString(title) {
+		title = ""
 	}
-	if found := inID.FindStringSubmatch(from.ID); found != nil {
-		return found[1]
-	}
-	if from.Title != nil && word.MatchString(string(*from.Title)) {
-		return string(*from.Title)
-	}
-	return cmp.Or(from.ToolKind, "tool")
+	return cmp.Or(from.Name, m.Claude.ToolName, m.ToolName, m.Goose.Call.ToolName, m.VibeName, id, title, from.ToolKind, "tool")
 }
 
 // merge takes over what is new about a call.
@@ -104,12 +120,8 @@ func (d *Decoder) merge(tc *call, from toolCall) {
 	if from.Name != "" {
 		tc.tool.RawName, tc.tool.Name = from.Name, from.Name
 	}
-	if from.Title != nil && *from.Title != "" {
-		tc.tool.Title = string(*from.Title)
-	}
-	if from.ToolKind != "" {
-		tc.tool.ToolKind = trace.ToolKind(from.ToolKind)
-	}
+	tc.tool.Title = cmp.Or(string(from.Title), tc.tool.Title)
+	tc.tool.ToolKind = cmp.Or(trace.ToolKind(from.ToolKind), tc.tool.ToolKind)
 	if d.o.Tools.Knows(tc.tool.RawName) {
 		tc.tool.ToolKind = d.o.Tools.Kind(tc.tool.RawName)
 	}
@@ -119,44 +131,39 @@ func (d *Decoder) merge(tc *call, from toolCall) {
 	if present(from.RawOutput) {
 		tc.output = from.RawOutput
 	}
-	if present(from.Content) {
-		var items []item
-		if json.Unmarshal(from.Content, &items) == nil {
-			tc.items, tc.content = items, from.Content
-			if diffs := diffsOf(items); len(diffs) > 0 {
-				tc.diffs = diffs
-			}
+	var items []item
+	if present(from.Content) && json.Unmarshal(from.Content, &items) == nil {
+		tc.items, tc.content = items, from.Content
+		diffs := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return i.Type != "diff" || i.Path == "" })
+		if len(diffs) > 0 {
+			tc.diffs = diffs
 		}
 	}
 	if len(tc.tool.Input) == 0 || present(from.RawInput) || present(from.Content) && !tc.whole {
 		tc.tool.Input = tc.input()
 	}
-	if places := tc.places(from); len(places) > 0 {
+	if places := tc.places(d, from); len(places) > 0 {
 		tc.tool.Locations = places
 	}
-}
-
-func diffsOf(items []item) []item {
-	return slices.DeleteFunc(slices.Clone(items), func(i item) bool { return i.Type != "diff" || i.Path == "" })
 }
 
 // input is the call's input. Some agents give none: then what they show of the call
 // stands for it, with the names that the protocol has for the parts of a diff.
 func (tc *call) input() raw {
-	if object(tc.raw) || present(tc.raw) && !bytes.HasPrefix(bytes.TrimSpace(tc.raw), []byte("{")) {
-		return tc.raw
-	}
-	var changes []map[string]any
+	given := string(bytes.TrimSpace(tc.raw))
+	var changes []object
 	for _, i := range tc.diffs {
-		changes = append(changes, map[string]any{"path": i.Path, "oldText": i.OldText, "newText": i.NewText})
+		changes = append(changes, object{"path": i.Path, "oldText": i.OldText, "newText": i.NewText})
 	}
 	switch {
+	case present(tc.raw) && given != "{}":
+		return tc.raw
 	case len(changes) == 1:
-		return encode(changes[0])
+		return agentkit.Encode(changes[0])
 	case len(changes) > 1:
-		return encode(map[string]any{"changes": changes})
+		return agentkit.Encode(object{"changes": changes})
 	case len(tc.items) > 0:
-		return encode(map[string]any{"title": tc.tool.Title, "content": tc.content})
+		return agentkit.Encode(object{"title": tc.tool.Title, "content": tc.content})
 	default:
 		return raw("{}")
 	}
@@ -164,29 +171,26 @@ func (tc *call) input() raw {
 
 // places are the files that a call touches: those that the agent names, those of its
 // diffs, and those that stand in its input. A policy judges all of them.
-func (tc *call) places(from toolCall) []trace.Location {
+func (tc *call) places(d *Decoder, from toolCall) []trace.Location {
 	var all []trace.Location
-	add := func(l trace.Location) {
-		for _, known := range all {
-			if known.Path == l.Path {
-				return
-			}
+	add := func(path string, line int) {
+		if path != "" && !slices.ContainsFunc(all, func(l trace.Location) bool { return l.Path == path }) {
+			all = append(all, trace.Location{Path: path, Line: max(line, 0)})
 		}
-		all = append(all, l)
 	}
 	for _, l := range from.Locations {
-		if l.Path != "" {
-			add(trace.Location{Path: l.Path, Line: max(l.Line, 0)})
-		}
+		add(l.Path, l.Line)
 	}
 	if len(all) == 0 {
 		all = append(all, tc.tool.Locations...)
 	}
 	for _, i := range tc.diffs {
-		add(trace.Location{Path: i.Path})
+		add(i.Path, 0)
 	}
-	for _, path := range pathsIn(tc.raw) {
-		add(trace.Location{Path: path})
+	if tc.tool.ToolKind != trace.ToolExecute { // the directory of a command is no file
+		for _, path := range d.o.Tools.Reach(tc.tool.RawName, tc.raw).Named {
+			add(path, 0)
+		}
 	}
 	return all
 }
@@ -195,84 +199,39 @@ func (tc *call) places(from toolCall) []trace.Location {
 // ask with a part of the input, or with other spellings of its keys. A diff shows what
 // the input would do.
 func restates(asked, shown raw) bool {
-	if bytes.Equal(asked, shown) {
-		return true
-	}
-	var a, s map[string]any
-	if json.Unmarshal(asked, &a) != nil || json.Unmarshal(shown, &s) != nil || len(a) == 0 {
-		return false
-	}
 	known := map[string]any{}
-	for key, value := range s {
+	for key, value := range parse[map[string]any](shown) {
 		known[folded(key)] = value
 	}
-	for key, value := range a {
+	says := parse[map[string]any](asked)
+	for key, value := range says {
 		if was, ok := known[folded(key)]; key != "diff" && (!ok || !reflect.DeepEqual(was, value)) {
 			return false
 		}
 	}
-	return true
+	return len(says) > 0 || bytes.Equal(asked, shown)
 }
 
 func folded(key string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
 }
 
-// pathsIn finds the paths in an input: the strings under keys that name a file or a
-// directory, at any depth.
-func pathsIn(input raw) []string {
-	var found []string
-	var look func(key string, value any)
-	look = func(key string, value any) {
-		switch v := value.(type) {
-		case map[string]any:
-			for k, inner := range v {
-				look(k, inner)
-			}
-		case []any:
-			for _, inner := range v {
-				look(key, inner)
-			}
-		case string:
-			if v != "" && namesPath(key) {
-				found = append(found, v)
-			}
-		}
-	}
-	var value any
-	if json.Unmarshal(input, &value) == nil {
-		look("", value)
-	}
-	return sorted(found)
-}
-
-func namesPath(key string) bool {
-	key = folded(key)
-	for _, end := range []string{"path", "paths", "file", "files", "filename", "dir", "directory"} {
-		if strings.HasSuffix(key, end) {
-			return true
-		}
-	}
-	return false
-}
-
 // complete puts the whole call on record.
 func (tc *call) complete() {
+	tc.drafted()
 	tc.whole = true
 	tc.b.ToolCall(tc.tool)
 }
 
 // print takes the output of a running call.
 func (tc *call) print(u update) {
-	switch {
-	case u.Meta.TerminalDelta.Data+u.Meta.Terminal.Data != "":
-		text := string(u.Meta.TerminalDelta.Data + u.Meta.Terminal.Data)
-		tc.streamed = text
-		tc.b.ToolResultDelta(u.ID, text)
-	case u.Status == "in_progress" && present(u.Content):
-		if text := tc.text(); text != "" {
-			tc.b.ToolResultProgress(u.ID, encode(text))
-		}
+	m := parse[meta](u.Meta)
+	switch printed := string(m.Delta.Data + m.Output.Data); {
+	case printed != "":
+		tc.streamed = printed
+		tc.b.ToolResultDelta(u.ID, printed)
+	case u.Status == "in_progress" && present(u.Content) && tc.text() != "":
+		tc.b.ToolResultProgress(u.ID, agentkit.Encode(tc.text()))
 	}
 }
 
@@ -296,95 +255,84 @@ func (tc *call) end(c *turn, ok bool) {
 	r := trace.ToolResult{ToolCallID: tc.tool.ToolCallID, Status: trace.ToolCompleted, Output: tc.result(), Locations: tc.tool.Locations}
 	switch {
 	case ok:
-		for _, change := range tc.changes() {
-			tc.b.Emit(change)
+		for _, i := range tc.diffs {
+			tc.b.Emit(i.change(r.ToolCallID))
 		}
 	case tc.denied:
-		r.Status, r.Error = trace.ToolDenied, cmp.Or(tc.reason, cmp.Or(plainText(r.Output), "Not allowed."))
+		r.Status, r.Error = trace.ToolDenied, cmp.Or(plainText(r.Output), "Not allowed.")
 	case c.stopped:
 		r.Status, r.Error = trace.ToolCanceled, plainText(r.Output)
 	default:
-		r.Status, r.Error = trace.ToolFailed, cmp.Or(plainText(r.Output), cmp.Or(lastLine(tc.streamed), "The tool failed."))
+		r.Status, r.Error = trace.ToolFailed, cmp.Or(plainText(r.Output), lastLine(tc.streamed), "The tool failed.")
 	}
 	tc.b.ToolResult(r)
 }
 
 // result is the call's output: as it is, or else what the call shows.
 func (tc *call) result() raw {
-	switch text := tc.text(); {
+	switch text := cmp.Or(tc.text(), tc.printed); {
 	case tc.streamed != "" && plainText(tc.output) == "":
 		return nil // the Builder has it
 	case present(tc.output):
 		return tc.output
 	case text != "":
-		return encode(text)
-	case tc.printed != "":
-		return encode(tc.printed)
-	}
-	var rest []item
-	for _, i := range tc.items {
-		if i.Type == "content" {
-			rest = append(rest, i)
-		}
-	}
-	if len(rest) > 0 {
+		return agentkit.Encode(text)
+	case slices.ContainsFunc(tc.items, func(i item) bool { return i.Type == "content" }):
 		return tc.content
 	}
 	return nil
 }
 
-// changes are the files that the call has changed.
-func (tc *call) changes() []trace.FileChange {
-	var all []trace.FileChange
-	for _, i := range tc.diffs {
-		before := ""
-		if i.OldText != nil {
-			before = string(*i.OldText)
-		}
-		change := trace.FileChange{Path: i.Path, Change: trace.FileModified, ToolCallID: tc.tool.ToolCallID, Diff: trace.UnifiedDiff(i.Path, before, string(i.NewText))}
-		switch {
-		case i.Meta.Kind == "delete":
-			change.Change = trace.FileDeleted
-		case i.Meta.Kind == "add", i.Meta.Kind == "" && before == "":
-			change.Change = trace.FileCreated
-		}
-		all = append(all, change)
+// before is the old text of a diff; "" if there was none.
+func (i item) before() string {
+	if i.OldText == nil {
+		return ""
 	}
-	return all
+	return string(*i.OldText)
+}
+
+// change is what a diff does to its file.
+func (i item) change(toolCallID string) trace.FileChange {
+	before := i.before()
+	change := trace.FileChange{Path: i.Path, Change: trace.FileModified, ToolCallID: toolCallID, Diff: trace.UnifiedDiff(i.Path, before, string(i.NewText))}
+	switch kind := parse[meta](i.Meta).Kind; {
+	case kind == "delete":
+		change.Change = trace.FileDeleted
+	case kind == "add", kind == "" && before == "":
+		change.Change = trace.FileCreated
+	}
+	return change
 }
 
 // plainText is the text in an output, if there is one.
 func plainText(output raw) string {
-	var s string
-	if json.Unmarshal(output, &s) == nil {
-		return s
-	}
-	var o struct {
+	o := parse[struct {
 		Error   any    `json:"error"`
 		Message string `json:"message"`
 		Output  string `json:"output"`
-	}
-	_ = json.Unmarshal(output, &o) // an output of another form has no text
-	if failure, ok := o.Error.(string); ok && failure != "" {
-		return failure
-	}
-	return cmp.Or(o.Message, o.Output)
+	}](output)
+	failure, _ := o.Error.(string) // an error of another form has no text
+	return cmp.Or(parse[string](output), failure, o.Message, o.Output)
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return strings.TrimSpace(s[strings.LastIndex(s, "\n")+1:])
 }
 
 // terminalOutput takes what a terminal has printed so far.
 func (d *Decoder) terminalOutput(terminal string, result raw) {
-	var r struct {
+	output := parse[struct {
 		Output text `json:"output"`
-	}
-	if d.turn == nil || json.Unmarshal(result, &r) != nil || r.Output == "" {
+	}](result).Output
+	if d.turn == nil || output == "" {
 		return
 	}
 	for _, tc := range d.turn.calls {
-		for _, i := range tc.items {
-			if i.Type == "terminal" && i.TerminalID == terminal && !tc.done && tc.printed != string(r.Output) {
-				tc.printed = string(r.Output)
-				tc.b.ToolResultProgress(tc.tool.ToolCallID, encode(tc.printed))
-			}
+		shown := slices.ContainsFunc(tc.items, func(i item) bool { return i.Type == "terminal" && i.TerminalID == terminal })
+		if shown && !tc.done && tc.printed != string(output) {
+			tc.printed = string(output)
+			tc.b.ToolResultProgress(tc.tool.ToolCallID, agentkit.Encode(tc.printed))
 		}
 	}
 }

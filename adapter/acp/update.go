@@ -5,14 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// update takes news of the session. What belongs to a turn is dropped outside any: it
-// is the past that a loaded session tells, or comes too late.
+// mostEarly bounds the updates that wait for a turn.
+const mostEarly = 1000
+
+// update takes news of the session.
 func (d *Decoder) update(params raw, t agent.Turns) error {
 	var p struct {
 		Session string `json:"sessionId"`
@@ -22,17 +25,40 @@ func (d *Decoder) update(params raw, t agent.Turns) error {
 		return err
 	}
 	if d.session != "" && p.Session != "" && p.Session != d.session {
-		d.touch(t) // a session that is not ours
-		return nil
+		return nil // a session that is not ours
 	}
-	u := p.Update
-	if d.note(u, t) {
+	if d.note(p.Update, t) {
 		return nil
 	}
 	c := d.current(t)
 	if c == nil {
+		c = d.outside(p.Update, t)
+	}
+	if c == nil {
 		return nil
 	}
+	return d.show(c, p.Update, t)
+}
+
+// outside returns the turn of an update that comes outside any: one of the agent's own,
+// or nil if the update waits for the next turn or belongs to none. News of a call that
+// has begun belong to the turn that is over.
+func (d *Decoder) outside(u update, t agent.Turns) *turn {
+	says := slices.Contains([]string{"agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"}, u.Kind)
+	switch {
+	case says && d.phase == prompted:
+		if c := d.enter(t.Begin(agent.TurnInfo{Reason: "agent"}), t); c != nil {
+			c.own = true
+			return c
+		}
+	case (says && d.phase == fresh || u.Kind == "usage_update") && len(d.early) < mostEarly:
+		d.early = append(d.early, u)
+	}
+	return nil
+}
+
+// show puts an update on record.
+func (d *Decoder) show(c *turn, u update, t agent.Turns) error {
 	s := c.speaker(u.Meta)
 	switch u.Kind {
 	case "agent_message_chunk", "agent_thought_chunk":
@@ -49,21 +75,66 @@ func (d *Decoder) update(params raw, t agent.Turns) error {
 		c.shown = true
 		s.b.Emit(plan)
 	case "usage_update":
-		c.usageUpdate(u)
-	default:
-		c.b.Touch() // among them user_message_chunk, which repeats the prompt
+		c.contextUsed(u)
 	}
 	return nil
 }
 
-func (c *turn) usageUpdate(u update) {
-	c.b.Touch()
-	if u.Used != nil && *u.Used > 0 {
-		c.context = &trace.Usage{Scope: trace.UsageSession, ContextUsed: *u.Used, ContextSize: u.Size}
+// contextUsed keeps the newest state of the context, and the costs.
+func (c *turn) contextUsed(u update) {
+	fresh := trace.Usage{Scope: trace.UsageSession}
+	if c.context != nil {
+		fresh = *c.context
 	}
-	if u.Cost != nil && strings.EqualFold(u.Cost.Currency, "usd") && u.Cost.Amount > 0 {
-		c.cost = &u.Cost.Amount
+	if u.Used > 0 {
+		fresh.ContextUsed, fresh.ContextSize = u.Used, u.Size
 	}
+	if strings.EqualFold(u.Cost.Currency, "usd") && u.Cost.Amount > 0 {
+		fresh.CostUSD = &u.Cost.Amount
+	}
+	if fresh.ContextUsed > 0 {
+		c.context = &fresh
+	}
+}
+
+// note records news of the session that belong to no turn. It reports whether the
+// update was such.
+func (d *Decoder) note(u update, t agent.Turns) bool {
+	switch u.Kind {
+	case "available_commands_update":
+		var all []trace.Command
+		for _, c := range u.Commands.all() {
+			if c.Name != "" {
+				all = append(all, trace.Command{Name: c.Name, Description: short(c.Description), Hint: short(c.Input.Hint)})
+			}
+		}
+		t.Note(trace.Commands(all))
+	case "current_mode_update":
+		t.Note(trace.CurrentMode(u.ModeID))
+	case "config_option_update":
+		d.configured(opened{Options: u.ConfigOptions}.options(), t)
+	case "session_info_update":
+		if c := d.current(t); c != nil && parse[meta](u.Meta).Codex.Status.Type == "systemError" {
+			c.broken = true
+		}
+		if u.Title != "" {
+			t.Note(trace.Title(string(u.Title)))
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// shortRunes bounds a description: agents put whole manuals there.
+const shortRunes = 200
+
+func short(s string) string {
+	s = s[:min(len(s), 4*shortRunes+4)]
+	if r := []rune(s); len(r) > shortRunes {
+		return strings.TrimSpace(string(r[:shortRunes])) + "…"
+	}
+	return s
 }
 
 // speaker is the agent or a sub-agent in a turn.
@@ -79,7 +150,8 @@ type speaker struct {
 // said is the newest part of a kind since the last call.
 type said struct{ key, text string }
 
-func (c *turn) speaker(m meta) *speaker {
+func (c *turn) speaker(beside raw) *speaker {
+	m := parse[meta](beside)
 	parent := cmp.Or(m.Claude.Parent, m.Parent)
 	if parent != "" && c.calls[parent] == nil {
 		parent = "" // the call has not been seen
@@ -125,7 +197,7 @@ const modeMark = "[MODE_UPDATE] "
 // chunk takes a piece of text, or a file that the agent shows.
 func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 	var b block
-	if err := decodeInto(u.Content, &b); err != nil {
+	if err := decode(u.Content, &b); err != nil {
 		return err
 	}
 	c.release("")
@@ -135,24 +207,21 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 	case b.Type == "resource" && b.Resource.Text != nil:
 		body = string(*b.Resource.Text)
 	case b.Type != "text":
-		if at, media, name := b.file(); at != "" {
+		if file := b.part(); file.URL != "" {
 			c.shown = true
-			s.b.Emit(trace.File{URL: at, MediaType: cmp.Or(media, "application/octet-stream"), Filename: name})
+			s.b.Emit(trace.File{URL: file.URL, MediaType: file.MediaType, Filename: file.Filename})
 		}
 		return nil
 	}
 	mode, switched := strings.CutPrefix(body, modeMark)
 	switch {
 	case body == "":
-		c.b.Touch()
-	case switched && !thought && word.MatchString(mode):
+	case switched && !thought && wordLike.MatchString(mode):
 		t.Note(trace.CurrentMode(mode))
 	case !thought && d.o.Signs.marks(s, u.MessageID, body):
 		c.held = &held{s: s, id: u.MessageID, text: body, marked: true}
-		c.b.Touch()
 	case !thought && c.failureText(s, u.MessageID, body):
 		c.held = &held{s: s, id: u.MessageID, text: body}
-		c.b.Touch()
 	default:
 		s.write(thought, u.MessageID, body)
 	}

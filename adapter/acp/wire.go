@@ -1,11 +1,10 @@
 package acp
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -13,34 +12,67 @@ import (
 // raw is JSON that is looked at later, or never.
 type raw = json.RawMessage
 
-// The methods of the protocol that this package knows.
-const (
-	methodInitialize   = "initialize"
-	methodAuthenticate = "authenticate"
-	methodNew          = "session/new"
-	methodLoad         = "session/load"
-	methodResume       = "session/resume"
-	methodClose        = "session/close"
-	methodSetMode      = "session/set_mode"
-	methodSetModel     = "session/set_model"
-	methodSetOption    = "session/set_config_option"
-	methodPrompt       = "session/prompt"
-	methodCancel       = "session/cancel"
-	methodUpdate       = "session/update"
-	methodPermission   = "session/request_permission"
-	methodElicit       = "elicitation/create"
-	methodRead         = "fs/read_text_file"
-	methodWrite        = "fs/write_text_file"
-	methodTermCreate   = "terminal/create"
-	methodTermOutput   = "terminal/output"
-	methodTermWait     = "terminal/wait_for_exit"
-	methodTermKill     = "terminal/kill"
-	methodTermRelease  = "terminal/release"
-	methodWithdraw     = "$/cancel_request"
-)
-
 // text is a string that may hold half a character.
 type text = trace.JSONText
+
+type object = map[string]any
+
+// The methods of the protocol that this package names in several places.
+const (
+	methodInitialize = "initialize"
+	methodNew        = "session/new"
+	methodLoad       = "session/load"
+	methodResume     = "session/resume"
+	methodSetOption  = "session/set_config_option"
+	methodPrompt     = "session/prompt"
+	methodCancel     = "session/cancel"
+	methodPermission = "session/request_permission"
+	methodElicit     = "elicitation/create"
+	methodRead       = "fs/read_text_file"
+	methodWrite      = "fs/write_text_file"
+	methodTerminal   = "terminal/create"
+	methodOutput     = "terminal/output"
+)
+
+// parse decodes JSON as far as it has the form of T. Agents put anything anywhere.
+func parse[T any](data raw) (v T) {
+	_ = json.Unmarshal(data, &v)
+	return v
+}
+
+// list holds elements of any form. Lists are long, so each is read in one pass.
+type list[T any] []element[T]
+
+// element is empty if it has another form than T.
+type element[T any] struct{ value *T }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *element[T]) UnmarshalJSON(data []byte) error {
+	var v T
+	if json.Unmarshal(data, &v) == nil {
+		e.value = &v
+	}
+	return nil
+}
+
+// all are the elements that have the form of T.
+func (l list[T]) all() []T {
+	var all []T
+	for _, e := range l {
+		if e.value != nil {
+			all = append(all, *e.value)
+		}
+	}
+	return all
+}
+
+// ids are the fields of messages that name something.
+type ids struct {
+	Session  string `json:"sessionId"`
+	Terminal string `json:"terminalId"`
+	Cwd      string `json:"cwd"`
+	Request  raw    `json:"requestId"`
+}
 
 // block is a content block.
 type block struct {
@@ -63,19 +95,19 @@ type block struct {
 type update struct {
 	Kind      string `json:"sessionUpdate"`
 	MessageID string `json:"messageId"`
-	Meta      meta   `json:"_meta"`
+	Meta      raw    `json:"_meta"`
 	toolCall
 
 	Entries []struct {
 		Content text             `json:"content"`
 		Status  trace.PlanStatus `json:"status"`
 	} `json:"entries"`
-	Commands      []command `json:"availableCommands"`
-	ModeID        string    `json:"currentModeId"`
-	ConfigOptions []option  `json:"configOptions"`
-	Used          *int64    `json:"used"`
-	Size          int64     `json:"size"`
-	Cost          *struct {
+	Commands      list[command] `json:"availableCommands"`
+	ModeID        string        `json:"currentModeId"`
+	ConfigOptions list[option]  `json:"configOptions"`
+	Used          int64         `json:"used"`
+	Size          int64         `json:"size"`
+	Cost          struct {
 		Amount   float64 `json:"amount"`
 		Currency string  `json:"currency"`
 	} `json:"cost"`
@@ -85,7 +117,7 @@ type update struct {
 type toolCall struct {
 	ID        string `json:"toolCallId"`
 	Name      string `json:"name"`
-	Title     *text  `json:"title"`
+	Title     text   `json:"title"`
 	ToolKind  string `json:"kind"`
 	Status    string `json:"status"`
 	Content   raw    `json:"content"` // a block for chunks, a list for calls
@@ -113,69 +145,42 @@ type meta struct {
 			ToolName string `json:"toolName"`
 		} `json:"toolCall"`
 	} `json:"goose"`
-	ToolName      string       `json:"toolName"`
-	VibeName      string       `json:"tool_name"`
-	Parent        string       `json:"parentToolCallId"`
-	TerminalDelta terminalMeta `json:"terminal_output_delta"`
-	Terminal      terminalMeta `json:"terminal_output"`
-}
-
-type terminalMeta struct {
-	Data text `json:"data"`
-}
-
-// UnmarshalJSON implements json.Unmarshaler: an agent may put anything in there.
-func (m *meta) UnmarshalJSON(data []byte) error {
-	type plain meta
-	var p plain
-	if json.Unmarshal(data, &p) == nil {
-		*m = meta(p)
-	}
-	return nil
+	ToolName string `json:"toolName"`
+	VibeName string `json:"tool_name"`
+	Parent   string `json:"parentToolCallId"`
+	Delta    struct {
+		Data text `json:"data"`
+	} `json:"terminal_output_delta"`
+	Output struct {
+		Data text `json:"data"`
+	} `json:"terminal_output"`
+	// Quota counts the tokens of a turn, and Kind says what a diff does.
+	Quota struct {
+		Count struct {
+			Input  int64 `json:"input_tokens"`
+			Output int64 `json:"output_tokens"`
+		} `json:"token_count"`
+	} `json:"quota"`
+	Kind string `json:"kind"`
 }
 
 // item is an element of a call's content.
 type item struct {
-	Type       string  `json:"type"`
-	Content    block   `json:"content"`
-	Path       string  `json:"path"`
-	OldText    *text   `json:"oldText"`
-	NewText    text    `json:"newText"`
-	TerminalID string  `json:"terminalId"`
-	Meta       rawKind `json:"_meta"`
-}
-
-// rawKind says what a diff does to its file, if the agent says so.
-type rawKind struct {
-	Kind string `json:"kind"`
-}
-
-// UnmarshalJSON implements json.Unmarshaler, as above.
-func (k *rawKind) UnmarshalJSON(data []byte) error {
-	type plain rawKind
-	var p plain
-	if json.Unmarshal(data, &p) == nil {
-		*k = rawKind(p)
-	}
-	return nil
+	Type       string `json:"type"`
+	Content    block  `json:"content"`
+	Path       string `json:"path"`
+	OldText    *text  `json:"oldText"`
+	NewText    text   `json:"newText"`
+	TerminalID string `json:"terminalId"`
+	Meta       raw    `json:"_meta"`
 }
 
 type command struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	Input       *struct {
+	Input       struct {
 		Hint string `json:"hint"`
 	} `json:"input"`
-}
-
-// UnmarshalJSON implements json.Unmarshaler: what is no command is left out later.
-func (c *command) UnmarshalJSON(data []byte) error {
-	type plain command
-	var p plain
-	if json.Unmarshal(data, &p) == nil {
-		*c = command(p)
-	}
-	return nil
 }
 
 // usage counts the tokens of a turn.
@@ -188,43 +193,22 @@ type usage struct {
 	CacheWrite int64 `json:"cachedWriteTokens"`
 }
 
-// promptReply is the reply to session/prompt.
-type promptReply struct {
-	StopReason string `json:"stopReason"`
-	Usage      *usage `json:"usage"`
-	Meta       struct {
-		Quota struct {
-			Count struct {
-				Input  int64 `json:"input_tokens"`
-				Output int64 `json:"output_tokens"`
-			} `json:"token_count"`
-		} `json:"quota"`
-	} `json:"_meta"`
-}
-
-// encode makes JSON of a value, with <, > and & as they are.
-func encode(v any) raw {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return raw("null")
-	}
-	return bytes.TrimSpace(b.Bytes())
-}
-
 // reply encodes the reply to a request of the agent's.
 func reply(id raw, result any) raw {
-	return encode(map[string]any{"jsonrpc": "2.0", "id": id, "result": result})
+	return agentkit.Encode(object{"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-// object reports whether JSON is an object with members.
-func object(data raw) bool {
-	data = bytes.TrimSpace(data)
-	return len(data) > 2 && data[0] == '{' && !bytes.Equal(data, raw("{ }"))
+// refusal encodes the error with which a request of the agent's ends.
+func refusal(id raw, err error) raw {
+	e, ok := err.(jsonrpc.Error) //nolint:errorlint // the handlers here do not wrap
+	if !ok {
+		e = jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: err.Error()}
+	}
+	return agentkit.Encode(object{"jsonrpc": "2.0", "id": id, "error": e})
 }
 
-func present(data raw) bool { return len(data) > 0 && !bytes.Equal(data, raw("null")) }
+// present reports whether there is a value.
+func present(data raw) bool { return len(data) > 0 && string(data) != "null" }
 
 // sentence makes a line of text end like a sentence.
 func sentence(s string) string {
@@ -233,24 +217,4 @@ func sentence(s string) string {
 		return s
 	}
 	return s + "."
-}
-
-// join makes a command line of a program and its arguments, for people.
-func join(line []string) string {
-	quoted := make([]string, len(line))
-	for i, word := range line {
-		quoted[i] = word
-		if word == "" || strings.ContainsAny(word, " \t\n'\"$`\\;&|<>(){}*?#~!") {
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
-}
-
-// failureOf makes a reply of an error.
-func failureOf(err error) jsonrpc.Error {
-	if e, ok := errors.AsType[jsonrpc.Error](err); ok {
-		return e
-	}
-	return jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: err.Error()}
 }

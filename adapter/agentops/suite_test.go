@@ -35,6 +35,7 @@ func TestSuite(t *testing.T) {
 					return r
 				},
 				Config:  func(testing.TB) agent.Config { return agent.Config{SessionID: s.id} },
+				Without: agenttest.WithoutFaults("the tests of lost connections and of hostile servers play them"),
 				Prompts: prompts, Word: "rain", Turns: []string{"tool", "fail", "question"},
 			})
 		})

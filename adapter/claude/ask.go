@@ -3,7 +3,6 @@ package claude
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -26,29 +25,25 @@ const questionTool = "AskUserQuestion"
 // ask is a can_use_tool request that waits for its answer.
 type ask struct {
 	agentkit.Asked
-	native string // the agent's id of the request
-
-	toolUseID   string
-	input       raw
-	suggestions []raw
-	questions   []question
+	controlRequest
+	native    string // the agent's id of the request
+	questions []question
 }
 
 // question is one of the questions of an AskUserQuestion call.
 type question struct {
-	Text    string         `json:"question"`
-	Header  string         `json:"header"`
-	Multi   bool           `json:"multiSelect"`
-	Options []trace.Choice `json:"options"`
+	Question, Header string
+	MultiSelect      bool
+	Options          []trace.Choice
 }
 
 // canUseTool takes the agent's question whether a call may run.
 func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	r := l.Request
-	a := &ask{native: l.RequestID, toolUseID: r.ToolUseID, input: r.Input, suggestions: r.Suggestions}
+	a := &ask{native: l.RequestID, controlRequest: r}
 	c := d.need(t)
 	if c == nil {
-		d.effects = append(d.effects, agent.Send{Data: answerLine(a.native, verdict{Behavior: "deny", Message: "No turn runs here."})})
+		d.do(agent.Send{Data: answerLine(a.native, verdict{Behavior: "deny", Message: "No turn runs here."})})
 		return
 	}
 	s := d.speaker(c, l.Parent)
@@ -59,14 +54,16 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		d.wholeCall(c, s, d.tools.Call(r.ToolUseID, r.ToolName, nil), r.Input)
 	}
 	d.asks[l.RequestID] = a
-	if r.ToolName == questionTool && a.readQuestions() {
-		a.askQuestions(s.b)
-		d.effects = append(d.effects, a.Effect)
+	var in struct{ Questions []question }
+	if r.ToolName == questionTool && json.Unmarshal(r.Input, &in) == nil && len(in.Questions) > 0 {
+		a.questions = in.Questions
+		a.Asked = agentkit.Ask(s.b, a.native, a.asked(), a.answered)
+		d.do(a.Effect)
 		return
 	}
 	options := []trace.PermissionOption{{ID: allowOption, Name: "Allow once", OptionKind: trace.AllowOnce}}
-	if len(a.suggestions) > 0 {
-		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: alwaysName(a.suggestions), OptionKind: trace.AllowAlways})
+	if len(a.Suggestions) > 0 {
+		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: alwaysName(a.Suggestions), OptionKind: trace.AllowAlways})
 	}
 	options = append(options, trace.PermissionOption{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce})
 	asked := d.tools.Call(r.ToolUseID, r.ToolName, r.Input) // a hook of the user's may have changed the input since the call was shown
@@ -75,50 +72,25 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		Title:   cmp.Or(asked.Title, r.ToolName),
 		Options: options,
 	}, asked, a.permitted)
-	d.effects = append(d.effects, a.Effect)
+	d.do(a.Effect)
 }
 
-func (a *ask) readQuestions() bool {
-	var in struct {
-		Questions []question `json:"questions"`
-	}
-	if json.Unmarshal(a.input, &in) != nil || len(in.Questions) == 0 {
-		return false
-	}
-	a.questions = in.Questions
-	return true
-}
-
-// askQuestions puts the questions on record.
-func (a *ask) askQuestions(b *trace.Builder) {
+// asked are the questions as the user sees them.
+func (a *ask) asked() []trace.Question {
 	all := make([]trace.Question, len(a.questions))
 	for i, q := range a.questions {
-		id := a.native
-		if i > 0 {
-			id = fmt.Sprintf("%s#%d", a.native, i+1)
-		}
-		all[i] = trace.Question{QuestionID: id, ToolCallID: a.toolUseID, Header: q.Header, Text: q.Text, Choices: q.Options, Multiple: q.Multi}
+		all[i] = trace.Question{ToolCallID: a.ToolUseID, Header: q.Header, Text: q.Question, Choices: q.Options, Multiple: q.MultiSelect}
 	}
-	a.Asked = agentkit.Ask(b, a.native, all, a.answered)
-}
-
-// settle forgets a request that has its answer.
-func (d *Decoder) settle(a *ask, r trace.PermissionResponse) {
-	delete(d.asks, a.native)
-	if tc, ok := d.calls[a.toolUseID]; ok && r.Outcome == trace.Selected && r.ChosenOption == denyOption {
-		tc.denied, tc.reason = true, r.Reason
-	}
+	return all
 }
 
 // withdraw cancels a request that waits for an answer.
 func (d *Decoder) withdraw(native string) {
-	a, ok := d.asks[native]
-	if !ok {
-		return
+	if a, ok := d.asks[native]; ok {
+		delete(d.asks, native)
+		d.do(agent.Withdraw{Native: native})
+		a.Cancel("")
 	}
-	delete(d.asks, native)
-	d.effects = append(d.effects, agent.Withdraw{Native: native})
-	a.Cancel("")
 }
 
 // verdict is the answer to a can_use_tool request.
@@ -130,22 +102,16 @@ type verdict struct {
 	Interrupt          bool   `json:"interrupt,omitempty"`
 }
 
-// verdict reads the answer; there is none in a refusal to answer.
-func (r controlResponse) verdict() (v verdict, ok bool) {
-	ok = r.Subtype == "success" && json.Unmarshal(r.Response, &v) == nil && (v.Behavior == "allow" || v.Behavior == "deny")
-	return v, ok
-}
-
 // answer takes the host's answer as it stands in a recording.
-func (d *Decoder) answer(r controlResponse) error {
+func (d *Decoder) answer(r controlResponse) {
 	a, ok := d.asks[r.RequestID]
 	if !ok {
-		return nil // an answer to something else
+		return // an answer to something else
 	}
-	v, ok := r.verdict()
-	if !ok {
-		d.withdraw(r.RequestID)
-		return nil
+	var v verdict
+	if r.Subtype != "success" || json.Unmarshal(r.Response, &v) != nil || v.Behavior != "allow" && v.Behavior != "deny" {
+		d.withdraw(r.RequestID) // a refusal to answer
+		return
 	}
 	response := trace.PermissionResponse{Outcome: trace.Selected, By: "user", Reason: v.Message, Interrupt: v.Interrupt}
 	switch {
@@ -156,29 +122,26 @@ func (d *Decoder) answer(r controlResponse) error {
 	default:
 		response.ChosenOption = allowOption
 	}
-	if v.Behavior == "allow" && len(v.UpdatedInput) > 0 && !agentkit.SameJSON(v.UpdatedInput, a.input) {
+	if v.Behavior == "allow" && len(v.UpdatedInput) > 0 && !agentkit.SameJSON(v.UpdatedInput, a.Input) {
 		response.UpdatedInput = v.UpdatedInput
 	}
-	d.settle(a, response)
+	delete(d.asks, a.native)
 	if len(a.questions) == 0 {
 		a.Decide(response)
 	} else {
 		a.answers(v)
 	}
-	return nil
 }
 
 // answers puts the answers to questions on record.
 func (a *ask) answers(v verdict) {
-	var in struct {
-		Answers map[string]string `json:"answers"`
-	}
-	if json.Unmarshal(orNull(v.UpdatedInput), &in) != nil || v.Behavior != "allow" {
-		in.Answers = nil
+	var in struct{ Answers map[string]string }
+	if v.Behavior == "allow" {
+		_ = json.Unmarshal(v.UpdatedInput, &in) // an input of another form answers nothing
 	}
 	values := make([][]string, len(a.questions))
 	for i, q := range a.questions {
-		if text, ok := in.Answers[q.Text]; ok {
+		if text, ok := in.Answers[q.Question]; ok {
 			values[i] = q.values(text)
 		}
 	}
@@ -187,7 +150,7 @@ func (a *ask) answers(v verdict) {
 
 // values takes apart an answer that chose more than one label.
 func (q question) values(said string) []string {
-	if !q.Multi {
+	if !q.MultiSelect {
 		return []string{said}
 	}
 	chosen := strings.Split(said, ", ")

@@ -39,27 +39,12 @@ func TestAttacks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := decoder.Decode(agent.Message{Dir: agent.Out, Data: data}, oneTurn{r.Builder}); err != nil {
+			if _, err := decoder.Decode(agent.Message{Dir: agent.Out, Data: data}, agenttest.OneTurn(r.Builder)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
-			t.Fatal(err)
-		}
-		calls := agenttest.Each[trace.ToolCall](r.Events())
-		if last := calls[len(calls)-1]; last.RawName != asked.Tool || !equalJSON(last.Input, asked.Input) {
-			t.Errorf("asked was %s %s, on record is %s %s", asked.Tool, asked.Input, last.RawName, last.Input)
-		}
-		answers := agenttest.Each[trace.PermissionResponse](r.Events())
-		return len(answers) > 0 && answers[0].Allowed()
+		return agenttest.Allowed(t, r, asked.Tool, asked.Input)
 	})
-}
-
-// equalJSON compares but for space.
-func equalJSON(a, b json.RawMessage) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 // TestAnAlwaysSaysWhatItAllows: Claude Code's suggestions are often wider than the call.
@@ -73,7 +58,7 @@ func TestAnAlwaysSaysWhatItAllows(t *testing.T) {
 	} {
 		r := agenttest.NewRecorder()
 		line := `{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Write","tool_use_id":"c","input":{"file_path":"a"},"permission_suggestions":` + suggestions + `}}`
-		if _, err := claude.NewDecoder(claude.Options{}).Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, oneTurn{r.Builder}); err != nil {
+		if _, err := claude.NewDecoder(claude.Options{}).Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, agenttest.OneTurn(r.Builder)); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {

@@ -1,9 +1,11 @@
 package claude
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -17,13 +19,14 @@ type Options struct {
 // Decoder reads the stream-json protocol of one session.
 type Decoder struct {
 	tools toolkind.Table
-	at    place // where the conversation stands
+	at    agentkit.Bookmark // where the conversation stands
 	model string
 
 	// starting is set until the agent is ready: what it says before that belongs
 	// to no turn. An error it ends with then is kept.
 	starting   bool
 	startError string
+	hello      chan<- controlResponse // takes the answer to initialize; nil when it has come, and in a recording
 
 	prompted bool           // a prompt was seen
 	echoes   bool           // prompts are known from their echo only
@@ -45,8 +48,6 @@ type call struct {
 	trace.ToolCall
 	turn   string // the turn in which it was written
 	parent string // the call of the sub-agent that made it
-	denied bool
-	reason string // of the denial
 }
 
 // NewDecoder returns a Decoder for one session.
@@ -62,54 +63,53 @@ var _ agent.Decoder = (*Decoder)(nil)
 
 // Token is where the conversation stands and can be resumed: its id, and the
 // newest message of it; "" until the agent has told the id.
-func (d *Decoder) Token() string { return d.at.token() }
+func (d *Decoder) Token() string { return d.at.Token() }
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	if m.Dir == agent.Err {
 		return nil, nil
 	}
-	l, err := parseLine(m.Data)
-	if err != nil {
+	var l line
+	if err := json.Unmarshal(m.Data, &l); err != nil {
 		return nil, fmt.Errorf("claude: a line that is not of its protocol was skipped: %w", err)
 	}
 	d.effects = nil
 	if m.Dir == agent.In {
-		err = d.told(l, t)
-		return d.effects, err
+		d.told(l, t)
+		return d.effects, nil
 	}
-	err = d.said(l, m.Data, t)
+	err := d.said(l, m.Data, t)
 	if token := d.Token(); token != "" && token != d.stored && !d.starting {
 		d.stored = token
-		d.effects = append(d.effects, agent.Resume{Token: token})
+		d.do(agent.Resume{Token: token})
 	}
 	return d.effects, err
 }
 
+func (d *Decoder) do(effects ...agent.Effect) { d.effects = append(d.effects, effects...) }
+
 // told takes what the host wrote.
-func (d *Decoder) told(l line, t agent.Turns) error {
+func (d *Decoder) told(l line, t agent.Turns) {
 	switch l.Type {
 	case "user":
 		d.prompt(l, t)
 	case "control_response":
-		return d.answer(l.Response)
+		d.answer(l.Response)
 	case "control_request":
-		if l.Request.Subtype == "interrupt" {
-			if cur := d.current(t); cur != nil {
-				cur.interrupted = true
-			}
+		if c := d.current(t); c != nil && l.Request.Subtype == "interrupt" {
+			c.interrupted = true
 		}
 	}
-	return nil
 }
 
 // said takes what the agent wrote.
 func (d *Decoder) said(l line, data raw, t agent.Turns) error {
-	if l.SessionID != "" && l.SessionID != d.at.conversation {
-		d.at = place{conversation: l.SessionID}
+	if l.SessionID != "" && l.SessionID != d.at.Conversation {
+		d.at = agentkit.Bookmark{Conversation: l.SessionID}
 	}
 	if l.UUID != "" && l.Parent == "" && (l.Type == "assistant" || l.Type == "user") {
-		d.at.message = l.UUID
+		d.at.Moment = l.UUID
 	}
 	switch l.Type {
 	case "stream_event":
@@ -120,21 +120,23 @@ func (d *Decoder) said(l line, data raw, t agent.Turns) error {
 		d.user(l, t)
 	case "result":
 		return d.result(data, t)
-	case "system":
+	case "system", "tool_progress", "rate_limit_event", "auth_status":
 		return d.system(l, data, t)
 	case "control_request":
 		if l.Request.Subtype == "can_use_tool" {
 			d.canUseTool(l, t)
 			return nil
 		}
-		d.effects = append(d.effects, agent.Send{Data: refusalLine(l.RequestID)})
+		d.do(agent.Send{Data: refusalLine(l.RequestID)})
 	case "control_response":
+		if d.hello != nil && l.Response.RequestID == helloID {
+			d.hello <- l.Response
+			d.hello = nil
+		}
 	case "control_cancel_request":
 		d.withdraw(l.RequestID)
-	case "tool_progress", "rate_limit_event", "auth_status":
-		return d.notice(l.Type, data, t)
 	default:
-		d.touch(t)
+		agentkit.Touch(t)
 	}
 	return nil
 }
@@ -196,11 +198,4 @@ func (d *Decoder) need(t agent.Turns) *turn {
 	}
 	d.turn = newTurn(b, prompted)
 	return d.turn
-}
-
-// touch says that the agent is alive.
-func (d *Decoder) touch(t agent.Turns) {
-	if cur := d.current(t); cur != nil {
-		cur.b.Touch()
-	}
 }

@@ -145,7 +145,7 @@ func runEdges(t *testing.T, edges []edge) {
 	for _, c := range edges {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p := play(t, []byte(strings.Join(c.lines, "\n")))
+			p := recordings().Play(t, []byte(strings.Join(c.lines, "\n")))
 			if p.First != nil {
 				t.Errorf("not understood: %v", p.First)
 			}
@@ -232,9 +232,9 @@ func TestRetries(t *testing.T) {
 
 func TestConcatenatedDeltasAreTheWhole(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
+	for name, recording := range recordings().All(t) {
 		parts := map[string]string{}
-		for _, r := range play(t, recording).Records {
+		for _, r := range recordings().Play(t, recording).Records {
 			switch p := r.Payload.(type) {
 			case trace.MessageDelta:
 				parts[r.Turn+p.Part] += p.Delta

@@ -1,8 +1,6 @@
 package claude_test
 
-import (
-	"testing"
-)
+import "testing"
 
 func call(id, name, input string) string {
 	return said("m-"+id, `{"type":"tool_use","id":"`+id+`","name":"`+name+`","input":`+input+`}`)
@@ -126,7 +124,7 @@ func TestEnds(t *testing.T) {
 			reply("x", `{"behavior":"allow"}`), out(`{"type":"system","subtype":"status","status":null,"permissionMode":"plan"}`), out(`{"type":"system","subtype":"compact_boundary"}`),
 		}, []string{
 			"prompt hi", "reply prompt", "text ab", "stop completed end_turn", `data mode {"mode":"plan"}`,
-			`data notice {"code":"compacted","text":"The agent has compacted the conversation to make room."}`,
+			`error compacted: The agent has compacted the conversation to make room.`,
 		}},
 		{"two prompts that wait", []string{
 			hello, in(`{"type":"user","message":{"content":[{"type":"text","text":"second"},{"type":"image","source":{"type":"url","url":"https://x/y.png"}}]}}`),

@@ -32,7 +32,7 @@ type subagentExpectation struct {
 
 func TestExpectations(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
+	for name, recording := range recordings().All(t) {
 		var want []expectation
 		for line := range bytes.Lines(recording) {
 			var l struct {
@@ -45,7 +45,7 @@ func TestExpectations(t *testing.T) {
 				want = append(want, *l.Expect)
 			}
 		}
-		got := play(t, recording).Turns
+		got := recordings().Play(t, recording).Turns
 		if len(want) == 0 || len(got) != len(want) {
 			t.Errorf("%s has %d turns, want %d", name, len(got), len(want))
 			continue

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,25 +17,24 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tributary-dev/tributary/adapter/claude"
+	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
 // TestMain lets the test binary stand in for Claude Code: a fake that does what
 // the real one rarely does.
 func TestMain(m *testing.M) {
-	if how := os.Getenv("FAKE_CLAUDE"); how != "" {
-		os.Exit(fake(how))
-	}
+	agenttest.Fake("FAKE_CLAUDE", fake)
 	goleak.VerifyTestMain(m)
 }
 
 // fakeRuntime runs the fake.
-func fakeRuntime(t testing.TB, how string) claude.Runtime {
+func fakeRuntime(t testing.TB, how string, env ...string) claude.Runtime {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return claude.Runtime{Command: exe, Env: []string{"FAKE_CLAUDE=" + how, "GORACE=atexit_sleep_ms=0"}, StopTime: time.Second, StartTime: 10 * time.Second}
+	return claude.Runtime{Command: exe, Env: slices.Concat(os.Environ(), []string{"FAKE_CLAUDE=" + how, "GORACE=atexit_sleep_ms=0"}, env), StopTime: time.Second, StartTime: 10 * time.Second}
 }
 
 // fake is the life of a fake Claude Code.
@@ -103,7 +103,7 @@ func fake(how string) int {
 			if how == "as told" {
 				does = strings.Trim(string(l.Message.Content), `"`)
 			}
-			if code, over := fakeTurn(does, say); over {
+			if code, over := fakeTurn(does, say, in); over {
 				return code
 			}
 		}
@@ -119,8 +119,22 @@ const (
 		`{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed","stop_reason":"end_turn","result":"half a sentence","session_id":"fake-session"}`
 )
 
+// fakeRich are the reasoning and the call of a turn.
+var fakeRich = []string{
+	`{"type":"stream_event","event":{"type":"content_block_stop","index":0}}`,
+	`{"type":"stream_event","event":{"type":"content_block_start","index":1,"content_block":{"type":"thinking","thinking":""}}}`,
+	`{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"thinking_delta","thinking":"I need a list."}}}`,
+	`{"type":"stream_event","event":{"type":"content_block_stop","index":1}}`,
+	`{"type":"stream_event","event":{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"t1","name":"Bash","input":{}}}}`,
+	`{"type":"stream_event","event":{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"command\":\"ls\"}"}}}`,
+	`{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}`,
+	`{"type":"stream_event","event":{"type":"content_block_stop","index":2}}`,
+	`{"type":"stream_event","event":{"type":"message_stop"}}`,
+	`{"type":"control_request","request_id":"p1","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t1","input":{"command":"ls"}}}`,
+}
+
 // fakeTurn answers one prompt.
-func fakeTurn(how string, say func(...string)) (code int, over bool) {
+func fakeTurn(how string, say func(...string), in *bufio.Reader) (code int, over bool) {
 	say(fakeInit, fakeStart)
 	if heard, ok := strings.CutPrefix(how, "echo "); ok {
 		say(`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"` + heard + `"}}}`)
@@ -139,6 +153,14 @@ func fakeTurn(how string, say func(...string)) (code int, over bool) {
 		say("", "Warning: something was printed", `{"type":"assistant","message":17}`, `[]`, `{"type":"from the future","x":{}}`, `null`, "\xff\xfe{")
 	case "long line":
 		say(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"` + strings.Repeat("x", 600<<10) + `"}]}}`)
+	case "huge":
+		say(`{"type":"from the future","x":"` + strings.Repeat("x", 50<<20) + `"}`)
+	case "rich":
+		say(fakeRich...)
+		_, _ = in.ReadBytes('\n') // the answer
+		say(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"a.txt"}]}}`,
+			`{"type":"stream_event","event":{"type":"message_start","message":{"id":"m2"}}}`,
+			`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`)
 	case "noisy":
 		for range 20_000 {
 			fmt.Fprintln(os.Stderr, "noise, noise, noise")

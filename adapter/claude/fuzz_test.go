@@ -2,7 +2,6 @@ package claude_test
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -11,11 +10,11 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/replay"
-	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 func FuzzDecode(f *testing.F) {
+	var seeds [][]byte
 	for _, lines := range [][]string{ // small, so that the fuzzer gets around
 		{hello, begin("a"), open1(0, text0), textDelta(0, `a\ud83d`), said("a", `{"type":"text","text":"a😀"}`), shut(0), cut(0), begin("b"), open1(0, text0), textDelta(0, "a"), shut(0), whole("end_turn"), done},
 		{hello, begin("a"), open1(0, `{"type":"tool_use","id":"t","name":"Task","input":{}}`), delta(0, `{"type":"input_json_delta","partial_json":"{}"}`), shut(0), may("r", "t", "Task", "{}", ""), reply("r", `{"behavior":"allow"}`)},
@@ -27,44 +26,15 @@ func FuzzDecode(f *testing.F) {
 		{may("r", "t", "AskUserQuestion", `{"questions":[{"question":"?","options":[]}]}`, ""), out(`{"type":"control_cancel_request","request_id":"r"}`), out(`{"type":"result","is_error":true}`)},
 		{said("a", `{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s","content":[{"url":"u"}]},{"type":"image","source":{"url":"u"}}`)},
 	} {
-		f.Add([]byte(strings.Join(lines, "\n")))
+		seeds = append(seeds, []byte(strings.Join(lines, "\n")))
 	}
-	f.Fuzz(func(t *testing.T, recording []byte) {
-		if err := replaytest.Whatever(t, claude.NewDecoder(claude.Options{}), recording); err != nil {
-			t.Error(err)
-		}
-	})
+	recordings().Fuzz(f, seeds...)
 }
 
 // TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
 func TestLinesLostDoubledAndMoved(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
-		if name == "big" {
-			continue
-		}
-		lines := bytes.SplitAfter(recording, []byte("\n"))
-		for seed := range uint64(6) {
-			r := rand.New(rand.NewPCG(seed, 1))
-			var damaged []byte
-			for i := range lines {
-				switch r.IntN(12) {
-				case 0: // lost
-				case 1: // doubled
-					damaged = append(append(damaged, lines[i]...), lines[i]...)
-				case 2: // moved
-					damaged = append(append(damaged, lines[r.IntN(len(lines))]...), lines[i]...)
-				case 3: // cut
-					damaged = append(append(damaged, lines[i][:r.IntN(len(lines[i])+1)]...), '\n')
-				default:
-					damaged = append(damaged, lines[i]...)
-				}
-			}
-			if err := replaytest.Whatever(t, claude.NewDecoder(claude.Options{}), damaged); err != nil {
-				t.Errorf("%s, damaged with seed %d: %v", name, seed, err)
-			}
-		}
-	}
+	recordings().Damaged(t, 6, "big")
 }
 
 // TestTimeGrowsWithTheInput decodes texts of which one is eight times as long
@@ -103,7 +73,7 @@ func TestTimeGrowsWithTheInput(t *testing.T) {
 // BenchmarkDelta is the cost of one streamed piece of text.
 func BenchmarkDelta(b *testing.B) {
 	r := agenttest.NewRecorder()
-	t := oneTurn{r.Builder}
+	t := agenttest.OneTurn(r.Builder)
 	d := claude.NewDecoder(claude.Options{})
 	line := []byte(`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some more text"}},"session_id":"85cea5f6-547e-4327-8237-b6434b18165f","parent_tool_use_id":null,"uuid":"88a59188-e63c-4311-a357-a226a4a8b43e","api_message_id":"msg_c79ea815c564448b"}`)
 	b.ReportAllocs()
@@ -113,11 +83,3 @@ func BenchmarkDelta(b *testing.B) {
 		}
 	}
 }
-
-// oneTurn gives a decoder one turn.
-type oneTurn struct{ b *trace.Builder }
-
-func (t oneTurn) Prompted(trace.Prompt) *trace.Builder { return t.b }
-func (t oneTurn) Begin(agent.TurnInfo) *trace.Builder  { return t.b }
-func (t oneTurn) Current() *trace.Builder              { return t.b }
-func (t oneTurn) Note(trace.Payload)                   {}

@@ -2,20 +2,19 @@ package claude
 
 import (
 	"encoding/base64"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// userLine is the line that prompts the agent.
-func userLine(p agent.Prompt) []byte {
-	var content any = p.Text()
-	for _, part := range p.Message.Parts {
-		if part.Type != trace.InputText {
-			content = blocks(p.Message.Parts)
-			break
-		}
+// userLine is the line that prompts the agent. Words alone are one string, because a
+// string may be a command of the agent.
+func userLine(p agent.Prompt, blocks []any) []byte {
+	var content any = blocks
+	if !slices.ContainsFunc(p.Message.Parts, func(part trace.InputPart) bool { return part.Type != trace.InputText }) {
+		content = p.Text()
 	}
 	return agentkit.Encode(map[string]any{
 		"type": "user", "parent_tool_use_id": nil, "session_id": "",
@@ -23,17 +22,16 @@ func userLine(p agent.Prompt) []byte {
 	})
 }
 
-// blocks are the content blocks of a message that is more than text.
+// blocks are the content blocks of a message.
 func blocks(parts []trace.InputPart) []any {
-	list := make([]any, 0, len(parts))
+	var list []any
 	for _, part := range parts {
-		if part.Type == trace.InputText {
-			if part.Text != "" {
-				list = append(list, textBlock(part.Text))
-			}
-			continue
+		switch {
+		case part.Type != trace.InputText:
+			list = append(list, fileBlock(part))
+		case part.Text != "":
+			list = append(list, textBlock(part.Text))
 		}
-		list = append(list, fileBlock(part))
 	}
 	return list
 }

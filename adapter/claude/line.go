@@ -3,6 +3,7 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -54,7 +55,6 @@ type raw = json.RawMessage
 type message struct {
 	ID      string  `json:"id"`
 	Model   string  `json:"model"`
-	Role    string  `json:"role"`
 	Content content `json:"content"`
 	Usage   usage   `json:"usage"`
 }
@@ -82,17 +82,13 @@ func (c *content) UnmarshalJSON(data []byte) error {
 
 // text returns the texts of the content, one a line.
 func (c content) text() string {
-	var out string
+	var texts []string
 	for _, b := range c {
-		if b.Type != "text" {
-			continue
+		if b.Type == "text" {
+			texts = append(texts, string(b.Text))
 		}
-		if out != "" {
-			out += "\n"
-		}
-		out += string(b.Text)
 	}
-	return out
+	return strings.Join(texts, "\n")
 }
 
 // block is a content block.
@@ -183,7 +179,6 @@ type resultMeta struct {
 	NotRun   string `json:"non_execution_kind"`
 	Decision struct {
 		Decision string `json:"decision"`
-		Source   string `json:"source"`
 	} `json:"permission_decision"`
 }
 
@@ -202,11 +197,4 @@ type controlResponse struct {
 	RequestID string `json:"request_id"`
 	Error     raw    `json:"error"`
 	Response  raw    `json:"response"`
-}
-
-// parseLine reads one line.
-func parseLine(data []byte) (line, error) {
-	var l line
-	err := json.Unmarshal(data, &l)
-	return l, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -43,12 +44,16 @@ func (d *Decoder) serverResult(c *turn, s *speaker, b block) {
 	if json.Unmarshal(b.Content, &hits) == nil {
 		for _, hit := range hits {
 			delete(hit, "encrypted_content") // for the model only, and large
-			c.cite(s.b, citation{URL: unquote(hit["url"]), Title: unquote(hit["title"])})
 		}
 		r.Output = agentkit.Encode(hits)
 		if text, plain := onlyText(b.Content); plain {
 			r.Output = agentkit.Encode(text)
 		}
+	}
+	var pages []citation
+	_ = json.Unmarshal(b.Content, &pages) // results of another form name no pages
+	for _, page := range pages {
+		c.cite(s.b, page)
 	}
 	delete(d.calls, b.ToolUseID)
 	s.b.ToolResult(r)
@@ -71,42 +76,20 @@ func (c *turn) cite(b *trace.Builder, from citation) {
 }
 
 // onlyText joins the texts of a result that consists of nothing else.
-func onlyText(content raw) (text string, plain bool) {
-	var blocks []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(content, &blocks) != nil || len(blocks) == 0 {
+func onlyText(result raw) (text string, plain bool) {
+	var c content
+	if json.Unmarshal(result, &c) != nil || len(c) == 0 || slices.ContainsFunc(c, func(b block) bool { return b.Type != "text" }) {
 		return "", false
 	}
-	texts := make([]string, 0, len(blocks))
-	for _, b := range blocks {
-		if b.Type != "text" {
-			return "", false
-		}
-		texts = append(texts, b.Text)
-	}
-	return strings.Join(texts, "\n"), true
+	return c.text(), true
 }
 
 // plainText is the text of a result's content, or its JSON.
-func plainText(content raw) string {
-	var s string
-	if json.Unmarshal(content, &s) == nil {
-		return s
-	}
-	if text, plain := onlyText(content); plain {
+func plainText(result raw) string {
+	if text, plain := onlyText(result); plain {
 		return text
 	}
-	return string(content)
-}
-
-func unquote(q raw) string {
-	var s string
-	if json.Unmarshal(q, &s) != nil {
-		return ""
-	}
-	return s
+	return string(result)
 }
 
 func orNull(r raw) raw {

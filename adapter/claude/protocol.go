@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -14,20 +15,18 @@ import (
 type protocol struct {
 	*Decoder
 	conn     agentkit.Conn
-	greeted  bool                 // used by the reader of the process only
-	answered chan controlResponse // to initialize, at most one
-	requests int                  // our requests so far, for ids; guarded by the session
+	answered chan controlResponse // to initialize
+	requests atomic.Int64         // so far, for ids
 }
 
 var (
 	_ agentkit.Protocol  = (*protocol)(nil)
-	_ agentkit.Receiver  = (*protocol)(nil)
 	_ agentkit.Relocator = (*protocol)(nil)
 )
 
 func (r Runtime) protocol(conn agentkit.Conn, resume string) *protocol {
 	p := &protocol{Decoder: NewDecoder(Options{Tools: r.Tools}), conn: conn, answered: make(chan controlResponse, 1)}
-	p.starting, p.at, p.stored = true, parsePlace(resume), resume
+	p.starting, p.hello, p.at, p.stored = true, p.answered, agentkit.ParseBookmark(resume), resume
 	return p
 }
 
@@ -50,30 +49,17 @@ func (p *protocol) Greet(ctx context.Context, _ string) error {
 	return nil
 }
 
-// Received implements agentkit.Receiver: the first answer is that to initialize.
-func (p *protocol) Received(data json.RawMessage) {
-	if p.greeted {
-		return
-	}
-	l, err := parseLine(data)
-	if err == nil && l.Type == "control_response" && l.Response.RequestID == helloID {
-		p.greeted = true
-		p.answered <- l.Response
-	}
-}
-
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
 	prompt, err := Guard(prompt, p.conn.Host())
 	if err != nil {
 		return nil, err
 	}
-	line := userLine(prompt)
-	l, err := parseLine(line)
-	if err != nil || len(inputParts(l.Message.Content)) == 0 {
+	content := blocks(prompt.Message.Parts)
+	if len(content) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Claude Code can read."}
 	}
-	return line, nil
+	return userLine(prompt, content), nil
 }
 
 // Guard makes of a prompt one that goes around no permission request: it refuses the
@@ -90,12 +76,7 @@ func (p *protocol) Stop() json.RawMessage { return p.request(raw(`{"subtype":"in
 
 // request makes a request with an id of its own.
 func (p *protocol) request(body raw) json.RawMessage {
-	var id int
-	p.conn.Session().Do(func() {
-		p.requests++
-		id = p.requests
-	})
-	return request(fmt.Sprintf("gateway-%d", id), body)
+	return request(fmt.Sprintf("gateway-%d", p.requests.Add(1)), body)
 }
 
 // Controls implements agent.Controllable.
@@ -113,8 +94,8 @@ func (p *protocol) Controls() agent.Controls {
 
 // Relocate implements agentkit.Relocator.
 func (p *protocol) Relocate(resume, stderr string) (next string, notice trace.Error, ok bool) {
-	at, notice, ok := parsePlace(resume).elsewhere(stderr + "\n" + p.startError)
-	return at.token(), notice, ok
+	at, notice, ok := elsewhere(agentkit.ParseBookmark(resume), stderr+"\n"+p.startError)
+	return at.Token(), notice, ok
 }
 
 // request makes a request to the agent.

@@ -26,7 +26,7 @@ func TestRealClaude(t *testing.T) {
 	real := realagent.Claude(t)
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(testing.TB) agent.Runtime {
-			return claude.Runtime{Command: real.Path, BaseEnv: real.Env}
+			return claude.Runtime{Command: real.Path, Env: real.Env}
 		},
 		Config: func(testing.TB) agent.Config {
 			return agent.Config{SessionID: "session", Cwd: real.Dir, StateDir: t.TempDir()}
@@ -39,8 +39,9 @@ func TestRealClaude(t *testing.T) {
 			agenttest.Tell:       "[[script:plain]] The word is heron.",
 			agenttest.Recall:     "[[script:recall]]",
 		},
-		Effect: func(testing.TB) bool { return os.Remove(filepath.Join(real.Dir, "touched")) == nil },
-		Word:   "heron",
+		Effect:  func(testing.TB) bool { return os.Remove(filepath.Join(real.Dir, "touched")) == nil },
+		Without: agenttest.WithoutFaults("the fake agent plays them"),
+		Word:    "heron",
 		Turns: []string{
 			"[[script:read " + real.Dir + "/hello.txt]]",
 			"[[script:both " + real.Dir + "/hello.txt]]",
@@ -57,7 +58,7 @@ func TestRealClaude(t *testing.T) {
 func TestProbeRealClaude(t *testing.T) {
 	t.Parallel()
 	real := realagent.Claude(t)
-	version, err := claude.Runtime{Command: real.Path, BaseEnv: real.Env}.Probe(t.Context())
+	version, err := claude.Runtime{Command: real.Path, Env: real.Env}.Probe(t.Context())
 	if err != nil || !strings.HasSuffix(real.Package.String(), "@"+version) {
 		t.Errorf("Probe says %q, %v; want the version of %s", version, err, real.Package)
 	}
@@ -66,16 +67,7 @@ func TestProbeRealClaude(t *testing.T) {
 // realSession opens a session with the real Claude Code.
 func realSession(t *testing.T, real realagent.Agent, host agent.Host, resume string) agent.Session {
 	t.Helper()
-	s, err := claude.Runtime{Command: real.Path, BaseEnv: real.Env}.Open(t.Context(), host, agent.Config{Cwd: real.Dir, Resume: resume})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env}, host, agent.Config{Cwd: real.Dir, Resume: resume})
 }
 
 func TestRealClaudeForgets(t *testing.T) {
@@ -83,7 +75,7 @@ func TestRealClaudeForgets(t *testing.T) {
 	real := realagent.Claude(t)
 	host := agenttest.NewHost()
 	s := realSession(t, real, host, "99999999-2222-4333-8444-555555555555")
-	events, stop := turn(t.Context(), t, s, host, "[[script:plain]]")
+	events, stop := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:plain]]"))
 	if stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the turn ended as %+v", stop)
 	}
@@ -101,7 +93,7 @@ func TestRealClaudeAllowsAlways(t *testing.T) {
 	}
 	s := realSession(t, real, host, "")
 	for i, asked := range []int{1, 0} {
-		events, stop := turn(t.Context(), t, s, host, "[[script:shell touch "+real.Dir+"/always]]")
+		events, stop := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:shell touch "+real.Dir+"/always]]"))
 		if stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("turn %d ended as %+v", i+1, stop)
 		}
@@ -124,7 +116,7 @@ func TestRealClaudeReportsLater(t *testing.T) {
 	real := realagent.Claude(t)
 	host := agenttest.NewHost()
 	s := realSession(t, real, host, "")
-	_, stop := turn(t.Context(), t, s, host, `[[script:call Task {"description":"sub task","subagent_type":"general-purpose","prompt":"[[script:read `+real.Dir+`/hello.txt]]"}]]`)
+	_, stop := agenttest.Turn(t, s, host, agenttest.Prompt(`[[script:call Task {"description":"sub task","subagent_type":"general-purpose","prompt":"[[script:read `+real.Dir+`/hello.txt]]"}]]`))
 	if stop.Outcome != trace.OutcomeCompleted {
 		t.Fatalf("the turn ended as %+v", stop)
 	}
@@ -153,7 +145,7 @@ func TestRealClaudeReportsLater(t *testing.T) {
 		t.Errorf("it ended as %+v", verdict)
 	}
 	// The conversation goes on.
-	if _, stop := turn(t.Context(), t, s, host, "[[script:plain]]"); stop.Outcome != trace.OutcomeCompleted {
+	if _, stop := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:plain]]")); stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the next turn ended as %+v", stop)
 	}
 }
@@ -164,7 +156,7 @@ func TestRealClaudeTakesFiles(t *testing.T) {
 	host := agenttest.NewHost()
 	s := realSession(t, real, host, "")
 	const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-	p := prompt("[[script:plain]]")
+	p := agenttest.Prompt("[[script:plain]]")
 	p.Message.Parts = append(p.Message.Parts,
 		trace.InputPart{Type: trace.InputFile, MediaType: "image/png", URL: pixel},
 		trace.InputPart{Type: trace.InputFile, MediaType: "text/plain", Filename: "a.txt", URL: "data:text/plain,hello%20there"})
@@ -203,7 +195,7 @@ func TestRealClaudeGoesBack(t *testing.T) {
 	tokens := []string{host.Token()}
 	for i, script := range scripts {
 		ctx, cancel := context.WithCancel(t.Context())
-		p := prompt(script + " " + mark(i))
+		p := agenttest.Prompt(script + " " + mark(i))
 		r := host.Turn(p)
 		if script == "[[script:slow 100]]" {
 			go func() {
@@ -226,7 +218,7 @@ func TestRealClaudeGoesBack(t *testing.T) {
 	// A token of an older version names the conversation only, and resumes it whole.
 	conversation, _, _ := strings.Cut(tokens[len(scripts)], "@")
 	s = realSession(t, real, host, conversation)
-	turn(t.Context(), t, s, host, "[[script:recall]]")
+	agenttest.Turn(t, s, host, agenttest.Prompt("[[script:recall]]"))
 	if sent := string(newestRequest(real).Body); !strings.Contains(sent, mark(0)) || !strings.Contains(sent, mark(len(scripts)-1)) {
 		t.Error("resumed by its id the agent does not know the conversation")
 	}
@@ -238,7 +230,7 @@ func TestRealClaudeGoesBack(t *testing.T) {
 			t.Errorf("the token %q after %d turns names no moment", tokens[i], i)
 		}
 		s := realSession(t, real, host, tokens[i])
-		events, _ := turn(t.Context(), t, s, host, "[[script:recall]]")
+		events, _ := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:recall]]"))
 		if told := agenttest.Each[trace.Error](events); len(told) != 0 {
 			t.Errorf("after %d turns: %+v", i, told)
 		}

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -26,28 +25,16 @@ func refusalLine(native string) json.RawMessage {
 // permitted encodes the answer to a permission request.
 func (a *ask) permitted(r trace.PermissionResponse) json.RawMessage {
 	if !r.Allowed() {
-		return answerLine(a.native, verdict{Behavior: "deny", Message: cmp.Or(r.Reason, refusal(r)), Interrupt: r.Interrupt})
+		return answerLine(a.native, verdict{Behavior: "deny", Message: agentkit.Refusal(r), Interrupt: r.Interrupt})
 	}
-	v := verdict{Behavior: "allow", UpdatedInput: a.input}
+	v := verdict{Behavior: "allow", UpdatedInput: a.Input}
 	if len(r.UpdatedInput) > 0 {
 		v.UpdatedInput = r.UpdatedInput
 	}
 	if r.OptionKind == trace.AllowAlways {
-		v.UpdatedPermissions = always(a.suggestions)
+		v.UpdatedPermissions = always(a.Suggestions)
 	}
 	return answerLine(a.native, v)
-}
-
-// refusal is what the model is told when nobody gave a reason.
-func refusal(r trace.PermissionResponse) string {
-	switch r.Outcome {
-	case trace.Expired:
-		return "Nobody answered the permission request in time."
-	case trace.Canceled:
-		return "The permission request was withdrawn."
-	default:
-		return "The user denied permission."
-	}
 }
 
 // always chooses what "allow always" means of what the agent suggests: rules for
@@ -79,12 +66,12 @@ func (a *ask) answered(all []trace.Answer) json.RawMessage {
 	answers := map[string]string{}
 	for i, answer := range all {
 		if answer.Outcome == trace.Selected {
-			answers[a.questions[i].Text] = strings.Join(answer.Values, ", ")
+			answers[a.questions[i].Question] = strings.Join(answer.Values, ", ")
 		}
 	}
 	input := map[string]raw{}
-	if json.Unmarshal(a.input, &input) != nil || len(answers) == 0 {
-		return answerLine(a.native, verdict{Behavior: "allow", UpdatedInput: a.input}) // the agent then says that nobody answered
+	if json.Unmarshal(a.Input, &input) != nil || len(answers) == 0 {
+		return answerLine(a.native, verdict{Behavior: "allow", UpdatedInput: a.Input}) // the agent then says that nobody answered
 	}
 	input["answers"] = agentkit.Encode(answers)
 	return answerLine(a.native, verdict{Behavior: "allow", UpdatedInput: agentkit.Encode(input)})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,9 @@ import (
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/toolkind"
 )
+
+// name is the agent's name in sentences.
+const name = "Claude Code"
 
 // Runtime runs Claude Code, one process for each session. The zero value runs
 // the claude of the PATH with our own environment.
@@ -25,10 +27,8 @@ type Runtime struct {
 	// Args come after the ones that the protocol needs. The program refuses those that
 	// switch permission requests off.
 	Args []string
-	// Env is added to the environment, as KEY=VALUE.
+	// Env is the whole environment; nil inherits ours.
 	Env []string
-	// BaseEnv is the environment that Env is added to; ours if nil.
-	BaseEnv []string
 	// Tools says what the tools do; toolkind.Claude() if nil.
 	Tools *toolkind.Table
 	// StartTime and StopTime bound how long a start and a stop may take; 30 s
@@ -43,7 +43,7 @@ var (
 )
 
 // Rewinds implements agent.Rewinder.
-func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(token).message != "" }
+func (r Runtime) Rewinds(token string) bool { return agentkit.Rewinds(token) }
 
 // Open implements agent.Runtime. If the agent no longer knows the conversation,
 // Open begins a new one. If the agent does not find its place in the conversation,
@@ -53,15 +53,15 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		return nil, err
 	}
 	spec := r.spec()
-	spec.Args = func(resume string) []string { return r.args(cfg, parsePlace(resume)) }
+	spec.Args = func(resume string) []string { return r.args(cfg, agentkit.ParseBookmark(resume)) }
 	spec.New = func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) }
 	return agentkit.Open(ctx, host, cfg, spec)
 }
 
 func (r Runtime) spec() agentkit.Spec {
 	return agentkit.Spec{
-		Adapter: "claude", Name: "Claude Code", Command: cmp.Or(r.Command, "claude"), Env: r.environ(), Advice: advice,
-		NotFound:  agentkit.NotFound("claude", "Claude Code", r.Command, "npm install -g @anthropic-ai/claude-code"),
+		Adapter: "claude", Name: name, Command: cmp.Or(r.Command, "claude"), Env: r.Env, Advice: advice,
+		NotFound:  agentkit.NotFound("claude", name, r.Command, "npm install -g @anthropic-ai/claude-code"),
 		StartTime: r.StartTime, StopTime: r.StopTime,
 	}
 }
@@ -83,25 +83,12 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	return version, err
 }
 
-// environ is the agent's environment: ours, without our own settings and
-// without the marks by which Claude Code knows that it runs inside another one.
-func (r Runtime) environ() []string {
-	env := r.BaseEnv
-	if env == nil {
-		env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
-			name, _, _ := strings.Cut(kv, "=")
-			return strings.HasPrefix(name, "TRIBUTARY_") || name == "CLAUDECODE" || name == "CLAUDE_CODE_ENTRYPOINT" || name == "CLAUDE_CODE_SSE_PORT"
-		})
-	}
-	return append(slices.Clone(env), r.Env...)
-}
-
-func (r Runtime) args(cfg agent.Config, at place) []string {
+func (r Runtime) args(cfg agent.Config, at agentkit.Bookmark) []string {
 	args := append(slices.Clone(r.Script),
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio",
 	)
-	args = append(args, at.args()...)
+	args = append(args, resume(at)...)
 	if cfg.Model != "" {
 		args = append(args, "--model", cfg.Model)
 	}

@@ -40,7 +40,7 @@ func sdkRuntime(t *testing.T, language string, real realagent.Agent) claude.Runt
 	command, args := p.run(dir)
 	return claude.Runtime{
 		Command: command, Script: args, StartTime: time.Minute,
-		BaseEnv: append(real.Env, "PATH="+os.Getenv("PATH"), "CLAUDE_CODE_PATH="+real.Path),
+		Env: append(real.Env, "PATH="+os.Getenv("PATH"), "CLAUDE_CODE_PATH="+real.Path),
 	}
 }
 
@@ -61,8 +61,9 @@ func TestAnAgentOnTheClaudeAgentSDKPassesTheSuite(t *testing.T) {
 					agenttest.Tell:       "[[script:plain]] The word is heron.",
 					agenttest.Recall:     "[[script:recall]]",
 				},
-				Word:  "heron",
-				Bound: time.Minute,
+				Without: agenttest.WithoutFaults("the fake agent plays them"),
+				Word:    "heron",
+				Bound:   time.Minute,
 			})
 		})
 	}
@@ -74,12 +75,12 @@ func TestAnAgentOnTheClaudeAgentSDKHasItsOwnToolAndHook(t *testing.T) {
 		t.Run(language, func(t *testing.T) {
 			real := realagent.Claude(t)
 			host := agenttest.NewHost()
-			s := open(t, sdkRuntime(t, language, real), host, "")
-			events, _ := turn(t.Context(), t, s, host, `[[script:call mcp__house__word_count {"text":"one two three"}]]`)
+			s := agenttest.Open(t, sdkRuntime(t, language, real), host, agent.Config{})
+			events, _ := agenttest.Turn(t, s, host, agenttest.Prompt(`[[script:call mcp__house__word_count {"text":"one two three"}]]`))
 			if results := agenttest.Each[trace.ToolResult](events); len(results) != 1 || results[0].Status != trace.ToolCompleted {
 				t.Errorf("the program's own tool ended as %+v", results)
 			}
-			events, _ = turn(t.Context(), t, s, host, `[[script:shell sudo id]]`)
+			events, _ = agenttest.Turn(t, s, host, agenttest.Prompt(`[[script:shell sudo id]]`))
 			results, asked := agenttest.Each[trace.ToolResult](events), agenttest.Each[trace.PermissionRequest](events)
 			if len(results) != 1 || results[0].Status == trace.ToolCompleted || len(asked) > 0 {
 				t.Errorf("a command that the hook denies ended as %+v and was asked as %+v", results, asked)

@@ -2,9 +2,11 @@ package claude
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -24,12 +26,12 @@ func (d *Decoder) snapshot(l line, t agent.Turns) {
 			return
 		}
 		if text == "No response requested." {
-			d.touch(t)
+			agentkit.Touch(t)
 			return
 		}
 	}
 	if len(msg.Content) == 0 {
-		d.touch(t)
+		agentkit.Touch(t)
 		return
 	}
 	c := d.need(t)
@@ -103,14 +105,14 @@ func (d *Decoder) wholeCall(c *turn, s *speaker, tc trace.ToolCall, input raw) {
 		s.b.Touch()
 		return
 	}
-	tool := d.tools.Classify(tc.RawName, input)
-	tc.Title, tc.Locations, tc.Input = tool.Title, tool.Locations, input
+	tc = d.tools.Call(tc.ToolCallID, tc.RawName, input)
 	s.b.ToolCall(tc)
 	c.calls[tc.ToolCallID] = true
 	d.calls[tc.ToolCallID] = &call{ToolCall: tc, turn: c.b.Turn(), parent: s.parent}
 	if tc.RawName == "TodoWrite" && s.main {
-		if plan, ok := todoPlan(input); ok {
-			s.b.Emit(plan)
+		var in struct{ Todos []trace.PlanEntry }
+		if json.Unmarshal(input, &in) == nil && in.Todos != nil {
+			s.b.Emit(trace.Plan{Entries: in.Todos})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,16 +73,8 @@ func (d *Decoder) result(data raw, t agent.Turns) error {
 
 // forget drops what cannot have an answer any more. A sub-agent's calls may.
 func (d *Decoder) forget(c *turn) {
-	for id, tc := range d.calls {
-		if tc.parent == "" {
-			delete(d.calls, id)
-		}
-	}
-	for id, a := range d.asks {
-		if a.Turn() == c.b.Turn() {
-			delete(d.asks, id)
-		}
-	}
+	maps.DeleteFunc(d.calls, func(_ string, tc *call) bool { return tc.parent == "" })
+	maps.DeleteFunc(d.asks, func(_ string, a *ask) bool { return a.Turn() == c.b.Turn() })
 }
 
 func (r result) stop(c *turn) trace.Stop {
@@ -91,7 +84,7 @@ func (r result) stop(c *turn) trace.Stop {
 	case aborted:
 		return trace.Stop{Reason: "interrupted", Outcome: trace.OutcomeCanceled}
 	case limited:
-		return trace.Stop{Reason: limit.reason, Outcome: trace.OutcomeFailed, Error: limit.sentence}
+		return trace.Stop{Reason: limit[0], Outcome: trace.OutcomeFailed, Error: limit[1]}
 	case r.IsError || strings.HasPrefix(r.Subtype, "error"):
 		reason := cmp.Or(r.TerminalReason, r.Subtype)
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: r.sentence(c, reason)}
@@ -114,11 +107,10 @@ func (r result) sentence(c *turn, reason string) string {
 	return cmp.Or(c.apiError, fmt.Sprintf("Claude Code ended the turn with an error (%s).", reason))
 }
 
-type limit struct{ reason, sentence string }
-
-// limits are the results of turns that ran into a limit of the user's own.
-func limits() map[string]limit {
-	return map[string]limit{
+// limits are the results of turns that ran into a limit of the user's own, with the
+// reason and the sentence.
+func limits() map[string][2]string {
+	return map[string][2]string{
 		"error_max_turns":      {"max_turns", "Claude Code stopped because it reached its limit of model calls."},
 		"error_max_budget_usd": {"max_budget", "Claude Code stopped because it reached its budget."},
 		"error_max_structured_output_retries": {
@@ -129,22 +121,15 @@ func limits() map[string]limit {
 
 // turnUsage records what the turn and the session have used.
 func (d *Decoder) turnUsage(c *turn, r result) {
-	if u := r.Usage; u != nil && u.Input+u.Output+u.CacheRead+u.CacheWrite > 0 {
-		c.b.Emit(trace.Usage{
-			Scope: trace.UsageTurn, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead,
-			CacheWriteTokens: u.CacheWrite, ReasoningTokens: u.Details.Thinking, Model: d.model,
-		})
+	if u := r.Usage; u != nil && u.context() > 0 {
+		c.b.Emit(d.used(trace.UsageTurn, *u))
 	}
 	if r.CostUSD == nil && len(r.Models) == 0 {
 		return
 	}
 	total := trace.Usage{Scope: trace.UsageSession, CostUSD: r.CostUSD, ContextSize: r.Models[d.model].ContextWindow}
 	for name, m := range r.Models {
-		total.InputTokens += m.Input
-		total.OutputTokens += m.Output
-		total.CacheReadTokens += m.CacheRead
-		total.CacheWriteTokens += m.CacheWrite
-		total.ReasoningTokens += m.Thinking
+		total = total.Plus(trace.Usage{InputTokens: m.Input, OutputTokens: m.Output, CacheReadTokens: m.CacheRead, CacheWriteTokens: m.CacheWrite, ReasoningTokens: m.Thinking})
 		if len(r.Models) == 1 {
 			total.Model = name
 		}
@@ -152,10 +137,13 @@ func (d *Decoder) turnUsage(c *turn, r result) {
 	c.b.Emit(total)
 }
 
-// stepUsage is what one model call used.
-func (d *Decoder) stepUsage(u usage) trace.Usage {
+// used are tokens of the model that answers.
+func (d *Decoder) used(scope trace.UsageScope, u usage) trace.Usage {
 	return trace.Usage{
-		Scope: trace.UsageStep, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
-		ReasoningTokens: u.Details.Thinking, ContextUsed: u.Input + u.CacheRead + u.CacheWrite + u.Output, Model: d.model,
+		Scope: scope, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
+		ReasoningTokens: u.Details.Thinking, Model: d.model,
 	}
 }
+
+// context is how much of the model's context is in use after a call.
+func (u usage) context() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -38,7 +39,6 @@ type piece struct {
 	tool      trace.ToolCall
 	input     strings.Builder
 	signature string
-	ended     bool // its stream has ended
 	snapped   bool // its snapshot has come
 }
 
@@ -122,7 +122,7 @@ func (d *Decoder) stream(l line, t agent.Turns) {
 			c.b.Emit(trace.Error{Message: cmp.Or(e.Error.Message, "The model's stream reported an error."), Code: cmp.Or(e.Error.Type, "stream_error")})
 		}
 	default:
-		d.touch(t)
+		agentkit.Touch(t)
 	}
 }
 
@@ -147,7 +147,7 @@ func (d *Decoder) grow(c *turn, s *speaker, e event) {
 	}
 	p := m.byIndex[e.Index]
 	if p == nil {
-		p = s.open(m, deltaType(e.Delta.Type))
+		p = s.open(m, pieceType(e.Delta.Type))
 		m.byIndex[e.Index] = p
 	}
 	d.delta(c, s, p, e.Delta)
@@ -157,21 +157,15 @@ func (d *Decoder) openBlock(c *turn, s *speaker, m *reply, b block) *piece {
 	p := s.open(m, pieceType(b.Type))
 	switch p.typ {
 	case "text":
-		if b.Text != "" {
-			c.shown = c.shown || s.main
-			s.b.MessageDelta(p.key, string(b.Text))
-		}
+		c.text(s, p, b.Text)
 	case "thinking":
-		if b.Thinking != "" {
-			s.b.ThoughtDelta(p.key, string(b.Thinking))
-		}
+		s.thought(p, b.Thinking)
 		p.signature = b.Signature
 	case "tool":
 		p.tool = d.startCall(p, b)
 		s.b.ToolCallStart(trace.ToolCallStart{ToolCallID: p.tool.ToolCallID, RawName: p.tool.RawName, Name: p.tool.Name, ToolKind: p.tool.ToolKind})
-		if len(b.Input) > 0 && string(b.Input) != "{}" && string(b.Input) != "null" {
-			p.input.Write(b.Input)
-			s.b.ToolCallDelta(p.tool.ToolCallID, string(b.Input))
+		if input := string(b.Input); input != "{}" && input != "null" {
+			s.input(p, input)
 		}
 	default:
 		if len(b.Content) > 0 || b.Source != nil {
@@ -185,21 +179,37 @@ func (d *Decoder) openBlock(c *turn, s *speaker, m *reply, b block) *piece {
 func (d *Decoder) delta(c *turn, s *speaker, p *piece, e eventDelta) {
 	switch e.Type {
 	case "text_delta":
-		c.shown = c.shown || s.main
-		s.b.MessageDelta(p.key, string(e.Text))
+		c.text(s, p, e.Text)
 	case "thinking_delta":
-		s.b.ThoughtDelta(p.key, string(e.Thinking))
+		s.thought(p, e.Thinking)
 	case "signature_delta":
 		p.signature += e.Signature
 	case "input_json_delta":
-		if p.tool.ToolCallID != "" && e.PartialJSON != "" {
-			p.input.WriteString(string(e.PartialJSON))
-			s.b.ToolCallDelta(p.tool.ToolCallID, string(e.PartialJSON))
-		}
+		s.input(p, string(e.PartialJSON))
 	case "citations_delta":
 		c.cite(s.b, e.Citation)
 	default:
 		s.b.Touch()
+	}
+}
+
+func (c *turn) text(s *speaker, p *piece, more trace.JSONText) {
+	if more != "" {
+		c.shown = c.shown || s.main
+		s.b.MessageDelta(p.key, string(more))
+	}
+}
+
+func (s *speaker) thought(p *piece, more trace.JSONText) {
+	if more != "" {
+		s.b.ThoughtDelta(p.key, string(more))
+	}
+}
+
+func (s *speaker) input(p *piece, more string) {
+	if p.tool.ToolCallID != "" && more != "" {
+		p.input.WriteString(more)
+		s.b.ToolCallDelta(p.tool.ToolCallID, more)
 	}
 }
 
@@ -211,8 +221,7 @@ func (d *Decoder) shut(c *turn, s *speaker, l line) {
 	}
 	switch e.Type {
 	case "content_block_stop":
-		if p := m.byIndex[e.Index]; p != nil && !p.ended {
-			p.ended = true
+		if p := m.byIndex[e.Index]; p != nil {
 			d.endPiece(c, s, p)
 		}
 	case "message_delta":
@@ -220,7 +229,9 @@ func (d *Decoder) shut(c *turn, s *speaker, l line) {
 			m.whole = true
 		}
 		if e.Usage != nil && s.main {
-			s.b.Emit(d.stepUsage(*e.Usage))
+			used := d.used(trace.UsageStep, *e.Usage)
+			used.ContextUsed = e.Usage.context()
+			s.b.Emit(used)
 		}
 	case "message_stop":
 		if l.Abandoned != nil && !m.whole {
@@ -260,25 +271,15 @@ func (d *Decoder) abandon(s *speaker, m *reply, from int) {
 	}
 }
 
-// pieceType is the type of piece that a block becomes.
-func pieceType(block string) string {
-	switch block {
-	case "text", "thinking":
-		return block
+// pieceType is the type of piece that a block or a delta belongs to.
+func pieceType(name string) string {
+	switch name {
+	case "text", "text_delta":
+		return "text"
+	case "thinking", "thinking_delta", "signature_delta":
+		return "thinking"
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		return "tool"
-	default:
-		return "other"
-	}
-}
-
-// deltaType is the type of a piece whose beginning is missing.
-func deltaType(delta string) string {
-	switch delta {
-	case "text_delta":
-		return "text"
-	case "thinking_delta", "signature_delta":
-		return "thinking"
 	default:
 		return "other"
 	}

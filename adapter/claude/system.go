@@ -10,7 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// system is what a system line may hold.
+// system is what a line about the agent's state may hold.
 type system struct {
 	Subtype string `json:"subtype"`
 
@@ -26,34 +26,41 @@ type system struct {
 	MaxRetries  int     `json:"max_retries"`
 	RetryDelay  float64 `json:"retry_delay_ms"`
 	ErrorStatus int     `json:"error_status"`
-	Error       string  `json:"error"`
+	Error       string  `json:"error"` // also of auth_status
 
-	// task_started, task_progress, task_updated, task_notification
+	// task_started, task_progress, task_notification
 	TaskID      string `json:"task_id"`
 	ToolUseID   string `json:"tool_use_id"`
 	Description string `json:"description"`
 	Summary     string `json:"summary"`
-	Patch       struct {
-		Status string `json:"status"`
-	} `json:"patch"`
 
 	// hook_response
 	HookName string `json:"hook_name"`
 	Outcome  string `json:"outcome"`
 	Stderr   string `json:"stderr"`
+
+	// tool_progress
+	ToolName string  `json:"tool_name"`
+	Elapsed  float64 `json:"elapsed_time_seconds"`
+
+	// rate_limit_event
+	Limit struct {
+		Status string `json:"status"`
+		Type   string `json:"rateLimitType"`
+	} `json:"rate_limit_info"`
 }
 
-// system takes a system line.
+// system takes a line about the agent's state.
 func (d *Decoder) system(l line, data raw, t agent.Turns) error {
+	agentkit.Touch(t)
 	if l.Subtype == "thinking_tokens" { // many, and nothing worth keeping
-		d.touch(t)
 		return nil
 	}
 	var s system
 	if err := json.Unmarshal(data, &s); err != nil {
-		return fmt.Errorf("claude: a %s line that is not of its protocol was skipped: %w", l.Subtype, err)
+		return fmt.Errorf("claude: a %s line that is not of its protocol was skipped: %w", cmp.Or(l.Subtype, l.Type), err)
 	}
-	switch s.Subtype {
+	switch cmp.Or(l.Subtype, l.Type) {
 	case "init":
 		d.model = cmp.Or(s.Model, d.model)
 		d.newcomer(t)
@@ -61,17 +68,27 @@ func (d *Decoder) system(l line, data raw, t agent.Turns) error {
 		d.status(s, t)
 	case "api_retry":
 		d.need(t) // there is a request, so there is a turn
-		d.emit(t, trace.Error{Code: "retry", Message: s.retry()})
+		agentkit.Say(t, trace.Error{Code: "retry", Message: s.retry()})
 	case "compact_boundary":
-		d.emit(t, notice("compacted", "The agent has compacted the conversation to make room."))
-	case "task_started", "task_progress", "task_updated", "task_notification":
+		agentkit.Say(t, trace.Notice("compacted", "The agent has compacted the conversation to make room."))
+	case "task_started", "task_progress", "task_notification": // which says more than task_updated
 		d.task(s, t)
 	case "hook_response":
 		if s.Outcome == "error" {
-			d.emit(t, trace.Error{Code: "hook", Message: cmp.Or(brief(s.Stderr), "The hook "+s.HookName+" failed.")})
+			agentkit.Say(t, trace.Error{Code: "hook", Message: cmp.Or(brief(s.Stderr), "The hook "+s.HookName+" failed.")})
 		}
-	default:
-		d.touch(t)
+	case "tool_progress":
+		if c := d.current(t); c != nil {
+			c.b.Emit(trace.Status{State: trace.StateToolCalling, Detail: fmt.Sprintf("%s has been running for %.0f s", s.ToolName, s.Elapsed)})
+		}
+	case "rate_limit_event":
+		if s.Limit.Status == "rejected" {
+			agentkit.Say(t, trace.Error{Code: "rate_limit", Message: "The account has reached its rate limit (" + cmp.Or(s.Limit.Type, "unknown") + ")."})
+		}
+	case "auth_status":
+		if s.Error != "" {
+			agentkit.Say(t, trace.Error{Code: "auth", Message: s.Error})
+		}
 	}
 	return nil
 }
@@ -83,7 +100,6 @@ func (d *Decoder) newcomer(t agent.Turns) {
 	if c == nil {
 		return
 	}
-	c.b.Touch()
 	if !c.prompt && !c.began && len(d.waiting) > 0 {
 		d.forget(c)
 		c.b.End(trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted})
@@ -93,7 +109,7 @@ func (d *Decoder) newcomer(t agent.Turns) {
 
 func (d *Decoder) status(s system, t agent.Turns) {
 	if s.PermissionMode != "" {
-		t.Note(trace.Data{Name: "mode", ID: "mode", Value: agentkit.Encode(map[string]string{"mode": s.PermissionMode})})
+		t.Note(trace.CurrentMode(s.PermissionMode))
 	}
 	c := d.current(t)
 	if c == nil && s.Status == "requesting" && !d.prompted {
@@ -102,12 +118,9 @@ func (d *Decoder) status(s system, t agent.Turns) {
 	if c == nil {
 		return
 	}
-	switch s.Status {
-	case "":
-		c.b.Touch()
-	case "requesting":
+	if s.Status == "requesting" {
 		c.b.Emit(trace.Status{State: trace.StateThinking})
-	default:
+	} else if s.Status != "" {
 		c.b.Emit(trace.Status{State: trace.StateThinking, Detail: s.Status})
 	}
 }
@@ -118,74 +131,4 @@ func (s system) retry() string {
 		cause = fmt.Sprintf("%s (HTTP %d)", cause, s.ErrorStatus)
 	}
 	return fmt.Sprintf("The model's provider answered with %s; trying again in %.1f s (%d of %d).", cause, s.RetryDelay/1000, s.Attempt, s.MaxRetries)
-}
-
-// task takes the news of a background task. Within a turn it's the sub-agent's
-// status; the end of a task is kept.
-func (d *Decoder) task(s system, t agent.Turns) {
-	d.background(s, t)
-	value := map[string]string{"task_id": s.TaskID, "tool_call_id": s.ToolUseID, "status": cmp.Or(s.Status, s.Patch.Status)}
-	switch s.Subtype {
-	case "task_started":
-		value["status"], value["description"] = "running", s.Description
-	case "task_notification":
-		value["summary"] = s.Summary
-	case "task_progress":
-		if c := d.current(t); c != nil {
-			d.about(c, s.ToolUseID).Emit(trace.Status{State: trace.StateToolCalling, Detail: s.Description})
-		}
-		return
-	case "task_updated":
-		d.touch(t) // task_notification says the same and more
-		return
-	}
-	p := trace.Data{Name: "task", ID: s.TaskID, Value: agentkit.Encode(value)}
-	if c := d.current(t); c != nil {
-		d.about(c, s.ToolUseID).Emit(p)
-		return
-	}
-	t.Note(p)
-}
-
-// emit writes to the turn that runs, else outside of any.
-func (d *Decoder) emit(t agent.Turns, p trace.Payload) {
-	if c := d.current(t); c != nil {
-		c.b.Emit(p)
-		return
-	}
-	t.Note(p)
-}
-
-// notice is a sentence for the user that is nobody's message.
-func notice(code, text string) trace.Data {
-	return trace.Data{Name: "notice", Value: agentkit.Encode(map[string]string{"code": code, "text": text})}
-}
-
-// notice takes lines about the agent's own state.
-func (d *Decoder) notice(typ string, data raw, t agent.Turns) error {
-	var n struct {
-		ToolName string  `json:"tool_name"`
-		Elapsed  float64 `json:"elapsed_time_seconds"`
-		Limit    struct {
-			Status string `json:"status"`
-			Type   string `json:"rateLimitType"`
-		} `json:"rate_limit_info"`
-		Error string `json:"error"`
-	}
-	if err := json.Unmarshal(data, &n); err != nil {
-		return fmt.Errorf("claude: a %s line that is not of its protocol was skipped: %w", typ, err)
-	}
-	switch {
-	case typ == "tool_progress":
-		if c := d.current(t); c != nil {
-			c.b.Emit(trace.Status{State: trace.StateToolCalling, Detail: fmt.Sprintf("%s has been running for %.0f s", n.ToolName, n.Elapsed)})
-		}
-	case typ == "rate_limit_event" && n.Limit.Status == "rejected":
-		d.emit(t, trace.Error{Code: "rate_limit", Message: "The account has reached its rate limit (" + cmp.Or(n.Limit.Type, "unknown") + ")."})
-	case typ == "auth_status" && n.Error != "":
-		d.emit(t, trace.Error{Code: "auth", Message: n.Error})
-	default:
-		d.touch(t)
-	}
-	return nil
 }

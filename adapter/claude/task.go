@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"maps"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -31,27 +32,35 @@ func (d *Decoder) retell(c *turn, id string) {
 	s.b.ToolCall(tc.ToolCall)
 }
 
-// background follows the tasks that run in the background.
-func (d *Decoder) background(s system, t agent.Turns) {
+// task takes the news of a background task. Its beginning and its end are kept.
+func (d *Decoder) task(s system, t agent.Turns) {
+	c, value := d.current(t), map[string]string{"task_id": s.TaskID, "tool_call_id": s.ToolUseID}
 	switch s.Subtype {
 	case "task_started":
+		value["status"], value["description"] = "running", s.Description
 		if tc, ok := d.calls[s.ToolUseID]; ok {
 			started := *tc
 			d.tasks[s.ToolUseID] = &started
 		}
 	case "task_notification":
-		tc, ok := d.tasks[s.ToolUseID]
-		delete(d.tasks, s.ToolUseID)
-		c := d.current(t)
-		if ok && c != nil && c.calls[s.ToolUseID] {
+		value["status"], value["summary"] = s.Status, s.Summary
+		if tc, ok := d.tasks[s.ToolUseID]; ok && c != nil && c.calls[s.ToolUseID] {
 			d.speaker(c, tc.parent).b.ToolResult(s.report())
 		}
-		for id, of := range d.calls {
-			if of.parent == s.ToolUseID {
-				delete(d.calls, id)
-			}
+		delete(d.tasks, s.ToolUseID)
+		maps.DeleteFunc(d.calls, func(_ string, of *call) bool { return of.parent == s.ToolUseID })
+	case "task_progress":
+		if c != nil {
+			d.about(c, s.ToolUseID).Emit(trace.Status{State: trace.StateToolCalling, Detail: s.Description})
 		}
+		return
 	}
+	p := trace.Data{Name: "task", ID: s.TaskID, Value: agentkit.Encode(value)}
+	if c != nil {
+		d.about(c, s.ToolUseID).Emit(p)
+		return
+	}
+	t.Note(p)
 }
 
 // about is the view through which news of a call's sub-agent is written.

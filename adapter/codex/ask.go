@@ -17,30 +17,22 @@ import (
 // ask is a request of the agent that waits for its answer: a permission or questions.
 type ask struct {
 	agentkit.Asked
-	options []option             // of a permission
-	values  func(raw) [][]string // reads the reply to questions; nil for a permission
+	record func(reply raw) // puts the answer on record that the agent got
 }
 
 // asking is what the agent's requests hold.
 type asking struct {
-	ItemID    string     `json:"itemId"`
-	Kind      string     `json:"kind"`
-	Reason    string     `json:"reason"`
-	Command   string     `json:"command"`
-	CWD       string     `json:"cwd"`
-	GrantRoot string     `json:"grantRoot"`
-	Network   raw        `json:"networkApprovalContext"`
-	Extra     raw        `json:"additionalPermissions"`
-	Asked     raw        `json:"permissions"`
-	Decisions []raw      `json:"availableDecisions"`
-	Questions []question `json:"questions"`
+	ItemID, Kind, Reason, Command, CWD, GrantRoot              string
+	NetworkApprovalContext, AdditionalPermissions, Permissions raw
+	AvailableDecisions                                         []raw
+	Questions                                                  []question
 
 	// what an MCP server asks: a form, or whether one of its tools may run
 	form.Form
-	Server string `json:"serverName"`
-	Meta   struct {
+	ServerName string
+	Meta       struct {
 		Kind    string `json:"codex_approval_kind"`
-		Persist raw    `json:"persist"`
+		Persist raw
 		Tool    string `json:"tool_name"`
 		Params  raw    `json:"tool_params"`
 	} `json:"_meta"`
@@ -71,18 +63,18 @@ func (d *Decoder) request(l message, p params, t agent.Turns) error {
 	}
 	c := d.need(p, t)
 	if c == nil {
-		d.effects = append(d.effects, agent.Send{Data: agentkit.Encode(object{"id": l.ID, "error": object{"code": jsonrpc.CodeInvalidRequest, "message": "no turn runs"}})})
+		d.do(agent.Send{Data: agentkit.Encode(object{"id": l.ID, "error": jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "no turn runs"}})})
 		return nil
 	}
 	b := d.voice(c, p.ThreadID)
 	var a ask
 	switch l.Method {
 	case askCommand:
-		a = permit(b, l.ID, w, d.commandCall(w), decisions(w.Decisions))
+		a = permit(b, l.ID, w, d.commandCall(w), decisions(w.AvailableDecisions))
 	case askPatch:
 		a = permit(b, l.ID, w, d.patchCall(w.ItemID, c.running[w.ItemID].Changes, w.GrantRoot), decisions(nil))
 	case askPermissions:
-		a = permit(b, l.ID, w, d.classify(w.ItemID, "requestPermissions", object{"permissions": w.Asked, "cwd": w.CWD}), grants(w.Asked))
+		a = permit(b, l.ID, w, d.classify(w.ItemID, "requestPermissions", object{"permissions": w.Permissions, "cwd": w.CWD}), grants(w.Permissions))
 	case askUser:
 		a = askQuestions(b, l.ID, w.Questions)
 	case askForServer:
@@ -93,7 +85,7 @@ func (d *Decoder) request(l message, p params, t agent.Turns) error {
 		}
 	}
 	d.asks[string(l.ID)] = a
-	d.effects = append(d.effects, a.Effect)
+	d.do(a.Effect)
 	return nil
 }
 
@@ -106,11 +98,11 @@ func (d *Decoder) commandCall(w asking) trace.ToolCall {
 		name = "write_stdin"
 	case w.Kind != "" && w.Kind != "command":
 		name = w.Kind
-	case !empty(w.Network):
-		name, input["network"] = "networkAccess", w.Network
+	case !empty(w.NetworkApprovalContext):
+		name, input["network"] = "networkAccess", w.NetworkApprovalContext
 	}
-	if !empty(w.Extra) {
-		name, input["permissions"] = "requestPermissions", w.Extra
+	if !empty(w.AdditionalPermissions) {
+		name, input["permissions"] = "requestPermissions", w.AdditionalPermissions
 	}
 	return d.classify(w.ItemID, name, input)
 }
@@ -118,7 +110,7 @@ func (d *Decoder) commandCall(w asking) trace.ToolCall {
 // toolCall is the call that an MCP server's approval is for: the one that runs, if it is
 // on record.
 func (d *Decoder) toolCall(c *turn, native raw, w asking) trace.ToolCall {
-	call := d.classify("mcp-"+string(native), "mcp__"+w.Server+"__"+w.Meta.Tool, w.Meta.Params)
+	call := d.classify("mcp-"+string(native), "mcp__"+w.ServerName+"__"+w.Meta.Tool, w.Meta.Params)
 	call.Title = cmp.Or(w.Message, call.Title)
 	for id, it := range c.running {
 		if r := d.call(it); r.RawName == call.RawName && agentkit.SameJSON(r.Input, call.Input) {
@@ -138,89 +130,77 @@ func permit(b *trace.Builder, native raw, w asking, call trace.ToolCall, options
 	for _, o := range options {
 		request.Options = append(request.Options, o.PermissionOption)
 	}
-	asked := agentkit.Permit(b, string(native), request, call, func(r trace.PermissionResponse) json.RawMessage {
+	a := agentkit.Permit(b, string(native), request, call, func(r trace.PermissionResponse) json.RawMessage {
 		return line(native, answer(options, r).reply)
 	})
-	return ask{Asked: asked, options: options}
+	return ask{a, func(reply raw) {
+		o := choose(options, func(o option) bool { return agentkit.SameJSON(o.reply, reply) })
+		a.Decide(trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: o.ID, Interrupt: o.ID == cancelID, By: "user"})
+	}}
 }
 
 // question is a question of the agent itself.
 type question struct {
-	ID      string         `json:"id"`
-	Header  string         `json:"header"`
-	Text    string         `json:"question"`
-	Options []trace.Choice `json:"options"`
+	ID, Header, Question string
+	Options              []trace.Choice
 }
 
 func askQuestions(b *trace.Builder, native raw, questions []question) ask {
 	asked := make([]trace.Question, len(questions))
 	for i, q := range questions {
-		asked[i] = trace.Question{Header: q.Header, Text: q.Text, Choices: q.Options}
+		asked[i] = trace.Question{Header: q.Header, Text: q.Question, Choices: q.Options}
 	}
-	type answers struct {
-		Answers []string `json:"answers"`
-	}
-	type reply struct {
-		Answers map[string]answers `json:"answers"`
-	}
-	a := put(b, native, asked, func(all []trace.Answer) any {
-		r := reply{map[string]answers{}}
-		for i, answer := range all {
-			if answer.Outcome == trace.Selected {
-				r.Answers[questions[i].ID] = answers{answer.Values}
+	encode := func(answers []trace.Answer) any {
+		all := object{}
+		for i, a := range answers {
+			if a.Outcome == trace.Selected {
+				all[questions[i].ID] = object{"answers": a.Values}
 			}
 		}
-		return r
-	})
-	a.values = func(result raw) [][]string {
-		var r reply
-		_ = json.Unmarshal(result, &r) // a reply of another form answers nothing
+		return object{"answers": all}
+	}
+	return put(b, native, asked, encode, func(reply raw) [][]string {
+		var r struct {
+			Answers map[string]struct{ Answers []string }
+		}
+		_ = json.Unmarshal(reply, &r) // a reply of another form answers nothing
 		values := make([][]string, len(questions))
 		for i, q := range questions {
 			values[i] = r.Answers[q.ID].Answers
 		}
 		return values
-	}
-	return a
+	})
 }
 
 func askForm(b *trace.Builder, native raw, w asking) ask {
 	asked := w.Form.Questions()
 	if len(w.Schema.Properties) == 0 {
-		asked[0].Header = w.Server
+		asked[0].Header = w.ServerName
 	}
-	a := put(b, native, asked, func(answers []trace.Answer) any {
+	encode := func(answers []trace.Answer) any {
 		action, content := w.Reply(answers)
 		if action != form.Accept {
 			return object{"action": action}
 		}
 		return object{"action": action, "content": content}
-	})
-	a.values = w.Answers
-	return a
+	}
+	return put(b, native, asked, encode, w.Answers)
 }
 
-// put asks questions.
-func put(b *trace.Builder, native raw, asked []trace.Question, reply func([]trace.Answer) any) ask {
+// put asks questions. encode makes the reply of the answers, and decode reads it.
+func put(b *trace.Builder, native raw, asked []trace.Question, encode func([]trace.Answer) any, decode func(raw) [][]string) ask {
 	for i := range asked {
 		asked[i].QuestionID = fmt.Sprintf("question-%s-%d", native, i+1)
 	}
-	return ask{Asked: agentkit.Ask(b, string(native), asked, func(answers []trace.Answer) json.RawMessage {
-		return line(native, reply(answers))
-	})}
+	a := agentkit.Ask(b, string(native), asked, func(answers []trace.Answer) json.RawMessage { return line(native, encode(answers)) })
+	return ask{a, func(reply raw) { a.Answer(decode(reply), "") }}
 }
 
 // answered takes the reply that the agent got.
-func (d *Decoder) answered(native string, result raw) {
-	a, ok := d.asks[native]
-	delete(d.asks, native)
-	switch {
-	case !ok:
-	case a.values != nil:
-		a.Answer(a.values(result), "")
-	default:
-		o := choose(a.options, func(o option) bool { return agentkit.SameJSON(o.reply, result) })
-		a.Decide(trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: o.ID, Interrupt: o.ID == cancelID, By: "user"})
+func (d *Decoder) answered(native string, reply raw) {
+	if a, ok := d.asks[native]; ok {
+		delete(d.asks, native)
+		a.record(reply)
 	}
 }
 
@@ -228,7 +208,7 @@ func (d *Decoder) answered(native string, result raw) {
 func (d *Decoder) resolved(native string) {
 	if a, ok := d.asks[native]; ok {
 		delete(d.asks, native)
-		d.effects = append(d.effects, agent.Withdraw{Native: native})
+		d.do(agent.Withdraw{Native: native})
 		a.Cancel("Codex has withdrawn its request.")
 	}
 }

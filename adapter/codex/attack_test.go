@@ -28,7 +28,7 @@ func TestAttacks(t *testing.T) {
 		decoder := codex.NewDecoder(codex.Options{Tools: &tools})
 		decode := func(method string, params string, id string) {
 			line := fmt.Sprintf(`{"method":%q,%s"params":{"threadId":"T","turnId":"U","itemId":"c",%s}}`, method, id, params)
-			_, _ = decoder.Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, oneTurn{r.Builder}) // a path that is no string is skipped, and then nothing was shown
+			_, _ = decoder.Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, agenttest.OneTurn(r.Builder)) // a path that is no string is skipped, and then nothing was shown
 		}
 		for _, c := range []permissiontest.Call{shown, asked} {
 			switch c.Tool {

@@ -25,11 +25,11 @@ type changeKind struct {
 
 // UnmarshalJSON implements json.Unmarshaler: `codex exec` gives the type alone.
 func (k *changeKind) UnmarshalJSON(data []byte) error {
-	if json.Unmarshal(data, &k.Type) == nil {
-		return nil
-	}
 	type plain changeKind
-	return json.Unmarshal(data, (*plain)(k))
+	if json.Unmarshal(data, &k.Type) != nil {
+		return json.Unmarshal(data, (*plain)(k))
+	}
+	return nil
 }
 
 // patchCall is a patch as a call. Its kind is that of the gravest change, and its

@@ -59,7 +59,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	case m.Dir == agent.In && l.Method == "":
 		d.answered(string(l.ID), l.Result)
 	case m.Dir == agent.Out && passedOver(l.Method):
-		d.touch()
+		agentkit.Touch(t)
 	default:
 		err = d.take(m.Dir, l, t)
 	}
@@ -68,6 +68,8 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	}
 	return d.effects, err
 }
+
+func (d *Decoder) do(effects ...agent.Effect) { d.effects = append(d.effects, effects...) }
 
 // parse reads JSON; nothing at all leaves the value as it is.
 func parse(data raw, v any) error {
@@ -158,10 +160,10 @@ func (d *Decoder) accepted(l message, id string, t agent.Turns) {
 func (d *Decoder) said(method string, p params, t agent.Turns) error {
 	switch method {
 	case "thread/started":
-		if d.thread == "" && p.Thread.Parent == "" {
+		if d.thread == "" && p.Thread.ParentThreadID == "" {
 			d.thread = p.Thread.ID
 		}
-		d.touch()
+		agentkit.Touch(t)
 	case "thread/name/updated":
 		if p.ThreadID == d.thread && p.ThreadName != "" {
 			t.Note(trace.Title(p.ThreadName))
@@ -219,7 +221,7 @@ func (d *Decoder) within(method string, p params, t agent.Turns) error {
 	case "turn/plan/updated":
 		b.Emit(plan(p.Plan))
 	case "thread/tokenUsage/updated":
-		c.used(b, p.TokenUsage, p.ThreadID == d.thread)
+		c.used(b, p, p.ThreadID == d.thread)
 	default:
 		return fmt.Errorf("%s: %w", method, agent.ErrUnknownEvent)
 	}

@@ -49,7 +49,7 @@ func done(item string) string    { return out("item/completed", `"item":`+item) 
 // within plays lines inside of one turn and returns its events.
 func within(t *testing.T, lines ...string) []trace.Event {
 	t.Helper()
-	p := play(t, []byte(begin+strings.Join(lines, "")+end))
+	p := recordings().Play(t, []byte(begin+strings.Join(lines, "")+end))
 	if p.Skipped > 0 {
 		t.Errorf("%d messages were not understood: %v", p.Skipped, p.First)
 	}
@@ -117,7 +117,7 @@ func shown(events []trace.Event) string {
 func TestAMessageOfAnUnknownTypeIsCounted(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{out("turn/fromTheFuture", `"x":1`), started(`{"type":"fromTheFuture","id":"f"}`), `{"dir":"out","msg":{"type":"from.the.future"}}` + "\n"} {
-		p := play(t, []byte(begin+line+end))
+		p := recordings().Play(t, []byte(begin+line+end))
 		if p.Skipped != 1 || !errors.Is(p.First, agent.ErrUnknownEvent) {
 			t.Errorf("%s: %d messages were skipped: %v", line, p.Skipped, p.First)
 		}
@@ -226,7 +226,7 @@ func effect[E agent.Effect](t *testing.T, lines ...string) (E, []trace.Event) {
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatal(err)
 		}
-		effects, err := d.Decode(agent.Message{Dir: l.Dir, Data: l.Msg}, oneTurn{r.Builder})
+		effects, err := d.Decode(agent.Message{Dir: l.Dir, Data: l.Msg}, agenttest.OneTurn(r.Builder))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,14 +244,6 @@ func effect[E agent.Effect](t *testing.T, lines ...string) (E, []trace.Event) {
 	}
 	return found[0], r.Events()
 }
-
-// oneTurn gives a decoder one turn.
-type oneTurn struct{ b *trace.Builder }
-
-func (t oneTurn) Prompted(trace.Prompt) *trace.Builder { return t.b }
-func (t oneTurn) Begin(agent.TurnInfo) *trace.Builder  { return t.b }
-func (t oneTurn) Current() *trace.Builder              { return t.b }
-func (t oneTurn) Note(trace.Payload)                   {}
 
 func TestARequestThatCodexWithdrawsIsWithdrawn(t *testing.T) {
 	t.Parallel()
@@ -301,7 +293,7 @@ func TestThePolicyJudgesWhatWillRun(t *testing.T) {
 			if err := json.Unmarshal([]byte(line), &l); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := d.Decode(agent.Message{Dir: l.Dir, Data: l.Msg}, oneTurn{r.Builder}); err != nil {
+			if _, err := d.Decode(agent.Message{Dir: l.Dir, Data: l.Msg}, agenttest.OneTurn(r.Builder)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -399,7 +391,7 @@ func TestShellsAreUnwrapped(t *testing.T) {
 // TestAnotherClientsTurn: a prompt that another client has sent into the conversation.
 func TestAnotherClientsTurn(t *testing.T) {
 	t.Parallel()
-	p := play(t, []byte(begin+end+strings.ReplaceAll(
+	p := recordings().Play(t, []byte(begin+end+strings.ReplaceAll(
 		out("turn/started", `"turn":{"id":"U"}`)+started(`{"type":"userMessage","id":"u","content":[{"type":"text","text":"from the terminal"}]}`)+
 			done(`{"type":"agentMessage","id":"m","text":"yes"}`)+end, `"U"`, `"V"`)))
 	if len(p.Turns) != 2 {
@@ -415,7 +407,7 @@ func TestAnotherClientsTurn(t *testing.T) {
 func TestAPromptIntoAnotherClientsTurn(t *testing.T) {
 	t.Parallel()
 	for reply, want := range map[string]string{`"result":{"turn":{"id":"V"}}`: "both\n", `"error":{"message":"not now"}`: ""} {
-		p := play(t, []byte(begin+end+strings.ReplaceAll(
+		p := recordings().Play(t, []byte(begin+end+strings.ReplaceAll(
 			out("turn/started", `"turn":{"id":"U"}`)+started(`{"type":"userMessage","id":"u","content":[]}`)+
 				told(`{"id":9,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":"ours"}]}}`)+`{"dir":"out","msg":{"id":9,`+reply+"}}\n"+
 				done(`{"type":"agentMessage","id":"m","text":"both"}`)+end, `"U"`, `"V"`)))
@@ -431,7 +423,7 @@ func TestAPromptIntoAnotherClientsTurn(t *testing.T) {
 
 func TestALatecomerBeginsNoTurn(t *testing.T) {
 	t.Parallel()
-	p := play(t, []byte(begin+end+done(`{"type":"agentMessage","id":"m","text":"late"}`)+asks(7, "item/fileChange/requestApproval", `"itemId":"c"`)))
+	p := recordings().Play(t, []byte(begin+end+done(`{"type":"agentMessage","id":"m","text":"late"}`)+asks(7, "item/fileChange/requestApproval", `"itemId":"c"`)))
 	if len(p.Turns) != 1 {
 		t.Errorf("there are %d turns", len(p.Turns))
 	}
@@ -440,7 +432,7 @@ func TestALatecomerBeginsNoTurn(t *testing.T) {
 func TestATurnThatCannotStartFails(t *testing.T) {
 	t.Parallel()
 	lines := told(`{"id":1,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":"go"}]}}`) + `{"dir":"out","msg":{"id":1,"error":{"code":-32600,"message":"thread not found: T"}}}` + "\n"
-	p := play(t, []byte(lines))
+	p := recordings().Play(t, []byte(lines))
 	stop := agenttest.Each[trace.Stop](replaytest.Events(p.Turns[0]))[0]
 	if stop.Outcome != trace.OutcomeFailed || stop.Error != "thread not found: T" {
 		t.Errorf("it ended as %+v", stop)

@@ -15,31 +15,32 @@ import (
 // the output.
 func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 	var l struct {
-		Thread  string     `json:"thread_id"`
-		Item    execItem   `json:"item"`
-		Message string     `json:"message"`
-		Error   turnError  `json:"error"`
-		Usage   *execUsage `json:"usage"`
+		Thread  string `json:"thread_id"`
+		Item    execItem
+		Message string
+		Error   turnError
+		Usage   *struct {
+			Input      int64 `json:"input_tokens"`
+			Cached     int64 `json:"cached_input_tokens"`
+			CacheWrite int64 `json:"cache_write_input_tokens"`
+			Output     int64 `json:"output_tokens"`
+			Reasoning  int64 `json:"reasoning_output_tokens"`
+		}
 	}
 	if err := json.Unmarshal(data, &l); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
 	}
-	switch kind {
-	case "thread.started":
+	c := d.current()
+	switch {
+	case kind == "thread.started":
 		d.thread = l.Thread
 		return nil
-	case "turn.started":
+	case kind == "turn.started":
 		d.begin(t.Begin(agent.TurnInfo{Reason: "exec"}), d.thread)
 		return nil
-	case "item.started", "item.updated", "item.completed", "turn.completed", "turn.failed", "error":
-	default:
-		return fmt.Errorf("%s: %w", kind, agent.ErrUnknownEvent)
-	}
-	c := d.current()
-	if c == nil {
+	case c == nil:
 		return nil
-	}
-	if c.fault != "" && kind != "turn.failed" { // the last error comes again with turn.failed
+	case c.fault != "" && kind != "turn.failed": // the last error comes again with turn.failed
 		c.b.Emit(trace.Error{Code: "retry", Message: c.fault})
 		c.fault = ""
 	}
@@ -47,24 +48,16 @@ func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 	case "error":
 		c.fault = turnError{Message: l.Message}.sentence()
 	case "turn.completed", "turn.failed":
-		if l.Usage != nil {
-			c.spent = tokens(*l.Usage).usage(trace.UsageTurn)
+		if u := l.Usage; u != nil {
+			c.spent = tokens{InputTokens: u.Input, CachedInputTokens: u.Cached, CacheWriteInputTokens: u.CacheWrite, OutputTokens: u.Output, ReasoningOutputTokens: u.Reasoning}.usage(trace.UsageTurn)
 		}
 		d.end(c, turnWire{Status: strings.TrimPrefix(kind, "turn."), Error: &l.Error})
-	default:
+	case "item.started", "item.updated", "item.completed":
 		return d.execItem(c, l.Item, kind == "item.completed")
+	default:
+		return fmt.Errorf("%s: %w", kind, agent.ErrUnknownEvent)
 	}
 	return nil
-}
-
-// execUsage is tokens by other names.
-type execUsage struct {
-	Total      int64 `json:"-"`
-	Input      int64 `json:"input_tokens"`
-	Cached     int64 `json:"cached_input_tokens"`
-	CacheWrite int64 `json:"cache_write_input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	Reasoning  int64 `json:"reasoning_output_tokens"`
 }
 
 // execItem is an item, with the fields that have other names or are only here.
@@ -72,24 +65,24 @@ type execItem struct {
 	item
 	Output   string `json:"aggregated_output"`
 	ExitCode *int   `json:"exit_code"`
-	Message  string `json:"message"`
-	Todos    []struct {
-		Text string `json:"text"`
-		Done bool   `json:"completed"`
-	} `json:"items"`
+	Message  string
+	Items    []struct { // of a list of what is to do
+		Text      string
+		Completed bool
+	}
 }
 
 func (d *Decoder) execItem(c *turn, e execItem, done bool) error {
 	it := e.item
-	it.Output, it.ExitCode = e.Output, e.ExitCode
+	it.AggregatedOutput, it.ExitCode = e.Output, e.ExitCode
 	switch e.Type {
 	case "error":
 		c.b.Emit(trace.Error{Code: "warning", Message: e.Message})
 		return nil
 	case "todo_list":
 		var steps []planStep
-		for _, todo := range e.Todos {
-			steps = append(steps, planStep{Step: todo.Text, Status: map[bool]string{true: "completed"}[todo.Done]})
+		for _, todo := range e.Items {
+			steps = append(steps, planStep{Step: todo.Text, Status: map[bool]string{true: "completed"}[todo.Completed]})
 		}
 		c.b.Emit(plan(steps))
 		return nil

@@ -17,19 +17,18 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tributary-dev/tributary/adapter/codex"
+	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
 // TestMain lets the test binary stand in for Codex: a fake that does what the real one
 // rarely does.
 func TestMain(m *testing.M) {
-	if how := os.Getenv("FAKE_CODEX"); how != "" {
-		os.Exit((&fake{how: how, in: bufio.NewReader(os.Stdin)}).run())
-	}
+	agenttest.Fake("FAKE_CODEX", func(how string) int { return (&fake{how: how, in: bufio.NewReader(os.Stdin)}).run() })
 	goleak.VerifyTestMain(m)
 }
 
 // fakeRuntime runs the fake.
-func fakeRuntime(t *testing.T, how string, env ...string) codex.Runtime {
+func fakeRuntime(t testing.TB, how string, env ...string) codex.Runtime {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -220,7 +219,15 @@ func (f *fake) turn(prompt string) (code int, over bool) {
 		say("\nWarning: something was printed\n[]\n{\"method\":17}\n{\"method\":\"from/the/future\",\"params\":{}}\nnull\n\xff\xfe{")
 		say(`{"id":99,"method":"attestation/generate","params":{}}`)
 	case f.how == "long line":
-		f.notify("item/completed", `"item":{"type":"commandExecution","id":"c","command":"cat","status":"completed","aggregatedOutput":%q}`, strings.Repeat("x", 5<<20))
+		f.notify("item/completed", `"item":{"type":"commandExecution","id":"c","command":"cat","status":"completed","aggregatedOutput":"%s"}`, strings.Repeat("x", 5<<20))
+	case prompt == "huge":
+		say(`{"method":"from/the/future","params":{"x":"` + strings.Repeat("x", 50<<20) + `"}}`)
+	case prompt == "rich":
+		f.notify("item/completed", `"item":{"type":"agentMessage","id":"m-%d","text":"half a "}`, f.turns)
+		f.notify("item/started", `"item":{"type":"reasoning","id":"r","summary":[]}`)
+		f.notify("item/reasoning/summaryTextDelta", `"itemId":"r","delta":"I need a list.","summaryIndex":0`)
+		f.notify("item/completed", `"item":{"type":"reasoning","id":"r","summary":["I need a list."]}`)
+		status = f.ask("permission")
 	case f.how == "noisy":
 		for range 20_000 {
 			fmt.Fprintln(os.Stderr, "noise, noise, noise")

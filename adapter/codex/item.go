@@ -70,15 +70,15 @@ func (d *Decoder) item(c *turn, b *trace.Builder, p params, done bool) error {
 
 // subagent takes news of a sub-agent that no call started.
 func (d *Decoder) subagent(c *turn, it item) {
-	if d.agents[it.Agent] != "" {
+	if d.agents[it.AgentThreadID] != "" {
 		return
 	}
-	c.b.Sub(it.Agent, it.AgentPath)
+	c.b.Sub(it.AgentThreadID, it.AgentPath)
 	switch it.Kind {
 	case "completed":
-		c.b.SubEnd(it.Agent, trace.SubagentCompleted)
+		c.b.SubEnd(it.AgentThreadID, trace.SubagentCompleted)
 	case "interrupted":
-		c.b.SubEnd(it.Agent, trace.SubagentCanceled)
+		c.b.SubEnd(it.AgentThreadID, trace.SubagentCanceled)
 	}
 }
 

@@ -47,37 +47,32 @@ func answer(options []option, r trace.PermissionResponse) option {
 	return choose(options, func(o option) bool { return o.ID == id })
 }
 
-// decision is what the agent offers: a word, or an object with the one key that is the word.
-type decision struct {
-	word    string
-	Command *struct {
-		Amendment []string `json:"execpolicy_amendment"`
-	} `json:"acceptWithExecpolicyAmendment"`
-	Network *struct {
-		Amendment struct {
-			Host   string `json:"host"`
-			Action string `json:"action"`
-		} `json:"network_policy_amendment"`
-	} `json:"applyNetworkPolicyAmendment"`
-}
-
-// option is the decision for people; the zero option if it is not known.
-func (d decision) option(reply object) option {
-	switch {
-	case d.word == "accept":
-		return newOption(d.word, "Allow once", trace.AllowOnce, reply)
-	case d.word == "acceptForSession":
-		return newOption(d.word, "Allow for this session", trace.AllowAlways, reply)
-	case d.word == cancelID:
-		return newOption(d.word, "Deny and stop", trace.RejectOnce, reply)
-	case d.Command != nil:
-		return newOption("acceptWithExecpolicyAmendment", "Always allow "+strings.Join(d.Command.Amendment, " "), trace.AllowAlways, reply)
-	case d.Network != nil && d.Network.Amendment.Action == "allow":
-		return newOption("allowNetwork", "Always allow "+d.Network.Amendment.Host, trace.AllowAlways, reply)
-	case d.Network != nil:
-		return newOption("denyNetwork", "Always deny "+d.Network.Amendment.Host, trace.RejectAlways, reply)
+// offer is a decision for people; the zero option if it is not known.
+func offer(decision raw) option {
+	id, more := word(decision)
+	var m struct {
+		Command []string                      `json:"execpolicy_amendment"`
+		Network struct{ Host, Action string } `json:"network_policy_amendment"`
 	}
-	return option{}
+	_ = parse(more, &m) // a decision of another form is not known
+	name, kind := "Always allow ", trace.AllowAlways
+	switch {
+	case id == "accept":
+		name, kind = "Allow once", trace.AllowOnce
+	case id == "acceptForSession":
+		name = "Allow for this session"
+	case id == cancelID:
+		name, kind = "Deny and stop", trace.RejectOnce
+	case id == "acceptWithExecpolicyAmendment" && m.Command != nil:
+		name += strings.Join(m.Command, " ")
+	case id == "applyNetworkPolicyAmendment" && m.Network.Action == "allow":
+		id, name = "allowNetwork", name+m.Network.Host
+	case id == "applyNetworkPolicyAmendment":
+		id, name, kind = "denyNetwork", "Always deny "+m.Network.Host, trace.RejectAlways
+	default:
+		return option{}
+	}
+	return newOption(id, name, kind, object{"decision": decision})
 }
 
 // decisions are the options that the agent offers. Declining is always possible, and
@@ -88,11 +83,7 @@ func decisions(offered []raw) []option {
 	}
 	var allow, reject, stop []option
 	for _, data := range offered {
-		var d decision
-		if json.Unmarshal(data, &d.word) != nil {
-			_ = json.Unmarshal(data, &d) // a decision of another form is not known
-		}
-		switch o := d.option(object{"decision": data}); {
+		switch o := offer(data); {
 		case o.ID == cancelID:
 			stop = append(stop, o)
 		case o.OptionKind == trace.RejectAlways:

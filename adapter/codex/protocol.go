@@ -23,7 +23,6 @@ type protocol struct {
 	rpc      *jsonrpc.Conn
 	settings Settings
 	model    *atomic.Pointer[string] // the session's model; "" is Codex's default
-	thread   string                  // the conversation; set by Greet
 }
 
 var (
@@ -53,9 +52,7 @@ func (p *protocol) Close() error {
 
 // Greet implements agentkit.Protocol.
 func (p *protocol) Greet(ctx context.Context, resume string) error {
-	var hello struct {
-		UserAgent string `json:"userAgent"`
-	}
+	var hello struct{ UserAgent string }
 	client := object{"name": "tributary", "title": "Tributary", "version": "1"}
 	if err := p.rpc.Call(ctx, "initialize", object{"clientInfo": client, "capabilities": object{}}, &hello); err != nil {
 		return fmt.Errorf("codex: it refuses to start: %w", err)
@@ -71,7 +68,7 @@ func (p *protocol) Greet(ctx context.Context, resume string) error {
 	if err := p.loggedIn(ctx); err != nil {
 		return err
 	}
-	if err := p.open(ctx, parsePlace(resume)); err != nil {
+	if err := p.open(ctx, agentkit.ParseBookmark(resume)); err != nil {
 		return fmt.Errorf("codex: %w", err)
 	}
 	p.conn.Session().Go(p.models)
@@ -82,83 +79,78 @@ func (p *protocol) Greet(ctx context.Context, resume string) error {
 // needs no account.
 func (p *protocol) loggedIn(ctx context.Context) error {
 	var r struct {
-		Account raw  `json:"account"`
-		Needed  bool `json:"requiresOpenaiAuth"`
+		Account            raw
+		RequiresOpenaiAuth bool
 	}
 	if err := p.rpc.Call(ctx, "account/read", object{}, &r); err != nil {
 		return fmt.Errorf("codex: it cannot say who is logged in: %w", err)
 	}
-	if r.Needed && empty(r.Account) {
+	if r.RequiresOpenaiAuth && empty(r.Account) {
 		return errors.New("codex: it is not logged in" + advice("not logged in"))
 	}
 	return nil
 }
 
 // open resumes the conversation, or begins one.
-func (p *protocol) open(ctx context.Context, at place) error {
+func (p *protocol) open(ctx context.Context, at agentkit.Bookmark) error {
 	cfg := p.conn.Config()
 	params := object{"cwd": cfg.Cwd, "approvalPolicy": p.settings.Approval, "sandbox": p.settings.Sandbox}
 	if model := *p.model.Load(); model != "" {
 		params["model"] = model
 	}
-	if at.thread != "" {
+	if at.Conversation != "" {
 		resume := maps.Clone(params)
-		resume["threadId"], resume["excludeTurns"] = at.thread, true
+		resume["threadId"], resume["excludeTurns"] = at.Conversation, true
 		err := p.rpc.Call(ctx, "thread/resume", resume, nil)
 		switch {
 		case err == nil:
-			p.thread = at.thread
 			return p.goBack(ctx, at)
 		case strings.Contains(err.Error(), "active writer"):
-			return fmt.Errorf("another Codex works on this conversation (%s): close it there, then ask again", at.thread)
+			return fmt.Errorf("another Codex works on this conversation (%s): close it there, then ask again", at.Conversation)
 		case !strings.Contains(err.Error(), "no rollout found") && !strings.Contains(err.Error(), "invalid session id"):
-			return fmt.Errorf("it cannot resume the conversation %s: %w", at.thread, err)
+			return fmt.Errorf("it cannot resume the conversation %s: %w", at.Conversation, err)
 		}
-		p.conn.Session().Notice(trace.Error{Code: "session_lost", Message: "Codex does not know this conversation any more; it starts without memory."})
+		p.conn.Session().Notice(agentkit.SessionLost(name))
 	}
-	var r struct {
-		Thread thread `json:"thread"`
-	}
-	if err := p.rpc.Call(ctx, "thread/start", params, &r); err != nil {
+	if err := p.rpc.Call(ctx, "thread/start", params, nil); err != nil {
 		return fmt.Errorf("it cannot begin a conversation: %w", err)
 	}
-	p.thread = r.Thread.ID
 	return nil
 }
 
 // goBack removes the turns after a place from the conversation.
-func (p *protocol) goBack(ctx context.Context, at place) error {
-	if at.turn == "" {
+func (p *protocol) goBack(ctx context.Context, at agentkit.Bookmark) error {
+	if at.Moment == "" {
 		return nil
 	}
 	after, cursor := "", any(nil)
 	for {
 		var page struct {
-			Turns []turnWire `json:"data"`
-			Next  *string    `json:"nextCursor"`
+			Data       []turnWire
+			NextCursor *string
 		}
-		if err := p.rpc.Call(ctx, "thread/turns/list", object{"threadId": at.thread, "cursor": cursor, "itemsView": "notLoaded"}, &page); err != nil {
-			return fmt.Errorf("it cannot list the turns of the conversation %s: %w", at.thread, err)
+		if err := p.rpc.Call(ctx, "thread/turns/list", object{"threadId": at.Conversation, "cursor": cursor, "itemsView": "notLoaded"}, &page); err != nil {
+			return fmt.Errorf("it cannot list the turns of the conversation %s: %w", at.Conversation, err)
 		}
-		for _, t := range page.Turns { // the newest comes first
+		for _, t := range page.Data { // the newest comes first
 			switch {
-			case t.ID != at.turn:
+			case t.ID != at.Moment:
 				after = t.ID
 			case after == "":
 				return nil
 			default:
-				err := p.rpc.Call(ctx, "thread/revert", object{"threadId": at.thread, "beforeTurnId": after}, nil)
+				err := p.rpc.Call(ctx, "thread/revert", object{"threadId": at.Conversation, "beforeTurnId": after}, nil)
 				if err != nil {
-					return fmt.Errorf("it cannot go back in the conversation %s: %w", at.thread, err)
+					return fmt.Errorf("it cannot go back in the conversation %s: %w", at.Conversation, err)
 				}
 				return nil
 			}
 		}
-		if page.Next == nil {
-			p.conn.Session().Notice(trace.Error{Code: "place_lost", Message: "Codex does not find its place in this conversation any more, so it may still remember what was removed."})
+		if page.NextCursor == nil {
+			p.conn.Session().Notice(agentkit.PlaceLost(name))
 			return nil
 		}
-		cursor = *page.Next
+		cursor = *page.NextCursor
 	}
 }
 
@@ -166,11 +158,9 @@ func (p *protocol) goBack(ctx context.Context, at place) error {
 func (p *protocol) models(ctx context.Context) {
 	var r struct {
 		Data []struct {
-			ID          string `json:"id"`
-			Name        string `json:"displayName"`
-			Description string `json:"description"`
-			Default     bool   `json:"isDefault"`
-		} `json:"data"`
+			ID, DisplayName, Description string
+			IsDefault                    bool
+		}
 	}
 	if err := p.rpc.Call(ctx, "model/list", object{}, &r); err != nil || len(r.Data) == 0 {
 		return // the session works without
@@ -178,8 +168,8 @@ func (p *protocol) models(ctx context.Context) {
 	current := *p.model.Load()
 	var all []trace.Model
 	for _, m := range r.Data {
-		all = append(all, trace.Model{ID: m.ID, Name: m.Name, Description: m.Description})
-		if m.Default && current == "" {
+		all = append(all, trace.Model{ID: m.ID, Name: m.DisplayName, Description: m.Description})
+		if m.IsDefault && current == "" {
 			current = m.ID
 		}
 	}
@@ -192,7 +182,8 @@ func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessa
 	if len(in) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Codex can read."}
 	}
-	params := object{"threadId": p.thread, "input": in}
+	thread, _ := p.running()
+	params := object{"threadId": thread, "input": in}
 	if model := *p.model.Load(); model != "" {
 		params["model"] = model
 	}
@@ -203,8 +194,8 @@ func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessa
 // Stop implements agentkit.Protocol. A turn whose id is not known yet is interrupted by
 // the Decoder once it begins.
 func (p *protocol) Stop() json.RawMessage {
-	id := p.running()
-	_, line, err := p.rpc.Request("turn/interrupt", object{"threadId": p.thread, "turnId": id})
+	thread, id := p.running()
+	_, line, err := p.rpc.Request("turn/interrupt", object{"threadId": thread, "turnId": id})
 	if err != nil {
 		return nil
 	}
@@ -221,32 +212,23 @@ func (p *protocol) Controls() agent.Controls {
 }
 
 func (p *protocol) steer(ctx context.Context, prompt agent.Prompt) error {
-	id := p.running()
+	thread, id := p.running()
 	if id == "" {
 		return errors.New("codex: no turn runs that could take the message")
 	}
-	if err := p.rpc.Call(ctx, "turn/steer", object{"threadId": p.thread, "expectedTurnId": id, "input": inputs(prompt.Message.Parts)}, nil); err != nil {
+	if err := p.rpc.Call(ctx, "turn/steer", object{"threadId": thread, "expectedTurnId": id, "input": inputs(prompt.Message.Parts)}, nil); err != nil {
 		return fmt.Errorf("codex: the running turn does not take the message: %w", err)
 	}
 	return nil
 }
 
-// running is the agent's id of the running turn, or "".
-func (p *protocol) running() (id string) {
+// running are the agent's ids of the conversation and of the turn that runs, or "".
+func (p *protocol) running() (thread, turn string) {
 	p.conn.Session().Do(func() {
-		if p.turn != nil && !p.turn.b.Over() {
-			id = p.turn.id
+		thread = p.thread
+		if c := p.current(); c != nil {
+			turn = c.id
 		}
 	})
-	return id
-}
-
-// place is a moment of a conversation: the end of a turn.
-type place struct{ thread, turn string }
-
-func (p place) token() string { return p.thread + "@" + p.turn }
-
-func parsePlace(token string) place {
-	thread, turn, _ := strings.Cut(token, "@")
-	return place{thread, turn}
+	return thread, turn
 }

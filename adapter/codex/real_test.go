@@ -31,16 +31,7 @@ func (a realAgent) runtime() codex.Runtime { return codex.Runtime{Command: a.Pat
 // session opens a session with the real Codex.
 func (a realAgent) session(t *testing.T, r codex.Runtime, host agent.Host, resume string) agent.Session {
 	t.Helper()
-	s, err := r.Open(t.Context(), host, agent.Config{Cwd: a.Dir, Resume: resume})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+	return agenttest.Open(t, r, host, agent.Config{Cwd: a.Dir, Resume: resume})
 }
 
 // TestRealCodex runs the suite of all adapters against the real Codex.
@@ -58,8 +49,9 @@ func TestRealCodex(t *testing.T) {
 			agenttest.Tell:       "[[script:plain]] The word is heron.",
 			agenttest.Recall:     "[[script:recall]]",
 		},
-		Effect: func(testing.TB) bool { return os.Remove(filepath.Join(real.Dir, "touched")) == nil },
-		Word:   "heron",
+		Effect:  func(testing.TB) bool { return os.Remove(filepath.Join(real.Dir, "touched")) == nil },
+		Without: agenttest.WithoutFaults("the fake agent plays them"),
+		Word:    "heron",
 		Turns: []string{
 			"[[script:read " + real.Dir + "/hello.txt]]",
 			"[[script:both " + real.Dir + "/hello.txt]]",
@@ -92,7 +84,7 @@ func TestRealCodexAsksBeforeEverything(t *testing.T) {
 	}
 	s := real.session(t, real.runtime(), host, "")
 	for _, prompt := range []string{"[[script:shell cat /etc/hostname]]", "[[script:shell ls]]", "[[script:write " + real.Dir + "/new.txt]]"} {
-		events, stop := turn(t.Context(), t, s, host, prompt)
+		events, stop := agenttest.Turn(t, s, host, agenttest.Prompt(prompt))
 		if stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("%s: the turn ended as %+v", prompt, stop)
 		}
@@ -120,7 +112,7 @@ func TestRealCodexAllowsAlways(t *testing.T) {
 	}
 	s := real.session(t, real.runtime(), host, "")
 	for i, asked := range []int{1, 0} {
-		events, stop := turn(t.Context(), t, s, host, "[[script:shell touch "+real.Dir+"/always]]")
+		events, stop := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:shell touch "+real.Dir+"/always]]"))
 		if stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("turn %d ended as %+v", i+1, stop)
 		}
@@ -139,7 +131,7 @@ func TestRealCodexSaysWhatThePatchDid(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = allow
 	s := real.session(t, real.runtime(), host, "")
-	events, _ := turn(t.Context(), t, s, host, `[[script:call exec_command {"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: hello.txt\n*** Move to: moved.txt\n@@\n-hello from a file\n+goodbye\n*** Add File: sub/new.txt\n+one\n+two\n*** End Patch\nEOF"}]]`)
+	events, _ := agenttest.Turn(t, s, host, agenttest.Prompt(`[[script:call exec_command {"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: hello.txt\n*** Move to: moved.txt\n@@\n-hello from a file\n+goodbye\n*** Add File: sub/new.txt\n+one\n+two\n*** End Patch\nEOF"}]]`))
 	var got []string
 	for _, c := range agenttest.Each[trace.FileChange](events) {
 		name, _ := filepath.Rel(real.Dir, c.Path)
@@ -170,10 +162,10 @@ func TestRealCodexSaysErrorsPlainly(t *testing.T) {
 	} {
 		host := agenttest.NewHost()
 		s := real.session(t, real.runtime(), host, "")
-		if _, stop := turn(t.Context(), t, s, host, prompt); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, want) {
+		if _, stop := agenttest.Turn(t, s, host, agenttest.Prompt(prompt)); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, want) {
 			t.Errorf("%s ended as %+v, want %q", prompt, stop, want)
 		}
-		if _, stop := turn(t.Context(), t, s, host, "[[script:plain]]"); stop.Outcome != trace.OutcomeCompleted {
+		if _, stop := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:plain]]")); stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("the turn after %s ended as %+v", prompt, stop)
 		}
 	}
@@ -184,7 +176,7 @@ func TestRealCodexTakesAMessageInMidTurn(t *testing.T) {
 	real := realCodex(t)
 	host := agenttest.NewHost()
 	s := real.session(t, real.runtime(), host, "")
-	p := prompt("[[script:slow 20]]")
+	p := agenttest.Prompt("[[script:slow 20]]")
 	r := host.Turn(p)
 	done := make(chan error, 1)
 	go func() { done <- s.Prompt(t.Context(), p, r.Builder) }()
@@ -195,7 +187,7 @@ func TestRealCodexTakesAMessageInMidTurn(t *testing.T) {
 	if !ok {
 		t.Fatal("the session has no controls")
 	}
-	if err := controlled.Controls().Steer(t.Context(), prompt("[[script:plain]]")); err != nil {
+	if err := controlled.Controls().Steer(t.Context(), agenttest.Prompt("[[script:plain]]")); err != nil {
 		t.Error(err)
 	}
 	if err := <-done; err != nil {
@@ -207,7 +199,7 @@ func TestRealCodexTakesAMessageInMidTurn(t *testing.T) {
 	if said := agenttest.Said(r.Events()); !strings.Contains(said, "This is a plain answer.") {
 		t.Errorf("it said %q", said)
 	}
-	if err := controlled.Controls().Steer(t.Context(), prompt("late")); err == nil {
+	if err := controlled.Controls().Steer(t.Context(), agenttest.Prompt("late")); err == nil {
 		t.Error("a message without a turn was taken")
 	}
 }
@@ -217,7 +209,7 @@ func TestRealCodexTakesAnImage(t *testing.T) {
 	real := realCodex(t)
 	host := agenttest.NewHost()
 	s := real.session(t, real.runtime(), host, "")
-	p := prompt("[[script:plain]]")
+	p := agenttest.Prompt("[[script:plain]]")
 	p.Message.Parts = append(p.Message.Parts, trace.InputPart{
 		Type: trace.InputFile, MediaType: "image/png",
 		URL: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -240,7 +232,7 @@ func TestRealCodexHasOneWriter(t *testing.T) {
 	real := realCodex(t)
 	host := agenttest.NewHost()
 	s := real.session(t, real.runtime(), host, "")
-	turn(t.Context(), t, s, host, "[[script:plain]]")
+	agenttest.Turn(t, s, host, agenttest.Prompt("[[script:plain]]"))
 	_, err := real.runtime().Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: real.Dir, Resume: host.Token()})
 	if err == nil || !strings.Contains(err.Error(), "another Codex works on this conversation") {
 		t.Errorf("the second Open says %v", err)
@@ -253,7 +245,7 @@ func TestRealCodexForgets(t *testing.T) {
 	for _, token := range []string{"01a206ca-752b-71c3-817b-33c58325ffff@01a206ca-752b-71c3-817b-33c58325fffe", "nonsense"} {
 		host := agenttest.NewHost()
 		s := real.session(t, real.runtime(), host, token)
-		events, stop := turn(t.Context(), t, s, host, "[[script:plain]]")
+		events, stop := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:plain]]"))
 		if stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("the turn ended as %+v", stop)
 		}

@@ -63,7 +63,7 @@ var (
 )
 
 // Rewinds implements agent.Rewinder.
-func (r Runtime) Rewinds(token string) bool { return token == "" || parsePlace(token).turn != "" }
+func (r Runtime) Rewinds(token string) bool { return agentkit.Rewinds(token) }
 
 // Open implements agent.Runtime. A conversation that Codex does not know any more is
 // begun again, and the next turn says so.
@@ -81,8 +81,8 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 
 func (r Runtime) spec() agentkit.Spec {
 	return agentkit.Spec{
-		Adapter: "codex", Name: "Codex", Command: cmp.Or(r.Command, "codex"), Env: r.Env, Advice: advice,
-		NotFound:  agentkit.NotFound("codex", "Codex", r.Command, install),
+		Adapter: "codex", Name: name, Command: cmp.Or(r.Command, "codex"), Env: r.Env, Advice: advice,
+		NotFound:  agentkit.NotFound("codex", name, r.Command, install),
 		StartTime: r.StartTime, StopTime: r.StopTime,
 		Args: func(string) []string { return append([]string{"app-server"}, r.Args...) },
 	}
@@ -99,6 +99,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 }
 
 const (
+	name       = "Codex"
 	install    = "npm install -g @openai/codex"
 	leastMinor = 160
 )

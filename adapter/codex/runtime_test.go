@@ -3,7 +3,6 @@
 package codex_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -16,55 +15,20 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-func prompt(text string) agent.Prompt {
-	return agent.Prompt{By: "tester", Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}}
-}
-
-// turn prompts and returns the events of the finished turn.
-func turn(ctx context.Context, t *testing.T, s agent.Session, host *agenttest.Host, text string) ([]trace.Event, trace.Stop) {
-	t.Helper()
-	p := prompt(text)
-	r := host.Turn(p)
-	if err := s.Prompt(ctx, p, r.Builder); err != nil {
-		t.Fatal(err)
-	}
-	verdict, told := r.Verdict()
-	if !told {
-		t.Fatal("Prompt returned and the turn has no end")
-	}
-	if err := r.Finish(verdict); err != nil {
-		t.Fatal(err)
-	}
-	if err := agenttest.CheckTurn(r.Events()); err != nil {
-		t.Error(err)
-	}
-	return r.Events(), agenttest.Each[trace.Stop](r.Events())[0]
-}
-
-func open(t *testing.T, r codex.Runtime, host agent.Host, resume string) agent.Session {
-	t.Helper()
-	s, err := r.Open(t.Context(), host, agent.Config{SessionID: "s", Cwd: t.TempDir(), Resume: resume})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
 func TestSuite(t *testing.T) {
 	home := t.TempDir()
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(testing.TB) agent.Runtime { return fakeRuntime(t, "plain", "HOME="+home) },
+		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
+			return fakeRuntime(t, "plain", "HOME="+t.TempDir(), c.Env())
+		},
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permission", agenttest.Question: "question",
 			agenttest.Tell: "The word is heron.", agenttest.Recall: "recall",
 			agenttest.Die: "dies", agenttest.Half: "half a line", agenttest.Garbage: "garbage",
+			agenttest.Huge: "huge", agenttest.Rich: "rich",
 		},
-		Word: "heron",
+		Word: "heron", Bound: time.Minute,
 	})
 }
 
@@ -76,27 +40,18 @@ func TestOpenFailsInOneSentence(t *testing.T) {
 	unsafe.Settings.Sandbox = "danger-full-access"
 	never := fakeRuntime(t, "plain")
 	never.Settings.Approval = "never"
-	for _, c := range []struct {
-		runtime codex.Runtime
-		resume  string
-		want    string
-	}{
-		{codex.Runtime{Command: "no-such-codex"}, "", "no-such-codex was not found: correct agents.codex.command, or install Codex with `npm install -g @openai/codex`"},
-		{codex.Runtime{Env: []string{}}, "", "codex was not found on PATH"},
-		{fakeRuntime(t, "crash at start"), "", "it ended before it was ready: exit status 7: Error: the config file is broken"},
-		{fakeRuntime(t, "not logged in"), "", "it is not logged in — run `codex login`"},
-		{fakeRuntime(t, "old"), "", "version 0.120.3 is too old: install 0.160 or newer"},
-		{fakeRuntime(t, "another protocol"), "", "it refuses to start: no such method"},
-		{fakeRuntime(t, "busy thread"), "thread@turn-1", "another Codex works on this conversation (thread): close it there, then ask again"},
-		{mute, "", "did not answer within 200ms"},
-		{unsafe, "", `options.sandbox is "danger-full-access": write read-only or workspace-write`},
-		{never, "", `options.approval is "never": write untrusted or on-request`},
-	} {
-		_, err := c.runtime.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir(), Resume: c.resume})
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("Open says %v, want %q", err, c.want)
-		}
-	}
+	agenttest.BadStarts(t, []agenttest.BadStart{
+		{Runtime: codex.Runtime{Command: "no-such-codex"}, Want: "no-such-codex was not found: correct agents.codex.command, or install Codex with `npm install -g @openai/codex`"},
+		{Runtime: codex.Runtime{Env: []string{}}, Want: "codex was not found on PATH"},
+		{Runtime: fakeRuntime(t, "crash at start"), Want: "it ended before it was ready: exit status 7: Error: the config file is broken"},
+		{Runtime: fakeRuntime(t, "not logged in"), Want: "it is not logged in — run `codex login`"},
+		{Runtime: fakeRuntime(t, "old"), Want: "version 0.120.3 is too old: install 0.160 or newer"},
+		{Runtime: fakeRuntime(t, "another protocol"), Want: "it refuses to start: no such method"},
+		{Runtime: fakeRuntime(t, "busy thread"), Config: agent.Config{Resume: "thread@turn-1"}, Want: "another Codex works on this conversation (thread): close it there, then ask again"},
+		{Runtime: mute, Want: "did not answer within 200ms"},
+		{Runtime: unsafe, Want: `options.sandbox is "danger-full-access": write read-only or workspace-write`},
+		{Runtime: never, Want: `options.approval is "never": write untrusted or on-request`},
+	})
 }
 
 func TestTheSandboxIsTighterWhenCodexAsksForLess(t *testing.T) {
@@ -107,7 +62,7 @@ func TestTheSandboxIsTighterWhenCodexAsksForLess(t *testing.T) {
 		}
 		r := fakeRuntime(t, "plain")
 		r.Settings.Approval = approval
-		open(t, r, agenttest.NewHost(), "")
+		agenttest.Open(t, r, agenttest.NewHost(), agent.Config{})
 	}
 }
 
@@ -125,72 +80,20 @@ func TestProbeTellsTheVersion(t *testing.T) {
 
 func TestUglyTurns(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		how     string
-		outcome trace.Outcome
-		err     string
-	}{
-		{"plain", trace.OutcomeCompleted, ""},
-		{"garbage", trace.OutcomeCompleted, ""},
-		{"long line", trace.OutcomeCompleted, ""},
-		{"noisy", trace.OutcomeCompleted, ""},
-		{"dies", trace.OutcomeFailed, "Codex ended in the middle of the turn: exit status 139: Segmentation fault."},
-		{"half a line", trace.OutcomeFailed, "Codex ended in the middle of the turn: exit status 0."},
-	} {
-		t.Run(c.how, func(t *testing.T) {
-			t.Parallel()
-			host := agenttest.NewHost()
-			s := open(t, fakeRuntime(t, c.how), host, "")
-			for range 2 { // the second prompt starts it again if need be
-				events, stop := turn(t.Context(), t, s, host, "hello")
-				if stop.Outcome != c.outcome || stop.Error != c.err {
-					t.Errorf("the turn ended as %+v", stop)
-				}
-				said := strings.TrimSpace(strings.ReplaceAll(agenttest.Said(events), "\n", "")) // an item ends a text
-				if want := map[bool]string{true: "half a sentence", false: "half a"}[c.err == ""]; said != want {
-					t.Errorf("it said %q, want %q", said, want)
-				}
-			}
-			if !strings.HasPrefix(host.Token(), "thread@turn-") {
-				t.Errorf("the resume token is %q", host.Token())
-			}
-		})
-	}
-}
-
-func TestAProcessThatHasEndedIsStartedAgain(t *testing.T) {
-	t.Parallel()
-	host := agenttest.NewHost()
-	s := open(t, fakeRuntime(t, "leaves"), host, "")
-	for range 3 {
-		if _, stop := turn(t.Context(), t, s, host, "hello"); stop.Outcome != trace.OutcomeCompleted {
-			t.Errorf("the turn ended as %+v", stop)
-		}
-	}
+	agenttest.UglyTurns(t, func(how string) agent.Runtime { return fakeRuntime(t, how) }, "thread@turn-", []agenttest.Ugly{
+		{How: "plain", Said: "half a sentence"},
+		{How: "garbage", Said: "half a sentence"},
+		{How: "long line", Said: "half a sentence"},
+		{How: "noisy", Said: "half a sentence"},
+		{How: "leaves", Said: "half a sentence"}, // its process ends behind each turn
+		{How: "dies", Said: "half a", Error: "Codex ended in the middle of the turn: exit status 139: Segmentation fault."},
+		{How: "half a line", Said: "half a", Error: "Codex ended in the middle of the turn: exit status 0."},
+	})
 }
 
 func TestAProcessThatDoesNotStopIsKilled(t *testing.T) {
 	t.Parallel()
-	host := agenttest.NewHost()
-	s := open(t, fakeRuntime(t, "deaf"), host, "")
-	ctx, cancel := context.WithCancel(t.Context())
-	p := prompt("hello")
-	r := host.Turn(p)
-	done := make(chan error, 1)
-	go func() { done <- s.Prompt(ctx, p, r.Builder) }()
-	if _, err := r.Await(t.Context(), func(e trace.Event) bool { _, ok := e.Payload.(trace.MessageDelta); return ok }); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	if v, _ := r.Verdict(); v.Outcome != trace.OutcomeCanceled {
-		t.Errorf("the turn ended as %+v", v)
-	}
-	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCanceled}); err != nil {
-		t.Error(err)
-	}
+	agenttest.StopsDeaf(t, fakeRuntime(t, "deaf"), "hello")
 }
 
 func TestALostConversationIsSaidOnce(t *testing.T) {
@@ -201,17 +104,8 @@ func TestALostConversationIsSaidOnce(t *testing.T) {
 		{"plain", "thread", ""},
 	} {
 		host := agenttest.NewHost()
-		s := open(t, fakeRuntime(t, c.how, "HOME="+t.TempDir()), host, c.token)
-		for _, want := range []string{c.want, ""} {
-			events, _ := turn(t.Context(), t, s, host, "hello")
-			told := ""
-			for _, e := range agenttest.Each[trace.Error](events) {
-				told += e.Code
-			}
-			if told != want {
-				t.Errorf("%s %s: it told %q, want %q", c.how, c.token, told, want)
-			}
-		}
+		s := agenttest.Open(t, fakeRuntime(t, c.how, "HOME="+t.TempDir()), host, agent.Config{Resume: c.token})
+		agenttest.NoticesOnce(t, s, host, c.want)
 	}
 }
 
@@ -227,8 +121,8 @@ func TestOnlyATurnNamesAMoment(t *testing.T) {
 func TestAnEmptyPromptIsNotSent(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
-	s := open(t, fakeRuntime(t, "plain"), host, "")
-	if _, stop := turn(t.Context(), t, s, host, ""); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "nothing that Codex can read") {
+	s := agenttest.Open(t, fakeRuntime(t, "plain"), host, agent.Config{})
+	if _, stop := agenttest.Turn(t, s, host, agenttest.Prompt("")); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "nothing that Codex can read") {
 		t.Errorf("the turn ended as %+v", stop)
 	}
 }
@@ -236,8 +130,8 @@ func TestAnEmptyPromptIsNotSent(t *testing.T) {
 func TestTheModelsAreTold(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
-	s := open(t, fakeRuntime(t, "plain"), host, "")
-	turn(t.Context(), t, s, host, "hello")
+	s := agenttest.Open(t, fakeRuntime(t, "plain"), host, agent.Config{})
+	agenttest.Turn(t, s, host, agenttest.Prompt("hello"))
 	deadline := time.After(5 * time.Second)
 	for len(host.Notes()) == 0 {
 		select {
@@ -256,7 +150,7 @@ func TestTheModelsAreTold(t *testing.T) {
 func TestTheModelIsChosenForTheNextTurn(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
-	s := open(t, fakeRuntime(t, "leaves"), host, "")
+	s := agenttest.Open(t, fakeRuntime(t, "leaves"), host, agent.Config{})
 	controlled, ok := s.(agent.Controllable)
 	if !ok {
 		t.Fatal("the session has no controls")
@@ -265,7 +159,7 @@ func TestTheModelIsChosenForTheNextTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		events, _ := turn(t.Context(), t, s, host, "model")
+		events, _ := agenttest.Turn(t, s, host, agenttest.Prompt("model"))
 		if said := agenttest.Said(events); !strings.Contains(said, "m2") {
 			t.Errorf("it said %q", said)
 		}
@@ -275,7 +169,7 @@ func TestTheModelIsChosenForTheNextTurn(t *testing.T) {
 func TestCodexGetsWhatIsAttached(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
-	s := open(t, fakeRuntime(t, "echo"), host, "")
+	s := agenttest.Open(t, fakeRuntime(t, "echo"), host, agent.Config{})
 	for want, part := range map[string]trace.InputPart{
 		`{"type":"image","url":"data:image/png;base64,aGk="}`:                                                             {MediaType: "image/png", URL: "data:image/png;base64,aGk="},
 		`{"type":"image","url":"https://a/b.png"}`:                                                                        {MediaType: "image/png", URL: "https://a/b.png"},

@@ -13,7 +13,7 @@ import (
 // tool takes an item that is a call of a tool.
 func (d *Decoder) tool(c *turn, b *trace.Builder, it item, done bool) {
 	if it.Type == "collabAgentToolCall" && it.Tool == "spawnAgent" {
-		for _, thread := range it.Receivers {
+		for _, thread := range it.ReceiverThreadIDs {
 			d.agents[thread] = it.ID
 		}
 	}
@@ -57,7 +57,7 @@ func (d *Decoder) call(it item) trace.ToolCall {
 	case "dynamicToolCall":
 		name, input = strings.TrimPrefix(it.Namespace+"."+it.Tool, "."), it.Arguments
 	case "collabAgentToolCall":
-		input = object{"tool": it.Tool, "prompt": it.Prompt, "threads": it.Receivers}
+		input = object{"tool": it.Tool, "prompt": it.Prompt, "threads": it.ReceiverThreadIDs}
 	case "webSearch":
 		input = object{"query": it.Query, "action": it.Action}
 	case "imageView":
@@ -87,22 +87,19 @@ func (it item) output() raw {
 	case "dynamicToolCall":
 		return agentkit.Encode(it.ContentItems)
 	case "collabAgentToolCall":
-		return agentkit.Encode(it.States)
+		return agentkit.Encode(it.AgentsStates)
 	case "webSearch":
 		return agentkit.Encode(it.Results)
 	default:
-		return agentkit.Encode(it.Output)
+		return agentkit.Encode(it.AggregatedOutput)
 	}
 }
 
 // mcpOutput is the text of a result, or else its structured content, or else all of it.
 func mcpOutput(result raw) raw {
 	var r struct {
-		Content []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		} `json:"content"`
-		Structured raw `json:"structuredContent"`
+		Content           []struct{ Type, Text string }
+		StructuredContent raw
 	}
 	if json.Unmarshal(result, &r) != nil && len(result) > 0 {
 		return result
@@ -114,8 +111,8 @@ func mcpOutput(result raw) raw {
 		}
 		texts = append(texts, part.Text)
 	}
-	if len(texts) == 0 && len(r.Structured) > 0 {
-		return r.Structured
+	if len(texts) == 0 && len(r.StructuredContent) > 0 {
+		return r.StructuredContent
 	}
 	return agentkit.Encode(strings.Join(texts, "\n"))
 }
@@ -134,10 +131,7 @@ func (it item) failure() string {
 
 // sources writes the pages that a search has found.
 func (it item) sources(b *trace.Builder) {
-	var found []struct {
-		URL   string `json:"url"`
-		Title string `json:"title"`
-	}
+	var found []struct{ URL, Title string }
 	_ = json.Unmarshal(it.Results, &found) // results of another form name no pages
 	for i, f := range found {
 		if f.URL != "" {

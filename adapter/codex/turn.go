@@ -1,9 +1,9 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -88,12 +88,12 @@ func (d *Decoder) started(p params, t agent.Turns) {
 		c.id = p.Turn.ID
 		c.b.Touch()
 		if c.stop {
-			d.effects = append(d.effects, agent.Send{Data: agentkit.Encode(object{
+			d.do(agent.Send{Data: agentkit.Encode(object{
 				"id": "stop-" + c.id, "method": "turn/interrupt", "params": object{"threadId": d.thread, "turnId": c.id},
 			})})
 		}
 	}
-	d.effects = append(d.effects, agent.Resume{Token: place{d.thread, p.Turn.ID}.token()})
+	d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.thread, Moment: p.Turn.ID}.Token()})
 }
 
 // completed takes the end of a turn. The items that come with it repeat what is known.
@@ -110,10 +110,10 @@ func (d *Decoder) completed(p params) {
 
 // end ends a turn and the wait for what it asked.
 func (d *Decoder) end(c *turn, w turnWire) {
-	for id, a := range maps.Clone(d.asks) {
+	for id, a := range d.asks {
 		if a.Turn() == c.b.Turn() {
 			delete(d.asks, id)
-			d.effects = append(d.effects, agent.Withdraw{Native: id})
+			d.do(agent.Withdraw{Native: id})
 		}
 	}
 	for _, u := range []trace.Usage{c.spent, c.total} {
@@ -155,58 +155,37 @@ func (d *Decoder) fault(p params, t agent.Turns) {
 
 // sentence says what went wrong. The message may be the body of a provider's reply.
 func (e turnError) sentence() string {
-	var body struct {
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
-	}
-	text := strings.TrimSpace(e.Message)
-	if json.Unmarshal([]byte(text), &body) == nil && body.Error.Message != "" {
-		text = body.Error.Message
-	}
-	if e.Details != "" && !strings.Contains(text, e.Details) {
-		text = strings.TrimSpace(text + ": " + e.Details)
+	text := agentkit.Plain(strings.TrimSpace(e.Message))
+	if e.AdditionalDetails != "" && !strings.Contains(text, e.AdditionalDetails) {
+		text = strings.TrimSpace(text + ": " + e.AdditionalDetails)
 	}
 	return text + advice(e.code()+" "+text)
 }
 
-// code is the agent's own word for the error: a string, or the key of an object.
+// code is the agent's own word for the error.
 func (e turnError) code() string {
-	var word string
-	var object map[string]raw
-	if json.Unmarshal(e.Info, &word) == nil && word != "" && word != "other" {
-		return word
-	}
-	if json.Unmarshal(e.Info, &object) == nil && len(object) == 1 {
-		for word := range object {
-			return word
-		}
+	if code, _ := word(e.CodexErrorInfo); code != "other" {
+		return cmp.Or(code, "error")
 	}
 	return "error"
 }
 
 // used puts on record what a model call used, and remembers the sums.
-func (c *turn) used(b *trace.Builder, u tokenUsage, main bool) {
-	step := u.Last.usage(trace.UsageStep)
-	step.ContextUsed, step.ContextSize = u.Last.Total, u.Window
+func (c *turn) used(b *trace.Builder, p params, main bool) {
+	step, total := p.TokenUsage.Last.usage(trace.UsageStep), p.TokenUsage.Total.usage(trace.UsageSession)
+	step.ContextUsed, step.ContextSize = p.TokenUsage.Last.TotalTokens, p.TokenUsage.ModelContextWindow
 	b.Emit(step)
-	if !main {
-		return
+	if main {
+		total.ContextUsed, total.ContextSize = step.ContextUsed, step.ContextSize
+		c.call, c.spent, c.total = true, c.spent.Plus(step), total
+		c.spent.Scope = trace.UsageTurn
 	}
-	c.call = true
-	c.spent.Scope = trace.UsageTurn
-	c.spent.InputTokens += step.InputTokens
-	c.spent.OutputTokens += step.OutputTokens
-	c.spent.CacheReadTokens += step.CacheReadTokens
-	c.spent.CacheWriteTokens += step.CacheWriteTokens
-	c.spent.ReasoningTokens += step.ReasoningTokens
-	c.total = u.Total.usage(trace.UsageSession)
-	c.total.ContextUsed, c.total.ContextSize = step.ContextUsed, step.ContextSize
 }
 
 func (t tokens) usage(scope trace.UsageScope) trace.Usage {
 	return trace.Usage{
-		Scope: scope, InputTokens: t.Input, OutputTokens: t.Output, CacheReadTokens: t.Cached, CacheWriteTokens: t.CacheWrite, ReasoningTokens: t.Reasoning,
+		Scope: scope, InputTokens: t.InputTokens, OutputTokens: t.OutputTokens, CacheReadTokens: t.CachedInputTokens,
+		CacheWriteTokens: t.CacheWriteInputTokens, ReasoningTokens: t.ReasoningOutputTokens,
 	}
 }
 
@@ -229,12 +208,6 @@ func (d *Decoder) emit(p params, t agent.Turns, payload trace.Payload) {
 		return
 	}
 	t.Note(payload)
-}
-
-func (d *Decoder) touch() {
-	if c := d.current(); c != nil {
-		c.b.Touch()
-	}
 }
 
 func thoughtKey(id, list string, index int) string { return fmt.Sprintf("%s/%s/%d", id, list, index) }

@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
 )
 
+// The types hold what the adapter reads of Codex's JSON. The names of fields are those of
+// the wire, in any case of letters.
 type (
 	raw    = json.RawMessage
 	object = map[string]any // a JSON object that is written
@@ -14,113 +16,76 @@ type (
 // message is a line of the app-server. Type is set in a line of `codex exec --json`.
 type message struct {
 	jsonrpc.Message
-	Type string `json:"type"`
+	Type string
 }
 
 // params are those of every notification that the Decoder reads, and of the replies.
 type params struct {
-	ThreadID     string      `json:"threadId"`
-	TurnID       string      `json:"turnId"`
-	ItemID       string      `json:"itemId"`
-	Delta        string      `json:"delta"`
-	SummaryIndex int         `json:"summaryIndex"`
-	ContentIndex int         `json:"contentIndex"`
-	Item         item        `json:"item"`
-	Turn         turnWire    `json:"turn"`
-	Thread       thread      `json:"thread"`
-	Changes      []change    `json:"changes"`
-	Input        []userInput `json:"input"`
-	Plan         []planStep  `json:"plan"`
-	TokenUsage   tokenUsage  `json:"tokenUsage"`
-	Error        turnError   `json:"error"`
-	WillRetry    bool        `json:"willRetry"`
-	ThreadName   string      `json:"threadName"`
-	RequestID    raw         `json:"requestId"`
-	Message      string      `json:"message"`
-	FromModel    string      `json:"fromModel"`
-	ToModel      string      `json:"toModel"`
-	Stdin        string      `json:"stdin"`
+	ThreadID, TurnID, ItemID   string
+	Delta, Stdin, Message      string
+	SummaryIndex, ContentIndex int
+	Item                       item
+	Turn                       turnWire
+	Thread                     thread
+	ThreadName                 string
+	Changes                    []change
+	Input                      []userInput
+	Plan                       []planStep
+	TokenUsage                 struct {
+		Total, Last        tokens
+		ModelContextWindow int64
+	}
+	Error              turnError
+	WillRetry          bool
+	RequestID          raw
+	FromModel, ToModel string
 }
 
-type thread struct {
-	ID     string `json:"id"`
-	Parent string `json:"parentThreadId"`
-}
+type thread struct{ ID, ParentThreadID string }
 
 type turnWire struct {
-	ID     string     `json:"id"`
-	Status string     `json:"status"`
-	Error  *turnError `json:"error"`
-	Items  []item     `json:"items"`
+	ID, Status string
+	Error      *turnError
+	Items      []item
 }
 
 type turnError struct {
-	Message string `json:"message"`
-	Info    raw    `json:"codexErrorInfo"`
-	Details string `json:"additionalDetails"`
+	Message, AdditionalDetails string
+	CodexErrorInfo             raw
 }
 
-type tokenUsage struct {
-	Total  tokens `json:"total"`
-	Last   tokens `json:"last"`
-	Window int64  `json:"modelContextWindow"`
-}
+type tokens struct{ TotalTokens, InputTokens, CachedInputTokens, CacheWriteInputTokens, OutputTokens, ReasoningOutputTokens int64 }
 
-type tokens struct {
-	Total      int64 `json:"totalTokens"`
-	Input      int64 `json:"inputTokens"`
-	Cached     int64 `json:"cachedInputTokens"`
-	CacheWrite int64 `json:"cacheWriteInputTokens"`
-	Output     int64 `json:"outputTokens"`
-	Reasoning  int64 `json:"reasoningOutputTokens"`
-}
-
-type planStep struct {
-	Step   string `json:"step"`
-	Status string `json:"status"`
-}
+// planStep is a line of a plan.
+type planStep struct{ Step, Status string }
 
 // item is a piece of a turn. Fields that only some types have are empty in the others.
 type item struct {
-	Type   string `json:"type"`
-	ID     string `json:"id"`
-	Status string `json:"status"`
-	Text   string `json:"text"`
+	Type, ID, Status string
 
-	Summary []string `json:"summary"`
-	Content raw      `json:"content"` // userMessage: inputs; reasoning: texts
-	Review  string   `json:"review"`
+	Text, Review string
+	Summary      []string
+	Content      raw // userMessage: inputs; reasoning: texts
 
-	Command  string `json:"command"`
-	CWD      string `json:"cwd"`
-	Output   string `json:"aggregatedOutput"`
-	ExitCode *int   `json:"exitCode"`
+	Command, CWD, AggregatedOutput string
+	ExitCode                       *int
+	Changes                        []change
+	Path                           string // of an image
 
-	Changes []change `json:"changes"`
+	Server, Namespace, Tool string
+	Arguments               raw
+	Result                  raw // mcpToolCall: an object; imageGeneration: base64
+	ContentItems            raw
+	Success                 *bool
+	Error                   struct{ Message string }
 
-	Server       string `json:"server"`
-	Namespace    string `json:"namespace"`
-	Tool         string `json:"tool"`
-	Arguments    raw    `json:"arguments"`
-	Result       raw    `json:"result"` // mcpToolCall: an object; imageGeneration: base64
-	ContentItems raw    `json:"contentItems"`
-	Success      *bool  `json:"success"`
-	Error        struct {
-		Message string `json:"message"`
-	} `json:"error"`
+	Prompt                         string
+	ReceiverThreadIDs              []string
+	AgentsStates                   raw
+	AgentThreadID, AgentPath, Kind string
 
-	Prompt    string   `json:"prompt"`
-	Receivers []string `json:"receiverThreadIds"`
-	States    raw      `json:"agentsStates"`
-	Agent     string   `json:"agentThreadId"`
-	AgentPath string   `json:"agentPath"`
-	Kind      string   `json:"kind"`
-
-	Query   string `json:"query"`
-	Action  raw    `json:"action"`
-	Results raw    `json:"results"`
-
-	Path string `json:"path"`
+	Query           string
+	Action, Results raw
 }
 
 // userInput is a piece of a user's message.
@@ -130,4 +95,18 @@ type userInput struct {
 	URL  string `json:"url,omitempty"`
 	Path string `json:"path,omitempty"`
 	Name string `json:"name,omitempty"`
+}
+
+// word is what stands for itself, or is the only key of an object that says more.
+func word(data raw) (word string, more raw) {
+	if json.Unmarshal(data, &word) == nil {
+		return word, nil
+	}
+	var object map[string]raw
+	if json.Unmarshal(data, &object) == nil && len(object) == 1 {
+		for word, more = range object {
+			return word, more
+		}
+	}
+	return "", nil
 }

@@ -2,8 +2,11 @@ package command_test
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"github.com/tributary-dev/tributary/adapter/command"
 	"github.com/tributary-dev/tributary/agent"
@@ -11,25 +14,47 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// TestMain lets the test binary stand in for a program that is cut: it runs a script.
+func TestMain(m *testing.M) {
+	agenttest.Fake("FAKE_COMMAND", func(script string) int {
+		cmd := exec.Command("bash", "-c", script)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+		_ = cmd.Run()
+		return cmd.ProcessState.ExitCode()
+	})
+	goleak.VerifyTestMain(m)
+}
+
 func environ() []string { return []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"} }
 
 func bash(script string, args ...string) command.Runtime {
 	return command.Runtime{Command: "bash", Args: append([]string{"-c", script, "bash"}, args...), Env: environ()}
 }
 
+// TestSuite is also that of claude-text, which is this adapter with another program.
 func TestSuite(t *testing.T) {
 	const script = `read -r line; case "$line" in
 		slow) for i in $(seq 200); do echo $i; sleep 0.02; done;;
 		die) echo so far; kill -9 $$;;
 		half) printf 'a\xf0\x9f'; exit 1;;
 		garbage) printf '\xff\xfe\033[\000\n';;
+		rich) echo "you"; echo "said:";;
 		huge) head -c 50000000 /dev/zero | tr '\000' x;;
 		esac; echo "you said: $line"`
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(testing.TB) agent.Runtime { return bash(script) },
+		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
+			exe, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return command.Runtime{Command: exe, Env: append(environ(), "FAKE_COMMAND="+script, c.Env())}
+		},
+		EndsByExit: true,
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow",
 			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
+			agenttest.Rich: "rich",
 		},
 		Turns: []string{"", "two\nlines", strings.Repeat("long ", 100_000)},
 	})

@@ -20,7 +20,8 @@ func TestSuite(t *testing.T) {
 			agenttest.Tell:       "My river is the Rhine.",
 			agenttest.Recall:     "What do you remember?",
 		},
-		Word: "the Rhine",
+		Without: agenttest.WithoutFaults("the agent is a script in this process: there is no protocol"),
+		Word:    "the Rhine",
 		Turns: []string{
 			"think", "tool", "fail", "parallel", "approve", "both", "beside", "meanwhile",
 			"twice", "withdraw", "ask", "freely", "several", "mixed", "usage", "plan", "file", "data", "subagent",

@@ -13,7 +13,8 @@ import (
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, agenttest.Suite{
 		Open:    func(testing.TB) agent.Runtime { return echo.Runtime{} },
-		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello"},
+		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello", agenttest.Huge: strings.Repeat("x", 50<<20)},
+		Without: agenttest.WithoutFaults("the agent is a function: there is no process and no protocol"),
 		Turns:   []string{"", " ", "one\ntwo  three ", strings.Repeat("many ", 10_000)},
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/trace"
@@ -20,19 +19,18 @@ type answer struct {
 	usage   trace.Usage
 	finish  string // in the endpoint's words
 	refused bool
-	spoken  bool // something is on record, so the call cannot be tried again
-
-	open     bool
-	thinking bool // the open part is reasoning
-	part     strings.Builder
-	calls    []*growing
+	spoken  bool       // something is on record, so the call cannot be tried again
+	open    trace.Kind // of the part that is open; "" if none is
+	calls   []*growing
 }
 
 // partKey names each part: a part that has ended frees its name.
 const partKey = "part"
 
 func (a *answer) text(delta string) {
-	if a.begin(delta, false) {
+	if delta != "" {
+		a.begin(trace.KindMessage)
+		a.said.Text += delta
 		a.b.MessageDelta(partKey, delta)
 	}
 }
@@ -43,42 +41,39 @@ func (a *answer) refusal(delta string) {
 }
 
 func (a *answer) thought(delta string) {
-	if a.begin(delta, true) {
+	if delta != "" {
+		a.begin(trace.KindThought)
+		a.said.Thoughts[len(a.said.Thoughts)-1].Text += delta
 		a.b.ThoughtDelta(partKey, delta)
 	}
 }
 
-// begin makes sure that a part is open that the delta belongs to.
-func (a *answer) begin(delta string, thinking bool) bool {
-	if delta == "" {
-		return false
+// begin makes sure that a part of the kind is open.
+func (a *answer) begin(kind trace.Kind) {
+	if a.open == kind {
+		return
 	}
-	if a.open && a.thinking != thinking {
-		a.endPart("")
+	a.endPart("")
+	a.open, a.spoken = kind, true
+	if kind == trace.KindThought {
+		a.said.Thoughts = append(a.said.Thoughts, toolloop.Thought{})
 	}
-	if !a.open {
-		a.open, a.thinking, a.spoken = true, thinking, true
-	}
-	a.part.WriteString(delta)
-	return true
 }
 
 // endPart ends the open part. The signature is that of reasoning, which the endpoint may
 // keep to itself.
 func (a *answer) endPart(signature string) {
 	switch {
-	case a.open && !a.thinking:
+	case a.open == trace.KindMessage:
 		a.b.MessageEnd(partKey)
-		a.said.Text += a.part.String()
-	case a.open:
+	case a.open == trace.KindThought:
 		a.b.ThoughtEnd(partKey, signature)
-		a.said.Thoughts = append(a.said.Thoughts, toolloop.Thought{Text: a.part.String(), Signature: signature})
+		a.said.Thoughts[len(a.said.Thoughts)-1].Signature = signature
 	case signature != "":
 		a.b.Thought(partKey, "", signature)
 		a.said.Thoughts = append(a.said.Thoughts, toolloop.Thought{Signature: signature})
 	}
-	a.open = false
-	a.part.Reset()
+	a.open = ""
 }
 
 // close ends what is open.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,7 +18,7 @@ func (m *model) count(messages []toolloop.Message, tools []toolloop.Tool, a *ans
 	u, guess := a.usage, estimate(messages)+m.overhead(tools)
 	if tokens(u) == 0 {
 		if a.spoken {
-			m.turn = toolloop.Sum(m.turn, trace.Usage{InputTokens: int64(float64(guess) * m.scale), OutputTokens: estimate([]toolloop.Message{a.said})})
+			m.turn = m.turn.Plus(trace.Usage{InputTokens: int64(float64(guess) * m.scale), OutputTokens: estimate([]toolloop.Message{a.said})})
 		}
 		return
 	}
@@ -29,7 +30,7 @@ func (m *model) count(messages []toolloop.Message, tools []toolloop.Tool, a *ans
 	}
 	u.Scope, u.Model = trace.UsageStep, m.Model
 	u.ContextUsed, u.ContextSize = tokens(u), m.ContextTokens
-	m.turn = toolloop.Sum(m.turn, u)
+	m.turn = m.turn.Plus(u)
 	a.b.Emit(u)
 }
 
@@ -42,10 +43,7 @@ func (m *model) report(b *trace.Builder) {
 }
 
 func (p Prices) cost(u trace.Usage) *float64 {
-	cached := p.CachedInput
-	if cached == 0 {
-		cached = p.Input
-	}
+	cached := cmp.Or(p.CachedInput, p.Input)
 	usd := (float64(u.InputTokens-u.CacheReadTokens)*p.Input + float64(u.CacheReadTokens)*cached + float64(u.OutputTokens)*p.Output) / 1e6
 	return &usd
 }
@@ -53,7 +51,7 @@ func (p Prices) cost(u trace.Usage) *float64 {
 // overBudget ends a turn that, or whose session, has used all that it may.
 func (m *model) overBudget() error {
 	const goOn, fresh = "ask the agent to go on", "begin a new session"
-	all := toolloop.Sum(m.earlier, m.turn)
+	all := m.earlier.Plus(m.turn)
 	for _, limit := range []struct {
 		max, used               float64
 		unit, of, key, sayToUse string

@@ -56,17 +56,15 @@ func (m *model) chatChunk(chunk sdk.ChatCompletionChunk, a *answer) error {
 
 // chatDelta is a piece of a message. Servers differ in more than the SDK's type allows.
 type chatDelta struct {
-	Content          loose `json:"content"`
-	ReasoningContent loose `json:"reasoning_content"`
-	Reasoning        loose `json:"reasoning"`
-	Refusal          loose `json:"refusal"`
-	ToolCalls        []struct {
-		Index    int    `json:"index"`
-		ID       string `json:"id"`
+	Content, Reasoning, Refusal loose
+	ReasoningContent            loose `json:"reasoning_content"`
+	ToolCalls                   []struct {
+		Index    int
+		ID       string
 		Function struct {
-			Name      string    `json:"name"`
-			Arguments arguments `json:"arguments"`
-		} `json:"function"`
+			Name      string
+			Arguments arguments
+		}
 	} `json:"tool_calls"`
 }
 
@@ -109,8 +107,8 @@ func (l *loose) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	var parts []struct {
-		Text     string `json:"text"`
-		Thinking loose  `json:"thinking"`
+		Text     string
+		Thinking loose
 	}
 	_ = json.Unmarshal(raw, &parts)
 	for _, p := range parts {

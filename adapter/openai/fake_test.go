@@ -52,8 +52,14 @@ type conversation struct {
 
 func newFake(t testing.TB, play func(conversation) said) *fake {
 	t.Helper()
+	return newCutFake(t, play, nil)
+}
+
+// newCutFake is a fake whose streams the Cut may break off.
+func newCutFake(t testing.TB, play func(conversation) said, c *agenttest.Cut) *fake {
+	t.Helper()
 	f := &fake{}
-	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.Server = httptest.NewServer(c.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
 		var body map[string]any
 		if err != nil || json.Unmarshal(raw, &body) != nil {
@@ -70,7 +76,7 @@ func newFake(t testing.TB, play func(conversation) said) *fake {
 		} else {
 			writeChat(w, r, next)
 		}
-	}))
+	})))
 	t.Cleanup(f.Close)
 	return f
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/internal/httpjson"
 )
 
 // failure is an error that the endpoint reports: by the status of its answer, or, if
@@ -25,31 +26,17 @@ type failure struct {
 	header        http.Header
 }
 
-// newFailure reads the body of an error. Servers write errors in many forms.
+// newFailure reads the body of an error.
 func newFailure(body []byte) *failure {
-	var b struct {
-		Error           json.RawMessage
-		Message, Detail string
-	}
-	if json.Unmarshal(body, &b) != nil {
-		return &failure{message: strings.ToValidUTF8(string(body[:min(len(body), 200)]), "")}
-	}
-	f := &failure{}
-	var inner struct {
-		Message string
-		Code    any
-	}
-	if json.Unmarshal(b.Error, &f.message) != nil && json.Unmarshal(b.Error, &inner) == nil {
-		f.code, _ = inner.Code.(string)
-		f.message = inner.Message
-	}
-	f.message = cmp.Or(f.message, b.Message, b.Detail)
-	return f
+	var b struct{ Error struct{ Code any } }
+	_ = json.Unmarshal(body, &b) // servers write errors in many forms, and most have no code
+	code, _ := b.Error.Code.(string)
+	return &failure{code: code, message: httpjson.Sentence(body)}
 }
 
 // Error implements error.
 func (f *failure) Error() string {
-	text := strings.TrimSuffix(strings.TrimSpace(f.message), ".")
+	text := strings.TrimSuffix(f.message, ".")
 	switch {
 	case f.status == 0:
 		return cmp.Or(text, f.code)

@@ -82,8 +82,11 @@ func listen[E any](ctx context.Context, e endpoint, a *answer, open func(context
 	if reported, ok := errors.AsType[*ssestream.StreamError](err); ok {
 		return newFailure(reported.Event.Data)
 	}
-	if err == nil && a.finish == "" {
+	switch {
+	case err == nil && a.finish == "":
 		return errCutOff
+	case a.finish != "" && ctx.Err() == nil: // the connection broke behind the whole answer
+		return nil
 	}
 	return err
 }

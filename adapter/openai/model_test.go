@@ -212,8 +212,8 @@ func TestPromptsHaveImagesAndFiles(t *testing.T) {
 		{Type: trace.InputFile, MediaType: "image/png", Filename: "p.png", URL: "file:///etc/passwd"},
 	}
 	for api, want := range map[string][]string{
-		"chat":      {`"image_url":{"url":"data:image/png;base64,aGk="}`, `"file":{"file_data":"data:application/pdf;base64,aGk=","filename":"a.pdf"}`, `a,b\n`, `p.png, which cannot be read`},
-		"responses": {`"image_url":"data:image/png;base64,aGk="`, `"file_data":"data:application/pdf;base64,aGk="`, `a,b\n`, `p.png, which cannot be read`},
+		"chat":      {`"image_url":{"url":"data:image/png;base64,aGk="}`, `"file":{"file_data":"data:application/pdf;base64,aGk=","filename":"a.pdf"}`, `Attached file a.csv:\n\na,b`, `p.png of type image/png, which cannot be passed on`},
+		"responses": {`"image_url":"data:image/png;base64,aGk="`, `"file_data":"data:application/pdf;base64,aGk="`, `Attached file a.csv:\n\na,b`, `p.png of type image/png, which cannot be passed on`},
 	} {
 		f := newFake(t, func(conversation) said { return said{text: "I see."} })
 		open(t, f.runtime(openai.Options{API: api})).play(t.Context(), parts...)

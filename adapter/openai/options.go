@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -62,10 +63,13 @@ func (o Options) validate() error {
 	if o.API != "" && o.API != apiChat && o.API != apiResponses {
 		return agent.WrongSetting("options.api", "is %q: write %s or %s", o.API, apiChat, apiResponses)
 	}
-	all := builtIn(workspace.Dir{}, worktool.Shell{})
-	for _, name := range o.offered(all) {
-		if !slices.Contains(names(all), name) {
-			return agent.WrongSetting("options.tools", "has %q: the tools are %s", name, strings.Join(names(all), ", "))
+	var names []string
+	for _, t := range builtIn(workspace.Dir{}, worktool.Shell{}) {
+		names = append(names, t.Name)
+	}
+	for _, name := range *cmp.Or(o.Tools, &names) {
+		if !slices.Contains(names, name) {
+			return agent.WrongSetting("options.tools", "has %q: the tools are %s", name, strings.Join(names, ", "))
 		}
 	}
 	for name, s := range o.MCP {
@@ -80,8 +84,6 @@ func (o Options) validate() error {
 }
 
 func (o Options) tries() int {
-	if o.Retries == nil {
-		return 3
-	}
-	return max(0, *o.Retries)
+	usual := 3
+	return max(0, *cmp.Or(o.Retries, &usual))
 }

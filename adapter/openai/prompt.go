@@ -1,11 +1,7 @@
 package openai
 
 import (
-	"cmp"
-	"encoding/base64"
-	"net/url"
-	"strings"
-
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -31,43 +27,15 @@ const (
 
 // formOf sorts a part, and returns the text of those that are sent as text.
 func formOf(p trace.InputPart) (form, string) {
-	data, isData := decodeData(p.URL)
-	name := cmp.Or(p.Filename, "file")
+	file := agentkit.Attached(p)
 	switch {
 	case p.Type == trace.InputText:
 		return formText, p.Text
-	case strings.HasPrefix(p.MediaType, "image/") && (isData || isWeb(p.URL)):
+	case file.IsImage() && (file.Inline || file.OnWeb()):
 		return formImage, ""
-	case isData && isText(p.MediaType):
-		return formText, "<file name=\"" + name + "\">\n" + string(data) + "\n</file>"
-	case isData:
-		return formFile, name
-	case isWeb(p.URL):
-		return formText, "[attached: " + name + ", " + p.URL + "]"
-	default: // an address on this machine is nobody's to hand out
-		return formText, "[attached: " + name + ", which cannot be read]"
+	case file.Inline && !file.IsText():
+		return formFile, file.Name
+	default:
+		return formText, file.Text()
 	}
-}
-
-func isWeb(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
-}
-
-func isText(mediaType string) bool {
-	return strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "json") || strings.HasSuffix(mediaType, "xml")
-}
-
-func decodeData(address string) ([]byte, bool) {
-	rest, ok := strings.CutPrefix(address, "data:")
-	head, body, comma := strings.Cut(rest, ",")
-	if !ok || !comma {
-		return nil, false
-	}
-	if strings.HasSuffix(head, ";base64") {
-		data, err := base64.StdEncoding.DecodeString(body)
-		return data, err == nil
-	}
-	text, err := url.PathUnescape(body)
-	return []byte(text), err == nil
 }

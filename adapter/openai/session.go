@@ -48,8 +48,9 @@ func (s *session) play(ctx context.Context, p agent.Prompt, b *trace.Builder) er
 func (s *session) tools(ctx context.Context, b *trace.Builder) []toolloop.Tool {
 	files := s.host.Files()
 	all := builtIn(files, worktool.Shell{Dir: cmp.Or(files.Path(), s.cfg.Cwd), Env: s.Env, StateDir: s.cfg.StateDir, Time: time.Duration(s.CommandTime)})
-	offered := s.offered(all)
-	all = slices.DeleteFunc(all, func(t toolloop.Tool) bool { return !slices.Contains(offered, t.Name) })
+	all = slices.DeleteFunc(all, func(t toolloop.Tool) bool {
+		return s.Options.Tools != nil && !slices.Contains(*s.Options.Tools, t.Name)
+	})
 	more := s.mcp.Tools(ctx, func(server string, err error) {
 		b.Emit(trace.Notice("mcp", fmt.Sprintf("The tools of the MCP server %s are missing: %v.", server, err)))
 	})
@@ -59,21 +60,6 @@ func (s *session) tools(ctx context.Context, b *trace.Builder) []toolloop.Tool {
 // builtIn are the tools for the workspace.
 func builtIn(dir workspace.Dir, shell worktool.Shell) []toolloop.Tool {
 	return append(worktool.Files(dir), shell.Tool())
-}
-
-func names(tools []toolloop.Tool) (all []string) {
-	for _, t := range tools {
-		all = append(all, t.Name)
-	}
-	return all
-}
-
-// offered are the names of the built-in tools that the model may use.
-func (o Options) offered(all []toolloop.Tool) []string {
-	if o.Tools == nil {
-		return names(all)
-	}
-	return *o.Tools
 }
 
 func (s *session) release() {

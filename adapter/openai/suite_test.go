@@ -47,10 +47,14 @@ func TestSuite(t *testing.T) {
 					_ = os.Remove(ran)
 					return newFake(t, actor).runtime(openai.Options{API: api, Retries: none()})
 				},
+				Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
+					return newCutFake(t, actor, c).runtime(openai.Options{API: api, Retries: none()})
+				},
 				Prompts: map[agenttest.Ability]string{
 					agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "touch " + ran,
 					agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
 					agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
+					agenttest.Rich: "command",
 				},
 				Effect: func(testing.TB) bool { _, err := os.Stat(ran); return err == nil },
 				Word:   "the Rhine",

@@ -14,10 +14,8 @@ import (
 // ask is a permission request or a question without an answer.
 type ask struct {
 	request
-	b    *trace.Builder // nil until the user is asked
-	call *toolCall
-	id   string   // ours of a permission request
-	ids  []string // ours of questions
+	agentkit.Asked // the zero Asked until the user is asked
+	call           *toolCall
 }
 
 func (r request) question() bool { return len(r.Questions) > 0 }
@@ -81,9 +79,10 @@ func (t *turn) find(id string) int {
 // put asks the user, once.
 func (d *Decoder) put(a *ask) {
 	switch {
-	case a.b != nil:
+	case a.Effect != nil:
 	case a.question():
-		d.question(a)
+		a.Asked = agentkit.Ask(d.turn.voice(a.SessionID), a.ID, a.asked(), a.answers)
+		d.do(a.Effect)
 	default:
 		d.permission(a)
 	}
@@ -114,7 +113,7 @@ func (d *Decoder) permission(a *ask) {
 	name, input, title := r.Permission, r.Metadata, ""
 	if c != nil && c.input == nil { // it was answered before the call ran
 		c.input = asRun(raw("{}"), r.Metadata)
-		c.b.ToolCall(d.whole(c, c.name, c.input))
+		c.b.ToolCall(d.tools.Call(c.id, c.name, c.input))
 	}
 	switch {
 	case c == nil:
@@ -131,89 +130,60 @@ func (d *Decoder) permission(a *ask) {
 		options = append(options, trace.PermissionOption{ID: "always", Name: "Always allow " + strings.Join(r.Always, ", "), OptionKind: trace.AllowAlways})
 	}
 	options = append(options, trace.PermissionOption{ID: "reject", Name: "Deny", OptionKind: trace.RejectOnce})
-	asked := d.whole(c, name, input)
-	id, answer, decided := c.b.PermissionRequest(trace.PermissionRequest{
+	asked := d.tools.Call(c.id, name, input)
+	a.call, a.Asked = c, agentkit.Permit(c.b, r.ID, trace.PermissionRequest{
 		RequestID: r.ID, ToolCallID: c.id, Title: cmp.Or(title, asked.Title, name), Options: options,
-	}, asked)
-	a.b, a.call, a.id = c.b, c, id
-	effect := agent.Permit{Native: r.ID, RequestID: id, Reply: func(answer trace.PermissionResponse) raw { return r.answer(reply(answer)) }}
-	if decided {
-		effect.Decided = &answer
-	}
-	d.do(effect)
+	}, asked, func(answer trace.PermissionResponse) raw { return r.answer(reply(answer)) })
+	d.do(a.Effect)
 }
 
 // reply is an answer in the agent's words.
 func reply(r trace.PermissionResponse) permissionReply {
-	why := "The user denied permission."
 	switch {
 	case len(r.UpdatedInput) > 0:
-		why = "The user wants another input: " + string(r.UpdatedInput)
+		return permissionReply{Reply: "reject", Message: cmp.Or(r.Reason, "The user wants another input: "+string(r.UpdatedInput))}
 	case r.Allowed() && r.OptionKind == trace.AllowAlways:
 		return permissionReply{Reply: "always"}
 	case r.Allowed():
 		return permissionReply{Reply: "once"}
 	case r.Interrupt:
 		return permissionReply{Reply: "reject"}
-	case r.Outcome == trace.Expired:
-		why = "Nobody answered the permission request in time."
 	}
-	return permissionReply{Reply: "reject", Message: cmp.Or(r.Reason, why)}
+	return permissionReply{Reply: "reject", Message: agentkit.Refusal(r)}
 }
 
 // allowed takes the answer to a permission request, from a user or from another client.
 func (d *Decoder) allowed(id string, r permissionReply, by string) {
-	a := d.take(id, by)
-	if a == nil || a.question() {
-		return
+	if a := d.take(id, by); a != nil {
+		a.Decide(trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: r.Reply, By: by, Reason: r.Message})
 	}
-	kinds := map[string]trace.OptionKind{"once": trace.AllowOnce, "always": trace.AllowAlways, "reject": trace.RejectOnce}
-	a.call.denied = a.call.denied || r.Reply == "reject"
-	a.b.PermissionResponse(trace.PermissionResponse{
-		RequestID: a.id, Outcome: trace.Selected, ChosenOption: r.Reply, OptionKind: kinds[r.Reply], By: by, Reason: r.Message,
-	})
 }
 
-// question puts questions to the user.
-func (d *Decoder) question(a *ask) {
-	r := a.request
+// asked are the questions of a request.
+func (r request) asked() []trace.Question {
 	all := make([]trace.Question, len(r.Questions))
 	for i, q := range r.Questions {
-		id := r.ID
-		if i > 0 {
-			id = fmt.Sprintf("%s#%d", r.ID, i+1)
-		}
-		all[i] = trace.Question{QuestionID: id, ToolCallID: r.Tool.CallID, Header: q.Header, Text: q.Question, Choices: q.Options, Multiple: q.Multiple}
+		all[i] = trace.Question{ToolCallID: r.Tool.CallID, Header: q.Header, Text: q.Question, Choices: q.Options, Multiple: q.Multiple}
 	}
-	a.b = d.turn.voice(r.SessionID)
-	a.ids = a.b.Questions(all...)
-	if a.ids == nil {
-		return // the turn is over
-	}
-	d.do(agent.Ask{Native: r.ID, QuestionIDs: a.ids, Reply: func(answers []trace.Answer) raw {
-		said := make([][]string, len(answers))
-		for i, answer := range answers {
-			if answer.Outcome != trace.Selected {
-				return r.refusal()
-			}
-			said[i] = answer.Values
+	return all
+}
+
+// answers replies to questions. Those that lack an answer are refused together.
+func (r request) answers(answers []trace.Answer) raw {
+	said := make([][]string, len(answers))
+	for i, answer := range answers {
+		if answer.Outcome != trace.Selected {
+			return r.refusal()
 		}
-		return agentkit.Post("/question/"+r.ID+"/reply", map[string]any{"answers": said}).JSON()
-	}})
+		said[i] = answer.Values
+	}
+	return agentkit.Post("/question/"+r.ID+"/reply", map[string]any{"answers": said}).JSON()
 }
 
 // answered takes the answers to questions; nil says that they were refused.
 func (d *Decoder) answered(id string, answers [][]string, by string) {
-	a := d.take(id, by)
-	if a == nil {
-		return
-	}
-	for i, q := range a.ids {
-		answer := trace.Answer{QuestionID: q, Outcome: trace.Canceled, By: by}
-		if i < len(answers) {
-			answer.Outcome, answer.Values = trace.Selected, answers[i]
-		}
-		a.b.Answer(answer)
+	if a := d.take(id, by); a != nil {
+		a.Answer(answers, by)
 	}
 }
 

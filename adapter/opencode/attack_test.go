@@ -13,14 +13,6 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// oneTurn gives a Decoder one turn.
-type oneTurn struct{ b *trace.Builder }
-
-func (t oneTurn) Prompted(trace.Prompt) *trace.Builder { return t.b }
-func (t oneTurn) Begin(agent.TurnInfo) *trace.Builder  { return t.b }
-func (t oneTurn) Current() *trace.Builder              { return t.b }
-func (t oneTurn) Note(trace.Payload)                   {}
-
 // say hands an event of the session s to a decoder.
 func say(t *testing.T, d *opencode.Decoder, turn agent.Turns, kind string, properties object) []agent.Effect {
 	t.Helper()
@@ -69,7 +61,7 @@ func TestAttacks(t *testing.T) {
 		permissiontest.Run:    {Name: "bash", Keys: map[string]string{"command": "command"}},
 	}, func(t *testing.T, shown, asked permissiontest.Call) bool {
 		r := agenttest.NewRecorder(func(c *trace.Config) { c.Judge = permissiontest.Judge(d, toolkind.OpenCode()) })
-		decoder, turn := opencode.NewDecoder(opencode.Options{}), oneTurn{r.Builder}
+		decoder, turn := opencode.NewDecoder(opencode.Options{}), agenttest.OneTurn(r.Builder)
 		begin(t, decoder, turn, shown.Tool, shown.Input)
 		name := asked.Tool
 		if other, ok := permissions[name]; ok {
@@ -113,7 +105,7 @@ func TestRequestsBesideTheCallAreAlwaysAsked(t *testing.T) {
 		"a call that nobody knows": {"permission": "bash", "patterns": []string{"ls"}, "metadata": object{"command": "ls"}, "tool": object{"messageID": "msg_9", "callID": "other"}},
 	} {
 		rec := agenttest.NewRecorder(func(c *trace.Config) { c.Judge = permissiontest.Judge(d, toolkind.OpenCode()) })
-		decoder, turn := opencode.NewDecoder(opencode.Options{}), oneTurn{rec.Builder}
+		decoder, turn := opencode.NewDecoder(opencode.Options{}), agenttest.OneTurn(rec.Builder)
 		begin(t, decoder, turn, "read", object{"filePath": d.Path() + "/a.txt"})
 		r["id"] = "per_1"
 		if r["tool"] == nil {
@@ -139,17 +131,17 @@ func TestReplies(t *testing.T) {
 		"always":            {trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowAlways}, `{"reply":"always"}`},
 		"a no has a reason": {trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce, Reason: "not now"}, `{"reply":"reject","message":"not now"}`},
 		"a no without a reason does not end the turn": {
-			trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce}, `{"reply":"reject","message":"The user denied permission."}`,
+			trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce}, `{"reply":"reject","message":"it was denied"}`,
 		},
 		"a no that ends the turn": {trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce, Interrupt: true}, `{"reply":"reject"}`},
-		"nobody answers":          {trace.PermissionResponse{Outcome: trace.Expired}, `{"reply":"reject","message":"Nobody answered the permission request in time."}`},
+		"nobody answers":          {trace.PermissionResponse{Outcome: trace.Expired}, `{"reply":"reject","message":"nobody answered in time"}`},
 		"another input is not run as it was": {
 			trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce, UpdatedInput: []byte(`{"command":"ls"}`)},
 			`{"reply":"reject","message":"The user wants another input: {\"command\":\"ls\"}"}`,
 		},
 	} {
 		r := agenttest.NewRecorder()
-		decoder, turn := opencode.NewDecoder(opencode.Options{}), oneTurn{r.Builder}
+		decoder, turn := opencode.NewDecoder(opencode.Options{}), agenttest.OneTurn(r.Builder)
 		begin(t, decoder, turn, "bash", object{"command": "rm x"})
 		effects := say(t, decoder, turn, "permission.asked", object{
 			"id": "per_1", "permission": "bash", "patterns": []string{"rm x"}, "always": []string{"rm *"}, "metadata": object{"command": "rm x"},

@@ -16,15 +16,15 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
 // fakeVariable makes the test binary a server: its value says how the server misbehaves.
 const fakeVariable = "FAKE_OPENCODE"
 
 func TestMain(m *testing.M) {
-	if how, ok := os.LookupEnv(fakeVariable); ok {
-		serveFake(how)
-	}
+	agenttest.Fake(fakeVariable, serveFake)
 	goleak.VerifyTestMain(m)
 }
 
@@ -62,26 +62,26 @@ func newFake(state string) *fake {
 }
 
 // serveFake is the program `opencode`.
-func serveFake(how string) {
+func serveFake(how string) (code int) {
 	if len(os.Args) > 1 && os.Args[1] == "--version" {
 		fmt.Println("1.18.33")
-		os.Exit(0)
+		return 0
 	}
 	switch how {
 	case "dies":
 		fmt.Fprintln(os.Stderr, "Error: the configuration is broken")
-		os.Exit(1)
+		return 1
 	case "silent":
 		time.Sleep(time.Minute)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		os.Exit(2)
+		return 2
 	}
 	fmt.Printf("opencode server listening on http://%s\n", l.Addr())
 	f := newFake(os.Getenv("FAKE_STATE"))
-	_ = http.Serve(l, f.handler(os.Getenv("OPENCODE_SERVER_PASSWORD"))) //nolint:gosec // for tests
-	os.Exit(0)
+	_ = http.Serve(l, agenttest.FakeServer(f.handler(os.Getenv("OPENCODE_SERVER_PASSWORD")))) //nolint:gosec // for tests
+	return 0
 }
 
 func (f *fake) handler(password string) http.Handler {

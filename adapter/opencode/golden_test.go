@@ -1,50 +1,31 @@
 package opencode_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"path/filepath"
+	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tributary-dev/tributary/adapter/opencode"
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/replay"
 	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// recorded returns the recordings, by name.
-func recorded(t testing.TB) map[string][]byte {
-	t.Helper()
-	return replaytest.Recordings(t, "../../testdata/opencode")
-}
-
-// play runs a recording through a new decoder.
-func play(t testing.TB, recording []byte) replaytest.Played {
-	t.Helper()
-	return replaytest.Play(t, opencode.NewDecoder(opencode.Options{}), recording)
+// recordings are those of real agents.
+func recordings() replaytest.Recorded {
+	return replaytest.Recorded{Dir: "../../testdata/opencode", New: func() agent.Decoder { return opencode.NewDecoder(opencode.Options{}) }}
 }
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := play(t, recording)
-			if p.Skipped > 0 {
-				t.Errorf("%d messages were not understood: %v", p.Skipped, p.First)
-			}
-			replaytest.Golden(t, filepath.Join("testdata", "golden", name+".jsonl"), replaytest.Lines(t, p.Records))
-		})
-	}
+	recordings().Golden(t)
 }
 
 func TestEachTurnOfARecordingEndsByTheAgentsWord(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
-		for i, records := range play(t, recording).Turns {
+	for name, recording := range recordings().All(t) {
+		for i, records := range recordings().Play(t, recording).Turns {
 			stops := agenttest.Each[trace.Stop](replaytest.Events(records))
 			if len(stops) != 1 || stops[0].Reason == replay.Ended {
 				t.Errorf("%s: turn %d ends with %+v", name, i+1, stops)
@@ -57,32 +38,10 @@ func TestEachTurnOfARecordingEndsByTheAgentsWord(t *testing.T) {
 // agent says the same.
 func TestTheStreamAlone(t *testing.T) {
 	t.Parallel()
-	for name, recording := range recorded(t) {
-		if name == "plain-sync" {
-			continue // the answer to the prompt holds the rest
+	recordings().Alone(t, func(l replaytest.Line, _ []byte) []byte {
+		if l.Dir != "sse" {
+			return nil
 		}
-		var native []byte
-		for line := range bytes.Lines(recording) {
-			var l struct {
-				Dir string
-				Msg json.RawMessage
-			}
-			if err := json.Unmarshal(line, &l); err != nil {
-				t.Fatal(err)
-			}
-			if l.Dir == "sse" {
-				native = append(append(append(native, "data: "...), l.Msg...), "\n\n"...)
-			}
-		}
-		all, alone := play(t, recording).Turns, play(t, native).Turns
-		if len(all) != len(alone) {
-			t.Errorf("%s: %d turns, and %d with the stream alone", name, len(all), len(alone))
-			continue
-		}
-		for i := range alone {
-			if d := cmp.Diff(agenttest.Said(replaytest.Events(all[i])), agenttest.Said(replaytest.Events(alone[i]))); d != "" {
-				t.Errorf("%s: turn %d (-both halves +stream alone):\n%s", name, i+1, d)
-			}
-		}
-	}
+		return slices.Concat([]byte("data: "), l.Msg, []byte("\n\n"))
+	}, agenttest.Said, "plain-sync") // the answer to the prompt holds the rest
 }

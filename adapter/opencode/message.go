@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -52,7 +53,7 @@ func (d *Decoder) message(i info, t agent.Turns) {
 	}
 	m.info = i
 	if ours && i.Time.Completed > 0 {
-		d.do(agent.Resume{Token: d.session + "/" + i.ID})
+		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.session, Moment: i.ID}.Token()})
 	}
 }
 

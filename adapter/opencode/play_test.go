@@ -52,6 +52,23 @@ func (p *script) run(text string) {
 		p.text("before the end")
 		p.sleep(50 * time.Millisecond)
 		os.Exit(3)
+	case text == "half a message":
+		p.text("before the end")
+		f.raw(`data: {"type":"message.part.delta","prop`)
+		p.sleep(50 * time.Millisecond)
+		os.Exit(3)
+	case text == "garbage":
+		f.raw("no field at all\n\n: a comment\n\ndata: <html>\n\ndata: []\n\ndata: null\n\ndata: {\"type\":17}\n\ndata: {\"type\":\"from.the.future\"}\n\ndata: \xff\xfe{\n\n")
+		p.text("still here")
+	case text == "huge":
+		f.raw(`data: {"type":"from.the.future","properties":{"x":"` + strings.Repeat("x", 50<<20) + `"}}` + "\n\n")
+		p.text("that was long")
+	case text == "rich":
+		p.thought("I need a file.")
+		p.text("I will touch a file.")
+		p.call("bash", object{"command": "touch x"}, p.permission)
+		p.step()
+		p.text("Done.")
 	case text == "gap", text == "cut in mid-event":
 		part := p.part(p.now, object{"type": "text", "text": ""})
 		p.delta(part, "one ")
@@ -150,6 +167,12 @@ func (p *script) whole(part object) {
 
 func (p *script) text(text string) {
 	part := p.part(p.now, object{"type": "text", "text": ""})
+	p.delta(part, text)
+	p.whole(part)
+}
+
+func (p *script) thought(text string) {
+	part := p.part(p.now, object{"type": "reasoning", "text": ""})
 	p.delta(part, text)
 	p.whole(part)
 }

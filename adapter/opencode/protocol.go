@@ -54,15 +54,15 @@ func (p *protocol) Greet(ctx context.Context) error {
 
 // locate finds the conversation, and goes back if the token names an earlier moment.
 func (p *protocol) locate(ctx context.Context, settings map[string]any) error {
-	id, moment, _ := strings.Cut(p.remote.Token(), "/")
+	at := agentkit.ParseBookmark(p.remote.Token())
 	var found info
-	if id != "" {
-		err := p.remote.Exchange(ctx, http.MethodPatch, "/session/"+id, settings, &found)
+	if at.Conversation != "" {
+		err := p.remote.Exchange(ctx, http.MethodPatch, "/session/"+at.Conversation, settings, &found)
 		refused, _ := errors.AsType[*httpjson.Error](err)
 		switch {
 		case refused != nil && refused.Status == http.StatusNotFound:
-			p.lost(" does not find this conversation any more and begins a new one.")
-			moment = ""
+			p.remote.Notice(agentkit.SessionLost(p.rt.name()))
+			at.Moment = ""
 		case err != nil:
 			return err
 		}
@@ -76,7 +76,7 @@ func (p *protocol) locate(ctx context.Context, settings map[string]any) error {
 	p.id = found.ID
 	p.state.Unlock()
 	var past []entry
-	if err := p.remote.Exchange(ctx, http.MethodGet, p.path("message"), nil, &past); err != nil || moment == "" {
+	if err := p.remote.Exchange(ctx, http.MethodGet, p.path("message"), nil, &past); err != nil || at.Moment == "" {
 		return err
 	}
 	reached := false
@@ -84,16 +84,12 @@ func (p *protocol) locate(ctx context.Context, settings map[string]any) error {
 		if reached && e.Info.Role == "user" {
 			return p.remote.Fetch(ctx, http.MethodPost, p.path("revert"), map[string]string{"messageID": e.Info.ID}, nil)
 		}
-		reached = reached || e.Info.ID == moment
+		reached = reached || e.Info.ID == at.Moment
 	}
 	if !reached {
-		p.lost(" does not find its place in this conversation any more, so it may still remember what was removed.")
+		p.remote.Notice(agentkit.PlaceLost(p.rt.name()))
 	}
 	return nil
-}
-
-func (p *protocol) lost(sentence string) {
-	p.remote.Notice(trace.Error{Code: "place_lost", Message: p.rt.name() + sentence})
 }
 
 // path is a path below the conversation's.
@@ -101,17 +97,16 @@ func (p *protocol) path(what string) string { return "/session/" + p.Place() + "
 
 // Prompt implements agentkit.RemoteProtocol.
 func (p *protocol) Prompt(prompt agent.Prompt) (agentkit.Call, error) {
-	parts := []map[string]string{}
+	var parts []map[string]string
 	for _, part := range prompt.Message.Parts {
-		switch part.Type {
-		case trace.InputText:
+		file := agentkit.Attached(part)
+		switch {
+		case part.Type == trace.InputText:
 			parts = append(parts, map[string]string{"type": "text", "text": part.Text})
-		case trace.InputFile:
-			if file := agentkit.Attached(part); !file.Inline && !file.OnWeb() { // OpenCode would read the file, and ask nobody
-				parts = append(parts, map[string]string{"type": "text", "text": file.Text()})
-				continue
-			}
-			parts = append(parts, map[string]string{"type": "file", "mime": part.MediaType, "url": part.URL, "filename": part.Filename})
+		case file.Inline || file.OnWeb():
+			parts = append(parts, map[string]string{"type": "file", "mime": file.Media, "url": part.URL, "filename": part.Filename})
+		default: // the server would read a file of its machine, and ask nobody
+			parts = append(parts, map[string]string{"type": "text", "text": file.Text()})
 		}
 	}
 	if len(parts) == 0 {

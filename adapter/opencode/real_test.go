@@ -37,18 +37,9 @@ func realOpenCode(t *testing.T) real {
 
 func (r real) open(t *testing.T, host agent.Host, resume string) agent.Session {
 	t.Helper()
-	s, err := r.runtime().Open(t.Context(), host, agent.Config{
+	return agenttest.Open(t, r.runtime(), host, agent.Config{
 		Cwd: r.dir, Resume: resume, Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
 }
 
 func (r real) runtime() opencode.Runtime { return opencode.Runtime{Command: r.path, Environ: r.env} }
@@ -56,7 +47,7 @@ func (r real) runtime() opencode.Runtime { return opencode.Runtime{Command: r.pa
 func TestRealOpenCode(t *testing.T) {
 	real := realOpenCode(t)
 	host := agenttest.NewHost()
-	host.OnPermit = choose("once")
+	host.OnPermit = agenttest.Choose(trace.AllowOnce)
 	host.OnAsk = func(context.Context, trace.Question) trace.Answer {
 		return trace.Answer{Outcome: trace.Selected, Values: []string{"Blue"}, By: "tester"}
 	}
@@ -75,10 +66,10 @@ func TestRealOpenCode(t *testing.T) {
 		"subagent": {`[[script:call task {"description":"sub","subagent_type":"general","prompt":"[[script:shell echo from below]]"}]]`, "from below", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			events, stop := turn(t.Context(), t, s, host, c.prompt)
+			events, stop := agenttest.Turn(t, s, host, agenttest.Prompt(c.prompt))
 			results := agenttest.Each[trace.ToolResult](events)
 			if stop.Outcome != trace.OutcomeCompleted || !strings.Contains(agenttest.Said(events), c.say) || len(results) != c.tools {
-				t.Errorf("it ended as %+v, in\n%s", stop, kinds(events))
+				t.Errorf("it ended as %+v after %d results and said %q", stop, len(results), agenttest.Said(events))
 			}
 			for _, r := range results {
 				if r.Status != trace.ToolCompleted {
@@ -92,31 +83,31 @@ func TestRealOpenCode(t *testing.T) {
 		})
 	}
 	t.Run("model error", func(t *testing.T) {
-		_, stop := turn(t.Context(), t, s, host, "[[script:error 400]]")
+		_, stop := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:error 400]]"))
 		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "scripted error 400") {
 			t.Errorf("it ended as %+v", stop)
 		}
 	})
 	t.Run("endless retries are told and can be stopped", func(t *testing.T) {
-		events, stop := turnWhile(t.Context(), t, s, host, "[[script:error 500]]", func(stop context.CancelFunc, r *agenttest.Recorder) {
-			if told := until[trace.Error](t, r); told.Code != "retry" || !strings.Contains(told.Message, "scripted error 500") {
+		events, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("[[script:error 500]]"), func(stop func(), r *agenttest.Recorder) {
+			if told := agenttest.Until[trace.Error](t, r); told.Code != "retry" || !strings.Contains(told.Message, "scripted error 500") {
 				t.Errorf("the user is told %+v", told)
 			}
 			stop()
 		})
 		if stop.Outcome != trace.OutcomeCanceled {
-			t.Errorf("it ended as %+v, in\n%s", stop, kinds(events))
+			t.Errorf("it ended as %+v, in\n%s", stop, agenttest.Said(events))
 		}
 	})
 	t.Run("an error in mid-stream, and its retry", func(t *testing.T) {
-		events, stop := turn(t.Context(), t, s, host, "[[script:error-event-once x1]]")
+		events, stop := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:error-event-once x1]]"))
 		if said := agenttest.Said(events); stop.Outcome != trace.OutcomeCompleted || strings.Count(said, "Partial answer") > 1 {
 			t.Errorf("it said %q and ended as %+v", said, stop)
 		}
 	})
 	t.Run("stop in text", func(t *testing.T) {
-		events, stop := turnWhile(t.Context(), t, s, host, "[[script:slow 100]]", func(stop context.CancelFunc, r *agenttest.Recorder) {
-			until[trace.MessageDelta](t, r)
+		events, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("[[script:slow 100]]"), func(stop func(), r *agenttest.Recorder) {
+			agenttest.Until[trace.MessageDelta](t, r)
 			stop()
 		})
 		if stop.Outcome != trace.OutcomeCanceled || agenttest.Said(events) == "" {
@@ -124,9 +115,9 @@ func TestRealOpenCode(t *testing.T) {
 		}
 	})
 	t.Run("the next turn after a stop", func(t *testing.T) {
-		events, stop := turn(t.Context(), t, s, host, "[[script:plain]]")
+		events, stop := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:plain]]"))
 		if stop.Outcome != trace.OutcomeCompleted || !strings.Contains(agenttest.Said(events), "plain answer") {
-			t.Errorf("it ended as %+v in\n%s", stop, kinds(events))
+			t.Errorf("it ended as %+v in\n%s", stop, agenttest.Said(events))
 		}
 	})
 }
@@ -138,20 +129,20 @@ func TestRealPermissions(t *testing.T) {
 	file := func(name string) string { return filepath.Join(real.dir, name) }
 	exists := func(name string) bool { _, err := os.Stat(file(name)); return err == nil }
 
-	host.OnPermit = choose("reject")
-	events, stop := turn(t.Context(), t, s, host, "[[script:shell touch "+file("denied")+"]]")
+	host.OnPermit = agenttest.Choose(trace.RejectOnce)
+	events, stop := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:shell touch "+file("denied")+"]]"))
 	if results := agenttest.Each[trace.ToolResult](events); stop.Outcome != trace.OutcomeCompleted || exists("denied") || results[0].Status != trace.ToolDenied {
-		t.Errorf("denied: %+v in\n%s", stop, kinds(events))
+		t.Errorf("denied: %+v in\n%s", stop, agenttest.Said(events))
 	}
-	if !strings.Contains(agenttest.Said(events), "denied permission") {
+	if !strings.Contains(agenttest.Said(events), "it was denied") {
 		t.Errorf("the model was not told of the denial: %q", agenttest.Said(events))
 	}
-	host.OnPermit = choose("always")
-	events, _ = turn(t.Context(), t, s, host, "[[script:shell touch "+file("one")+"]]")
+	host.OnPermit = agenttest.Choose(trace.AllowAlways)
+	events, _ = agenttest.Turn(t, s, host, agenttest.Prompt("[[script:shell touch "+file("one")+"]]"))
 	if asked := agenttest.Each[trace.PermissionRequest](events); len(asked) != 1 || !exists("one") {
 		t.Errorf("always: %+v", asked)
 	}
-	events, _ = turn(t.Context(), t, s, host, "[[script:shell touch "+file("two")+"]]")
+	events, _ = agenttest.Turn(t, s, host, agenttest.Prompt("[[script:shell touch "+file("two")+"]]"))
 	if asked := agenttest.Each[trace.PermissionRequest](events); len(asked) != 0 || !exists("two") {
 		t.Errorf("after always: %+v", asked)
 	}
@@ -164,17 +155,17 @@ func TestRealPermissions(t *testing.T) {
 		}
 		return trace.PermissionResponse{Outcome: trace.Canceled}
 	}
-	events, stop = turnWhile(t.Context(), t, s, host, "[[script:write "+file("three")+"]]", func(stop context.CancelFunc, r *agenttest.Recorder) {
-		until[trace.PermissionRequest](t, r)
+	events, stop = agenttest.TurnWhile(t, s, host, agenttest.Prompt("[[script:write "+file("three")+"]]"), func(stop func(), r *agenttest.Recorder) {
+		agenttest.Until[trace.PermissionRequest](t, r)
 		stop()
 	})
 	if stop.Outcome != trace.OutcomeCanceled || exists("three") {
-		t.Errorf("stopped at a permission: %+v in\n%s", stop, kinds(events))
+		t.Errorf("stopped at a permission: %+v in\n%s", stop, agenttest.Said(events))
 	}
-	host.OnPermit = choose("once")
-	events, stop = turn(t.Context(), t, s, host, "[[script:write "+file("four")+"]]")
+	host.OnPermit = agenttest.Choose(trace.AllowOnce)
+	events, stop = agenttest.Turn(t, s, host, agenttest.Prompt("[[script:write "+file("four")+"]]"))
 	if changes := agenttest.Each[trace.FileChange](events); stop.Outcome != trace.OutcomeCompleted || !exists("four") || len(changes) != 1 || changes[0].Change != trace.FileCreated || changes[0].Diff == "" {
-		t.Errorf("the turn after it: %+v in\n%s", stop, kinds(events))
+		t.Errorf("the turn after it: %+v in\n%s", stop, agenttest.Said(events))
 	}
 }
 
@@ -182,23 +173,23 @@ func TestRealResumeAndRewind(t *testing.T) {
 	real := realOpenCode(t)
 	host := agenttest.NewHost()
 	first := real.open(t, host, "")
-	turn(t.Context(), t, first, host, "[[script:plain]] The word is heron.")
+	agenttest.Turn(t, first, host, agenttest.Prompt("[[script:plain]] The word is heron."))
 	early := host.Token()
-	turn(t.Context(), t, first, host, "[[script:plain]] The other word is wren.")
+	agenttest.Turn(t, first, host, agenttest.Prompt("[[script:plain]] The other word is wren."))
 	late := host.Token()
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	events, _ := turn(t.Context(), t, real.open(t, host, late), host, "[[script:recall]]")
+	events, _ := agenttest.Turn(t, real.open(t, host, late), host, agenttest.Prompt("[[script:recall]]"))
 	if said := agenttest.Said(events); !strings.Contains(said, "heron") || !strings.Contains(said, "wren") {
 		t.Errorf("resumed, it says %q", said)
 	}
-	events, _ = turn(t.Context(), t, real.open(t, host, early), host, "[[script:recall]]")
+	events, _ = agenttest.Turn(t, real.open(t, host, early), host, agenttest.Prompt("[[script:recall]]"))
 	if said := agenttest.Said(events); !strings.Contains(said, "heron") || strings.Contains(said, "wren") {
 		t.Errorf("rewound, it says %q", said)
 	}
-	events, _ = turn(t.Context(), t, real.open(t, host, "ses_e06777d7effe4dNclYuEoePiYv/msg_1"), host, "[[script:plain]]")
-	if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "place_lost" {
+	events, _ = agenttest.Turn(t, real.open(t, host, "ses_e06777d7effe4dNclYuEoePiYv@msg_1"), host, agenttest.Prompt("[[script:plain]]"))
+	if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "session_lost" {
 		t.Errorf("a lost place is told as %+v", told)
 	}
 }
@@ -218,8 +209,9 @@ func TestRealSuite(t *testing.T) {
 			agenttest.Tell:       "[[script:plain]] The word is heron.",
 			agenttest.Recall:     "[[script:recall]]",
 		},
-		Word:  "heron",
-		Turns: []string{"[[script:chain " + real.dir + "/hello.txt]]", "[[script:error 400]]", "[[script:empty]]", "[[script:big 600]]"},
-		Bound: 60 * time.Second,
+		Without: agenttest.WithoutFaults("the fake agent plays them"),
+		Word:    "heron",
+		Turns:   []string{"[[script:chain " + real.dir + "/hello.txt]]", "[[script:error 400]]", "[[script:empty]]", "[[script:big 600]]"},
+		Bound:   60 * time.Second,
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -67,10 +66,7 @@ const rules = `{"*":"ask","bash":"ask","edit":"ask","read":"ask","glob":"ask","g
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
 // Rewinds implements agent.Rewinder.
-func (r Runtime) Rewinds(token string) bool {
-	_, message, _ := strings.Cut(token, "/")
-	return token == "" || message != ""
-}
+func (r Runtime) Rewinds(token string) bool { return agentkit.Rewinds(token) }
 
 // Open implements agent.Runtime.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {

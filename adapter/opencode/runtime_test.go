@@ -22,14 +22,14 @@ import (
 )
 
 // program is the test binary as the program `opencode`.
-func program(t testing.TB, how, state string) opencode.Runtime {
+func program(t testing.TB, how, state string, env ...string) opencode.Runtime {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return opencode.Runtime{
-		Command: self, Environ: append(os.Environ(), fakeVariable+"="+how, "FAKE_STATE="+state), StopTime: 3 * time.Second, StartTime: 10 * time.Second,
+		Command: self, Environ: append(append(os.Environ(), fakeVariable+"="+how, "FAKE_STATE="+state), env...), StopTime: 3 * time.Second, StartTime: 10 * time.Second,
 		CheckTime: 400 * time.Millisecond,
 	}
 }
@@ -46,28 +46,21 @@ func attached(t *testing.T) (*fake, opencode.Runtime) {
 	return f, opencode.Runtime{URL: server.URL, Password: "secret", StopTime: 3 * time.Second, CheckTime: 400 * time.Millisecond}
 }
 
-// open opens a session that ends with the test.
-func open(t *testing.T, r opencode.Runtime, host agent.Host, resume string) agent.Session {
-	t.Helper()
-	s, err := r.Open(t.Context(), host, agent.Config{Cwd: t.TempDir(), Resume: resume})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
 func TestSuite(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(t testing.TB) agent.Runtime { return program(t, "", state) },
+		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
+			return program(t, "", filepath.Join(t.TempDir(), "state"), c.Env())
+		},
 		Prompts: map[agenttest.Ability]string{
+			agenttest.Die: "die", agenttest.Half: "half a message", agenttest.Garbage: "garbage", agenttest.Huge: "huge", agenttest.Rich: "rich",
 			agenttest.Text: "hello", agenttest.Slow: "long", agenttest.Permission: "approve", agenttest.Question: "ask",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
 		},
 		Word:  "the Rhine",
 		Turns: []string{"gap", "cut in mid-event", "only heartbeats"},
-		Bound: 20 * time.Second,
+		Bound: time.Minute,
 	})
 }
 
@@ -76,7 +69,7 @@ func TestWhatABrokenStreamMissedIsReadBackOnce(t *testing.T) {
 	for _, how := range []string{"gap", "cut in mid-event"} {
 		_, r := attached(t)
 		host := agenttest.NewHost()
-		events, stop := turn(t.Context(), t, open(t, r, host, ""), host, how)
+		events, stop := agenttest.Turn(t, agenttest.Open(t, r, host, agent.Config{}), host, agenttest.Prompt(how))
 		if said := strings.TrimSpace(agenttest.Said(events)); said != "one two three" || stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("%s: it said %q and ended as %+v", how, said, stop)
 		}
@@ -88,12 +81,12 @@ func TestAPromptReachesNoFileOfThisMachine(t *testing.T) {
 	t.Parallel()
 	f, r := attached(t)
 	host := agenttest.NewHost()
-	s := open(t, r, host, "")
-	p := prompt("hello")
+	s := agenttest.Open(t, r, host, agent.Config{})
+	p := agenttest.Prompt("hello")
 	for _, address := range []string{"file:///etc/passwd", "FILE:///etc/passwd", "/etc/passwd", "", "https://example.com/a.png", "data:text/plain,x"} {
 		p.Message.Parts = append(p.Message.Parts, trace.InputPart{Type: trace.InputFile, URL: address, MediaType: "text/plain"})
 	}
-	turnOf(t.Context(), t, s, host, p, func(context.CancelFunc, *agenttest.Recorder) {})
+	agenttest.Turn(t, s, host, p)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if want := []string{"file https://example.com/a.png", "file data:text/plain,x"}; !slices.Equal(f.calls[:len(f.calls)-1], want) {
@@ -105,8 +98,8 @@ func TestAStreamThatOnlyHeartbeatsIsCheckedAgainstTheMessages(t *testing.T) {
 	t.Parallel()
 	_, r := attached(t)
 	host := agenttest.NewHost()
-	host.OnPermit = choose("once")
-	events, stop := turn(t.Context(), t, open(t, r, host, ""), host, "only heartbeats")
+	host.OnPermit = agenttest.Choose(trace.AllowOnce)
+	events, stop := agenttest.Turn(t, agenttest.Open(t, r, host, agent.Config{}), host, agenttest.Prompt("only heartbeats"))
 	if said := strings.TrimSpace(agenttest.Said(events)); said != "told to nobody" || stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("it said %q and ended as %+v", said, stop)
 	}
@@ -119,8 +112,8 @@ func TestATurnThatTheServerHasForgottenEnds(t *testing.T) {
 	t.Parallel()
 	_, r := attached(t)
 	host := agenttest.NewHost()
-	s := open(t, r, host, "")
-	_, stop := turn(t.Context(), t, s, host, "vanish")
+	s := agenttest.Open(t, r, host, agent.Config{})
+	_, stop := agenttest.Turn(t, s, host, agenttest.Prompt("vanish"))
 	if stop.Reason != trace.ReasonLost || !strings.Contains(stop.Error, "send the prompt again") {
 		t.Errorf("it ended as %+v", stop)
 	}
@@ -129,13 +122,13 @@ func TestATurnThatTheServerHasForgottenEnds(t *testing.T) {
 func TestAServerThatDiesEndsTheTurnAndComesBack(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
-	s := open(t, program(t, "", filepath.Join(t.TempDir(), "state")), host, "")
-	turn(t.Context(), t, s, host, "hello")
-	events, stop := turn(t.Context(), t, s, host, "die")
+	s := agenttest.Open(t, program(t, "", filepath.Join(t.TempDir(), "state")), host, agent.Config{})
+	agenttest.Turn(t, s, host, agenttest.Prompt("hello"))
+	events, stop := agenttest.Turn(t, s, host, agenttest.Prompt("die"))
 	if stop.Reason != trace.ReasonDied || !strings.Contains(stop.Error, "exit status 3") || strings.TrimSpace(agenttest.Said(events)) != "before the end" {
 		t.Errorf("it ended as %+v", stop)
 	}
-	events, stop = turn(t.Context(), t, s, host, "recall")
+	events, stop = agenttest.Turn(t, s, host, agenttest.Prompt("recall"))
 	if said := agenttest.Said(events); stop.Outcome != trace.OutcomeCompleted || !strings.Contains(said, "hello") {
 		t.Errorf("after it: %q, %+v", said, stop)
 	}
@@ -146,9 +139,9 @@ func TestAnAttachedServerThatGoesAwayEndsTheTurn(t *testing.T) {
 	f := newFake("")
 	server := httptest.NewServer(f.handler(""))
 	host := agenttest.NewHost()
-	s := open(t, opencode.Runtime{URL: server.URL}, host, "")
-	_, stop := turnWhile(t.Context(), t, s, host, "long", func(_ context.CancelFunc, r *agenttest.Recorder) {
-		until[trace.MessageDelta](t, r)
+	s := agenttest.Open(t, opencode.Runtime{URL: server.URL}, host, agent.Config{})
+	_, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("long"), func(_ func(), r *agenttest.Recorder) {
+		agenttest.Until[trace.MessageDelta](t, r)
 		server.CloseClientConnections()
 		_ = server.Listener.Close()
 		server.CloseClientConnections()
@@ -168,9 +161,9 @@ func TestRequestsLeftOpenByAStopAreRefused(t *testing.T) {
 		<-ctx.Done()
 		return trace.PermissionResponse{Outcome: trace.Canceled}
 	}
-	s := open(t, r, host, "")
-	_, stop := turnWhile(t.Context(), t, s, host, "approve", func(stop context.CancelFunc, r *agenttest.Recorder) {
-		until[trace.PermissionRequest](t, r)
+	s := agenttest.Open(t, r, host, agent.Config{})
+	_, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("approve"), func(stop func(), r *agenttest.Recorder) {
+		agenttest.Until[trace.PermissionRequest](t, r)
 		stop()
 	})
 	if stop.Outcome != trace.OutcomeCanceled {
@@ -193,7 +186,7 @@ func TestARefusedPromptIsOneSentence(t *testing.T) {
 	t.Parallel()
 	_, r := attached(t)
 	host := agenttest.NewHost()
-	_, stop := turn(t.Context(), t, open(t, r, host, ""), host, "refuse")
+	_, stop := agenttest.Turn(t, agenttest.Open(t, r, host, agent.Config{}), host, agenttest.Prompt("refuse"))
 	if stop.Error != "OpenCode did not take the prompt: no such model" {
 		t.Errorf("it ended as %+v", stop)
 	}
@@ -204,41 +197,26 @@ func TestBadStartsAreOneSentence(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
 	t.Cleanup(page.Close)
 	_, attached := attached(t)
-	for name, c := range map[string]struct {
-		r    func() opencode.Runtime
-		want string
-	}{
-		"missing": {func() opencode.Runtime { return opencode.Runtime{Command: "no-such-opencode"} }, "install OpenCode with `npm install"},
-		"dies":    {func() opencode.Runtime { return program(t, "dies", "") }, "the configuration is broken"},
-		"silent": {func() opencode.Runtime {
-			r := program(t, "silent", "")
-			r.StartTime = 200 * time.Millisecond
-			return r
-		}, "was not ready within 200ms: run the command"},
-		"a wrong address": {func() opencode.Runtime { return opencode.Runtime{URL: "localhost:4096"} }, "is no address of a server"},
-		"nobody there":    {func() opencode.Runtime { return opencode.Runtime{URL: "http://127.0.0.1:1"} }, "connection refused"},
-		"a page":          {func() opencode.Runtime { return opencode.Runtime{URL: page.URL} }, "is no OpenCode server, or older than 1.18"},
-		"a wrong password": {func() opencode.Runtime {
-			r := attached
-			r.Password = "wrong"
-			return r
-		}, "refuses the password"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := c.r().Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir()})
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("the error is %v", err)
-			}
-		})
-	}
+	silent := program(t, "silent", "")
+	silent.StartTime = 200 * time.Millisecond
+	wrong := attached
+	wrong.Password = "wrong"
+	agenttest.BadStarts(t, []agenttest.BadStart{
+		{Runtime: opencode.Runtime{Command: "no-such-opencode"}, Want: "install OpenCode with `npm install"},
+		{Runtime: program(t, "dies", ""), Want: "the configuration is broken"},
+		{Runtime: silent, Want: "was not ready within 200ms: run the command"},
+		{Runtime: opencode.Runtime{URL: "localhost:4096"}, Want: "is no address of a server"},
+		{Runtime: opencode.Runtime{URL: "http://127.0.0.1:1"}, Want: "connection refused"},
+		{Runtime: opencode.Runtime{URL: page.URL}, Want: "is no OpenCode server, or older than 1.18"},
+		{Runtime: wrong, Want: "refuses the password"},
+	})
 }
 
 func TestControls(t *testing.T) {
 	t.Parallel()
 	f, r := attached(t)
 	host := agenttest.NewHost()
-	s := open(t, r, host, "")
+	s := agenttest.Open(t, r, host, agent.Config{})
 	controllable, ok := s.(agent.Controllable)
 	if !ok {
 		t.Fatal("there are no controls")
@@ -253,9 +231,9 @@ func TestControls(t *testing.T) {
 	if err := errors.Join(c.SetMode(t.Context(), "plan"), c.SetModel(t.Context(), "p/m")); err != nil {
 		t.Fatal(err)
 	}
-	_, stop := turnWhile(t.Context(), t, s, host, "long", func(stop context.CancelFunc, r *agenttest.Recorder) {
-		until[trace.MessageDelta](t, r)
-		if err := c.Steer(t.Context(), prompt("and this")); err != nil {
+	_, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("long"), func(stop func(), r *agenttest.Recorder) {
+		agenttest.Until[trace.MessageDelta](t, r)
+		if err := c.Steer(t.Context(), agenttest.Prompt("and this")); err != nil {
 			t.Error(err)
 		}
 		stop()
@@ -275,7 +253,7 @@ func TestAPromptOfAnotherClientIsATurnOfItsOwn(t *testing.T) {
 	t.Parallel()
 	f, r := attached(t)
 	host := agenttest.NewHost()
-	open(t, r, host, "")
+	agenttest.Open(t, r, host, agent.Config{})
 	f.mu.Lock()
 	f.prompt(httptest.NewRecorder(), slices.Sorted(maps.Keys(f.sessions))[0], "hello from a terminal")
 	f.mu.Unlock()
@@ -293,7 +271,7 @@ func TestAPromptOfAnotherClientIsATurnOfItsOwn(t *testing.T) {
 func TestASubagentThatWouldNotAskCannotBeCalled(t *testing.T) {
 	t.Parallel()
 	f, r := attached(t)
-	open(t, r, agenttest.NewHost(), "")
+	agenttest.Open(t, r, agenttest.NewHost(), agent.Config{})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !strings.HasPrefix(f.rules, `{"permission":[{"permission":"*","pattern":"*","action":"ask"},`) ||

@@ -16,7 +16,6 @@ type toolCall struct {
 	name   string
 	input  raw // nil until the call runs
 	output string
-	denied bool
 	diff   string // of the permission request
 }
 
@@ -29,8 +28,8 @@ func (d *Decoder) tool(m *message, p part) {
 	if c == nil {
 		c = &toolCall{id: p.CallID, b: m.b, name: p.Tool}
 		turn.calls[key] = c
-		known := d.tools.Classify(p.Tool, nil)
-		m.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.id, RawName: p.Tool, Name: known.Name, ToolKind: known.Kind})
+		known := d.tools.Call(c.id, p.Tool, nil)
+		m.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.id, RawName: p.Tool, Name: known.Name, ToolKind: known.ToolKind})
 	}
 	s := p.State
 	switch {
@@ -38,10 +37,10 @@ func (d *Decoder) tool(m *message, p part) {
 		return
 	case c.input == nil:
 		c.input = s.Input
-		m.b.ToolCall(d.whole(c, p.Tool, c.input))
+		m.b.ToolCall(d.tools.Call(c.id, p.Tool, c.input))
 	case !bytes.Equal(c.input, s.Input) || c.name != p.Tool:
 		c.name, c.input = p.Tool, s.Input
-		changed := d.whole(c, p.Tool, c.input)
+		changed := d.tools.Call(c.id, p.Tool, c.input)
 		changed.Locations = append([]trace.Location{}, changed.Locations...) // none replaces those of the earlier input
 		m.b.ToolCallUpdate(changed)
 	}
@@ -58,14 +57,6 @@ func (d *Decoder) tool(m *message, p part) {
 		d.result(c, s)
 	case s.Metadata.Output != nil:
 		c.progress(string(*s.Metadata.Output))
-	}
-}
-
-// whole is a call with its input.
-func (d *Decoder) whole(c *toolCall, name string, input raw) trace.ToolCall {
-	known := d.tools.Classify(name, input)
-	return trace.ToolCall{
-		ToolCallID: c.id, RawName: name, Name: known.Name, ToolKind: known.Kind, Title: known.Title, Locations: known.Locations, Input: input,
 	}
 }
 
@@ -88,8 +79,6 @@ func (d *Decoder) result(c *toolCall, s state) {
 		r.Output = agentkit.Encode(string(s.Output))
 	}
 	switch {
-	case c.denied:
-		r.Status = trace.ToolDenied
 	case s.Metadata.Interrupted, d.turn.aborted:
 		r.Status, r.Error = trace.ToolCanceled, cmp.Or(r.Error, "The turn was stopped while the tool ran.")
 	case s.Status == "error":

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -81,7 +82,7 @@ func (d *Decoder) status(p properties) {
 	turn, retry := d.turn, p.Status.Type == "retry"
 	if retry {
 		turn.voice(p.SessionID).Emit(trace.Error{Code: "retry", Message: fmt.Sprintf(
-			"The model's provider failed: %s. OpenCode tries again until the turn is stopped (attempt %d).", strings.TrimRight(plain(p.Status.Message), "."), p.Status.Attempt)})
+			"The model's provider failed: %s. OpenCode tries again until the turn is stopped (attempt %d).", strings.TrimRight(agentkit.Plain(p.Status.Message), "."), p.Status.Attempt)})
 	}
 	if retry || p.SessionID == d.session {
 		turn.idle = p.Status.Type == "idle"
@@ -93,15 +94,6 @@ func (d *Decoder) failed(p properties) {
 	if p.Error != nil && p.SessionID == d.session {
 		d.turn.failed = p.Error
 	}
-}
-
-// plain is the sentence in a message that a provider has sent as JSON.
-func plain(message string) string {
-	var in struct{ Message string }
-	if decode(raw(message), &in) && in.Message != "" {
-		return in.Message
-	}
-	return message
 }
 
 // settle ends the turn once nothing runs and each message is complete. After an abort the
@@ -133,7 +125,7 @@ func (t *turn) verdict() trace.Stop {
 	case t.aborted, failed != nil && failed.Name == "MessageAbortedError":
 		return trace.Stop{Reason: "aborted", Outcome: trace.OutcomeCanceled}
 	case failed != nil:
-		sentence := cmp.Or(plain(failed.Data.Message), failed.Name, "OpenCode gave no reason.")
+		sentence := cmp.Or(agentkit.Plain(failed.Data.Message), failed.Name, "OpenCode gave no reason.")
 		return trace.Stop{Reason: cmp.Or(failed.Name, "error"), Outcome: trace.OutcomeFailed, Error: sentence}
 	}
 	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted}
@@ -154,10 +146,10 @@ func (d *Decoder) leave() {
 
 // plan takes the agent's list of what is to do.
 func (d *Decoder) plan(p properties) {
-	states := map[string]trace.PlanStatus{"in_progress": trace.PlanInProgress, "completed": trace.PlanCompleted, "cancelled": trace.PlanCompleted}
-	plan := trace.Plan{Entries: []trace.PlanEntry{}}
-	for _, e := range p.Todos {
-		plan.Entries = append(plan.Entries, trace.PlanEntry{Content: e.Content, Status: cmp.Or(states[e.Status], trace.PlanPending)})
+	for i, e := range p.Todos {
+		if e.Status == "cancelled" {
+			p.Todos[i].Status = trace.PlanCompleted
+		}
 	}
-	d.turn.voice(p.SessionID).Emit(plan)
+	d.turn.voice(p.SessionID).Emit(trace.Plan{Entries: p.Todos})
 }

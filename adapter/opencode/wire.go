@@ -32,7 +32,7 @@ type properties struct {
 	RequestID         string
 	Reply             string
 	Answers           [][]string
-	Todos             []struct{ Content, Status string }
+	Todos             []trace.PlanEntry
 	Diff              []fileDiff
 }
 

@@ -38,6 +38,7 @@ func TestSuite(t *testing.T) {
 			return r
 		},
 		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Question: "ask"},
+		Without: agenttest.WithoutFaults("the tests of hostile runners play them on the runner's connection"),
 		Turns:   []string{"tool"},
 	})
 }

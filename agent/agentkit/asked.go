@@ -1,7 +1,9 @@
 package agentkit
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
@@ -20,22 +22,38 @@ type Asked struct {
 // Permit asks for a permission. native is the agent's own id of the request; reply
 // encodes the answer for the agent.
 func Permit(b *trace.Builder, native string, r trace.PermissionRequest, call trace.ToolCall, reply func(trace.PermissionResponse) json.RawMessage) Asked {
-	id, answer, decided := b.PermissionRequest(r, call)
-	e := agent.Permit{Native: native, RequestID: id, Reply: reply}
-	if decided {
-		e.Decided = &answer
-	}
-	return Asked{Effect: e, b: b, request: id}
+	return PermitAs(b, native, trace.PermissionAsk{Request: r, Call: call}, reply)
 }
 
-// Ask asks questions.
+// PermitAs is Permit for a request that is quiet or granted, as PermissionAsk says.
+func PermitAs(b *trace.Builder, native string, a trace.PermissionAsk, reply func(trace.PermissionResponse) json.RawMessage) Asked {
+	d := b.PermissionRequests(a)[0]
+	e := agent.Permit{Native: native, RequestID: d.ID, Reply: reply}
+	if d.Decided {
+		e.Decided = &d.Answer
+	}
+	return Asked{Effect: e, b: b, request: d.ID}
+}
+
+// Ask asks questions. Those without an id are named after the request.
 func Ask(b *trace.Builder, native string, questions []trace.Question, reply func([]trace.Answer) json.RawMessage) Asked {
+	for i := range questions {
+		if q := &questions[i]; q.QuestionID == "" {
+			q.QuestionID = native
+			if i > 0 {
+				q.QuestionID = fmt.Sprintf("%s#%d", native, i+1)
+			}
+		}
+	}
 	ids := b.Questions(questions...)
 	return Asked{Effect: agent.Ask{Native: native, QuestionIDs: ids, Reply: reply}, b: b, ids: ids}
 }
 
 // Turn is the id of the turn that the request belongs to.
 func (a Asked) Turn() string { return a.b.Turn() }
+
+// Recorded reports whether a permission request is on record.
+func (a Asked) Recorded() bool { return a.request != "" }
 
 // Decide puts the answer to a permission request on record.
 func (a Asked) Decide(r trace.PermissionResponse) {
@@ -45,16 +63,17 @@ func (a Asked) Decide(r trace.PermissionResponse) {
 	}
 }
 
-// Answer puts the user's answers to questions on record: values for each, in order. A
-// question without values is canceled, by the user or, if canceledBy is "", by the gateway.
-func (a Asked) Answer(values [][]string, canceledBy string) {
+// Answer puts answers to questions on record: values for each question, in order. A
+// question without values is canceled. By says who answered; if it is empty, the user
+// has answered, and the gateway has canceled.
+func (a Asked) Answer(values [][]string, by string) {
 	if a.b.Over() {
 		return
 	}
 	for i, id := range a.ids {
-		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled, By: canceledBy}
+		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled, By: by}
 		if i < len(values) && len(values[i]) > 0 {
-			answer.Outcome, answer.Values, answer.By = trace.Selected, values[i], "user"
+			answer.Outcome, answer.Values, answer.By = trace.Selected, values[i], cmp.Or(by, "user")
 		}
 		a.b.Answer(answer)
 	}

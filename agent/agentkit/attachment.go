@@ -37,16 +37,20 @@ func (a Attachment) OnWeb() bool {
 
 // IsText reports whether the file is a text that is here.
 func (a Attachment) IsText() bool {
-	return a.Inline && (strings.HasPrefix(a.Media, "text/") || a.Media == "application/json")
+	return a.Inline && (strings.HasPrefix(a.Media, "text/") || strings.HasSuffix(a.Media, "json") || strings.HasSuffix(a.Media, "xml"))
 }
 
 // Text is the file as text for the model. Of a file that is no text, the model learns
-// that there is one.
+// that there is one, and where on the web. An address on this machine is kept back.
 func (a Attachment) Text() string {
-	if a.IsText() {
+	switch {
+	case a.IsText():
 		return fmt.Sprintf("Attached file %s:\n\n%s", a.Name, strings.ToValidUTF8(string(a.Data), "\uFFFD"))
+	case a.OnWeb():
+		return fmt.Sprintf("[The user attached the file %s: %s]", a.Name, a.URL)
+	default:
+		return fmt.Sprintf("[The user attached the file %s of type %s, which cannot be passed on.]", a.Name, cmp.Or(a.Media, "unknown"))
 	}
-	return fmt.Sprintf("[The user attached the file %s of type %s, which cannot be passed on.]", a.Name, cmp.Or(a.Media, "unknown"))
 }
 
 // dataURL takes a data URL apart.

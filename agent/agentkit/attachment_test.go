@@ -21,7 +21,9 @@ func TestAnAttachmentIsTextWhereItIsOneAndNamedWhereItIsNot(t *testing.T) {
 		{trace.InputPart{URL: "data:image/png;base64,aGk=", Filename: "a.png"}, "[The user attached the file a.png of type image/png, which cannot be passed on.]", true, true},
 		{trace.InputPart{URL: "data:text/plain;base64,***"}, "[The user attached the file (no name) of type text/plain, which cannot be passed on.]", false, false},
 		{trace.InputPart{URL: "data:text/plain"}, "[The user attached the file (no name) of type unknown, which cannot be passed on.]", false, false},
-		{trace.InputPart{URL: "https://example.com/a.png", MediaType: "image/png"}, "[The user attached the file (no name) of type image/png, which cannot be passed on.]", true, false},
+		{trace.InputPart{URL: "https://example.com/a.png", MediaType: "image/png"}, "[The user attached the file (no name): https://example.com/a.png]", true, false},
+		{trace.InputPart{URL: "file:///etc/passwd", MediaType: "text/plain"}, "[The user attached the file (no name) of type text/plain, which cannot be passed on.]", false, false},
+		{trace.InputPart{URL: "data:application/ld+json,{}", Filename: "n.json"}, "Attached file n.json:\n\n{}", false, true},
 	} {
 		a := agentkit.Attached(c.part)
 		if a.Text() != c.text || a.IsImage() != c.image || a.Inline != c.inline {

@@ -69,25 +69,31 @@ func (r *Remote) hear(srv *Server, body io.ReadCloser) {
 	}()
 	silence := time.AfterFunc(3*r.spec.CheckTime, func() { _ = body.Close() })
 	for e, err := range sse.NewReader(body, 0).All() {
+		silence.Stop() // a server is not silent while its event is decoded
+		r.event(e, err, news)
 		silence.Reset(3 * r.spec.CheckTime)
-		if err != nil {
-			r.cfg.Logger.Debug("an event was skipped", "error", err)
-			continue
-		}
-		if r.spec.Heartbeat == nil || !r.spec.Heartbeat(e.Data) {
-			select {
-			case news <- struct{}{}:
-			default:
-			}
-		}
-		if err := r.Received(agent.Message{Dir: agent.Out, Channel: Events, Data: e.Data}); err != nil {
-			r.cfg.Logger.Warn(err.Error())
-		}
 	}
 	silence.Stop()
 	close(news)
 	_ = body.Close()
 	<-watched
+}
+
+// event hands an event to the Decoder.
+func (r *Remote) event(e sse.Event, err error, news chan<- struct{}) {
+	if err != nil {
+		r.cfg.Logger.Debug("an event was skipped", "error", err)
+		return
+	}
+	if r.spec.Heartbeat == nil || !r.spec.Heartbeat(e.Data) {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	}
+	if err := r.Received(agent.Message{Dir: agent.Out, Channel: Events, Data: e.Data}); err != nil {
+		r.cfg.Logger.Warn(err.Error())
+	}
 }
 
 // watch catches up while a turn is silent, and ends a turn that the server has forgotten.

@@ -43,8 +43,8 @@ type Spec struct {
 // process. Decode is called with the session locked; the other methods are not, and
 // may use the Conn.
 //
-// A Protocol may also be a [Receiver], a [Relocator], an agent.Controllable, and an
-// io.Closer, which is closed when the process has ended.
+// A Protocol may also be a [Receiver], a [Relocator], a [Leaver], an agent.Controllable,
+// and an io.Closer, which is closed when the process has ended.
 type Protocol interface {
 	agent.Decoder
 	// Greet makes a process ready that has just started. Turns cannot begin before
@@ -67,6 +67,13 @@ type Relocator interface {
 	// Relocate returns the nearest resume token, judged by what the process said at
 	// its end, and what to tell the user.
 	Relocate(resume, stderr string) (next string, notice trace.Error, ok bool)
+}
+
+// Leaver is a Protocol that tells its agent that the session ends.
+type Leaver interface {
+	// Leave is called before the process of an idle session is ended. ctx ends after a
+	// second.
+	Leave(ctx context.Context)
 }
 
 // Conn is a Protocol's process.
@@ -130,7 +137,7 @@ func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (ag
 		},
 	})
 	if err := s.start(ctx, cfg.Resume); err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, errors.Join(err, s.Close()) //nolint:contextcheck // closing has a bound of its own
 	}
 	return s, nil
 }
@@ -163,6 +170,9 @@ func (s *processSession) Close() error {
 		proc := s.proc
 		s.state.Unlock()
 		busy := s.busy()
+		if proc != nil && !busy {
+			s.farewell(proc)
+		}
 		s.end()
 		if proc != nil {
 			if busy {
@@ -173,6 +183,17 @@ func (s *processSession) Close() error {
 		s.Session.Close()
 	})
 	return s.fault
+}
+
+// farewell tells the agent that the session ends.
+func (s *processSession) farewell(p *process) {
+	l, ok := p.protocol.(Leaver)
+	if !ok || p.ended() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.life, time.Second)
+	defer cancel()
+	l.Leave(ctx)
 }
 
 func (s *processSession) process() *process {

@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// choose answers permission requests by the first option of a kind.
-func choose(kind trace.OptionKind) func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+// Choose answers permission requests with the first option of a kind.
+func Choose(kind trace.OptionKind) func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 	return func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 		for _, o := range r.Options {
 			if o.OptionKind == kind {
@@ -31,7 +31,7 @@ func firstChoice(_ context.Context, q trace.Question) trace.Answer {
 
 func permissionAllowed(t *testing.T, s Suite) {
 	host := NewHost()
-	host.OnPermit = choose(trace.AllowOnce)
+	host.OnPermit = Choose(trace.AllowOnce)
 	events := newStand(t, s, host).play(t, s.Prompts[Permission])
 	if got := statuses(t, events, true); !slices.Contains(got, trace.ToolCompleted) {
 		t.Errorf("the call was allowed and ended as %v", got)
@@ -41,7 +41,7 @@ func permissionAllowed(t *testing.T, s Suite) {
 
 func permissionDenied(t *testing.T, s Suite) {
 	host := NewHost()
-	host.OnPermit = choose(trace.RejectOnce)
+	host.OnPermit = Choose(trace.RejectOnce)
 	st := newStand(t, s, host)
 	events, err := st.end(t, st.start(t.Context(), s.Prompts[Permission]))
 	if err != nil {

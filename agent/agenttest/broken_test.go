@@ -58,6 +58,13 @@ func flaws() map[flaw]string {
 		"hides what is beside garbage":   "garbage",
 		"hangs on a huge message":        "huge_message",
 		"has no workspace":               "further_turns",
+		"hangs when it is cut":           "die_at_every_point",
+		"says nothing of its death":      "die_at_every_point",
+		"loses what its end has told":    "die_at_every_point",
+		"hides what was lost":            "die_at_every_point",
+		"dies for good":                  "die_at_every_point",
+		"says too little to be cut":      "die_at_every_point",
+		"has no prompt for garbage":      "garbage",
 	}
 }
 
@@ -87,23 +94,32 @@ func TestBroken(t *testing.T) {
 		bound = 500 * time.Millisecond // what hangs, hangs for good
 	}
 	var open *runtime
-	agenttest.Run(t, agenttest.Suite{
+	suite := agenttest.Suite{
 		Open: func(testing.TB) agent.Runtime {
 			open = &runtime{flaw: flaw(os.Getenv(brokenEnv))}
 			return open
+		},
+		Cut: func(_ testing.TB, c *agenttest.Cut) agent.Runtime {
+			return &runtime{flaw: flaw(os.Getenv(brokenEnv)), cut: c}
 		},
 		Effect: func(testing.TB) bool { return open.ran },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "text", agenttest.Slow: "slow", agenttest.Permission: "permission",
 			agenttest.Question: "question", agenttest.Tell: "the word is rain", agenttest.Recall: "recall",
 			agenttest.Steer: "now say rain", agenttest.Die: "die", agenttest.Garbage: "garbage", agenttest.Half: "half", agenttest.Huge: "huge",
+			agenttest.Rich: "rich",
 		},
 		Word: "rain", Turns: []string{"background", "write"}, Bound: bound,
-	})
+	}
+	if os.Getenv(brokenEnv) == "has no prompt for garbage" {
+		delete(suite.Prompts, agenttest.Garbage)
+	}
+	agenttest.Run(t, suite)
 }
 
 type runtime struct {
 	flaw   flaw
+	cut    *agenttest.Cut
 	dead   bool
 	ran    bool   // the tool has
 	newest string // what an agent knows that does not go back
@@ -197,7 +213,11 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		s.memory = ""
 	}
 	if !s.has("silent about its end") {
-		b.End(trace.Stop{Reason: "x", Outcome: outcome, Error: "as it was asked to"})
+		stop := trace.Stop{Reason: "x", Outcome: outcome, Error: "as it was asked to"}
+		if s.has("says nothing of its death") {
+			stop.Error = ""
+		}
+		b.End(stop)
 	}
 	return nil
 }
@@ -219,6 +239,8 @@ func (s *session) play(ctx context.Context, prompt string, b *trace.Builder) tra
 		}
 	case "die", "half", "huge", "garbage":
 		return s.fault(prompt, b)
+	case "rich":
+		return s.rich(ctx, b)
 	case "write":
 		if err := s.host.Files().WriteFile("a.txt", []byte("x")); err != nil || s.has("has no workspace") {
 			return trace.OutcomeCanceled
@@ -266,6 +288,35 @@ func (s *session) remember(prompt string) {
 	}
 	s.newest = prompt
 	s.host.Resume(prompt)
+}
+
+// rich plays the turn that is cut. Its messages are the steps.
+func (s *session) rich(ctx context.Context, b *trace.Builder) trace.Outcome {
+	for i, step := range []func(){
+		func() { b.Thought("h", "I need a tool.", "") },
+		func() { b.Message("k", "I will use a tool.") },
+		func() { s.permission(ctx, b) },
+		func() { b.Message("l", "Done.") },
+	} {
+		if s.has("says too little to be cut") && i == 0 {
+			continue
+		}
+		sent, dies := s.cut.Pass([]byte("step"))
+		if !dies || len(sent) == len("step") {
+			step()
+		}
+		switch end := dies && i == 3 && len(sent) == len("step"); {
+		case !dies, end && !s.has("loses what its end has told"):
+		case s.has("hangs when it is cut"):
+			<-s.closed
+		case s.has("hides what was lost"):
+			return trace.OutcomeCompleted
+		default:
+			s.dead = s.has("dies for good")
+			return trace.OutcomeFailed
+		}
+	}
+	return trace.OutcomeCompleted
 }
 
 // fault plays what goes wrong with a process.

@@ -71,7 +71,8 @@ func steer(t *testing.T, s Suite) {
 	defer cancel()
 	r := st.start(ctx, s.Prompts[Slow])
 	st.speaking(t, r)
-	p := agent.Prompt{Message: trace.UserMessage{ID: "user-2", Parts: []trace.InputPart{{Type: trace.InputText, Text: s.Prompts[Steer]}}}, By: "tester"}
+	p := Prompt(s.Prompts[Steer])
+	p.Message.ID = "user-2"
 	st.within(t, "Steer", func() {
 		if err := controlled.Controls().Steer(ctx, p); err != nil {
 			t.Errorf("Steer: %v", err)

@@ -44,28 +44,31 @@ func (w *watched) stack() string {
 	return "It has not begun."
 }
 
-// happened is what the turns have on record, a line for each of the newest events.
+// happened is what the turns have on record.
 func (st *stand) happened() string {
-	const most = 40
 	st.host.feed.mu.Lock()
 	turns := slices.Concat(st.host.turns, st.host.begun)
 	st.host.feed.mu.Unlock()
-	var lines []string
+	var events []trace.Event
 	for _, r := range turns {
-		for _, e := range r.Events() {
-			lines = append(lines, brief(e))
-		}
+		events = append(events, r.Events()...)
 	}
-	if len(lines) == 0 {
-		return "There are no events."
-	}
-	return "The newest events:\n" + strings.Join(lines[max(0, len(lines)-most):], "\n")
+	return brief(events...)
 }
 
-func brief(e trace.Event) string {
-	payload, err := json.Marshal(e.Payload)
-	if err != nil {
-		payload = []byte(err.Error())
+// brief is a line for each of the newest events.
+func brief(events ...trace.Event) string {
+	const most = 40
+	if len(events) == 0 {
+		return "There are no events."
 	}
-	return fmt.Sprintf("  %s %s %.120s", e.ID, e.Payload.Kind(), payload)
+	lines := []string{"The newest events:"}
+	for _, e := range events[max(0, len(events)-most):] {
+		payload, err := json.Marshal(e.Payload)
+		if err != nil {
+			payload = []byte(err.Error())
+		}
+		lines = append(lines, fmt.Sprintf("  %s %s %.120s", e.ID, e.Payload.Kind(), payload))
+	}
+	return strings.Join(lines, "\n")
 }

@@ -36,13 +36,13 @@ func decided(t *testing.T, s Suite, kind trace.OptionKind) []trace.Event {
 	}
 	host := NewHost()
 	host.Judge = func(r trace.PermissionRequest, _ trace.ToolCall) (trace.PermissionResponse, bool) {
-		answer := choose(kind)(context.Background(), r)
+		answer := Choose(kind)(context.Background(), r)
 		answer.By = "policy"
 		return answer, true
 	}
 	host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 		t.Errorf("the policy decided request %s, and the adapter waits for an answer", r.RequestID)
-		return choose(opposite)(ctx, r)
+		return Choose(opposite)(ctx, r)
 	}
 	st := newStand(t, s, host)
 	events, err := st.end(t, st.start(t.Context(), s.Prompts[Permission]))

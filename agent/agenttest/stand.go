@@ -116,10 +116,7 @@ type run struct {
 
 // start prompts without waiting for the end.
 func (st *stand) start(ctx context.Context, text string) *run {
-	p := agent.Prompt{
-		Message: trace.UserMessage{ID: "user-1", Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},
-		By:      "tester",
-	}
+	p := Prompt(text)
 	r := &run{Recorder: st.host.Turn(p), done: make(chan struct{}), at: watch()}
 	go func() {
 		defer close(r.done)

@@ -12,7 +12,8 @@ import (
 // Ability is something that the suite asks an agent for, by a prompt.
 type Ability string
 
-// The abilities. A test whose ability has no prompt is skipped, and says so.
+// The abilities. A test whose ability has no prompt is skipped, and says so. A fault
+// without a prompt (Die to Rich) fails the suite, unless Suite.Without gives a reason.
 const (
 	Text       Ability = "text"       // some text; required
 	Slow       Ability = "slow"       // talks long enough to be stopped, a second or more
@@ -25,7 +26,13 @@ const (
 	Garbage    Ability = "garbage"    // lines that are no messages, beside some text
 	Half       Ability = "half"       // the agent's process ends in the middle of a message
 	Huge       Ability = "huge"       // a message of 50 MB
+	Rich       Ability = "rich"       // reasoning, text, a tool call that needs permission, text; see Suite.Cut
 )
+
+// WithoutFaults gives one reason why no fault is played.
+func WithoutFaults(reason string) map[Ability]string {
+	return map[Ability]string{Die: reason, Garbage: reason, Half: reason, Huge: reason, Rich: reason}
+}
 
 // Suite says how an adapter is tested.
 type Suite struct {
@@ -35,6 +42,13 @@ type Suite struct {
 	Config func(testing.TB) agent.Config
 	// Prompts are what makes the agent do things.
 	Prompts map[Ability]string
+	// Without says of faults that have no prompt why the agent cannot have them.
+	Without map[Ability]string
+	// Cut returns the runtime under test with an agent whose messages pass through the Cut.
+	// The agent dies at every point of the turn of Rich.
+	Cut func(testing.TB, *Cut) agent.Runtime
+	// EndsByExit says that the end of the agent's process ends a turn, and no message does.
+	EndsByExit bool
 	// Effect reports whether the tool of the prompt Permission has run since the test
 	// began, by what the tool leaves behind; nil means that no one can tell.
 	Effect func(testing.TB) bool
@@ -84,11 +98,10 @@ func Run(t *testing.T, s Suite) {
 		{"half a message", []Ability{Half}, halfMessage},
 		{"garbage", []Ability{Garbage}, garbage},
 		{"huge message", []Ability{Huge}, hugeMessage},
+		{"die at every point", []Ability{Rich}, dieAtEveryPoint},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if lacks := s.lacks(c.needs); lacks != "" {
-				t.Skipf("not tested: the suite has no prompt for %s", lacks)
-			}
+			s.demand(t, c.needs)
 			before := goleak.IgnoreCurrent()
 			// Registered before the session's own Cleanup, so it runs after it.
 			t.Cleanup(func() { goleak.VerifyNone(t, before) })
@@ -97,12 +110,17 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// lacks returns an ability that has no prompt, or "".
-func (s Suite) lacks(needs []Ability) Ability {
+// demand skips a test whose ability has no prompt. A fault needs a reason for that.
+func (s Suite) demand(t *testing.T, needs []Ability) {
+	t.Helper()
+	faults := WithoutFaults("")
 	for _, a := range needs {
-		if s.Prompts[a] == "" {
-			return a
+		if s.Prompts[a] != "" {
+			continue
 		}
+		if _, fault := faults[a]; fault && s.Without[a] == "" {
+			t.Fatalf("the suite has no prompt for %s, and Without does not say why", a)
+		}
+		t.Skipf("not tested: the suite has no prompt for %s %s", a, s.Without[a])
 	}
-	return ""
 }

@@ -33,7 +33,7 @@ func unicodePrompt(t *testing.T, s Suite) {
 
 func furtherTurns(t *testing.T, s Suite) {
 	host := NewHost()
-	host.OnPermit, host.OnAsk = choose(trace.AllowOnce), firstChoice
+	host.OnPermit, host.OnAsk = Choose(trace.AllowOnce), firstChoice
 	st := newStand(t, s, host)
 	for _, prompt := range s.Turns {
 		events, err := st.end(t, st.start(t.Context(), prompt))

@@ -62,8 +62,7 @@ func (l *loop) write(c *Call) *job {
 	if i < 0 {
 		j.fault = fmt.Sprintf("There is no tool %q. The tools are: %s.", c.Name, l.names())
 	}
-	t := l.Table.Classify(c.Name, c.Input)
-	j.shown = trace.ToolCall{ToolCallID: c.ID, RawName: c.Name, Name: t.Name, ToolKind: t.Kind, Title: t.Title, Input: c.Input, Locations: t.Locations}
+	j.shown = l.Table.Call(c.ID, c.Name, c.Input)
 	if !json.Valid([]byte(text)) {
 		j.shown.InputText = text
 	}

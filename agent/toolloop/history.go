@@ -74,7 +74,7 @@ func (m *memory) take(r trace.Record) {
 		}
 	case trace.Usage:
 		if p.Scope == trace.UsageStep {
-			m.usage = Sum(m.usage, p)
+			m.usage = m.usage.Plus(p)
 		}
 	}
 }
@@ -106,21 +106,4 @@ func (m *memory) find(id string) *Call {
 		}
 	}
 	return nil
-}
-
-// Sum adds what was used. Costs add up only where they are known.
-func Sum(a, b trace.Usage) trace.Usage {
-	a.InputTokens += b.InputTokens
-	a.OutputTokens += b.OutputTokens
-	a.CacheReadTokens += b.CacheReadTokens
-	a.CacheWriteTokens += b.CacheWriteTokens
-	a.ReasoningTokens += b.ReasoningTokens
-	if b.CostUSD != nil {
-		cost := *b.CostUSD
-		if a.CostUSD != nil {
-			cost += *a.CostUSD
-		}
-		a.CostUSD = &cost
-	}
-	return a
 }

@@ -27,7 +27,7 @@ type attack struct {
 	// unasked says that the agent itself refuses, or does nothing that needs permission.
 	unasked bool
 	// behind says that it runs in the background, and may be ended with the turn before it
-	// asks. It gets nothing either way.
+	// asks or before it is answered. It gets nothing either way.
 	behind bool
 	// denied says that the policy denies it and nobody is asked.
 	denied bool
@@ -320,7 +320,7 @@ func (b *bench) suffer(t *testing.T, a attack) {
 	turn, err := b.turn(prompt, patience, func(p trace.Payload) {
 		if p, ok := p.(trace.PermissionRequest); ok {
 			if asked = append(asked, p); p.DecidedBy == "" {
-				b.call("POST", b.path("/permissions/"+p.RequestID), choice(p, trace.RejectOnce))
+				b.answer(p, trace.RejectOnce, a.behind)
 			}
 		}
 	})

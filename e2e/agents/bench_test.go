@@ -110,6 +110,21 @@ func (b *bench) call(method, path string, body any) string {
 	return string(text)
 }
 
+// answer answers a permission request. A request may be withdrawn before that if its turn
+// may have ended.
+func (b *bench) answer(p trace.PermissionRequest, kind trace.OptionKind, withdrawn bool) {
+	b.Helper()
+	res, err := b.request(b.Context(), http.MethodPost, b.path("/permissions/"+p.RequestID), choice(p, kind), "*/*")
+	if err != nil {
+		b.Fatalf("the answer to %s: %v\n%s", p.Title, err, b.server.Said())
+	}
+	defer res.Body.Close()
+	if res.StatusCode/100 != 2 && (!withdrawn || res.StatusCode != http.StatusConflict) {
+		text, _ := io.ReadAll(res.Body)
+		b.Fatalf("the answer to %s: %s: %s\n%s", p.Title, res.Status, text, b.server.Said())
+	}
+}
+
 // prompt sends a prompt as a stock client does and returns the id of its message; the
 // tests read the answer from the records.
 func (b *bench) prompt(text string) (id string) {

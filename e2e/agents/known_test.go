@@ -28,15 +28,10 @@ const (
 	noAlways    = "it offers no lasting permission for commands"
 	endsOnDeny  = "a refusal ends its turn"
 	asksAlways  = "it asks for every command, for ls too, and the order depends on time"
-	ownTerminal = "it asks, and then runs the command in a terminal of the gateway, which asks too"
-	ownFile     = "it asks, and then has the gateway write the file, which asks too"
 )
 
 // known are the differences, by agent and script.
 func known() map[string]map[string]difference {
-	const (
-		twice = "permission_request permission_response:allow tool_call permission_request permission_response:allow tool_result:completed tool_result:completed"
-	)
 	const noRequest = "message tool_call tool_result:completed message stop:completed"
 	return map[string]map[string]difference{
 		"claude-acp": {
@@ -64,10 +59,6 @@ func known() map[string]map[string]difference {
 		},
 		"kimi": {
 			"parallel":            {free: true, why: asksAlways},
-			"allow":               {shape: "message tool_call " + twice + " message stop:completed", why: ownTerminal},
-			"write":               {shape: "message tool_call " + twice + " message stop:completed", why: ownFile},
-			"always":              {shape: "message tool_call " + twice + " message stop:completed", why: ownTerminal},
-			"always, again":       {shape: "message tool_call tool_call permission_request permission_response:allow tool_result:completed tool_result:completed message stop:completed", why: ownTerminal},
 			"error in mid-stream": {shape: "message stop:completed", why: hidesErrors},
 		},
 		"kilo": {

@@ -18,6 +18,7 @@ func TestSuite(t *testing.T) {
 			return r
 		},
 		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello"},
+		Without: agenttest.WithoutFaults("the agent is a function: there is no process and no protocol"),
 	})
 }
 

@@ -37,6 +37,7 @@ func TestSuite(t *testing.T) {
 			agenttest.Slow:       strings.Repeat("word ", 500),
 			agenttest.Permission: "run date",
 		},
+		Without: agenttest.WithoutFaults("the parrot is too well-behaved to play them"),
 	})
 }
 

@@ -65,7 +65,7 @@ func claudeAdapter() agent.Adapter {
 				return nil, err
 			}
 			tools := toolkind.Claude().With(s.ToolKinds)
-			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, BaseEnv: s.Environ, Tools: &tools}, nil
+			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, Env: s.Environ, Tools: &tools}, nil
 		},
 		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
 	}

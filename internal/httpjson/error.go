@@ -40,20 +40,24 @@ func sentence(res *http.Response, body []byte) string {
 	if to := res.Header.Get("Location"); to != "" && res.StatusCode/100 == 3 {
 		return "the server redirects to " + cut(to) + ": use the final address"
 	}
-	var whole any
-	if json.Unmarshal(body, &whole) == nil {
-		if said := find(whole, 0); said != "" {
-			return cut(said)
-		}
-	} else if kind := contentType(res); !strings.Contains(kind, "html") && utf8.Valid(body) {
-		if line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n"); line != "" {
-			return cut(line)
-		}
+	if said := Sentence(body); said != "" && (json.Valid(body) || !strings.Contains(contentType(res), "html")) {
+		return said
 	}
 	if text := http.StatusText(res.StatusCode); text != "" {
 		return text
 	}
 	return "no reason was given"
+}
+
+// Sentence finds the sentence in the body of an error: servers write errors in many
+// forms. Of a body that is no JSON, the sentence is the first line.
+func Sentence(body []byte) string {
+	var whole any
+	if json.Unmarshal(body, &whole) == nil {
+		return cut(find(whole, 0))
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
+	return cut(strings.ToValidUTF8(line, ""))
 }
 
 // find returns the first sentence in the places where servers put it.

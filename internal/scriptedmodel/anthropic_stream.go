@@ -13,15 +13,7 @@ func (w anthropic) answer(s *stage, a Answer) {
 		w.stream(s, a)
 		return
 	}
-	switch a.Break {
-	case BreakNone:
-	case BreakCut:
-		s.cut()
-	case BreakEvent:
-		w.refuse(s.w, 529, "scripted failure")
-		return
-	}
-	if !s.hold(a) {
+	if !s.whole(a, 529, w.refuse) {
 		return
 	}
 	content := []any{}

@@ -142,15 +142,7 @@ func (w gemini) answer(s *stage, a Answer) {
 		w.stream(s, a)
 		return
 	}
-	switch a.Break {
-	case BreakNone:
-	case BreakCut:
-		s.cut()
-	case BreakEvent:
-		w.refuse(s.w, http.StatusServiceUnavailable, "scripted failure")
-		return
-	}
-	if !s.hold(a) {
+	if !s.whole(a, http.StatusServiceUnavailable, w.refuse) {
 		return
 	}
 	parts := []any{}

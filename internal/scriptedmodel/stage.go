@@ -62,8 +62,17 @@ func (s *stage) line(event string) bool {
 	return http.NewResponseController(s.w).Flush() == nil
 }
 
-// hold lets the pace of a whole text pass, for an answer in one piece.
-func (s *stage) hold(a Answer) bool {
+// whole plays what comes before an answer in one piece: the script's failure, or the pace
+// of the text. It reports whether the answer follows.
+func (s *stage) whole(a Answer, failure int, refuse func(http.ResponseWriter, int, string)) bool {
+	switch a.Break {
+	case BreakNone:
+	case BreakCut:
+		s.cut()
+	case BreakEvent:
+		refuse(s.w, failure, "scripted failure")
+		return false
+	}
 	if a.Pace <= 0 {
 		return true
 	}

@@ -1,0 +1,144 @@
+package acp
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// allowance is a call in the form in which it was allowed once. It covers each action
+// that the form shows one time, while the call runs.
+type allowance struct {
+	asked *call
+	used  map[string]bool
+}
+
+// covers reports whether a call that runs includes an action, so that nobody is asked
+// twice: a call that was allowed once, or a tool that was allowed for good. The form
+// counts in which the call was allowed, whatever the agent has shown of the call since.
+func (d *Decoder) covers(c *turn, a action) (once, always bool) {
+	use := a.method + " " + a.Path + a.line()
+	for _, tc := range c.calls {
+		if tc.done || tc.tool.ToolKind != a.kind() {
+			continue
+		}
+		for _, allowed := range tc.allowed {
+			if !allowed.used[use] && allowed.asked.shows(a, d) {
+				allowed.used[use] = true
+				return true, false
+			}
+		}
+		for _, asked := range d.always { // any file that the tool names, or the same command
+			always = always || asked.tool.RawName == tc.tool.RawName && (tc.names(a) || asked.shows(a, d))
+		}
+	}
+	return false, always
+}
+
+// kind is that of the calls which may cover the action. A rule for edits does not judge
+// reads, so an edit that was allowed covers no read.
+func (a action) kind() trace.ToolKind {
+	return map[string]trace.ToolKind{methodRead: trace.ToolRead, methodWrite: trace.ToolEdit, methodTerminal: trace.ToolExecute}[a.method]
+}
+
+// shows reports whether an action is what the call was to do.
+func (tc *call) shows(a action, d *Decoder) bool {
+	switch {
+	case tc.tool.ToolKind != a.kind():
+		return false
+	case a.method == methodTerminal:
+		return tc.runs(a, d.cwd)
+	}
+	return tc.names(a) && (a.method == methodRead || tc.writes(a, d.o.now))
+}
+
+// names reports whether the call names the file of an action.
+func (tc *call) names(a action) bool {
+	return a.Path != "" && slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == a.Path })
+}
+
+// writes reports whether the call has shown what a file is to hold: the whole text, or the
+// pieces that change in the text of now.
+func (tc *call) writes(a action, now func(path string) string) bool {
+	content, pieces, once, all := string(a.Content), false, "", ""
+	for _, i := range tc.diffs {
+		before, after := i.before(), string(i.NewText)
+		switch {
+		case i.Path != a.Path:
+			continue
+		case after == content, now == nil: // a recording shows no more
+			return true
+		case before == "":
+			return false
+		case !pieces:
+			once, pieces = now(a.Path), true
+			all = once
+		}
+		once, all = strings.Replace(once, before, after, 1), strings.ReplaceAll(all, before, after)
+	}
+	if pieces {
+		return content == once || content == all
+	}
+	for _, value := range parse[map[string]any](tc.raw) {
+		if value == content {
+			return true
+		}
+	}
+	return false
+}
+
+// runs reports whether a terminal is to run the command that the call has shown, in the
+// same directory. An agent may go into that directory first, by itself.
+func (tc *call) runs(a action, cwd string) bool {
+	var in struct {
+		Command string `json:"command"`
+		Cwd     string `json:"cwd"`
+	}
+	if json.Unmarshal(tc.raw, &in) != nil || in.Command == "" || !a.plainEnv() {
+		return false
+	}
+	line, dir := a.line(), at(cwd, a.Cwd)
+	if len(a.Args) == 2 && (a.Args[0] == "-c" || a.Args[0] == "-lc") && permission.IsShell(a.Command) {
+		line = a.Args[1]
+		if there := at(cwd, in.Cwd); there != "" && strings.HasPrefix(line, "cd "+quoted(there)+" && ") {
+			line, dir = strings.TrimPrefix(line, "cd "+quoted(there)+" && "), there
+		}
+	}
+	return line == in.Command && dir == at(cwd, in.Cwd)
+}
+
+// at is a directory as seen from another one.
+func at(cwd, dir string) string {
+	if filepath.IsAbs(dir) {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(cwd, dir)
+}
+
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9-]*$`) //nolint:gochecknoglobals // compiled once
+
+// plainEnv reports whether the variables of a command only say how it prints, and that
+// nobody answers its questions. Other variables, such as PATH, change what it does.
+func (a action) plainEnv() bool {
+	for _, v := range a.Env {
+		switch v.Name {
+		case "AGENT_SESSION_ID": // Goose gives it to each command
+		case "NO_COLOR", "TERM", "GIT_TERMINAL_PROMPT":
+			if !plainValue.MatchString(v.Value) {
+				return false
+			}
+		case "SHELL":
+			if !permission.IsShell(v.Value) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
