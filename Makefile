@@ -63,6 +63,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) binary
 	@$(MAKE) conformance
 	@$(MAKE) conformance-agentops
+	@$(MAKE) conformance-uiendpoint
 	@$(MAKE) conformance-claude
 	@$(MAKE) conformance-codex
 	@$(MAKE) cuts
@@ -126,6 +127,10 @@ conformance: binary conformance/node_modules/.package-lock.json ## The real AI S
 .PHONY: conformance-agentops
 conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops
 	cd conformance && node run.mjs --agent agentops && node convert.mjs --from agentops
+
+.PHONY: conformance-uiendpoint
+conformance-uiendpoint: binary conformance/node_modules/.package-lock.json ## The real clients with what becomes of the streams of AI SDK endpoints
+	cd conformance && node convert.mjs --from uiendpoint --bare
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings

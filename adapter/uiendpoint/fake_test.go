@@ -35,6 +35,12 @@ type fake struct {
 
 func newFake(t testing.TB) *fake {
 	t.Helper()
+	return newCutFake(t, nil)
+}
+
+// newCutFake is a fake that dies at a point.
+func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
+	t.Helper()
 	f := &fake{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/chat", f.chat)
@@ -50,7 +56,7 @@ func newFake(t testing.TB) *fake {
 		w.Header().Set("Content-Type", "text/event-stream")
 		f.resumes(w, n)
 	})
-	f.Server = httptest.NewServer(mux)
+	f.Server = httptest.NewServer(c.Serve(mux))
 	t.Cleanup(f.Close)
 	return f
 }
@@ -133,6 +139,9 @@ func (f *fake) chat(w http.ResponseWriter, r *http.Request) {
 		send(w, said(answer)...)
 	case "permit":
 		send(w, opening, step, call, `{"type":"tool-approval-request","toolCallId":"c1","approvalId":"a1","signature":"sig"}`, stepEnds, forTools, "[DONE]")
+	case "rich":
+		send(w, opening, step, `{"type":"reasoning-start","id":"r"}`, `{"type":"reasoning-delta","id":"r","delta":"Hm."}`, `{"type":"reasoning-end","id":"r"}`)
+		send(w, append(words("I pay."), call, `{"type":"tool-approval-request","toolCallId":"c1","approvalId":"a1"}`, stepEnds, forTools, "[DONE]")...)
 	case "two":
 		send(w, opening, step, call, `{"type":"tool-input-available","toolCallId":"c2","toolName":"where","input":{}}`,
 			`{"type":"tool-approval-request","toolCallId":"c1","approvalId":"a1"}`, stepEnds, forTools, "[DONE]")

@@ -27,7 +27,10 @@ func TestSuite(t *testing.T) {
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "client",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
-			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
+			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge", agenttest.Rich: "rich",
+		},
+		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
+			return uiendpoint.Runtime{URL: newCutFake(t, c).url()}
 		},
 		Effect: func(testing.TB) bool { f.mu.Lock(); defer f.mu.Unlock(); return f.effects > 0 },
 		Word:   "the Rhine",
