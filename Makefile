@@ -59,10 +59,12 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) lint
 	@$(MAKE) agents
 	@$(MAKE) langgraph
+	@$(MAKE) uiendpoint
 	@$(MAKE) test-go
 	@$(MAKE) binary
 	@$(MAKE) conformance
 	@$(MAKE) conformance-agentops
+	@$(MAKE) conformance-uiendpoint
 	@$(MAKE) conformance-claude
 	@$(MAKE) conformance-codex
 	@$(MAKE) conformance-langgraph
@@ -81,6 +83,15 @@ test-go: need-cc ## The Go tests, with the race detector, in random order
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
 	promtool=$$(ops/promtool.sh) && PROMTOOL=$$promtool $(GO) test -count=1 ./ops
+
+conformance/uiendpoint/venv/installed: conformance/uiendpoint/requirements.txt | need-python
+	python3 -m venv conformance/uiendpoint/venv
+	conformance/uiendpoint/venv/bin/pip install -q --require-hashes -r $<
+	@touch $@
+
+.PHONY: uiendpoint
+uiendpoint: conformance/node_modules/.package-lock.json ## Install the endpoints of the tests of adapter/uiendpoint: the AI SDK, and pydantic-ai where there is Python
+	@$(MAKE) conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai." >&2
 
 .PHONY: agents
 agents: need-go need-node ## Install the real agents that make test runs, outside the project
@@ -135,6 +146,10 @@ conformance-agentops: binary conformance/node_modules/.package-lock.json ## The 
 .PHONY: conformance-langgraph
 conformance-langgraph: binary conformance/node_modules/.package-lock.json ## The recordings of LangGraph, read by the real clients
 	cd conformance && node convert.mjs --from langgraph --bare
+
+.PHONY: conformance-uiendpoint
+conformance-uiendpoint: binary conformance/node_modules/.package-lock.json ## The real clients with what becomes of the streams of AI SDK endpoints
+	cd conformance && node convert.mjs --from uiendpoint --bare
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
@@ -196,7 +211,7 @@ bench-go: need-go ## The Go benchmarks
 
 .PHONY: clean
 clean: ## Remove what was built and installed
-	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules bench/peer/node_modules
+	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules conformance/uiendpoint/venv bench/peer/node_modules
 
 .PHONY: need-go need-node need-cc need-python
 need-go:

@@ -58,6 +58,9 @@ func rooms() []room {
 		// The frames of a session agent, for both sides of it.
 		{packages: "agentops", ours: "trace"},
 
+		// The stream of the AI SDK: it knows neither adapters nor the hub.
+		{packages: "uistream", ours: "internal/quote trace"},
+
 		// The seam, and the adapters below it: they know neither each other, nor
 		// the log, the hub or the stream.
 		{packages: "agent", ours: "toolkind trace workspace"},
@@ -72,6 +75,7 @@ func rooms() []room {
 		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/openharness", ours: "agent trace internal/wsconn " + substrate},
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
+		{packages: "adapter/uiendpoint", ours: "agent trace uistream " + substrate}, // what it reads is what uistream writes
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/replay/replaytest", ours: "agent agent/agenttest internal/replay trace", others: "github.com/google/go-cmp"},
 
@@ -82,7 +86,6 @@ func rooms() []room {
 		{packages: "eventlog/natslog", ours: "eventlog trace", others: nats},
 
 		// The outputs: they know neither adapters nor the hub.
-		{packages: "uistream", ours: "internal/quote trace"},
 		{packages: "agentops/browser", ours: "agentops trace"},
 		{packages: "export/*", ours: "trace"},
 

@@ -228,6 +228,8 @@ type Left struct {
 	Parts []string
 	// Done are the calls that have their result.
 	Done []string
+	// Records are what is on record of the turn.
+	Records []trace.Record
 	// Waiting are the requests and questions that have no answer, by the ids for
 	// Host.Permit and Host.Ask.
 	Waiting []string

@@ -47,7 +47,7 @@ func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
 		if err != nil {
 			return err
 		}
-		if reply.ID != "" {
+		if reply.ID != "" || reply.Call != "" {
 			a.parts = append(a.parts, reply)
 			a.size += size
 		}
@@ -67,7 +67,7 @@ func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
 // ranTools reports whether a POST goes on with a message for no other reason than that
 // the client has run tools of it.
 func (req *chatRequest) ranTools(message string) bool {
-	return req.ran && message == req.LastAssistant && len(req.answersOf(message)) == 0
+	return req.ran && message == req.LastAssistant && !slices.ContainsFunc(req.answersOf(message), func(a answered) bool { return a.ID != "" })
 }
 
 // ranByClient reports whether a part is a call that the client says it has run itself.
@@ -141,8 +141,8 @@ func askedIn(part map[string]any) string {
 }
 
 // readAnswered reads a part: an approval that has a response but no outcome from
-// the server yet, or a client tool of this gateway with its output. Any other part
-// gives a reply without an id.
+// the server yet, a client tool of this gateway with its output, or one of the app's
+// own. Any other part gives an empty reply.
 func readAnswered(part map[string]any) (a answered, size int, err error) {
 	tool, isTool := toolOf(part)
 	state := textIn(part, "state")
@@ -170,8 +170,17 @@ func readAnswered(part map[string]any) (a answered, size int, err error) {
 	case tool == uistream.AskPermission:
 		a.ID, a.output, a.failed = uistream.RequestID(a.toolCall), true, state == "output-error"
 		a.Choice, err = readChoice(part["output"], state == "output-available")
-	default:
+	case part["providerExecuted"] == true:
 		return answered{}, 0, nil
+	default: // a tool of the app's own: an upstream of this protocol may wait for its output
+		a.Call, a.Question, a.failed = a.toolCall, true, state == "output-error"
+		if state == "output-available" {
+			raw, err := passOn("output", part["output"])
+			if err != nil {
+				return answered{}, 0, nil //nolint:nilerr // an earlier output, too large for an answer
+			}
+			a.Values = []string{string(raw)}
+		}
 	}
 	size = len(a.ID) + len(a.Choice.Input) + len(a.Choice.Reason)
 	for _, v := range a.Values {

@@ -25,8 +25,9 @@ type Continuation struct {
 
 // Reply is an answer to one thing that a message asks.
 type Reply struct {
-	// ID is that of the request or question.
-	ID string
+	// ID is that of the request or question. It may be empty for a question that is a call
+	// of the agent itself: Call is then the id of the call.
+	ID, Call string
 	// Question tells which of the two it is.
 	Question bool
 	// Choice answers a permission request.
@@ -63,6 +64,7 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 		return Rest{}, err
 	}
 	turn, t, ok := l.turnOf(c.Message)
+	c.Replies = named(c.Replies, turn.ID)
 	if !ok || len(c.Replies) == 0 {
 		return Rest{}, ErrNotWaiting
 	}
@@ -107,11 +109,23 @@ func (h *Hub) Settle(ctx context.Context, session string, c Continuation) error 
 	if c.Message, err = l.ours(ctx, c.Message); err != nil {
 		return err
 	}
-	_, t, ok := l.turnOf(c.Message)
+	turn, t, ok := l.turnOf(c.Message)
 	if !ok || t == nil {
 		return nil
 	}
+	c.Replies = named(c.Replies, turn.ID)
 	return t.takeReplies(c)
+}
+
+// named fills in the ids of questions that are calls: such a question has the id of its call.
+func named(replies []Reply, turn string) []Reply {
+	all := slices.Clone(replies)
+	for i, r := range all {
+		if r.ID == "" {
+			all[i].ID = r.Call + askSuffix(turn)
+		}
+	}
+	return all
 }
 
 // turnOf finds the turn of an assistant message of the branch; t is nil if it is

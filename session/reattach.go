@@ -58,7 +58,7 @@ func (l *live) leftOpen() []agent.Left {
 
 // leftOf is what the agent is to know of a turn that it goes on with.
 func leftOf(records []trace.Record, t *turn) *agent.Left {
-	left := &agent.Left{Builder: t.builder, Theirs: t.theirs, Waiting: t.waiting()}
+	left := &agent.Left{Builder: t.builder, Theirs: t.theirs, Records: records, Waiting: t.waiting()}
 	for _, r := range records {
 		switch p := r.Payload.(type) { //nolint:gochecksumtype // the others say nothing of what it was to do
 		case trace.Prompt:

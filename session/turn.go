@@ -86,11 +86,16 @@ const outputWithin = 250 * time.Millisecond
 // writes says how the turn is written.
 func (t *turn) writes() trace.Config {
 	h := t.live.hub
-	const enough = 6 // characters that are drawn by chance
 	return trace.Config{
-		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: "-" + t.id[len(t.id)-enough:], Hold: h.Approval == Hold,
+		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
 		ShowWithin: outputWithin,
 	}
+}
+
+// askSuffix ends the ids of what a turn asks.
+func askSuffix(turn string) string {
+	const enough = 6 // characters that are drawn by chance
+	return "-" + turn[max(0, len(turn)-enough):]
 }
 
 func (t *turn) ref() TurnRef {

@@ -33,11 +33,10 @@ type (
 		ProviderMetadata json.RawMessage
 	}
 
-	// ToolInputStart says that the agent begins to write a call. Client marks
-	// a call that the client answers; all others are the agent's own affair.
+	// ToolInputStart says that the agent begins to write a call.
 	ToolInputStart struct {
 		ToolCallID, ToolName, Title string
-		Client                      bool
+		Form                        Form
 	}
 	// ToolInputDelta is more of the text of a call's input.
 	ToolInputDelta struct{ ToolCallID, Delta string }
@@ -45,7 +44,13 @@ type (
 	ToolInputAvailable struct {
 		ToolCallID, ToolName, Title string
 		Input                       json.RawMessage
-		Client                      bool
+		Form                        Form
+	}
+	// ToolInputError is a call whose input the agent could not use.
+	ToolInputError struct {
+		ToolCallID, ToolName, Title, ErrorText string
+		Input                                  json.RawMessage
+		Form                                   Form
 	}
 	// ToolOutputAvailable is what a call gave; a preliminary output is replaced
 	// by the next.
@@ -53,12 +58,12 @@ type (
 		ToolCallID  string
 		Output      json.RawMessage
 		Preliminary bool
-		Client      bool
+		Form        Form
 	}
 	// ToolOutputError says why a call gave nothing.
 	ToolOutputError struct {
 		ToolCallID, ErrorText string
-		Client                bool
+		Form                  Form
 	}
 	// ToolOutputDenied says that a call was not allowed.
 	ToolOutputDenied struct{ ToolCallID string }
@@ -107,6 +112,7 @@ func (ReasoningEnd) Type() string         { return "reasoning-end" }
 func (ToolInputStart) Type() string       { return "tool-input-start" }
 func (ToolInputDelta) Type() string       { return "tool-input-delta" }
 func (ToolInputAvailable) Type() string   { return "tool-input-available" }
+func (ToolInputError) Type() string       { return "tool-input-error" }
 func (ToolOutputAvailable) Type() string  { return "tool-output-available" }
 func (ToolOutputError) Type() string      { return "tool-output-error" }
 func (ToolOutputDenied) Type() string     { return "tool-output-denied" }

@@ -28,6 +28,9 @@ func (t *Translator) fileChange(p trace.FileChange) {
 }
 
 func (t *Translator) notice(p trace.Error) {
+	if t.options.Native {
+		return
+	}
 	t.beside(Data{Name: "notice", Value: marshal(p)})
 }
 

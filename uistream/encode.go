@@ -43,7 +43,7 @@ func (c ReasoningEnd) appendFields(dst []byte) []byte {
 func (c ToolInputStart) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolCallId", c.ToolCallID)
 	dst = key(dst, "toolName", c.ToolName)
-	return optional(flags(dst, c.Client), "title", c.Title)
+	return optional(flags(dst, c.Form), "title", c.Title)
 }
 
 func (c ToolInputDelta) appendFields(dst []byte) []byte {
@@ -54,18 +54,25 @@ func (c ToolInputAvailable) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolCallId", c.ToolCallID)
 	dst = key(dst, "toolName", c.ToolName)
 	dst = raw(dst, "input", c.Input)
-	return optional(flags(dst, c.Client), "title", c.Title)
+	return optional(flags(dst, c.Form), "title", c.Title)
+}
+
+func (c ToolInputError) appendFields(dst []byte) []byte {
+	dst = key(dst, "toolCallId", c.ToolCallID)
+	dst = key(dst, "toolName", c.ToolName)
+	dst = key(raw(dst, "input", c.Input), "errorText", c.ErrorText)
+	return optional(flags(dst, c.Form), "title", c.Title)
 }
 
 func (c ToolOutputAvailable) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolCallId", c.ToolCallID)
 	dst = raw(dst, "output", c.Output)
-	return truth(flags(dst, c.Client), "preliminary", c.Preliminary)
+	return truth(flags(dst, c.Form), "preliminary", c.Preliminary)
 }
 
 func (c ToolOutputError) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolCallId", c.ToolCallID)
-	return flags(key(dst, "errorText", c.ErrorText), c.Client)
+	return flags(key(dst, "errorText", c.ErrorText), c.Form)
 }
 
 func (c ToolOutputDenied) appendFields(dst []byte) []byte {
@@ -107,15 +114,6 @@ func (c Error) appendFields(dst []byte) []byte { return key(dst, "errorText", c.
 func (c Abort) appendFields(dst []byte) []byte { return optional(dst, "reason", c.Reason) }
 func (c Finish) appendFields(dst []byte) []byte {
 	return optionalRaw(optional(dst, "finishReason", c.Reason), "messageMetadata", c.Metadata)
-}
-
-// flags marks a call that the agent itself runs. A client that is not told so
-// would run it, and post the conversation again once the call has its output.
-func flags(dst []byte, client bool) []byte {
-	if client {
-		return dst
-	}
-	return append(dst, `,"providerExecuted":true,"dynamic":true`...)
 }
 
 func name(dst []byte, k string) []byte {

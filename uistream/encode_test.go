@@ -18,7 +18,7 @@ func TestAppendChunk(t *testing.T) {
 		`{"type":"text-delta","id":"t","delta":"<a>&\"\\\n\r\t\u0000 \u001f😀"}`:                                              uistream.TextDelta{ID: "t", Delta: "<a>&\"\\\n\r\t\x00 \x1f😀"},
 		`{"type":"text-delta","id":"t","delta":"a\ufffd\ufffd\ufffd\u2028b"}`:                                                uistream.TextDelta{ID: "t", Delta: "a\xed\xa0\xbd\u2028b"},
 		`{"type":"tool-input-available","toolCallId":"c","toolName":"","input":null,"providerExecuted":true,"dynamic":true}`: uistream.ToolInputAvailable{ToolCallID: "c"},
-		`{"type":"tool-input-available","toolCallId":"c","toolName":"AskUser","input":{"a":1}}`:                              uistream.ToolInputAvailable{ToolCallID: "c", ToolName: "AskUser", Input: json.RawMessage(`{"a":1}`), Client: true},
+		`{"type":"tool-input-available","toolCallId":"c","toolName":"AskUser","input":{"a":1}}`:                              uistream.ToolInputAvailable{ToolCallID: "c", ToolName: "AskUser", Input: json.RawMessage(`{"a":1}`), Form: uistream.Form{Static: true, Unmarked: true}},
 		`{"type":"tool-output-available","toolCallId":"c","output":null,"providerExecuted":true,"dynamic":true}`:             uistream.ToolOutputAvailable{ToolCallID: "c"},
 		`{"type":"tool-output-error","toolCallId":"c","errorText":"","providerExecuted":true,"dynamic":true}`:                uistream.ToolOutputError{ToolCallID: "c"},
 		`{"type":"tool-approval-response","approvalId":"a","approved":false}`:                                                uistream.ToolApprovalResponse{ApprovalID: "a"},

@@ -69,7 +69,11 @@ func (t *Translator) stop(p trace.Stop) {
 		if guarded {
 			meta = outcome(p)
 		}
-		t.emit(t.finish(finishReason(p.Reason), meta))
+		reason := finishReason(p.Reason)
+		if t.options.Profile.accepts("finish", "finishReason", marshal(p.Reason)) { // the upstream has said it in the words of the clients
+			reason = p.Reason
+		}
+		t.emit(t.finish(reason, meta))
 	}
 }
 

@@ -71,7 +71,7 @@ func (h *history) add(r trace.Record) error {
 // show takes a record.
 func (t *turnHistory) show(r trace.Record) error {
 	if p, ok := r.Payload.(trace.Prompt); ok {
-		t.messages = append(t.messages, userMessage(p.Message))
+		t.messages = append(t.messages, UserMessage(p.Message))
 		return nil
 	}
 	for _, c := range t.translator.Translate(r) {
@@ -81,6 +81,7 @@ func (t *turnHistory) show(r trace.Record) error {
 		}
 		if starts {
 			t.save()
+			t.translator.native = ""
 			t.current, t.at = &Reducer{}, len(t.messages)
 			t.messages = append(t.messages, Message{})
 		}
@@ -102,6 +103,9 @@ func (t *turnHistory) save() {
 		return
 	}
 	m := t.current.Message()
+	if o := t.translator.options; o.Native && t.translator.native != "" {
+		m.ID = t.translator.native
+	}
 	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.State == inputStreaming })
 	for i, p := range m.Parts {
 		if p.State == askedApproval {
@@ -113,6 +117,9 @@ func (t *turnHistory) save() {
 
 // ended says on the last message how the turn ended, if not well.
 func (t *turnHistory) ended(stop trace.Stop) {
+	if t.translator.options.Native {
+		return
+	}
 	m := &t.messages[t.at]
 	for i, p := range m.Parts {
 		if p.Type == partText && p.State == stateStreaming { // the letter does not end the text of each turn
@@ -165,8 +172,8 @@ func (h *history) messages() []Message {
 	return all
 }
 
-// userMessage is what a user asked.
-func userMessage(u trace.UserMessage) Message {
+// UserMessage is a message as the client keeps it.
+func UserMessage(u trace.UserMessage) Message {
 	m := Message{ID: u.ID, Role: roleUser, Parts: []Part{}}
 	if len(u.Metadata) > 0 {
 		m.Metadata = Opaque(u.Metadata)

@@ -14,7 +14,7 @@ import (
 // is left out if it only structures the message, such as a step, or shows what is not final,
 // such as reasoning and preliminary output. Any other becomes a conversation-event.
 func appendLegacy(dst []byte, c Chunk) []byte {
-	switch c := c.(type) {
+	switch c := Bare(c).(type) {
 	case TextStart:
 		return append(key(legacyType(dst, "text-start"), "id", c.ID), '}')
 	case TextDelta:
@@ -31,14 +31,17 @@ func appendLegacy(dst []byte, c Chunk) []byte {
 		return legacyResult(dst, c.ToolCallID, c.Output)
 	case ToolOutputError:
 		return legacyResult(dst, c.ToolCallID, append(quote.Append([]byte(`{"error":`), c.ErrorText), '}'))
+	case ToolInputError:
+		return legacyResult(dst, c.ToolCallID, append(quote.Append([]byte(`{"error":`), c.ErrorText), '}'))
 	case ToolOutputDenied:
 		return legacyResult(dst, c.ToolCallID, json.RawMessage(`{"error":"The call was not allowed."}`))
 	case Error:
 		return append(key(legacyType(dst, "error"), "error", c.ErrorText), '}')
 	case Data:
 		return legacyEvent(dst, c.Name, c.Value)
+	case Extended: // Bare has none
 	case Start, StartStep, FinishStep, Finish, ReasoningStart, ReasoningDelta, ReasoningEnd, ToolInputStart, ToolInputDelta:
-	case ToolApprovalRequest, ToolApprovalResponse, SourceURL, SourceDocument, File, Abort:
+	case ToolApprovalRequest, ToolApprovalResponse, SourceURL, SourceDocument, File, Abort, Other:
 		return legacyEvent(dst, c.Type(), AppendChunk(nil, c))
 	}
 	return dst

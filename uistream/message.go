@@ -35,6 +35,10 @@ type Part struct {
 	URL, MediaType, Filename, SourceID string
 	Data                               json.RawMessage
 	ProviderMetadata                   json.RawMessage
+	// Keys are further keys that come from an upstream of this protocol.
+	Keys Keys
+
+	whole bool // the keys are all that there is
 }
 
 // Approval is what a person was asked about a tool call.
@@ -43,6 +47,7 @@ type Approval struct {
 	Answered bool
 	Approved bool
 	Reason   string
+	Keys     Keys // as those of a Part
 }
 
 // The roles of a message, the types of its parts and the states of a tool call.
@@ -130,6 +135,7 @@ func (p Part) appendJSON(dst []byte) []byte {
 	dst = append(dst, `{"type":`...)
 	dst = quote.Append(dst, p.Type)
 	switch {
+	case p.whole:
 	case p.Type == partText:
 		dst = optional(key(dst, "text", p.Text), "state", p.State)
 	case p.Type == partReasoning:
@@ -146,7 +152,7 @@ func (p Part) appendJSON(dst []byte) []byte {
 	case p.Type != partStep:
 		dst = raw(optional(dst, "id", p.ID), "data", p.Data)
 	}
-	return append(optionalRaw(dst, "providerMetadata", p.ProviderMetadata), '}')
+	return append(p.Keys.append(optionalRaw(dst, "providerMetadata", p.ProviderMetadata)), '}')
 }
 
 func (p Part) appendTool(dst []byte) []byte {
@@ -178,7 +184,7 @@ func (p Part) appendTool(dst []byte) []byte {
 			}
 			dst = optional(dst, "reason", a.Reason)
 		}
-		dst = append(dst, '}')
+		dst = append(a.Keys.append(dst), '}')
 	}
 	return dst
 }

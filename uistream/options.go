@@ -13,6 +13,9 @@ type Options struct {
 	Legacy bool
 	// Domain says which events of the agent's world are shown.
 	Domain DomainEvents
+	// Native writes what goes back to an upstream of this protocol: its own messages under
+	// its own ids, without words of the gateway.
+	Native bool
 	// Subagents says how what sub-agents do is shown.
 	Subagents Subagents
 	// Signatures passes the model provider's proof of a reasoning on to the
@@ -40,6 +43,7 @@ const (
 type abilities struct {
 	approvals, denied, approvalResponse bool
 	preliminary, title, finishReason    bool
+	inputError                          bool
 	abortReason                         bool
 }
 
@@ -50,6 +54,7 @@ func (p Profile) abilities() abilities {
 		approvalResponse: p.knows("tool-approval-response", ""),
 		preliminary:      p.knows("tool-output-available", "preliminary"),
 		title:            p.knows("tool-input-start", "title") && p.knows("tool-input-available", "title"),
+		inputError:       p.knows("tool-input-error", "") && p != Profile{}, // clients of 5 may read the default
 		finishReason:     p.knows("finish", "finishReason"),
 		abortReason:      p.knows("abort", "reason"),
 	}

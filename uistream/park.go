@@ -153,7 +153,7 @@ func (t *Translator) attaches(asked []*approval) bool {
 		calls[c] = true
 	}
 	for _, c := range t.stepCalls {
-		if (c.state == callWriting || c.state == callRunning) && !c.hidden && !c.carried && !calls[c] {
+		if (c.state == callWriting || c.state == callRunning) && !c.hidden && !c.carried && !calls[c] && !t.byClient(c) {
 			return false
 		}
 	}

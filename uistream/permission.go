@@ -46,7 +46,7 @@ func (t *Translator) askPermissions(all []*approval) {
 		return
 	}
 	t.endText() // whoever answers gets the rest, and knows of no text that is open
-	attached := t.can.approvals && t.attaches(all)
+	attached := t.can.approvals && (t.attaches(all) || t.options.Native && t.calls[all[0].request.ToolCallID] != nil)
 	if !attached {
 		t.ownStep()
 	}
@@ -59,20 +59,31 @@ func (t *Translator) askPermissions(all []*approval) {
 		} else {
 			a.call, a.lone = t.callOf(a), true
 		}
-		t.say("ask-"+a.request.RequestID, permissionSentence(a.request))
+		if !t.options.Native {
+			t.say("ask-"+a.request.RequestID, permissionSentence(a.request))
+		}
 		if !attached {
 			t.complete(a.call, t.inputOf(a))
 		}
 		a.step, a.call.allowed = t.steps, false
 		if t.can.approvals {
 			a.call.approval = a.request.RequestID
-			t.emit(ToolApprovalRequest{ToolCallID: a.call.id, ApprovalID: a.request.RequestID})
+			t.emit(ToolApprovalRequest{ToolCallID: a.call.id, ApprovalID: t.approvalID(a)})
 		}
 		if t.options.Domain.wants("approval") {
 			a.said = permissionOf(a.request, t.calls[a.request.ToolCallID])
 			t.emit(Data{Name: "approval", ID: a.request.RequestID, Value: marshal(a.said)})
 		}
 	}
+}
+
+// approvalID is the id of a request for the reader of the stream: our own, or for an
+// upstream its own.
+func (t *Translator) approvalID(a *approval) string {
+	if own := t.asks[a.request.ToolCallID]; own != "" && t.options.Native {
+		return own
+	}
+	return a.request.RequestID
 }
 
 // inputOf is the input that a client shows in front of the buttons, for a request that
@@ -98,7 +109,7 @@ func (t *Translator) callOf(a *approval) *call {
 	c := t.call(id)
 	c.name, c.title, c.client = "permission", a.request.Title, !t.can.approvals
 	if c.client {
-		c.name = AskPermission
+		c.name, c.form = AskPermission, clientForm()
 	}
 	return c
 }
@@ -146,7 +157,7 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 		a.said = permissionData{}
 	}
 	if t.can.approvalResponse && a.call.approval == p.RequestID && a.call.state == callRunning {
-		t.emit(ToolApprovalResponse{ApprovalID: p.RequestID, Approved: p.Allowed(), Reason: p.Reason})
+		t.emit(ToolApprovalResponse{ApprovalID: t.approvalID(a), Approved: p.Allowed(), Reason: p.Reason})
 	}
 	switch {
 	case !a.lone && !p.Allowed() && len(t.waits) > 1 && t.can.denied && !t.can.approvalResponse: // nothing else would tell the client
@@ -180,7 +191,7 @@ func (t *Translator) settleClient(c *call, p trace.PermissionResponse) {
 		return
 	}
 	c.state, c.input, t.asked = callSettled, nil, true
-	t.emit(ToolOutputAvailable{ToolCallID: c.id, Client: true, Output: marshal(struct {
+	t.emit(ToolOutputAvailable{ToolCallID: c.id, Form: clientForm(), Output: marshal(struct {
 		Option   string `json:"option,omitempty"`
 		Approved bool   `json:"approved"`
 		Reason   string `json:"reason,omitempty"`

@@ -24,6 +24,9 @@ func ParseProfile(s string) (Profile, error) {
 	return Profile{version: v}, nil
 }
 
+// Newest returns the profile of a client that knows everything.
+func Newest() Profile { return Profile{version: release{7, 1, 0}} }
+
 // String returns what ParseProfile read.
 func (p Profile) String() string {
 	switch {

@@ -44,19 +44,37 @@ func (t *Translator) question(p trace.Question) {
 
 // askQuestions shows questions, each as a call that the client answers.
 func (t *Translator) askQuestions(all []*question) {
-	if len(all) == 0 {
-		return
-	}
-	t.ownStep()
+	own := false
 	for _, q := range all {
+		if !t.isCall(q) && !own {
+			own = true
+			t.ownStep()
+		}
 		t.showQuestion(q)
 	}
 }
 
+// isCall reports whether the question is a call of the app's own, which the client shows
+// already and answers by the output of the call.
+func (t *Translator) isCall(q *question) bool {
+	c := t.calls[q.what.ToolCallID]
+	return c != nil && c.form.Unmarked && !t.options.Letter
+}
+
+// byClient reports whether a question waits for the output of a call.
+func (t *Translator) byClient(c *call) bool {
+	return slices.ContainsFunc(t.questioned, func(q *question) bool { return !q.done && t.isCall(q) && t.calls[q.what.ToolCallID] == c })
+}
+
 func (t *Translator) showQuestion(q *question) {
 	p := q.what
+	if t.isCall(q) {
+		t.surface(t.calls[p.ToolCallID])
+		q.id, q.step = p.ToolCallID, max(t.steps, 1)
+		return
+	}
 	if q.shown() { // it stands above, where it cannot be answered any more
-		t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: "It is asked again below.", Client: true})
+		t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: "It is asked again below.", Form: clientForm()})
 		q.id += questionSuffix
 	} else {
 		q.id = p.QuestionID
@@ -77,7 +95,7 @@ func (t *Translator) showQuestion(q *question) {
 		Choices    []trace.Choice `json:"choices,omitempty"`
 		Multiple   bool           `json:"multiple,omitempty"`
 	}{p.QuestionID, p.Header, p.Text, p.Choices, p.Multiple})
-	t.emit(ToolInputAvailable{ToolCallID: q.id, ToolName: AskUser, Input: input, Client: true})
+	t.emit(ToolInputAvailable{ToolCallID: q.id, ToolName: AskUser, Input: input, Form: clientForm()})
 	if t.options.Domain.wants("question") {
 		t.emit(questionData(p, nil))
 	}
@@ -118,17 +136,17 @@ func (t *Translator) answer(p trace.Answer) {
 	if t.options.Letter || t.options.Domain.wants("question") {
 		t.emit(questionData(q.what, &p))
 	}
-	if t.options.Letter {
+	if t.options.Letter || t.isCall(q) { // the result of the call tells it
 		return
 	}
 	t.asked = true
 	switch {
 	case p.Outcome != trace.Selected:
-		t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: "The question was not answered.", Client: true})
+		t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: "The question was not answered.", Form: clientForm()})
 	case q.what.Multiple:
-		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: marshal(append([]string{}, p.Values...)), Client: true})
+		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: marshal(append([]string{}, p.Values...)), Form: clientForm()})
 	default:
-		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: quote.Append(nil, strings.Join(p.Values, ", ")), Client: true})
+		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: quote.Append(nil, strings.Join(p.Values, ", ")), Form: clientForm()})
 	}
 }
 
@@ -140,9 +158,9 @@ func (t *Translator) settleQuestions(why string) {
 			continue
 		}
 		q.done = true
-		if !t.options.Letter {
+		if !t.options.Letter && !t.isCall(q) {
 			t.asked = true
-			t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: why, Client: true})
+			t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: why, Form: clientForm()})
 		}
 	}
 }

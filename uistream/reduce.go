@@ -20,8 +20,8 @@ func Reduce(chunks []Chunk) (Message, error) {
 }
 
 // Reducer folds the chunks of one message, one by one. The zero Reducer is
-// ready for use. Parts are added and changed where they are, never removed, so
-// that a place stays good; a turn may have too many to look through them.
+// ready for use. Parts are added and changed where they are, and removed only at the
+// end, so that a place stays good; a turn may have too many to look through them.
 type Reducer struct {
 	message   Message
 	texts     map[string]int // open parts: where they are
@@ -55,6 +55,10 @@ func (r *Reducer) Failed() string { return r.failed }
 // Add takes the next chunk.
 func (r *Reducer) Add(c Chunk) error {
 	switch c := c.(type) {
+	case Extended:
+		return r.extended(c)
+	case Other:
+		r.other(c)
 	case Start:
 		return r.start(c)
 	case StartStep:
@@ -89,13 +93,16 @@ func (r *Reducer) Add(c Chunk) error {
 	case ToolInputDelta:
 		return r.moreInput(c)
 	case ToolInputAvailable:
-		r.input(c.ToolCallID, c.ToolName, c.Title, inputAvailable, c.Input, c.Client)
+		r.input(c.ToolCallID, c.ToolName, c.Title, inputAvailable, c.Input, c.Form)
+	case ToolInputError:
+		r.input(c.ToolCallID, c.ToolName, c.Title, outputError, c.Input, c.Form)
+		return r.tool(c.ToolCallID, func(p *Part) { p.ErrorText = c.ErrorText })
 	case ToolOutputAvailable:
-		return r.output(c.ToolCallID, c.Client, func(p *Part) {
+		return r.output(c.ToolCallID, c.Form, func(p *Part) {
 			p.State, p.Output, p.Preliminary, p.ErrorText = outputAvailable, c.Output, c.Preliminary, ""
 		})
 	case ToolOutputError:
-		return r.output(c.ToolCallID, c.Client, func(p *Part) {
+		return r.output(c.ToolCallID, c.Form, func(p *Part) {
 			p.State, p.Output, p.Preliminary, p.ErrorText = outputError, nil, false, c.ErrorText
 		})
 	case ToolOutputDenied:

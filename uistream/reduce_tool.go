@@ -10,7 +10,7 @@ func (r *Reducer) beginInput(c ToolInputStart) {
 		r.writing = map[string]bool{}
 	}
 	r.writing[c.ToolCallID] = true
-	r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Client)
+	r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Form)
 }
 
 func (r *Reducer) moreInput(c ToolInputDelta) error {
@@ -20,11 +20,11 @@ func (r *Reducer) moreInput(c ToolInputDelta) error {
 	return nil
 }
 
-// callForm is a call as the agent's own, or as one that the client answers. The
-// client takes these for two, even under one id.
+// callForm is a call of a tool that the app knows by name, or of another. The client
+// takes these for two, even under one id.
 type callForm struct {
 	id     string
-	client bool
+	static bool
 }
 
 func (r *Reducer) askApproval(c ToolApprovalRequest) error {
@@ -52,27 +52,27 @@ func (r *Reducer) answerApproval(c ToolApprovalResponse) error {
 	}
 	p := &r.message.Parts[first]
 	p.State = gotApproval
-	p.Approval = &Approval{ID: c.ApprovalID, Answered: true, Approved: c.Approved, Reason: c.Reason}
+	p.Approval = &Approval{ID: c.ApprovalID, Answered: true, Approved: c.Approved, Reason: c.Reason, Keys: p.Approval.Keys}
 	return nil
 }
 
 // input begins or completes a call: the one of that id and form in the current
 // step, else a new part.
-func (r *Reducer) input(id, name, title, state string, input json.RawMessage, client bool) {
-	typ, form := partDynamic, callForm{id, client}
-	if client {
+func (r *Reducer) input(id, name, title, state string, input json.RawMessage, f Form) {
+	typ, form := partDynamic, callForm{id, f.Static}
+	if f.Static {
 		typ = partTool + name
 	}
 	at, ok := r.calls[form]
 	if !ok || at < r.step {
 		note(&r.calls, form, len(r.message.Parts))
-		r.push(Part{Type: typ, ToolCallID: id, ToolName: name, Title: title, State: state, Input: input, ProviderExecuted: !client})
+		r.push(Part{Type: typ, ToolCallID: id, ToolName: name, Title: title, State: state, Input: input, ProviderExecuted: !f.Unmarked})
 		return
 	}
 	p := &r.message.Parts[at]
 	p.Type, p.ToolName, p.State, p.Input = typ, name, state, input
 	p.Output, p.ErrorText, p.Preliminary = nil, "", false
-	p.ProviderExecuted = !client
+	p.ProviderExecuted = !f.Unmarked
 	if title != "" {
 		p.Title = title
 	}
@@ -89,8 +89,8 @@ func (r *Reducer) tool(id string, change func(*Part)) error {
 }
 
 // output is tool for a result, whose form has to be that of its call.
-func (r *Reducer) output(id string, client bool, change func(*Part)) error {
-	if at, ok := r.find(id); ok && (r.message.Parts[at].Type == partDynamic) == client {
+func (r *Reducer) output(id string, f Form, change func(*Part)) error {
+	if at, ok := r.find(id); ok && (r.message.Parts[at].Type == partDynamic) == f.Static {
 		return fmt.Errorf("the result of call %q and the call itself are not of the same form", id)
 	}
 	return r.tool(id, change)

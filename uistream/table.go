@@ -44,6 +44,17 @@ func lookup(typ string) (row, bool) {
 	return row{}, false
 }
 
+// Table lists what the clients know: each type of a chunk with each of its keys, such as
+// "text-start id". The type of data is "data-".
+func Table() (all []string) {
+	for _, r := range table {
+		for _, f := range append(r.fields, must("type", str)) {
+			all = append(all, r.name+" "+f.name)
+		}
+	}
+	return all
+}
+
 // known reports whether a release knows a type and, unless it is empty, a field.
 func known(v release, typ, name string) bool {
 	r, ok := lookup(typ)

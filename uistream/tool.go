@@ -28,6 +28,7 @@ type call struct {
 	preliminary     bool            // the client has seen some output
 	step            int             // the step that it was shown in
 	client          bool            // the client answers it
+	form            Form
 }
 
 type callState uint8
@@ -86,7 +87,7 @@ func (t *Translator) callStart(p trace.ToolCallStart) {
 	}
 	t.writing++
 	t.intoStep(c)
-	t.emit(ToolInputStart{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c)})
+	t.emit(ToolInputStart{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Form: c.form})
 }
 
 func (t *Translator) callDelta(p trace.ToolCallDelta) {
@@ -159,11 +160,19 @@ func (t *Translator) complete(c *call, input json.RawMessage) {
 
 func (t *Translator) showCall(c *call) {
 	t.intoStep(c)
+	if why, is := t.unusable[c.key]; is {
+		if t.can.inputError {
+			t.emit(ToolInputError{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Input: c.input, ErrorText: why, Form: c.form})
+			c.state, c.input = callSettled, nil
+			return
+		}
+		c.form.Unmarked = false // nothing is to run it
+	}
 	t.emit(t.available(c))
 }
 
 func (t *Translator) available(c *call) Chunk {
-	return ToolInputAvailable{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Input: c.input, Client: c.client}
+	return ToolInputAvailable{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Input: c.input, Form: c.form}
 }
 
 // intoStep makes the call one that the step shows.
@@ -200,7 +209,7 @@ func (t *Translator) preliminary(c *call, output json.RawMessage) {
 	}
 	c.preliminary = true
 	t.surface(c)
-	t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: output, Preliminary: true})
+	t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: output, Preliminary: true, Form: c.form})
 }
 
 func (t *Translator) callResult(p trace.ToolResult) {
@@ -214,18 +223,20 @@ func (t *Translator) callResult(p trace.ToolResult) {
 		return
 	}
 	t.surface(c)
+	t.asked = t.asked || c.form.Unmarked && !t.options.Native
 	switch {
+	case c.state == callSettled: // its input was of no use
 	case t.options.Letter:
 		t.letterResult(c, p)
 	case p.Status == trace.ToolCompleted:
-		t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: Opaque(p.Output)})
+		t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: Opaque(p.Output), Form: c.form})
 	case p.Status == trace.ToolDenied && c.approval != "" && !c.allowed && t.can.denied:
 		if c.preliminary { // the refusal alone would leave that output standing
-			t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p)})
+			t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p), Form: c.form})
 		}
 		t.emit(ToolOutputDenied{ToolCallID: c.id})
 	default:
-		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p)})
+		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p), Form: c.form})
 	}
 	c.state, c.input = callSettled, nil
 }
@@ -272,6 +283,6 @@ func (t *Translator) settleCall(c *call, why string) {
 // error, which would end the turn for the client.
 func (t *Translator) fail(c *call, why string) {
 	if !t.options.Letter {
-		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Client: c.client})
+		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Form: c.form})
 	}
 }

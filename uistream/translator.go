@@ -41,6 +41,13 @@ type Translator struct {
 	letter     letter
 
 	participants []string // of the message, for its metadata
+
+	// Of an upstream of this protocol:
+	further   map[string]Keys   // keys for the chunks that come
+	asks      map[string]string // its own id of the approval of a call
+	automated map[string]string // calls by the approvals that it itself answers
+	unusable  map[string]string // calls whose input it could not use, and why
+	native    string            // its own id of the message
 }
 
 // NewTranslator returns a Translator for one turn.
@@ -53,6 +60,10 @@ func NewTranslator(o Options) *Translator {
 		approvals: map[string]*approval{},
 		questions: map[string]*question{},
 		subs:      map[string]*subagent{},
+		further:   map[string]Keys{},
+		asks:      map[string]string{},
+		unusable:  map[string]string{},
+		automated: map[string]string{},
 	}
 }
 
@@ -112,6 +123,10 @@ func (t *Translator) translate(r trace.Record) {
 	case trace.Status:
 		t.status(p)
 	case trace.Data:
+		if p.Name == beyond {
+			t.passOn(r.Turn, p.Value)
+			break
+		}
 		if p.Domain && !t.options.Domain.wants(p.Name) {
 			break
 		}
@@ -191,7 +206,14 @@ func (t *Translator) content(r trace.Record) {
 	}
 }
 
-func (t *Translator) emit(c ...Chunk) { t.out = append(t.out, c...) }
+func (t *Translator) emit(all ...Chunk) {
+	for _, c := range all {
+		if len(t.further) > 0 {
+			c = t.extend(c)
+		}
+		t.out = append(t.out, c)
+	}
+}
 
 // begin opens the message if no reply has; a turn of our own always has one.
 func (t *Translator) begin(turn string) {

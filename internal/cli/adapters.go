@@ -16,6 +16,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/opencode"
 	"github.com/tributary-dev/tributary/adapter/openharness"
 	"github.com/tributary-dev/tributary/adapter/runner"
+	"github.com/tributary-dev/tributary/adapter/uiendpoint"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/toolkind"
@@ -26,6 +27,7 @@ func builtIn() catalog {
 	return catalog{
 		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
 		langgraph.Adapter(), langgraph.BackendAdapter(), openai.Adapter("openai"), opencodeAdapter(), openharness.Adapter(), runnerAdapter(),
+		uiendpoint.Adapter(),
 	}
 }
 

@@ -1,0 +1,181 @@
+package uiendpoint
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// phase is what a turn does.
+type phase uint8
+
+const (
+	idle    phase = iota // there is no turn
+	running              // a stream is read
+	cut                  // the stream broke off in the middle
+	waiting              // the run has ended, and answers are missing
+	over                 // the turn has its end
+)
+
+// Decoder reads what an endpoint says.
+type Decoder struct {
+	tools toolkind.Table
+	live  bool // else a recording is read, which may lack the requests
+	last  bool // a request has only the last message
+	query url.Values
+
+	phase    phase
+	sent     fields            // the newest request
+	before   []json.RawMessage // the messages before the one that is written
+	message  *uistream.Reducer // the one that is written
+	id       string            // its id
+	reason   string            // why the endpoint ended the run
+	finished bool              // it has said so
+	joins    int               // streams that were joined and have said nothing new
+	place    place
+	open     map[string]*part
+	calls    map[string]*call
+	order    []*call
+	steps    int
+	filled   bool // the step has a part
+	waits    []*wait
+}
+
+var _ agent.Decoder = (*Decoder)(nil)
+
+// NewDecoder returns a Decoder of a recording.
+func NewDecoder(tools toolkind.Table) *Decoder {
+	d := &Decoder{tools: tools}
+	d.turn(nil)
+	d.phase = idle
+	return d
+}
+
+// turn begins a turn.
+func (d *Decoder) turn(f fields) {
+	d.sent, d.before, d.message, d.id = f, f.sentMessages(), &uistream.Reducer{}, ""
+	d.place, d.calls, d.order, d.steps, d.waits = newPlace(), map[string]*call{}, nil, 0, nil
+	d.begin()
+}
+
+// begin begins a run of the turn.
+func (d *Decoder) begin() {
+	d.phase, d.finished, d.reason, d.joins, d.open = running, false, "", 0, map[string]*part{}
+	d.place.begins()
+}
+
+// Decode implements agent.Decoder.
+func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	switch {
+	case m.Dir == agent.In:
+		return d.sends(m.Data, t)
+	case m.Dir != agent.Out, m.Channel == remote.Opened, m.Channel == remote.Answer:
+		return nil, nil
+	case m.Channel == remote.Ended:
+		var end remote.End
+		err := json.Unmarshal(m.Data, &end)
+		return d.ended(t.Current(), end.Error), err
+	case string(m.Data) == `"[DONE]"`:
+		return nil, nil
+	}
+	c, err := uistream.ParseChunk(m.Data)
+	if err != nil {
+		return nil, err
+	}
+	return d.heard(c, t), nil
+}
+
+// AtEnd ends the run of a recording that does not say how its stream ended.
+func (d *Decoder) AtEnd(t agent.Turns) {
+	d.ended(t.Current(), "")
+}
+
+// sends takes what is sent to the endpoint, and notes.
+func (d *Decoder) sends(data json.RawMessage, t agent.Turns) ([]agent.Effect, error) {
+	c, err := remote.ParseCall(data)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Method {
+	case "":
+		var n note
+		if err := json.Unmarshal(c.Body, &n); err != nil {
+			return nil, err
+		}
+		return d.noted(n, t), nil
+	case http.MethodPost:
+		f := fieldsOf(c)
+		if _, goesOn := f["messageId"]; goesOn && d.phase == waiting {
+			d.sent = f
+			d.begin()
+		} else if t.Prompted(f.prompted()) != nil {
+			d.turn(f)
+		}
+	}
+	return nil, nil
+}
+
+// heard takes a chunk.
+func (d *Decoder) heard(c uistream.Chunk, t agent.Turns) (effects []agent.Effect) {
+	_, starts := uistream.Bare(c).(uistream.Start)
+	if !d.live && starts && d.finished { // the next response of a recording
+		effects = d.ended(t.Current(), "")
+	}
+	b := t.Current()
+	switch {
+	case b != nil && d.phase != over && d.phase != idle:
+	case b != nil && d.phase == idle, d.live || d.phase == over && !starts:
+		return effects
+	default:
+		if b = t.Begin(agent.TurnInfo{}); b == nil {
+			return effects
+		}
+		d.turn(nil)
+	}
+	if d.phase == waiting || d.phase == cut {
+		d.phase = running
+	}
+	w := writer{d, b, false}
+	w.chunk(c)
+	return effects
+}
+
+// ended takes the end of a run.
+func (d *Decoder) ended(b *trace.Builder, fault string) []agent.Effect {
+	if b == nil || d.phase != running && d.phase != cut {
+		return nil
+	}
+	if !d.finished && (fault != "" || d.unfinished() || d.joins > 0) {
+		d.phase = cut
+		return nil
+	}
+	w := writer{d, b, false}
+	w.closeParts()
+	if effects := d.ask(b); len(effects) > 0 {
+		return effects
+	}
+	d.phase = over
+	stop := trace.Stop{Reason: cmp.Or(d.reason, "stop"), Outcome: trace.OutcomeCompleted}
+	if d.reason == "error" {
+		stop.Outcome, stop.Error = trace.OutcomeFailed, "The endpoint says that its model failed."
+	}
+	b.End(stop)
+	return nil
+}
+
+// unfinished reports whether a text or the input of a call is still being written.
+func (d *Decoder) unfinished() bool {
+	for _, c := range d.order {
+		if !c.whole {
+			return true
+		}
+	}
+	return len(d.open) > 0
+}

@@ -1,0 +1,125 @@
+package uiendpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// mostJoins is how often in a row a stream may be joined that says nothing new.
+const mostJoins = 3
+
+// protocol is the session's side of an endpoint.
+type protocol struct {
+	*Decoder
+	session  *remote.Session
+	settings Settings
+}
+
+var (
+	_ remote.Protocol   = (*protocol)(nil)
+	_ remote.Reattacher = (*protocol)(nil)
+)
+
+// Run implements remote.Protocol.
+func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, error) {
+	if len(prompt.Message.Parts) == 0 {
+		return remote.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that the endpoint can read."}
+	}
+	messages, err := p.messages(ctx, prompt.Message)
+	if err != nil {
+		return remote.Call{}, err
+	}
+	return p.request(p.fields(), messages, ""), nil
+}
+
+// fields are the fields of each request but the messages.
+func (p *protocol) fields() fields {
+	f := fields{"id": agentkit.Encode(p.session.Config().SessionID), "trigger": json.RawMessage(`"submit-message"`)}
+	for name, value := range p.settings.Body {
+		if _, own := f[name]; !own {
+			f[name] = value
+		}
+	}
+	return f
+}
+
+// messages is the conversation as the endpoint knows it.
+func (p *protocol) messages(ctx context.Context, prompt trace.UserMessage) ([]json.RawMessage, error) {
+	earlier, err := uistream.History(p.session.Host().History(ctx), native())
+	if err != nil {
+		return nil, err
+	}
+	var all []json.RawMessage
+	for _, m := range append(earlier, uistream.UserMessage(prompt)) {
+		if len(m.Parts) > 0 {
+			all = append(all, m.AppendJSON(nil))
+		}
+	}
+	return all, nil
+}
+
+// native is how a trace is read back for an endpoint.
+func native() uistream.Options {
+	return uistream.Options{Profile: uistream.Newest(), Native: true}
+}
+
+// Stop implements remote.Protocol: the end of its stream ends a run.
+func (p *protocol) Stop() (remote.Call, bool) { return remote.Call{}, false }
+
+// GoOn implements remote.Protocol.
+func (p *protocol) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
+	isCut, joins := false, 0
+	p.session.Do(func() { isCut, joins = p.phase == cut, p.joins })
+	switch {
+	case !isCut:
+		return nil, nil //nolint:nilnil // the turn is over, or it waits
+	case !p.settings.Resume && b.Err != nil:
+		return nil, b.Err
+	case !p.settings.Resume || joins >= mostJoins:
+		return nil, errors.New("its stream ended in the middle of the message")
+	}
+	return p.join(), nil
+}
+
+// join is the request that goes on with a run.
+func (p *protocol) join() *remote.Call {
+	p.session.Do(func() {
+		p.joins++
+		p.place.again()
+		p.open = map[string]*part{}
+	})
+	return &remote.Call{Method: http.MethodGet, Path: p.session.Config().SessionID + "/stream", Query: p.query, Stream: true}
+}
+
+// Reattach implements remote.Reattacher. A turn that waits for its user goes on when it has
+// the answers. A run goes on only where the endpoint can resume.
+func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call, error) {
+	if left.Prompt == nil {
+		return nil, errors.New("the gateway was restarted, and the prompt of the turn is not on record")
+	}
+	messages, err := p.messages(ctx, left.Prompt.Message)
+	if err != nil {
+		return nil, err
+	}
+	p.session.Do(func() { p.restore(ctx, p.request(p.fields(), messages, ""), left) })
+	if err := p.session.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Left: true})}); err != nil { //nolint:contextcheck // effects end with the session
+		return nil, err
+	}
+	waits := false
+	p.session.Do(func() { waits = p.phase == waiting })
+	switch {
+	case waits:
+		return nil, nil //nolint:nilnil // for its user
+	case !p.settings.Resume:
+		return nil, errors.New("the gateway was restarted while the endpoint was answering, and the endpoint cannot resume: send the prompt again")
+	}
+	return p.join(), nil
+}

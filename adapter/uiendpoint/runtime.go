@@ -1,0 +1,124 @@
+package uiendpoint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/toolkind"
+)
+
+// Settings are the options of an endpoint.
+type Settings struct {
+	// Resume says that GET URL/ID/stream goes on with a run whose stream has broken off.
+	Resume bool `json:"resume"`
+	// Send says which messages go with a request: all, which is the default, or last.
+	Send string `json:"send"`
+	// Body are further fields of each request, and Headers further headers.
+	Body    map[string]json.RawMessage `json:"body"`
+	Headers map[string]string          `json:"headers"`
+	// PassToken sends the token of the person who asks, instead of one of the gateway's.
+	PassToken bool `json:"pass_token"`
+	// Silence is how long a stream may say nothing; 5 minutes if empty.
+	Silence agent.Duration `json:"silence"`
+}
+
+const patience = 5 * time.Minute
+
+// Runtime opens sessions with an endpoint.
+type Runtime struct {
+	URL, Token string
+	Settings   Settings
+	Tools      toolkind.Table
+}
+
+var _ interface {
+	agent.Runtime
+	agent.Rewinder
+	agent.Reattacher
+} = Runtime{}
+
+// Adapter is the adapter of endpoints.
+func Adapter() agent.Adapter {
+	return agent.Adapter{
+		Name: "uiendpoint", Needs: "url", InProcess: true, Harmless: true,
+		Keys: []string{"url", "token_env", "tool_kinds", "options"},
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			r := Runtime{URL: s.URL, Token: os.Getenv(s.TokenEnv), Tools: toolkind.Table{}.With(s.ToolKinds), Settings: Settings{Silence: agent.Duration(patience)}}
+			if err := agent.DecodeOptions(s.Options, &r.Settings); err != nil {
+				return nil, err
+			}
+			return r, r.validate(s.TokenEnv)
+		},
+		Decoder: func(string) agent.Decoder { return NewDecoder(toolkind.Table{}) },
+	}
+}
+
+func (r Runtime) validate(tokenEnv string) error {
+	switch {
+	case tokenEnv != "" && r.Token == "":
+		return agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", tokenEnv)
+	case r.Settings.Send != "" && r.Settings.Send != "all" && r.Settings.Send != "last":
+		return agent.WrongSetting("options.send", "is %q: write all or last", r.Settings.Send)
+	}
+	client, _, err := r.client()
+	if err != nil {
+		return agent.WrongSetting("url", "is wrong: %v", err)
+	}
+	client.Close()
+	return nil
+}
+
+// client returns a client, and the query of the address.
+func (r Runtime) client() (*httpjson.Client, url.Values, error) {
+	at, err := url.Parse(r.URL)
+	if err != nil {
+		return nil, nil, errors.New("it is no address")
+	}
+	query := at.Query()
+	at.RawQuery = ""
+	h := http.Header{}
+	for name, value := range r.Settings.Headers {
+		h.Set(name, value)
+	}
+	client, err := httpjson.New(httpjson.Config{URL: at.String(), Bearer: r.Token, Header: h, Timeout: 2 * time.Minute})
+	return client, query, err
+}
+
+// Open implements agent.Runtime. An endpoint is asked for nothing before the first prompt.
+func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	client, query, err := r.client()
+	if err != nil {
+		return nil, err
+	}
+	host.Resume(inHistory)
+	return remote.Open(ctx, host, cfg, remote.Spec{
+		Name: "The endpoint", Transport: remote.HTTP{Client: client, PassCaller: r.Settings.PassToken}, Silence: time.Duration(r.Settings.Silence),
+		New: func(s *remote.Session) remote.Protocol {
+			d := NewDecoder(r.Tools)
+			d.live, d.last, d.query = true, r.Settings.Send == "last", query
+			return &protocol{Decoder: d, session: s, settings: r.Settings}
+		},
+	})
+}
+
+// inHistory is the resume token of every session: the log has the conversation.
+const inHistory = "history"
+
+// Rewinds implements agent.Rewinder: an endpoint knows what it is sent.
+func (Runtime) Rewinds(string) bool { return true }
+
+// Reattach implements agent.Reattacher.
+func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+	if session, ok := s.(*remote.Session); ok {
+		return session.Reattach(ctx, left)
+	}
+	return errors.New("uiendpoint: this is a session of another agent")
+}

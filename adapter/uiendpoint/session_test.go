@@ -1,0 +1,296 @@
+package uiendpoint_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/adapter/uiendpoint"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func TestSuite(t *testing.T) {
+	f := newFake(t)
+	agenttest.Run(t, agenttest.Suite{
+		Open: func(testing.TB) agent.Runtime {
+			f.mu.Lock()
+			f.effects = 0
+			f.mu.Unlock()
+			return uiendpoint.Runtime{URL: f.url()}
+		},
+		Prompts: map[agenttest.Ability]string{
+			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "client",
+			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
+			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge", agenttest.Rich: "rich",
+		},
+		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
+			return uiendpoint.Runtime{URL: newCutFake(t, c).url()}
+		},
+		Effect: func(testing.TB) bool { f.mu.Lock(); defer f.mu.Unlock(); return f.effects > 0 },
+		Word:   "the Rhine",
+		Bound:  time.Minute, // one message has 50 MB
+		Turns:  []string{"twice", "done early", "no finish", "fake event", "long line"},
+	})
+}
+
+func TestFailuresAreOneSentenceEach(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for text, want := range map[string]string{
+		"error":          "The model is overloaded.",
+		"die":            "The endpoint did not go on: unexpected EOF",
+		"half":           "The endpoint did not go on: unexpected EOF",
+		"ends in a word": "The endpoint did not go on: its stream ended in the middle of the message",
+		"page":           "text/html and no stream of events: is the address right?",
+		"json":           "application/json and no stream of events: is the address right?",
+		"moved":          "redirects to https://elsewhere.test/: use the final address",
+		"refused":        "The endpoint did not take the prompt: You have no credit.",
+	} {
+		_, stop := on(t, f.url(), uiendpoint.Settings{}).plays(text)
+		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, want) || strings.Contains(stop.Error, "\n") {
+			t.Errorf("%s: the turn ended with %+v", text, stop)
+		}
+	}
+	if _, stop := on(t, "http://127.0.0.1:1/api/chat", uiendpoint.Settings{}).plays("hello"); !strings.Contains(stop.Error, "connection refused") {
+		t.Errorf("the turn ended with %+v", stop)
+	}
+}
+
+func TestOddStreamsAreReadAsClientsReadThem(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for text, want := range map[string]string{
+		"hello":      "You said: hello",
+		"no finish":  "done",
+		"done early": "late",
+		"garbage":    "B\nA",
+		"fake event": "a\n\nevent: fake\ndata: {\"type\":\"error\"}",
+		"twice":      "one\ntwo",
+		"long line":  strings.Repeat("x", 200<<10),
+	} {
+		events, stop := on(t, f.url(), uiendpoint.Settings{}).plays(text)
+		var all []string
+		for _, m := range agenttest.Each[trace.Message](events) {
+			all = append(all, strings.TrimSpace(m.Text))
+		}
+		if got := strings.Join(all, "\n"); got != want || stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("%s: the turn said %.80q and ended with %.200v", text, got, stop)
+		}
+	}
+	if _, stop := on(t, f.url(), uiendpoint.Settings{}).plays("abort"); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "budget" {
+		t.Errorf("the turn ended with %+v", stop)
+	}
+}
+
+func TestEachRequestHasTheWholeConversation(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := on(t, f.url()+"?v=1", uiendpoint.Settings{Body: map[string]json.RawMessage{"model": json.RawMessage(`"m"`), "id": json.RawMessage(`"x"`)}, Headers: map[string]string{"X-Key": "k"}, PassToken: true})
+	c.plays("one")
+	c.plays("two words")
+	b := f.requests()[1]
+	var shape []string
+	for _, m := range b["messages"].([]any) {
+		_, text, _ := last(object{"message": m})
+		shape = append(shape, fmt.Sprint(m.(object)["role"], " ", m.(object)["id"], " ", text))
+	}
+	if got, want := strings.Join(shape, "; "), "user u-one one; assistant theirs You said: one; user u-two words two words"; got != want {
+		t.Errorf("the messages are %s, want %s", got, want)
+	}
+	if b["id"] != "session-1" || b["trigger"] != "submit-message" || b["model"] != "m" || b["messageId"] != nil {
+		t.Errorf("the request is %v", b)
+	}
+	if h := f.heads[1]; h.Get("X-Key") != "k" || h.Get("Authorization") != "Bearer anns" {
+		t.Errorf("the headers are %v", h)
+	}
+}
+
+func TestTheLastMessageAloneCanBeSent(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := on(t, f.url(), uiendpoint.Settings{Send: "last"})
+	c.plays("one")
+	c.plays("two words")
+	if _, text, _ := last(f.requests()[1]); text != "two words" || f.requests()[1]["messages"] != nil {
+		t.Errorf("the request is %v", f.requests()[1])
+	}
+}
+
+func TestAnApprovalGoesBackInTheNextRun(t *testing.T) {
+	t.Parallel()
+	for _, yes := range []bool{true, false} {
+		f := newFake(t)
+		c := on(t, f.url(), uiendpoint.Settings{})
+		c.host.AskSuffix = "-xyz"
+		c.host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+			answer := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "deny", Reason: "not today"}
+			if yes {
+				answer = trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow"}
+			}
+			return answer
+		}
+		events, stop := c.plays("permit")
+		b := f.requests()[1]
+		role, _, tools := last(b)
+		approval := tools[0]["approval"].(object)
+		if role != "assistant" || b["messageId"] != "theirs" || tools[0]["type"] != "tool-pay" || tools[0]["state"] != "approval-responded" ||
+			approval["id"] != "a1" || approval["approved"] != yes || approval["signature"] != "sig" {
+			t.Errorf("the second request is %v", b)
+		}
+		result := agenttest.Each[trace.ToolResult](events)[0]
+		if stop.Outcome != trace.OutcomeCompleted || (result.Status == trace.ToolCompleted) != yes {
+			t.Errorf("the call ended as %+v, the turn as %+v", result, stop)
+		}
+		c.plays("hello") // the whole message, under its own ids
+		m := f.requests()[2]["messages"].([]any)[1].(object)
+		if _, _, tools := last(object{"message": m}); tools[0]["approval"].(object)["id"] != "a1" || tools[0]["state"] != map[bool]string{true: "output-available", false: "output-denied"}[yes] {
+			t.Errorf("the history has %v", tools)
+		}
+	}
+}
+
+func TestACallOfTheAppWaitsForItsOutput(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{`{"lat":1.5}`: "map[lat:1.5]", "near the Rhine": "near the Rhine"} {
+		f := newFake(t)
+		c := on(t, f.url(), uiendpoint.Settings{})
+		c.host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
+			return trace.Answer{Outcome: trace.Selected, Values: []string{value}}
+		}
+		events, _ := c.plays("client")
+		_, _, tools := last(f.requests()[1])
+		if tools[0]["type"] != "tool-where" || tools[0]["state"] != "output-available" || fmt.Sprint(tools[0]["output"]) != want {
+			t.Errorf("the second request has %v", tools)
+		}
+		if q := agenttest.Each[trace.Question](events)[0]; q.ToolCallID != "c1" {
+			t.Errorf("the question is %+v", q)
+		}
+	}
+}
+
+func TestAllAnswersGoInOneRequest(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := on(t, f.url(), uiendpoint.Settings{})
+	c.host.OnAsk = func(context.Context, trace.Question) trace.Answer { return trace.Answer{Outcome: trace.Canceled} }
+	c.host.Judge = func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow", By: "policy"}, true
+	}
+	c.plays("two")
+	if n := len(f.requests()); n != 2 {
+		t.Fatalf("there were %d requests", n)
+	}
+	_, _, tools := last(f.requests()[1])
+	if tools[0]["state"] != "approval-responded" || tools[1]["state"] != "output-error" || tools[1]["errorText"] != "The app did not run the tool." {
+		t.Errorf("the second request has %v", tools)
+	}
+}
+
+func TestABrokenStreamIsJoinedWhereTheEndpointCanResume(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.resumes = func(w http.ResponseWriter, n int) {
+		if n == 1 { // the whole stream from its start, in other pieces, and it breaks once more
+			send(w, opening, step, `{"type":"text-start","id":"0"}`, `{"type":"text-delta","id":"0","delta":"ha"}`, `{"type":"text-delta","id":"0","delta":"lf a"}`)
+			panic(http.ErrAbortHandler)
+		}
+		send(w, append(append([]string{opening, step, `{"type":"data-x","data":1}`}, words("half and half")...), stepEnds, finish)...)
+	}
+	events, stop := on(t, f.url(), uiendpoint.Settings{Resume: true}).plays("die")
+	if said := strings.TrimSpace(agenttest.Said(events)); said != "half and half" || stop.Outcome != trace.OutcomeCompleted || f.joins != 2 || len(agenttest.Each[trace.Data](events)) != 2 {
+		t.Errorf("the turn said %q and ended with %+v after %d joins: %v", said, stop, f.joins, agenttest.Each[trace.Data](events))
+	}
+	f.resumes = func(http.ResponseWriter, int) {}
+	if _, stop := on(t, f.url(), uiendpoint.Settings{Resume: true}).plays("die"); stop.Outcome != trace.OutcomeFailed {
+		t.Errorf("a run that cannot be joined ended with %+v", stop)
+	}
+	f.resumes = nil
+	if _, stop := on(t, f.url(), uiendpoint.Settings{Resume: true}).plays("die"); stop.Outcome != trace.OutcomeFailed {
+		t.Errorf("a run that is gone ended with %+v", stop)
+	}
+}
+
+// leaves plays a turn until the gateway stops, and returns what is on record.
+func leaves(t *testing.T, c *conversation, text string, until func(trace.Event) bool) *agenttest.Recorder {
+	t.Helper()
+	r, done := c.host.Turn(prompt(text)), make(chan error, 1)
+	ctx, leave := context.WithCancelCause(t.Context())
+	go func() { done <- c.session.Prompt(ctx, prompt(text), r.Builder) }()
+	if _, err := r.Await(t.Context(), until); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	leave(agent.ErrLeft)
+	<-done
+	if err := c.session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// takenUp goes on with a turn in a new process.
+func takenUp(t *testing.T, c *conversation, old *agenttest.Recorder, waiting ...string) ([]trace.Event, trace.Stop) {
+	t.Helper()
+	var records []trace.Record
+	for i, e := range old.Events() {
+		records = append(records, trace.Record{Turn: old.Turn(), Seq: uint64(i + 1), Event: e})
+	}
+	r := c.host.Reopen(old.Turn(), old.Events())
+	p := trace.Prompt{Message: prompt("x").Message}
+	err := c.runtime.Reattach(t.Context(), c.session, agent.Left{Builder: r.Builder, Prompt: &p, Records: records, Waiting: waiting})
+	return c.finished(r, err)
+}
+
+func TestATurnThatWaitsForItsUserSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	first := on(t, f.url(), uiendpoint.Settings{})
+	asked := make(chan struct{})
+	first.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+		close(asked)
+		<-ctx.Done()
+		return trace.PermissionResponse{}
+	}
+	old := leaves(t, first, "permit", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPark })
+	<-asked
+	second := on(t, f.url(), uiendpoint.Settings{})
+	second.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow"}
+	}
+	events, stop := takenUp(t, second, old, "a1")
+	if stop.Outcome != trace.OutcomeCompleted || agenttest.Each[trace.ToolResult](events)[0].Status != trace.ToolCompleted {
+		t.Errorf("the turn ended with %+v", stop)
+	}
+	b := f.requests()[1]
+	if _, _, tools := last(b); len(tools) != 1 || b["messageId"] != "theirs" || tools[0]["approval"].(object)["id"] != "a1" || tools[0]["approval"].(object)["signature"] != "sig" {
+		t.Errorf("the request is %v", b)
+	}
+}
+
+func TestARunningTurnIsJoinedAfterARestart(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	var whole strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&whole, "word %d ", i)
+	}
+	f.resumes = func(w http.ResponseWriter, _ int) { send(w, said(whole.String())...) }
+	speaks := func(e trace.Event) bool { return e.Payload.Kind() == trace.KindMessageDelta }
+	old := leaves(t, on(t, f.url(), uiendpoint.Settings{Resume: true}), "slow", speaks)
+	events, stop := takenUp(t, on(t, f.url(), uiendpoint.Settings{Resume: true}), old)
+	if said := agenttest.Said(events); strings.TrimSpace(said) != strings.TrimSpace(whole.String()) || stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the turn said %q and ended with %+v", said, stop)
+	}
+	old = leaves(t, on(t, f.url(), uiendpoint.Settings{}), "slow", speaks)
+	if _, stop = takenUp(t, on(t, f.url(), uiendpoint.Settings{}), old); !strings.Contains(stop.Error, "the endpoint cannot resume: send the prompt again") {
+		t.Errorf("the turn ended with %+v", stop)
+	}
+}

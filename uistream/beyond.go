@@ -1,0 +1,229 @@
+package uistream
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// beyond is the name of data that holds a chunk of an upstream of this protocol, as far as
+// the trace has no word for the chunk. There are two sorts. A whole chunk stands for itself.
+// Further keys of a chunk stand before the record of the same thing, and the chunk that is
+// written for that record gets them.
+const beyond = "ui-chunk"
+
+// Reserved reports whether data of an upstream would be taken for data of Beyond.
+func Reserved(name string) bool { return name == beyond }
+
+// Beyond returns what the trace has no word for in a chunk, as data that an adapter puts on
+// record before the chunk's own record, if there is one. It reports false if the trace has
+// a word for everything.
+func Beyond(c Chunk) (d trace.Data, some bool) {
+	var keys Keys
+	if e, ok := c.(Extended); ok {
+		keys = e.Keys
+	}
+	switch c := Bare(c).(type) { //nolint:gochecksumtype // the others have keys only
+	case Other:
+		return beyondData(c, c.Name == "message-metadata" || c.Name == "reset-step"), true
+	case ToolApprovalResponse:
+		return beyondData(Extended{c, keys}, true), true
+	case Start:
+		return beyondData(Start{MessageID: c.MessageID}, true), true
+	case ToolInputStart:
+		return beyondData(Extended{ToolInputStart{ToolCallID: c.ToolCallID, Form: c.Form}, keys}, true), len(keys) > 0 || c.Form != Form{}
+	case ToolInputAvailable:
+		return beyondData(Extended{ToolInputAvailable{ToolCallID: c.ToolCallID, Form: c.Form}, keys}, true), len(keys) > 0 || c.Form != Form{}
+	case ToolInputError:
+		return beyondData(Extended{ToolInputError{ToolCallID: c.ToolCallID, ErrorText: c.ErrorText, Form: c.Form}, keys}, true), true
+	case ToolOutputAvailable:
+		return beyondData(Extended{ToolOutputAvailable{ToolCallID: c.ToolCallID, Form: c.Form}, keys}, true), len(keys) > 0
+	case ToolOutputError:
+		return beyondData(Extended{ToolOutputError{ToolCallID: c.ToolCallID, Form: c.Form}, keys}, true), len(keys) > 0
+	case ToolApprovalRequest:
+		return beyondData(Extended{c, keys}, true), true
+	case TextStart:
+		return beyondData(Extended{TextStart{}, keys}, true), len(keys) > 0
+	case TextEnd:
+		return beyondData(Extended{TextEnd{}, keys}, true), len(keys) > 0
+	case ReasoningStart:
+		return beyondData(Extended{ReasoningStart{}, keys}, true), len(keys) > 0
+	case ReasoningEnd:
+		return beyondData(Extended{ReasoningEnd{}, keys}, true), len(keys) > 0
+	case SourceURL:
+		return beyondData(Extended{SourceURL{}, keys}, true), len(keys) > 0
+	case SourceDocument:
+		return beyondData(Extended{SourceDocument{}, keys}, true), len(keys) > 0
+	case File:
+		return beyondData(Extended{File{}, keys}, true), len(keys) > 0
+	}
+	return trace.Data{}, false
+}
+
+func beyondData(c Chunk, domain bool) trace.Data {
+	return trace.Data{Name: beyond, Value: AppendChunk(nil, c), Domain: domain}
+}
+
+// ReadBeyond reads what Beyond has put on record.
+func ReadBeyond(p trace.Payload) (Chunk, bool) {
+	d, is := p.(trace.Data)
+	if !is || d.Name != beyond {
+		return nil, false
+	}
+	c, err := ParseChunk(d.Value)
+	return c, err == nil
+}
+
+// Empty is a text or a reasoning that has no words and yet further keys.
+func Empty(reasoning bool, keys Keys) Chunk {
+	if reasoning {
+		return Other{partReasoning, keys}
+	}
+	return Other{partText, keys}
+}
+
+// passOn takes what the trace has no word for.
+func (t *Translator) passOn(turn string, value json.RawMessage) {
+	c, err := ParseChunk(value)
+	if err != nil || t.options.Letter {
+		return
+	}
+	switch b := Bare(c).(type) { //nolint:gochecksumtype // the others are written for records of their own
+	case Other:
+		t.begin(turn)
+		t.other(b)
+		return
+	case ToolApprovalResponse:
+		t.begin(turn)
+		t.automatic(c)
+		return
+	case Start:
+		t.native = b.MessageID
+		return
+	case ToolInputStart:
+		t.formed(b.ToolCallID, b.Form)
+	case ToolInputAvailable:
+		t.formed(b.ToolCallID, b.Form)
+	case ToolInputError:
+		t.formed(b.ToolCallID, b.Form)
+		t.unusable[b.ToolCallID] = b.ErrorText
+	case ToolApprovalRequest:
+		if e, is := c.(Extended); is && string(e.Keys["isAutomatic"]) == "true" {
+			t.begin(turn)
+			t.automatic(c)
+			return
+		}
+		t.asks[b.ToolCallID] = b.ApprovalID
+	}
+	if e, is := c.(Extended); is {
+		t.further[furtherKey(e.Chunk)] = e.Keys
+	}
+}
+
+// formed notes the form of a call, before the call is shown: the clients make two parts of
+// a call whose form changes.
+func (t *Translator) formed(toolCallID string, f Form) {
+	if c := t.call(toolCallID); c.state == callUnseen {
+		c.form = f
+	}
+}
+
+// other shows a whole chunk: as it is, or to clients that do not know it as a data part.
+func (t *Translator) other(c Other) {
+	switch {
+	case c.Name == partText || c.Name == partReasoning:
+		t.needStep()
+		t.empty(c)
+	case !c.passes(t.options.Profile):
+		t.beside(Data{Name: dataName(strings.TrimPrefix(c.Name, dataPrefix)), Value: marshal(c.Keys)})
+	default:
+		switch c.Name {
+		case "message-metadata":
+		case "reset-step":
+			t.forgetStep()
+		default:
+			t.needStep()
+		}
+		t.emit(Other{c.Name, c.Keys.safe(t.options.Profile, c.Name)})
+	}
+}
+
+// forgetStep forgets the calls of the step, as the client does.
+func (t *Translator) forgetStep() {
+	t.closeParts()
+	for _, c := range t.order {
+		if c.step != t.steps || c.state == callUnseen || c.state == callSettled {
+			continue
+		}
+		if c.state == callWriting {
+			t.writing--
+		}
+		c.state, c.input = callSettled, nil
+	}
+	t.stepCalls = nil
+}
+
+// empty shows a part without words.
+func (t *Translator) empty(c Other) {
+	id := fmt.Sprintf("empty-%d", len(t.parts))
+	p := t.part(id, c.Name == partReasoning)
+	start, end := Chunk(TextStart{id}), Chunk(TextEnd{id})
+	if p.thought {
+		start, end = ReasoningStart{id}, ReasoningEnd{ID: id}
+	}
+	p.ended = true
+	t.emit(start)
+	t.further[furtherKey(end)] = c.Keys
+	t.emit(end)
+}
+
+// automatic shows a request that the upstream itself answers, and its answer. A client that
+// does not know of such a request would ask its user.
+func (t *Translator) automatic(c Chunk) {
+	b, keys := Bare(c), Keys{}
+	if e, is := c.(Extended); is {
+		keys = e.Keys
+	}
+	if !t.can.approvalResponse || !t.options.Profile.knows("tool-approval-request", "isAutomatic") {
+		t.beside(Data{Name: b.Type(), Value: withoutType(c)})
+		return
+	}
+	switch b := b.(type) { //nolint:gochecksumtype // there are no others
+	case ToolApprovalRequest:
+		t.surface(t.call(b.ToolCallID))
+		t.call(b.ToolCallID).approval, t.automated[b.ApprovalID] = b.ApprovalID, b.ToolCallID
+	case ToolApprovalResponse:
+		id, asked := t.automated[b.ApprovalID]
+		if !asked {
+			return
+		}
+		t.call(id).allowed = b.Approved
+	}
+	t.emit(Extended{b, keys.safe(t.options.Profile, b.Type())})
+}
+
+func withoutType(c Chunk) json.RawMessage {
+	var k Keys
+	_ = json.Unmarshal(AppendChunk(nil, c), &k) // it is what this package wrote
+	delete(k, "type")
+	return marshal(k)
+}
+
+// extend gives a chunk the further keys that are noted for it.
+func (t *Translator) extend(c Chunk) Chunk {
+	key := furtherKey(c)
+	keys, ok := t.further[key]
+	if !ok {
+		return c
+	}
+	delete(t.further, key)
+	if keys = keys.safe(t.options.Profile, c.Type()); len(keys) == 0 {
+		return c
+	}
+	return Extended{c, keys}
+}
+
+// furtherKey finds the further keys of a chunk: by its call, or as the next of its type.
+func furtherKey(c Chunk) string { return c.Type() + " " + CallOf(c) }

@@ -1,0 +1,134 @@
+package uistream
+
+import (
+	"encoding/json"
+)
+
+// extended takes a chunk with further keys.
+func (r *Reducer) extended(e Extended) error {
+	at := -1
+	switch c := e.Chunk.(type) { //nolint:gochecksumtype // the others' part is known once they are taken
+	case TextEnd:
+		if open, is := r.texts[c.ID]; is {
+			at = open
+		}
+	case ReasoningEnd:
+		if open, is := r.reasoning[c.ID]; is {
+			at = open
+		}
+	}
+	if err := r.Add(e.Chunk); err != nil {
+		return err
+	}
+	if id := CallOf(e.Chunk); id != "" {
+		if found, is := r.find(id); is {
+			at = found
+		}
+	}
+	switch e.Chunk.(type) { //nolint:gochecksumtype // as above
+	case Start, Finish:
+		r.message.Metadata = mergeMetadata(r.message.Metadata, e.Keys["messageMetadata"])
+		return nil
+	case TextStart, ReasoningStart, SourceURL, SourceDocument, File:
+		at = len(r.message.Parts) - 1
+	}
+	if at >= 0 {
+		r.message.Parts[at].extend(e)
+	}
+	return nil
+}
+
+// extend takes over further keys, under the names that a part has for them.
+func (p *Part) extend(e Extended) {
+	for name, value := range e.Keys {
+		_, asked := e.Chunk.(ToolApprovalRequest)
+		switch {
+		case asked && p.Approval != nil:
+			p.Approval.Keys = p.Approval.Keys.With(approvalKey(name), value)
+		case asked:
+		case name == "providerMetadata" && !p.isTool():
+			p.ProviderMetadata = value
+		case name == "providerMetadata" && (p.State == outputAvailable || p.State == outputError):
+			p.Keys = p.Keys.With("resultProviderMetadata", value)
+		case name == "providerMetadata":
+			p.Keys = p.Keys.With("callProviderMetadata", value)
+		default:
+			p.Keys = p.Keys.With(name, value)
+		}
+	}
+}
+
+func approvalKey(name string) string {
+	switch name {
+	case "approvalDescriptor":
+		return "descriptor"
+	case "reason":
+		return "requestReason"
+	}
+	return name
+}
+
+// With adds a key to a copy: parts of messages that were given away keep theirs.
+func (k Keys) With(name string, value json.RawMessage) Keys {
+	all := Keys{name: value}
+	for other, v := range k {
+		if other != name {
+			all[other] = v
+		}
+	}
+	return all
+}
+
+// other takes a chunk that is a part as it is, or changes the message.
+func (r *Reducer) other(c Other) {
+	switch c.Name {
+	case "message-metadata":
+		r.message.Metadata = mergeMetadata(r.message.Metadata, c.Keys["messageMetadata"])
+	case "reset-step":
+		r.reset()
+	case partText, partReasoning:
+		r.push(Part{Type: c.Name, State: stateDone, ProviderMetadata: c.Keys["providerMetadata"]})
+	default:
+		r.push(Part{Type: c.Name, Keys: c.Keys, whole: true})
+	}
+}
+
+// reset removes the parts of the current step.
+func (r *Reducer) reset() {
+	r.message.Parts = r.message.Parts[:r.step]
+	r.texts, r.reasoning, r.writing = nil, nil, nil
+	for form, at := range r.calls {
+		if at >= r.step {
+			delete(r.calls, form)
+		}
+	}
+	for name, at := range r.replaced {
+		if at >= r.step {
+			delete(r.replaced, name)
+		}
+	}
+	for id, places := range r.approvals {
+		if len(places) > 0 && places[len(places)-1] >= r.step {
+			delete(r.approvals, id)
+		}
+	}
+}
+
+// CallOf is the call that a chunk is about, or "".
+func CallOf(c Chunk) string {
+	switch c := c.(type) { //nolint:gochecksumtype // the others have none
+	case ToolInputStart:
+		return c.ToolCallID
+	case ToolInputAvailable:
+		return c.ToolCallID
+	case ToolInputError:
+		return c.ToolCallID
+	case ToolOutputAvailable:
+		return c.ToolCallID
+	case ToolOutputError:
+		return c.ToolCallID
+	case ToolApprovalRequest:
+		return c.ToolCallID
+	}
+	return ""
+}
