@@ -58,6 +58,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) vet
 	@$(MAKE) lint
 	@$(MAKE) agents
+	@$(MAKE) agui
 	@$(MAKE) test-go
 	@$(MAKE) binary
 	@$(MAKE) conformance
@@ -83,6 +84,18 @@ ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own prom
 .PHONY: agents
 agents: need-go need-node ## Install the real agents that make test runs, outside the project
 	$(GO) run ./internal/realagent/install
+
+conformance/agui/node_modules/.package-lock.json: conformance/agui/package-lock.json | need-node
+	npm --prefix conformance/agui ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+conformance/agui/venv/installed: conformance/agui/requirements.txt | need-python
+	python3 -m venv conformance/agui/venv
+	conformance/agui/venv/bin/pip install -q --require-hashes -r $<
+	@touch $@
+
+.PHONY: agui
+agui: conformance/agui/node_modules/.package-lock.json conformance/agui/venv/installed ## Install the AG-UI endpoints of the tests of adapter/agui (80 MB)
 
 .PHONY: agents-all
 agents-all: need-go need-node ## Install all real agents (three gigabytes)

@@ -69,6 +69,7 @@ func rooms() []room {
 		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go"},
 		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},
+		{packages: "adapter/agui", ours: "agent trace " + substrate, others: "github.com/evanphx/json-patch"},
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/replay/replaytest", ours: "agent agent/agenttest internal/replay trace", others: "github.com/google/go-cmp"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type ask struct {
 	call   string     // that the ask is about, or ""
 	form   *form.Form // of a question with a schema
 	bare   bool       // the form stands for one value
+	may    allowing   // of an approval
 	texts  []trace.Question
 	ids    []string // on record
 	answer *resume
@@ -48,14 +50,14 @@ const bareField = "value"
 
 // interrupted asks for all that a run has ended with.
 func (d *Decoder) interrupted(t *turn, all []interrupt) {
-	t.b.Emit(memo{Open: all}.record())
+	t.b.Emit(memo{Open: all, Run: t.input.RunID}.record())
 	var approvals, questions []*ask
 	var requests []trace.PermissionAsk
 	for n, i := range all {
 		a := &ask{id: cmp.Or(i.ID, fmt.Sprintf("interrupt-%d", n+1)), kind: question, call: i.ToolCallID}
 		t.asks = append(t.asks, a)
-		edits, approves := i.approves()
-		if !approves {
+		may, is := i.approves()
+		if !is {
 			a.fit(i)
 			a.texts = a.questions(i)
 			questions = append(questions, a)
@@ -69,14 +71,14 @@ func (d *Decoder) interrupted(t *turn, all []interrupt) {
 			RequestID: a.id, ToolCallID: i.ToolCallID, Title: title,
 			Options: []trace.PermissionOption{{ID: "approve", Name: "Approve", OptionKind: trace.AllowOnce}, {ID: "reject", Name: "Reject", OptionKind: trace.RejectOnce}},
 		}})
-		a.bare = !edits
+		a.may = may
 	}
 	for n, decision := range t.b.PermissionRequests(requests...) {
 		a := approvals[n]
 		a.ids = []string{decision.ID}
-		id, edits := a.id, !a.bare
+		id, may := a.id, a.may
 		effect := agent.Permit{Native: id, RequestID: decision.ID, Reply: func(r trace.PermissionResponse) raw {
-			return remote.Note(note{By: r.By, resume: approved(id, r, edits)})
+			return remote.Note(note{By: r.By, resume: approved(id, r, may)})
 		}}
 		if decision.Decided {
 			effect.Decided = &decision.Answer
@@ -86,57 +88,86 @@ func (d *Decoder) interrupted(t *turn, all []interrupt) {
 	d.put(t, questions)
 }
 
-// approves reports whether an interrupt is about a call that may run or not, and whether a
-// person may change its input.
-func (i interrupt) approves() (edits, approves bool) {
-	var s struct {
-		Properties map[string]raw `json:"properties"`
+// schema is what an answer must look like, as far as it matters here.
+type schema struct {
+	Type       any            `json:"type"`
+	Enum       []any          `json:"enum"`
+	Properties map[string]raw `json:"properties"`
+	Additional any            `json:"additionalProperties"`
+	OneOf      []schema       `json:"oneOf"`
+	AnyOf      []schema       `json:"anyOf"`
+}
+
+// flat gathers the fields of all forms that an answer may have.
+func (s schema) flat() schema {
+	fields := maps.Clone(s.Properties)
+	for _, o := range slices.Concat(s.OneOf, s.AnyOf) {
+		o = o.flat()
+		if fields == nil {
+			fields = map[string]raw{}
+		}
+		maps.Copy(fields, o.Properties)
+		s.Additional = cmp.Or(s.Additional, o.Additional)
 	}
-	if i.ToolCallID == "" {
-		return false, false
+	s.Properties = fields
+	return s
+}
+
+// allowing is what an approval may say beside yes and no. An answer to an interrupt without a
+// schema may say everything.
+type allowing struct{ edits, reason bool }
+
+// approves reports whether an interrupt asks whether a call may run.
+func (i interrupt) approves() (may allowing, is bool) {
+	var s schema
+	switch known := read(i.Schema, &s); {
+	case i.ToolCallID == "":
+		return may, false
+	case !known && isNull(i.Schema):
+		return allowing{true, true}, i.Reason != "input_required"
 	}
-	if isNull(i.Schema) {
-		return true, i.Reason != "input_required"
-	}
-	read(i.Schema, &s)
-	return s.Properties["editedArgs"] != nil, s.Properties["approved"] != nil
+	s = s.flat()
+	_, is = s.Properties["approved"]
+	_, may.edits = s.Properties["editedArgs"]
+	_, may.reason = s.Properties["reason"]
+	may.reason = may.reason || s.Additional != false
+	return may, is
 }
 
 // approved is the answer to an approval. An agent that takes no changes must not run the
 // input that the person has changed.
-func approved(id string, r trace.PermissionResponse, edits bool) resume {
-	answer := map[string]any{"approved": r.Allowed()}
+func approved(id string, r trace.PermissionResponse, may allowing) resume {
 	changed := r.Allowed() && len(r.UpdatedInput) > 0
+	reason := r.Reason
+	if changed && !may.edits {
+		reason = "The user wants another input: " + string(r.UpdatedInput)
+	}
+	answer := map[string]any{"approved": r.Allowed() && (!changed || may.edits)}
 	switch {
 	case r.Outcome != trace.Selected:
 		return resume{ID: id, Status: cancelled}
-	case changed && !edits:
-		answer["approved"], answer["reason"] = false, "The user wants another input: "+string(r.UpdatedInput)
-	case changed:
+	case changed && may.edits:
 		answer["editedArgs"] = r.UpdatedInput
-	case !r.Allowed() && r.Reason != "":
-		answer["reason"] = r.Reason
+	case answer["approved"] == false && reason != "" && may.reason:
+		answer["reason"] = reason
 	}
 	return resume{id, resolved, encode(answer)}
 }
 
 // fit finds the form of a question. A schema that is no form is a question in words.
 func (a *ask) fit(i interrupt) {
-	var schema struct {
-		Type       string         `json:"type"`
-		Properties map[string]raw `json:"properties"`
-	}
+	var s schema
+	read(i.Schema, &s)
 	f := form.Form{Message: cmp.Or(i.Message, i.Reason)}
-	read(i.Schema, &schema)
 	whole := i.Schema
-	switch {
-	case isNull(i.Schema) && i.Reason != "confirmation":
-		return
-	case len(schema.Properties) == 0:
-		a.bare = true
-		if isNull(whole) {
-			whole = raw(`{"type":"boolean"}`)
+	if i.Reason == "confirmation" && isNull(whole) {
+		s.Type, whole = "boolean", raw(`{"type":"boolean"}`)
+	}
+	if len(s.Properties) == 0 {
+		if s.Type == nil && s.Enum == nil {
+			return
 		}
+		a.bare = true
 		whole = encode(map[string]any{"properties": map[string]raw{bareField: whole}, "required": []string{bareField}})
 	}
 	if json.Unmarshal(whole, &f.Schema) == nil {
@@ -150,7 +181,7 @@ func (a *ask) questions(i interrupt) []trace.Question {
 	switch {
 	case a.form != nil:
 		all = a.form.Questions()
-	case !isNull(i.Schema):
+	case len(i.Schema) > len(`{}`) && !isNull(i.Schema):
 		all[0].Text += "\n\n" + string(i.Schema)
 	}
 	for n := range all {
@@ -261,11 +292,19 @@ func (d *Decoder) noted(n note) {
 // answer.
 func (t *turn) take(a *ask, r resume) {
 	a.answer = &r
-	c := t.calls[a.call]
-	switch {
-	case a.kind == approval:
+	if a.kind == approval {
 		t.approved(a, r)
-	case a.kind == toolUse && !c.done:
+		return
+	}
+	values := a.values(r)
+	for n, id := range a.ids {
+		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled}
+		if n < len(values) && len(values[n]) > 0 {
+			answer.Outcome, answer.Values = trace.Selected, values[n]
+		}
+		t.b.Answer(answer)
+	}
+	if c := t.calls[a.call]; a.kind == toolUse && !c.done {
 		c.done, t.news = true, c.sub == ""
 		result := trace.ToolResult{ToolCallID: a.call, Status: trace.ToolCompleted, Output: output(plain(r.Payload))}
 		if r.Status != resolved {
@@ -274,26 +313,21 @@ func (t *turn) take(a *ask, r resume) {
 		c.b.ToolResult(result)
 		t.said.result("", a.call, c.sub, encode(cmp.Or(plain(r.Payload), result.Error)), result.Error)
 	}
-	if a.kind == approval {
-		return
+}
+
+// values are what answers each question of an ask.
+func (a *ask) values(r resume) [][]string {
+	content := r.Payload
+	if a.bare {
+		content = encode(map[string]raw{bareField: r.Payload})
 	}
-	values := make([][]string, len(a.ids))
 	switch {
 	case r.Status != resolved:
-	case a.form != nil && a.bare:
-		values = a.form.Answers(encode(map[string]any{"action": form.Accept, "content": map[string]raw{bareField: r.Payload}}))
+		return nil
 	case a.form != nil:
-		values = a.form.Answers(encode(map[string]any{"action": form.Accept, "content": r.Payload}))
-	case len(values) == 1:
-		values[0] = []string{plain(r.Payload)}
+		return a.form.Answers(encode(map[string]any{"action": form.Accept, "content": content}))
 	}
-	for n, id := range a.ids {
-		answer := trace.Answer{QuestionID: id, Outcome: trace.Canceled}
-		if n < len(values) && len(values[n]) > 0 {
-			answer.Outcome, answer.Values = trace.Selected, values[n]
-		}
-		t.b.Answer(answer)
-	}
+	return [][]string{{plain(r.Payload)}}
 }
 
 func (t *turn) approved(a *ask, r resume) {
@@ -325,7 +359,10 @@ func (d *Decoder) next() {
 		return
 	}
 	in := t.input
-	in.Resume = nil
+	in.Resume, in.Parent = nil, ""
+	if in.Version != "" {
+		in.Parent = in.RunID
+	}
 	in.Messages = append(slices.Clone(in.Messages), t.said.encoded(in.Version == "")...)
 	if state := t.values[stateName]; !isNull(state) {
 		in.State = state

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/remote"
@@ -40,9 +42,10 @@ type turn struct {
 	used    trace.Usage
 	speech  speech
 	calls   map[string]*call
-	order   []string // of the calls
-	latest  string   // the call that a chunk goes on with
-	news    bool     // a call has its result: what comes belongs to another step
+	order   []string        // of the calls
+	earlier map[string]bool // the calls of earlier turns, if one of them is still to end
+	latest  string          // the call that a chunk goes on with
+	news    bool            // a call has its result: what comes belongs to another step
 	subs    map[string]sub
 	values  map[string]raw // the state, and activities
 	unsent  map[string]bool
@@ -83,8 +86,18 @@ func (d *Decoder) decode(m agent.Message) error {
 	if t == nil {
 		return nil
 	}
+	if t.verdict != nil && t.verdict.Outcome == trace.OutcomeCompleted && goesOn(e.Type) {
+		t.verdict = nil
+	}
 	d.closeChunks(t, e)
 	return decode(d, t, e)
+}
+
+// goesOn reports whether an event shows that a run is not over, whatever the endpoint has said.
+// TanStack AI ends a run for each answer of its model.
+func goesOn(kind string) bool {
+	_, what, _ := strings.Cut(kind, "_")
+	return slices.Contains([]string{"MESSAGE_START", "MESSAGE_CONTENT", "MESSAGE_CHUNK", "CALL_START", "CALL_ARGS", "CALL_CHUNK", "CALL_RESULT"}, what)
 }
 
 // events are the types of events. Those of reasoning had other names before 1.0.
@@ -128,11 +141,21 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 		return
 	}
 	d.turn = &turn{
-		b: b, input: in, streams: 1, calls: map[string]*call{}, subs: map[string]sub{}, values: map[string]raw{}, unsent: map[string]bool{},
+		b: b, input: in, streams: 1, calls: map[string]*call{}, subs: map[string]sub{}, values: map[string]raw{}, unsent: map[string]bool{}, earlier: map[string]bool{},
 		speech: speech{open: map[string]bool{}, hidden: map[string]bool{}},
 	}
 	if !isNull(in.State) {
 		d.turn.values[stateName] = in.State
+	}
+	if len(in.Resume) > 0 { // of an earlier turn, whose calls get their results now
+		b.Emit(memo{Answered: true}.record())
+		for _, data := range in.Messages {
+			var m message
+			read(data, &m)
+			for _, c := range m.Calls {
+				d.turn.earlier[c.ID] = true
+			}
+		}
 	}
 }
 
@@ -161,13 +184,8 @@ func (d *Decoder) sent(data raw) error {
 
 // requested takes the input of a run: of a new turn, or of one that goes on.
 func (d *Decoder) requested(in input) {
-	var last message
-	if n := len(in.Messages); n > 0 {
-		_ = json.Unmarshal(in.Messages[n-1], &last) // an empty message begins a turn, too
-	}
-	t := d.turn
-	answers := len(in.Resume) > 0 || last.Role == roleTool || in.Forwarded["command"] != nil
-	if t == nil || t.b.Over() || len(t.asks) == 0 || !answers {
+	t, last := d.turn, in.asked()
+	if t == nil || t.b.Over() || len(t.asks) == 0 || t.input.Messages != nil && t.input.asked().ID != last.ID {
 		if t != nil && t.verdict != nil {
 			t.b.End(*t.verdict)
 		}
@@ -182,6 +200,16 @@ func (d *Decoder) requested(in input) {
 	t.input, t.verdict, t.asks = in, nil, nil
 	t.streams++
 	t.b.Emit(memo{Answered: true}.record())
+}
+
+// asked is the newest message of a person.
+func (in input) asked() (m message) {
+	for _, data := range slices.Backward(in.Messages) {
+		if m = (message{}); read(data, &m) && m.Role == roleUser {
+			return m
+		}
+	}
+	return message{}
 }
 
 // answer finds the answer to an ask in the input of a recording.
@@ -226,7 +254,7 @@ func (d *Decoder) echoed(e event) {
 // prompt is the message of a person that a run answers.
 func prompt(m message) trace.Prompt {
 	p := trace.Prompt{Message: trace.UserMessage{ID: cmp.Or(m.ID, "prompt"), Parts: []trace.InputPart{}}}
-	if m.Role != roleUser {
+	if len(m.Content) == 0 {
 		return p
 	}
 	for _, c := range parts(m.Content) {

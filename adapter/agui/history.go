@@ -26,6 +26,7 @@ type memo struct {
 	Sealed *sealed `json:"sealed,omitempty"`
 	// Open are the interrupts that the run has ended with.
 	Open []interrupt `json:"open,omitempty"`
+	Run  string      `json:"run,omitempty"`
 	// Answered says that the interrupts have their answers.
 	Answered bool `json:"answered,omitempty"`
 }
@@ -43,7 +44,7 @@ func (m memo) record() trace.Data { return trace.Data{Name: memoName, Domain: tr
 type memory struct {
 	transcript
 	state raw
-	open  []interrupt
+	open  memo
 	next  memo
 	parts map[string]*message // of the turn
 	prior string              // the turn of the record before
@@ -126,9 +127,9 @@ func (m *memory) data(p trace.Data) {
 	case note.Sealed != nil:
 		m.seal(*note.Sealed)
 	case note.Answered:
-		m.open = nil
+		m.open = memo{}
 	case len(note.Open) > 0:
-		m.open = note.Open
+		m.open = note
 	default:
 		m.next = note
 	}
@@ -137,7 +138,7 @@ func (m *memory) data(p trace.Data) {
 // cancel makes room for interrupts that nobody has answered: the next run cancels them, and
 // the endpoint itself says how their calls end.
 func (m *memory) cancel() {
-	for _, i := range m.open {
+	for _, i := range m.open.Open {
 		m.messages = slices.DeleteFunc(m.messages, func(o *message) bool { return o.Role == roleTool && o.ToolCallID == i.ToolCallID && i.ToolCallID != "" })
 	}
 }

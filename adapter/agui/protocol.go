@@ -95,8 +95,8 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	if o.Legacy {
 		in.Version = ""
 	}
-	for _, i := range m.open {
-		in.Resume = append(in.Resume, resume{ID: i.ID, Status: cancelled})
+	for _, i := range m.open.Open {
+		in.Resume, in.Parent = append(in.Resume, resume{ID: i.ID, Status: cancelled}), m.open.Run
 	}
 	return p.request(in), nil
 }

@@ -14,6 +14,9 @@ func (d *Decoder) runStarted(t *turn, e event) error {
 	t.speech.open = map[string]bool{}
 	t.b.StepStart(trace.Step{NativeID: e.RunID})
 	t.news = false
+	if e.RunID != "" {
+		t.input.RunID = e.RunID
+	}
 	return nil
 }
 

@@ -89,16 +89,44 @@ func (s *stage) says(text string) []string {
 	return told(s.plays(text))
 }
 
-// told is what a turn says, part after part, as a person reads it.
+// abandons plays a prompt and stops its turn when a person is asked.
+func (s *stage) abandons(text string) []string {
+	s.Helper()
+	allow := s.host.OnPermit
+	defer func() { s.host.OnPermit = allow }()
+	s.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+		<-ctx.Done()
+		return trace.PermissionResponse{Outcome: trace.Canceled}
+	}
+	ctx, stop := context.WithCancel(s.Context())
+	defer stop()
+	r, done := s.begin(ctx, words(text))
+	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPark }); err != nil {
+		s.Fatal(err)
+	}
+	stop()
+	return told(s.end(r, done))
+}
+
+// told is what a turn says, part after part, in the order in which the parts began.
 func told(events []trace.Event) []string {
 	var all []string
+	texts := map[string]string{}
+	for _, e := range events {
+		switch p := e.Payload.(type) {
+		case trace.Message:
+			texts[p.Part] = p.Text
+		case trace.Thought:
+			texts[p.Part] = "(" + p.Text + ")"
+		}
+	}
 	for _, e := range events {
 		var line string
 		switch p := e.Payload.(type) {
-		case trace.Message:
-			line = p.Text
-		case trace.Thought:
-			line = "(" + p.Text + ")"
+		case trace.MessageStart:
+			line = texts[p.Part]
+		case trace.ThoughtStart:
+			line = texts[p.Part]
 		case trace.ToolCall:
 			line = p.RawName + string(p.Input) + p.InputText
 		case trace.ToolResult:

@@ -96,6 +96,9 @@ func (d *Decoder) whole(t *turn, id string) {
 // callResult ends a call. The id of the call counts alone: some endpoints use one message id
 // for several results.
 func (d *Decoder) callResult(t *turn, e event) error {
+	if t.earlier[e.ToolCallID] && t.calls[e.ToolCallID] == nil {
+		return d.touch(t, e)
+	}
 	id, c := d.known(t, e)
 	d.whole(t, id)
 	t.speech.some = true
@@ -107,7 +110,7 @@ func (d *Decoder) callResult(t *turn, e event) error {
 	text := textOf(all)
 	r := trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: output(text)}
 	if c.refused {
-		r.Status, r.Error = trace.ToolDenied, text
+		r = trace.ToolResult{ToolCallID: id, Status: trace.ToolDenied, Error: text}
 	}
 	if c.sub == "" {
 		t.b.Emit(memo{ID: e.MessageID}.record())

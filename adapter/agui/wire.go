@@ -105,6 +105,7 @@ type input struct {
 	ThreadID  string         `json:"threadId"`
 	RunID     string         `json:"runId"`
 	Version   string         `json:"protocolVersion,omitempty"`
+	Parent    string         `json:"parentRunId,omitempty"` // the run that is answered: TanStack AI wants to know
 	State     raw            `json:"state"`
 	Messages  []raw          `json:"messages"`
 	Tools     []Tool         `json:"tools"`
