@@ -112,3 +112,43 @@ func FuzzDecoder(f *testing.F) {
 		}
 	})
 }
+
+// FuzzOrder plays events in any order: each byte is an event, or a request.
+func FuzzOrder(f *testing.F) {
+	var all []string
+	for _, id := range []string{"a", "b"} {
+		for _, sub := range []string{"", `,"subagentRunId":"s"`} {
+			of := `"messageId":"` + id + `","toolCallId":"` + id + `","stepName":"` + id + `","delta":"x"` + sub + `}`
+			for _, kind := range []string{
+				"TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END", "TEXT_MESSAGE_CHUNK", "REASONING_MESSAGE_START", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_END",
+				"REASONING_MESSAGE_CHUNK", "TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_CHUNK", "TOOL_CALL_RESULT", "STEP_STARTED", "THINKING_START", "THINKING_TEXT_MESSAGE_CONTENT", "THINKING_END",
+				"SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR", "RUN_ERROR",
+			} {
+				all = append(all, `{"type":"`+kind+`",`+of)
+			}
+		}
+		all = append(all, interrupts(`{"id":"`+id+`","toolCallId":"`+id+`"}`, `{"id":"q","responseSchema":{"type":"boolean"}}`),
+			`{"type":"RUN_FINISHED","outcome":{"pendingToolCallIds":["`+id+`"]}}`,
+			`{"dir":"in","msg":{"messages":[{"id":"u","role":"user","content":"x"}],"resume":[{"interruptId":"`+id+`","status":"resolved","payload":{"approved":true,"editedArgs":{}}}]}}`,
+			`{"dir":"in","msg":{"messages":[{"id":"u`+id+`","role":"user","content":"x"},{"role":"tool","toolCallId":"`+id+`","content":"y"}]}}`,
+			`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"`+id+`","role":"assistant","content":"z","toolCalls":[{"id":"`+id+`","function":{}}]}]}`,
+			`{"type":"REASONING_ENCRYPTED_VALUE","entityId":"`+id+`","encryptedValue":"v"}`, `{"dir":"in","msg":{"interruptId":"`+id+`","status":"resolved","payload":"x"}}`)
+	}
+	all = append(all, started, finished, `{"type":"CUSTOM","name":"on_interrupt","value":"{}"}`, `{"dir":"in","msg":{"over":true}}`, `{"dir":"out","channel":"(ended)","msg":{}}`)
+	for n := range all {
+		all[n] = strings.TrimSpace(all[n])
+		if !strings.HasPrefix(all[n], `{"dir"`) {
+			all[n] = `{"dir":"out","msg":` + all[n] + `}`
+		}
+	}
+	f.Add([]byte{0, 1, 2, 90, 45, 91})
+	f.Fuzz(func(t *testing.T, order []byte) {
+		var lines []string
+		for _, b := range order {
+			lines = append(lines, all[int(b)%len(all)])
+		}
+		if err := replaytest.Whatever(t, agui.NewDecoder(), []byte(strings.Join(lines, "\n"))); err != nil {
+			t.Errorf("%v\n%s", err, strings.Join(lines, "\n"))
+		}
+	})
+}
