@@ -37,8 +37,10 @@ func TestFaultsOfEndpoints(t *testing.T) {
 			[]string{`tool{}`, `completed:"ok"`, "completed stop"},
 		},
 		"the snapshot splits the messages in another way than the stream": {
-			[]string{text("m", "one two"), called("a", "t", `{}`), result("a", "ok"),
-				snapshot(`{"id":"x","role":"user","content":"go"},{"id":"y","role":"assistant","content":"one"},{"id":"z","role":"assistant","content":" two","toolCalls":[{"id":"a2","type":"function","function":{"name":"t","arguments":"{}"}}]}`), bare},
+			[]string{
+				text("m", "one two"), called("a", "t", `{}`), result("a", "ok"),
+				snapshot(`{"id":"x","role":"user","content":"go"},{"id":"y","role":"assistant","content":"one"},{"id":"z","role":"assistant","content":" two","toolCalls":[{"id":"a2","type":"function","function":{"name":"t","arguments":"{}"}}]}`), bare,
+			},
 			[]string{"one two", "t{}", `completed:"ok"`, "completed stop"},
 		},
 		"there is a snapshot and no stream": {
@@ -90,8 +92,10 @@ func TestFaultsOfEndpoints(t *testing.T) {
 			[]string{"so far", "canceled cancelled"},
 		},
 		"nothing has an id": {
-			[]string{`{"type":"TEXT_MESSAGE_START"}`, `{"type":"TEXT_MESSAGE_CONTENT","delta":"one"}`, `{"type":"TEXT_MESSAGE_END"}`,
-				`{"type":"TOOL_CALL_START","toolCallName":"t"}`, `{"type":"TOOL_CALL_END"}`, `{"type":"TOOL_CALL_RESULT","content":"ok"}`, bare},
+			[]string{
+				`{"type":"TEXT_MESSAGE_START"}`, `{"type":"TEXT_MESSAGE_CONTENT","delta":"one"}`, `{"type":"TEXT_MESSAGE_END"}`,
+				`{"type":"TOOL_CALL_START","toolCallName":"t"}`, `{"type":"TOOL_CALL_END"}`, `{"type":"TOOL_CALL_RESULT","content":"ok"}`, bare,
+			},
 			[]string{"one", "t{}", `completed:"ok"`, "completed stop"},
 		},
 		"several runs follow each other on one stream": {

@@ -58,7 +58,7 @@ func (p *protocol) greet(_ context.Context, s *remote.Session) error {
 			case <-ctx.Done():
 				return
 			}
-			if err := s.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Over: true})}); err != nil {
+			if err := s.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Over: true})}); err != nil { //nolint:contextcheck // it has no effects
 				s.Config().Logger.Warn(err.Error())
 			}
 		}
