@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -21,16 +22,17 @@ import (
 )
 
 func TestSuite(t *testing.T) {
-	var dir string // of the newest session
+	var dir atomic.Value // of the newest session; some are opened side by side
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(t testing.TB) agent.Runtime { return fakeRuntime(t, "plain") },
 		Cut:  func(t testing.TB, c *agenttest.Cut) agent.Runtime { return fakeRuntime(t, "plain", c.Env()) },
 		Config: func(t testing.TB) agent.Config {
-			dir = t.TempDir()
-			return agent.Config{SessionID: "session", Cwd: dir}
+			cwd := t.TempDir()
+			dir.Store(cwd)
+			return agent.Config{SessionID: "session", Cwd: cwd}
 		},
 		Effect: func(testing.TB) bool {
-			_, err := os.Stat(filepath.Join(dir, "touched"))
+			_, err := os.Stat(filepath.Join(dir.Load().(string), "touched")) //nolint:forcetypeassert // a panic is a failure here
 			return err == nil
 		},
 		Prompts: map[agenttest.Ability]string{
