@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -24,8 +22,6 @@ const (
 	largest = 16 << 20
 	small   = 64 << 10
 )
-
-func keys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
 // sub is a sub-agent.
 type sub struct {

@@ -123,7 +123,7 @@ func (*Decoder) touch(t *turn, _ event) error {
 	return nil
 }
 
-// current is the turn that runs. What comes in a recording that holds no request begins one.
+// current is the turn that runs. In a recording without requests, the first event begins a turn.
 func (d *Decoder) current() *turn {
 	b := d.t.Current()
 	if d.turn != nil && (b != d.turn.b || b.Over()) {

@@ -2,6 +2,8 @@ package agui_test
 
 import (
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -202,4 +204,24 @@ func TestASilentRunIsLostAfterATime(t *testing.T) {
 	if got := s.says("go"); !strings.Contains(got[1], "the server said nothing for 200ms") {
 		t.Errorf("%q", got)
 	}
+}
+
+func TestACertificateThatNobodyTrustsIsOneSentence(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewUnstartedServer(http.NotFoundHandler())
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	if got := on(t, srv.URL).says("go"); len(got) != 1 || !strings.Contains(got[0], "certificate signed by unknown authority") || strings.Contains(got[0], "\n") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAnEventBeyondTheLimitIsSkipped(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("70 MB take a second")
+	}
+	f := newFake(t, map[string][]string{"go": {script(started, text("m", "one "), text("m", strings.Repeat("x", 70<<20)), text("m", "two"), finished)}})
+	same(t, on(t, f.URL).says("go"), []string{"one two", "completed stop"})
 }

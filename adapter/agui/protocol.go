@@ -23,7 +23,7 @@ type protocol struct {
 	*Decoder
 	*remote.Session
 	rt Runtime
-	// finished is told that a run is over whose stream is open.
+	// finished has an element if a run is over and its stream is open.
 	finished chan struct{}
 }
 

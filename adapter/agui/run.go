@@ -2,6 +2,7 @@ package agui
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -60,7 +61,7 @@ func (d *Decoder) closeRun(t *turn, e event) {
 		d.whole(t, id)
 	}
 	d.showHistory(t)
-	for _, name := range slices.Sorted(keys(t.unsent)) {
+	for _, name := range slices.Sorted(maps.Keys(t.unsent)) {
 		t.show(name)
 	}
 	var all []usage

@@ -112,8 +112,8 @@ func (d *Decoder) thoughtEnd(t *turn, e event) error {
 	return nil
 }
 
-// closeChunks ends what chunks have opened once something else comes. What stands beside the
-// messages closes nothing.
+// closeChunks ends a message or call of chunks once another one comes. Events beside the
+// messages close nothing.
 func (d *Decoder) closeChunks(t *turn, e event) {
 	now, id := "", e.MessageID
 	switch e.Type {

@@ -59,7 +59,7 @@ func (d *Decoder) callStart(t *turn, e event) error {
 	return nil
 }
 
-// callArgs adds to the input of a call. What comes after the end is a repetition.
+// callArgs adds to the input of a call. Input after the end of the call is a repetition.
 func (d *Decoder) callArgs(t *turn, e event) error {
 	id, c := d.known(t, e)
 	text := e.text()
