@@ -3,6 +3,7 @@ package agui
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -177,6 +178,9 @@ func (d *Decoder) sent(data raw) error {
 	var in input
 	if err := json.Unmarshal(body, &in); err != nil {
 		return fmt.Errorf("agui: an input of another form was skipped: %w", err)
+	}
+	if in.Messages == nil {
+		return errors.New("agui: an input without messages was skipped")
 	}
 	d.requested(in)
 	return nil
