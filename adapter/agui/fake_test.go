@@ -168,7 +168,7 @@ func (f *fake) act(w http.ResponseWriter, r *http.Request, g got, prompt string)
 	case "garbage":
 		f.stream(w, begin+"\n{\n[]\n7\nnull\n\"text\"\n{\"type\":7}\n{\"type\":\"NEVER_HEARD_OF\"}\n"+text("m", "clean")+end)
 	case "huge":
-		f.stream(w, begin+"\n"+text("m", strings.Repeat("x", 50<<20))+end)
+		f.stream(w, begin+"\n"+`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"`+strings.Repeat("x", 50<<20)+`"}`+end)
 	case "page":
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<html>"))

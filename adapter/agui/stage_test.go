@@ -89,11 +89,10 @@ func (s *stage) says(text string) []string {
 	return told(s.plays(text))
 }
 
-// abandons plays a prompt and stops its turn when a person is asked.
+// abandons plays a prompt and stops its turn when a person is asked. From then on nobody
+// answers approvals.
 func (s *stage) abandons(text string) []string {
 	s.Helper()
-	allow := s.host.OnPermit
-	defer func() { s.host.OnPermit = allow }()
 	s.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
 		<-ctx.Done()
 		return trace.PermissionResponse{Outcome: trace.Canceled}

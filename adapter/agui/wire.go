@@ -186,7 +186,7 @@ func plain(value raw) string {
 	switch {
 	case isNull(value):
 		return ""
-	case json.Unmarshal(value, &s) == nil:
+	case value[0] == '"' && s.UnmarshalJSON(value) == nil: // the value is valid: it came as part of a message
 		return string(s)
 	}
 	return string(value)
