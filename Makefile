@@ -60,6 +60,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) agents
 	@$(MAKE) langgraph
 	@$(MAKE) uiendpoint
+	@$(MAKE) agui
 	@$(MAKE) test-go
 	@$(MAKE) binary
 	@$(MAKE) conformance
@@ -109,6 +110,18 @@ conformance/langgraph/python/venv/installed: conformance/langgraph/python/requir
 .PHONY: langgraph
 langgraph: conformance/langgraph/node_modules/.package-lock.json ## Install the LangGraph servers of the tests of adapter/langgraph (300 MB); Python's only where there is a python3
 	@if command -v python3 >/dev/null; then $(MAKE) conformance/langgraph/python/venv/installed; else echo "There is no python3: LangGraph's Python server is not tested."; fi
+
+conformance/agui/node_modules/.package-lock.json: conformance/agui/package-lock.json | need-node
+	npm --prefix conformance/agui ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+conformance/agui/venv/installed: conformance/agui/requirements.txt | need-python
+	python3 -m venv conformance/agui/venv
+	conformance/agui/venv/bin/pip install -q --require-hashes -r $<
+	@touch $@
+
+.PHONY: agui
+agui: conformance/agui/node_modules/.package-lock.json conformance/agui/venv/installed ## Install the AG-UI endpoints of the tests of adapter/agui (80 MB)
 
 .PHONY: agents-all
 agents-all: need-go need-node ## Install all real agents (three gigabytes)

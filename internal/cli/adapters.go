@@ -6,6 +6,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/adapter/agentops"
+	"github.com/tributary-dev/tributary/adapter/agui"
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/codex"
 	commandline "github.com/tributary-dev/tributary/adapter/command"
@@ -25,7 +26,7 @@ import (
 // builtIn is the one map of adapters, in the order of their names.
 func builtIn() catalog {
 	return catalog{
-		acpAdapter(), agentopsAdapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
+		acpAdapter(), agentopsAdapter(), agui.Adapter(), claudeAdapter(), codexAdapter(), commandAdapter(), demoAdapter(), echoAdapter(),
 		langgraph.Adapter(), langgraph.BackendAdapter(), openai.Adapter("openai"), opencodeAdapter(), openharness.Adapter(), runnerAdapter(),
 		uiendpoint.Adapter(),
 	}

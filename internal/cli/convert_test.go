@@ -160,8 +160,8 @@ func TestConvertFaults(t *testing.T) {
 		says   string
 		args   []string
 	}{
-		"unknown adapter":  {exitUsage, "", "--from gpt names no adapter that reads recordings: use one of acp, agentops, claude", []string{"--from", "gpt", good}},
-		"no recordings":    {exitUsage, "", "--from demo names no adapter that reads recordings: use one of acp, agentops, claude", []string{"--from", "demo", good}},
+		"unknown adapter":  {exitUsage, "", "--from gpt names no adapter that reads recordings: use one of acp, agentops, agui, claude", []string{"--from", "gpt", good}},
+		"no recordings":    {exitUsage, "", "--from demo names no adapter that reads recordings: use one of acp, agentops, agui, claude", []string{"--from", "demo", good}},
 		"no adapter":       {exitUsage, "", "missing flags: --from=ADAPTER", []string{good}},
 		"no file":          {exitUsage, "", "the file is missing", []string{"--from", "claude"}},
 		"unknown form":     {exitUsage, "", "--to json is unknown: use uistream, legacy or trace", []string{"--from", "claude", "--to", "json", good}},

@@ -1,0 +1,272 @@
+package agui
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Decoder reads the events of runs, and the requests that begin them.
+type Decoder struct {
+	tools toolkind.Table
+	live  bool // a session, and no recording
+	// run makes the request of a run that goes on with a turn; nil in a recording.
+	run func(input) remote.Call
+
+	t       agent.Turns
+	effects []agent.Effect
+	turn    *turn
+}
+
+// NewDecoder returns a Decoder for recordings.
+func NewDecoder() *Decoder { return &Decoder{} }
+
+// turn is a turn of one run or of several.
+type turn struct {
+	b       *trace.Builder
+	said    transcript // of this turn alone
+	input   input      // of the newest run
+	streams int        // that are open, or about to be
+	verdict *trace.Stop
+	asks    []*ask
+	legacy  []raw  // the interrupts of endpoints before 1.0, in the newest run
+	by      string // the last person who answered
+	used    trace.Usage
+	speech  speech
+	calls   map[string]*call
+	order   []string        // of the calls
+	earlier map[string]bool // the calls of earlier turns, if one of them is still to end
+	latest  string          // the call that a chunk goes on with
+	news    bool            // a call has its result: what comes belongs to another step
+	subs    map[string]sub
+	values  map[string]raw // the state, and activities
+	unsent  map[string]bool
+	history []*message // the newest snapshot of the messages
+}
+
+// Decode implements agent.Decoder.
+func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	d.t, d.effects = t, nil
+	err := d.decode(m)
+	return d.effects, err
+}
+
+func (d *Decoder) do(e agent.Effect) { d.effects = append(d.effects, e) }
+
+func (d *Decoder) decode(m agent.Message) error {
+	switch {
+	case m.Dir == agent.In:
+		return d.sent(m.Data)
+	case m.Dir != agent.Out, m.Channel == remote.Opened, m.Channel == remote.Answer, string(m.Data) == `"[DONE]"`:
+		return nil
+	case m.Channel == remote.Ended:
+		d.streamEnded()
+		return nil
+	}
+	var e event
+	if err := json.Unmarshal(m.Data, &e); err != nil {
+		return fmt.Errorf("agui: an event of another form was skipped: %w", err)
+	}
+	decode, known := events[e.Type]
+	if !known {
+		return fmt.Errorf("agui: the event %.100q: %w", e.Type, agent.ErrUnknownEvent)
+	}
+	if e.Type == "RUN_STARTED" && !d.live {
+		d.echoed(e)
+	}
+	t := d.current()
+	if t == nil {
+		return nil
+	}
+	if t.verdict != nil && t.verdict.Outcome == trace.OutcomeCompleted && goesOn(e.Type) {
+		t.verdict = nil
+	}
+	d.closeChunks(t, e)
+	return decode(d, t, e)
+}
+
+// goesOn reports whether an event shows that a run is not over, whatever the endpoint has said.
+// TanStack AI ends a run for each answer of its model.
+func goesOn(kind string) bool {
+	_, what, _ := strings.Cut(kind, "_")
+	return slices.Contains([]string{"MESSAGE_START", "MESSAGE_CONTENT", "MESSAGE_CHUNK", "CALL_START", "CALL_ARGS", "CALL_CHUNK", "CALL_RESULT"}, what)
+}
+
+// events are the types of events. Those of reasoning had other names before 1.0.
+var events = map[string]func(d *Decoder, t *turn, e event) error{ //nolint:gochecknoglobals // a table
+	"RUN_STARTED": (*Decoder).runStarted, "RUN_FINISHED": (*Decoder).runFinished, "RUN_ERROR": (*Decoder).runError,
+	"STEP_STARTED": (*Decoder).step, "STEP_FINISHED": (*Decoder).step,
+	"TEXT_MESSAGE_START": (*Decoder).textStart, "TEXT_MESSAGE_CONTENT": (*Decoder).text, "TEXT_MESSAGE_END": (*Decoder).textEnd, "TEXT_MESSAGE_CHUNK": (*Decoder).textChunk,
+	"TOOL_CALL_START": (*Decoder).callStart, "TOOL_CALL_ARGS": (*Decoder).callArgs, "TOOL_CALL_END": (*Decoder).callEnd,
+	"TOOL_CALL_CHUNK": (*Decoder).callArgs, "TOOL_CALL_RESULT": (*Decoder).callResult,
+	"STATE_SNAPSHOT": (*Decoder).stateSnapshot, "STATE_DELTA": (*Decoder).stateDelta, "MESSAGES_SNAPSHOT": (*Decoder).messages,
+	"ACTIVITY_SNAPSHOT": (*Decoder).activitySnapshot, "ACTIVITY_DELTA": (*Decoder).activityDelta,
+	"REASONING_START": (*Decoder).touch, "REASONING_END": (*Decoder).thoughtEnd,
+	"REASONING_MESSAGE_START": (*Decoder).thoughtStart, "REASONING_MESSAGE_CONTENT": (*Decoder).thought, "REASONING_MESSAGE_END": (*Decoder).thoughtEnd,
+	"REASONING_MESSAGE_CHUNK": (*Decoder).thought, "REASONING_ENCRYPTED_VALUE": (*Decoder).sealed,
+	"THINKING_START": (*Decoder).thoughtStart, "THINKING_END": (*Decoder).thoughtEnd,
+	"THINKING_TEXT_MESSAGE_START": (*Decoder).touch, "THINKING_TEXT_MESSAGE_CONTENT": (*Decoder).thought, "THINKING_TEXT_MESSAGE_END": (*Decoder).thoughtEnd,
+	"SUBAGENT_STARTED": (*Decoder).subStarted, "SUBAGENT_FINISHED": (*Decoder).subEnded, "SUBAGENT_ERROR": (*Decoder).subEnded,
+	"RAW": (*Decoder).raw, "CUSTOM": (*Decoder).custom,
+}
+
+func (*Decoder) touch(t *turn, _ event) error {
+	t.b.Touch()
+	return nil
+}
+
+// current is the turn that runs. In a recording without requests, the first event begins a turn.
+func (d *Decoder) current() *turn {
+	b := d.t.Current()
+	if d.turn != nil && (b != d.turn.b || b.Over()) {
+		d.turn = nil
+	}
+	if d.turn == nil && !d.live {
+		d.begin(d.t.Begin(agent.TurnInfo{}), input{})
+	}
+	return d.turn
+}
+
+func (d *Decoder) begin(b *trace.Builder, in input) {
+	if b == nil {
+		d.turn = nil
+		return
+	}
+	d.turn = &turn{
+		b: b, input: in, streams: 1, calls: map[string]*call{}, subs: map[string]sub{}, values: map[string]raw{}, unsent: map[string]bool{}, earlier: map[string]bool{},
+		speech: speech{open: map[string]bool{}, hidden: map[string]bool{}},
+	}
+	if !isNull(in.State) {
+		d.turn.values[stateName] = in.State
+	}
+	if len(in.Resume) > 0 { // of an earlier turn, whose calls get their results now
+		b.Emit(memo{Answered: true}.record())
+		for _, data := range in.Messages {
+			var m message
+			read(data, &m)
+			for _, c := range m.Calls {
+				d.turn.earlier[c.ID] = true
+			}
+		}
+	}
+}
+
+// sent takes a request, or an answer that waits for the others.
+func (d *Decoder) sent(data raw) error {
+	c, err := remote.ParseCall(data)
+	if err != nil {
+		return fmt.Errorf("agui: a request of another form was skipped: %w", err)
+	}
+	body := c.Body
+	if body == nil {
+		body = data // a recording of what an endpoint got
+	}
+	var n note
+	if c.Method == "" && read(body, &n) && (n.ID != "" || n.Over) {
+		d.noted(n)
+		return nil
+	}
+	var in input
+	if err := json.Unmarshal(body, &in); err != nil {
+		return fmt.Errorf("agui: an input of another form was skipped: %w", err)
+	}
+	if in.Messages == nil {
+		return errors.New("agui: an input without messages was skipped")
+	}
+	d.requested(in)
+	return nil
+}
+
+// requested takes the input of a run: of a new turn, or of one that goes on.
+func (d *Decoder) requested(in input) {
+	t, last := d.turn, in.asked()
+	if t == nil || t.b.Over() || len(t.asks) == 0 || t.input.Messages != nil && t.input.asked().ID != last.ID {
+		if t != nil && t.verdict != nil {
+			t.b.End(*t.verdict)
+		}
+		d.begin(d.t.Prompted(prompt(last)), in)
+		return
+	}
+	for _, a := range t.asks {
+		if a.answer == nil {
+			t.take(a, in.answer(a))
+		}
+	}
+	t.input, t.verdict, t.asks = in, nil, nil
+	t.streams++
+	t.b.Emit(memo{Answered: true}.record())
+}
+
+// asked is the newest message of a person.
+func (in input) asked() (m message) {
+	for _, data := range slices.Backward(in.Messages) {
+		if m = (message{}); read(data, &m) && m.Role == roleUser {
+			return m
+		}
+	}
+	return message{}
+}
+
+// answer finds the answer to an ask in the input of a recording.
+func (in input) answer(a *ask) resume {
+	for _, r := range in.Resume {
+		if r.ID == a.id {
+			return r
+		}
+	}
+	for _, data := range in.Messages {
+		var m message
+		if read(data, &m) && m.Role == roleTool && m.ToolCallID == a.call && a.kind == toolUse {
+			return resume{a.id, resolved, m.Content}
+		}
+	}
+	if command, is := in.Forwarded["command"].(map[string]any); is && a.kind == old {
+		return resume{a.id, resolved, encode(command["resume"])}
+	}
+	return resume{ID: a.id, Status: cancelled}
+}
+
+// command answers interrupts of endpoints before 1.0: one value, or a list of several.
+func (in *input) command(answers []raw) {
+	in.Forwarded = maps.Clone(in.Forwarded)
+	if in.Forwarded == nil {
+		in.Forwarded = map[string]any{}
+	}
+	in.Forwarded["command"] = map[string]any{"resume": answers}
+	if len(answers) == 1 {
+		in.Forwarded["command"] = map[string]any{"resume": answers[0]}
+	}
+}
+
+// echoed begins the turn of a recording whose events tell the input themselves.
+func (d *Decoder) echoed(e event) {
+	var in input
+	if read(e.Input, &in) && len(in.Messages) > 0 && (d.turn == nil || d.turn.input.RunID != in.RunID) {
+		d.requested(in)
+	}
+}
+
+// prompt is the message of a person that a run answers.
+func prompt(m message) trace.Prompt {
+	p := trace.Prompt{Message: trace.UserMessage{ID: cmp.Or(m.ID, "prompt"), Parts: []trace.InputPart{}}}
+	if len(m.Content) == 0 {
+		return p
+	}
+	for _, c := range parts(m.Content) {
+		in := trace.InputPart{Type: trace.InputText, Text: c.Text}
+		if f, ok := c.file(); ok {
+			in = trace.InputPart{Type: trace.InputFile, URL: f.URL, MediaType: f.MediaType, Filename: f.Filename}
+		}
+		p.Message.Parts = append(p.Message.Parts, in)
+	}
+	return p
+}

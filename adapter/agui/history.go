@@ -1,0 +1,193 @@
+package agui
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// memoName is the name of the data that keeps what only the next run needs. Clients are not
+// shown it.
+const memoName = "agui"
+
+// memo is a note beside the conversation.
+type memo struct {
+	// ID is the endpoint's own id of the message that begins with the next record.
+	ID string `json:"id,omitempty"`
+	// Parent is the message of the next call.
+	Parent string  `json:"parent,omitempty"`
+	Sealed *sealed `json:"sealed,omitempty"`
+	// Open are the interrupts that the run has ended with.
+	Open []interrupt `json:"open,omitempty"`
+	Run  string      `json:"run,omitempty"`
+	// Answered says that the interrupts have their answers.
+	Answered bool `json:"answered,omitempty"`
+}
+
+// sealed is a value that a provider wants to get back.
+type sealed struct {
+	Entity string `json:"entity"`
+	Value  string `json:"value"`
+	Kind   string `json:"kind,omitempty"`
+}
+
+func (m memo) record() trace.Data { return trace.Data{Name: memoName, Domain: true, Value: encode(m)} }
+
+// memory is the conversation as the gateway's records tell it.
+type memory struct {
+	transcript
+	state raw
+	open  memo
+	next  memo
+	parts map[string]*message // of the turn
+	prior string              // the turn of the record before
+}
+
+// remember reads the records of the earlier turns.
+func remember(ctx context.Context, host agent.Host, legacy bool) (*memory, error) {
+	m := &memory{}
+	for r, err := range host.History(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("read the conversation so far: %w", err)
+		}
+		m.take(r, legacy)
+	}
+	m.cancel()
+	return m, nil
+}
+
+func (m *memory) take(r trace.Record, legacy bool) {
+	if r.Turn != m.prior || m.parts == nil {
+		m.begin()
+		m.prior, m.parts, m.next = r.Turn, map[string]*message{}, memo{}
+	}
+	if p, is := r.Payload.(trace.Prompt); is {
+		m.messages = append(m.messages, userMessage(p.Message, legacy))
+	}
+	if r.Actor != trace.Agent {
+		return
+	}
+	switch p := r.Payload.(type) { //nolint:gochecksumtype // the others are nothing that a run is told
+	case trace.MessageStart:
+		m.parts[p.Part] = m.at(roleAssistant, m.own(r.Turn+"-"+p.Part))
+	case trace.ThoughtStart:
+		m.parts[p.Part] = m.at(roleReasoning, m.own(r.Turn+"-"+p.Part))
+	case trace.Message:
+		if part := m.parts[p.Part]; part != nil && !p.Superseded {
+			part.text.WriteString(p.Text)
+		}
+	case trace.Thought:
+		if part := m.parts[p.Part]; part != nil && !p.Superseded {
+			part.text.WriteString(p.Text)
+		}
+	case trace.ToolCallStart:
+		m.begun(p.ToolCallID, p.RawName, m.next.Parent, "")
+		m.next = memo{}
+	case trace.ToolCall:
+		c := m.call(p.ToolCallID)
+		if c == nil {
+			c = m.begun(p.ToolCallID, p.RawName, "", "")
+		}
+		c.Function.Arguments = string(p.Input)
+	case trace.ToolResult:
+		m.took(p, r.Turn)
+	case trace.Data:
+		m.data(p)
+	}
+}
+
+// own is the endpoint's own id of what begins now.
+func (m *memory) own(otherwise string) string {
+	id := cmp.Or(m.next.ID, otherwise)
+	m.next = memo{}
+	return id
+}
+
+func (m *memory) took(p trace.ToolResult, turn string) {
+	content, failure := plain(p.Output), p.Error
+	if p.Status != trace.ToolCompleted {
+		failure = cmp.Or(failure, string(p.Status))
+	}
+	m.result(m.own(turn+"-"+p.ToolCallID), p.ToolCallID, "", encode(cmp.Or(content, failure)), failure)
+}
+
+func (m *memory) data(p trace.Data) {
+	var note memo
+	switch {
+	case p.Name == stateName && p.ID == stateName:
+		m.state = p.Value
+	case p.Name != memoName || !read(p.Value, &note):
+	case note.Sealed != nil:
+		m.seal(*note.Sealed)
+	case note.Answered:
+		m.open = memo{}
+	case len(note.Open) > 0:
+		m.open = note
+	default:
+		m.next = note
+	}
+}
+
+// cancel makes room for interrupts that nobody has answered: the next run cancels them, and
+// the endpoint itself says how their calls end.
+func (m *memory) cancel() {
+	for _, i := range m.open.Open {
+		m.messages = slices.DeleteFunc(m.messages, func(o *message) bool { return o.Role == roleTool && o.ToolCallID == i.ToolCallID && i.ToolCallID != "" })
+	}
+}
+
+// userMessage is a prompt. A prompt that is only text is sent as text, as every endpoint
+// takes it.
+func userMessage(u trace.UserMessage, legacy bool) *message {
+	var all []part
+	for _, p := range u.Parts {
+		all = append(all, inputPart(p, legacy))
+	}
+	m := &message{ID: u.ID, Role: roleUser, Content: encode(all)}
+	if !slices.ContainsFunc(all, func(p part) bool { return p.Type != "text" }) {
+		var texts []string
+		for _, p := range all {
+			texts = append(texts, p.Text)
+		}
+		m.Content = encode(strings.Join(texts, "\n"))
+	}
+	return m
+}
+
+// inputPart is a part of a prompt. An address of this machine is of no use to an endpoint.
+func inputPart(p trace.InputPart, legacy bool) part {
+	web, err := url.Parse(p.URL)
+	data, isData := strings.CutPrefix(p.URL, "data:")
+	isWeb := err == nil && (web.Scheme == "https" || web.Scheme == "http")
+	kind := "document"
+	if media, _, _ := strings.Cut(p.MediaType, "/"); slices.Contains([]string{"image", "audio", "video"}, media) {
+		kind = media
+	}
+	if head, body, comma := strings.Cut(data, ","); isData && comma {
+		if !strings.HasSuffix(head, ";base64") {
+			text, _ := url.PathUnescape(body)
+			body = base64.StdEncoding.EncodeToString([]byte(text))
+		}
+		data = body
+	}
+	switch {
+	case p.Type == trace.InputText:
+		return part{Type: "text", Text: p.Text}
+	case !isData && !isWeb:
+		return part{Type: "text", Text: "[attached: " + cmp.Or(p.Filename, "a file") + ", which cannot be read]"}
+	case legacy && isData:
+		return part{Type: "binary", MimeType: p.MediaType, Data: data, Filename: p.Filename}
+	case legacy:
+		return part{Type: "binary", MimeType: p.MediaType, URL: p.URL, Filename: p.Filename}
+	case isData:
+		return part{Type: kind, Source: &source{"data", data, cmp.Or(p.MediaType, "application/octet-stream")}}
+	}
+	return part{Type: kind, Source: &source{"url", p.URL, p.MediaType}}
+}

@@ -1,0 +1,133 @@
+package agui
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/remote"
+)
+
+// inHistory is the resume token of every session: the conversation is the gateway's.
+const inHistory = "history"
+
+// protocol is a conversation with an endpoint.
+type protocol struct {
+	*Decoder
+	*remote.Session
+	rt Runtime
+	// finished has an element if a run is over and its stream is open.
+	finished chan struct{}
+}
+
+var _ remote.Protocol = (*protocol)(nil)
+
+// Decode implements agent.Decoder.
+func (p *protocol) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	effects, err := p.Decoder.Decode(m, t)
+	if t := p.turn; t != nil && t.verdict != nil && len(t.asks) == 0 && !t.working() {
+		select {
+		case p.finished <- struct{}{}:
+		default: // it knows
+		}
+	}
+	return effects, err
+}
+
+// patience is how long a stream may stay open after its run.
+const patience = 3 * time.Second
+
+// greet starts what ends turns whose endpoint does not end its streams.
+func (p *protocol) greet(_ context.Context, s *remote.Session) error {
+	s.Go(func(ctx context.Context) {
+		for {
+			select {
+			case <-p.finished:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case <-time.After(patience):
+			case <-ctx.Done():
+				return
+			}
+			if err := s.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Over: true})}); err != nil { //nolint:contextcheck // it has no effects
+				s.Config().Logger.Warn(err.Error())
+			}
+		}
+	})
+	return nil
+}
+
+// Run implements remote.Protocol.
+func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, error) {
+	if len(prompt.Message.Parts) == 0 {
+		return remote.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that the agent can read."}
+	}
+	p.Host().Resume(inHistory)
+	o := p.rt.Options
+	m, err := remember(ctx, p.Host(), o.Legacy)
+	if err != nil {
+		return remote.Call{}, err
+	}
+	m.begin()
+	m.messages = append(m.messages, userMessage(prompt.Message, o.Legacy))
+	in := input{
+		ThreadID: p.Config().SessionID, Version: protocolVersion, Messages: m.encoded(o.Legacy), State: m.state,
+		Tools: append([]Tool{}, o.Tools...), Context: append([]Context{}, o.Context...), Forwarded: maps.Clone(o.Forwarded),
+	}
+	if o.State != nil && isNull(in.State) {
+		in.State = encode(o.State)
+	}
+	if isNull(in.State) {
+		in.State = raw("{}")
+	}
+	if in.Forwarded == nil {
+		in.Forwarded = map[string]any{}
+	}
+	if o.Legacy {
+		in.Version = ""
+	}
+	for _, i := range m.open.Open {
+		in.Resume, in.Parent = append(in.Resume, resume{ID: i.ID, Status: cancelled}), m.open.Run
+	}
+	return p.request(in), nil
+}
+
+// request is the request of a run. The address of the endpoint is the one that is configured,
+// to the letter.
+func (p *protocol) request(in input) remote.Call {
+	in.RunID = "run-" + rand.Text()
+	c := remote.Post("", in)
+	c.Stream = true
+	if u, err := url.Parse(p.rt.URL); err == nil {
+		c.Query = u.Query()
+		if strings.HasSuffix(u.Path, "/") {
+			c.Path = "/"
+		}
+	}
+	return c
+}
+
+// Stop implements remote.Protocol: an endpoint ends a run whose stream is closed.
+func (p *protocol) Stop() (remote.Call, bool) { return remote.Call{}, false }
+
+// GoOn implements remote.Protocol. The protocol has no way back into a run.
+func (p *protocol) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
+	var lost bool
+	p.Do(func() { lost = p.lost() })
+	switch {
+	case !lost:
+		return nil, nil //nolint:nilnil // the turn is over, waits, or has its next run
+	case b.Err != nil:
+		return nil, fmt.Errorf("the connection broke (%w), and AG-UI has no way back into a run: send the prompt again", b.Err)
+	}
+	return nil, errors.New("the stream ended before the run did: send the prompt again")
+}

@@ -1,0 +1,201 @@
+package agui
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+type raw = json.RawMessage
+
+// protocolVersion is what a run says that it speaks.
+const protocolVersion = "1.0"
+
+// event is any event. Fields that an event may lack may also be null.
+type event struct {
+	Type          string         `json:"type"`
+	Sub           string         `json:"subagentRunId"`
+	RunID         string         `json:"runId"`
+	Input         raw            `json:"input"`
+	Outcome       raw            `json:"outcome"`
+	Result        raw            `json:"result"`
+	Usage         raw            `json:"usage"`
+	Message       raw            `json:"message"`
+	Code          raw            `json:"code"`
+	Step          string         `json:"stepName"`
+	MessageID     string         `json:"messageId"`
+	Role          string         `json:"role"`
+	Delta         raw            `json:"delta"` // a text, or a patch
+	ToolCallID    string         `json:"toolCallId"`
+	ToolName      string         `json:"toolCallName"`
+	Parent        string         `json:"parentMessageId"`
+	Content       raw            `json:"content"` // a text, parts, or an object
+	Snapshot      raw            `json:"snapshot"`
+	Messages      []*message     `json:"messages"`
+	ActivityType  string         `json:"activityType"`
+	Replace       *bool          `json:"replace"`
+	Patch         raw            `json:"patch"`
+	EntityID      string         `json:"entityId"`
+	Encrypted     trace.JSONText `json:"encryptedValue"`
+	EncryptedType string         `json:"encryptedValueType"`
+	Subtype       string         `json:"subtype"`
+	Name          string         `json:"name"`
+	ParentSub     string         `json:"parentSubagentRunId"`
+	ParentCall    string         `json:"parentToolCallId"`
+	Event         raw            `json:"event"`
+	Source        string         `json:"source"`
+	Value         raw            `json:"value"`
+}
+
+// text is the delta of a text.
+func (e event) text() string { return plain(e.Delta) }
+
+// outcome says how the run ended, also where the endpoint does not say so.
+func (e event) outcome() (o outcome) {
+	if !read(e.Outcome, &o) {
+		o = outcome{Type: plain(e.Outcome)}
+	}
+	return o
+}
+
+// outcome says how a run, or a sub-agent, ended.
+type outcome struct {
+	Type       string      `json:"type"`
+	Interrupts []interrupt `json:"interrupts"`
+	Pending    []string    `json:"pendingToolCallIds"`
+}
+
+// interrupt is what a run asks for.
+type interrupt struct {
+	ID         string `json:"id"`
+	Reason     string `json:"reason"`
+	Message    string `json:"message"`
+	ToolCallID string `json:"toolCallId"`
+	Schema     raw    `json:"responseSchema"`
+}
+
+// resume is the answer to an interrupt.
+type resume struct {
+	ID      string `json:"interruptId"`
+	Status  string `json:"status"`
+	Payload raw    `json:"payload,omitempty"`
+}
+
+const (
+	resolved  = "resolved"
+	cancelled = "cancelled"
+)
+
+// usage is what a model used in a run.
+type usage struct {
+	Model      string `json:"model"`
+	Input      int64  `json:"inputTokens"`
+	Output     int64  `json:"outputTokens"`
+	Reasoning  int64  `json:"reasoningTokens"`
+	CacheRead  int64  `json:"cachedInputTokens"`
+	CacheWrite int64  `json:"cacheWriteInputTokens"`
+	Prompt     int64  `json:"promptTokens"` // of endpoints before 1.0, and the next one, too
+	Completion int64  `json:"completionTokens"`
+}
+
+// input is the body of a run's request.
+type input struct {
+	ThreadID  string         `json:"threadId"`
+	RunID     string         `json:"runId"`
+	Version   string         `json:"protocolVersion,omitempty"`
+	Parent    string         `json:"parentRunId,omitempty"` // the run that is answered: TanStack AI wants to know
+	State     raw            `json:"state"`
+	Messages  []raw          `json:"messages"`
+	Tools     []Tool         `json:"tools"`
+	Context   []Context      `json:"context"`
+	Forwarded map[string]any `json:"forwardedProps"`
+	Resume    []resume       `json:"resume,omitempty"`
+}
+
+// Tool is a tool of the app: the agent calls it, and the app's user or the app answers.
+type Tool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Parameters  any    `json:"parameters"`
+}
+
+// Context is something that the agent should know.
+type Context struct {
+	Description string `json:"description"`
+	Value       string `json:"value"`
+}
+
+// part is a part of a message or of a tool's result.
+type part struct {
+	Type     string  `json:"type"`
+	Text     string  `json:"text,omitempty"`
+	Source   *source `json:"source,omitempty"`
+	MimeType string  `json:"mimeType,omitempty"` // of the type binary, before 1.0
+	Data     string  `json:"data,omitempty"`
+	URL      string  `json:"url,omitempty"`
+	Filename string  `json:"filename,omitempty"`
+}
+
+// source is where the bytes of a part come from: data, url, or file.
+type source struct {
+	Type     string `json:"type"`
+	Value    string `json:"value"`
+	MimeType string `json:"mimeType,omitempty"`
+}
+
+// parts reads content: a text, parts, or any other value as its JSON.
+func parts(content raw) []part {
+	var all []part
+	if !read(content, &all) || len(all) == 0 || all[0].Type == "" {
+		all = []part{{Type: "text", Text: plain(content)}}
+	}
+	return all
+}
+
+// textOf joins the texts of parts.
+func textOf(all []part) (text string) {
+	for _, p := range all {
+		text += p.Text
+	}
+	return text
+}
+
+// file is a part as a file; false for text, and for a handle that only a provider can read.
+func (p part) file() (trace.File, bool) {
+	f := trace.File{URL: p.URL, MediaType: p.MimeType, Filename: p.Filename}
+	if s := p.Source; s != nil {
+		f.MediaType = s.MimeType
+		switch s.Type {
+		case "url":
+			f.URL = s.Value
+		case "data":
+			p.Data = s.Value
+		}
+	}
+	if p.Data != "" {
+		f.URL = fmt.Sprintf("data:%s;base64,%s", f.MediaType, p.Data)
+	}
+	return f, f.URL != ""
+}
+
+// plain is a value as text: a text, or its JSON.
+func plain(value raw) string {
+	var s trace.JSONText
+	switch {
+	case isNull(value):
+		return ""
+	case value[0] == '"' && s.UnmarshalJSON(value) == nil: // the value is valid: it came as part of a message
+		return string(s)
+	}
+	return string(value)
+}
+
+// read decodes a value and reports whether it has the form.
+func read(value raw, into any) bool { return !isNull(value) && json.Unmarshal(value, into) == nil }
+
+// isNull reports whether a field is absent or null.
+func isNull(r raw) bool { return len(r) == 0 || string(r) == "null" }
+
+func encode(v any) raw { return agentkit.Encode(v) }
