@@ -3,6 +3,7 @@ package langgraph
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,51 +19,140 @@ const (
 	quit = "Stop"
 )
 
-// question asks what has no form of its own. The question is the text of the value, or the
-// value itself.
-func (d *Decoder) question(a *ask, value raw) {
-	q := trace.Question{QuestionID: d.item(a, 0), Text: questionText(value), Choices: choices(value)}
-	if a.form == pause {
-		q.Text, q.Choices = "The graph has paused. Shall it go on?", []trace.Choice{{Label: goOn}, {Label: quit}}
+// note is an answer on its way to the Decoder.
+type note struct {
+	Interrupt string                    `json:"interrupt"`
+	Item      int                       `json:"item"`
+	Permit    *trace.PermissionResponse `json:"permit,omitempty"`
+	Answer    *trace.Answer             `json:"answer,omitempty"`
+}
+
+// interrupted takes what the graph waits for. The same interrupts may be announced twice.
+func (d *Decoder) interrupted(all []interrupt) {
+	t := d.turn
+	t.close(func(*speech) bool { return true })
+	if all != nil && len(all) == 0 {
+		d.put(&ask{id: static, form: pause, items: []*item{{}}}, nil)
 	}
-	if c := d.turn.calls[d.interrupts[a.id]]; c != nil && c.begun {
-		q.ToolCallID = c.id
+	for n, i := range all {
+		i.ID = cmp.Or(i.ID, fmt.Sprintf("interrupt-%d", n+1))
+		d.put(i.ask(), i.Value)
 	}
-	ids := []string{d.waits(a, 0)}
-	if ids[0] == "" {
-		ids = d.turn.b.Questions(q)
+}
+
+// asked finds what an interrupt asks.
+func (t *turn) asked(id string) *ask {
+	if i := slices.IndexFunc(t.asks, func(a *ask) bool { return a.id == id }); i >= 0 {
+		return t.asks[i]
 	}
-	d.do(agent.Ask{Native: q.QuestionID, QuestionIDs: ids, Reply: func(all []trace.Answer) raw {
-		n := note{Interrupt: a.id, Answer: raw("null")}
-		for _, answer := range all {
-			n.Answer, n.Refused, n.By = freeAnswer(answer.Values), answer.Outcome != trace.Selected, answer.By
+	return nil
+}
+
+// put asks a person.
+func (d *Decoder) put(a *ask, value raw) {
+	t := d.turn
+	if t.asked(a.id) != nil {
+		return
+	}
+	t.asks = append(t.asks, a)
+	if a.form != pause {
+		t.b.Emit(trace.Data{Name: "interrupt", ID: a.id, Value: agentkit.Encode(interrupt{a.id, value})})
+	}
+	for n, it := range a.items {
+		it.asked = d.waits(a.item(n))
+	}
+	switch {
+	case d.goOn == nil && d.live: // a backend that takes no answers
+	case a.form == freeForm || a.form == pause:
+		d.question(a, value)
+	default:
+		d.approvals(a)
+	}
+}
+
+// item is the agent's own id of one thing that is asked.
+func (a *ask) item(n int) string { return fmt.Sprintf("%s:%d", a.id, n) }
+
+// waits returns the id under which an earlier process asks, or "". The gateway may have
+// added something to the agent's own id.
+func (d *Decoder) waits(native string) string {
+	for _, id := range d.waiting {
+		if more, ok := strings.CutPrefix(id, native); ok && (more == "" || strings.ContainsRune("~-.", rune(more[0]))) {
+			return id
 		}
-		return remote.Note(n)
+	}
+	return ""
+}
+
+// approvals asks for the approvals of an interrupt, all at once. Those that an earlier
+// process has asked for are awaited.
+func (d *Decoder) approvals(a *ask) {
+	t, taken := d.turn, map[*toolCall]bool{}
+	decided := make([]trace.PermissionDecision, len(a.items))
+	var asks []trace.PermissionAsk
+	for n, it := range a.items {
+		if it.asked != "" {
+			continue
+		}
+		id := a.item(n)
+		if c := t.pending(it.name, it.args, func(c *toolCall) bool { return !taken[c] }); c != nil {
+			id = c.id
+		}
+		it.call = t.call(id, it.name, flat)
+		taken[it.call] = true
+		t.input(it.call, it.args)
+		asked := t.tools.Call(it.call.id, it.name, it.args)
+		asks = append(asks, trace.PermissionAsk{Call: asked, Request: trace.PermissionRequest{
+			RequestID: a.item(n), ToolCallID: it.call.id, Title: cmp.Or(it.title, asked.Title, it.name), Options: it.options(),
+		}})
+	}
+	made := t.b.PermissionRequests(asks...)
+	for n, it := range a.items {
+		if it.asked == "" {
+			decided[n], made = made[0], made[1:]
+			it.asked = decided[n].ID
+		}
+		effect := agent.Permit{Native: a.item(n), RequestID: it.asked, Reply: func(r trace.PermissionResponse) raw {
+			return remote.Note(note{Interrupt: a.id, Item: n, Permit: &r})
+		}}
+		if decided[n].Decided {
+			effect.Decided = &decided[n].Answer
+		}
+		d.do(effect)
+	}
+}
+
+// question asks what has no form of its own.
+func (d *Decoder) question(a *ask, value raw) {
+	it := a.items[0]
+	if it.asked == "" {
+		q := questionOf(value)
+		if a.form == pause {
+			q = trace.Question{Text: "The graph has paused. Shall it go on?", Choices: []trace.Choice{{Label: goOn}, {Label: quit}}}
+		}
+		if q.QuestionID = a.item(0); d.turn.shows(d.interrupts[a.id]) {
+			q.ToolCallID = d.interrupts[a.id]
+		}
+		it.asked = d.turn.b.Question(q)
+	}
+	d.do(agent.Ask{Native: a.item(0), QuestionIDs: []string{it.asked}, Reply: func(all []trace.Answer) raw {
+		return remote.Note(note{Interrupt: a.id, Answer: &all[0]})
 	}})
 }
 
-// questionForm is the value of an interrupt, in the words that people use.
-type questionForm struct {
-	Question, Ask, Message, Prompt, Text, Title, Instruction, Description string
-	Options, Choices                                                      []string
-}
-
-func questionText(value raw) string {
-	var f questionForm
-	if s := text(value); s != "" {
-		return s
+// questionOf reads the value of an interrupt, in the words that people use. A value in other
+// words is the question itself.
+func questionOf(value raw) (q trace.Question) {
+	var f struct {
+		Question, Ask, Message, Prompt, Text, Title, Instruction, Description string
+		Options, Choices                                                      []string
 	}
 	read(value, &f)
-	return cmp.Or(f.Question, f.Ask, f.Message, f.Prompt, f.Text, f.Title, f.Instruction, f.Description, string(trace.Opaque(value)))
-}
-
-func choices(value raw) (all []trace.Choice) {
-	var f questionForm
-	read(value, &f)
+	q.Text = cmp.Or(text(value), f.Question, f.Ask, f.Message, f.Prompt, f.Text, f.Title, f.Instruction, f.Description, string(trace.Opaque(value)))
 	for _, label := range append(f.Options, f.Choices...) {
-		all = append(all, trace.Choice{Label: label})
+		q.Choices = append(q.Choices, trace.Choice{Label: label})
 	}
-	return all
+	return q
 }
 
 // freeAnswer is what a person wrote: an object, a list, true or false as JSON, else text.
@@ -76,26 +166,32 @@ func freeAnswer(values []string) raw {
 	return agentkit.Encode(values[0])
 }
 
-// noted takes an answer.
+// noted takes an answer. A recording has the answer nowhere else.
 func (d *Decoder) noted(n note) {
-	t := d.turn
-	if t == nil {
+	if d.turn == nil {
 		return
 	}
-	i := slices.IndexFunc(t.asks, func(a *ask) bool { return a.id == n.Interrupt })
-	if i < 0 || n.Item >= len(t.asks[i].answers) || n.Item < 0 {
+	a := d.turn.asked(n.Interrupt)
+	if a == nil || n.Item < 0 || n.Item >= len(a.items) {
 		return
 	}
-	a := t.asks[i]
-	a.answers[n.Item] = n.Answer
-	if c := a.items[n.Item].call; c != nil {
-		c.refused = n.Refused
-	}
-	d.by = cmp.Or(n.By, d.by)
-	if quits := text(n.Answer) == quit; a.form == pause && (quits || n.Refused) {
-		t.stop("stopped", "")
-		d.over = true
-		return
+	it, b := a.items[n.Item], d.turn.b
+	switch {
+	case n.Permit != nil:
+		n.Permit.RequestID = it.asked
+		b.PermissionResponse(*n.Permit)
+		it.answer, d.by = a.decision(it, *n.Permit), cmp.Or(n.Permit.By, d.by)
+		if it.call != nil {
+			it.call.refused = !n.Permit.Allowed()
+		}
+	case n.Answer != nil:
+		n.Answer.QuestionID = it.asked
+		b.Answer(*n.Answer)
+		it.answer, d.by = freeAnswer(n.Answer.Values), cmp.Or(n.Answer.By, d.by)
+		if a.form == pause && (n.Answer.Outcome != trace.Selected || text(it.answer) == quit) {
+			d.end("stopped", "")
+			return
+		}
 	}
 	d.answer()
 }
@@ -103,38 +199,24 @@ func (d *Decoder) noted(n note) {
 // answer goes on with the graph once every answer is there and the interrupted run is over:
 // a thread has one run at a time.
 func (d *Decoder) answer() {
-	t := d.turn
-	if !d.ended || len(t.asks) == 0 || d.goOn == nil {
+	if !d.ended || d.goOn == nil || len(d.turn.asks) == 0 {
 		return
 	}
 	all := map[string]raw{}
-	for _, a := range t.asks {
-		if slices.ContainsFunc(a.answers, func(r raw) bool { return r == nil }) {
+	for _, a := range d.turn.asks {
+		if all[a.id] = a.value(); all[a.id] == nil {
 			return
 		}
-		all[a.id] = a.value()
 	}
 	var command raw
-	switch first := t.asks[0]; {
+	switch first := d.turn.asks[0]; {
 	case first.form == pause:
-	case len(t.asks) == 1:
-		command = agentkit.Encode(map[string]raw{"resume": first.value()})
+	case len(all) == 1:
+		command = agentkit.Encode(map[string]raw{"resume": all[first.id]})
 	default:
 		command = agentkit.Encode(map[string]any{"resume": all})
 	}
 	call := d.goOn(command)
 	call.By = d.by
 	d.do(agent.Send{Data: call.JSON()})
-}
-
-// value is the answer to an interrupt.
-func (a *ask) value() raw {
-	switch a.form {
-	case decisions:
-		return agentkit.Encode(map[string]any{"decisions": a.answers})
-	case inbox:
-		return agentkit.Encode(a.answers)
-	case freeForm, pause:
-	}
-	return a.answers[0]
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
 // fake is a LangGraph server. The last word of the prompt chooses what the graph does.
@@ -22,17 +23,23 @@ type fake struct {
 	runs    map[string]*fakeRun
 	waits   map[string]string // the prompt of the interrupted run of a thread
 	calls   []string
-	effects int
 	hidden  bool // the server wants a person's token
 }
 
 type fakeRun struct {
-	status string
-	frames []string
-	stop   chan struct{}
+	id, thread, prompt string // prompt is the gateway's id of it
+	status             string
+	frames             []string
+	stop               chan struct{}
 }
 
 func newFake(t testing.TB) *fake {
+	t.Helper()
+	return newCutFake(t, nil)
+}
+
+// newCutFake is a fake whose streams pass through a Cut.
+func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 	t.Helper()
 	f := &fake{threads: map[string][]string{}, runs: map[string]*fakeRun{}, waits: map[string]string{}}
 	mux := http.NewServeMux()
@@ -68,7 +75,15 @@ func newFake(t testing.TB) *fake {
 		f.threads[r.PathValue("t")] = slices.Clone(f.threads[r.PathValue("t")][:keep])
 		return map[string]string{}
 	}))
-	mux.HandleFunc("GET /threads/{t}/runs", f.answer(func(*http.Request) any { return []any{} }))
+	mux.HandleFunc("GET /threads/{t}/runs", f.answer(func(r *http.Request) any {
+		all := []any{}
+		for n := 1; n <= len(f.runs); n++ {
+			if run := f.runs[fmt.Sprint("run-", n)]; run != nil && run.thread == r.PathValue("t") {
+				all = append(all, map[string]any{"run_id": run.id, "created_at": time.Unix(int64(n), 0), "metadata": map[string]string{"tributary_prompt": run.prompt}})
+			}
+		}
+		return all
+	}))
 	mux.HandleFunc("GET /threads/{t}/runs/{r}", f.answer(func(r *http.Request) any {
 		if run := f.runs[r.PathValue("r")]; run != nil {
 			return map[string]string{"run_id": r.PathValue("r"), "thread_id": r.PathValue("t"), "status": run.status}
@@ -84,7 +99,7 @@ func newFake(t testing.TB) *fake {
 	}))
 	mux.HandleFunc("POST /threads/{t}/runs/stream", f.run)
 	mux.HandleFunc("GET /threads/{t}/runs/{r}/stream", f.join)
-	f.Server = httptest.NewServer(mux)
+	f.Server = httptest.NewServer(c.Serve(mux))
 	t.Cleanup(f.Close)
 	return f
 }
@@ -120,6 +135,9 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 		Command struct {
 			Resume json.RawMessage `json:"resume"`
 		} `json:"command"`
+		Metadata struct {
+			Prompt string `json:"tributary_prompt"`
+		} `json:"metadata"`
 	}
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	thread := r.PathValue("t")
@@ -133,7 +151,7 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 	}
 	delete(f.waits, thread)
 	id := fmt.Sprintf("run-%d", len(f.runs)+1)
-	run := &fakeRun{status: "running", stop: make(chan struct{})}
+	run := &fakeRun{id: id, thread: thread, prompt: body.Metadata.Prompt, status: "running", stop: make(chan struct{})}
 	f.runs[id] = run
 	before := strings.Join(f.threads[thread], "; ")
 	f.mu.Unlock()
@@ -158,10 +176,15 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 	}
 	s := &stream{w: w, run: run, fake: f}
 	w.Header().Set("Content-Type", "text/event-stream")
+	defer s.end()
 	s.send("metadata", `{"run_id":"`+id+`"}`)
 	switch {
 	case resumed:
 		f.goOn(s, prompt, string(body.Command.Resume))
+	case how == "rich":
+		s.send("messages", `[{"type":"AIMessageChunk","id":"c","content":[{"type":"reasoning","reasoning":"I think. "}]},{"langgraph_node":"model"}]`)
+		s.says("c", "I will touch it. ")
+		f.interrupt(s, thread, prompt, "permit")
 	case how == "permit", how == "question", how == "inbox":
 		f.interrupt(s, thread, prompt, how)
 	case how == "slow":
@@ -233,17 +256,7 @@ func (f *fake) interrupt(s *stream, thread, prompt, how string) {
 		s.send("updates", `{"model":{"messages":[{"type":"ai","id":"c","content":"","tool_calls":[{"id":"call-1","name":"touch","args":{"path":"x"}}]}]}}`)
 		s.send("updates", `{"__interrupt__":[{"id":"i","value":{"action_requests":[{"name":"touch","args":{"path":"x"}}],"review_configs":[{"action_name":"touch","allowed_decisions":["approve","reject"]}]}}]}`)
 	}
-	for id, run := range maps.All(f.all()) {
-		if run == s.run {
-			f.finish(id, "success")
-		}
-	}
-}
-
-func (f *fake) all() map[string]*fakeRun {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return maps.Clone(f.runs)
+	f.finish(s.run.id, "success")
 }
 
 // goOn goes on with an answer.
@@ -252,20 +265,13 @@ func (f *fake) goOn(s *stream, prompt, answer string) {
 	case strings.HasSuffix(prompt, "question"), strings.HasSuffix(prompt, "inbox"):
 		s.whole("after", "You chose "+answer)
 	case strings.Contains(answer, "approve"):
-		f.mu.Lock()
-		f.effects++
-		f.mu.Unlock()
 		s.send("messages", `[{"type":"tool","id":"t","tool_call_id":"call-1","status":"success","content":"touched"},{}]`)
 		s.whole("after", "It is there.")
 	default:
 		s.send("messages", `[{"type":"tool","id":"t","tool_call_id":"call-1","status":"error","content":"not allowed"},{}]`)
 		s.whole("after", "It is not there.")
 	}
-	for id, run := range f.all() {
-		if run == s.run {
-			f.finish(id, "success")
-		}
-	}
+	f.finish(s.run.id, "success")
 }
 
 // join sends what a run said behind an event.
@@ -295,6 +301,13 @@ type stream struct {
 	w    http.ResponseWriter
 	run  *fakeRun
 	fake *fake
+	gone bool // the reader has gone, and the run goes on
+}
+
+func (s *stream) end() {
+	if s.gone {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 func (s *stream) keep(event, data string) string {
@@ -306,7 +319,12 @@ func (s *stream) keep(event, data string) string {
 }
 
 func (s *stream) send(event, data string) {
-	_, _ = io.WriteString(s.w, s.keep(event, data))
+	frame := s.keep(event, data)
+	if s.gone {
+		return
+	}
+	defer func() { s.gone = recover() != nil }()
+	_, _ = io.WriteString(s.w, frame)
 	_ = http.NewResponseController(s.w).Flush()
 }
 

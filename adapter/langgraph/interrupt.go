@@ -1,15 +1,12 @@
 package langgraph
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -24,10 +21,9 @@ const static = "static"
 
 // ask is an interrupt that a person answers: one answer for each of its items.
 type ask struct {
-	id      string
-	form    askForm
-	items   []item
-	answers []raw
+	id    string
+	form  askForm
+	items []*item
 }
 
 // askForm says what the graph expects as the answer.
@@ -42,23 +38,17 @@ const (
 
 // item is one thing that a person decides.
 type item struct {
+	asked   string // the id of the request on record
 	call    *toolCall
 	name    string
 	args    raw
 	title   string
 	allowed []string // approve, edit, reject; nil is all of them
+	answer  raw
 }
 
-// note is an answer on its way to the Decoder.
-type note struct {
-	Interrupt string `json:"interrupt"`
-	Item      int    `json:"item"`
-	Answer    raw    `json:"answer"`
-	Refused   bool   `json:"refused,omitempty"`
-	By        string `json:"by,omitempty"`
-}
-
-// actionForm is the value of an interrupt that asks for approval.
+// actionForm is the value of an interrupt that asks for approval. LangChain writes it in two
+// styles, and the inbox has one action in its own.
 type actionForm struct {
 	Requests   []action `json:"action_requests"`
 	RequestsJS []action `json:"actionRequests"`
@@ -68,14 +58,9 @@ type actionForm struct {
 		Allowed []string `json:"allowed_decisions"`
 		Allow   []string `json:"allowedDecisions"`
 	} `json:"review_configs"`
-	Request action `json:"action_request"` // of the inbox
-	Config  *struct {
-		Accept  bool `json:"allow_accept"`
-		Edit    bool `json:"allow_edit"`
-		Ignore  bool `json:"allow_ignore"`
-		Respond bool `json:"allow_respond"`
-	} `json:"config"`
-	Description string `json:"description"`
+	Request     action          `json:"action_request"` // of the inbox
+	Config      map[string]bool `json:"config"`
+	Description string          `json:"description"`
 }
 
 type action struct {
@@ -86,148 +71,56 @@ type action struct {
 	Description string `json:"description"`
 }
 
-func (a action) item(allowed []string) item {
-	args := a.Args
-	if len(args) == 0 {
-		args = a.Arguments
+func (f actionForm) item(a action, title string) *item {
+	it := &item{name: cmp.Or(a.Name, a.Action), args: a.Args, title: cmp.Or(title, a.Description)}
+	if len(it.args) == 0 {
+		it.args = a.Arguments
 	}
-	if len(args) == 0 {
-		args = raw("{}")
+	if len(it.args) == 0 {
+		it.args = raw("{}")
 	}
-	return item{name: cmp.Or(a.Name, a.Action), args: args, title: a.Description, allowed: allowed}
+	for _, c := range f.Configs {
+		if cmp.Or(c.Name, c.NameJS) == it.name {
+			it.allowed = append(c.Allowed, c.Allow...)
+		}
+	}
+	for _, may := range [][2]string{{"allow_accept", "approve"}, {"allow_edit", "edit"}, {"allow_ignore", "reject"}, {"allow_respond", "reject"}} {
+		if f.Config[may[0]] {
+			it.allowed = append(it.allowed, may[1])
+		}
+	}
+	return it
 }
 
 // ask finds out what an interrupt asks.
 func (i interrupt) ask() *ask {
-	a := &ask{id: i.ID, form: freeForm, items: []item{{}}}
+	a := &ask{id: i.ID}
 	var list []actionForm
-	var f actionForm
-	if !strings.HasPrefix(strings.TrimSpace(string(i.Value)), "[") {
-		read(i.Value, &f)
-		list = []actionForm{f}
-	} else if json.Unmarshal(i.Value, &list) != nil {
+	if value := bytes.TrimSpace(i.Value); !bytes.HasPrefix(value, []byte("[")) {
+		list = make([]actionForm, 1)
+		read(value, &list[0])
+	} else if json.Unmarshal(value, &list) != nil {
 		list = nil
 	}
-	var items []item
 	for _, f := range list {
-		switch requests := append(f.Requests, f.RequestsJS...); {
-		case len(requests) > 0:
-			a.form = decisions
-			for _, r := range requests {
-				items = append(items, r.item(f.allowed(cmp.Or(r.Name, r.Action))))
-			}
-		case f.Request.Action != "":
-			a.form = inbox
-			one := f.Request.item(f.allowed(""))
-			one.title = cmp.Or(f.Description, one.title)
-			items = append(items, one)
+		for _, r := range append(f.Requests, f.RequestsJS...) {
+			a.form, a.items = decisions, append(a.items, f.item(r, ""))
+		}
+		if f.Request.Action != "" {
+			a.form, a.items = inbox, append(a.items, f.item(f.Request, f.Description))
 		}
 	}
-	if a.form != freeForm {
-		a.items = items
+	if a.form == freeForm {
+		a.items = []*item{{}}
 	}
-	a.answers = make([]raw, len(a.items))
 	return a
 }
 
-func (f actionForm) allowed(name string) []string {
-	for _, c := range f.Configs {
-		if cmp.Or(c.Name, c.NameJS) == name {
-			return append(c.Allowed, c.Allow...)
-		}
-	}
-	if f.Config == nil {
-		return nil
-	}
-	all := []string{}
-	for word, is := range map[string]bool{"approve": f.Config.Accept, "edit": f.Config.Edit, "reject": f.Config.Ignore || f.Config.Respond} {
-		if is {
-			all = append(all, word)
-		}
-	}
-	return all
+func (i *item) allows(word string) bool {
+	return slices.Contains(i.allowed, word) || !slices.Contains(i.allowed, "approve") && !slices.Contains(i.allowed, "reject")
 }
 
-// interrupted takes what the graph waits for. The same interrupts may be announced twice.
-func (d *Decoder) interrupted(all []interrupt) {
-	t := d.turn
-	t.close(func(*speech) bool { return true })
-	if all != nil && len(all) == 0 {
-		d.put(&ask{id: static, form: pause, items: []item{{}}, answers: []raw{nil}}, nil)
-	}
-	for n, i := range all {
-		i.ID = cmp.Or(i.ID, fmt.Sprintf("interrupt-%d", n+1))
-		d.put(i.ask(), i.Value)
-	}
-}
-
-// put asks a person.
-func (d *Decoder) put(a *ask, value raw) {
-	t := d.turn
-	if slices.ContainsFunc(t.asks, func(o *ask) bool { return o.id == a.id }) {
-		return
-	}
-	t.asks = append(t.asks, a)
-	if a.form != pause {
-		t.b.Emit(trace.Data{Name: "interrupt", ID: a.id, Value: agentkit.Encode(interrupt{a.id, value})})
-	}
-	if d.goOn == nil && d.live {
-		return // a backend that takes no answers
-	}
-	if a.form == freeForm || a.form == pause {
-		d.question(a, value)
-		return
-	}
-	d.approvals(a)
-}
-
-// approvals asks for the approvals of an interrupt, all at once. Those that an earlier
-// process has asked for are awaited.
-func (d *Decoder) approvals(a *ask) {
-	t, taken := d.turn, map[*toolCall]bool{}
-	decided := make([]trace.PermissionDecision, len(a.items))
-	var asks []trace.PermissionAsk
-	for n := range a.items {
-		it := &a.items[n]
-		if decided[n].ID = d.waits(a, n); decided[n].ID != "" {
-			continue
-		}
-		id := d.item(a, n)
-		if c := t.pending(it.name, it.args, func(c *toolCall) bool { return !taken[c] }); c != nil {
-			id = c.id
-		}
-		it.call = t.call(id, it.name, flat)
-		taken[it.call] = true
-		t.input(it.call, it.args)
-		asked := t.tools.Call(it.call.id, it.name, it.args)
-		asks = append(asks, trace.PermissionAsk{Call: asked, Request: trace.PermissionRequest{
-			RequestID: d.item(a, n), ToolCallID: it.call.id, Title: cmp.Or(it.title, asked.Title, it.name), Options: it.options(),
-		}})
-	}
-	made := t.b.PermissionRequests(asks...)
-	for n, it := range a.items {
-		if decided[n].ID == "" {
-			decided[n], made = made[0], made[1:]
-		}
-		effect := agent.Permit{Native: d.item(a, n), RequestID: decided[n].ID, Reply: func(r trace.PermissionResponse) raw {
-			return remote.Note(note{Interrupt: a.id, Item: n, Answer: a.decision(it, r), Refused: !r.Allowed(), By: r.By})
-		}}
-		if decided[n].Decided {
-			effect.Decided = &decided[n].Answer
-		}
-		d.do(effect)
-	}
-}
-
-// item is the agent's own id of one thing that is asked.
-func (d *Decoder) item(a *ask, n int) string { return fmt.Sprintf("%s:%d", a.id, n) }
-
-func (i item) allows(word string) bool {
-	return len(i.allowed) == 0 || slices.Contains(i.allowed, word) || !slices.Contains(i.allowed, "approve") && !slices.Contains(i.allowed, "reject")
-}
-
-func (i item) options() []trace.PermissionOption {
-	var all []trace.PermissionOption
+func (i *item) options() (all []trace.PermissionOption) {
 	if i.allows("approve") {
 		all = append(all, trace.PermissionOption{ID: "approve", Name: "Approve", OptionKind: trace.AllowOnce})
 	}
@@ -238,24 +131,43 @@ func (i item) options() []trace.PermissionOption {
 }
 
 // decision is an answer in the words of the graph's library.
-func (a *ask) decision(it item, r trace.PermissionResponse) raw {
-	args := r.UpdatedInput
-	if a.form == inbox {
-		switch {
-		case !r.Allowed() && r.Reason != "":
-			return agentkit.Encode(map[string]any{"type": "response", "args": r.Reason})
-		case !r.Allowed():
-			return agentkit.Encode(map[string]any{"type": "ignore", "args": nil})
-		case len(args) > 0:
-			return agentkit.Encode(map[string]any{"type": "edit", "args": map[string]any{"action": it.name, "args": args}})
+func (a *ask) decision(it *item, r trace.PermissionResponse) raw {
+	edited := map[string]any{"name": it.name, "args": r.UpdatedInput}
+	said := map[string]any{}
+	switch no, edits := !r.Allowed(), len(r.UpdatedInput) > 0; {
+	case a.form == inbox && no && r.Reason != "":
+		said = map[string]any{"type": "response", "args": r.Reason}
+	case a.form == inbox && no:
+		said = map[string]any{"type": "ignore", "args": nil}
+	case a.form == inbox && edits:
+		said = map[string]any{"type": "edit", "args": map[string]any{"action": it.name, "args": r.UpdatedInput}}
+	case a.form == inbox:
+		said = map[string]any{"type": "accept", "args": nil}
+	case no:
+		said = map[string]any{"type": "reject", "message": cmp.Or(r.Reason, "The user rejected the call.")}
+	case edits:
+		said = map[string]any{"type": "edit", "edited_action": edited}
+	default:
+		said = map[string]any{"type": "approve"}
+	}
+	return agentkit.Encode(said)
+}
+
+// value is the answer to an interrupt; nil while an item has none.
+func (a *ask) value() raw {
+	var all []raw
+	for _, it := range a.items {
+		if it.answer == nil {
+			return nil
 		}
-		return agentkit.Encode(map[string]any{"type": "accept", "args": nil})
+		all = append(all, it.answer)
 	}
-	switch {
-	case !r.Allowed():
-		return agentkit.Encode(map[string]any{"type": "reject", "message": cmp.Or(r.Reason, "The user rejected the call.")})
-	case len(args) > 0:
-		return agentkit.Encode(map[string]any{"type": "edit", "edited_action": map[string]any{"name": it.name, "args": args}})
+	switch a.form {
+	case decisions:
+		return agentkit.Encode(map[string]any{"decisions": all})
+	case inbox:
+		return agentkit.Encode(all)
+	case freeForm, pause:
 	}
-	return agentkit.Encode(map[string]any{"type": "approve"})
+	return all[0]
 }

@@ -69,7 +69,7 @@ func (d *Decoder) prompted(o order, body raw) {
 
 // resumed begins the next run of an interrupted turn.
 func (d *Decoder) resumed() {
-	d.turn.asks, d.waiting = nil, nil
+	d.turn.asks, d.waiting, d.run = nil, nil, ""
 	d.interrupts, d.ended = map[string]string{}, false
 	d.server.values, d.events = false, events{}
 }
@@ -108,14 +108,4 @@ func (d *Decoder) answered(data raw) error {
 		d.end("stopped", "")
 	}
 	return nil
-}
-
-// waits returns the id under which an earlier process asks, or "".
-func (d *Decoder) waits(a *ask, n int) string {
-	for _, id := range d.waiting {
-		if id == d.item(a, n) || strings.HasPrefix(id, d.item(a, n)+"~") || strings.HasPrefix(id, d.item(a, n)+"-") || strings.HasPrefix(id, d.item(a, n)+".") {
-			return id
-		}
-	}
-	return ""
 }

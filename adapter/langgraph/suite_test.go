@@ -18,9 +18,6 @@ func TestSuite(t *testing.T) {
 	f := newFake(t)
 	agenttest.Run(t, agenttest.Suite{
 		Open: func(t testing.TB) agent.Runtime {
-			f.mu.Lock()
-			f.effects = 0
-			f.mu.Unlock()
 			r := langgraph.Runtime{URL: f.URL}
 			r.Assistant = "agent"
 			return r
@@ -29,9 +26,15 @@ func TestSuite(t *testing.T) {
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "question",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
 			agenttest.Die: "error", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
+			agenttest.Rich: "rich",
 		},
-		Without: map[agenttest.Ability]string{agenttest.Rich: "a stream that breaks off is opened again: TestRealServer breaks streams off at random places"},
-		Effect:  func(testing.TB) bool { return f.effects > 0 },
+		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
+			r := langgraph.Runtime{URL: newCutFake(t, c).URL}
+			r.Assistant = "agent"
+			return r
+		},
+		Runs:    agenttest.Tells("touched", `{"path":"x"}`),
+		Decoder: func() agent.Decoder { return langgraph.NewDecoder(langgraph.Options{}) },
 		Word:    "the Rhine",
 		Turns:   []string{"cut", "gone", "timeout"},
 		Bound:   90 * time.Second,

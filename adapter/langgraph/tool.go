@@ -49,6 +49,9 @@ func (t *turn) call(id, name string, how shown) *toolCall {
 	return c
 }
 
+// shows reports whether the user has seen a call.
+func (t *turn) shows(id string) bool { return t.calls[id] != nil && t.calls[id].begun }
+
 // own returns a call of a message. A message has each of its calls once, however often the
 // message comes.
 func (t *turn) own(s *speech, id, name string) *toolCall {
