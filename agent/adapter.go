@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/tributary-dev/tributary/toolkind"
@@ -21,11 +22,11 @@ type Adapter struct {
 	// The others are command, args, env, pass_env, allow_bypass, model, tool_kinds, url,
 	// token_env, token_file and options. [ProcessKeys] are those of a process.
 	Keys []string
-	// Needs names the key without which there is no such agent: url or command. An
-	// adapter that needs nothing is an agent as it is.
+	// Needs names the key without which there is no such agent: url, command, or
+	// "url or command". An adapter that needs nothing is an agent as it is.
 	Needs string
 	// InProcess says that a session costs no process, so that it takes none of
-	// sessions.max_agents.
+	// sessions.max_agents. An agent with a command is neither in process nor harmless.
 	InProcess bool
 	// Harmless says that the agent runs no commands on this machine and touches no files
 	// of it. Only a harmless agent is offered to several people without being named in the
@@ -120,6 +121,15 @@ type Settings struct {
 	// Options are the settings that only this adapter knows; see [DecodeOptions]. Each
 	// session gets them too, as Config.Options.
 	Options json.RawMessage
+}
+
+// Token returns the value of the variable that TokenEnv names, and "" if it names none.
+func (s Settings) Token() (string, error) {
+	token := os.Getenv(s.TokenEnv)
+	if s.TokenEnv != "" && token == "" {
+		return "", WrongSetting("token_env", "names %s, and there is no such environment variable: set it", s.TokenEnv)
+	}
+	return token, nil
 }
 
 // SettingError is a setting that cannot be meant.

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,9 +17,6 @@ import (
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/trace"
 )
-
-// Placeholder stands for the prompt in an argument. Else standard input has the prompt.
-const Placeholder = "{prompt}"
 
 // Runtime runs a program once for each turn.
 type Runtime struct {
@@ -70,7 +65,7 @@ func (s session) play(ctx context.Context, turn agent.Prompt, b *trace.Builder) 
 		return ctx.Err()
 	}
 	prompt := turn.Text()
-	args, given := s.args(prompt)
+	args, given := agentkit.WithPrompt(s.runtime.Args, prompt)
 	p, err := procio.Start(procio.Config{Path: s.runtime.Command, Args: args, Dir: s.cfg.Cwd, Env: s.runtime.Env, StateDir: s.cfg.StateDir, Grace: time.Second})
 	if err != nil {
 		return s.runtime.fault(err)
@@ -95,20 +90,4 @@ func (s session) play(ctx context.Context, turn agent.Prompt, b *trace.Builder) 
 		return fmt.Errorf("the program %q failed (%s)", s.runtime.Command, p.Why())
 	}
 	return nil
-}
-
-// args returns the program's arguments, and whether they hold the prompt.
-func (s session) args(prompt string) (args []string, given bool) {
-	args = slices.Clone(s.runtime.Args)
-	for i, a := range args {
-		if !strings.Contains(a, Placeholder) {
-			continue
-		}
-		given = true
-		args[i] = strings.ReplaceAll(a, Placeholder, strings.ReplaceAll(prompt, "\x00", ""))
-		if strings.HasPrefix(a, Placeholder) && strings.HasPrefix(prompt, "-") {
-			args[i] = " " + args[i] // the program must not read a prompt as an option
-		}
-	}
-	return args, given
 }

@@ -1,27 +1,32 @@
 package langgraph
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
 // Backend opens sessions with a backend that publishes what its graph does, as server-sent
-// events or as JSON lines.
+// events or as JSON lines: a server, or a program that runs once for each prompt.
 type Backend struct {
 	// URL is the address that prompts are sent to.
 	URL string
+	// Command is the program, if there is no URL. Env is its whole environment.
+	Command   string
+	Args, Env []string
 	// Token is sent as a bearer token, if it is not empty.
 	Token string
 	// Tools says what the tools of the graph do.
@@ -35,19 +40,14 @@ type BackendOptions struct {
 	// Method is the method of a request, POST if empty. A GET has the fields of its body in
 	// the query.
 	Method string `json:"method"`
-	// Body is the template of a prompt's request. If it is empty, the body holds the prompt
-	// as message, the list of messages, and the session as thread_id.
+	// Body is the template of a prompt's request. If it is empty, a server gets the prompt
+	// as message, the list of messages, and the session as thread_id; a program the prompt.
 	Body raw `json:"body"`
 	// Resume is the template of the request that answers an interrupt. Without it, an
 	// interrupt ends the turn.
 	Resume raw `json:"resume"`
 	// Headers go with each request.
 	Headers map[string]string `json:"headers"`
-	// PassToken sends the token of the person who asks, instead of one of the gateway's.
-	PassToken bool `json:"pass_token"`
-	// Silence is how long a graph may say nothing before its turn fails; 5 minutes if
-	// empty.
-	Silence agent.Duration `json:"silence"`
 }
 
 // patience is how long a backend may say nothing.
@@ -56,33 +56,43 @@ const patience = 5 * time.Minute
 // BackendAdapter is the adapter of backends.
 func BackendAdapter() agent.Adapter {
 	return agent.Adapter{
-		Name: "langgraph-events", Needs: "url", InProcess: true, Harmless: true,
-		Keys: []string{"url", "token_env", "tool_kinds", "options"},
+		Name: "langgraph-events", Needs: "url or command", InProcess: true, Harmless: true,
+		Keys: agent.ProcessKeys("url", "token_env", "tool_kinds", "options"),
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			b := Backend{URL: s.URL, Token: os.Getenv(s.TokenEnv), Tools: toolkind.Table{}.With(s.ToolKinds), BackendOptions: BackendOptions{Silence: agent.Duration(patience)}}
+			b := Backend{URL: s.URL, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: toolkind.Table{}.With(s.ToolKinds)}
+			b.Silence = agent.Duration(patience)
 			if err := agent.DecodeOptions(s.Options, &b.BackendOptions); err != nil {
 				return nil, err
 			}
-			return b, b.validate(s.TokenEnv)
+			return b.with(s.Token())
 		},
 		Decoder: func(string) agent.Decoder { return NewDecoder(Options{}) },
 	}
 }
 
-func (b Backend) validate(tokenEnv string) error {
-	if tokenEnv != "" && b.Token == "" {
-		return agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", tokenEnv)
-	}
-	client, _, err := b.client()
+func (b Backend) with(token string, err error) (agent.Runtime, error) {
 	if err != nil {
-		return agent.WrongSetting("url", "is wrong: %v", err)
+		return nil, err
 	}
-	client.Close()
-	return b.Options.validate()
+	b.Token = token
+	if b.Command != "" && b.URL != "" {
+		return nil, agent.WrongSetting("url", "stands beside command: write one of the two")
+	}
+	if _, _, err := b.transport(agent.Config{}); err != nil {
+		return nil, agent.WrongSetting("url", "is wrong: %v", err)
+	}
+	return b, b.validate()
 }
 
-// client returns a client, and the query of the address.
-func (b Backend) client() (*httpjson.Client, url.Values, error) {
+// transport returns what carries calls to the backend, and the query of its address.
+func (b Backend) transport(cfg agent.Config) (remote.Transport, url.Values, error) {
+	if b.Command != "" {
+		args := slices.Clone(b.Args)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "{session}", cfg.SessionID)
+		}
+		return remote.Program{Config: procio.Config{Path: b.Command, Args: args, Dir: cfg.Cwd, Env: b.Env, StateDir: cfg.StateDir, Grace: time.Second}}, nil, nil
+	}
 	at, err := url.Parse(b.URL)
 	if err != nil {
 		return nil, nil, errors.New("it is no address")
@@ -94,18 +104,18 @@ func (b Backend) client() (*httpjson.Client, url.Values, error) {
 		h.Set(name, value)
 	}
 	client, err := httpjson.New(httpjson.Config{URL: at.String(), Bearer: b.Token, Header: h})
-	return client, query, err
+	return remote.HTTP{Client: client, PassCaller: b.PassToken, Lines: true}, query, err
 }
 
 // Open implements agent.Runtime. A backend is not asked for anything before the first
 // prompt.
 func (b Backend) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
-	client, query, err := b.client()
+	transport, query, err := b.transport(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return remote.Open(ctx, host, cfg, remote.Spec{
-		Name: "The backend", Transport: remote.HTTP{Client: client, PassCaller: b.PassToken, Lines: true}, Silence: time.Duration(b.Silence),
+		Name: "The backend", Transport: transport, Silence: time.Duration(b.Silence),
 		New: func(s *remote.Session) remote.Protocol {
 			p := &publisher{Decoder: &Decoder{o: b.Options, tools: b.Tools, live: true, ends: true}, Session: s, rt: b, query: query}
 			if len(b.Resume) > 0 {
@@ -133,21 +143,19 @@ func (p *publisher) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, erro
 
 // Run implements remote.Protocol.
 func (p *publisher) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
-	if len(prompt.Message.Parts) == 0 {
-		return remote.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that a graph can read."}
+	template := raw(`{"message": "` + placePrompt + `", "messages": "` + placeMessages + `", "thread_id": "` + placeSession + `"}`)
+	switch {
+	case len(p.rt.Body) > 0:
+		template = p.rt.Body
+	case p.rt.Command != "":
+		template = raw(`"` + placePrompt + `"`)
 	}
-	template := p.rt.Body
-	if len(template) == 0 {
-		template = agentkit.Encode(map[string]any{"message": placePrompt, "messages": placeMessages, "thread_id": placeSession})
-	}
-	return p.call(fill(template, values(prompt, p.Config().SessionID))), nil
+	body, err := input(template, prompt, p.Config().SessionID)
+	return p.call(body), err
 }
 
 func (p *publisher) call(body raw) remote.Call {
-	c := remote.Call{Method: p.rt.Method, Query: p.query, Body: body, Stream: true}
-	if c.Method == "" {
-		c.Method = http.MethodPost
-	}
+	c := remote.Call{Method: cmp.Or(p.rt.Method, http.MethodPost), Query: p.query, Body: body, Stream: true}
 	if c.Method != http.MethodGet {
 		return c
 	}
@@ -155,11 +163,7 @@ func (p *publisher) call(body raw) remote.Call {
 	var fields map[string]any
 	_ = json.Unmarshal(body, &fields) // a body that is no object has no place in an address
 	for name, value := range fields {
-		s, ok := value.(string)
-		if !ok {
-			s = string(agentkit.Encode(value))
-		}
-		c.Query.Set(name, s)
+		c.Query.Set(name, asText(value))
 	}
 	return c
 }
@@ -178,10 +182,9 @@ func (p *publisher) Stop() (remote.Call, bool) { return remote.Call{}, false }
 
 // GoOn implements remote.Protocol. No backend can go on with a stream.
 func (p *publisher) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
-	over, waits := false, false
-	p.Do(func() { over, waits = p.turn == nil || p.over, p.waitsFor() && p.goOn != nil })
+	s := p.status(p.Session)
 	switch {
-	case over, waits && b.Err == nil:
+	case s.over, s.waits && p.goOn != nil && b.Err == nil:
 		return nil, nil //nolint:nilnil // nothing more is to come
 	case b.Err != nil:
 		return nil, b.Err

@@ -27,10 +27,9 @@ type Decoder struct {
 	effects []agent.Effect
 
 	turn       *turn
-	over       bool   // the turn has its end; what comes belongs to no turn
-	ended      bool   // the stream has ended
-	run        string // the id of the run
-	thread     string
+	over       bool // the turn has its end; what comes belongs to no turn
+	ended      bool // the stream has ended
+	at         spot
 	notice     *trace.Error      // for the beginning of the next turn
 	by         string            // the last person who answered
 	interrupts map[string]string // calls whose tool was interrupted, by the id of the interrupt
@@ -181,7 +180,7 @@ func (d *Decoder) begin() *turn {
 func (d *Decoder) enter(b *trace.Builder, prompt string) {
 	d.turn = newTurn(b, d.o, d.tools)
 	d.turn.prompt = prompt
-	d.over, d.ended, d.by, d.run = false, false, "", ""
+	d.over, d.ended, d.by, d.at.run = false, false, "", ""
 	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live}, events{}, talk{}
 }
 

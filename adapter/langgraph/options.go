@@ -21,6 +21,11 @@ type Options struct {
 	Subgraphs string `json:"subgraphs"`
 	// MessagesKey is the key of the state that holds the messages; messages if empty.
 	MessagesKey string `json:"messages_key"`
+	// PassToken sends the token of the person who asks, instead of one of the gateway's.
+	PassToken bool `json:"pass_token"`
+	// Silence is how long a stream may say nothing. Then a run of a server is joined again,
+	// and the turn of a backend fails. Empty is for ever, and 5 minutes for a backend.
+	Silence agent.Duration `json:"silence"`
 }
 
 func (o Options) validate() error {

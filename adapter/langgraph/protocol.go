@@ -12,27 +12,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
-	"github.com/tributary-dev/tributary/internal/httpjson"
 )
 
 // protocol is a conversation on a LangGraph server: a thread.
 type protocol struct {
 	*Decoder
 	*remote.Session
-	rt Runtime
-
-	mu     sync.Mutex // guards what follows
-	thread string
-	js     bool
-	from   string // the checkpoint of the session's token, until the first run
-	prompt string // the id of the prompt of the turn
-	place  string // the newest event when a stream was opened again
+	rt   Runtime
+	from string // the checkpoint of the session's token, until the first run
 }
 
 var (
@@ -45,243 +37,32 @@ func (p *protocol) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error
 	return p.Decoder.Decode(m, t)
 }
 
-// greet checks that the server is one of LangGraph, and learns of which kind. A server that
-// wants a person's token says so later.
-func (p *protocol) greet(ctx context.Context, s *remote.Session) error {
-	var a about
-	err := s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/info"}, &a)
-	if refused, ok := errors.AsType[*httpjson.Error](err); ok && p.rt.PassToken && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden) {
-		return nil
-	}
-	if err != nil {
-		return noServer(err)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.js = a.js()
-	return nil
-}
-
-// Run implements remote.Protocol.
-func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, error) {
-	if len(prompt.Message.Parts) == 0 {
-		return remote.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that a graph can read."}
-	}
-	p.mu.Lock()
-	p.prompt = prompt.Message.ID
-	p.mu.Unlock()
-	if err := p.locate(ctx, prompt.By); err != nil {
-		return remote.Call{}, err
-	}
-	input := p.rt.Input
-	if len(input) == 0 {
-		input = agentkit.Encode(map[string]any{p.rt.messagesKey(): placeMessages})
-	}
-	body := p.body()
-	body["input"] = fill(input, values(prompt, p.Config().SessionID))
-	return p.begin(body), nil
-}
-
-// body is what all runs have in common.
-func (p *protocol) body() map[string]any {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	modes := []string{"messages-tuple", "updates", "custom"}
-	if p.js {
-		modes = append(modes, "tools")
-	}
-	body := map[string]any{
-		"assistant_id": p.rt.Assistant, "stream_mode": modes, "stream_subgraphs": true, "stream_resumable": true,
-		"on_disconnect": "continue", "multitask_strategy": "reject",
-	}
-	for key, value := range map[string]raw{"config": p.rt.Config, "context": p.rt.Context} {
-		if len(value) > 0 {
-			body[key] = value
-		}
-	}
-	metadata := maps.Clone(p.rt.Metadata)
-	if metadata == nil {
-		metadata = map[string]any{}
-	}
-	metadata[promptKey] = p.prompt
-	body["metadata"] = metadata
-	return body
-}
-
-func (p *protocol) begin(body map[string]any) remote.Call {
-	c := remote.Post(p.path("runs", "stream"), body)
-	c.Stream = true
-	return c
-}
-
-// resume is the run that goes on with an interrupted graph.
-func (p *protocol) resume(command raw) remote.Call {
-	body := p.body()
-	body["input"] = nil
-	if command != nil {
-		body["command"] = command
-	}
-	return p.begin(body)
+// spot is where a conversation is.
+type spot struct {
+	thread string
+	run    string
+	prompt string // the id of the prompt of the turn
+	js     bool   // the server is the one in JavaScript
 }
 
 // path is a path below the thread's.
-func (p *protocol) path(names ...string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	all := []string{"", "threads", url.PathEscape(p.thread)}
+func (s spot) path(names ...string) string {
+	path := "/threads/" + url.PathEscape(s.thread)
 	for _, name := range names {
-		all = append(all, url.PathEscape(name))
+		path += "/" + url.PathEscape(name)
 	}
-	return strings.Join(all, "/")
+	return path
 }
 
-// locate finds the thread of the session, or makes one. A thread has one run at a time.
-func (p *protocol) locate(ctx context.Context, by string) error {
-	var found struct {
-		ID     string `json:"thread_id"`
-		Status string `json:"status"`
-	}
-	p.mu.Lock()
-	known := p.thread
-	p.mu.Unlock()
-	if known != "" {
-		err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path(), By: by}, &found)
-		if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status == http.StatusNotFound {
-			p.Do(func() {
-				p.notice = new(agentkit.SessionLost("LangGraph"))
-			})
-			known = ""
-		} else if err != nil {
-			return err
-		}
-	}
-	switch {
-	case known != "" && found.Status == "busy":
-		return &agentkit.PromptError{Reason: "busy", Sentence: "The thread of this conversation is busy with a run that was begun elsewhere: wait for its end, or cancel it on the server."}
-	case known != "":
-		return p.back(ctx, by)
-	}
-	c := remote.Post("/threads", map[string]any{"metadata": map[string]string{"tributary_session": p.Config().SessionID}})
-	c.By = by
-	if err := p.Exchange(ctx, c); err != nil {
-		return err
-	}
-	p.Do(func() { found.ID = p.Decoder.thread })
-	if found.ID == "" {
-		return errors.New("the server made no thread: is it a LangGraph server?")
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.thread, p.from = found.ID, ""
-	return nil
-}
-
-// back goes back, if the session's token is older than the thread: a copy of the checkpoint
-// becomes the newest one. A run that begins at an older checkpoint would not do, because the
-// server would begin the runs after it there, too.
-func (p *protocol) back(ctx context.Context, by string) error {
-	p.mu.Lock()
-	from := p.from
-	p.mu.Unlock()
-	if from == "" {
-		return nil
-	}
-	var now struct {
-		Point struct {
-			ID string `json:"checkpoint_id"`
-		} `json:"checkpoint"`
-	}
-	if err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("state"), By: by}, &now); err != nil {
-		return err
-	}
-	if now.Point.ID != from {
-		c := remote.Post(p.path("state"), map[string]any{
-			"values": nil, "as_node": "__copy__", "checkpoint_id": from, "checkpoint": map[string]string{"checkpoint_id": from, "checkpoint_ns": ""},
-		})
-		c.By = by
-		err := p.Fetch(ctx, c, nil)
-		if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status/100 == 4 {
-			p.Do(func() { p.notice = new(agentkit.PlaceLost("LangGraph")) })
-		} else if err != nil {
-			return err
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.from = ""
-	return nil
-}
-
-// status is what the protocol asks of its Decoder.
-type status struct {
-	over, waits bool
-	run         string
-}
-
-func (p *protocol) status() (s status) {
-	p.Do(func() { s = status{over: p.turn == nil || p.over, waits: p.waitsFor(), run: p.run} })
-	return s
-}
-
-// Stop implements remote.Protocol. Before the run has a name, nothing can be stopped; the
-// stop is asked for again.
-func (p *protocol) Stop() (remote.Call, bool) {
-	s := p.status()
-	if s.run == "" {
-		return remote.Call{}, true
-	}
-	return remote.Call{Method: http.MethodPost, Path: p.path("runs", s.run, "cancel"), Query: url.Values{"action": {"interrupt"}}}, true
-}
-
-// GoOn implements remote.Protocol. The end of a stream does not say how the run ended.
-func (p *protocol) GoOn(ctx context.Context, b remote.Break) (*remote.Call, error) {
-	s := p.status()
-	switch {
-	case s.over, s.waits && b.Err == nil:
-		return nil, nil //nolint:nilnil // nothing more is to come
-	case s.run == "":
-		run, err := p.newest(ctx, "")
-		if err != nil {
-			return nil, err
-		}
-		return p.join(run, b.LastID), nil
-	case b.Err != nil:
-		p.wait(ctx, b.LastID)
-		return p.join(s.run, b.LastID), nil //nolint:nilerr // the run goes on where its stream broke off
-	}
-	for _, path := range []string{p.path("state"), p.path("runs", s.run)} { // the place to go back to is known before the turn ends
-		if err := p.Exchange(ctx, remote.Call{Method: http.MethodGet, Path: path}); err != nil {
-			return nil, err
-		}
-	}
-	if p.status().over {
-		return nil, nil //nolint:nilnil // as above
-	}
-	p.wait(ctx, b.LastID)
-	return p.join(s.run, b.LastID), nil
-}
-
-// wait holds back a stream that ends again and again without a word.
-func (p *protocol) wait(ctx context.Context, at string) {
-	p.mu.Lock()
-	again := p.place == at
-	p.place = at
-	p.mu.Unlock()
-	if !again {
-		return
-	}
-	select {
-	case <-time.After(time.Second):
-	case <-ctx.Done():
-	}
+func (s spot) get(by string, names ...string) remote.Call {
+	return remote.Call{Method: http.MethodGet, Path: s.path(names...), By: by}
 }
 
 // join is the stream of a run, behind an event.
-func (p *protocol) join(run, last string) *remote.Call {
-	return &remote.Call{
-		Method: http.MethodGet, Path: p.path("runs", run, "stream"), Stream: true,
-		Header: map[string]string{"Last-Event-ID": before(last)}, // without it, the server would send only what is to come
-	}
+func (s spot) join(by, last string) *remote.Call {
+	c := s.get(by, "runs", s.run, "stream")
+	c.Stream, c.Header = true, map[string]string{"Last-Event-ID": before(last)} // without it, the server would send only what is to come
+	return &c
 }
 
 // before is the place from which a stream brings everything that may be missing. The ids of
@@ -295,32 +76,195 @@ func before(id string) string {
 	return cmp.Or(id, "-1")
 }
 
+// status is what a protocol asks of its Decoder.
+type status struct {
+	over, waits bool
+	at          spot
+}
+
+func (d *Decoder) status(session *remote.Session) (s status) {
+	session.Do(func() { s = status{over: d.turn == nil || d.over, waits: d.waitsFor(), at: d.at} })
+	return s
+}
+
+// greet checks that the server is one of LangGraph, and learns of which kind. A server that
+// wants a person's token says so later.
+func (p *protocol) greet(ctx context.Context, s *remote.Session) error {
+	var a about
+	err := s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/info"}, &a)
+	if err != nil && !(p.rt.PassToken && remote.Refused(err, http.StatusUnauthorized, http.StatusForbidden)) {
+		return noServer(err)
+	}
+	s.Do(func() { p.at.js = a.js() })
+	return nil
+}
+
+// Run implements remote.Protocol.
+func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, error) {
+	template := p.rt.Input
+	if len(template) == 0 {
+		template = agentkit.Encode(map[string]any{p.rt.messagesKey(): placeMessages})
+	}
+	filled, err := input(template, prompt, p.Config().SessionID)
+	if err != nil {
+		return remote.Call{}, err
+	}
+	if err := p.locate(ctx, prompt.By); err != nil {
+		return remote.Call{}, err
+	}
+	var c remote.Call
+	p.Do(func() {
+		p.at.prompt = prompt.Message.ID
+		c = p.begin(map[string]any{"input": filled})
+	})
+	return c, nil
+}
+
 // promptKey is the key of a run's metadata under which the id of the prompt stands.
 const promptKey = "tributary_prompt"
 
+// begin is a new run.
+func (p *protocol) begin(body map[string]any) remote.Call {
+	modes := []string{"messages-tuple", "updates", "custom"}
+	if p.at.js {
+		modes = append(modes, "tools")
+	}
+	metadata := map[string]any{promptKey: p.at.prompt}
+	maps.Copy(metadata, p.rt.Metadata)
+	maps.Copy(body, map[string]any{
+		"assistant_id": p.rt.Assistant, "stream_mode": modes, "stream_subgraphs": true, "stream_resumable": true,
+		"on_disconnect": "continue", "multitask_strategy": "reject", "metadata": metadata,
+	})
+	for key, value := range map[string]raw{"config": p.rt.Config, "context": p.rt.Context} {
+		if len(value) > 0 {
+			body[key] = value
+		}
+	}
+	c := remote.Post(p.at.path("runs", "stream"), body)
+	c.Stream = true
+	return c
+}
+
+// resume is the run that goes on with an interrupted graph.
+func (p *protocol) resume(command raw) remote.Call {
+	body := map[string]any{"input": nil}
+	if command != nil {
+		body["command"] = command
+	}
+	return p.begin(body)
+}
+
+// locate finds the thread of the session, or makes one. A thread has one run at a time.
+func (p *protocol) locate(ctx context.Context, by string) error {
+	var found struct {
+		Status string `json:"status"`
+	}
+	if at := p.status(p.Session).at; at.thread != "" {
+		err := p.Fetch(ctx, at.get(by), &found)
+		switch {
+		case err == nil && found.Status == "busy":
+			return &agentkit.PromptError{Reason: "busy", Sentence: "The thread of this conversation is busy with a run that was begun elsewhere: wait for its end, or cancel it on the server."}
+		case err == nil:
+			return p.back(ctx, at, by)
+		case !remote.Refused(err, http.StatusNotFound):
+			return err
+		}
+		p.Do(func() { p.at.thread, p.notice = "", new(agentkit.SessionLost("LangGraph")) })
+	}
+	p.from = ""
+	c := remote.Post("/threads", map[string]any{"metadata": map[string]string{"tributary_session": p.Config().SessionID}})
+	c.By = by
+	if err := p.Exchange(ctx, c); err != nil {
+		return err
+	}
+	if p.status(p.Session).at.thread == "" {
+		return errors.New("the server made no thread: is it a LangGraph server?")
+	}
+	return nil
+}
+
+// back goes back, if the session's token is older than the thread: a copy of the checkpoint
+// becomes the newest one. A run that begins at an older checkpoint would not do, because the
+// server would begin the runs after it there, too.
+func (p *protocol) back(ctx context.Context, at spot, by string) error {
+	var now struct {
+		Point struct {
+			ID string `json:"checkpoint_id"`
+		} `json:"checkpoint"`
+	}
+	if p.from == "" {
+		return nil
+	}
+	if err := p.Fetch(ctx, at.get(by, "state"), &now); err != nil {
+		return err
+	}
+	if now.Point.ID != p.from {
+		c := remote.Post(at.path("state"), map[string]any{
+			"values": nil, "as_node": "__copy__", "checkpoint_id": p.from, "checkpoint": map[string]string{"checkpoint_id": p.from, "checkpoint_ns": ""},
+		})
+		c.By = by
+		err := p.Fetch(ctx, c, nil)
+		if remote.Refused(err) {
+			p.Do(func() { p.notice = new(agentkit.PlaceLost("LangGraph")) })
+		} else if err != nil {
+			return err
+		}
+	}
+	p.from = ""
+	return nil
+}
+
+// Stop implements remote.Protocol. Before the run has a name, nothing can be stopped; the
+// stop is asked for again.
+func (p *protocol) Stop() (remote.Call, bool) {
+	at := p.status(p.Session).at
+	if at.run == "" {
+		return remote.Call{}, true
+	}
+	return remote.Call{Method: http.MethodPost, Path: at.path("runs", at.run, "cancel"), Query: url.Values{"action": {"interrupt"}}}, true
+}
+
+// GoOn implements remote.Protocol. The end of a stream does not say how the run ended.
+func (p *protocol) GoOn(ctx context.Context, b remote.Break) (_ *remote.Call, err error) {
+	s := p.status(p.Session)
+	switch {
+	case s.over, s.waits && b.Err == nil:
+		return nil, nil //nolint:nilnil // nothing more is to come
+	case s.at.run == "":
+		if s.at.run, err = p.newest(ctx, s.at, ""); err != nil {
+			return nil, err
+		}
+	case b.Err == nil:
+		for _, c := range []remote.Call{s.at.get("", "state"), s.at.get("", "runs", s.at.run)} { // the place to go back to is known before the turn ends
+			if err := p.Exchange(ctx, c); err != nil {
+				return nil, err
+			}
+		}
+		if p.status(p.Session).over {
+			return nil, nil //nolint:nilnil // as above
+		}
+	}
+	return s.at.join("", b.LastID), nil
+}
+
 // newest finds the newest run of the prompt, whose stream broke off before it had a name.
-func (p *protocol) newest(ctx context.Context, by string) (string, error) {
+func (p *protocol) newest(ctx context.Context, at spot, by string) (string, error) {
 	type run struct {
 		Run      string         `json:"run_id"`
 		Created  time.Time      `json:"created_at"`
 		Metadata map[string]any `json:"metadata"`
 	}
 	var all []run
-	err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs"), Query: url.Values{"limit": {"1000"}}, By: by}, &all)
-	if err != nil {
+	c := at.get(by, "runs")
+	c.Query = url.Values{"limit": {"1000"}}
+	if err := p.Fetch(ctx, c, &all); err != nil {
 		return "", err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	slices.SortFunc(all, func(a, b run) int { return b.Created.Compare(a.Created) }) // the servers differ in their order
 	for _, r := range all {
-		if r.Metadata[promptKey] == p.prompt {
+		if r.Metadata[promptKey] == at.prompt {
 			return r.Run, nil
 		}
 	}
 	return "", errors.New("the connection broke before the run had begun: send the prompt again")
-}
-
-func lostRun(run string) error {
-	return fmt.Errorf("the server does not know the run %s any more: send the prompt again", run)
 }

@@ -3,12 +3,12 @@ package langgraph
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/remote"
-	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -34,13 +34,6 @@ type stateForm struct {
 	} `json:"tasks"`
 }
 
-func (s stateForm) interrupts() (all []interrupt) {
-	for _, t := range s.Tasks {
-		all = append(all, t.Interrupts...)
-	}
-	return all
-}
-
 // reattached takes up a turn that an earlier process left open.
 func (d *Decoder) reattached(left leftTurn) {
 	b := d.t.Prompted(trace.Prompt{})
@@ -56,9 +49,13 @@ func (d *Decoder) reattached(left leftTurn) {
 	if left.State == nil {
 		return
 	}
-	t.skip, t.begun, d.run, d.ended = "", nil, left.Run, true
+	t.skip, t.begun, d.at.run, d.ended = "", nil, left.Run, true
 	t.remember(d.messages(left.State.Values))
-	switch found := left.State.interrupts(); {
+	var found []interrupt
+	for _, task := range left.State.Tasks {
+		found = append(found, task.Interrupts...)
+	}
+	switch {
 	case found != nil:
 		d.interrupted(found)
 	case len(left.State.Next) > 0:
@@ -71,6 +68,9 @@ func (d *Decoder) reattached(left leftTurn) {
 // Reattach implements remote.Reattacher. The last run is read again from its beginning, and
 // what is on record is dropped. A graph that waits for a person is asked for its state.
 func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call, error) {
+	if p.Config().Resume == "" {
+		return nil, errors.New("the gateway was restarted before the run had begun: send the prompt again")
+	}
 	note := leftTurn{Parts: left.Parts, Done: left.Done, Waiting: left.Waiting}
 	for _, name := range left.Native {
 		note.Name = name
@@ -78,40 +78,34 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 			note.Run = run
 		}
 	}
-	p.mu.Lock()
-	p.from = "" // the thread is where the turn is
-	p.mu.Unlock()
 	by := ""
+	p.from = "" // the thread is where the turn is
 	if left.Prompt != nil {
 		by = left.Prompt.By
-		p.mu.Lock()
-		p.prompt = left.Prompt.Message.ID
-		p.mu.Unlock()
+		p.Do(func() { p.at.prompt = left.Prompt.Message.ID })
 	}
-	if p.Config().Resume == "" {
-		return nil, errors.New("the gateway was restarted before the run had begun: send the prompt again")
-	}
-	newest, err := p.newest(ctx, by)
+	at := p.status(p.Session).at
+	newest, err := p.newest(ctx, at, by)
 	switch {
 	case err != nil && note.Run == "":
 		return nil, err
 	case err == nil && newest != note.Run: // of which nothing is on record
 		note.Run, note.Name, note.Parts = newest, "", nil
 	}
+	at.run = note.Run
 	var run struct {
 		Status string `json:"status"`
 	}
-	err = p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("runs", note.Run), By: by}, &run)
-	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status == http.StatusNotFound {
-		return nil, lostRun(note.Run)
+	err = p.Fetch(ctx, at.get(by, "runs", at.run), &run)
+	if remote.Refused(err, http.StatusNotFound) {
+		return nil, fmt.Errorf("the server does not know the run %s any more: send the prompt again", at.run)
 	}
 	if err != nil {
 		return nil, err
 	}
-	busy := run.Status == "pending" || run.Status == "running"
-	if len(left.Waiting) > 0 && !busy {
+	if len(left.Waiting) > 0 && run.Status != "pending" && run.Status != "running" {
 		note.State = &stateForm{}
-		if err := p.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: p.path("state"), By: by}, note.State); err != nil {
+		if err := p.Fetch(ctx, at.get(by, "state"), note.State); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +115,5 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	if note.State != nil {
 		return nil, nil //nolint:nilnil // the turn waits
 	}
-	c := p.join(note.Run, "")
-	c.By = by
-	return c, nil
+	return at.join(by, ""), nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -37,10 +36,6 @@ type ServerOptions struct {
 	Config   raw            `json:"config"`
 	Context  raw            `json:"context"`
 	Metadata map[string]any `json:"metadata"`
-	// PassToken sends the token of the person who asks, instead of a key of the gateway's.
-	PassToken bool `json:"pass_token"`
-	// Silence is how long a run may say nothing before its stream is opened again.
-	Silence agent.Duration `json:"silence"`
 }
 
 // Adapter is the adapter of LangGraph servers.
@@ -49,27 +44,27 @@ func Adapter() agent.Adapter {
 		Name: "langgraph", Needs: "url", InProcess: true, Harmless: true,
 		Keys: []string{"url", "token_env", "tool_kinds", "options"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			r := Runtime{URL: s.URL, Key: os.Getenv(s.TokenEnv), Tools: toolkind.Table{}.With(s.ToolKinds)}
+			r := Runtime{URL: s.URL, Tools: toolkind.Table{}.With(s.ToolKinds)}
 			if err := agent.DecodeOptions(s.Options, &r.ServerOptions); err != nil {
 				return nil, err
 			}
-			return r, r.validate(s.TokenEnv)
+			return r.with(s.Token())
 		},
 		Decoder: func(string) agent.Decoder { return NewDecoder(Options{}) },
 	}
 }
 
-func (r Runtime) validate(tokenEnv string) error {
-	switch {
-	case tokenEnv != "" && r.Key == "":
-		return agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", tokenEnv)
-	case r.Assistant == "":
-		return agent.WrongSetting("options.assistant", "is missing: write the name of a graph of the server, as in its langgraph.json")
+func (r Runtime) with(key string, err error) (agent.Runtime, error) {
+	if err != nil {
+		return nil, err
+	}
+	if r.Key = key; r.Assistant == "" {
+		return nil, agent.WrongSetting("options.assistant", "is missing: write the name of a graph of the server, as in its langgraph.json")
 	}
 	if _, err := r.client(); err != nil {
-		return agent.WrongSetting("url", "is wrong: %v", err)
+		return nil, agent.WrongSetting("url", "is wrong: %v", err)
 	}
-	return r.Options.validate()
+	return r, r.validate()
 }
 
 var _ interface {
@@ -94,7 +89,6 @@ func (r Runtime) client() (*httpjson.Client, error) {
 type about struct {
 	Version string `json:"version"`
 	JS      string `json:"langgraph_js_version"`
-	Python  string `json:"langgraph_py_version"`
 	Context string `json:"context"`
 }
 
@@ -117,9 +111,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	return a.Version, nil
 }
 
-func noServer(err error) error {
-	return fmt.Errorf("no LangGraph server answers: %w", err)
-}
+func noServer(err error) error { return fmt.Errorf("no LangGraph server answers: %w", err) }
 
 // Open implements agent.Runtime.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
@@ -127,17 +119,12 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if err != nil {
 		return nil, err
 	}
-	p := &protocol{rt: r}
+	place := agentkit.ParseBookmark(cfg.Resume)
+	p := &protocol{Decoder: &Decoder{o: r.Options, tools: r.Tools, live: true}, rt: r, from: place.Moment}
+	p.at.thread, p.goOn = place.Conversation, p.resume
 	return remote.Open(ctx, host, cfg, remote.Spec{
 		Name: "LangGraph", Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence),
-		New: func(s *remote.Session) remote.Protocol {
-			p.Session = s
-			place := agentkit.ParseBookmark(cfg.Resume)
-			p.thread, p.from = place.Conversation, place.Moment
-			p.Decoder = &Decoder{o: r.Options, tools: r.Tools, live: true, thread: p.thread}
-			p.goOn = p.resume
-			return p
-		},
+		New:   func(s *remote.Session) remote.Protocol { p.Session = s; return p },
 		Greet: p.greet,
 	})
 }

@@ -69,7 +69,7 @@ func (d *Decoder) prompted(o order, body raw) {
 
 // resumed begins the next run of an interrupted turn.
 func (d *Decoder) resumed() {
-	d.turn.asks, d.waiting, d.run = nil, nil, ""
+	d.turn.asks, d.waiting, d.at.run = nil, nil, ""
 	d.interrupts, d.ended = map[string]string{}, false
 	d.server.values, d.events = false, events{}
 }
@@ -87,25 +87,22 @@ func (d *Decoder) answered(data raw) error {
 	if err := json.Unmarshal(data, &f); err != nil {
 		return unknownFrame(agent.Message{Channel: remote.Answer, Data: data})
 	}
-	if f.Thread != "" && f.Run == "" && f.Thread != d.thread {
-		d.thread = f.Thread
+	if f.Thread != "" && f.Run == "" && f.Thread != d.at.thread {
+		d.at.thread = f.Thread
 		d.do(agent.Resume{Token: f.Thread})
 	}
 	if f.Point.ID != "" {
-		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.thread, Moment: f.Point.ID}.Token()})
+		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.at.thread, Moment: f.Point.ID}.Token()})
 	}
-	if f.Run == "" || f.Run != d.run || d.turn == nil || d.over || d.waitsFor() {
+	if f.Run == "" || f.Run != d.at.run || d.turn == nil || d.over || d.waitsFor() {
 		return nil
 	}
-	switch f.Status {
-	case "success":
-		d.end("", "")
-	case "error":
-		d.end("failed", "The graph failed, and the server does not say why.")
-	case "timeout":
-		d.end("failed", "The run took longer than the server allows.")
-	case "interrupted":
-		d.end("stopped", "")
+	if how, ok := map[string][2]string{
+		"success": {}, "interrupted": {"stopped"},
+		"error":   {"failed", "The graph failed, and the server does not say why."},
+		"timeout": {"failed", "The run took longer than the server allows."},
+	}[f.Status]; ok {
+		d.end(how[0], how[1])
 	}
 	return nil
 }

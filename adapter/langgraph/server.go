@@ -52,10 +52,10 @@ func (d *Decoder) metadata(data raw) error {
 	d.again()
 	read(data, &f)
 	t := d.begin()
-	if t == nil || f.Run == "" || f.Run == d.run {
+	if t == nil || f.Run == "" || f.Run == d.at.run {
 		return nil
 	}
-	d.run, d.server.values = f.Run, false
+	d.at.run, d.server.values = f.Run, false
 	switch name := runName + f.Run; t.skip {
 	case name:
 		t.skip, t.fresh = "", true

@@ -19,6 +19,17 @@ const (
 	placeAnswer   = "{{answer}}"   // the answer to an interrupt
 )
 
+// input fills a template with a prompt.
+func input(template raw, p agent.Prompt, session string) (raw, error) {
+	if len(p.Message.Parts) == 0 {
+		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that a graph can read."}
+	}
+	return fill(template, map[string]any{
+		placePrompt: p.Text(), placeMessage: content(p), placeSession: session,
+		placeMessages: []any{map[string]any{"role": "user", "content": content(p)}},
+	}), nil
+}
+
 // fill fills a template. A template that is not JSON fills nothing: New has checked it.
 func fill(template raw, values map[string]any) raw {
 	var tree any
@@ -52,12 +63,12 @@ func fillTree(tree any, values map[string]any) any {
 	return tree
 }
 
-// values are what a prompt fills a template with.
-func values(p agent.Prompt, session string) map[string]any {
-	return map[string]any{
-		placePrompt: p.Text(), placeMessage: content(p), placeSession: session,
-		placeMessages: []any{map[string]any{"role": "user", "content": content(p)}},
+// asText is a text as it is, and any other value as JSON.
+func asText(value any) string {
+	if s, ok := value.(string); ok {
+		return s
 	}
+	return string(agentkit.Encode(value))
 }
 
 // content is the content of a prompt: text, or blocks if there are files.
@@ -65,16 +76,15 @@ func content(p agent.Prompt) any {
 	var all []any
 	files := false
 	for _, part := range p.Message.Parts {
+		block := map[string]any{"type": "text", "text": part.Text}
 		switch {
 		case part.Type == trace.InputText:
-			all = append(all, map[string]any{"type": "text", "text": part.Text})
-			continue
 		case strings.HasPrefix(part.MediaType, "image/"):
-			all = append(all, map[string]any{"type": "image_url", "image_url": map[string]any{"url": part.URL}})
+			files, block = true, map[string]any{"type": "image_url", "image_url": map[string]any{"url": part.URL}}
 		default:
-			all = append(all, file(part))
+			files, block = true, file(part)
 		}
-		files = true
+		all = append(all, block)
 	}
 	if !files {
 		return p.Text()
@@ -83,14 +93,13 @@ func content(p agent.Prompt) any {
 }
 
 func file(part trace.InputPart) map[string]any {
-	block := map[string]any{"type": "file", "mime_type": part.MediaType}
+	block := map[string]any{"type": "file", "mime_type": part.MediaType, "source_type": "url", "url": part.URL}
 	if part.Filename != "" {
 		block["metadata"] = map[string]any{"filename": part.Filename}
 	}
 	if _, data, ok := strings.Cut(part.URL, ";base64,"); ok && strings.HasPrefix(part.URL, "data:") {
+		delete(block, "url")
 		block["source_type"], block["data"] = "base64", data
-	} else {
-		block["source_type"], block["url"] = "url", part.URL
 	}
 	return block
 }

@@ -37,8 +37,8 @@ func (s Spec) Unversioned(err error) error {
 	}
 }
 
-// unstarted is the error when a program does not start.
-func unstarted(adapter, command string, notFound, err error) error {
+// Unstarted is the error when a program does not start.
+func Unstarted(adapter, command string, notFound, err error) error {
 	switch {
 	case procio.NotFound(err):
 		return notFound

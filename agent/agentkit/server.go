@@ -74,7 +74,7 @@ func (s *Server) launch(ctx context.Context) (string, error) {
 	p := s.spec
 	proc, err := procio.Start(procio.Config{Path: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, StateDir: p.StateDir})
 	if err != nil {
-		return "", unstarted(p.Adapter, p.Command, p.NotFound, err)
+		return "", Unstarted(p.Adapter, p.Command, p.NotFound, err)
 	}
 	s.proc = proc
 	found := make(chan string, 1)

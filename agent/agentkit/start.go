@@ -97,7 +97,7 @@ func (s *processSession) launch(resume string) (*process, error) {
 		Path: s.spec.Command, Args: s.spec.Args(resume), Dir: s.cfg.Cwd, Env: s.spec.Env, StateDir: s.cfg.StateDir,
 	})
 	if err != nil {
-		return nil, unstarted(s.spec.Adapter, s.spec.Command, s.spec.NotFound, err)
+		return nil, Unstarted(s.spec.Adapter, s.spec.Command, s.spec.NotFound, err)
 	}
 	p := &process{Process: started, lines: &firstLines{marks: s.spec.Marks, give: min(s.spec.StartTime/6, 5*time.Second)}, done: make(chan struct{})}
 	p.starting, p.lines.refuse = context.WithCancelCause(s.life)

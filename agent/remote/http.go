@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -122,6 +123,13 @@ func (l lines) Events() iter.Seq2[Event, error] {
 			yield(Event{}, err)
 		}
 	}
+}
+
+// Refused reports whether a server has answered a call with one of the statuses; with any of
+// 4xx if none are named.
+func Refused(err error, statuses ...int) bool {
+	refused, ok := errors.AsType[*httpjson.Error](err)
+	return ok && (slices.Contains(statuses, refused.Status) || len(statuses) == 0 && refused.Status/100 == 4)
 }
 
 // asJSON returns JSON as it is and other text as a JSON string.

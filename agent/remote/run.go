@@ -163,7 +163,8 @@ func (s *Session) open(r *run, c Call) error {
 // follow reads a stream to the end of its run.
 func (s *Session) follow(r *run, stream Stream, last *mark) {
 	for stream != nil {
-		err := s.hear(r, stream, last)
+		again := last.joined
+		news, err := s.hear(r, stream, last)
 		if r.life.Err() != nil {
 			return
 		}
@@ -178,7 +179,11 @@ func (s *Session) follow(r *run, stream Stream, last *mark) {
 			return
 		}
 		last.join()
-		if stream, err = s.goOn(r, Break{LastID: last.id, Err: err}); err != nil && r.life.Err() == nil {
+		wait := time.Duration(0)
+		if again && news == 0 {
+			wait = time.Second // the stream ends again and again without a word
+		}
+		if stream, err = s.goOn(r, Break{LastID: last.id, Err: err}, wait); err != nil && r.life.Err() == nil {
 			r.lose(s.sentence(err))
 		}
 	}
@@ -186,13 +191,14 @@ func (s *Session) follow(r *run, stream Stream, last *mark) {
 
 // goOn opens the stream that goes on with a run, and tries again while the server cannot be
 // reached. It returns nil if there is no such stream.
-func (s *Session) goOn(r *run, b Break) (stream Stream, err error) {
+func (s *Session) goOn(r *run, b Break, wait time.Duration) (stream Stream, err error) {
 	for failures := range patience {
 		if failures > 0 {
 			pause(r.life, min(100*time.Millisecond<<failures, 5*time.Second))
 		}
 		var next *Call
 		if next, err = s.protocol.GoOn(r.life, b); err == nil && next != nil {
+			pause(r.life, wait)
 			stream, err = s.spec.Transport.Stream(r.life, *next, s.caller(*next))
 		}
 		if err == nil || !temporary(err) || r.life.Err() != nil {
@@ -250,8 +256,9 @@ func (m *mark) take(e Event) (again bool) {
 //nolint:gochecknoglobals // never written
 var seed = maphash.MakeSeed()
 
-// hear hands the events of one stream to the Decoder. It returns why the stream broke off.
-func (s *Session) hear(r *run, stream Stream, last *mark) error {
+// hear hands the events of one stream to the Decoder. It returns how many were new, and why
+// the stream broke off.
+func (s *Session) hear(r *run, stream Stream, last *mark) (news int, _ error) {
 	defer stream.Close()
 	defer context.AfterFunc(r.life, stream.Close)()
 	var silent atomic.Bool
@@ -268,18 +275,19 @@ func (s *Session) hear(r *run, stream Stream, last *mark) error {
 		}
 		switch {
 		case err != nil && silent.Load():
-			return fmt.Errorf("the server said nothing for %v", s.spec.Silence)
+			return news, fmt.Errorf("the server said nothing for %v", s.spec.Silence)
 		case err != nil:
-			return err
+			return news, err
 		}
 		if last.take(e) {
 			continue
 		}
+		news++
 		if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
 			s.cfg.Logger.Warn(err.Error())
 		}
 	}
-	return nil
+	return news, nil
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -128,10 +128,15 @@ func (s *setup) adapterOf(name string) (agent.Adapter, agent.Preset, error) {
 			return kind, preset, s.Fault(at+"."+key, "means nothing to the adapter %s: remove it", kind.Name)
 		}
 	}
+	if set["command"] {
+		kind.InProcess, kind.Harmless = false, false
+	}
+	needed := func(key string) bool { return set[key] || key == "command" && preset.Command != "" }
 	switch {
-	case kind.Needs == "url" && !set["url"]:
+	case slices.ContainsFunc(strings.Split(kind.Needs, " or "), needed):
+	case kind.Needs == "url":
 		return kind, preset, s.Fault(at, "has no url: write the base address of its server, such as https://agents.example.com")
-	case kind.Needs != "" && !set[kind.Needs] && preset.Command == "":
+	case kind.Needs != "":
 		return kind, preset, s.Fault(at, "has no %s, and the adapter %s needs one: write it", kind.Needs, kind.Name)
 	}
 	return kind, preset, nil
