@@ -182,7 +182,7 @@ func (s *stage) restart(r *agenttest.Recorder, done chan error, leave context.Ca
 	s.open(agent.Config{SessionID: "s", Resume: token})
 	left := leftOf(again, r.Events())
 	session := s.session
-	go func() { ended <- s.rt.Reattach(s.Context(), session, left) }()
+	go func() { ended <- s.rt.(agent.Reattacher).Reattach(s.Context(), session, left) }()
 	return again, ended
 }
 

@@ -24,16 +24,16 @@ type server struct {
 	home      string   // its files, below conformance/langgraph
 	files     []string // that it needs
 	installed string   // the directory of its packages
-	command   []string
+	command   []string // to which a port is added
 }
 
 var (
-	javaScript = server{".", []string{"package.json", "langgraph.json", "graphs.mjs", "model.mjs"}, "node_modules", []string{"node", "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs", "dev", "-n", "4"}} //nolint:gochecknoglobals // never written
-	python     = server{"python", []string{"langgraph.json", "graphs.py"}, "venv", []string{"venv/bin/langgraph", "dev", "--n-jobs-per-worker", "4"}}                                                             //nolint:gochecknoglobals // as above
+	javaScript = server{".", []string{"package.json", "langgraph.json", "graphs.mjs", "model.mjs"}, "node_modules", []string{"node", "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs", "dev", "-n", "4", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port"}} //nolint:gochecknoglobals // never written
+	python     = server{"python", []string{"langgraph.json", "graphs.py"}, "venv", []string{"venv/bin/langgraph", "dev", "--n-jobs-per-worker", "4", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port"}}                                                             //nolint:gochecknoglobals // as above
 )
 
-// start starts the server in a directory of its own, because it keeps its state there.
-func (s server) start(t *testing.T) string {
+// installedAt is the directory of a server that is installed.
+func (s server) installedAt(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a real server takes some seconds")
@@ -45,6 +45,13 @@ func (s server) start(t *testing.T) string {
 	if _, err := os.Stat(filepath.Join(home, s.installed)); err != nil {
 		t.Skip("LangGraph's server is not installed: run make langgraph")
 	}
+	return home
+}
+
+// start starts the server in a directory of its own, because it keeps its state there.
+func (s server) start(t *testing.T) string {
+	t.Helper()
+	home := s.installedAt(t)
 	dir := t.TempDir()
 	for _, name := range append(s.files, s.installed) {
 		if err := os.Symlink(filepath.Join(home, name), filepath.Join(dir, name)); err != nil {
@@ -57,7 +64,7 @@ func (s server) start(t *testing.T) string {
 	}
 	_, port, _ := strings.Cut(free.Addr().String(), ":")
 	_ = free.Close()
-	args := append(slices.Clone(s.command[1:]), "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port", port)
+	args := append(slices.Clone(s.command[1:]), port)
 	cmd := exec.CommandContext(t.Context(), s.command[0], args...) //nolint:gosec // a server of the tests'
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LANGGRAPH_CLI_NO_ANALYTICS=1", "LANGSMITH_TRACING=false", "LANGCHAIN_TRACING_V2=false", "BROWSER=none")

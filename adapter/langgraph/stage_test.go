@@ -24,18 +24,19 @@ type stage struct {
 	*testing.T
 	host    *agenttest.Host
 	session agent.Session
-	rt      langgraph.Runtime
+	rt      agent.Runtime
 }
 
 // on opens a session with an assistant.
 func on(t *testing.T, url, assistant string, change ...func(*langgraph.Runtime)) *stage {
 	t.Helper()
-	s := &stage{T: t, host: agenttest.NewHost(), rt: langgraph.Runtime{URL: url}}
-	s.rt.Assistant = assistant
-	s.host.AskSuffix = "-x"
+	rt := langgraph.Runtime{URL: url}
+	rt.Assistant = assistant
 	for _, c := range change {
-		c(&s.rt)
+		c(&rt)
 	}
+	s := &stage{T: t, host: agenttest.NewHost(), rt: rt}
+	s.host.AskSuffix = "-x"
 	s.open(agent.Config{SessionID: "s"})
 	return s
 }
