@@ -157,8 +157,8 @@ conformance-agentops: binary conformance/node_modules/.package-lock.json ## The 
 	cd conformance && node run.mjs --agent agentops && node convert.mjs --from agentops
 
 .PHONY: conformance-langgraph
-conformance-langgraph: binary conformance/node_modules/.package-lock.json ## The recordings of LangGraph, read by the real clients
-	cd conformance && node convert.mjs --from langgraph --bare
+conformance-langgraph: binary conformance/node_modules/.package-lock.json conformance/langgraph/node_modules/.package-lock.json ## The recordings of LangGraph, read by the real clients, and compared with @ai-sdk/langchain
+	cd conformance && node convert.mjs --from langgraph --bare && node langgraph/differential.mjs
 
 .PHONY: conformance-uiendpoint
 conformance-uiendpoint: binary conformance/node_modules/.package-lock.json ## The real clients with what becomes of the streams of AI SDK endpoints

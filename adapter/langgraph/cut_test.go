@@ -24,8 +24,11 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// cutting is a proxy that breaks streams off.
+// cutting is a proxy that breaks streams off, or is away for a while as a server that is
+// restarted.
 type cutting struct {
+	*httptest.Server
+	away  atomic.Bool
 	after atomic.Int64 // so many bytes of a stream; 0 breaks nothing off
 	joins atomic.Int64
 }
@@ -52,9 +55,23 @@ func newCutting(t *testing.T, to string) (*cutting, string) {
 		ErrorLog:     log.New(io.Discard, "", 0),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
-	srv := httptest.NewServer(proxy)
-	t.Cleanup(srv.Close)
-	return c, srv.URL
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.away.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	c.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(c.Close)
+	return c, c.URL
+}
+
+// restart breaks off all connections, and takes no new ones for a while.
+func (c *cutting) restart(d time.Duration) {
+	c.away.Store(true)
+	c.CloseClientConnections()
+	time.Sleep(d)
+	c.away.Store(false)
 }
 
 // breaking is a body that breaks off.
@@ -90,36 +107,41 @@ func testCuts(t *testing.T, server string) {
 	}
 }
 
-// testRestarts leaves turns at random moments, and takes each up in a new session: nothing
-// is lost and nothing comes twice.
+// testRestarts restarts the gateway, the server's door, or both at random moments of turns:
+// nothing is lost and nothing comes twice.
 func testRestarts(t *testing.T, server string) {
 	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("LANGGRAPH_RESTARTS"), "12"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	c, url := newCutting(t, server)
 	r := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // moments that can be repeated
 	want := map[string][]string{}
 	kinds := [][2]string{{"agent", "slow"}, {"agent", "weather"}, {"duo", "go"}, {"atonce", "go"}, {"nested", "weather"}, {"agent", "parallel"}, {"agent", "think"}}
 	for round := range rounds {
 		graph, prompt := kinds[round%len(kinds)][0], kinds[round%len(kinds)][1]
-		s := on(t, server, graph)
+		s := on(t, url, graph)
 		if want[graph+prompt] == nil {
 			want[graph+prompt] = sorted(s.says(prompt))
-			s = on(t, server, graph)
+			s = on(t, url, graph)
 		}
 		ctx, leave := context.WithCancelCause(t.Context())
 		rec, done := s.begin(ctx, prompt)
+		gateway, door := r.IntN(3) != 0, round%2 == 0
 		at := r.IntN(30)
-		for len(rec.Events()) < at && !rec.Over() {
+		for len(rec.Events()) < at && !rec.Over() || s.host.Token() == "" || !gateway && len(rec.Events()) < 3 { // the run has begun
 			time.Sleep(time.Millisecond)
 		}
-		for s.host.Token() == "" {
-			time.Sleep(time.Millisecond)
+		if door {
+			c.restart(time.Duration(r.IntN(400)) * time.Millisecond)
 		}
-		again, ended := s.restart(rec, done, leave)
-		if got := sorted(lines(s.end(again, ended))); !slices.Equal(got, want[graph+prompt]) {
-			t.Errorf("round %d, %s %s, left after %d records:\n%q\nand without a restart\n%q", round, graph, prompt, at, got, want[graph+prompt])
+		if gateway {
+			rec, done = s.restart(rec, done, leave)
 		}
+		if got := sorted(lines(s.end(rec, done))); !slices.Equal(got, want[graph+prompt]) {
+			t.Errorf("round %d, %s %s, gateway %v, server %v after %d records:\n%q\nand without a restart\n%q", round, graph, prompt, gateway, door, at, got, want[graph+prompt])
+		}
+		leave(nil)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestGolden(t *testing.T) {
 // middle of a message. A recording does not say how its turn went on.
 var openEnded = []string{ //nolint:gochecknoglobals // never written
 	"approval-approve-1.sse", "approval-reject-1.sse", "approval-tasks-1.sse", "approval-updates-1.sse", "approval.enc-stream.sse", "approval-1.v2", "approval-1.stream",
-	"static-interrupt-1.sse", "cancel-interrupt.sse", "disconnect-cancel.sse", "join-plain-", "join-resumable-1.sse",
+	"ask-multi-1.sse", "edit-multi-1.sse", "static-interrupt-1.sse", "cancel-interrupt.sse", "disconnect-cancel.sse", "join-plain-", "join-resumable-1.sse",
 }
 
 func TestEveryRecordingIsOneTurnThatEndsOnceAndLeavesNoCallOpen(t *testing.T) {

@@ -253,7 +253,7 @@ func testServer(t *testing.T, url, exploded string) {
 		}
 	})
 	t.Run("streams that break off", func(t *testing.T) { testCuts(t, url) })
-	t.Run("a restart of the gateway in the middle of a message", func(t *testing.T) { testRestarts(t, url) })
+	t.Run("restarts in the middle of a message", func(t *testing.T) { testRestarts(t, url) })
 	t.Run("a restart of the gateway while a person is asked", func(t *testing.T) { testWaits(t, url) })
 	t.Run("stop", func(t *testing.T) {
 		s := on(t, url, "agent")
