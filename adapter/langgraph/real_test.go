@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -51,8 +52,14 @@ func (s server) installedAt(t *testing.T) string {
 // start starts the server in a directory of its own, because it keeps its state there.
 func (s server) start(t *testing.T) string {
 	t.Helper()
-	home := s.installedAt(t)
-	dir := t.TempDir()
+	url, _ := s.startAgain(t)
+	return url
+}
+
+// startAgain is start for a server that is killed and started again.
+func (s server) startAgain(t *testing.T) (url string, again func()) {
+	t.Helper()
+	home, dir := s.installedAt(t), t.TempDir()
 	for _, name := range append(s.files, s.installed) {
 		if err := os.Symlink(filepath.Join(home, name), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -64,6 +71,16 @@ func (s server) start(t *testing.T) string {
 	}
 	_, port, _ := strings.Cut(free.Addr().String(), ":")
 	_ = free.Close()
+	kill := s.run(t, dir, port)
+	return "http://127.0.0.1:" + port, func() {
+		kill()
+		kill = s.run(t, dir, port)
+	}
+}
+
+// run runs the server until the test ends or kills it.
+func (s server) run(t *testing.T, dir, port string) (kill func()) {
+	t.Helper()
 	args := append(slices.Clone(s.command[1:]), port)
 	cmd := exec.CommandContext(t.Context(), s.command[0], args...) //nolint:gosec // a server of the tests'
 	cmd.Dir = dir
@@ -79,21 +96,27 @@ func (s server) start(t *testing.T) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = cmd.Wait() // ended by its context
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = log.Close()
-	})
-	url := "http://127.0.0.1:" + port
+	var once sync.Once
+	end := func() {
+		once.Do(func() {
+			_ = cmd.Wait() // ended by its context, or killed
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			_ = log.Close()
+		})
+	}
+	t.Cleanup(end)
 	for range 300 {
-		if ready(t.Context(), url) {
-			return url
+		if ready(t.Context(), "http://127.0.0.1:"+port) {
+			return func() {
+				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+				end()
+			}
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
 	said, _ := os.ReadFile(log.Name())
 	t.Fatalf("the server does not start: %s", said)
-	return ""
+	return nil
 }
 
 // ready reports whether the server answers.
@@ -114,6 +137,27 @@ func TestRealServer(t *testing.T) {
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	t.Run("JavaScript", func(t *testing.T) { testServer(t, javaScript.start(t), "the tool exploded") })
 	t.Run("Python", func(t *testing.T) { testServer(t, python.start(t), "RuntimeError('the tool exploded')") })
+}
+
+// TestAServerThatIsKilledInTheMiddleOfARun: LangGraph's development server keeps no runs, so
+// the turn fails in one sentence, and the conversation goes on.
+func TestAServerThatIsKilledInTheMiddleOfARun(t *testing.T) {
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	url, again := javaScript.startAgain(t)
+	for range 2 {
+		s := on(t, url, "agent")
+		r, done := s.begin(t.Context(), "slow")
+		s.speaking(r)
+		again()
+		got := lines(s.end(r, done))
+		if len(got) != 2 || !strings.HasPrefix(strings.Join(wordsTo(40), " "), got[0]) || !strings.HasPrefix(got[1], "failed") || strings.Contains(got[1], "\n") {
+			t.Errorf("%q", got)
+		}
+		t.Logf("%q", got[1])
+		if got := s.says("hello"); !strings.HasSuffix(got[0], "hello") || got[1] != "completed stop" {
+			t.Errorf("after that: %q", got)
+		}
+	}
 }
 
 // testServer plays everything that the graphs can do. The exploded tool has its error in the
