@@ -27,11 +27,19 @@ type note struct {
 	Answer    *trace.Answer             `json:"answer,omitempty"`
 }
 
+// pause takes what the graph waits for, if it does.
+func (d *Decoder) pause(found raw) {
+	var all []interrupt
+	if json.Unmarshal(found, &all) == nil && all != nil {
+		d.interrupted(all)
+	}
+}
+
 // interrupted takes what the graph waits for. The same interrupts may be announced twice.
 func (d *Decoder) interrupted(all []interrupt) {
 	t := d.turn
 	t.close(func(*speech) bool { return true })
-	if all != nil && len(all) == 0 {
+	if len(all) == 0 {
 		d.put(&ask{id: static, form: pause, items: []*item{{}}}, nil)
 	}
 	for n, i := range all {

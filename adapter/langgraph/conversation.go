@@ -37,18 +37,15 @@ type utterance struct {
 
 // conversation takes an event {type, data}. The server of Conversaition sends each event
 // once for every conversation that its process has had.
-func (d *Decoder) conversation(kind string, data raw) error {
+func (d *Decoder) conversation(kind string, data raw) {
 	kind = strings.ReplaceAll(kind, "_", "-")
 	begins := kind == "conversation-start"
 	if begins && !d.talk.begun {
 		d.again()
 	}
 	t := d.begin()
-	if t == nil {
-		return nil
-	}
-	if d.talk.repeats(kind, data) {
-		return nil
+	if t == nil || d.talk.repeats(kind, data) {
+		return
 	}
 	d.talk.begun = d.talk.begun || begins
 	var u utterance
@@ -82,7 +79,6 @@ func (d *Decoder) conversation(kind string, data raw) error {
 	default:
 		d.foreignEvent(cmp.Or(kind, "unknown"), u.Participant, data)
 	}
-	return nil
 }
 
 // repeats reports whether a frame is a copy of the one before. The events that cannot come
@@ -103,9 +99,6 @@ func (k *talk) repeats(kind string, data raw) bool {
 // utter returns the speech of a participant, or begins one.
 func (d *Decoder) utter(who string, anew bool) *speech {
 	k := &d.talk
-	if k.speaking == nil {
-		k.speaking = map[string]string{}
-	}
 	if k.speaking[who] == "" || anew {
 		if s := d.turn.speeches[k.speaking[who]]; s != nil {
 			d.turn.end(s)

@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -25,6 +26,7 @@ type Decoder struct {
 
 	t       agent.Turns
 	effects []agent.Effect
+	err     error
 
 	turn       *turn
 	over       bool // the turn has its end; what comes belongs to no turn
@@ -45,44 +47,35 @@ func NewDecoder(o Options) *Decoder { return &Decoder{o: o} }
 
 func (d *Decoder) do(e agent.Effect) { d.effects = append(d.effects, e) }
 
-// Decode implements agent.Decoder.
-func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	d.t, d.effects = t, nil
-	err := d.decode(m)
-	return d.effects, err
+// strange reports a frame without a known form.
+func (d *Decoder) strange(channel string, data raw) {
+	d.err = fmt.Errorf("langgraph: a frame of %d bytes on %q has no known form", len(data), channel)
 }
 
-func (d *Decoder) decode(m agent.Message) error {
-	if m.Dir == agent.In {
-		return d.sent(m.Data)
-	}
-	if m.Dir != agent.Out {
-		return nil
-	}
-	switch m.Channel {
-	case remote.Opened:
+// Decode implements agent.Decoder.
+func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	d.t, d.effects, d.err = t, nil, nil
+	switch {
+	case m.Dir == agent.In:
+		d.sent(m.Data)
+	case m.Dir != agent.Out:
+	case m.Channel == remote.Opened:
 		d.ended = false
-		return nil
-	case remote.Ended:
-		return d.streamEnded(m.Data)
-	case remote.Answer:
-		return d.answered(m.Data)
+	case m.Channel == remote.Ended:
+		d.streamEnded(m.Data)
+	case m.Channel == remote.Answer:
+		d.answered(m.Data)
+	default:
+		d.frame(m)
 	}
-	mode, namespace, _ := strings.Cut(m.Channel, "|")
-	if head := bytes.ReplaceAll(m.Data[:min(len(m.Data), 40)], []byte(" "), nil); bytes.HasPrefix(head, []byte(`{"type":"event",`)) {
-		return d.protocol3(m.Data)
-	}
-	if decode := modes[mode]; decode != nil {
-		return decode(d, namespace, m.Data)
-	}
-	return d.frame(m)
+	return d.effects, d.err
 }
 
 // streamEnded takes the end of a stream. A stream that broke off goes on elsewhere.
-func (d *Decoder) streamEnded(data raw) error {
+func (d *Decoder) streamEnded(data raw) {
 	var end remote.End
 	if read(data, &end); end.Error != "" || d.turn == nil || d.over {
-		return nil
+		return
 	}
 	d.ended = true
 	switch {
@@ -93,71 +86,56 @@ func (d *Decoder) streamEnded(data raw) error {
 	case d.ends:
 		d.AtEnd(d.t)
 	}
-	return nil
 }
 
-// frame reads a frame whose form its content tells.
-func (d *Decoder) frame(m agent.Message) error {
+// frame reads a frame of a mode, by the name of the event, or one whose form its content
+// tells.
+func (d *Decoder) frame(m agent.Message) {
+	mode, namespace, _ := strings.Cut(m.Channel, "|")
+	data := bytes.TrimSpace(m.Data)
+	head := bytes.ReplaceAll(data[:min(len(data), 40)], []byte(" "), nil)
+	var list []raw
+	switch {
+	case bytes.HasPrefix(head, []byte(`{"type":"event",`)):
+		d.protocol3(data)
+	case modes[mode] != nil:
+		modes[mode](d, namespace, data)
+	case bytes.HasPrefix(data, []byte("{")):
+		d.object(m)
+	case text(data) == "[DONE]" || len(data) == 0 || string(data) == `""`: // the marks with which some backends end
+	case json.Unmarshal(data, &list) == nil && len(list) > 1 && modes[text(list[len(list)-2])] != nil: // [namespace, mode, data] of graph.stream
+		var path []string
+		_ = json.Unmarshal(list[0], &path) // a mode without a namespace
+		modes[text(list[len(list)-2])](d, strings.Join(path, "|"), list[len(list)-1])
+	default:
+		d.strange(m.Channel, data)
+	}
+}
+
+// object reads a frame that is an object without a mode.
+func (d *Decoder) object(m agent.Message) {
 	var f struct {
 		Event *string `json:"event"`
 		Type  *string `json:"type"`
 		Data  raw     `json:"data"`
 		Error raw     `json:"error"`
-		Role  string  `json:"role"`
-	}
-	var list []raw
-	switch data := strings.TrimSpace(string(m.Data)); {
-	case strings.HasPrefix(data, "["):
-		if err := json.Unmarshal(m.Data, &list); err != nil || len(list) < 2 || len(list) > 3 {
-			return unknownFrame(m)
-		}
-		if decode := modes[text(list[len(list)-2])]; decode != nil { // [namespace, mode, data] of graph.stream
-			var path []string
-			_ = json.Unmarshal(list[0], &path) // a mode without a namespace
-			return decode(d, strings.Join(path, "|"), list[len(list)-1])
-		}
-		return unknownFrame(m)
-	case !strings.HasPrefix(data, "{"):
-		return d.word(m)
+		Broke raw     `json:"__stream_error__"` // of a recording
 	}
 	read(m.Data, &f)
 	switch {
 	case f.Event != nil:
-		return d.event(m.Data)
+		d.event(m.Data)
 	case f.Type != nil && len(f.Data) > 0:
-		return d.conversation(*f.Type, f.Data)
+		d.conversation(*f.Type, f.Data)
 	case len(f.Error) > 0:
-		return d.fail(m.Data)
-	case len(lone(m.Data, "error")) > 0:
-		return d.fail(lone(m.Data, "error"))
+		modes["error"](d, "", m.Data)
+	case len(f.Broke) > 0:
+		modes["error"](d, "", f.Broke)
 	case m.Channel != "" && m.Channel != remote.Unnamed: // the event's name stands beside its data
-		return d.conversation(m.Channel, m.Data)
+		d.conversation(m.Channel, m.Data)
+	default:
+		d.strange(m.Channel, m.Data)
 	}
-	return unknownFrame(m)
-}
-
-// lone is the value of the only key of an object, if its name has this word in it.
-func lone(object raw, word string) raw {
-	var all map[string]raw
-	read(object, &all)
-	for key, value := range all {
-		if len(all) == 1 && strings.Contains(key, word) {
-			return value
-		}
-	}
-	return nil
-}
-
-// word reads a frame that is no object: the marks with which some backends end.
-func (d *Decoder) word(m agent.Message) error {
-	if s := text(m.Data); s == "[DONE]" || s == "" || m.Channel == "end" {
-		return nil
-	}
-	return unknownFrame(m)
-}
-
-func unknownFrame(m agent.Message) error {
-	return fmt.Errorf("langgraph: a frame of %d bytes on %q has no known form", len(m.Data), m.Channel)
 }
 
 // begin returns the turn, and begins one in a recording that holds no prompt. It returns
@@ -167,9 +145,11 @@ func (d *Decoder) begin() *turn {
 		return nil
 	}
 	if d.turn == nil {
-		if b := d.t.Current(); b != nil {
-			d.enter(b, "")
-		} else if b := d.t.Begin(agent.TurnInfo{}); b != nil {
+		b := d.t.Current()
+		if b == nil {
+			b = d.t.Begin(agent.TurnInfo{})
+		}
+		if b != nil {
 			d.enter(b, "")
 		}
 	}
@@ -181,7 +161,7 @@ func (d *Decoder) enter(b *trace.Builder, prompt string) {
 	d.turn = newTurn(b, d.o, d.tools)
 	d.turn.prompt = prompt
 	d.over, d.ended, d.by, d.at.run = false, false, "", ""
-	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live}, events{}, talk{}
+	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live}, newEvents(), talk{speaking: map[string]string{}}
 }
 
 // end ends the turn. An interrupted turn waits.
@@ -217,27 +197,18 @@ func (d *Decoder) AtEnd(agent.Turns) {
 }
 
 // fail takes an error that the source reports: an object, or a sentence.
-func (d *Decoder) fail(data raw) error {
-	t := d.begin()
-	if t == nil {
-		return nil
-	}
+func (d *Decoder) fail(data raw) {
 	var f struct {
 		Error   raw    `json:"error"`
 		Message string `json:"message"`
 		Detail  string `json:"detail"`
 	}
 	read(data, &f)
-	sentence := f.Message
-	for _, other := range []string{f.Detail, text(f.Error), text(data), string(trace.Opaque(data))} {
-		if sentence == "" {
-			sentence = other
-		}
-	}
-	if text(f.Error) == "UserRollback" || sentence == "rollback" || text(f.Error) == "UserInterrupt" {
+	kind := text(f.Error)
+	sentence := cmp.Or(f.Message, f.Detail, kind, text(data), string(trace.Opaque(data)))
+	if kind == "UserRollback" || kind == "UserInterrupt" || sentence == "rollback" {
 		d.end("stopped", "")
-		return nil
+		return
 	}
 	d.end("failed", sentence)
-	return nil
 }

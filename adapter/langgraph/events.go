@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -16,8 +15,8 @@ import (
 
 // events is what the Decoder knows of a stream of astream_events, version 2.
 type events struct {
-	root  string               // the run of the graph itself
-	tools map[string]*toolCall // by the run of the tool
+	root  string            // the run of the graph itself
+	calls map[string]string // by the run of the tool
 }
 
 // event is an event of astream_events.
@@ -32,7 +31,6 @@ type event struct {
 	Parents     []string  `json:"parent_ids"`
 	data        eventData // of an object
 	at          place
-	agent       string
 }
 
 type eventData struct {
@@ -45,40 +43,39 @@ type eventData struct {
 
 // event takes an event of astream_events. An event that LangChain does not have is the
 // backend's own, and is passed on.
-func (d *Decoder) event(data raw) error {
+func (d *Decoder) event(data raw) {
 	var e event
 	read(data, &e)
 	read(e.Data, &e.data)
-	e.at, e.agent = placeOf(e.Metadata)
+	e.at = placeOf(e.Metadata)
 	e.at.tags = append(e.at.tags, e.Tags...)
+	e.at.participant = cmp.Or(e.Participant, e.at.participant)
 	if slices.Contains(e.Tags, "langsmith:hidden") {
-		return nil
+		return
 	}
 	if e.Event == "on_chain_start" && e.at.node == "" && len(e.Parents) == 0 {
 		d.again()
 	}
-	t := d.begin()
-	if t == nil {
-		return nil
+	if d.begin() == nil {
+		return
 	}
 	switch kind, moment := split(e.Event); kind {
 	case "chain":
-		return d.chain(e, moment)
+		d.chain(e, moment)
 	case "chat_model", "llm":
 		d.model(e, moment)
 	case "tool":
 		d.toolRun(e, moment)
 	case "custom_event":
 		if d.o.shows(e.at) {
-			t.custom(e.Name, e.Data)
+			d.turn.custom(e.Name, e.Data)
 		}
 	case "retriever", "prompt", "parser":
 	case "error":
-		return d.fail(e.Data)
+		d.fail(e.Data)
 	default:
 		d.foreignEvent(cmp.Or(e.Event, "unknown"), e.Participant, e.Data)
 	}
-	return nil
 }
 
 // split takes the name of an event apart: on_chat_model_stream is the stream of chat_model.
@@ -108,149 +105,85 @@ func (d *Decoder) foreignEvent(kind, participant string, data raw) {
 
 // chain takes what a graph or a node does. Only the graph itself says that it was
 // interrupted. The input of a node is the history of its output.
-func (d *Decoder) chain(e event, moment string) error {
+func (d *Decoder) chain(e event, moment string) {
 	root := e.Run == d.events.root
 	switch {
-	case moment == "start" && d.events.root == "" && e.at.node == "":
-		d.events.root = e.Run
-		d.turn.remember(d.messages(e.data.Input))
 	case moment == "start":
+		if d.events.root == "" && e.at.node == "" {
+			d.events.root = e.Run
+		}
 		d.turn.remember(d.messages(e.data.Input))
 	case moment == "stream" && root:
-		if text := bytesOf(e.data.Chunk); text != nil {
-			return d.encoded(text)
-		}
+		d.encoded(e.data.Chunk)
 		var state struct {
 			Interrupt raw `json:"__interrupt__"`
 		}
 		read(e.data.Chunk, &state)
 		d.pause(state.Interrupt)
 	case moment == "end" && e.Name == e.at.node && d.o.shows(e.at):
-		for _, m := range d.messages(e.data.Output) {
-			m.delta, m.chunks = false, nil
-			d.turn.message(m, source{at: e.at, who: d.o.speaker(e.Participant, e.at, e.agent, m)})
-		}
+		d.turn.wholes(d.messages(e.data.Output), source{at: e.at})
 	case moment == "end" && root && !d.waitsFor():
 		d.end("", "")
 	case moment == "end" && root:
 		d.events.root = "" // the graph has said all
 	case moment == "error" && root:
-		return d.fail(e.Data)
+		d.fail(e.Data)
 	}
-	return nil
 }
 
 // model takes what a model says. The run is the message, also if a chunk has no id.
 func (d *Decoder) model(e event, moment string) {
-	data := e.data.Chunk
-	if moment == "end" {
-		data = e.data.Output
-	}
-	if moment != "stream" && moment != "end" {
-		return
-	}
+	data := map[string]raw{"stream": e.data.Chunk, "end": e.data.Output}[moment]
 	m, ok := parse(data)
-	if !ok {
-		if s := text(data); s != "" && moment == "stream" && !strings.Contains(s, "content=") { // else Python's own notation
-			m, ok = message{role: assistant, content: []block{{kind: words, text: s}}}, true
-		}
+	if s := text(data); s != "" && moment == "stream" && !strings.Contains(s, "content=") { // else Python's own notation
+		m, ok = message{role: assistant, content: []block{{kind: words, text: s}}}, true
 	}
 	if !ok || m.role != assistant {
 		return
 	}
-	m.delta = moment == "stream"
-	if !m.delta {
+	if m.delta = moment == "stream"; !m.delta {
 		m.chunks = nil
 	}
-	t := d.turn
 	name := "run-" + e.Run
-	if t.known[m.id] || m.id == "" || t.speeches[name] != nil {
+	if d.turn.known[m.id] || m.id == "" || d.turn.speeches[name] != nil {
 		m.id = name
 	}
-	from := source{at: e.at, who: d.o.speaker(e.Participant, e.at, e.agent, m)}
-	t.message(m, from)
+	d.turn.message(m, source{at: e.at})
 }
 
 // toolRun takes the run of a tool. The events name no call, so the oldest call with the same
 // name and input is meant; the end of the run may name another.
 func (d *Decoder) toolRun(e event, moment string) {
-	t := d.turn
-	if d.events.tools == nil {
-		d.events.tools = map[string]*toolCall{}
+	f := toolNews{Event: e.Event, CallID: e.data.CallID, Name: e.Name, Input: object(e.data.Input), Output: e.data.Output, Error: e.data.Error, at: e.at}
+	if f.CallID == "" {
+		f.CallID = cmp.Or(d.events.calls[e.Run], e.Run)
 	}
-	c := d.events.tools[e.Run]
-	switch moment {
-	case "start":
-		input := object(e.data.Input)
-		if c = t.calls[e.data.CallID]; c == nil {
-			taken := slices.Collect(maps.Values(d.events.tools))
-			c = t.pending(e.Name, input, func(o *toolCall) bool { return !slices.Contains(taken, o) })
+	if moment == "start" && e.data.CallID == "" {
+		taken := slices.Collect(maps.Values(d.events.calls))
+		if c := d.turn.pending(f.Name, f.Input, func(o *toolCall) bool { return !slices.Contains(taken, o.id) }); c != nil {
+			f.CallID = c.id
 		}
-		id := e.Run
-		if c != nil {
-			id = c.id
-		}
-		d.events.tools[e.Run] = t.foreign(id, e.Name, input, e.at)
-	case "end":
-		m, ok := parse(e.data.Output)
-		switch {
-		case ok && m.role == toolRole && m.callID != "":
-			t.message(m, source{at: e.at})
-		case c == nil:
-		case ok && m.role == toolRole:
-			t.result(c, m.output, "")
-		case !isCommand(e.data.Output): // the message of the tool comes with the node's update
-			t.result(c, result(e.data.Output), "")
-		}
-	case "error":
-		id := e.data.CallID
-		if c != nil {
-			id = c.id
-		}
-		failure := e.data.Error
-		if s := text(failure); strings.HasPrefix(strings.TrimSpace(s), "[") { // the interrupts, and a stack trace
-			var all raw
-			_ = json.NewDecoder(strings.NewReader(s)).Decode(&all) // else it is no list
-			failure = agentkit.Encode(string(all))
-		}
-		d.toolError(id, failure)
+		d.events.calls[e.Run] = f.CallID
 	}
+	d.tool(f)
 }
 
-// isCommand reports whether a tool returned an order to the graph and no output.
-func isCommand(output raw) bool {
-	var f struct {
-		Name  string `json:"lg_name"`
-		Graph raw    `json:"goto"`
-	}
-	return read(output, &f) && (f.Name == "Command" || len(f.Graph) > 0)
-}
-
-// bytesOf reads a list of bytes that JSON made an object: {"0":101,"1":118,…}.
-func bytesOf(chunk raw) []byte {
-	var all map[string]byte
+// encoded takes the frames of a graph's own stream that came as bytes within an event, of
+// which JSON made an object: {"0":101,"1":118,…}.
+func (d *Decoder) encoded(chunk raw) {
+	var all map[int]byte
 	if json.Unmarshal(chunk, &all) != nil {
-		return nil
+		return
 	}
-	text := make([]byte, len(all))
-	for at, b := range all {
-		i, err := strconv.Atoi(at)
-		if err != nil || i < 0 || i >= len(text) {
-			return nil
-		}
-		text[i] = b
+	frames := make([]byte, len(all))
+	for i := range frames {
+		frames[i] = all[i]
 	}
-	return text
-}
-
-// encoded takes the frames of a graph's own stream that came as bytes within an event.
-func (d *Decoder) encoded(frames []byte) error {
 	for e, err := range sse.NewReader(bytes.NewReader(frames), 0).All() {
 		if mode, namespace, _ := strings.Cut(e.Name, "|"); err == nil && modes[mode] != nil && json.Valid(e.Data) {
-			if err := modes[mode](d, namespace, e.Data); err != nil {
-				return err
-			}
+			modes[mode](d, namespace, e.Data)
 		}
 	}
-	return nil
 }
+
+func newEvents() events { return events{calls: map[string]string{}} }

@@ -177,6 +177,9 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 	s := &stream{w: w, run: run, fake: f}
 	w.Header().Set("Content-Type", "text/event-stream")
 	defer s.end()
+	if s.gone = how == "lost"; !s.gone {
+		w.WriteHeader(http.StatusOK)
+	}
 	s.send("metadata", `{"run_id":"`+id+`"}`)
 	switch {
 	case resumed:
@@ -198,6 +201,8 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 			case <-time.After(30 * time.Millisecond):
 			}
 		}
+	case how == "lost": // the run goes on, and the answer to its request is lost
+		s.whole("m", "All the same.")
 	case how == "recall":
 		s.whole("m", before)
 	case how == "garbage":

@@ -9,8 +9,8 @@ import (
 type place struct {
 	node, namespace string
 	tags            []string
-	participant     string
-	model           string
+	participant     string // in the words of the graph, agent in those of LangChain
+	agent, model    string
 }
 
 // placeForm is the metadata that LangGraph puts beside each message and event.
@@ -23,16 +23,15 @@ type placeForm struct {
 	Model       string   `json:"ls_model_name"`
 }
 
-// placeOf reads metadata. The participant of metadata is named by the graph, so it comes
-// before the names of LangChain.
-func placeOf(metadata raw) (p place, agentName string) {
+// placeOf reads metadata.
+func placeOf(metadata raw) place {
 	var f placeForm
 	read(metadata, &f)
 	path := segments(f.Namespace)
 	if len(path) > 0 {
 		path = path[:len(path)-1] // the last one is the node itself
 	}
-	return place{node: f.Node, namespace: strings.Join(path, "/"), tags: f.Tags, participant: f.Participant, model: f.Model}, f.Agent
+	return place{node: f.Node, namespace: strings.Join(path, "/"), tags: f.Tags, participant: f.Participant, agent: f.Agent, model: f.Model}
 }
 
 // segments are the names of the nodes in a namespace such as team:UUID|research:UUID.
@@ -48,8 +47,8 @@ func segments(namespace string) []string {
 }
 
 // speaker finds out who speaks: "" is the assistant without a name of its own.
-func (o Options) speaker(top string, p place, agentName string, m message) string {
-	names := []string{top, p.participant, agentName, m.name}
+func (o Options) speaker(p place, m message) string {
+	names := []string{p.participant, p.agent, m.name}
 	for _, tag := range p.tags {
 		if name, ok := strings.CutPrefix(tag, "participant:"); ok {
 			names = append(names, name)

@@ -36,7 +36,7 @@ type protocolMessage struct {
 }
 
 // protocol3 takes an event of the third version.
-func (d *Decoder) protocol3(data raw) error {
+func (d *Decoder) protocol3(data raw) {
 	var e protocolEvent
 	read(data, &e)
 	p := e.Params
@@ -57,14 +57,14 @@ func (d *Decoder) protocol3(data raw) error {
 		d.again()
 	}
 	if d.begin() == nil {
-		return nil
+		return
 	}
 	switch e.Method {
 	case "lifecycle":
 		switch {
 		case namespace != "":
 		case f.Event == "failed":
-			return d.fail(p.Data)
+			d.fail(p.Data)
 		case f.Event == "completed" && !d.waitsFor():
 			d.end("", "")
 		}
@@ -75,24 +75,21 @@ func (d *Decoder) protocol3(data raw) error {
 			f.Values, f.Node = p.Data, p.Node
 		}
 		d.returned(f.Values, f.Node, namespace)
-	case "values":
-		return d.values(namespace, p.Data)
-	case "tasks":
-		return d.tasks(namespace, p.Data)
+	case "values", "tasks":
+		modes[e.Method](d, namespace, p.Data)
 	case "custom":
-		return d.custom("", f.Payload)
+		d.turn.custom("", f.Payload)
 	case "tools":
 		name := map[string]string{"tool-started": "on_tool_start", "tool-output-delta": "on_tool_event", "tool-finished": "on_tool_end", "tool-error": "on_tool_error"}[f.Event]
-		return d.tool("", agentkit.Encode(map[string]any{"event": name, "toolCallId": f.CallID, "name": f.Tool, "input": f.Input, "output": f.Output, "error": f.Error}))
+		d.tool(toolNews{Event: name, CallID: f.CallID, Name: f.Tool, Input: f.Input, Output: f.Output, Error: f.Error})
 	}
-	return nil
 }
 
 // protocolMessage takes an event of a message as a chunk of LangChain.
 func (d *Decoder) protocolMessage(e protocolEvent) {
 	var f protocolMessage
 	read(e.Params.Data, &f)
-	at, _ := placeOf(agentkit.Encode(map[string]string{"langgraph_node": e.Params.Node, "langgraph_checkpoint_ns": strings.Join(e.Params.Namespace, "|")}))
+	at := placeOf(agentkit.Encode(map[string]string{"langgraph_node": e.Params.Node, "langgraph_checkpoint_ns": strings.Join(e.Params.Namespace, "|")}))
 	m := message{role: assistant, delta: true, id: "run-" + f.Run}
 	switch f.Event {
 	case "content-block-start":
@@ -104,7 +101,7 @@ func (d *Decoder) protocolMessage(e protocolEvent) {
 	case "content-block-finish":
 		var c call
 		if read(f.Content, &c); c.ID != "" && strings.HasPrefix(strings.TrimSpace(string(c.Args)), "{") {
-			d.turn.input(d.turn.own(d.turn.speech(m.id, d.o.speaker("", at, "", m), at), c.ID, c.Name), c.Args)
+			d.turn.input(d.turn.own(d.turn.speech(m.id, d.o.speaker(at, m), at), c.ID, c.Name), c.Args)
 		}
 		return
 	case "message-finish":
@@ -112,7 +109,7 @@ func (d *Decoder) protocolMessage(e protocolEvent) {
 	default:
 		return
 	}
-	d.turn.message(m, source{at: at, who: d.o.speaker("", at, "", m)})
+	d.turn.message(m, source{at: at})
 }
 
 // grown is what a snapshot of a call's input adds.

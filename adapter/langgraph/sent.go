@@ -21,10 +21,11 @@ type order struct {
 }
 
 // sent takes a request to the server, or a note.
-func (d *Decoder) sent(data raw) error {
+func (d *Decoder) sent(data raw) {
 	c, err := remote.ParseCall(data)
 	if err != nil {
-		return err
+		d.err = err
+		return
 	}
 	var o order
 	read(c.Body, &o)
@@ -43,7 +44,6 @@ func (d *Decoder) sent(data raw) error {
 	default:
 		d.prompted(o, c.Body)
 	}
-	return nil
 }
 
 // prompted begins the turn of a prompt.
@@ -71,11 +71,11 @@ func (d *Decoder) prompted(o order, body raw) {
 func (d *Decoder) resumed() {
 	d.turn.asks, d.waiting, d.at.run = nil, nil, ""
 	d.interrupts, d.ended = map[string]string{}, false
-	d.server.values, d.events = false, events{}
+	d.server.values, d.events = false, newEvents()
 }
 
 // answered takes the answer to a request that is no stream: a thread, its state, or a run.
-func (d *Decoder) answered(data raw) error {
+func (d *Decoder) answered(data raw) {
 	var f struct {
 		Thread string `json:"thread_id"`
 		Run    string `json:"run_id"`
@@ -85,7 +85,7 @@ func (d *Decoder) answered(data raw) error {
 		} `json:"checkpoint"`
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
-		return unknownFrame(agent.Message{Channel: remote.Answer, Data: data})
+		d.strange(remote.Answer, data)
 	}
 	if f.Thread != "" && f.Run == "" && f.Thread != d.at.thread {
 		d.at.thread = f.Thread
@@ -95,7 +95,7 @@ func (d *Decoder) answered(data raw) error {
 		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.at.thread, Moment: f.Point.ID}.Token()})
 	}
 	if f.Run == "" || f.Run != d.at.run || d.turn == nil || d.over || d.waitsFor() {
-		return nil
+		return
 	}
 	if how, ok := map[string][2]string{
 		"success": {}, "interrupted": {"stopped"},
@@ -104,5 +104,4 @@ func (d *Decoder) answered(data raw) error {
 	}[f.Status]; ok {
 		d.end(how[0], how[1])
 	}
-	return nil
 }

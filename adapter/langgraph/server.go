@@ -2,7 +2,6 @@ package langgraph
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,40 +19,54 @@ type server struct {
 // runName is the name of a run on record; see Reattach.
 const runName = "run:"
 
+// reader takes the data of one mode of a stream.
+type reader func(d *Decoder, namespace string, data raw)
+
 // modes are the modes of a stream.
 //
 //nolint:gochecknoglobals // never written
-var modes map[string]func(d *Decoder, namespace string, data raw) error
+var modes map[string]reader
 
 func init() { //nolint:gochecknoinits // a table of methods that use it
-	quiet := func(*Decoder, string, raw) error { return nil }
-	modes = map[string]func(*Decoder, string, raw) error{
-		"metadata":          func(d *Decoder, _ string, data raw) error { return d.metadata(data) },
-		"messages":          func(d *Decoder, _ string, data raw) error { return d.tuple(data) },
-		"messages/metadata": func(d *Decoder, _ string, data raw) error { return d.places(data) },
-		"messages/partial":  func(d *Decoder, _ string, data raw) error { return d.legacy(data, true) },
-		"messages/complete": func(d *Decoder, _ string, data raw) error { return d.legacy(data, false) },
-		"updates":           (*Decoder).updates,
-		"values":            (*Decoder).values,
-		"custom":            func(d *Decoder, _ string, data raw) error { return d.custom("", data) },
-		"tools":             (*Decoder).tool,
-		"tasks":             (*Decoder).tasks,
-		"events":            func(d *Decoder, _ string, data raw) error { return d.event(data) },
-		"error":             func(d *Decoder, _ string, data raw) error { return d.fail(data) },
+	within := func(read reader) reader { // a turn
+		return func(d *Decoder, namespace string, data raw) {
+			if d.begin() != nil {
+				read(d, namespace, data)
+			}
+		}
+	}
+	begins := func(read reader) reader { // a turn, in a recording of several
+		return func(d *Decoder, namespace string, data raw) {
+			d.again()
+			within(read)(d, namespace, data)
+		}
+	}
+	quiet := func(*Decoder, string, raw) {}
+	modes = map[string]reader{
+		"metadata":          begins((*Decoder).metadata),
+		"messages":          within((*Decoder).tuple),
+		"messages/metadata": within((*Decoder).places),
+		"messages/partial":  within(func(d *Decoder, _ string, data raw) { d.legacy(data, true) }),
+		"messages/complete": within(func(d *Decoder, _ string, data raw) { d.legacy(data, false) }),
+		"updates":           begins((*Decoder).updates),
+		"values":            begins((*Decoder).values),
+		"custom":            within(func(d *Decoder, _ string, data raw) { d.turn.custom("", data) }),
+		"tools":             within(func(d *Decoder, _ string, data raw) { d.tools3(data) }),
+		"tasks":             within((*Decoder).tasks),
+		"events":            func(d *Decoder, _ string, data raw) { d.event(data) },
+		"error":             within(func(d *Decoder, _ string, data raw) { d.fail(data) }),
 		"checkpoints":       quiet, "debug": quiet, "feedback": quiet, "end": quiet, "heartbeat": quiet,
 	}
 }
 
 // metadata begins a run.
-func (d *Decoder) metadata(data raw) error {
+func (d *Decoder) metadata(_ string, data raw) {
 	var f struct {
 		Run string `json:"run_id"`
 	}
-	d.again()
-	read(data, &f)
-	t := d.begin()
-	if t == nil || f.Run == "" || f.Run == d.at.run {
-		return nil
+	t := d.turn
+	if read(data, &f); f.Run == "" || f.Run == d.at.run {
+		return
 	}
 	d.at.run, d.server.values = f.Run, false
 	switch name := runName + f.Run; t.skip {
@@ -63,33 +76,23 @@ func (d *Decoder) metadata(data raw) error {
 		t.b.StepStart(trace.Step{NativeID: name})
 		t.fresh = true
 	}
-	return nil
 }
 
 // tuple takes [message, metadata].
-func (d *Decoder) tuple(data raw) error {
+func (d *Decoder) tuple(_ string, data raw) {
 	var pair []raw
-	if err := json.Unmarshal(data, &pair); err != nil || len(pair) == 0 {
-		return fmt.Errorf("langgraph: a message is no pair: %w", err)
+	if json.Unmarshal(data, &pair) != nil || len(pair) == 0 {
+		d.strange("messages", data)
+		return
 	}
-	m, ok := parse(pair[0])
-	t := d.begin()
-	if !ok || t == nil {
-		return nil
+	if m, ok := parse(pair[0]); ok {
+		d.server.tuple = true
+		d.turn.message(m, source{at: placeOf(append(pair, nil)[1])})
 	}
-	d.server.tuple = true
-	from := source{}
-	if len(pair) > 1 {
-		var agent string
-		from.at, agent = placeOf(pair[1])
-		from.who = d.o.speaker("", from.at, agent, m)
-	}
-	t.message(m, from)
-	return nil
 }
 
 // places takes the metadata of messages whose content comes apart from it.
-func (d *Decoder) places(data raw) error {
+func (d *Decoder) places(_ string, data raw) {
 	var all map[string]struct {
 		Metadata raw `json:"metadata"`
 	}
@@ -98,66 +101,51 @@ func (d *Decoder) places(data raw) error {
 		d.server.places = map[string]place{}
 	}
 	for id, one := range all {
-		at, agent := placeOf(one.Metadata)
-		at.participant = d.o.speaker("", at, agent, message{})
-		d.server.places[id] = at
+		d.server.places[id] = placeOf(one.Metadata)
 	}
-	return nil
 }
 
 // legacy takes messages as they are so far.
-func (d *Decoder) legacy(data raw, partial bool) error {
-	t := d.begin()
-	if t == nil {
-		return nil
-	}
+func (d *Decoder) legacy(data raw, partial bool) {
 	d.server.tuple = true
 	for _, m := range messages(data) {
-		m.delta, m.chunks, m.last = false, nil, false
-		at := d.server.places[m.id]
+		m.last = false
 		if m.role == human && !partial {
-			t.known[m.id] = true // the prompt
+			d.turn.known[m.id] = true // the prompt
 		}
-		t.message(m, source{at: at, who: d.o.speaker("", at, "", m), partial: partial && m.finish == ""})
+		d.turn.wholes([]message{m}, source{at: d.server.places[m.id], partial: partial && m.finish == ""})
 	}
-	return nil
+}
+
+// wholes takes messages that are no chunks, whatever their form says.
+func (t *turn) wholes(all []message, from source) {
+	for _, m := range all {
+		m.delta, m.chunks = false, nil
+		t.message(m, from)
+	}
 }
 
 // updates takes what the nodes of a superstep have returned.
-func (d *Decoder) updates(namespace string, data raw) error {
+func (d *Decoder) updates(namespace string, data raw) {
 	var all map[string]raw
-	if read(data, &all); len(all) == 0 {
-		return nil
-	}
-	d.again()
-	t := d.begin()
-	if t == nil {
-		return nil
-	}
-	if found, ok := all["__interrupt__"]; ok {
-		d.pause(found)
-	}
+	read(data, &all)
+	d.pause(all["__interrupt__"])
 	var about struct {
 		Cached bool `json:"cached"`
 	}
 	if read(all["__metadata__"], &about); about.Cached {
-		return nil // the node ran before the interrupt
+		return // the node ran before the interrupt
 	}
 	for _, node := range slices.Sorted(maps.Keys(all)) {
 		if !strings.HasPrefix(node, "__") {
 			d.returned(all[node], node, namespace)
 		}
 	}
-	return nil
 }
 
 // returned takes the messages that a node has returned.
 func (d *Decoder) returned(update raw, node, namespace string) {
-	at := place{node: node, namespace: strings.Join(segments(namespace), "/")}
-	for _, m := range d.messages(update) {
-		m.delta, m.chunks = false, nil
-		d.turn.message(m, source{at: at, who: d.o.speaker("", at, "", m), known: d.server.tuple})
-	}
+	d.turn.wholes(d.messages(update), source{at: place{node: node, namespace: strings.Join(segments(namespace), "/")}, known: d.server.tuple})
 }
 
 // messages reads the messages of a state, or of one or several updates of it.
@@ -177,76 +165,92 @@ func (d *Decoder) messages(update raw) (all []message) {
 	return messages(fields[d.o.messagesKey()])
 }
 
-func (d *Decoder) pause(found raw) {
-	var all []interrupt
-	if json.Unmarshal(found, &all) == nil && all != nil {
-		d.interrupted(all)
-	}
-}
-
 // values takes the state. The first one of a run is what was there before.
-func (d *Decoder) values(namespace string, data raw) error {
-	d.again()
-	t := d.begin()
-	if t == nil {
-		return nil
-	}
+func (d *Decoder) values(namespace string, data raw) {
 	var f struct {
 		Interrupt raw `json:"__interrupt__"`
 	}
 	read(data, &f)
-	all := d.messages(data)
 	switch {
 	case namespace != "":
 	case !d.server.values && len(f.Interrupt) == 0:
 		d.server.values = true
-		t.remember(all)
+		d.turn.remember(d.messages(data))
 	default:
 		d.returned(data, "", "")
 	}
-	if len(f.Interrupt) > 0 {
-		d.pause(f.Interrupt)
-	}
-	return nil
+	d.pause(f.Interrupt)
 }
 
-func (d *Decoder) custom(name string, data raw) error {
-	if t := d.begin(); t != nil {
-		t.custom(name, data)
-	}
-	return nil
-}
-
-// tool takes what a tool does, from servers that publish it.
-func (d *Decoder) tool(_ string, data raw) error {
+// tasks takes the end of a node's run: it has the interrupts, and what the node returned.
+func (d *Decoder) tasks(namespace string, data raw) {
 	var f struct {
-		Event  string `json:"event"`
-		CallID string `json:"toolCallId"`
-		Name   string `json:"name"`
-		Input  raw    `json:"input"`
-		Data   raw    `json:"data"`
-		Output raw    `json:"output"`
-		Error  raw    `json:"error"`
+		Name       string `json:"name"`
+		Input      raw    `json:"input"`
+		Result     raw    `json:"result"`
+		Interrupts raw    `json:"interrupts"`
 	}
-	t := d.begin()
-	if read(data, &f); t == nil || f.CallID == "" {
-		return nil
+	read(data, &f)
+	d.turn.remember(d.messages(f.Input))
+	var pairs [][]raw // [key, value] of the state
+	if json.Unmarshal(f.Result, &pairs) == nil {
+		for _, p := range pairs {
+			if len(p) == 2 && text(p[0]) == d.o.messagesKey() {
+				f.Result, _ = json.Marshal(map[string]raw{d.o.messagesKey(): p[1]})
+			}
+		}
 	}
+	d.returned(f.Result, f.Name, namespace)
+	if string(f.Interrupts) != "[]" {
+		d.pause(f.Interrupts)
+	}
+}
+
+// toolNews is what a source tells of a tool that runs.
+type toolNews struct {
+	CallID string `json:"toolCallId"`
+	Event  string `json:"event"`
+	Name   string `json:"name"`
+	Input  raw    `json:"input"`
+	Data   raw    `json:"data"`
+	Output raw    `json:"output"`
+	Error  raw    `json:"error"`
+	at     place
+}
+
+// tools3 takes what a tool does, from servers that publish it.
+func (d *Decoder) tools3(data raw) {
+	var f toolNews
+	if read(data, &f); f.CallID != "" {
+		d.tool(f)
+	}
+}
+
+// tool takes what a tool does.
+func (d *Decoder) tool(f toolNews) {
+	t := d.turn
+	c := t.calls[f.CallID]
 	switch f.Event {
 	case "on_tool_start":
-		t.foreign(f.CallID, f.Name, object(f.Input), place{})
+		t.foreign(f.CallID, f.Name, object(f.Input), f.at)
 	case "on_tool_event":
-		if c := t.calls[f.CallID]; c != nil && c.shown == flat && !c.done {
+		if c != nil && c.shown == flat && !c.done {
 			t.b.ToolResultProgress(c.id, f.Data)
 		}
 	case "on_tool_end":
-		if m, ok := parse(f.Output); ok && m.role == toolRole {
-			t.message(m, source{})
+		m, ok := parse(f.Output)
+		switch {
+		case ok && m.role == toolRole && m.callID != "":
+			t.message(m, source{at: f.at})
+		case c == nil || f.Output == nil || isCommand(f.Output): // the message of the tool comes with the node's update
+		case ok && m.role == toolRole:
+			t.result(c, m.output, "")
+		default:
+			t.result(c, result(f.Output), "")
 		}
 	case "on_tool_error":
 		d.toolError(f.CallID, f.Error)
 	}
-	return nil
 }
 
 // toolError takes the failure of a tool. The text is often lost on the way, and then the
@@ -257,10 +261,10 @@ func (d *Decoder) toolError(callID string, data raw) {
 		Message    string      `json:"message"`
 	}
 	if read(data, &f); text(data) != "" {
-		f.Message = text(data)
+		f.Message = strings.TrimSpace(text(data))
 	}
-	if f.Interrupts == nil && strings.HasPrefix(strings.TrimSpace(f.Message), "[") {
-		_ = json.Unmarshal([]byte(f.Message), &f.Interrupts) // any other text is the error
+	if f.Interrupts == nil && strings.HasPrefix(f.Message, "[") { // the interrupts, and perhaps a stack trace
+		_ = json.NewDecoder(strings.NewReader(f.Message)).Decode(&f.Interrupts) // any other text is the error
 	}
 	for _, i := range f.Interrupts {
 		d.interrupts[i.ID] = callID
@@ -275,35 +279,13 @@ func (d *Decoder) toolError(callID string, data raw) {
 	}
 }
 
-// tasks takes the end of a node's run: it has the interrupts, and what the node returned.
-func (d *Decoder) tasks(namespace string, data raw) error {
+// isCommand reports whether a tool returned an order to the graph and no output.
+func isCommand(output raw) bool {
 	var f struct {
-		Name       string      `json:"name"`
-		Input      raw         `json:"input"`
-		Result     raw         `json:"result"`
-		Interrupts []interrupt `json:"interrupts"`
+		Name  string `json:"lg_name"`
+		Graph raw    `json:"goto"`
 	}
-	t := d.begin()
-	if read(data, &f); t == nil {
-		return nil
-	}
-	t.remember(d.messages(f.Input))
-	result := f.Result
-	var pairs [][]raw // [key, value] of the state
-	if json.Unmarshal(result, &pairs) == nil {
-		fields := map[string]raw{}
-		for _, p := range pairs {
-			if len(p) == 2 {
-				fields[text(p[0])] = p[1]
-			}
-		}
-		result, _ = json.Marshal(fields)
-	}
-	d.returned(result, f.Name, namespace)
-	if len(f.Interrupts) > 0 {
-		d.interrupted(f.Interrupts)
-	}
-	return nil
+	return read(output, &f) && (f.Name == "Command" || len(f.Graph) > 0)
 }
 
 // object is the input of a tool: an object, or a string that holds one.

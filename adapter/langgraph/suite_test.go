@@ -69,7 +69,7 @@ func TestRefusalsAreOneSentenceEach(t *testing.T) {
 
 func TestAStreamThatBreaksOffGoesOnBehindItsLastEvent(t *testing.T) {
 	t.Parallel()
-	for prompt, want := range map[string]string{"cut": "So far, so good.", "doubled": "So far, so good. Yes."} {
+	for prompt, want := range map[string]string{"cut": "So far, so good.", "lost": "All the same.", "doubled": "So far, so good. Yes."} {
 		f := newFake(t)
 		if got := on(t, f.URL, "agent").says(prompt); !slices.Equal(got, []string{want, "completed stop"}) {
 			t.Errorf("%s: %q", prompt, got)

@@ -45,11 +45,9 @@ func newTurn(b *trace.Builder, o Options, tools toolkind.Table) *turn {
 	}
 }
 
-// source is where a message came from: its place, its speaker, and what is known of it.
+// source is where a message came from: its place, and what is known of it.
 type source struct {
-	at  place
-	who string
-	id  string // of a message that has none
+	at place
 	// known says that the message was announced elsewhere, so that one that nobody
 	// knows belongs to the history.
 	known bool
@@ -73,7 +71,7 @@ func (t *turn) message(m message, from source) {
 }
 
 func (t *turn) assistant(m message, from source) {
-	id := cmp.Or(m.id, from.id)
+	id := m.id
 	switch said := m.said(words); {
 	case id == "" && m.delta:
 		id = t.unnamedAt(from.at)
@@ -84,7 +82,7 @@ func (t *turn) assistant(m message, from source) {
 	case t.known[id], t.speeches[id] == nil && (from.known || t.plain[said]):
 		return
 	}
-	s := t.speech(id, from.who, from.at)
+	s := t.speech(id, t.o.speaker(from.at, m), from.at)
 	if m.delta {
 		for _, b := range m.content {
 			t.add(s, b)

@@ -20,6 +20,9 @@ type Spec struct {
 	// Silence is how long a stream may say nothing before it counts as broken; 0 is for
 	// ever, which a server needs that sends no signs of life.
 	Silence time.Duration
+	// Finds says that GoOn also finds a run whose request broke off: the server may have
+	// begun the run, and the answer was lost.
+	Finds bool
 	// New returns the session's protocol.
 	New func(s *Session) Protocol
 }

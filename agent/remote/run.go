@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -146,14 +147,18 @@ func (l *link) leave() {
 // open makes a call whose answer is a stream, and reads the stream.
 func (s *Session) open(r *run, c Call) error {
 	stream, err := s.spec.Transport.Stream(r.life, c, s.caller(c))
-	if err != nil {
+	found := s.spec.Finds && lost(err)
+	if found {
+		stream, err = s.goOn(r, Break{Err: err}, 0)
+	}
+	if err != nil || stream == nil {
 		return err
 	}
 	if err := s.Received(heard(Opened, End{})); err != nil {
 		s.cfg.Logger.Debug(err.Error())
 	}
 	last := &mark{}
-	if c.Header[lastEvent] != "" {
+	if found || c.Header[lastEvent] != "" {
 		last.join()
 	}
 	s.Go(func(context.Context) { s.follow(r, stream, last) }) //nolint:contextcheck // the stream ends with the turn
@@ -213,6 +218,13 @@ func (s *Session) goOn(r *run, b Break, wait time.Duration) (stream Stream, err 
 func temporary(err error) bool {
 	failed, ok := errors.AsType[*httpjson.Error](err)
 	return ok && (failed.Status == 0 || failed.Status == http.StatusTooManyRequests || failed.Status/100 == 5)
+}
+
+// lost reports whether a call may have reached the server, and its answer has not come.
+func lost(err error) bool {
+	failed, ok := errors.AsType[*httpjson.Error](err)
+	dial, dialed := errors.AsType[*net.OpError](err)
+	return ok && failed.Status == 0 && !(dialed && dial.Op == "dial")
 }
 
 // mark is the place that the streams of a run have reached: the newest id, and the events
