@@ -33,11 +33,11 @@ type message struct {
 	content  []block
 	chunks   []callChunk
 	calls    []call
-	invalid  []invalidCall
+	invalid  []call // the arguments are a text that LangChain could not parse
 	finish   string
 	last     bool // of the chunks of a message
 	model    string
-	usage    *usage
+	usage    *trace.Usage
 	callID   string // of a tool's result
 	failed   bool
 	output   raw
@@ -58,14 +58,6 @@ type call struct {
 	Args raw    `json:"args"`
 }
 
-// invalidCall is a tool call whose arguments LangChain could not parse.
-type invalidCall struct {
-	ID    string `json:"id"`
-	Name  string `json:"name"`
-	Args  string `json:"args"`
-	Error string `json:"error"`
-}
-
 // usage are the tokens of a message.
 type usage struct {
 	Input   int64 `json:"input_tokens"`
@@ -79,22 +71,32 @@ type usage struct {
 	} `json:"output_token_details"`
 }
 
+func (u *usage) record() *trace.Usage {
+	if u == nil {
+		return nil
+	}
+	return &trace.Usage{
+		InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.Details.CacheRead,
+		CacheWriteTokens: u.Details.CacheWrite, ReasoningTokens: u.OutputDetails.Reasoning,
+	}
+}
+
 // form is a message on the wire. The three serialisations have the fields in common.
 type form struct {
-	Type    string        `json:"type"`
-	Role    string        `json:"role"` // of a plain object
-	ID      raw           `json:"id"`   // a list of names in the constructor form
-	LC      int           `json:"lc"`
-	Kwargs  raw           `json:"kwargs"`
-	Name    string        `json:"name"`
-	Content raw           `json:"content"`
-	Chunks  *[]callChunk  `json:"tool_call_chunks"`
-	Calls   []call        `json:"tool_calls"`
-	Invalid []invalidCall `json:"invalid_tool_calls"`
-	Usage   *usage        `json:"usage_metadata"`
-	CallID  string        `json:"tool_call_id"`
-	Status  string        `json:"status"`
-	Last    string        `json:"chunk_position"`
+	Type    string       `json:"type"`
+	Role    string       `json:"role"` // of a plain object
+	ID      raw          `json:"id"`   // a list of names in the constructor form
+	LC      int          `json:"lc"`
+	Kwargs  raw          `json:"kwargs"`
+	Name    string       `json:"name"`
+	Content raw          `json:"content"`
+	Chunks  *[]callChunk `json:"tool_call_chunks"`
+	Calls   []call       `json:"tool_calls"`
+	Invalid []call       `json:"invalid_tool_calls"`
+	Usage   *usage       `json:"usage_metadata"`
+	CallID  string       `json:"tool_call_id"`
+	Status  string       `json:"status"`
+	Last    string       `json:"chunk_position"`
 	Extra   struct {
 		Thoughts  string          `json:"reasoning_content"`
 		Reasoning json.RawMessage `json:"reasoning"`
@@ -126,7 +128,7 @@ func parse(data raw) (message, bool) {
 		kind = class[len(class)-1]
 	}
 	m := message{
-		id: text(f.ID), name: f.Name, calls: f.Calls, invalid: f.Invalid, usage: f.Usage, callID: f.CallID,
+		id: text(f.ID), name: f.Name, calls: f.Calls, invalid: f.Invalid, usage: f.Usage.record(), callID: f.CallID,
 		finish: cmp.Or(f.Response.Finish, f.Response.Stop), model: cmp.Or(f.Response.Model, f.Response.ModelName),
 	}
 	m.last = m.finish != "" || f.Last == "last"

@@ -105,7 +105,7 @@ func (d *Decoder) protocolMessage(e protocolEvent) {
 		}
 		return
 	case "message-finish":
-		m.finish, m.last, m.usage = f.Reason, true, f.Usage
+		m.finish, m.last, m.usage = f.Reason, true, f.Usage.record()
 	default:
 		return
 	}

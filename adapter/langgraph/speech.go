@@ -25,12 +25,13 @@ type speech struct {
 	sign      string // the signature of the open thought
 	said      [2]strings.Builder
 	files     int
-	announced []string                    // ids of the data that announced the speaker
-	byKey     map[string]*strings.Builder // the text of parts that an earlier process began
+	announced []string         // ids of the data that announced the speaker
+	again     *strings.Builder // the text of the open part, if an earlier process began it
+	resumed   bool             // there was such a part
 
 	calls  map[int]*toolCall    // by their index in the message
 	own    map[string]*toolCall // by their ids
-	usage  *usage
+	usage  *trace.Usage
 	finish string
 }
 
@@ -48,7 +49,7 @@ const (
 func (t *turn) speech(id string, who string, at place) *speech {
 	s := t.speeches[id]
 	if s == nil {
-		s = &speech{id: id, who: who, at: at, shown: flat, calls: map[int]*toolCall{}, own: map[string]*toolCall{}, byKey: map[string]*strings.Builder{}}
+		s = &speech{id: id, who: who, at: at, shown: flat, calls: map[int]*toolCall{}, own: map[string]*toolCall{}}
 		t.speeches[id] = s
 		t.order = append(t.order, s)
 		switch {
@@ -93,7 +94,7 @@ func (t *turn) announce(s *speech, id, state string) {
 	}
 	p := participant{Participant: s.who, MessageID: s.id, Node: s.at.node, Namespace: s.at.namespace, State: state}
 	if s.usage != nil {
-		p.Usage = &tokens{s.usage.Input, s.usage.Output}
+		p.Usage = &tokens{s.usage.InputTokens, s.usage.OutputTokens}
 	}
 	t.b.Emit(trace.Data{Name: "participant", ID: id, Value: agentkit.Encode(p)})
 }
@@ -157,17 +158,17 @@ func (t *turn) say(s *speech, b block) {
 		t.speaks(s, s.key)
 		if len(t.begun) > 0 {
 			s.key, t.begun = t.begun[0], t.begun[1:]
-			s.byKey[s.key] = &strings.Builder{}
+			s.again, s.resumed = &strings.Builder{}, true
 		}
 	}
-	known := s.byKey[s.key]
+	if s.again != nil {
+		s.again.WriteString(b.text)
+	}
 	switch {
-	case known != nil && b.kind == thought:
-		known.WriteString(b.text)
-		t.b.ThoughtSnapshot(s.key, known.String())
-	case known != nil:
-		known.WriteString(b.text)
-		t.b.MessageSnapshot(s.key, known.String())
+	case s.again != nil && b.kind == thought:
+		t.b.ThoughtSnapshot(s.key, s.again.String())
+	case s.again != nil:
+		t.b.MessageSnapshot(s.key, s.again.String())
 	case b.kind == thought:
 		t.b.ThoughtDelta(s.key, b.text)
 	default:
@@ -184,7 +185,7 @@ func (t *turn) endPart(s *speech) {
 	default:
 		t.b.MessageEnd(s.key)
 	}
-	s.key, s.sign = "", ""
+	s.key, s.sign, s.again = "", "", nil
 }
 
 // whole says what a whole message, or a snapshot, has beyond what was said.
@@ -217,7 +218,7 @@ func (t *turn) end(s *speech) {
 	s.done = true
 	t.endPart(s)
 	if s.usage != nil {
-		t.total.add(*s.usage)
+		t.total = t.total.Plus(*s.usage)
 	}
 	t.finish = cmp.Or(s.finish, t.finish)
 	switch s.shown {

@@ -74,7 +74,7 @@ func (t *turn) chunk(s *speech, p callChunk) {
 		return
 	}
 	c.text.WriteString(string(p.Args))
-	if c.shown == flat && len(s.byKey) == 0 {
+	if c.shown == flat && !s.resumed {
 		t.b.ToolCallDelta(c.id, string(p.Args))
 	}
 }
@@ -123,7 +123,7 @@ func (t *turn) wholeCalls(s *speech, m message) {
 		c.whole = true
 		if c.shown == flat {
 			broken := t.tools.Call(c.id, c.name, raw("{}"))
-			broken.InputText = one.Args
+			broken.InputText = text(one.Args)
 			t.b.ToolCall(broken)
 		}
 		t.result(c, nil, "The model wrote arguments that are no JSON.")

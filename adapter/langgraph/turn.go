@@ -28,7 +28,7 @@ type turn struct {
 	callOrder []*toolCall
 	cited     map[string]bool
 	known     map[string]bool // ids of messages of earlier turns, and of people
-	total     usage
+	total     trace.Usage
 	finish    string
 	asks      []*ask
 
@@ -129,29 +129,14 @@ func (t *turn) count(s *speech, m message, at place) {
 	}
 	u := *m.usage
 	if s.done {
-		t.total.add(u)
+		t.total = t.total.Plus(u)
 	}
 	if s.usage != nil {
-		u.add(*s.usage)
+		u = u.Plus(*s.usage)
 	}
-	s.usage = &u
-	if s.shown == flat {
-		t.b.Emit(u.record(trace.UsageStep, cmp.Or(m.model, at.model)))
-	}
-}
-
-func (u *usage) add(more usage) {
-	u.Input += more.Input
-	u.Output += more.Output
-	u.Details.CacheRead += more.Details.CacheRead
-	u.Details.CacheWrite += more.Details.CacheWrite
-	u.OutputDetails.Reasoning += more.OutputDetails.Reasoning
-}
-
-func (u *usage) record(scope trace.UsageScope, model string) trace.Usage {
-	return trace.Usage{
-		Scope: scope, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.Details.CacheRead,
-		CacheWriteTokens: u.Details.CacheWrite, ReasoningTokens: u.OutputDetails.Reasoning, Model: model,
+	u.Scope, u.Model = trace.UsageStep, cmp.Or(m.model, at.model)
+	if s.usage = &u; s.shown == flat {
+		t.b.Emit(u)
 	}
 }
 
@@ -227,8 +212,9 @@ func (t *turn) stop(reason, failure string) {
 	default:
 		s.Outcome = trace.OutcomeCanceled
 	}
-	if t.total != (usage{}) {
-		t.b.Emit(t.total.record(trace.UsageTurn, ""))
+	if t.total != (trace.Usage{}) {
+		t.total.Scope, t.total.Model = trace.UsageTurn, ""
+		t.b.Emit(t.total)
 	}
 	t.b.End(s)
 }
