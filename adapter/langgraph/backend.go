@@ -117,7 +117,7 @@ func (b Backend) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	return remote.Open(ctx, host, cfg, remote.Spec{
 		Name: "The backend", Transport: transport, Silence: time.Duration(b.Silence),
 		New: func(s *remote.Session) remote.Protocol {
-			p := &publisher{Decoder: &Decoder{o: b.Options, tools: b.Tools, live: true, ends: true}, Session: s, rt: b, query: query}
+			p := &publisher{Decoder: &Decoder{o: b.Options, tools: b.Tools, live: true, ends: true}, s: s, rt: b, query: query}
 			if len(b.Resume) > 0 {
 				p.goOn = p.resume
 			}
@@ -129,17 +129,12 @@ func (b Backend) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 // publisher is the protocol of a backend: one request, one stream.
 type publisher struct {
 	*Decoder
-	*remote.Session
+	s     *remote.Session
 	rt    Backend
 	query url.Values
 }
 
 var _ remote.Protocol = (*publisher)(nil)
-
-// Decode implements agent.Decoder.
-func (p *publisher) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	return p.Decoder.Decode(m, t)
-}
 
 // Run implements remote.Protocol.
 func (p *publisher) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
@@ -150,7 +145,7 @@ func (p *publisher) Run(_ context.Context, prompt agent.Prompt) (remote.Call, er
 	case p.rt.Command != "":
 		template = raw(`"` + placePrompt + `"`)
 	}
-	body, err := input(template, prompt, p.Config().SessionID)
+	body, err := input(template, prompt, p.s.Config().SessionID)
 	return p.call(body), err
 }
 
@@ -174,7 +169,7 @@ func (p *publisher) resume(command raw) remote.Call {
 		Resume any `json:"resume"`
 	}
 	_ = json.Unmarshal(command, &f) // a pause has no answer
-	return p.call(fill(p.rt.Resume, map[string]any{placeAnswer: f.Resume, placeSession: p.Config().SessionID}))
+	return p.call(fill(p.rt.Resume, map[string]any{placeAnswer: f.Resume, placeSession: p.s.Config().SessionID}))
 }
 
 // Stop implements remote.Protocol: a backend ends the run of a stream that is closed.
@@ -182,7 +177,7 @@ func (p *publisher) Stop() (remote.Call, bool) { return remote.Call{}, false }
 
 // GoOn implements remote.Protocol. No backend can go on with a stream.
 func (p *publisher) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
-	s := p.status(p.Session)
+	s := p.status(p.s)
 	switch {
 	case s.over, s.waits && p.goOn != nil && b.Err == nil:
 		return nil, nil //nolint:nilnil // nothing more is to come

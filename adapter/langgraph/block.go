@@ -107,29 +107,23 @@ func (f blockForm) address() string {
 	var nested struct {
 		URL string `json:"url"`
 	}
-	if f.ImageURL != nil && json.Unmarshal(f.ImageURL, &nested) != nil {
-		nested.URL = text(f.ImageURL)
-	}
-	if url := cmp.Or(f.URL, nested.URL, f.Source.URL); url != "" {
-		return url
-	}
+	read(f.ImageURL, &nested)
 	data := cmp.Or(f.Data, f.Base64, f.Source.Data)
-	if data == "" || strings.HasPrefix(data, "data:") {
-		return data
+	if data != "" && !strings.HasPrefix(data, "data:") {
+		data = "data:" + f.mediaType("") + ";base64," + data
 	}
-	return "data:" + f.mediaType("") + ";base64," + data
+	return cmp.Or(f.URL, nested.URL, text(f.ImageURL), f.Source.URL, data)
 }
 
 func (f blockForm) mediaType(url string) string {
-	named, _, _ := strings.Cut(strings.TrimPrefix(url, "data:"), ";")
-	if !strings.HasPrefix(url, "data:") {
-		named = ""
-	}
 	guess := "application/octet-stream"
 	if strings.HasPrefix(f.Type, "image") {
 		guess = "image/png"
 	}
-	return cmp.Or(f.MimeType, f.MimeTypeJS, f.Source.MediaType, named, guess)
+	if data, ok := strings.CutPrefix(url, "data:"); ok {
+		guess, _, _ = strings.Cut(data, ";")
+	}
+	return cmp.Or(f.MimeType, f.MimeTypeJS, f.Source.MediaType, guess)
 }
 
 func sources(all []citation) []trace.Source {

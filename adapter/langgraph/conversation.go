@@ -15,10 +15,10 @@ import (
 type talk struct {
 	begun    bool
 	speeches int
-	speaking map[string]string // the ids of speeches, by participant
-	last     []byte            // the newest frame
-	copies   int               // how often it has come
-	factor   int               // how often every frame comes
+	speaking map[string]*speech // by participant
+	last     []byte             // the newest frame
+	copies   int                // how often it has come
+	factor   int                // how often every frame comes
 }
 
 // utterance is the data of an event.
@@ -54,22 +54,24 @@ func (d *Decoder) conversation(kind string, data raw) {
 	case "speaker-scheduled", "speaker-change":
 		t.b.Emit(trace.Data{Name: "speaker", Value: agentkit.Encode(map[string]string{"participant": cmp.Or(u.Next, u.Participant)}), Transient: true})
 	case "text-start", "ai-response-start":
-		d.utter(u.Participant, true)
+		d.hush(u.Participant)
+		d.utter(u.Participant)
 	case "text-delta", "ai-response-stream":
-		d.utterance(u, cmp.Or(u.Delta, u.Content))
+		if s := d.utter(u.Participant); u.Full != "" {
+			t.whole(s, spoken(u.Full))
+		} else {
+			t.add(s, spoken(cmp.Or(u.Delta, u.Content)).content[0])
+		}
 	case "text-done", "ai-response-complete":
-		s := d.utter(u.Participant, false)
-		t.whole(s, message{content: []block{{kind: words, text: string(u.Content)}}})
-		t.end(s)
-		delete(d.talk.speaking, u.Participant)
+		t.whole(d.utter(u.Participant), spoken(u.Content))
+		d.hush(u.Participant)
 	case "user-message", "human-message-added":
-		t.person(message{id: fmt.Sprintf("user-%d", len(t.known)+1), name: u.Participant, content: []block{{kind: words, text: string(u.Content)}}}, place{})
+		m := spoken(u.Content)
+		m.id, m.name = fmt.Sprintf("user-%d", len(t.known)+1), u.Participant
+		t.person(m, place{})
 	case "ai-response-error", "error":
 		t.b.Emit(trace.Notice("speaker_failed", cmp.Or(u.Participant+": ", "")+cmp.Or(u.Error, u.Message, "the answer failed")))
-		if s := t.speeches[d.talk.speaking[u.Participant]]; s != nil {
-			t.end(s)
-		}
-		delete(d.talk.speaking, u.Participant)
+		d.hush(u.Participant)
 	case "conversation-end":
 		d.end("", "")
 	case "conversation-start", "conversation-status", "turn-complete", "thinking-start", "ai-thinking-start":
@@ -97,23 +99,23 @@ func (k *talk) repeats(kind string, data raw) bool {
 }
 
 // utter returns the speech of a participant, or begins one.
-func (d *Decoder) utter(who string, anew bool) *speech {
+func (d *Decoder) utter(who string) *speech {
 	k := &d.talk
-	if k.speaking[who] == "" || anew {
-		if s := d.turn.speeches[k.speaking[who]]; s != nil {
-			d.turn.end(s)
-		}
+	if k.speaking[who] == nil {
 		k.speeches++
-		k.speaking[who] = fmt.Sprintf("speech-%d", k.speeches)
+		k.speaking[who] = d.turn.speech(fmt.Sprintf("speech-%d", k.speeches), who, place{node: who})
 	}
-	return d.turn.speech(k.speaking[who], who, place{node: who})
+	return k.speaking[who]
 }
 
-func (d *Decoder) utterance(u utterance, delta trace.JSONText) {
-	s := d.utter(u.Participant, false)
-	if u.Full != "" {
-		d.turn.whole(s, message{content: []block{{kind: words, text: string(u.Full)}}})
-		return
+// hush ends the speech of a participant.
+func (d *Decoder) hush(who string) {
+	if s := d.talk.speaking[who]; s != nil {
+		d.turn.end(s)
+		delete(d.talk.speaking, who)
 	}
-	d.turn.add(s, block{kind: words, text: string(delta)})
+}
+
+func spoken(text trace.JSONText) message {
+	return message{content: []block{{kind: words, text: string(text)}}}
 }

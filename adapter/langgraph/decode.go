@@ -161,7 +161,7 @@ func (d *Decoder) enter(b *trace.Builder, prompt string) {
 	d.turn = newTurn(b, d.o, d.tools)
 	d.turn.prompt = prompt
 	d.over, d.ended, d.by, d.at.run = false, false, "", ""
-	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live}, newEvents(), talk{speaking: map[string]string{}}
+	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live}, newEvents(), talk{speaking: map[string]*speech{}}
 }
 
 // end ends the turn. An interrupted turn waits.

@@ -121,34 +121,34 @@ func (i *item) allows(word string) bool {
 }
 
 func (i *item) options() (all []trace.PermissionOption) {
-	if i.allows("approve") {
-		all = append(all, trace.PermissionOption{ID: "approve", Name: "Approve", OptionKind: trace.AllowOnce})
-	}
-	if i.allows("reject") {
-		all = append(all, trace.PermissionOption{ID: "reject", Name: "Reject", OptionKind: trace.RejectOnce})
+	for _, o := range []trace.PermissionOption{{ID: "approve", Name: "Approve", OptionKind: trace.AllowOnce}, {ID: "reject", Name: "Reject", OptionKind: trace.RejectOnce}} {
+		if i.allows(o.ID) {
+			all = append(all, o)
+		}
 	}
 	return all
 }
 
 // decision is an answer in the words of the graph's library.
 func (a *ask) decision(it *item, r trace.PermissionResponse) raw {
-	edited := map[string]any{"name": it.name, "args": r.UpdatedInput}
-	said := map[string]any{}
+	kind, field, value := "approve", "", any(nil)
 	switch no, edits := !r.Allowed(), len(r.UpdatedInput) > 0; {
 	case a.form == inbox && no && r.Reason != "":
-		said = map[string]any{"type": "response", "args": r.Reason}
+		kind, field, value = "response", "args", r.Reason
 	case a.form == inbox && no:
-		said = map[string]any{"type": "ignore", "args": nil}
+		kind, field = "ignore", "args"
 	case a.form == inbox && edits:
-		said = map[string]any{"type": "edit", "args": map[string]any{"action": it.name, "args": r.UpdatedInput}}
+		kind, field, value = "edit", "args", map[string]any{"action": it.name, "args": r.UpdatedInput}
 	case a.form == inbox:
-		said = map[string]any{"type": "accept", "args": nil}
+		kind, field = "accept", "args"
 	case no:
-		said = map[string]any{"type": "reject", "message": cmp.Or(r.Reason, "The user rejected the call.")}
+		kind, field, value = "reject", "message", cmp.Or(r.Reason, "The user rejected the call.")
 	case edits:
-		said = map[string]any{"type": "edit", "edited_action": edited}
-	default:
-		said = map[string]any{"type": "approve"}
+		kind, field, value = "edit", "edited_action", map[string]any{"name": it.name, "args": r.UpdatedInput}
+	}
+	said := map[string]any{"type": kind}
+	if field != "" {
+		said[field] = value
 	}
 	return agentkit.Encode(said)
 }

@@ -132,13 +132,15 @@ func parse(data raw) (message, bool) {
 		finish: cmp.Or(f.Response.Finish, f.Response.Stop), model: cmp.Or(f.Response.Model, f.Response.ModelName),
 	}
 	m.last = m.finish != "" || f.Last == "last"
+	kind, m.delta = strings.CutSuffix(kind, "Chunk")
 	var ok bool
-	if m.role, m.delta, ok = kindOf(kind); !ok || len(f.Content) == 0 && len(f.Calls) == 0 {
+	if m.role, ok = roles[kind]; !ok || len(f.Content) == 0 && len(f.Calls) == 0 {
 		return message{}, false
 	}
 	if f.Chunks != nil {
-		m.delta, m.chunks = m.role == assistant, *f.Chunks
+		m.delta, m.chunks = true, *f.Chunks
 	}
+	m.delta = m.delta && m.role == assistant
 	if m.role == toolRole {
 		m.failed, m.output = f.Status == "error", result(f.Content)
 		return m, true
@@ -147,20 +149,14 @@ func parse(data raw) (message, bool) {
 	return m, true
 }
 
-// kindOf reads the type of a message: of a dict, of a plain object, or the name of a class.
-func kindOf(kind string) (r role, delta, known bool) {
-	class, delta := strings.CutSuffix(kind, "Chunk")
-	switch class {
-	case "ai", "assistant", "AIMessage":
-		return assistant, delta, true
-	case "human", "user", "HumanMessage":
-		return human, delta, true
-	case "tool", "ToolMessage":
-		return toolRole, false, true
-	case "system", "developer", "SystemMessage", "function", "FunctionMessage", "chat", "ChatMessage", "remove", "RemoveMessage":
-		return other, delta, true
-	}
-	return other, false, false
+// roles are the roles by the type of a message: of a dict, of a plain object, or the name of
+// a class, without the word Chunk.
+//
+//nolint:gochecknoglobals // never written
+var roles = map[string]role{
+	"ai": assistant, "assistant": assistant, "AIMessage": assistant, "human": human, "user": human, "HumanMessage": human,
+	"tool": toolRole, "ToolMessage": toolRole, "system": other, "developer": other, "SystemMessage": other, "function": other,
+	"FunctionMessage": other, "chat": other, "ChatMessage": other, "remove": other, "RemoveMessage": other,
 }
 
 // reasoning reads what some providers keep beside the content.

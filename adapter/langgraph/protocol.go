@@ -22,7 +22,7 @@ import (
 // protocol is a conversation on a LangGraph server: a thread.
 type protocol struct {
 	*Decoder
-	*remote.Session
+	s    *remote.Session
 	rt   Runtime
 	from string // the checkpoint of the session's token, until the first run
 }
@@ -31,11 +31,6 @@ var (
 	_ remote.Protocol   = (*protocol)(nil)
 	_ remote.Reattacher = (*protocol)(nil)
 )
-
-// Decode implements agent.Decoder.
-func (p *protocol) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	return p.Decoder.Decode(m, t)
-}
 
 // spot is where a conversation is.
 type spot struct {
@@ -105,7 +100,7 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	if len(template) == 0 {
 		template = agentkit.Encode(map[string]any{p.rt.messagesKey(): placeMessages})
 	}
-	filled, err := input(template, prompt, p.Config().SessionID)
+	filled, err := input(template, prompt, p.s.Config().SessionID)
 	if err != nil {
 		return remote.Call{}, err
 	}
@@ -113,7 +108,7 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 		return remote.Call{}, err
 	}
 	var c remote.Call
-	p.Do(func() {
+	p.s.Do(func() {
 		p.at.prompt = prompt.Message.ID
 		c = p.begin(map[string]any{"input": filled})
 	})
@@ -159,8 +154,8 @@ func (p *protocol) locate(ctx context.Context, by string) error {
 	var found struct {
 		Status string `json:"status"`
 	}
-	if at := p.status(p.Session).at; at.thread != "" {
-		err := p.Fetch(ctx, at.get(by), &found)
+	if at := p.status(p.s).at; at.thread != "" {
+		err := p.s.Fetch(ctx, at.get(by), &found)
 		switch {
 		case err == nil && found.Status == "busy":
 			return &agentkit.PromptError{Reason: "busy", Sentence: "The thread of this conversation is busy with a run that was begun elsewhere: wait for its end, or cancel it on the server."}
@@ -169,15 +164,15 @@ func (p *protocol) locate(ctx context.Context, by string) error {
 		case !remote.Refused(err, http.StatusNotFound):
 			return err
 		}
-		p.Do(func() { p.at.thread, p.notice = "", new(agentkit.SessionLost("LangGraph")) })
+		p.s.Do(func() { p.at.thread, p.notice = "", new(agentkit.SessionLost("LangGraph")) })
 	}
 	p.from = ""
-	c := remote.Post("/threads", map[string]any{"metadata": map[string]string{"tributary_session": p.Config().SessionID}})
+	c := remote.Post("/threads", map[string]any{"metadata": map[string]string{"tributary_session": p.s.Config().SessionID}})
 	c.By = by
-	if err := p.Exchange(ctx, c); err != nil {
+	if err := p.s.Exchange(ctx, c); err != nil {
 		return err
 	}
-	if p.status(p.Session).at.thread == "" {
+	if p.status(p.s).at.thread == "" {
 		return errors.New("the server made no thread: is it a LangGraph server?")
 	}
 	return nil
@@ -195,7 +190,7 @@ func (p *protocol) back(ctx context.Context, at spot, by string) error {
 	if p.from == "" {
 		return nil
 	}
-	if err := p.Fetch(ctx, at.get(by, "state"), &now); err != nil {
+	if err := p.s.Fetch(ctx, at.get(by, "state"), &now); err != nil {
 		return err
 	}
 	if now.Point.ID != p.from {
@@ -203,9 +198,9 @@ func (p *protocol) back(ctx context.Context, at spot, by string) error {
 			"values": nil, "as_node": "__copy__", "checkpoint_id": p.from, "checkpoint": map[string]string{"checkpoint_id": p.from, "checkpoint_ns": ""},
 		})
 		c.By = by
-		err := p.Fetch(ctx, c, nil)
+		err := p.s.Fetch(ctx, c, nil)
 		if remote.Refused(err) {
-			p.Do(func() { p.notice = new(agentkit.PlaceLost("LangGraph")) })
+			p.s.Do(func() { p.notice = new(agentkit.PlaceLost("LangGraph")) })
 		} else if err != nil {
 			return err
 		}
@@ -217,7 +212,7 @@ func (p *protocol) back(ctx context.Context, at spot, by string) error {
 // Stop implements remote.Protocol. Before the run has a name, nothing can be stopped; the
 // stop is asked for again.
 func (p *protocol) Stop() (remote.Call, bool) {
-	at := p.status(p.Session).at
+	at := p.status(p.s).at
 	if at.run == "" {
 		return remote.Call{}, true
 	}
@@ -226,7 +221,7 @@ func (p *protocol) Stop() (remote.Call, bool) {
 
 // GoOn implements remote.Protocol. The end of a stream does not say how the run ended.
 func (p *protocol) GoOn(ctx context.Context, b remote.Break) (_ *remote.Call, err error) {
-	s := p.status(p.Session)
+	s := p.status(p.s)
 	switch {
 	case s.over, s.waits && b.Err == nil:
 		return nil, nil //nolint:nilnil // nothing more is to come
@@ -236,11 +231,11 @@ func (p *protocol) GoOn(ctx context.Context, b remote.Break) (_ *remote.Call, er
 		}
 	case b.Err == nil:
 		for _, c := range []remote.Call{s.at.get("", "state"), s.at.get("", "runs", s.at.run)} { // the place to go back to is known before the turn ends
-			if err := p.Exchange(ctx, c); err != nil {
+			if err := p.s.Exchange(ctx, c); err != nil {
 				return nil, err
 			}
 		}
-		if p.status(p.Session).over {
+		if p.status(p.s).over {
 			return nil, nil //nolint:nilnil // as above
 		}
 	}
@@ -257,7 +252,7 @@ func (p *protocol) newest(ctx context.Context, at spot, by string) (string, erro
 	var all []run
 	c := at.get(by, "runs")
 	c.Query = url.Values{"limit": {"1000"}}
-	if err := p.Fetch(ctx, c, &all); err != nil {
+	if err := p.s.Fetch(ctx, c, &all); err != nil {
 		return "", err
 	}
 	slices.SortFunc(all, func(a, b run) int { return b.Created.Compare(a.Created) }) // the servers differ in their order

@@ -68,7 +68,7 @@ func (d *Decoder) reattached(left leftTurn) {
 // Reattach implements remote.Reattacher. The last run is read again from its beginning, and
 // what is on record is dropped. A graph that waits for a person is asked for its state.
 func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call, error) {
-	if p.Config().Resume == "" {
+	if p.s.Config().Resume == "" {
 		return nil, errors.New("the gateway was restarted before the run had begun: send the prompt again")
 	}
 	note := leftTurn{Parts: left.Parts, Done: left.Done, Waiting: left.Waiting}
@@ -82,9 +82,9 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	p.from = "" // the thread is where the turn is
 	if left.Prompt != nil {
 		by = left.Prompt.By
-		p.Do(func() { p.at.prompt = left.Prompt.Message.ID })
+		p.s.Do(func() { p.at.prompt = left.Prompt.Message.ID })
 	}
-	at := p.status(p.Session).at
+	at := p.status(p.s).at
 	newest, err := p.newest(ctx, at, by)
 	switch {
 	case err != nil && note.Run == "":
@@ -96,7 +96,7 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	var run struct {
 		Status string `json:"status"`
 	}
-	err = p.Fetch(ctx, at.get(by, "runs", at.run), &run)
+	err = p.s.Fetch(ctx, at.get(by, "runs", at.run), &run)
 	if remote.Refused(err, http.StatusNotFound) {
 		return nil, fmt.Errorf("the server does not know the run %s any more: send the prompt again", at.run)
 	}
@@ -105,11 +105,11 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	}
 	if len(left.Waiting) > 0 && run.Status != "pending" && run.Status != "running" {
 		note.State = &stateForm{}
-		if err := p.Fetch(ctx, at.get(by, "state"), note.State); err != nil {
+		if err := p.s.Fetch(ctx, at.get(by, "state"), note.State); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.Sent(agent.Message{Dir: agent.In, Data: remote.Note(map[string]any{"left": note})}); err != nil { //nolint:contextcheck // effects end with the session
+	if err := p.s.Sent(agent.Message{Dir: agent.In, Data: remote.Note(map[string]any{"left": note})}); err != nil { //nolint:contextcheck // effects end with the session
 		return nil, err
 	}
 	if note.State != nil {

@@ -124,7 +124,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	p.at.thread, p.goOn = place.Conversation, p.resume
 	return remote.Open(ctx, host, cfg, remote.Spec{
 		Name: "LangGraph", Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence), Finds: true,
-		New:   func(s *remote.Session) remote.Protocol { p.Session = s; return p },
+		New:   func(s *remote.Session) remote.Protocol { p.s = s; return p },
 		Greet: p.greet,
 	})
 }

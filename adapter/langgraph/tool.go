@@ -82,18 +82,13 @@ func (t *turn) chunk(s *speech, p callChunk) {
 // input puts the whole input of a call on record. An input that changes later, by the hand
 // of a person, goes on record again.
 func (t *turn) input(c *toolCall, args raw) {
-	if len(args) == 0 || c.done || c.whole && agentkit.SameJSON(args, c.args) {
+	if len(args) == 0 || c.done {
 		return
 	}
-	changed := c.whole
-	c.args, c.whole = args, true
-	if c.shown != flat {
-		return
-	}
-	if call := t.tools.Call(c.id, c.name, args); changed {
-		t.b.ToolCallUpdate(call)
-	} else {
+	if c.args, c.whole = args, true; c.shown == flat {
+		call := t.tools.Call(c.id, c.name, args)
 		t.b.ToolCall(call)
+		t.b.ToolCallUpdate(call)
 	}
 }
 
