@@ -98,8 +98,8 @@ type form struct {
 	Status  string       `json:"status"`
 	Last    string       `json:"chunk_position"`
 	Extra   struct {
-		Thoughts  string          `json:"reasoning_content"`
-		Reasoning json.RawMessage `json:"reasoning"`
+		Thoughts  trace.JSONText `json:"reasoning_content"`
+		Reasoning blockForm      `json:"reasoning"`
 	} `json:"additional_kwargs"`
 	Response struct {
 		Finish    string `json:"finish_reason"`
@@ -161,20 +161,12 @@ var roles = map[string]role{
 
 // reasoning reads what some providers keep beside the content.
 func reasoning(f form) []block {
-	if f.Extra.Thoughts != "" {
-		return []block{{kind: thought, text: f.Extra.Thoughts}}
+	b := f.Extra.Reasoning
+	b.Type, b.Thinking = "reasoning", f.Extra.Thoughts
+	if all := b.blocks(); all[0].text != "" {
+		return all
 	}
-	var r struct {
-		Summary []struct {
-			Text string `json:"text"`
-		} `json:"summary"`
-	}
-	read(f.Extra.Reasoning, &r)
-	var all []block
-	for _, s := range r.Summary {
-		all = append(all, block{kind: thought, text: s.Text})
-	}
-	return all
+	return nil
 }
 
 // said is what a message says, without its other blocks.
@@ -186,21 +178,6 @@ func (m message) said(k kind) string {
 		}
 	}
 	return b.String()
-}
-
-// messages reads the messages of a state or of an update: a list, or one.
-func messages(data raw) []message {
-	var list []raw
-	if json.Unmarshal(data, &list) != nil {
-		list = []raw{data}
-	}
-	var all []message
-	for _, one := range list {
-		if m, ok := parse(one); ok {
-			all = append(all, m)
-		}
-	}
-	return all
 }
 
 // result is the output of a tool: JSON in a string is JSON.

@@ -150,19 +150,34 @@ func (d *Decoder) returned(update raw, node, namespace string) {
 
 // messages reads the messages of a state, or of one or several updates of it.
 func (d *Decoder) messages(update raw) (all []message) {
-	var list []raw
-	if json.Unmarshal(update, &list) == nil {
-		for _, one := range list {
-			all = append(all, d.messages(one)...)
+	for _, one := range listed(update) {
+		var fields map[string]raw
+		read(one, &fields)
+		if order := fields["update"]; text(fields["lg_name"]) == "Command" {
+			all = append(all, d.messages(order)...)
+		} else {
+			all = append(all, messages(fields[d.o.messagesKey()])...)
 		}
-		return all
 	}
-	var fields map[string]raw
-	read(update, &fields)
-	if order := fields["update"]; text(fields["lg_name"]) == "Command" {
-		return d.messages(order)
+	return all
+}
+
+// messages reads a list of messages, or one.
+func messages(data raw) (all []message) {
+	for _, one := range listed(data) {
+		if m, ok := parse(one); ok {
+			all = append(all, m)
+		}
 	}
-	return messages(fields[d.o.messagesKey()])
+	return all
+}
+
+// listed are the elements of a list, or one value that is none.
+func listed(data raw) (list []raw) {
+	if json.Unmarshal(data, &list) != nil {
+		return []raw{data}
+	}
+	return list
 }
 
 // values takes the state. The first one of a run is what was there before.
