@@ -42,11 +42,11 @@ type spot struct {
 
 // path is a path below the thread's.
 func (s spot) path(names ...string) string {
-	path := "/threads/" + url.PathEscape(s.thread)
+	all := []string{"", "threads", url.PathEscape(s.thread)}
 	for _, name := range names {
-		path += "/" + url.PathEscape(name)
+		all = append(all, url.PathEscape(name))
 	}
-	return path
+	return strings.Join(all, "/")
 }
 
 func (s spot) get(by string, names ...string) remote.Call {
