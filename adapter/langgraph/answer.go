@@ -151,13 +151,9 @@ func (d *Decoder) question(a *ask, value raw) {
 // questionOf reads the value of an interrupt, in the words that people use. A value in other
 // words is the question itself.
 func questionOf(value raw) (q trace.Question) {
-	var f struct {
-		Question, Ask, Message, Prompt, Text, Title, Instruction, Description string
-		Options, Choices                                                      []string
-	}
-	read(value, &f)
-	q.Text = cmp.Or(text(value), f.Question, f.Ask, f.Message, f.Prompt, f.Text, f.Title, f.Instruction, f.Description, string(trace.Opaque(value)))
-	for _, label := range append(f.Options, f.Choices...) {
+	o := objectOf(value)
+	q.Text = cmp.Or(text(value), o.text("question", "ask", "message", "prompt", "text", "title", "instruction", "description"), string(trace.Opaque(value)))
+	for _, label := range append(list[string](o["options"]), list[string](o["choices"])...) {
 		q.Choices = append(q.Choices, trace.Choice{Label: label})
 	}
 	return q

@@ -21,20 +21,6 @@ type talk struct {
 	factor   int                // how often every frame comes
 }
 
-// utterance is the data of an event.
-type utterance struct {
-	Participant string         `json:"participant"`
-	Next        string         `json:"next_speaker"`
-	Delta       trace.JSONText `json:"textDelta"`
-	Content     trace.JSONText `json:"content"`
-	Full        trace.JSONText `json:"full_content"`
-	Model       string         `json:"model"`
-	Error       string         `json:"error"`
-	Message     string         `json:"message"`
-	EventType   string         `json:"eventType"`
-	Data        raw            `json:"data"`
-}
-
 // conversation takes an event {type, data}. The server of Conversaition sends each event
 // once for every conversation that its process has had.
 func (d *Decoder) conversation(kind string, data raw) {
@@ -48,38 +34,38 @@ func (d *Decoder) conversation(kind string, data raw) {
 		return
 	}
 	d.talk.begun = d.talk.begun || begins
-	var u utterance
-	read(data, &u)
+	u := objectOf(data)
+	who := u.text("participant")
 	switch kind {
 	case "speaker-scheduled", "speaker-change":
-		t.b.Emit(trace.Data{Name: "speaker", Value: agentkit.Encode(map[string]string{"participant": cmp.Or(u.Next, u.Participant)}), Transient: true})
+		t.b.Emit(trace.Data{Name: "speaker", Value: agentkit.Encode(map[string]string{"participant": u.text("next_speaker", "participant")}), Transient: true})
 	case "text-start", "ai-response-start":
-		d.hush(u.Participant)
-		d.utter(u.Participant)
+		d.hush(who)
+		d.utter(who)
 	case "text-delta", "ai-response-stream":
-		if s := d.utter(u.Participant); u.Full != "" {
-			t.whole(s, spoken(u.Full))
+		if s := d.utter(who); u.text("full_content") != "" {
+			t.whole(s, spoken(u.text("full_content")))
 		} else {
-			t.add(s, spoken(cmp.Or(u.Delta, u.Content)).content[0])
+			t.add(s, spoken(u.text("textDelta", "content")).content[0])
 		}
 	case "text-done", "ai-response-complete":
-		t.whole(d.utter(u.Participant), spoken(u.Content))
-		d.hush(u.Participant)
+		t.whole(d.utter(who), spoken(u.text("content")))
+		d.hush(who)
 	case "user-message", "human-message-added":
-		m := spoken(u.Content)
-		m.id, m.name = fmt.Sprintf("user-%d", len(t.known)+1), u.Participant
+		m := spoken(u.text("content"))
+		m.id, m.name = fmt.Sprintf("user-%d", len(t.known)+1), who
 		t.person(m, place{})
 	case "ai-response-error", "error":
-		t.b.Emit(trace.Notice("speaker_failed", cmp.Or(u.Participant+": ", "")+cmp.Or(u.Error, u.Message, "the answer failed")))
-		d.hush(u.Participant)
+		t.b.Emit(trace.Notice("speaker_failed", cmp.Or(who+": ", "")+cmp.Or(u.text("error", "message"), "the answer failed")))
+		d.hush(who)
 	case "conversation-end":
 		d.end("", "")
 	case "conversation-start", "conversation-status", "turn-complete", "thinking-start", "ai-thinking-start":
 		t.b.Emit(trace.Data{Name: strings.TrimPrefix(kind, "ai-"), Value: trace.Opaque(data), Transient: true})
 	case "conversation-event":
-		d.foreignEvent(cmp.Or(u.EventType, "unknown"), u.Participant, u.Data)
+		d.foreignEvent(cmp.Or(u.text("eventType"), "unknown"), who, u["data"])
 	default:
-		d.foreignEvent(cmp.Or(kind, "unknown"), u.Participant, data)
+		d.foreignEvent(cmp.Or(kind, "unknown"), who, data)
 	}
 }
 
@@ -116,6 +102,4 @@ func (d *Decoder) hush(who string) {
 	}
 }
 
-func spoken(text trace.JSONText) message {
-	return message{content: []block{{kind: words, text: string(text)}}}
-}
+func spoken(said string) message { return message{content: []block{{kind: words, text: said}}} }

@@ -3,7 +3,6 @@ package langgraph
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -73,8 +72,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 
 // streamEnded takes the end of a stream. A stream that broke off goes on elsewhere.
 func (d *Decoder) streamEnded(data raw) {
-	var end remote.End
-	if read(data, &end); end.Error != "" || d.turn == nil || d.over {
+	if objectOf(data).text("error") != "" || d.turn == nil || d.over {
 		return
 	}
 	d.ended = true
@@ -94,7 +92,7 @@ func (d *Decoder) frame(m agent.Message) {
 	mode, namespace, _ := strings.Cut(m.Channel, "|")
 	data := bytes.TrimSpace(m.Data)
 	head := bytes.ReplaceAll(data[:min(len(data), 40)], []byte(" "), nil)
-	var list []raw
+	frames := list[raw](data)
 	switch {
 	case bytes.HasPrefix(head, []byte(`{"type":"event",`)):
 		d.protocol3(data)
@@ -103,10 +101,8 @@ func (d *Decoder) frame(m agent.Message) {
 	case bytes.HasPrefix(data, []byte("{")):
 		d.object(m)
 	case text(data) == "[DONE]" || len(data) == 0 || string(data) == `""`: // the marks with which some backends end
-	case json.Unmarshal(data, &list) == nil && len(list) > 1 && modes[text(list[len(list)-2])] != nil: // [namespace, mode, data] of graph.stream
-		var path []string
-		_ = json.Unmarshal(list[0], &path) // a mode without a namespace
-		modes[text(list[len(list)-2])](d, strings.Join(path, "|"), list[len(list)-1])
+	case len(frames) > 1 && modes[text(frames[len(frames)-2])] != nil: // [namespace, mode, data] of graph.stream
+		modes[text(frames[len(frames)-2])](d, strings.Join(list[string](frames[0]), "|"), frames[len(frames)-1])
 	default:
 		d.strange(m.Channel, data)
 	}
@@ -114,23 +110,16 @@ func (d *Decoder) frame(m agent.Message) {
 
 // object reads a frame that is an object without a mode.
 func (d *Decoder) object(m agent.Message) {
-	var f struct {
-		Event *string `json:"event"`
-		Type  *string `json:"type"`
-		Data  raw     `json:"data"`
-		Error raw     `json:"error"`
-		Broke raw     `json:"__stream_error__"` // of a recording
-	}
-	read(m.Data, &f)
+	o := objectOf(m.Data)
 	switch {
-	case f.Event != nil:
-		d.event(m.Data)
-	case f.Type != nil && len(f.Data) > 0:
-		d.conversation(*f.Type, f.Data)
-	case len(f.Error) > 0:
+	case o.first("event") != nil:
+		d.event(o)
+	case o.first("type") != nil && o["data"] != nil:
+		d.conversation(o.text("type"), o["data"])
+	case o["error"] != nil:
 		modes["error"](d, "", m.Data)
-	case len(f.Broke) > 0:
-		modes["error"](d, "", f.Broke)
+	case o["__stream_error__"] != nil: // of a recording
+		modes["error"](d, "", o["__stream_error__"])
 	case m.Channel != "" && m.Channel != remote.Unnamed: // the event's name stands beside its data
 		d.conversation(m.Channel, m.Data)
 	default:
@@ -161,7 +150,7 @@ func (d *Decoder) enter(b *trace.Builder, prompt string) {
 	d.turn = newTurn(b, d.o, d.tools)
 	d.turn.prompt = prompt
 	d.over, d.ended, d.by, d.at.run = false, false, "", ""
-	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live}, newEvents(), talk{speaking: map[string]*speech{}}
+	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live, places: map[string]place{}}, newEvents(), talk{speaking: map[string]*speech{}}
 }
 
 // end ends the turn. An interrupted turn waits.
@@ -198,14 +187,9 @@ func (d *Decoder) AtEnd(agent.Turns) {
 
 // fail takes an error that the source reports: an object, or a sentence.
 func (d *Decoder) fail(data raw) {
-	var f struct {
-		Error   raw    `json:"error"`
-		Message string `json:"message"`
-		Detail  string `json:"detail"`
-	}
-	read(data, &f)
-	kind := text(f.Error)
-	sentence := cmp.Or(f.Message, f.Detail, kind, text(data), string(trace.Opaque(data)))
+	o := objectOf(data)
+	kind := o.text("error")
+	sentence := cmp.Or(o.text("message", "detail", "error"), text(data), string(trace.Opaque(data)))
 	if kind == "UserRollback" || kind == "UserInterrupt" || sentence == "rollback" {
 		d.end("stopped", "")
 		return

@@ -21,60 +21,43 @@ type events struct {
 
 // event is an event of astream_events.
 type event struct {
-	Event       string    `json:"event"`
-	Name        string    `json:"name"`
-	Run         string    `json:"run_id"`
-	Tags        []string  `json:"tags"`
-	Metadata    raw       `json:"metadata"`
-	Participant string    `json:"participant"`
-	Data        raw       `json:"data"`
-	Parents     []string  `json:"parent_ids"`
-	data        eventData // of an object
-	at          place
-}
-
-type eventData struct {
-	Chunk  raw    `json:"chunk"`
-	Input  raw    `json:"input"`
-	Output raw    `json:"output"`
-	Error  raw    `json:"error"`
-	CallID string `json:"tool_call_id"`
+	kind, moment, name, run string
+	data                    object
+	at                      place
 }
 
 // event takes an event of astream_events. An event that LangChain does not have is the
 // backend's own, and is passed on.
-func (d *Decoder) event(data raw) {
-	var e event
-	read(data, &e)
-	read(e.Data, &e.data)
-	e.at = placeOf(e.Metadata)
-	e.at.tags = append(e.at.tags, e.Tags...)
-	e.at.participant = cmp.Or(e.Participant, e.at.participant)
-	if slices.Contains(e.Tags, "langsmith:hidden") {
+func (d *Decoder) event(o object) {
+	e := event{name: o.text("name"), run: o.text("run_id"), data: o.in("data"), at: placeOf(o["metadata"])}
+	e.kind, e.moment = split(o.text("event"))
+	e.at.tags = append(e.at.tags, list[string](o["tags"])...)
+	e.at.participant = cmp.Or(o.text("participant"), e.at.participant)
+	if slices.Contains(e.at.tags, "langsmith:hidden") {
 		return
 	}
-	if e.Event == "on_chain_start" && e.at.node == "" && len(e.Parents) == 0 {
+	if e.kind == "chain" && e.moment == "start" && e.at.node == "" && len(list[raw](o["parent_ids"])) == 0 {
 		d.again()
 	}
 	if d.begin() == nil {
 		return
 	}
-	switch kind, moment := split(e.Event); kind {
+	switch e.kind {
 	case "chain":
-		d.chain(e, moment)
+		d.chain(e, o["data"])
 	case "chat_model", "llm":
-		d.model(e, moment)
+		d.model(e)
 	case "tool":
-		d.toolRun(e, moment)
+		d.toolRun(e)
 	case "custom_event":
 		if d.o.shows(e.at) {
-			d.turn.custom(e.Name, e.Data)
+			d.turn.custom(e.name, o["data"])
 		}
 	case "retriever", "prompt", "parser":
 	case "error":
-		d.fail(e.Data)
+		d.fail(o["data"])
 	default:
-		d.foreignEvent(cmp.Or(e.Event, "unknown"), e.Participant, e.Data)
+		d.foreignEvent(cmp.Or(o.text("event"), "unknown"), o.text("participant"), o["data"])
 	}
 }
 
@@ -105,46 +88,43 @@ func (d *Decoder) foreignEvent(kind, participant string, data raw) {
 
 // chain takes what a graph or a node does. Only the graph itself says that it was
 // interrupted. The input of a node is the history of its output.
-func (d *Decoder) chain(e event, moment string) {
-	root := e.Run == d.events.root
+func (d *Decoder) chain(e event, data raw) {
+	root := e.run == d.events.root
 	switch {
-	case moment == "start":
+	case e.moment == "start":
 		if d.events.root == "" && e.at.node == "" {
-			d.events.root = e.Run
+			d.events.root = e.run
 		}
-		d.turn.remember(d.messages(e.data.Input))
-	case moment == "stream" && root:
-		d.encoded(e.data.Chunk)
-		var state struct {
-			Interrupt raw `json:"__interrupt__"`
-		}
-		read(e.data.Chunk, &state)
-		d.pause(state.Interrupt)
-	case moment == "end" && e.Name == e.at.node && d.o.shows(e.at):
-		d.turn.wholes(d.messages(e.data.Output), source{at: e.at})
-	case moment == "end" && root && !d.waitsFor():
+		d.turn.remember(d.messages(e.data["input"]))
+	case e.moment == "stream" && root:
+		d.encoded(e.data["chunk"])
+		d.pause(e.data.in("chunk")["__interrupt__"])
+	case e.moment == "end" && e.name == e.at.node && d.o.shows(e.at):
+		d.turn.wholes(d.messages(e.data["output"]), source{at: e.at})
+	case e.moment == "end" && root && !d.waitsFor():
 		d.end("", "")
-	case moment == "end" && root:
+	case e.moment == "end" && root:
 		d.events.root = "" // the graph has said all
-	case moment == "error" && root:
-		d.fail(e.Data)
+	case e.moment == "error" && root:
+		d.fail(data)
 	}
 }
 
 // model takes what a model says. The run is the message, also if a chunk has no id.
-func (d *Decoder) model(e event, moment string) {
-	data := map[string]raw{"stream": e.data.Chunk, "end": e.data.Output}[moment]
+func (d *Decoder) model(e event) {
+	data := map[string]raw{"stream": e.data["chunk"], "end": e.data["output"]}[e.moment]
 	m, ok := parse(data)
-	if s := text(data); s != "" && moment == "stream" && !strings.Contains(s, "content=") { // else Python's own notation
-		m, ok = message{role: assistant, content: []block{{kind: words, text: s}}}, true
+	if s := text(data); s != "" && e.moment == "stream" && !strings.Contains(s, "content=") { // else Python's own notation
+		m, ok = spoken(s), true
+		m.role = assistant
 	}
 	if !ok || m.role != assistant {
 		return
 	}
-	if m.delta = moment == "stream"; !m.delta {
+	if m.delta = e.moment == "stream"; !m.delta {
 		m.chunks = nil
 	}
-	name := "run-" + e.Run
+	name := "run-" + e.run
 	if d.turn.known[m.id] || m.id == "" || d.turn.speeches[name] != nil {
 		m.id = name
 	}
@@ -153,17 +133,15 @@ func (d *Decoder) model(e event, moment string) {
 
 // toolRun takes the run of a tool. The events name no call, so the oldest call with the same
 // name and input is meant; the end of the run may name another.
-func (d *Decoder) toolRun(e event, moment string) {
-	f := toolNews{Event: e.Event, CallID: e.data.CallID, Name: e.Name, Input: object(e.data.Input), Output: e.data.Output, Error: e.data.Error, at: e.at}
-	if f.CallID == "" {
-		f.CallID = cmp.Or(d.events.calls[e.Run], e.Run)
-	}
-	if moment == "start" && e.data.CallID == "" {
+func (d *Decoder) toolRun(e event) {
+	named := e.data.text("tool_call_id")
+	f := toolNews{event: "on_tool_" + e.moment, id: cmp.Or(named, d.events.calls[e.run], e.run), name: e.name, input: unquoted(e.data["input"]), output: e.data["output"], failure: e.data["error"], at: e.at}
+	if e.moment == "start" && named == "" {
 		taken := slices.Collect(maps.Values(d.events.calls))
-		if c := d.turn.pending(f.Name, f.Input, func(o *toolCall) bool { return !slices.Contains(taken, o.id) }); c != nil {
-			f.CallID = c.id
+		if c := d.turn.pending(f.name, f.input, func(o *toolCall) bool { return !slices.Contains(taken, o.id) }); c != nil {
+			f.id = c.id
 		}
-		d.events.calls[e.Run] = f.CallID
+		d.events.calls[e.run] = f.id
 	}
 	d.tool(f)
 }

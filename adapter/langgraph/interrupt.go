@@ -1,9 +1,7 @@
 package langgraph
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -47,45 +45,21 @@ type item struct {
 	answer  raw
 }
 
-// actionForm is the value of an interrupt that asks for approval. LangChain writes it in two
-// styles, and the inbox has one action in its own.
-type actionForm struct {
-	Requests   []action `json:"action_requests"`
-	RequestsJS []action `json:"actionRequests"`
-	Configs    []struct {
-		Name    string   `json:"action_name"`
-		NameJS  string   `json:"actionName"`
-		Allowed []string `json:"allowed_decisions"`
-		Allow   []string `json:"allowedDecisions"`
-	} `json:"review_configs"`
-	Request     action          `json:"action_request"` // of the inbox
-	Config      map[string]bool `json:"config"`
-	Description string          `json:"description"`
-}
-
-type action struct {
-	Name        string `json:"name"`
-	Action      string `json:"action"`
-	Args        raw    `json:"args"`
-	Arguments   raw    `json:"arguments"`
-	Description string `json:"description"`
-}
-
-func (f actionForm) item(a action, title string) *item {
-	it := &item{name: cmp.Or(a.Name, a.Action), args: a.Args, title: cmp.Or(title, a.Description)}
-	if len(it.args) == 0 {
-		it.args = a.Arguments
-	}
-	if len(it.args) == 0 {
+// itemOf reads an action that needs approval. LangChain writes the words in two styles, and
+// the inbox has words of its own.
+func itemOf(action, around object, title string) *item {
+	it := &item{name: action.text("name", "action"), args: action.first("args", "arguments"), title: cmp.Or(title, action.text("description"))}
+	if it.args == nil {
 		it.args = raw("{}")
 	}
-	for _, c := range f.Configs {
-		if cmp.Or(c.Name, c.NameJS) == it.name {
-			it.allowed = append(c.Allowed, c.Allow...)
+	for _, c := range list[object](around["review_configs"]) {
+		if c.text("action_name", "actionName") == it.name {
+			it.allowed = list[string](c.first("allowed_decisions", "allowedDecisions"))
 		}
 	}
+	config := around.in("config") // of the inbox
 	for _, may := range [][2]string{{"allow_accept", "approve"}, {"allow_edit", "edit"}, {"allow_ignore", "reject"}, {"allow_respond", "reject"}} {
-		if f.Config[may[0]] {
+		if string(config[may[0]]) == "true" {
 			it.allowed = append(it.allowed, may[1])
 		}
 	}
@@ -95,19 +69,13 @@ func (f actionForm) item(a action, title string) *item {
 // ask finds out what an interrupt asks.
 func (i interrupt) ask() *ask {
 	a := &ask{id: i.ID}
-	var list []actionForm
-	if value := bytes.TrimSpace(i.Value); !bytes.HasPrefix(value, []byte("[")) {
-		list = make([]actionForm, 1)
-		read(value, &list[0])
-	} else if json.Unmarshal(value, &list) != nil {
-		list = nil
-	}
-	for _, f := range list {
-		for _, r := range append(f.Requests, f.RequestsJS...) {
-			a.form, a.items = decisions, append(a.items, f.item(r, ""))
+	for _, one := range listed(i.Value) {
+		o := objectOf(one)
+		for _, action := range list[object](o.first("action_requests", "actionRequests")) {
+			a.form, a.items = decisions, append(a.items, itemOf(action, o, ""))
 		}
-		if f.Request.Action != "" {
-			a.form, a.items = inbox, append(a.items, f.item(f.Request, f.Description))
+		if action := o.in("action_request"); action.text("action") != "" {
+			a.form, a.items = inbox, append(a.items, itemOf(action, o, o.text("description")))
 		}
 	}
 	if a.form == freeForm {

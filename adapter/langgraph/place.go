@@ -13,25 +13,17 @@ type place struct {
 	agent, model    string
 }
 
-// placeForm is the metadata that LangGraph puts beside each message and event.
-type placeForm struct {
-	Node        string   `json:"langgraph_node"`
-	Namespace   string   `json:"langgraph_checkpoint_ns"`
-	Tags        []string `json:"tags"`
-	Participant string   `json:"participant"`
-	Agent       string   `json:"lc_agent_name"`
-	Model       string   `json:"ls_model_name"`
-}
-
-// placeOf reads metadata.
+// placeOf reads the metadata that LangGraph puts beside each message and event.
 func placeOf(metadata raw) place {
-	var f placeForm
-	read(metadata, &f)
-	path := segments(f.Namespace)
+	o := objectOf(metadata)
+	path := segments(o.text("langgraph_checkpoint_ns"))
 	if len(path) > 0 {
 		path = path[:len(path)-1] // the last one is the node itself
 	}
-	return place{node: f.Node, namespace: strings.Join(path, "/"), tags: f.Tags, participant: f.Participant, agent: f.Agent, model: f.Model}
+	return place{
+		node: o.text("langgraph_node"), namespace: strings.Join(path, "/"), tags: list[string](o["tags"]),
+		participant: o.text("participant"), agent: o.text("lc_agent_name"), model: o.text("ls_model_name"),
+	}
 }
 
 // segments are the names of the nodes in a namespace such as team:UUID|research:UUID.

@@ -11,15 +11,6 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// order is the body of a request to a server, or of a note.
-type order struct {
-	Input   raw      `json:"input"`
-	Command raw      `json:"command"`
-	Modes   []string `json:"stream_mode"`
-	note
-	Left *leftTurn `json:"left"`
-}
-
 // sent takes a request to the server, or a note.
 func (d *Decoder) sent(data raw) {
 	c, err := remote.ParseCall(data)
@@ -27,13 +18,18 @@ func (d *Decoder) sent(data raw) {
 		d.err = err
 		return
 	}
-	var o order
-	read(c.Body, &o)
+	var about struct {
+		note
+		Left *leftTurn `json:"left"`
+	}
+	if c.Method == "" {
+		_ = json.Unmarshal(c.Body, &about) // written by this package
+	}
 	switch {
-	case o.Left != nil:
-		d.reattached(*o.Left)
-	case c.Method == "" && o.Interrupt != "":
-		d.noted(o.note)
+	case about.Left != nil:
+		d.reattached(*about.Left)
+	case c.Method == "":
+		d.noted(about.note)
 	case strings.HasSuffix(c.Path, "/cancel"):
 		if d.waitsFor() && d.ended { // no run is there that would end
 			d.end("stopped", "")
@@ -42,14 +38,14 @@ func (d *Decoder) sent(data raw) {
 	case d.waitsFor():
 		d.resumed()
 	default:
-		d.prompted(o, c.Body)
+		d.prompted(c.Body)
 	}
 }
 
 // prompted begins the turn of a prompt.
-func (d *Decoder) prompted(o order, body raw) {
+func (d *Decoder) prompted(body raw) {
 	prompt := ""
-	for _, m := range d.messages(o.Input) {
+	for _, m := range d.messages(objectOf(body)["input"]) {
 		prompt = m.said(words)
 	}
 	if prompt == "" {
@@ -76,32 +72,23 @@ func (d *Decoder) resumed() {
 
 // answered takes the answer to a request that is no stream: a thread, its state, or a run.
 func (d *Decoder) answered(data raw) {
-	var f struct {
-		Thread string `json:"thread_id"`
-		Run    string `json:"run_id"`
-		Status string `json:"status"`
-		Point  struct {
-			ID string `json:"checkpoint_id"`
-		} `json:"checkpoint"`
+	o := objectOf(data)
+	thread, run := o.text("thread_id"), o.text("run_id")
+	if thread != "" && run == "" && thread != d.at.thread {
+		d.at.thread = thread
+		d.do(agent.Resume{Token: thread})
 	}
-	if err := json.Unmarshal(data, &f); err != nil {
-		d.strange(remote.Answer, data)
+	if point := o.in("checkpoint").text("checkpoint_id"); point != "" {
+		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.at.thread, Moment: point}.Token()})
 	}
-	if f.Thread != "" && f.Run == "" && f.Thread != d.at.thread {
-		d.at.thread = f.Thread
-		d.do(agent.Resume{Token: f.Thread})
-	}
-	if f.Point.ID != "" {
-		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.at.thread, Moment: f.Point.ID}.Token()})
-	}
-	if f.Run == "" || f.Run != d.at.run || d.turn == nil || d.over || d.waitsFor() {
+	if run == "" || run != d.at.run || d.turn == nil || d.waitsFor() {
 		return
 	}
 	if how, ok := map[string][2]string{
 		"success": {}, "interrupted": {"stopped"},
 		"error":   {"failed", "The graph failed, and the server does not say why."},
 		"timeout": {"failed", "The run took longer than the server allows."},
-	}[f.Status]; ok {
+	}[o.text("status")]; ok {
 		d.end(how[0], how[1])
 	}
 }

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -51,9 +52,9 @@ func init() { //nolint:gochecknoinits // a table of methods that use it
 		"updates":           begins((*Decoder).updates),
 		"values":            begins((*Decoder).values),
 		"custom":            within(func(d *Decoder, _ string, data raw) { d.turn.custom("", data) }),
-		"tools":             within(func(d *Decoder, _ string, data raw) { d.tools3(data) }),
+		"tools":             within((*Decoder).toolMode),
 		"tasks":             within((*Decoder).tasks),
-		"events":            func(d *Decoder, _ string, data raw) { d.event(data) },
+		"events":            func(d *Decoder, _ string, data raw) { d.event(objectOf(data)) },
 		"error":             within(func(d *Decoder, _ string, data raw) { d.fail(data) }),
 		"checkpoints":       quiet, "debug": quiet, "feedback": quiet, "end": quiet, "heartbeat": quiet,
 	}
@@ -61,15 +62,12 @@ func init() { //nolint:gochecknoinits // a table of methods that use it
 
 // metadata begins a run.
 func (d *Decoder) metadata(_ string, data raw) {
-	var f struct {
-		Run string `json:"run_id"`
-	}
-	t := d.turn
-	if read(data, &f); f.Run == "" || f.Run == d.at.run {
+	t, run := d.turn, objectOf(data).text("run_id")
+	if run == "" || run == d.at.run {
 		return
 	}
-	d.at.run, d.server.values = f.Run, false
-	switch name := runName + f.Run; t.skip {
+	d.at.run, d.server.values = run, false
+	switch name := runName + run; t.skip {
 	case name:
 		t.skip, t.fresh = "", true
 	case "":
@@ -80,8 +78,8 @@ func (d *Decoder) metadata(_ string, data raw) {
 
 // tuple takes [message, metadata].
 func (d *Decoder) tuple(_ string, data raw) {
-	var pair []raw
-	if json.Unmarshal(data, &pair) != nil || len(pair) == 0 {
+	pair := list[raw](data)
+	if len(pair) == 0 {
 		d.strange("messages", data)
 		return
 	}
@@ -93,15 +91,8 @@ func (d *Decoder) tuple(_ string, data raw) {
 
 // places takes the metadata of messages whose content comes apart from it.
 func (d *Decoder) places(_ string, data raw) {
-	var all map[string]struct {
-		Metadata raw `json:"metadata"`
-	}
-	read(data, &all)
-	if d.server.places == nil {
-		d.server.places = map[string]place{}
-	}
-	for id, one := range all {
-		d.server.places[id] = placeOf(one.Metadata)
+	for id, about := range objectOf(data) {
+		d.server.places[id] = placeOf(objectOf(about)["metadata"])
 	}
 }
 
@@ -127,13 +118,9 @@ func (t *turn) wholes(all []message, from source) {
 
 // updates takes what the nodes of a superstep have returned.
 func (d *Decoder) updates(namespace string, data raw) {
-	var all map[string]raw
-	read(data, &all)
+	all := objectOf(data)
 	d.pause(all["__interrupt__"])
-	var about struct {
-		Cached bool `json:"cached"`
-	}
-	if read(all["__metadata__"], &about); about.Cached {
+	if string(all.in("__metadata__")["cached"]) == "true" {
 		return // the node ran before the interrupt
 	}
 	for _, node := range slices.Sorted(maps.Keys(all)) {
@@ -151,162 +138,97 @@ func (d *Decoder) returned(update raw, node, namespace string) {
 // messages reads the messages of a state, or of one or several updates of it.
 func (d *Decoder) messages(update raw) (all []message) {
 	for _, one := range listed(update) {
-		var fields map[string]raw
-		read(one, &fields)
-		if order := fields["update"]; text(fields["lg_name"]) == "Command" {
-			all = append(all, d.messages(order)...)
+		if o := objectOf(one); o.text("lg_name") == "Command" {
+			all = append(all, d.messages(o["update"])...)
 		} else {
-			all = append(all, messages(fields[d.o.messagesKey()])...)
+			all = append(all, messages(o[d.o.messagesKey()])...)
 		}
 	}
 	return all
-}
-
-// messages reads a list of messages, or one.
-func messages(data raw) (all []message) {
-	for _, one := range listed(data) {
-		if m, ok := parse(one); ok {
-			all = append(all, m)
-		}
-	}
-	return all
-}
-
-// listed are the elements of a list, or one value that is none.
-func listed(data raw) (list []raw) {
-	if json.Unmarshal(data, &list) != nil {
-		return []raw{data}
-	}
-	return list
 }
 
 // values takes the state. The first one of a run is what was there before.
 func (d *Decoder) values(namespace string, data raw) {
-	var f struct {
-		Interrupt raw `json:"__interrupt__"`
-	}
-	read(data, &f)
+	found := objectOf(data)["__interrupt__"]
 	switch {
 	case namespace != "":
-	case !d.server.values && len(f.Interrupt) == 0:
+	case !d.server.values && found == nil:
 		d.server.values = true
 		d.turn.remember(d.messages(data))
 	default:
 		d.returned(data, "", "")
 	}
-	d.pause(f.Interrupt)
+	d.pause(found)
 }
 
 // tasks takes the end of a node's run: it has the interrupts, and what the node returned.
 func (d *Decoder) tasks(namespace string, data raw) {
-	var f struct {
-		Name       string `json:"name"`
-		Input      raw    `json:"input"`
-		Result     raw    `json:"result"`
-		Interrupts raw    `json:"interrupts"`
-	}
-	read(data, &f)
-	d.turn.remember(d.messages(f.Input))
-	var pairs [][]raw // [key, value] of the state
-	if json.Unmarshal(f.Result, &pairs) == nil {
-		for _, p := range pairs {
-			if len(p) == 2 && text(p[0]) == d.o.messagesKey() {
-				f.Result, _ = json.Marshal(map[string]raw{d.o.messagesKey(): p[1]})
-			}
-		}
-	}
-	d.returned(f.Result, f.Name, namespace)
-	if string(f.Interrupts) != "[]" {
-		d.pause(f.Interrupts)
+	o := objectOf(data)
+	d.turn.remember(d.messages(o["input"]))
+	d.returned(o["result"], o.text("name"), namespace)
+	if string(o["interrupts"]) != "[]" {
+		d.pause(o["interrupts"])
 	}
 }
 
 // toolNews is what a source tells of a tool that runs.
 type toolNews struct {
-	CallID string `json:"toolCallId"`
-	Event  string `json:"event"`
-	Name   string `json:"name"`
-	Input  raw    `json:"input"`
-	Data   raw    `json:"data"`
-	Output raw    `json:"output"`
-	Error  raw    `json:"error"`
-	at     place
+	event, id, name              string
+	input, data, output, failure raw
+	at                           place
 }
 
-// tools3 takes what a tool does, from servers that publish it.
-func (d *Decoder) tools3(data raw) {
-	var f toolNews
-	if read(data, &f); f.CallID != "" {
-		d.tool(f)
+// toolMode takes what a tool does, from servers that publish it.
+func (d *Decoder) toolMode(_ string, data raw) {
+	if o := objectOf(data); o.text("toolCallId") != "" {
+		d.tool(toolNews{event: o.text("event"), id: o.text("toolCallId"), name: o.text("name"), input: o["input"], data: o["data"], output: o["output"], failure: o["error"]})
 	}
 }
 
 // tool takes what a tool does.
 func (d *Decoder) tool(f toolNews) {
 	t := d.turn
-	c := t.calls[f.CallID]
-	switch f.Event {
+	c := t.calls[f.id]
+	switch f.event {
 	case "on_tool_start":
-		t.foreign(f.CallID, f.Name, object(f.Input), f.at)
+		t.foreign(f.id, f.name, unquoted(f.input), f.at)
 	case "on_tool_event":
 		if c != nil && c.shown == flat && !c.done {
-			t.b.ToolResultProgress(c.id, f.Data)
+			t.b.ToolResultProgress(c.id, f.data)
 		}
 	case "on_tool_end":
-		m, ok := parse(f.Output)
+		m, ok := parse(f.output)
 		switch {
 		case ok && m.role == toolRole && m.callID != "":
 			t.message(m, source{at: f.at})
-		case c == nil || f.Output == nil || isCommand(f.Output): // the message of the tool comes with the node's update
+		case c == nil || f.output == nil || objectOf(f.output).text("lg_name") == "Command": // an order to the graph: the message comes with the node's update
 		case ok && m.role == toolRole:
 			t.result(c, m.output, "")
 		default:
-			t.result(c, result(f.Output), "")
+			t.result(c, unquoted(f.output), "")
 		}
 	case "on_tool_error":
-		d.toolError(f.CallID, f.Error)
+		d.toolError(f.id, f.failure)
 	}
 }
 
 // toolError takes the failure of a tool. The text is often lost on the way, and then the
 // message of the tool has the text. A tool that asks a person has not failed.
 func (d *Decoder) toolError(callID string, data raw) {
-	var f struct {
-		Interrupts []interrupt `json:"interrupts"`
-		Message    string      `json:"message"`
+	o := objectOf(data)
+	said := strings.TrimSpace(cmp.Or(text(data), o.text("message")))
+	asked := list[interrupt](o["interrupts"])
+	if strings.HasPrefix(said, "[") { // the interrupts, and perhaps a stack trace
+		_ = json.NewDecoder(strings.NewReader(said)).Decode(&asked) // any other text is the error
 	}
-	if read(data, &f); text(data) != "" {
-		f.Message = strings.TrimSpace(text(data))
-	}
-	if f.Interrupts == nil && strings.HasPrefix(f.Message, "[") { // the interrupts, and perhaps a stack trace
-		_ = json.NewDecoder(strings.NewReader(f.Message)).Decode(&f.Interrupts) // any other text is the error
-	}
-	for _, i := range f.Interrupts {
+	for _, i := range asked {
 		d.interrupts[i.ID] = callID
 	}
-	c := d.turn.calls[callID]
-	switch {
-	case c == nil || f.Interrupts != nil:
-	case f.Message == "":
+	switch c := d.turn.calls[callID]; {
+	case c == nil || asked != nil:
+	case said == "":
 		c.failing = true
 	default:
-		d.turn.result(c, nil, firstLine(f.Message))
+		d.turn.result(c, nil, firstLine(said))
 	}
-}
-
-// isCommand reports whether a tool returned an order to the graph and no output.
-func isCommand(output raw) bool {
-	var f struct {
-		Name  string `json:"lg_name"`
-		Graph raw    `json:"goto"`
-	}
-	return read(output, &f) && (f.Name == "Command" || len(f.Graph) > 0)
-}
-
-// object is the input of a tool: an object, or a string that holds one.
-func object(data raw) raw {
-	if s := text(data); s != "" && json.Valid([]byte(s)) {
-		return raw(s)
-	}
-	return data
 }

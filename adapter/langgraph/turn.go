@@ -3,7 +3,6 @@ package langgraph
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/toolkind"
@@ -181,18 +180,15 @@ func (t *turn) custom(name string, value raw) {
 	if t.skip != "" {
 		return
 	}
-	var f struct {
-		Type string `json:"type"`
-		ID   string `json:"id"`
-	}
-	read(value, &f)
-	if name = cmp.Or(name, f.Type, "custom"); reserved[name] {
+	o := objectOf(value)
+	if name = cmp.Or(name, o.text("type"), "custom"); reserved[name] {
 		name = "custom-" + name
 	}
-	if trimmed := strings.TrimSpace(string(value)); !strings.HasPrefix(trimmed, "{") {
+	if o == nil {
 		value = agentkit.Encode(map[string]raw{"value": value})
 	}
-	t.b.Emit(trace.Data{Name: name, ID: f.ID, Value: value, Transient: f.ID == ""})
+	id := o.text("id")
+	t.b.Emit(trace.Data{Name: name, ID: id, Value: value, Transient: id == ""})
 }
 
 // stop ends the turn.
