@@ -3,7 +3,6 @@ package langgraph
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"net/http"
@@ -155,21 +154,19 @@ func (p *publisher) call(body raw) remote.Call {
 		return c
 	}
 	c.Query, c.Body = maps.Clone(p.query), nil
-	var fields map[string]any
-	_ = json.Unmarshal(body, &fields) // a body that is no object has no place in an address
-	for name, value := range fields {
-		c.Query.Set(name, asText(value))
+	for name, value := range objectOf(body) {
+		if value[0] == '"' {
+			value = raw(text(value))
+		}
+		c.Query.Set(name, string(value))
 	}
 	return c
 }
 
 // resume is the request with the answer to an interrupt.
 func (p *publisher) resume(command raw) remote.Call {
-	var f struct {
-		Resume any `json:"resume"`
-	}
-	_ = json.Unmarshal(command, &f) // a pause has no answer
-	return p.call(fill(p.rt.Resume, map[string]any{placeAnswer: f.Resume, placeSession: p.s.Config().SessionID}))
+	answer := objectOf(command)["resume"] // a pause has none
+	return p.call(fill(p.rt.Resume, map[string]any{placeAnswer: answer, placeSession: p.s.Config().SessionID}))
 }
 
 // Stop implements remote.Protocol: a backend ends the run of a stream that is closed.

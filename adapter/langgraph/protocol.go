@@ -85,12 +85,12 @@ func (d *Decoder) status(session *remote.Session) (s status) {
 // greet checks that the server is one of LangGraph, and learns of which kind. A server that
 // wants a person's token says so later.
 func (p *protocol) greet(ctx context.Context, s *remote.Session) error {
-	var a about
-	err := s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/info"}, &a)
+	var about object
+	err := s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/info"}, &about)
 	if err != nil && !(p.rt.PassToken && remote.Refused(err, http.StatusUnauthorized, http.StatusForbidden)) {
 		return noServer(err)
 	}
-	s.Do(func() { p.at.js = a.js() })
+	s.Do(func() { p.at.js = isJS(about) })
 	return nil
 }
 
@@ -151,13 +151,11 @@ func (p *protocol) resume(command raw) remote.Call {
 
 // locate finds the thread of the session, or makes one. A thread has one run at a time.
 func (p *protocol) locate(ctx context.Context, by string) error {
-	var found struct {
-		Status string `json:"status"`
-	}
+	var found object
 	if at := p.status(p.s).at; at.thread != "" {
 		err := p.s.Fetch(ctx, at.get(by), &found)
 		switch {
-		case err == nil && found.Status == "busy":
+		case err == nil && found.text("status") == "busy":
 			return &agentkit.PromptError{Reason: "busy", Sentence: "The thread of this conversation is busy with a run that was begun elsewhere: wait for its end, or cancel it on the server."}
 		case err == nil:
 			return p.back(ctx, at, by)
@@ -182,18 +180,14 @@ func (p *protocol) locate(ctx context.Context, by string) error {
 // becomes the newest one. A run that begins at an older checkpoint would not do, because the
 // server would begin the runs after it there, too.
 func (p *protocol) back(ctx context.Context, at spot, by string) error {
-	var now struct {
-		Point struct {
-			ID string `json:"checkpoint_id"`
-		} `json:"checkpoint"`
-	}
+	var now object
 	if p.from == "" {
 		return nil
 	}
 	if err := p.s.Fetch(ctx, at.get(by, "state"), &now); err != nil {
 		return err
 	}
-	if now.Point.ID != p.from {
+	if now.in("checkpoint").text("checkpoint_id") != p.from {
 		c := remote.Post(at.path("state"), map[string]any{
 			"values": nil, "as_node": "__copy__", "checkpoint_id": p.from, "checkpoint": map[string]string{"checkpoint_id": p.from, "checkpoint_ns": ""},
 		})

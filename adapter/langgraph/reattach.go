@@ -22,16 +22,7 @@ type leftTurn struct {
 	Waiting []string `json:"waiting"`
 	Run     string   `json:"run"`
 	// State are the interrupts of a graph that waits, and the messages of its state.
-	State *stateForm `json:"state,omitempty"`
-}
-
-// stateForm is the state of a thread.
-type stateForm struct {
-	Values raw      `json:"values"`
-	Next   []string `json:"next"`
-	Tasks  []struct {
-		Interrupts []interrupt `json:"interrupts"`
-	} `json:"tasks"`
+	State object `json:"state,omitempty"`
 }
 
 // reattached takes up a turn that an earlier process left open.
@@ -50,15 +41,15 @@ func (d *Decoder) reattached(left leftTurn) {
 		return
 	}
 	t.skip, t.begun, d.at.run, d.ended = "", nil, left.Run, true
-	t.remember(d.messages(left.State.Values))
+	t.remember(d.messages(left.State["values"]))
 	var found []interrupt
-	for _, task := range left.State.Tasks {
-		found = append(found, task.Interrupts...)
+	for _, task := range list[object](left.State["tasks"]) {
+		found = append(found, list[interrupt](task["interrupts"])...)
 	}
 	switch {
 	case found != nil:
 		d.interrupted(found)
-	case len(left.State.Next) > 0:
+	case len(list[raw](left.State["next"])) > 0:
 		d.interrupted([]interrupt{})
 	default:
 		d.end("failed", "The graph does not wait any more: it was answered on the server while the gateway was away.")
@@ -93,9 +84,7 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 		note.Run, note.Name, note.Parts = newest, "", nil
 	}
 	at.run = note.Run
-	var run struct {
-		Status string `json:"status"`
-	}
+	var run object
 	err = p.s.Fetch(ctx, at.get(by, "runs", at.run), &run)
 	if remote.Refused(err, http.StatusNotFound) {
 		return nil, fmt.Errorf("the server does not know the run %s any more: send the prompt again", at.run)
@@ -103,9 +92,8 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	if err != nil {
 		return nil, err
 	}
-	if len(left.Waiting) > 0 && run.Status != "pending" && run.Status != "running" {
-		note.State = &stateForm{}
-		if err := p.s.Fetch(ctx, at.get(by, "state"), note.State); err != nil {
+	if status := run.text("status"); len(left.Waiting) > 0 && status != "pending" && status != "running" {
+		if err := p.s.Fetch(ctx, at.get(by, "state"), &note.State); err != nil {
 			return nil, err
 		}
 	}

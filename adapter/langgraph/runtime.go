@@ -85,14 +85,10 @@ func (r Runtime) client() (*httpjson.Client, error) {
 	return httpjson.New(httpjson.Config{URL: r.URL, Header: h})
 }
 
-// about is what a server says of itself.
-type about struct {
-	Version string `json:"version"`
-	JS      string `json:"langgraph_js_version"`
-	Context string `json:"context"`
+// isJS reports whether a server is the one in JavaScript, by what it says of itself.
+func isJS(about object) bool {
+	return about.text("context") == "js" || about.text("langgraph_js_version") != ""
 }
-
-func (a about) js() bool { return a.Context == "js" || a.JS != "" }
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
@@ -101,14 +97,14 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer client.Close()
-	var a about
-	if err := client.Do(ctx, httpjson.Call{Method: http.MethodGet, Path: "/info", Out: &a}); err != nil {
+	var about object
+	if err := client.Do(ctx, httpjson.Call{Method: http.MethodGet, Path: "/info", Out: &about}); err != nil {
 		return "", noServer(err)
 	}
-	if a.js() {
-		return a.Version + " (JavaScript)", nil
+	if isJS(about) {
+		return about.text("version") + " (JavaScript)", nil
 	}
-	return a.Version, nil
+	return about.text("version"), nil
 }
 
 func noServer(err error) error { return fmt.Errorf("no LangGraph server answers: %w", err) }

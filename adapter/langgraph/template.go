@@ -63,14 +63,6 @@ func fillTree(tree any, values map[string]any) any {
 	return tree
 }
 
-// asText is a text as it is, and any other value as JSON.
-func asText(value any) string {
-	if s, ok := value.(string); ok {
-		return s
-	}
-	return string(agentkit.Encode(value))
-}
-
 // content is the content of a prompt: text, or blocks if there are files.
 func content(p agent.Prompt) any {
 	var all []any
