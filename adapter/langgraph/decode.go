@@ -168,8 +168,8 @@ func (d *Decoder) again() {
 	}
 }
 
-// waitsFor reports whether the turn waits for a person.
-func (d *Decoder) waitsFor() bool { return d.turn != nil && !d.over && len(d.turn.asks) > 0 }
+// waitsFor reports whether the turn waits for a person. A turn that was stopped does not.
+func (d *Decoder) waitsFor() bool { return d.turn != nil && len(d.turn.asks) > 0 && !d.turn.b.Over() }
 
 // AtEnd ends a turn at the end of a recording, or of the only stream of a turn.
 func (d *Decoder) AtEnd(agent.Turns) {

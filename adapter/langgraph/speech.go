@@ -161,19 +161,16 @@ func (t *turn) say(s *speech, b block) {
 			s.again, s.resumed = &strings.Builder{}, true
 		}
 	}
-	if s.again != nil {
-		s.again.WriteString(b.text)
+	delta, snapshot := t.b.MessageDelta, t.b.MessageSnapshot
+	if b.kind == thought {
+		delta, snapshot = t.b.ThoughtDelta, t.b.ThoughtSnapshot
 	}
-	switch {
-	case s.again != nil && b.kind == thought:
-		t.b.ThoughtSnapshot(s.key, s.again.String())
-	case s.again != nil:
-		t.b.MessageSnapshot(s.key, s.again.String())
-	case b.kind == thought:
-		t.b.ThoughtDelta(s.key, b.text)
-	default:
-		t.b.MessageDelta(s.key, b.text)
+	if s.again == nil {
+		delta(s.key, b.text)
+		return
 	}
+	s.again.WriteString(b.text)
+	snapshot(s.key, s.again.String())
 }
 
 // endPart ends the text or the thought that is being written.
