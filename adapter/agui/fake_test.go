@@ -72,7 +72,6 @@ type fake struct {
 	inputs  []got
 	scripts map[string][]string // the first for the prompt, the next for its further runs
 	run     map[string]int
-	effects int
 	cut     *agenttest.Cut
 }
 
@@ -139,15 +138,12 @@ func (f *fake) act(w http.ResponseWriter, r *http.Request, g got, prompt string)
 			if prompt == "rich" {
 				begin = script(begin, `{"type":"REASONING_MESSAGE_CONTENT","messageId":"t","delta":"I wonder. "}`, text("m", "I will touch it. "))
 			}
-			f.stream(w, begin+"\n"+called("c", "touch", `{}`)+"\n"+interrupts(`{"id":"i","reason":"tool_call","toolCallId":"c"}`))
+			f.stream(w, begin+"\n"+called("c", "touch", `{"file":"a.txt"}`)+"\n"+interrupts(`{"id":"i","reason":"tool_call","toolCallId":"c"}`))
 			return
 		}
 		result := "not run"
 		if p, _ := g.Resume[0]["payload"].(map[string]any); p["approved"] == true {
-			f.mu.Lock()
-			f.effects++
-			f.mu.Unlock()
-			result = "ran"
+			result = "touched"
 		}
 		f.stream(w, begin+"\n"+`{"type":"TOOL_CALL_RESULT","messageId":"t","toolCallId":"c","content":"`+result+`"}`+"\n"+text("m", result)+end)
 	case "question":

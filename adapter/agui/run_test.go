@@ -459,7 +459,7 @@ func TestSettingsThatCannotBeMeantAreRefused(t *testing.T) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	if agui.Adapter().Decoder() == nil {
+	if agui.Adapter().Decoder("") == nil {
 		t.Error("the adapter reads no recordings")
 	}
 }
