@@ -74,7 +74,7 @@ func rooms() []room {
 		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go"},
 		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/openharness", ours: "agent trace internal/wsconn " + substrate},
-		{packages: "adapter/agui", ours: "agent trace " + substrate, others: "github.com/evanphx/json-patch"},
+		{packages: "adapter/agui", ours: "agent trace uistream " + substrate, others: "github.com/evanphx/json-patch"},
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/uiendpoint", ours: "agent trace uistream " + substrate}, // what it reads is what uistream writes
 		{packages: "adapter/*", ours: "agent trace " + substrate},

@@ -58,7 +58,9 @@ func (d *Decoder) interrupted(t *turn, all []interrupt) {
 		t.asks = append(t.asks, a)
 		may, is := i.approves()
 		if !is {
-			a.fit(i)
+			if c := t.calls[i.ToolCallID]; c == nil || !t.input.has(c.name) { // else the answer is the output of the call
+				a.fit(i)
+			}
 			a.texts = a.questions(i)
 			questions = append(questions, a)
 			continue
@@ -256,7 +258,7 @@ func (d *Decoder) interruptedLegacy(t *turn) {
 func (d *Decoder) pending(t *turn, ids []string) {
 	if len(ids) == 0 {
 		for _, id := range t.order {
-			if slices.ContainsFunc(t.input.Tools, func(o Tool) bool { return o.Name == t.calls[id].name }) {
+			if t.input.has(t.calls[id].name) {
 				ids = append(ids, id)
 			}
 		}

@@ -72,13 +72,18 @@ type fake struct {
 	inputs  []got
 	scripts map[string][]string // the first for the prompt, the next for its further runs
 	run     map[string]int
-	cut     *agenttest.Cut
 }
 
 func newFake(t testing.TB, scripts map[string][]string) *fake {
 	t.Helper()
+	return newMortal(t, scripts, nil)
+}
+
+// newMortal is newFake with an endpoint that dies where the Cut says.
+func newMortal(t testing.TB, scripts map[string][]string, c *agenttest.Cut) *fake {
+	t.Helper()
 	f := &fake{scripts: scripts, run: map[string]int{}}
-	f.Server = httptest.NewServer(f)
+	f.Server = httptest.NewServer(c.Serve(f))
 	t.Cleanup(f.Close)
 	return f
 }
@@ -156,9 +161,12 @@ func (f *fake) act(w http.ResponseWriter, r *http.Request, g got, prompt string)
 		f.stream(w, begin+"\n"+text("m", strings.Join(g.brief(), "; "))+end)
 	case "error":
 		f.stream(w, begin+"\n"+text("m", "so far ")+"\n"+`{"type":"RUN_ERROR","message":"the model is away","code":"upstream"}`)
-	case "half":
+	case "half", "die":
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "data: %s\n\ndata: %s", text("m", "half "), `{"type":"TEXT_MES`)
+		fmt.Fprintf(w, "data: %s\n\n", text("m", "half "))
+		if prompt == "half" {
+			fmt.Fprint(w, `data: {"type":"TEXT_MES`)
+		}
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	case "garbage":
@@ -184,16 +192,7 @@ func (f *fake) stream(w http.ResponseWriter, script string) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		said, dies := fmt.Appendf(nil, "event: whatever\nid: 7\ndata: %s\n\n", line), false
-		if f.cut != nil {
-			said, dies = f.cut.Pass(said)
-		}
-		_, _ = w.Write(said)
-		if dies {
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		}
-		_, _ = w.Write([]byte(": alive\n\n"))
+		_, _ = fmt.Fprintf(w, "event: whatever\nid: 7\ndata: %s\n\n: heartbeat\n\n", line)
 	}
 }
 

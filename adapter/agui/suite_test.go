@@ -15,17 +15,15 @@ func TestSuite(t *testing.T) {
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "question",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
-			agenttest.Die: "error", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
+			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
 			agenttest.Rich: "rich",
 		},
 		Runs:    agenttest.Tells("touched", `{"file":"a.txt"}`),
 		Decoder: func() agent.Decoder { return agui.NewDecoder() },
 		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
-			f := newFake(t, nil)
-			f.cut = c
-			return agui.Runtime{URL: f.URL}
+			return agui.Runtime{URL: newMortal(t, nil, c).URL}
 		},
 		Word:  "the Rhine",
-		Turns: []string{"busy"},
+		Turns: []string{"busy", "error"},
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
 )
 
 // call is a call of a tool.
@@ -54,9 +55,18 @@ func (d *Decoder) callStart(t *turn, e event) error {
 	if e.Sub == "" && e.Parent != "" {
 		t.b.Emit(memo{Parent: e.Parent}.record())
 	}
+	if t.input.has(c.name) {
+		c.b.Emit(ofTheApp(e.ToolCallID))
+	}
 	tool := d.tools.Classify(c.name, nil)
 	c.b.ToolCallStart(trace.ToolCallStart{ToolCallID: e.ToolCallID, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind})
 	return nil
+}
+
+// ofTheApp marks a call as one that the app runs: clients answer it by its output.
+func ofTheApp(call string) trace.Data {
+	mark, _ := uistream.Beyond(uistream.ToolInputStart{ToolCallID: call, Form: uistream.Form{Static: true, Unmarked: true}})
+	return mark
 }
 
 // callArgs adds to the input of a call. Input after the end of the call is a repetition.

@@ -3,6 +3,7 @@ package agui
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
@@ -112,6 +113,11 @@ type input struct {
 	Context   []Context      `json:"context"`
 	Forwarded map[string]any `json:"forwardedProps"`
 	Resume    []resume       `json:"resume,omitempty"`
+}
+
+// has reports whether a tool is one of the app's.
+func (in input) has(tool string) bool {
+	return slices.ContainsFunc(in.Tools, func(o Tool) bool { return o.Name == tool })
 }
 
 // Tool is a tool of the app: the agent calls it, and the app's user or the app answers.
