@@ -41,8 +41,6 @@ const (
 type note struct {
 	resume
 	By string `json:"by,omitempty"`
-	// Over says that the endpoint has ended the run and not its stream.
-	Over bool `json:"over,omitempty"`
 }
 
 // bareField is the name of the one field of a form that stands for one value.
@@ -275,19 +273,16 @@ func (d *Decoder) pending(t *turn, ids []string) {
 // noted takes an answer.
 func (d *Decoder) noted(n note) {
 	t := d.turn
-	switch {
-	case t == nil || t.b.Over():
-	case n.Over && t.verdict != nil && len(t.asks) == 0:
-		d.settle()
-	default:
-		for _, a := range t.asks {
-			if a.id == n.ID && a.answer == nil {
-				t.by = cmp.Or(n.By, t.by)
-				t.take(a, n.resume)
-			}
-		}
-		d.next()
+	if t == nil || t.b.Over() {
+		return
 	}
+	for _, a := range t.asks {
+		if a.id == n.ID && a.answer == nil {
+			t.by = cmp.Or(n.By, t.by)
+			t.take(a, n.resume)
+		}
+	}
+	d.next()
 }
 
 // take puts an answer on record. In a live session the gateway has done so for what people
@@ -366,7 +361,7 @@ func (d *Decoder) next() {
 		in.Parent = in.RunID
 	}
 	in.Messages = append(slices.Clone(in.Messages), t.said.encoded(in.Version == "")...)
-	if state := t.values[stateName]; !isNull(state) {
+	if state := t.values[state()]; !isNull(state) {
 		in.State = state
 	}
 	var olds []raw

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -23,48 +22,12 @@ type protocol struct {
 	*Decoder
 	*remote.Session
 	rt Runtime
-	// finished has an element if a run is over and its stream is open.
-	finished chan struct{}
 }
 
-var _ remote.Protocol = (*protocol)(nil)
-
-// Decode implements agent.Decoder.
-func (p *protocol) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	effects, err := p.Decoder.Decode(m, t)
-	if t := p.turn; t != nil && t.verdict != nil && len(t.asks) == 0 && !t.working() {
-		select {
-		case p.finished <- struct{}{}:
-		default: // it knows
-		}
-	}
-	return effects, err
-}
-
-// patience is how long a stream may stay open after its run.
-const patience = 3 * time.Second
-
-// greet starts what ends turns whose endpoint does not end its streams.
-func (p *protocol) greet(_ context.Context, s *remote.Session) error {
-	s.Go(func(ctx context.Context) {
-		for {
-			select {
-			case <-p.finished:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case <-time.After(patience):
-			case <-ctx.Done():
-				return
-			}
-			if err := s.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Over: true})}); err != nil { //nolint:contextcheck // it has no effects
-				s.Config().Logger.Warn(err.Error())
-			}
-		}
-	})
-	return nil
-}
+var (
+	_ remote.Protocol = (*protocol)(nil)
+	_ remote.Finisher = (*protocol)(nil)
+)
 
 // Run implements remote.Protocol.
 func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, error) {

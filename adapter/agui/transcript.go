@@ -121,6 +121,14 @@ func (t *transcript) seal(e sealed) {
 	t.at(roleReasoning, e.Entity).Encrypted = e.Value // reasoning that nobody may read
 }
 
+// knows reports whether a message has been said: the same, or one with the same words.
+func (t *transcript) knows(m *message) bool {
+	text := plain(m.Content)
+	return slices.ContainsFunc(t.messages, func(o *message) bool {
+		return o.Role == m.Role && m.Role != roleTool && (o.ID == m.ID || text != "" && o.text.String() == text)
+	})
+}
+
 // encoded returns the messages that hold something. Ids are unique. Endpoints before 1.0
 // know no reasoning.
 func (t *transcript) encoded(legacy bool) []raw {

@@ -50,9 +50,6 @@ type event struct {
 	Value         raw            `json:"value"`
 }
 
-// text is the delta of a text.
-func (e event) text() string { return plain(e.Delta) }
-
 // outcome says how the run ended, also where the endpoint does not say so.
 func (e event) outcome() (o outcome) {
 	if !read(e.Outcome, &o) {
@@ -203,5 +200,15 @@ func read(value raw, into any) bool { return !isNull(value) && json.Unmarshal(va
 
 // isNull reports whether a field is absent or null.
 func isNull(r raw) bool { return len(r) == 0 || string(r) == "null" }
+
+// first is the first value that is not null.
+func first(all ...raw) (value raw) {
+	for _, value = range all {
+		if !isNull(value) {
+			break
+		}
+	}
+	return value
+}
 
 func encode(v any) raw { return agentkit.Encode(v) }
