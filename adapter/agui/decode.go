@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -206,32 +205,38 @@ func (in input) asked() (m message) {
 // answer finds the answer to an ask in the input of a recording.
 func (in input) answer(a *ask) resume {
 	for _, r := range in.Resume {
-		if r.ID == a.id {
+		if r.ID == a.ID {
 			return r
 		}
 	}
 	for _, data := range in.Messages {
 		var m message
-		if read(data, &m) && m.Role == roleTool && m.ToolCallID == a.call && a.kind == toolUse {
-			return resume{a.id, resolved, m.Content}
+		if read(data, &m) && m.Role == roleTool && m.ToolCallID == a.ToolCallID && a.kind == toolUse {
+			return resume{a.ID, resolved, m.Content}
 		}
 	}
 	if command, is := in.Forwarded["command"].(map[string]any); is && a.kind == old {
-		return resume{a.id, resolved, encode(command["resume"])}
+		return resume{a.ID, resolved, encode(command["resume"])}
 	}
-	return resume{ID: a.id, Status: cancelled}
+	return resume{ID: a.ID, Status: cancelled}
 }
 
-// command answers interrupts of endpoints before 1.0: one value, or a list of several.
+// command answers interrupts of endpoints before 1.0: by one value, or a list of several.
 func (in *input) command(answers []raw) {
-	in.Forwarded = maps.Clone(in.Forwarded)
-	if in.Forwarded == nil {
-		in.Forwarded = map[string]any{}
+	if len(answers) == 0 {
+		return
 	}
-	in.Forwarded["command"] = map[string]any{"resume": answers}
+	answer := any(answers)
 	if len(answers) == 1 {
-		in.Forwarded["command"] = map[string]any{"resume": answers[0]}
+		answer = answers[0]
 	}
+	all := map[string]any{"command": map[string]any{"resume": answer}}
+	for name, value := range in.Forwarded {
+		if name != "command" {
+			all[name] = value
+		}
+	}
+	in.Forwarded = all
 }
 
 // echoed begins the turn of a recording whose events tell the input themselves.

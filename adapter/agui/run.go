@@ -34,12 +34,13 @@ func (d *Decoder) runFinished(t *turn, e event) {
 	case o.Type == "cancelled":
 		t.verdict = &trace.Stop{Reason: "cancelled", Outcome: trace.OutcomeCanceled}
 	case len(o.Interrupts) > 0:
-		d.interrupted(t, o.Interrupts)
+		t.b.Emit(memo{Open: o.Interrupts, Run: t.input.RunID}.record())
+		d.ask(t, question, o.Interrupts)
 	case len(t.legacy) > 0:
-		d.interruptedLegacy(t)
+		d.ask(t, old, t.interrupts())
 	default:
 		t.verdict = &trace.Stop{Reason: "stop", Outcome: trace.OutcomeCompleted}
-		d.pending(t, o.Pending)
+		d.ask(t, toolUse, t.pending(o.Pending))
 	}
 }
 

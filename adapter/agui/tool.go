@@ -2,7 +2,6 @@ package agui
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -23,7 +22,7 @@ type call struct {
 
 // input is what the call gets.
 func (c *call) input() raw {
-	if args := c.args.String(); json.Valid([]byte(args)) {
+	if args := c.args.String(); isJSON(args) {
 		return raw(args)
 	}
 	return raw("{}")
@@ -100,7 +99,7 @@ func (d *Decoder) whole(t *turn, id string) {
 	c.whole = true
 	args := strings.TrimSpace(c.args.String())
 	whole := d.tools.Call(id, c.name, c.input())
-	if args != "" && !json.Valid([]byte(args)) {
+	if args != "" && !isJSON(args) {
 		whole.InputText = args
 	}
 	c.entry.Function.Arguments = cmp.Or(args, "{}")
@@ -138,12 +137,4 @@ func (d *Decoder) callResult(t *turn, e event) {
 		}
 	}
 	t.said.result(e.MessageID, id, c.sub, e.Content, "")
-}
-
-// output is a result: an object or a list if the text is one.
-func output(text string) raw {
-	if s := strings.TrimSpace(text); (strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")) && json.Valid([]byte(s)) {
-		return raw(s)
-	}
-	return encode(text)
 }

@@ -2,7 +2,6 @@ package agui
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -145,7 +144,7 @@ func (t *transcript) encoded(legacy bool) []raw {
 		}
 		ids[m.ID] = true
 		for _, c := range m.Calls {
-			if !json.Valid([]byte(c.Function.Arguments)) {
+			if !isJSON(c.Function.Arguments) {
 				c.Function.Arguments = "{}"
 			}
 		}

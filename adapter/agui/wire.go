@@ -198,6 +198,8 @@ func plain(value raw) string {
 // read decodes a value and reports whether it has the form.
 func read(value raw, into any) bool { return !isNull(value) && json.Unmarshal(value, into) == nil }
 
+func isJSON(text string) bool { return json.Valid([]byte(text)) }
+
 // isNull reports whether a field is absent or null.
 func isNull(r raw) bool { return len(r) == 0 || string(r) == "null" }
 
