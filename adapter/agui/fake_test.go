@@ -3,6 +3,7 @@ package agui_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -103,8 +104,8 @@ func (f *fake) runs() int {
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g := got{header: r.Header, url: r.URL.String()}
-	var body json.RawMessage
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || json.Unmarshal(body, &g) != nil {
+	body, err := io.ReadAll(r.Body)
+	if err != nil || json.Unmarshal(body, &g) != nil {
 		http.Error(w, `{"detail":"no input"}`, http.StatusUnprocessableEntity)
 		return
 	}

@@ -2,6 +2,7 @@ package agui_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/adapter/agui"
 	"github.com/tributary-dev/tributary/agent"
@@ -25,5 +26,6 @@ func TestSuite(t *testing.T) {
 		},
 		Word:  "the Rhine",
 		Turns: []string{"busy", "error"},
+		Bound: time.Minute, // the run behind the huge message is told it
 	})
 }
