@@ -74,11 +74,11 @@ const bareField = "value"
 // fit finds the form of a question. A schema without fields is that of the answer itself.
 // Any other schema, and none, leave an answer in words. The output of a call of the app has
 // no form.
-func (a *ask) fit(app bool) {
+func (a *ask) fit() {
 	f, field := &a.form, form.Field{}
 	f.Message = cmp.Or(a.Message, a.Reason, "The agent asks for an answer.")
 	switch {
-	case app:
+	case a.app:
 	case a.Reason == "confirmation" && isNull(a.Schema):
 		field.Type = "boolean"
 	case read(a.Schema, &f.Schema) && len(f.Schema.Properties) > 0:
@@ -98,6 +98,9 @@ func (a *ask) questions() []trace.Question {
 		all[n].QuestionID, all[n].ToolCallID = fmt.Sprintf("%s:%d", a.ID, n), a.ToolCallID
 		if a.bare {
 			all[n].Header = ""
+		}
+		if a.app { // clients name the call that they answer
+			all[n].QuestionID = a.ToolCallID
 		}
 	}
 	return all

@@ -18,6 +18,7 @@ type ask struct {
 	kind   askKind
 	may    allowing  // of an approval
 	form   form.Form // of everything else
+	app    bool      // the answer is the output of a call that the app runs
 	bare   bool      // the form has one field, whose value is the answer
 	ids    []string  // on record
 	answer *resume
@@ -52,7 +53,8 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 			continue
 		}
 		c := t.calls[i.ToolCallID]
-		a.fit(c != nil && t.input.has(c.name))
+		a.app = c != nil && t.input.has(c.name)
+		a.fit()
 		questions = append(questions, a)
 	}
 	d.approvals(t, approvals)

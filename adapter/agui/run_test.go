@@ -297,7 +297,11 @@ func TestAToolOfTheAppIsAnsweredByTheClient(t *testing.T) {
 			}})
 			s := on(t, f.URL, tools)
 			s.host.OnAsk = answer(`{"colour":"red"}`)
-			same(t, s.says("go"), []string{
+			events := s.plays("go")
+			if q := agenttest.Each[trace.Question](events)[0]; q.QuestionID != "c-x" || q.ToolCallID != "c" {
+				t.Errorf("the question is %+v, and clients answer it as the call c", q)
+			}
+			same(t, told(events), []string{
 				"Pick.", "search{}", `completed:"found"`, `pick{"of":3}`, "search{}", `The agent calls pick of the app with {"of":3}. What is the result??`, `selected ["{\"colour\":\"red\"}"]`,
 				`completed:{"colour":"red"}`, "Red it is.", "canceled:Not finished: the agent ended its turn without a result.", "completed stop",
 			})
