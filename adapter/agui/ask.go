@@ -166,7 +166,7 @@ func (t *turn) approved(a *ask, r resume) {
 // next goes on with the turn once the run is over and everything is answered.
 func (d *Decoder) next() {
 	t := d.turn
-	if t == nil || d.run == nil || len(t.asks) == 0 || t.streams > 0 || slices.ContainsFunc(t.asks, func(a *ask) bool { return a.answer == nil }) {
+	if t == nil || !d.live || len(t.asks) == 0 || t.streams > 0 || slices.ContainsFunc(t.asks, func(a *ask) bool { return a.answer == nil }) {
 		return
 	}
 	in := t.input
@@ -187,7 +187,7 @@ func (d *Decoder) next() {
 		}
 	}
 	in.command(olds)
-	call := d.run(in)
+	call := request(in)
 	call.By = t.by
 	d.do(agent.Send{Data: call.JSON()})
 }

@@ -17,7 +17,7 @@ import (
 // step is a step of the agent's own: steps may overlap, so they are data.
 func (d *Decoder) step(t *turn, e event) {
 	status := strings.ToLower(strings.TrimPrefix(e.Type, "STEP_"))
-	t.view(e.Sub).Emit(trace.Data{Name: "step", ID: "step-" + e.Step, Value: encode(map[string]string{"stepName": e.Step, "status": status})})
+	t.view(e.SubagentRunID).Emit(trace.Data{Name: "step", ID: "step-" + e.StepName, Value: encode(map[string]string{"stepName": e.StepName, "status": status})})
 }
 
 // reserved are names of data that mean something else to clients.
@@ -32,12 +32,12 @@ func (d *Decoder) custom(t *turn, e event) {
 	if slices.Contains(reserved, name) || uistream.Reserved(name) {
 		name = "custom-" + name
 	}
-	t.view(e.Sub).Emit(trace.Data{Name: name, Value: first(e.Value, raw("null"))})
+	t.view(e.SubagentRunID).Emit(trace.Data{Name: name, Value: first(e.Value, raw("null"))})
 }
 
 // raw is an event of the framework below, which the other events have told already.
 func (d *Decoder) raw(t *turn, e event) {
-	t.view(e.Sub).Emit(trace.Data{Name: "raw", Domain: true, Transient: true, Value: encode(map[string]any{"source": e.Source, "event": e.Event})})
+	t.view(e.SubagentRunID).Emit(trace.Data{Name: "raw", Domain: true, Transient: true, Value: encode(map[string]any{"source": e.Source, "event": e.Event})})
 }
 
 // stateName is the name of the state's data, and its id.
@@ -60,8 +60,8 @@ func (e event) place() place {
 	switch {
 	case strings.HasPrefix(e.Type, "ACTIVITY_"):
 		return place{"activity-" + cmp.Or(e.ActivityType, "event"), e.MessageID}
-	case e.Sub != "":
-		return place{stateName, stateName + "-" + e.Sub}
+	case e.SubagentRunID != "":
+		return place{stateName, stateName + "-" + e.SubagentRunID}
 	}
 	return state()
 }

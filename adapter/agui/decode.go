@@ -17,8 +17,6 @@ import (
 type Decoder struct {
 	tools toolkind.Table
 	live  bool // a session, and no recording
-	// run makes the request of a run that goes on with a turn; nil in a recording.
-	run func(input) remote.Call
 
 	t       agent.Turns
 	effects []agent.Effect

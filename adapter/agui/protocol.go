@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
-	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -21,7 +19,7 @@ const inHistory = "history"
 type protocol struct {
 	*Decoder
 	*remote.Session
-	rt Runtime
+	Options
 }
 
 var (
@@ -35,7 +33,7 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 		return remote.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that the agent can read."}
 	}
 	p.Host().Resume(inHistory)
-	o := p.rt.Options
+	o := p.Options
 	m, err := remember(ctx, p.Host(), o.Legacy)
 	if err != nil {
 		return remote.Call{}, err
@@ -43,14 +41,8 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	m.begin()
 	m.messages = append(m.messages, userMessage(prompt.Message, o.Legacy))
 	in := input{
-		ThreadID: p.Config().SessionID, Version: protocolVersion, Messages: m.encoded(o.Legacy), State: m.state,
+		ThreadID: p.Config().SessionID, Version: protocolVersion, Messages: m.encoded(o.Legacy), State: first(m.state, encode(o.State), raw("{}")),
 		Tools: append([]Tool{}, o.Tools...), Context: append([]Context{}, o.Context...), Forwarded: maps.Clone(o.Forwarded),
-	}
-	if o.State != nil && isNull(in.State) {
-		in.State = encode(o.State)
-	}
-	if isNull(in.State) {
-		in.State = raw("{}")
 	}
 	if in.Forwarded == nil {
 		in.Forwarded = map[string]any{}
@@ -61,21 +53,14 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	for _, i := range m.open.Open {
 		in.Resume, in.Parent = append(in.Resume, resume{ID: i.ID, Status: cancelled}), m.open.Run
 	}
-	return p.request(in), nil
+	return request(in), nil
 }
 
-// request is the request of a run. The address of the endpoint is the one that is configured,
-// to the letter.
-func (p *protocol) request(in input) remote.Call {
+// request is the request of a run.
+func request(in input) remote.Call {
 	in.RunID = "run-" + rand.Text()
 	c := remote.Post("", in)
 	c.Stream = true
-	if u, err := url.Parse(p.rt.URL); err == nil {
-		c.Query = u.Query()
-		if strings.HasSuffix(u.Path, "/") {
-			c.Path = "/"
-		}
-	}
 	return c
 }
 

@@ -40,7 +40,7 @@ func (d *Decoder) runFinished(t *turn, e event) {
 		d.ask(t, old, t.interrupts())
 	default:
 		t.verdict = &trace.Stop{Reason: "stop", Outcome: trace.OutcomeCompleted}
-		d.ask(t, toolUse, t.pending(o.Pending))
+		d.ask(t, toolUse, t.pending(o.PendingToolCallIDs))
 	}
 }
 
@@ -73,11 +73,11 @@ func (d *Decoder) closeRun(t *turn, e event) {
 	used.Scope = trace.UsageTurn
 	for _, u := range all {
 		used.Model = cmp.Or(u.Model, used.Model)
-		used.InputTokens += u.Input + u.Prompt
-		used.OutputTokens += u.Output + u.Completion
-		used.ReasoningTokens += u.Reasoning
-		used.CacheReadTokens += u.CacheRead
-		used.CacheWriteTokens += u.CacheWrite
+		used.InputTokens += u.InputTokens + u.PromptTokens
+		used.OutputTokens += u.OutputTokens + u.CompletionTokens
+		used.ReasoningTokens += u.ReasoningTokens
+		used.CacheReadTokens += u.CachedInputTokens
+		used.CacheWriteTokens += u.CacheWriteInputTokens
 	}
 	t.b.Emit(*used)
 }

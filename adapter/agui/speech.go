@@ -73,18 +73,18 @@ func (t *turn) say(v *voice, e event, text string) {
 		return
 	}
 	t.speaks()
-	if !v.open[id] && e.Sub == "" {
+	if !v.open[id] && e.SubagentRunID == "" {
 		t.nextStep()
 		t.b.Emit(memo{ID: id}.record())
 	}
 	v.open[id] = true
-	v.delta(t.view(e.Sub), id, text)
-	t.said.say(v.role, id, e.Sub, text)
+	v.delta(t.view(e.SubagentRunID), id, text)
+	t.said.say(v.role, id, e.SubagentRunID, text)
 }
 
 func (t *turn) hush(v *voice, e event) {
 	id := cmp.Or(e.MessageID, v.latest)
-	v.end(t.view(e.Sub), id)
+	v.end(t.view(e.SubagentRunID), id)
 	delete(v.open, id)
 }
 
@@ -121,7 +121,7 @@ func (t *turn) turnTo(key string) {
 
 // sealed keeps a value for the next run.
 func (d *Decoder) sealed(t *turn, e event) {
-	s := sealed{Entity: e.EntityID, Value: string(e.Encrypted), Kind: e.EncryptedType}
+	s := sealed{Entity: e.EntityID, Value: string(e.EncryptedValue), Kind: e.EncryptedValueType}
 	t.said.seal(s)
 	t.b.Emit(memo{Sealed: &s}.record())
 }
@@ -150,7 +150,7 @@ func (d *Decoder) showSnapshot(t *turn) {
 		if m == nil || t.said.knows(m) {
 			continue
 		}
-		e := event{MessageID: m.ID, Sub: m.Sub, Content: m.Content, ToolCallID: m.ToolCallID, Parent: m.ID}
+		e := event{MessageID: m.ID, SubagentRunID: m.Sub, Content: m.Content, ToolCallID: m.ToolCallID, ParentMessageID: m.ID}
 		switch m.Role {
 		case roleReasoning:
 			t.say(&t.thought, e, plain(m.Content))
@@ -161,7 +161,7 @@ func (d *Decoder) showSnapshot(t *turn) {
 			t.say(&t.text, e, plain(m.Content))
 			t.hush(&t.text, e)
 			for _, c := range m.Calls {
-				e.ToolCallID, e.ToolName, e.Delta = c.ID, c.Function.Name, encode(c.Function.Arguments)
+				e.ToolCallID, e.ToolCallName, e.Delta = c.ID, c.Function.Name, encode(c.Function.Arguments)
 				d.callArgs(t, e)
 				d.whole(t, c.ID)
 			}

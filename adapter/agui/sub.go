@@ -25,26 +25,26 @@ func (t *turn) view(id string) *trace.Builder {
 }
 
 func (d *Decoder) subStarted(t *turn, e event) {
-	if _, known := t.subs[e.Sub]; known || e.Sub == "" {
+	if _, known := t.subs[e.SubagentRunID]; known || e.SubagentRunID == "" {
 		return // suspended, it goes on
 	}
-	s := sub{parent: t.view(e.ParentSub), called: t.calls[e.ParentCall] != nil}
+	s := sub{parent: t.view(e.ParentSubagentRunID), called: t.calls[e.ParentToolCallID] != nil}
 	if s.called {
-		s.b = s.parent.Under(e.ParentCall)
+		s.b = s.parent.Under(e.ParentToolCallID)
 	} else {
-		s.b = s.parent.Sub(e.Sub, e.Name)
+		s.b = s.parent.Sub(e.SubagentRunID, e.Name)
 	}
-	t.subs[e.Sub] = s
+	t.subs[e.SubagentRunID] = s
 }
 
 // subEnded ends a sub-agent, unless the sub-agent waits for an answer.
 func (d *Decoder) subEnded(t *turn, e event) {
-	b, status := t.view(e.Sub), trace.SubagentCompleted
+	b, status := t.view(e.SubagentRunID), trace.SubagentCompleted
 	if e.Type == "SUBAGENT_ERROR" {
 		status = trace.SubagentFailed
 		b.Emit(trace.Error{Code: plain(e.Code), Message: cmp.Or(plain(e.Message), plain(e.Code), "A sub-agent failed.")})
 	}
-	if s := t.subs[e.Sub]; !s.called && s.b != nil && e.outcome().Type != "suspended" {
-		s.parent.SubEnd(e.Sub, status)
+	if s := t.subs[e.SubagentRunID]; !s.called && s.b != nil && e.outcome().Type != "suspended" {
+		s.parent.SubEnd(e.SubagentRunID, status)
 	}
 }

@@ -30,7 +30,7 @@ func (c *call) input() raw {
 
 // known returns the call of an event, and begins one that was never announced.
 func (d *Decoder) known(t *turn, e event) (string, *call) {
-	e.ToolCallID, e.ToolName = cmp.Or(e.ToolCallID, t.latest), cmp.Or(e.ToolName, "tool")
+	e.ToolCallID, e.ToolCallName = cmp.Or(e.ToolCallID, t.latest), cmp.Or(e.ToolCallName, "tool")
 	if t.calls[e.ToolCallID] == nil {
 		d.callStart(t, e)
 	}
@@ -49,13 +49,13 @@ func (d *Decoder) callStart(t *turn, e event) {
 	if t.calls[e.ToolCallID] != nil {
 		return
 	}
-	c := &call{b: t.view(e.Sub), name: e.ToolName, sub: e.Sub, entry: t.said.begun(e.ToolCallID, e.ToolName, e.Parent, e.Sub)}
+	c := &call{b: t.view(e.SubagentRunID), name: e.ToolCallName, sub: e.SubagentRunID, entry: t.said.begun(e.ToolCallID, e.ToolCallName, e.ParentMessageID, e.SubagentRunID)}
 	t.calls[e.ToolCallID] = c
 	t.order = append(t.order, e.ToolCallID)
-	if e.Sub == "" {
+	if e.SubagentRunID == "" {
 		t.nextStep()
-		if e.Parent != "" {
-			t.b.Emit(memo{Parent: e.Parent}.record())
+		if e.ParentMessageID != "" {
+			t.b.Emit(memo{Parent: e.ParentMessageID}.record())
 		}
 	}
 	if t.input.has(c.name) { // clients answer a call of the app by its output

@@ -52,13 +52,13 @@ agent = Agent(FunctionModel(stream_function=play))
 
 
 @agent.tool_plain
-def weather(city: str) -> dict:
+async def weather(city: str) -> dict:
     """The weather."""
     return {"city": city, "degrees": 21}
 
 
 @agent.tool_plain(requires_approval=True)
-def mail(city: str) -> str:
+async def mail(city: str) -> str:
     """Sends a mail."""
     return "sent to " + city
 
