@@ -4,48 +4,40 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/internal/form"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// schema is what an answer must look like, as far as it matters for an approval.
+// schema is what an answer must look like, as far as it matters for an approval. TanStack AI
+// has one form for yes and another for no.
 type schema struct {
-	Properties map[string]raw `json:"properties"`
-	Additional any            `json:"additionalProperties"`
-	OneOf      []schema       `json:"oneOf"`
-	AnyOf      []schema       `json:"anyOf"`
+	Properties           map[string]raw
+	AdditionalProperties any
+	OneOf                []schema
 }
 
-// gather adds the fields of the forms that an answer may have to a set.
-func (s schema) gather(fields map[string]raw) (closed bool) {
-	maps.Copy(fields, s.Properties)
-	closed = s.Additional == false
-	for _, o := range slices.Concat(s.OneOf, s.AnyOf) {
-		closed = o.gather(fields) || closed
-	}
-	return closed
-}
-
-// allowing is what an approval may say beside yes and no. An answer to an interrupt without a
-// schema may say everything.
+// allowing is what an approval may say beside yes and no.
 type allowing struct{ edits, reason bool }
 
-// approves reports whether an interrupt asks whether a call may run.
+// approves reports whether an interrupt asks whether a call may run. Without a schema the
+// answer may say everything.
 func (i interrupt) approves() (may allowing, is bool) {
-	var s schema
-	switch known := read(i.Schema, &s); {
+	switch {
 	case i.ToolCallID == "":
 		return may, false
-	case !known && isNull(i.Schema):
+	case isNull(i.Schema):
 		return allowing{true, true}, i.Reason != "input_required"
 	}
-	fields := map[string]raw{}
-	closed := s.gather(fields)
-	may = allowing{edits: fields["editedArgs"] != nil, reason: fields["reason"] != nil || !closed}
-	return may, fields["approved"] != nil
+	var s schema
+	read(i.Schema, &s)
+	fields, closed := map[string]raw{}, false
+	for _, form := range append(s.OneOf, s) {
+		maps.Copy(fields, form.Properties)
+		closed = closed || form.AdditionalProperties == false
+	}
+	return allowing{edits: fields["editedArgs"] != nil, reason: fields["reason"] != nil || !closed}, fields["approved"] != nil
 }
 
 // approved is the answer to an approval. An agent that takes no changes must not run the

@@ -121,7 +121,7 @@ func (t *turn) turnTo(key string) {
 
 // sealed keeps a value for the next run.
 func (d *Decoder) sealed(t *turn, e event) {
-	s := sealed{Entity: e.EntityID, Value: string(e.EncryptedValue), Kind: e.EncryptedValueType}
+	s := sealed{Entity: e.EntityID, Value: string(e.EncryptedValue)}
 	t.said.seal(s)
 	t.b.Emit(memo{Sealed: &s}.record())
 }
