@@ -73,6 +73,7 @@ type fake struct {
 	inputs  []got
 	scripts map[string][]string // the first for the prompt, the next for its further runs
 	run     map[string]int
+	hang    bool // scripted streams stay open
 }
 
 func newFake(t testing.TB, scripts map[string][]string) *fake {
@@ -120,6 +121,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(script) > 0:
 		f.stream(w, script[min(n, len(script)-1)])
+		if f.hang {
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}
 	default:
 		f.act(w, r, g, prompt)
 	}

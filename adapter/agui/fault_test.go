@@ -208,6 +208,15 @@ func TestAStreamThatNeverEndsDoesNotHoldTheTurn(t *testing.T) {
 	}
 }
 
+func TestAnAnswerGoesOutThoughTheStreamOfTheQuestionNeverEnds(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{"go": {script(started, interrupts(`{"id":"i","reason":"confirmation"}`)), script(started, text("m", "Done."), finished)}})
+	f.hang = true
+	s := on(t, f.URL)
+	s.host.OnAsk = answer("Yes")
+	same(t, s.says("go"), []string{"confirmation?", `selected ["Yes"]`, "Done.", "completed stop"})
+}
+
 func TestASilentRunIsLostAfterATime(t *testing.T) {
 	t.Parallel()
 	srv := open(t, script(started, text("m", "so far")))
