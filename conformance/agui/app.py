@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncIterator
 
 import uvicorn
-from pydantic_ai import Agent
+from pydantic_ai import Agent, DeferredToolRequests
 from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
 from pydantic_ai.ui.ag_ui import AGUIAdapter
@@ -48,7 +48,7 @@ async def play(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator:
         yield "You said: " + " / ".join(prompts)
 
 
-agent = Agent(FunctionModel(stream_function=play))
+agent = Agent(FunctionModel(stream_function=play), output_type=[str, DeferredToolRequests])
 
 
 @agent.tool_plain
