@@ -67,7 +67,7 @@ func (d *Decoder) decode(m agent.Message) error {
 	switch {
 	case m.Dir == agent.In:
 		return d.sent(m.Data)
-	case m.Dir != agent.Out, m.Channel == remote.Opened, m.Channel == remote.Answer, string(m.Data) == `"[DONE]"`:
+	case m.Dir != agent.Out, m.Channel == remote.Opened, string(m.Data) == `"[DONE]"`:
 		return nil
 	case m.Channel == remote.Ended:
 		d.streamEnded()

@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -150,33 +150,25 @@ func userMessage(u trace.UserMessage, legacy bool) *message {
 	return m
 }
 
-// inputPart is a part of a prompt. An address of this machine is of no use to an endpoint.
+// inputPart is a part of a prompt. A file that only this machine can read becomes a sentence.
 func inputPart(p trace.InputPart, legacy bool) part {
-	web, err := url.Parse(p.URL)
-	data, isData := strings.CutPrefix(p.URL, "data:")
-	isWeb := err == nil && (web.Scheme == "https" || web.Scheme == "http")
-	kind := "document"
-	if media, _, _ := strings.Cut(p.MediaType, "/"); slices.Contains([]string{"image", "audio", "video"}, media) {
-		kind = media
-	}
-	if head, body, comma := strings.Cut(data, ","); isData && comma {
-		if !strings.HasSuffix(head, ";base64") {
-			text, _ := url.PathUnescape(body)
-			body = base64.StdEncoding.EncodeToString([]byte(text))
-		}
-		data = body
+	file := agentkit.Attached(p)
+	data := base64.StdEncoding.EncodeToString(file.Data)
+	kind, _, _ := strings.Cut(file.Media, "/")
+	if !slices.Contains([]string{"image", "audio", "video"}, kind) {
+		kind = "document"
 	}
 	switch {
 	case p.Type == trace.InputText:
 		return part{Type: "text", Text: p.Text}
-	case !isData && !isWeb:
-		return part{Type: "text", Text: "[attached: " + cmp.Or(p.Filename, "a file") + ", which cannot be read]"}
-	case legacy && isData:
-		return part{Type: "binary", MimeType: p.MediaType, Data: data, Filename: p.Filename}
-	case legacy:
-		return part{Type: "binary", MimeType: p.MediaType, URL: p.URL, Filename: p.Filename}
-	case isData:
-		return part{Type: kind, Source: &source{"data", data, cmp.Or(p.MediaType, "application/octet-stream")}}
+	case legacy && file.Inline:
+		return part{Type: "binary", MimeType: file.Media, Data: data, Filename: p.Filename}
+	case legacy && file.OnWeb():
+		return part{Type: "binary", MimeType: file.Media, URL: p.URL, Filename: p.Filename}
+	case file.Inline:
+		return part{Type: kind, Source: &source{"data", data, cmp.Or(file.Media, "application/octet-stream")}}
+	case file.OnWeb():
+		return part{Type: kind, Source: &source{"url", p.URL, file.Media}}
 	}
-	return part{Type: kind, Source: &source{"url", p.URL, p.MediaType}}
+	return part{Type: "text", Text: file.Text()}
 }

@@ -131,7 +131,7 @@ func TestTheInputOfARunIsTheWholeConversation(t *testing.T) {
 		"user u2 two",
 		"assistant m1.9 Bye.",
 		"user u3 [map[text:look type:text] map[text:here type:text] map[source:map[mimeType:image/png type:data value:iVBO] type:image] " +
-			"map[source:map[mimeType:application/pdf type:url value:https://example.test/a.pdf] type:document] map[text:[attached: passwd, which cannot be read] type:text]]",
+			"map[source:map[mimeType:application/pdf type:url value:https://example.test/a.pdf] type:document] map[text:[The user attached the file passwd of type unknown, which cannot be passed on.] type:text]]",
 	})
 }
 
