@@ -14,8 +14,8 @@ import (
 )
 
 // TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord: AG-UI has no way back into a
-// run. The promise is that the turn has one end, and that the next run gets each word that
-// is on record once, each call with at most one result, and cancels what was open.
+// run. The promise is that the turn has one end. The next run gets each word of the record
+// once and each call with at most one result, and cancels what was open.
 func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
 	t.Parallel()
 	var words []string
