@@ -21,7 +21,7 @@ import (
 
 // agentopsClient is a client that speaks the frames of an Agent Ops browser.
 type agentopsClient struct {
-	t    *testing.T
+	t    testing.TB
 	conn *websocket.Conn
 	seen []agentops.Frame
 	at   int // what of seen was looked at

@@ -31,18 +31,18 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // stand is a gateway on a loopback port, with the demo agent and a log in memory.
 type stand struct {
-	t   *testing.T
+	t   testing.TB
 	url string
 }
 
-func newStand(t *testing.T, change func(*session.Options), adapt ...func(*gateway.Options)) stand {
+func newStand(t testing.TB, change func(*session.Options), adapt ...func(*gateway.Options)) stand {
 	t.Helper()
 	handler, closeAll := newHandler(t, change, append([]func(*gateway.Options){func(o *gateway.Options) { o.Read = 300 * time.Millisecond }}, adapt...)...)
 	return serveStand(t, handler, closeAll)
 }
 
 // serveStand serves a handler on a loopback port.
-func serveStand(t *testing.T, handler http.Handler, closeAll func()) stand {
+func serveStand(t testing.TB, handler http.Handler, closeAll func()) stand {
 	t.Helper()
 	s := httptest.NewServer(handler)
 	t.Cleanup(func() {
@@ -56,7 +56,7 @@ func serveStand(t *testing.T, handler http.Handler, closeAll func()) stand {
 
 // newHandler makes a gateway whose callers are who X-Test-Principal says (ada), in
 // the role that X-Test-Role says (admin).
-func newHandler(t *testing.T, change func(*session.Options), adapt ...func(*gateway.Options)) (handler http.Handler, closeAll func()) {
+func newHandler(t testing.TB, change func(*session.Options), adapt ...func(*gateway.Options)) (handler http.Handler, closeAll func()) {
 	t.Helper()
 	log := eventlog.New(memlog.New(), eventlog.Options{})
 	o := session.Options{Log: log, Default: "demo", Agents: map[string]session.Agent{
@@ -164,12 +164,12 @@ func (s stand) all(asks []asked) {
 
 // pipes is a gateway whose connections are pipes, and whose time is not real.
 type pipes struct {
-	t     *testing.T
+	t     testing.TB
 	conns chan net.Conn
 }
 
 // newPipes must be called in a synctest bubble. The returned function ends it.
-func newPipes(t *testing.T, change func(*session.Options), adapt ...func(*gateway.Options)) (p *pipes, end func()) {
+func newPipes(t testing.TB, change func(*session.Options), adapt ...func(*gateway.Options)) (p *pipes, end func()) {
 	t.Helper()
 	handler, closeAll := newHandler(t, change, adapt...)
 	p = &pipes{t, make(chan net.Conn)}

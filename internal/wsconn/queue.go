@@ -23,6 +23,7 @@ type Queue struct {
 	mu     sync.Mutex
 	frames [][]byte
 	unread int           // bytes that wait or are being written
+	over   bool          // Run has returned
 	put    chan struct{} // a frame was put
 	taken  chan struct{} // a frame was written
 }
@@ -61,6 +62,12 @@ func (q *Queue) Offer(frame []byte) bool {
 
 // Run writes the frames until ctx ends or the connection does.
 func (q *Queue) Run(ctx context.Context) error {
+	defer func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.over = true
+		signal(q.taken)
+	}()
 	for {
 		q.mu.Lock()
 		frames := q.frames
@@ -84,13 +91,13 @@ func (q *Queue) Run(ctx context.Context) error {
 	}
 }
 
-// Flush waits until every frame is written, for at most a second.
+// Flush waits until every frame is written, for at most a second, unless Run has returned.
 func (q *Queue) Flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, unreadWithin)
 	defer cancel()
 	for {
 		q.mu.Lock()
-		done := q.unread == 0
+		done := q.unread == 0 || q.over
 		q.mu.Unlock()
 		if done || wait(ctx, q.taken) != nil {
 			return
