@@ -132,20 +132,13 @@ func (m *message) room(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// finish ends the message. A failure has a part that says why, in front of the end
-// at present and behind it in February.
-func (m *message) finish(reason, fault string, february bool) {
+// finish ends the message. The last part but one of a failure says why.
+func (m *message) finish(reason, fault string) {
 	m.settle()
-	end := agentops.Part{Type: agentops.PartFinish, Reason: reason}
-	why := agentops.Part{Type: agentops.PartError, Message: fault}
-	switch {
-	case fault == "":
-		m.parts = append(m.parts, end)
-	case february:
-		m.parts = append(m.parts, end, why)
-	default:
-		m.parts = append(m.parts, why, end)
+	if fault != "" {
+		m.parts = append(m.parts, agentops.Part{Type: agentops.PartError, Message: fault})
 	}
+	m.parts = append(m.parts, agentops.Part{Type: agentops.PartFinish, Reason: reason})
 }
 
 // frame is the message as it now is, for a frame that is kept.

@@ -15,7 +15,7 @@ type Options struct {
 	Session   string
 	Workspace string
 	Title     string
-	// Era is that of the browser: Feb, March or Head; Head if zero.
+	// Era is the version of the browser: Feb or Head; Head if zero.
 	Era agentops.Era
 	// AskLimit is how long a question or a request waits for its answer.
 	AskLimit time.Duration
@@ -30,10 +30,11 @@ type Translator struct {
 	Options
 	turns []*turn  // not over, in the order in which they began
 	known []string // the ids of the last messages, for what takes them back
-	title string
-	away  bool // the runner of the session has left
-	quiet bool // nobody is there yet
+	away  bool     // the runner of the session has left
+	quiet bool     // nobody is there yet
 	out   []agentops.Frame
+
+	february february
 }
 
 // New returns a Translator for a session of which it has seen nothing.
@@ -44,7 +45,7 @@ func New(o Options) *Translator {
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = 4 << 20
 	}
-	return &Translator{Options: o, title: o.Title}
+	return &Translator{Options: o, february: february{queued: map[string]bool{}}}
 }
 
 // Observe takes a record over that was there before the browser.
@@ -95,13 +96,19 @@ func (t *Translator) Next(r trace.Record) []agentops.Frame {
 }
 
 func (t *Translator) send(f agentops.Frame) {
-	if !t.quiet {
+	_, early := f.(queued)
+	switch {
+	case t.quiet:
+		return
+	case t.Era == agentops.Feb:
+		f = t.february.rewrite(f)
+	case early:
+		return
+	}
+	if f != nil {
 		t.out = append(t.out, f)
 	}
 }
-
-// february tells whether the browser is of the time before prompts were interactive.
-func (t *Translator) february() bool { return t.Era != agentops.Head }
 
 func (t *Translator) find(id string) *turn {
 	for _, u := range t.turns {
@@ -166,8 +173,8 @@ func (t *Translator) data(p trace.Data) {
 	switch p.Name {
 	case "title":
 		var title string
-		if json.Unmarshal(p.Value, &title) == nil && title != "" && title != t.title {
-			t.title = title
+		if json.Unmarshal(p.Value, &title) == nil && title != "" && title != t.Title {
+			t.Title = title
 			t.send(agentops.Title{Title: title})
 		}
 	case RunnerData:
@@ -218,6 +225,3 @@ func ChannelName(c agentops.Channel, thread string) string {
 	}
 	return c.ChannelType + ":" + c.ChannelID
 }
-
-// Entitle sets the title that the session has when somebody comes.
-func (t *Translator) Entitle(title string) { t.title = title }

@@ -18,7 +18,7 @@ type turn struct {
 	message *message // nil before the reply
 	status  agentops.AgentStatus
 	calls   map[string]trace.ToolCall // that run, for what is asked about them
-	asks    []ask
+	asks    []agentops.Ask
 	changes []trace.FileChange
 
 	channel agentops.Channel
@@ -30,26 +30,19 @@ type turn struct {
 func (t *Translator) prompt(r trace.Record, p trace.Prompt) {
 	u := t.turn(r.Turn)
 	if u.message != nil { // its answer stands above these words, and is over
-		u.message.finish(agentops.ReasonEndTurn, "", t.february())
+		u.message.finish(agentops.ReasonEndTurn, "")
 		t.update(u)
 	}
 	u.channel, u.thread = channel(p.Channel)
 	u.prompt, u.files = said(r, p)
 	u.prompt.Channel, u.prompt.ThreadID = u.channel, u.thread
-	if u.queued = u.message == nil && len(t.turns) > 1; !u.queued || t.february() {
+	if u.queued = u.message == nil && len(t.turns) > 1; !u.queued {
 		t.show(u)
-	}
-	if !u.queued {
 		return
 	}
-	if !t.february() {
-		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: u.pending()}})
-	}
-	d := agentops.StatusData{PromptQueued: true, QueuePosition: new(len(t.waiting()))}
-	if !t.february() {
-		d.QueueReason = agentops.QueueBusy
-	}
-	t.send(agentops.Status{Data: d})
+	t.send(queued{agentops.MessageAdded{Data: *u.prompt}})
+	t.send(agentops.QueueState{Data: agentops.QueueData{Pending: u.pending()}})
+	t.send(agentops.Status{Data: agentops.StatusData{PromptQueued: true, QueuePosition: new(len(t.waiting())), QueueReason: agentops.QueueBusy}})
 }
 
 func (t *Translator) show(u *turn) {
@@ -99,10 +92,8 @@ func (t *Translator) reply(r trace.Record, p trace.Reply) {
 	u.queued = false
 	u.message = newMessage(p.MessageID, agentops.Stamp(r.Time.Unix()), t.MaxMessage)
 	if dequeued {
-		if !t.february() {
-			t.show(u)
-			t.send(agentops.QueueState{Data: agentops.QueueData{Pending: t.next()}})
-		}
+		t.show(u)
+		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: t.next()}})
 		t.send(agentops.Status{Data: agentops.StatusData{PromptDequeued: true, Remaining: new(len(t.waiting()))}})
 	}
 	t.tell(u, agentops.StatusThinking, "")
@@ -198,9 +189,7 @@ func (t *Translator) stop(r trace.Record, p trace.Stop) {
 		t.finish(u, p)
 	}
 	if len(t.turns) == 0 {
-		d := agentops.StatusData{RunnerBusy: new(bool)}
-		d.Aborted = t.february() && u.message != nil && p.Outcome == trace.OutcomeCanceled
-		t.send(agentops.Status{Data: d})
+		t.send(agentops.Status{Data: agentops.StatusData{RunnerBusy: new(bool)}})
 	}
 }
 
@@ -215,7 +204,7 @@ func (t *Translator) finish(u *turn, p trace.Stop) {
 		t.tell(u, agentops.StatusIdle, "")
 	case trace.OutcomeCompleted:
 	}
-	u.message.finish(reason, fault, t.february())
+	u.message.finish(reason, fault)
 	t.update(u)
 	t.tell(u, agentops.StatusIdle, "")
 	if len(u.changes) > 0 {
@@ -228,18 +217,11 @@ func (t *Translator) unrun(u *turn, p trace.Stop) {
 	if u.prompt == nil {
 		return
 	}
-	switch {
-	case u.queued && t.february():
-		t.send(agentops.Status{Data: agentops.StatusData{QueueCleared: true, Cleared: new(1)}})
-	case u.queued:
+	if u.queued {
 		t.send(agentops.QueueWithdrawn{Data: *u.pending()})
 		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: t.next()}})
 	}
-	switch {
-	case u.queued && p.Outcome != trace.OutcomeFailed:
-	case t.february():
-		t.send(agentops.Error{MessageID: u.prompt.ID, Error: cmp.Or(p.Error, "Turn failed"), Channel: u.channel})
-	default:
+	if !u.queued || p.Outcome == trace.OutcomeFailed {
 		t.send(agentops.Error{Data: &agentops.ErrorData{Message: cmp.Or(p.Error, "Turn failed"), PromptID: u.prompt.ID}, Channel: u.channel})
 	}
 }

@@ -23,7 +23,7 @@ type client struct {
 	id      string // the session
 	conn    *wsconn.Conn
 	queue   *wsconn.Queue
-	frames  *browser.Translator
+	options browser.Options
 	follows map[string]func(cut bool) // by turn: the end of the subscription to it
 	present bool                      // announced to the others; guarded by Server.mu
 }
@@ -47,7 +47,7 @@ func (s *Server) client(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := &client{
 		Admission: a, s: s, id: id, conn: conn, queue: wsconn.NewQueue(conn), follows: map[string]func(bool){},
-		frames: browser.New(browser.Options{Session: id, Workspace: a.Agent, Era: when, AskLimit: s.Hub.AskLimit}),
+		options: browser.Options{Session: id, Workspace: a.Agent, Era: when, AskLimit: s.Hub.AskLimit},
 	}
 	c.run() //nolint:contextcheck // the connection outlives the request's own context
 	return nil
@@ -145,19 +145,20 @@ func (c *client) show(ctx context.Context) error {
 	if err != nil {
 		return c.gone(ctx, err)
 	}
-	c.frames.Entitle(watched.Info.Title)
+	c.options.Title = watched.Info.Title
+	frames := browser.New(c.options)
 	for r, err := range watched.Past {
 		if err != nil {
 			return c.gone(ctx, err)
 		}
-		c.frames.Observe(r)
+		frames.Observe(r)
 		c.follow(r)
 	}
 	history, err := c.history(ctx)
 	if err != nil {
 		return c.gone(ctx, err)
 	}
-	if err := c.send(ctx, c.frames.Join(c.s.enter(c), history)...); err != nil {
+	if err := c.send(ctx, frames.Join(c.s.enter(c), history)...); err != nil {
 		return err
 	}
 	c.s.announce(c)
@@ -166,7 +167,7 @@ func (c *client) show(ctx context.Context) error {
 			return c.gone(ctx, err)
 		}
 		c.follow(r)
-		if err := c.send(ctx, c.frames.Next(r)...); err != nil {
+		if err := c.send(ctx, frames.Next(r)...); err != nil {
 			return err
 		}
 	}
@@ -197,7 +198,7 @@ func (c *client) gone(ctx context.Context, err error) error {
 // history is what February's init holds beside the open turns.
 func (c *client) history(ctx context.Context) ([]agentops.Message, error) {
 	const turns, most = 100, 1 << 20
-	if c.frames.Era != agentops.Feb {
+	if c.options.Era != agentops.Feb {
 		return nil, nil
 	}
 	page, err := c.s.Hub.History(ctx, c.id, "", turns)
@@ -208,7 +209,7 @@ func (c *client) history(ctx context.Context) ([]agentops.Message, error) {
 	if err := c.Download(int64(page.Bytes)); err != nil {
 		return nil, err
 	}
-	return browser.Transcript(page.Records, c.frames.Options, most)
+	return browser.Transcript(page.Records, c.options, most)
 }
 
 // follow subscribes to a turn as long as the turn runs. The turn of the user's own prompt
