@@ -16,7 +16,7 @@
 //	tool_call.start           agentStatus tool_calling, message.updated
 //	tool_call, tool_result    message.updated
 //	question                  interactive_prompt (February: question)
-//	permission_request        interactive_prompt (March: action_approval_required)
+//	permission_request        interactive_prompt (February: action_approval_required)
 //	answer, permission_…      interactive_prompt_resolved, _expired, and their like
 //	status                    agentStatus
 //	error                     toast: the frame error would end the turn
