@@ -39,7 +39,7 @@ func (g *gateway) me(w http.ResponseWriter, r *http.Request) error {
 	if _, guest := access.GuestOf(r.Context()); guest || p.ID == "" {
 		return roleTooSmall(p.Role, access.Viewer)
 	}
-	return writeJSON(w, http.StatusOK, server.MeOf(p))
+	return writeJSON(w, http.StatusOK, server.Me(p))
 }
 
 func (g *gateway) participants(w http.ResponseWriter, r *http.Request) error {
@@ -48,7 +48,7 @@ func (g *gateway) participants(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p, _ := access.From(r.Context())
-	return writeJSON(w, http.StatusOK, server.ParticipantsOf(info, p))
+	return writeJSON(w, http.StatusOK, server.Participants(info, p))
 }
 
 // door admits connections to sessions.
@@ -70,11 +70,16 @@ func (d door) Admit(r *http.Request, id string) (server.Admission, error) {
 		leave()
 		return server.Admission{}, err
 	}
-	r, cancel := expiring(r.WithContext(context.WithoutCancel(r.Context())))
+	life, cancel := expiring(admitted.WithContext(context.WithoutCancel(admitted.Context())))
+	ctx, gone := d.g.staying(life.Context(), life, id)
 	return server.Admission{
 		User: p, Agent: info.Agent,
-		Rights: &rights{g: d.g, r: r, info: info, user: p.ID, upload: d.g.bulk(admitted, upload), download: d.g.bulk(admitted, download)},
+		Rights: &rights{
+			g: d.g, ctx: ctx, r: r.WithContext(context.WithoutCancel(r.Context())), info: info, user: p.ID,
+			upload: d.g.bulk(admitted, upload), download: d.g.bulk(admitted, download),
+		},
 		Leave: func() {
+			gone()
 			cancel()
 			goodbye()
 			leave()
@@ -92,13 +97,14 @@ func (d door) AdmitRunner(id string) (hold func(int64) error, leave func(), err 
 // rights are those of the sender of a request that opened a connection.
 type rights struct {
 	g                *gateway
+	ctx              context.Context
 	r                *http.Request // before the sender was admitted
 	info             session.Info
 	user             string
 	upload, download *bulk
 }
 
-func (u *rights) Context() context.Context { return u.r.Context() }
+func (u *rights) Context() context.Context { return u.ctx }
 
 func (u *rights) May(need access.Role) error {
 	_, _, err := u.g.judge(u.r, u.info.ID, need)
@@ -120,10 +126,10 @@ func (u *rights) Count() error               { return u.g.limiter.request(u.user
 func (u *rights) Upload(bytes int64) error   { return u.upload.hold(bytes) }
 func (u *rights) Download(bytes int64) error { return u.download.hold(bytes) }
 
-func (u *rights) Explain(err error) (sentence string, lost bool) {
+func (u *rights) Explain(err error) string {
 	if away, is := errors.AsType[*uistream.Dismissal](err); is {
-		return away.Sentence, true
+		return away.Sentence
 	}
 	_, _, text := u.g.told(u.r, err)
-	return text, sentAway(err)
+	return text
 }

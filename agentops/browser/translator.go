@@ -67,17 +67,11 @@ func (t *Translator) Next(r trace.Record) []agentops.Frame {
 	if r.Turn == "" {
 		return t.out
 	}
-	_, aside := r.Actor.SubagentCall()
 	switch p := r.Payload.(type) {
 	case trace.Prompt:
 		t.prompt(r, p)
 	case trace.Reply:
 		t.reply(r, p)
-	case trace.MessageStart, trace.MessageDelta, trace.Message, trace.ThoughtStart, trace.ThoughtDelta, trace.Thought,
-		trace.ToolCallStart, trace.ToolCall, trace.ToolResult, trace.Status, trace.FileChange, trace.Error:
-		if u := t.find(r.Turn); u != nil && u.message != nil {
-			u.take(t, r, aside)
-		}
 	case trace.PermissionRequest:
 		t.askPermission(r, p)
 	case trace.Question:
@@ -88,9 +82,13 @@ func (t *Translator) Next(r trace.Record) []agentops.Frame {
 		t.answer(r, p)
 	case trace.Stop:
 		t.stop(r, p)
-	case trace.Data, trace.Rewind, trace.ToolCallDelta, trace.ToolResultProgress, trace.Park, trace.Step, trace.Usage, trace.Plan, trace.Source,
-		trace.File, trace.Unknown:
-		// browsers have no frame for it, or have had it
+	case trace.MessageDelta, trace.Message, trace.ThoughtStart, trace.ToolCallStart, trace.ToolCall, trace.ToolResult, trace.Status, trace.FileChange, trace.Error:
+		if u := t.find(r.Turn); u != nil && u.message != nil {
+			t.running(u, r)
+		}
+	case trace.MessageStart, trace.ThoughtDelta, trace.Thought, trace.ToolCallDelta, trace.ToolResultProgress, trace.Park, trace.Step, trace.Usage,
+		trace.Plan, trace.Source, trace.File, trace.Unknown: // browsers have no frame for it
+	case trace.Data, trace.Rewind: // done
 	}
 	return t.out
 }
@@ -111,10 +109,8 @@ func (t *Translator) send(f agentops.Frame) {
 }
 
 func (t *Translator) find(id string) *turn {
-	for _, u := range t.turns {
-		if u.id == id && id != "" {
-			return u
-		}
+	if i := slices.IndexFunc(t.turns, func(u *turn) bool { return u.id == id }); i >= 0 {
+		return t.turns[i]
 	}
 	return nil
 }
@@ -131,13 +127,7 @@ func (t *Translator) turn(id string) *turn {
 
 // waiting are the turns whose prompt waits.
 func (t *Translator) waiting() []*turn {
-	var all []*turn
-	for _, u := range t.turns {
-		if u.queued {
-			all = append(all, u)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(t.turns), func(u *turn) bool { return !u.queued })
 }
 
 // busy tells whether the agent is at work.

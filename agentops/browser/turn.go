@@ -19,7 +19,7 @@ type turn struct {
 	status  agentops.AgentStatus
 	calls   map[string]trace.ToolCall // that run, for what is asked about them
 	asks    []agentops.Ask
-	changes []trace.FileChange
+	changes []changedFile
 
 	channel agentops.Channel
 	thread  string
@@ -124,21 +124,22 @@ func (t *Translator) tell(u *turn, status, detail string) {
 	}
 }
 
-// take shows what happens in a turn that runs.
-func (u *turn) take(t *Translator, r trace.Record, aside bool) {
+// running shows what happens in a turn that runs. A browser has frames for few kinds of
+// records, and for none of a sub-agent's.
+func (t *Translator) running(u *turn, r trace.Record) {
 	if c, is := r.Payload.(trace.ToolCall); is {
 		u.calls[c.ToolCallID] = c
 	}
 	if c, is := r.Payload.(trace.ToolResult); is {
 		delete(u.calls, c.ToolCallID)
 	}
-	if p, is := r.Payload.(trace.FileChange); is && len(u.changes) < mostChanges {
-		u.changes = append(u.changes, p)
+	if c, is := r.Payload.(trace.FileChange); is {
+		u.change(c)
 	}
-	if aside {
+	if _, aside := r.Actor.SubagentCall(); aside {
 		return
 	}
-	switch p := r.Payload.(type) { //nolint:gochecksumtype // Next has left the others out
+	switch p := r.Payload.(type) { //nolint:gochecksumtype // Next lists the kinds
 	case trace.MessageDelta:
 		t.chunk(u, u.message.delta(p.Part, p.Delta))
 	case trace.Message:
@@ -208,7 +209,7 @@ func (t *Translator) finish(u *turn, p trace.Stop) {
 	t.update(u)
 	t.tell(u, agentops.StatusIdle, "")
 	if len(u.changes) > 0 {
-		t.send(changed(u.changes))
+		t.send(filesChanged{Files: u.changes})
 	}
 }
 
@@ -226,30 +227,30 @@ func (t *Translator) unrun(u *turn, p trace.Stop) {
 	}
 }
 
-// mostChanges bounds the files that are told after a turn.
-const mostChanges = 1000
+// filesChanged lists the files that a turn has changed.
+type filesChanged struct {
+	Files []changedFile `json:"files"`
+}
 
-// changed tells which files a turn has changed, each once.
-func changed(all []trace.FileChange) agentops.Frame {
-	type file struct {
-		Path   string `json:"path"`
-		Status string `json:"status"`
+// Type implements agentops.Frame.
+func (filesChanged) Type() string { return "files-changed" }
+
+type changedFile struct {
+	Path   string `json:"path"`
+	Status string `json:"status"`
+}
+
+// change notes a changed file, each once.
+func (u *turn) change(c trace.FileChange) {
+	const most = 1000
+	i := slices.IndexFunc(u.changes, func(f changedFile) bool { return f.Path == c.Path })
+	if i < 0 && len(u.changes) < most {
+		i = len(u.changes)
+		u.changes = append(u.changes, changedFile{Path: c.Path})
 	}
-	words := map[trace.ChangeKind]string{trace.FileCreated: "added", trace.FileModified: "modified", trace.FileDeleted: "deleted", trace.FileMoved: "renamed"}
-	var files []file
-	at := map[string]int{}
-	for _, c := range all {
-		if i, told := at[c.Path]; told {
-			files[i].Status = words[c.Change]
-			continue
-		}
-		at[c.Path] = len(files)
-		files = append(files, file{c.Path, words[c.Change]})
+	if i >= 0 {
+		u.changes[i].Status = map[trace.ChangeKind]string{
+			trace.FileCreated: "added", trace.FileModified: "modified", trace.FileDeleted: "deleted", trace.FileMoved: "renamed",
+		}[c.Change]
 	}
-	frame := struct {
-		Type  string `json:"type"`
-		Files []file `json:"files"`
-	}{"files-changed", files}
-	raw, _ := json.Marshal(frame) // strings always can be written
-	return agentops.Other{Name: frame.Type, Raw: raw}
 }

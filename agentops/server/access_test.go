@@ -99,7 +99,7 @@ func TestB07_WhoIsPutOutStopsNoTurn(t *testing.T) {
 		c.prompt("slow")
 		frame[agentops.Chunk](c, nil)
 		p.ask("DELETE " + bob + "\r\n")
-		if no := frame[agentops.Error](c, nil); no.Message != "There is no such session." || time.Since(from) != 30*time.Second {
+		if no := frame[agentops.Error](c, nil); no.Message != "This session is not yours any more." || time.Since(from) != 30*time.Second {
 			t.Errorf("after %s %+v", time.Since(from), no)
 		}
 		c.sentAway()

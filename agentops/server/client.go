@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/agentops/browser"
 	"github.com/tributary-dev/tributary/internal/wsconn"
@@ -61,19 +60,14 @@ type farewell struct {
 
 func (f farewell) Error() string { return f.reason }
 
-// The farewells that several places say.
-var (
-	errStopping = farewell{wsconn.GoingAway, stopping}
-	errLost     = farewell{wsconn.PolicyViolation, "this session is not yours any more"}
-	errExpired  = farewell{wsconn.PolicyViolation, "the token has expired"}
-)
+var errStopping = farewell{wsconn.GoingAway, stopping}
 
 // run serves the browser until either side leaves.
 func (c *client) run() {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(c.Context()))
 	var tasks sync.WaitGroup
 	ended := make(chan error, 1)
-	for _, task := range []func(context.Context) error{c.queue.Run, c.show, c.listen, c.check} {
+	for _, task := range []func(context.Context) error{c.queue.Run, c.show, c.listen} {
 		tasks.Go(func() {
 			err := task(ctx)
 			select {
@@ -88,8 +82,9 @@ func (c *client) run() {
 	case <-c.s.Hub.Done():
 		why = errStopping
 	case <-c.Context().Done():
-		_ = c.complain(ctx, context.Cause(c.Context()))
-		why = errExpired
+		cause := context.Cause(c.Context())
+		_ = c.complain(ctx, cause)
+		why = farewell{wsconn.PolicyViolation, cause.Error()}
 	}
 	if bye, is := errors.AsType[farewell](why); is {
 		c.queue.Flush(ctx)
@@ -101,41 +96,20 @@ func (c *client) run() {
 	cancel(why)
 	c.conn.Cut()
 	tasks.Wait()
-	c.unfollow(errors.Is(why, errLost))
+	c.unfollow()
 	c.s.leave(c)
 }
 
-// unfollow ends the subscriptions to turns. A user whose access has ended, or whose token
-// has expired, has not left by their own will, so the end of their connection stops no turn.
-func (c *client) unfollow(lost bool) {
-	expired := c.Context().Err() != nil
+// unfollow ends the subscriptions to turns. A user whose access has ended has not left by
+// their own will, so this stops no turn. A user whose token has expired may come back.
+func (c *client) unfollow() {
+	dismissed := c.Context().Err() != nil
+	expired := !c.User.Expires.IsZero() && !time.Now().Before(c.User.Expires)
 	for turn, leave := range c.follows {
 		if expired {
 			c.s.Hub.Owe(c.id, turn)
 		}
-		leave(!expired && !lost)
-	}
-}
-
-// check asks again and again whether the user may still look at the session. Only a clear
-// no ends the connection.
-func (c *client) check(ctx context.Context) error {
-	tick := time.NewTicker(checkEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-tick.C:
-		}
-		err := c.May(access.Viewer)
-		if err == nil {
-			continue
-		}
-		if sentence, lost := c.Explain(err); lost {
-			_ = c.send(ctx, agentops.Error{Message: sentence})
-			return errLost
-		}
+		leave(!dismissed)
 	}
 }
 
@@ -248,6 +222,5 @@ func (c *client) complain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	sentence, _ := c.Explain(err)
-	return c.send(ctx, agentops.Error{Message: sentence})
+	return c.send(ctx, agentops.Error{Message: c.Explain(err)})
 }

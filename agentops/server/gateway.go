@@ -29,7 +29,8 @@ type Admission struct {
 // Rights are what the user of a connection may do at the moment. A connection lives long,
 // so rights are checked for each frame.
 type Rights interface {
-	// Context outlives the request. It ends when the token of the user expires.
+	// Context outlives the request. It ends when the token of the user expires, or when the
+	// user loses access to the session. The cause can be explained.
 	Context() context.Context
 	// May returns why the user may not act in this role, or nil.
 	May(need access.Role) error
@@ -44,7 +45,6 @@ type Rights interface {
 	// Upload and Download count bytes that the user's data takes up in memory, 0 at the end.
 	Upload(bytes int64) error
 	Download(bytes int64) error
-	// Explain returns an error as a sentence for the user, and whether the error means that
-	// the user has lost access to the session.
-	Explain(err error) (sentence string, lost bool)
+	// Explain returns an error as a sentence for the user.
+	Explain(err error) string
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
-// These types give a user's identity and rights in the words of an Agent Ops server.
+// This file gives a user's identity and rights in the words of an Agent Ops server.
 // Another gateway whose agent is a session of this one asks for them.
 
 // Session is a session as an Agent Ops server describes it.
@@ -24,34 +24,19 @@ func SessionOf(info session.Info) Session {
 	return Session{ID: info.ID, UserID: info.CreatedBy, Title: info.Title, Purpose: info.Kind}
 }
 
-// Me is the answer to the question who a user is.
-type Me struct {
-	User struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
-	} `json:"user"`
+// Me is the answer to a user who asks who they are.
+func Me(p access.Principal) any {
+	return map[string]any{"user": map[string]string{"id": p.ID, "name": p.Name}}
 }
 
-// MeOf says who a user is.
-func MeOf(p access.Principal) (m Me) {
-	m.User.ID, m.User.Name = p.ID, p.Name
-	return m
-}
-
-// Participants are people of a session.
-type Participants struct {
-	Participants []Participant `json:"participants"`
-}
-
-// Participant is one of them.
-type Participant struct {
+type participant struct {
 	UserID string      `json:"userId"`
 	Role   access.Role `json:"role"`
 }
 
-// ParticipantsOf are the people of a session whom p may know: the creator and p, and all
+// Participants are the people of a session whom p may know: the creator and p, and all
 // members if p is an owner. The role of p is that in the session.
-func ParticipantsOf(info session.Info, p access.Principal) Participants {
+func Participants(info session.Info, p access.Principal) any {
 	roles := map[string]access.Role{}
 	if p.Role == access.Owner {
 		for id, role := range info.Members {
@@ -62,9 +47,9 @@ func ParticipantsOf(info session.Info, p access.Principal) Participants {
 		roles[info.CreatedBy] = access.Owner
 	}
 	roles[p.ID] = p.Role
-	all := Participants{Participants: make([]Participant, 0, len(roles))}
+	all := make([]participant, 0, len(roles))
 	for _, id := range slices.Sorted(maps.Keys(roles)) {
-		all.Participants = append(all.Participants, Participant{id, roles[id]})
+		all = append(all, participant{id, roles[id]})
 	}
-	return all
+	return map[string]any{"participants": all}
 }
