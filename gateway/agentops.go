@@ -60,7 +60,7 @@ func (d door) Admit(r *http.Request, id string) (server.Admission, error) {
 	if err != nil {
 		return server.Admission{}, err
 	}
-	p, _ := access.From(admitted.Context())
+	p, _ := access.From(admitted.Context()) //nolint:contextcheck // it holds the role in the session
 	leave, err := d.g.limiter.stream(p.ID)
 	if err != nil {
 		return server.Admission{}, err
@@ -70,7 +70,7 @@ func (d door) Admit(r *http.Request, id string) (server.Admission, error) {
 		leave()
 		return server.Admission{}, err
 	}
-	life, cancel := expiring(admitted.WithContext(context.WithoutCancel(admitted.Context())))
+	life, cancel := expiring(admitted.WithContext(context.WithoutCancel(admitted.Context()))) //nolint:contextcheck // the connection outlives its request
 	ctx, gone := d.g.staying(life.Context(), life, id)
 	return server.Admission{
 		User: p, Agent: info.Agent,
@@ -97,7 +97,7 @@ func (d door) AdmitRunner(id string) (hold func(int64) error, leave func(), err 
 // rights are those of the sender of a request that opened a connection.
 type rights struct {
 	g                *gateway
-	ctx              context.Context
+	ctx              context.Context //nolint:containedctx // it is the life of the connection
 	r                *http.Request // before the sender was admitted
 	info             session.Info
 	user             string

@@ -19,12 +19,12 @@ type Options struct {
 	Era agentops.Era
 	// AskLimit is how long a question or a request waits for its answer.
 	AskLimit time.Duration
-	// MaxMessage bounds what message.updated holds of a message, in bytes; 4 MB if
-	// zero. What a tool was given or gave beyond that is left out, with a mark.
+	// MaxMessage bounds the bytes of a message in message.updated; 4 MB if zero. A mark
+	// stands for the inputs and outputs of tools that exceed the bound.
 	MaxMessage int
 }
 
-// Translator makes frames of a session's records, in order. It is not safe for
+// Translator makes frames of a session's records, in order. A Translator is not safe for
 // concurrent use.
 type Translator struct {
 	Options

@@ -194,7 +194,7 @@ func (t *Translator) stop(r trace.Record, p trace.Stop) {
 	}
 }
 
-// finish ends the turn's message. Who aborts is told at once that the agent rests.
+// finish ends the turn's message. The frame idle comes first after an abort.
 func (t *Translator) finish(u *turn, p trace.Stop) {
 	reason, fault := agentops.ReasonEndTurn, ""
 	switch p.Outcome {

@@ -29,8 +29,8 @@ type Admission struct {
 // Rights are what the user of a connection may do at the moment. A connection lives long,
 // so rights are checked for each frame.
 type Rights interface {
-	// Context outlives the request. It ends when the token of the user expires, or when the
-	// user loses access to the session. The cause can be explained.
+	// Context outlives the request, and ends when the user's token expires or the user loses
+	// access to the session. Explain takes its cause.
 	Context() context.Context
 	// May returns why the user may not act in this role, or nil.
 	May(need access.Role) error

@@ -42,7 +42,7 @@ func (s *Server) runner(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer leave()
 	defer s.Sockets.enter()()
-	conn, err := s.accept(w, r, hold)
+	conn, err := s.accept(w, r, hold) //nolint:contextcheck // the connection outlives its request
 	if err != nil {
 		return nil //nolint:nilerr // the response has been written
 	}

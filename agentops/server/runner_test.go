@@ -223,7 +223,7 @@ func TestRunnersEndWithTheGateway(t *testing.T) {
 	}
 }
 
-// What a runner may have is nobody else's, whatever somebody is called.
+// The limits of a runner are its own. A user with the name of a runner does not share them.
 func TestARunnersShareIsItsOwn(t *testing.T) {
 	s := runnerStand(t, func(o *gateway.Options) { o.Limits.Streams = 1 })
 	s.join("/api/sessions/r1/ws?role=client", "X-Test-Principal", "runner of r1")
