@@ -98,7 +98,7 @@ func (d door) AdmitRunner(id string) (hold func(int64) error, leave func(), err 
 type rights struct {
 	g                *gateway
 	ctx              context.Context //nolint:containedctx // it is the life of the connection
-	r                *http.Request // before the sender was admitted
+	r                *http.Request   // before the sender was admitted
 	info             session.Info
 	user             string
 	upload, download *bulk
