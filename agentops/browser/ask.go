@@ -23,8 +23,7 @@ func (t *Translator) askQuestion(r trace.Record, q trace.Question) {
 	t.ask(u, a)
 }
 
-// askPermission shows a request that somebody has to answer; what the policy decides
-// nobody is asked.
+// askPermission shows a permission request, unless the policy has decided it.
 func (t *Translator) askPermission(r trace.Record, p trace.PermissionRequest) {
 	if p.DecidedBy != "" {
 		return

@@ -28,16 +28,16 @@ type Options struct {
 // concurrent use.
 type Translator struct {
 	Options
-	turns []*turn  // not over, in the order in which they began
-	known []string // the ids of the last messages, for what takes them back
+	turns []*turn  // the open ones, in the order in which they began
+	known []string // the ids of the last messages, for a rewind
 	away  bool     // the runner of the session has left
-	quiet bool     // nobody is there yet
+	quiet bool     // there is no browser yet
 	out   []agentops.Frame
 
 	february february
 }
 
-// New returns a Translator for a session of which it has seen nothing.
+// New returns a Translator that has seen no record.
 func New(o Options) *Translator {
 	if o.Era == 0 {
 		o.Era = agentops.Head
@@ -48,14 +48,14 @@ func New(o Options) *Translator {
 	return &Translator{Options: o, february: february{queued: map[string]bool{}}}
 }
 
-// Observe takes a record over that was there before the browser.
+// Observe takes a record from before the browser came.
 func (t *Translator) Observe(r trace.Record) {
 	t.quiet = true
 	t.Next(r)
 	t.quiet = false
 }
 
-// Next returns what a record adds.
+// Next returns the frames of the next record.
 func (t *Translator) Next(r trace.Record) []agentops.Frame {
 	t.out = nil
 	if d, is := r.Payload.(trace.Data); is {
@@ -125,18 +125,13 @@ func (t *Translator) turn(id string) *turn {
 	return u
 }
 
-// waiting are the turns whose prompt waits.
-func (t *Translator) waiting() []*turn {
-	return slices.DeleteFunc(slices.Clone(t.turns), func(u *turn) bool { return !u.queued })
-}
-
-// busy tells whether the agent is at work.
+// busy reports whether the agent is at work.
 func (t *Translator) busy() bool {
 	return slices.ContainsFunc(t.turns, func(u *turn) bool { return u.message != nil })
 }
 
-// rewind takes messages back. Those that this Translator has not seen are known by
-// the first of them alone.
+// rewind removes messages. Of messages that this Translator has not seen, it names the
+// first only.
 func (t *Translator) rewind(p trace.Rewind) {
 	ids := []string{p.To}
 	if i := slices.Index(t.known, p.To); i >= 0 {
@@ -156,7 +151,7 @@ func (t *Translator) know(id string) {
 	t.known = append(t.known, id)
 }
 
-// RunnerData names the note that tells whether the session's runner is there.
+// RunnerData names the data that says whether the session's runner is connected.
 const RunnerData = "runner"
 
 func (t *Translator) data(p trace.Data) {
@@ -182,13 +177,13 @@ func (t *Translator) data(p trace.Data) {
 		}
 		t.send(agentops.Status{Data: d})
 	default:
-		if f, told := world(p); told {
+		if f, ok := domainEvent(p); ok {
 			t.send(f)
 		}
 	}
 }
 
-// channel is a turn's channel as Agent Ops names it: two words, or none.
+// channel is a turn's channel as Agent Ops names it, by two words, or none.
 func channel(name string) (c agentops.Channel, thread string) {
 	typ, id, two := strings.Cut(name, ":")
 	switch {
@@ -203,7 +198,7 @@ func channel(name string) (c agentops.Channel, thread string) {
 	return agentops.Channel{ChannelType: typ, ChannelID: id}, thread
 }
 
-// ChannelName is the one word of ours for a channel of Agent Ops.
+// ChannelName is our one word for a channel of Agent Ops.
 func ChannelName(c agentops.Channel, thread string) string {
 	switch {
 	case thread != "":

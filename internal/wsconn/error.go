@@ -20,6 +20,7 @@ const (
 	NormalClosure   = websocket.StatusNormalClosure
 	GoingAway       = websocket.StatusGoingAway
 	PolicyViolation = websocket.StatusPolicyViolation
+	MessageTooBig   = websocket.StatusMessageTooBig
 	InternalError   = websocket.StatusInternalError
 )
 
