@@ -24,6 +24,7 @@ type client struct {
 	queue   *wsconn.Queue
 	options browser.Options
 	follows map[string]func(cut bool) // by turn: the end of the subscription to it
+	watches chan struct{}             // closed when the browser watches the session
 	present bool                      // announced to the others; guarded by Server.mu
 }
 
@@ -45,7 +46,7 @@ func (s *Server) client(w http.ResponseWriter, r *http.Request) error {
 		return nil //nolint:nilerr // the response has been written
 	}
 	c := &client{
-		Admission: a, s: s, id: id, conn: conn, queue: wsconn.NewQueue(conn), follows: map[string]func(bool){},
+		Admission: a, s: s, id: id, conn: conn, queue: wsconn.NewQueue(conn), follows: map[string]func(bool){}, watches: make(chan struct{}),
 		options: browser.Options{Session: id, Workspace: a.Agent, Era: when, AskLimit: s.Hub.AskLimit},
 	}
 	c.run() //nolint:contextcheck // the connection outlives the request's own context
@@ -119,6 +120,7 @@ func (c *client) show(ctx context.Context) error {
 	if err != nil {
 		return c.gone(ctx, err)
 	}
+	close(c.watches)
 	c.options.Title = watched.Info.Title
 	frames := browser.New(c.options)
 	for r, err := range watched.Past {

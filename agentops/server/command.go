@@ -12,8 +12,14 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// listen carries out the commands of the browser, frame by frame.
+// listen carries out the commands of the browser, frame by frame. It begins when the
+// browser watches the session, so that no turn runs and ends before the browser sees it.
 func (c *client) listen(ctx context.Context) error {
+	select {
+	case <-c.watches:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	for {
 		frame, err := c.conn.Read(ctx)
 		if err != nil {
