@@ -15,7 +15,7 @@ import (
 // agentOps mounts the addresses at which programs of Agent Ops look for a session agent.
 func (g *gateway) agentOps(route func(pattern string, h handler)) {
 	s := server.New(server.Options{
-		Hub: g.Hub, Gateway: door{g}, Runners: g.Runners, Sockets: g.Sockets,
+		Hub: g.Hub, Gateway: socketAccess{g}, Runners: g.Runners, Sockets: g.Sockets,
 		Read: g.Read, Write: g.Timing.Write, Ping: g.Timing.Keepalive, Logger: g.Logger,
 	})
 	notOffered := func(http.ResponseWriter, *http.Request) error { return server.ErrNotOffered }
@@ -51,32 +51,32 @@ func (g *gateway) participants(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, server.Participants(info, p))
 }
 
-// door admits connections to sessions.
-type door struct{ g *gateway }
+// socketAccess admits connections to sessions.
+type socketAccess struct{ g *gateway }
 
 // Admit implements server.Gateway.
-func (d door) Admit(r *http.Request, id string) (server.Admission, error) {
-	admitted, info, err := d.g.admit(r, id, access.Viewer, d.g.seek(r)...)
+func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error) {
+	admitted, info, err := s.g.admit(r, id, access.Viewer, s.g.seek(r)...)
 	if err != nil {
 		return server.Admission{}, err
 	}
 	p, _ := access.From(admitted.Context()) //nolint:contextcheck // it holds the role in the session
-	leave, err := d.g.limiter.stream(p.ID)
+	leave, err := s.g.limiter.stream(p.ID)
 	if err != nil {
 		return server.Admission{}, err
 	}
-	goodbye, err := d.g.limiter.follow(id)
+	goodbye, err := s.g.limiter.follow(id)
 	if err != nil {
 		leave()
 		return server.Admission{}, err
 	}
 	life, cancel := expiring(admitted.WithContext(context.WithoutCancel(admitted.Context()))) //nolint:contextcheck // the connection outlives its request
-	ctx, gone := d.g.staying(life.Context(), life, id)
+	ctx, gone := s.g.staying(life.Context(), life, id)
 	return server.Admission{
 		User: p, Agent: info.Agent,
-		Rights: &rights{
-			g: d.g, ctx: ctx, r: r.WithContext(context.WithoutCancel(r.Context())), info: info, user: p.ID,
-			upload: d.g.bulk(admitted, upload), download: d.g.bulk(admitted, download),
+		Rights: &socketRights{
+			g: s.g, ctx: ctx, r: r.WithContext(context.WithoutCancel(r.Context())), info: info, user: p.ID,
+			upload: s.g.bulk(admitted, upload), download: s.g.bulk(admitted, download),
 		},
 		Leave: func() {
 			gone()
@@ -88,14 +88,14 @@ func (d door) Admit(r *http.Request, id string) (server.Admission, error) {
 }
 
 // AdmitRunner implements server.Gateway. The name of a runner is none that a person can have.
-func (d door) AdmitRunner(id string) (hold func(int64) error, leave func(), err error) {
+func (s socketAccess) AdmitRunner(id string) (hold func(int64) error, leave func(), err error) {
 	name := "\x00runner of " + id
-	leave, err = d.g.limiter.stream(name)
-	return (&bulk{limiter: d.g.limiter, principal: name, cargo: upload, within: d.g.Read}).hold, leave, err
+	leave, err = s.g.limiter.stream(name)
+	return (&bulk{limiter: s.g.limiter, principal: name, cargo: upload, within: s.g.Read}).hold, leave, err
 }
 
-// rights are those of the sender of a request that opened a connection.
-type rights struct {
+// socketRights are those of the sender of a request that opened a connection.
+type socketRights struct {
 	g                *gateway
 	ctx              context.Context //nolint:containedctx // it is the life of the connection
 	r                *http.Request   // before the sender was admitted
@@ -104,16 +104,16 @@ type rights struct {
 	upload, download *bulk
 }
 
-func (u *rights) Context() context.Context { return u.ctx }
+func (u *socketRights) Context() context.Context { return u.ctx }
 
-func (u *rights) May(need access.Role) error {
+func (u *socketRights) May(need access.Role) error {
 	_, _, err := u.g.judge(u.r, u.info.ID, need)
 	return err
 }
 
-func (u *rights) MayAsk() error { return u.g.mayUse(u.r.Context(), u.info.Agent) }
+func (u *socketRights) MayUse() error { return u.g.mayUse(u.r.Context(), u.info.Agent) }
 
-func (u *rights) MayPermit() error {
+func (u *socketRights) MayPermit() error {
 	admitted, _, err := u.g.judge(u.r, u.info.ID, access.Viewer)
 	if err != nil {
 		return err
@@ -121,12 +121,12 @@ func (u *rights) MayPermit() error {
 	return u.g.mayPermit(admitted)
 }
 
-func (u *rights) Caller() agent.Caller       { return u.g.sender(u.r).Caller }
-func (u *rights) Count() error               { return u.g.limiter.request(u.user) }
-func (u *rights) Upload(bytes int64) error   { return u.upload.hold(bytes) }
-func (u *rights) Download(bytes int64) error { return u.download.hold(bytes) }
+func (u *socketRights) Caller() agent.Caller       { return u.g.sender(u.r).Caller }
+func (u *socketRights) Count() error               { return u.g.limiter.request(u.user) }
+func (u *socketRights) Upload(bytes int64) error   { return u.upload.hold(bytes) }
+func (u *socketRights) Download(bytes int64) error { return u.download.hold(bytes) }
 
-func (u *rights) Explain(err error) string {
+func (u *socketRights) Explain(err error) string {
 	if away, is := errors.AsType[*uistream.Dismissal](err); is {
 		return away.Sentence
 	}

@@ -66,7 +66,7 @@ func (c *client) command(ctx context.Context, f agentops.Frame) error {
 	}
 	switch f.(type) {
 	case agentops.Prompt, agentops.Answer, agentops.QueueReplace, agentops.Revert:
-		if err := c.MayAsk(); err != nil {
+		if err := c.MayUse(); err != nil {
 			return err
 		}
 	}

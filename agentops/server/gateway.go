@@ -34,8 +34,8 @@ type Rights interface {
 	Context() context.Context
 	// May returns why the user may not act in this role, or nil.
 	May(need access.Role) error
-	// MayAsk returns why the user may not use the session's agent, or nil.
-	MayAsk() error
+	// MayUse returns why the user may not use the session's agent, or nil.
+	MayUse() error
 	// MayPermit returns why the user may not answer permission requests, or nil.
 	MayPermit() error
 	// Caller identifies the user to the agent's own server.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -228,4 +230,26 @@ func TestARunnersShareIsItsOwn(t *testing.T) {
 	s := runnerStand(t, func(o *gateway.Options) { o.Limits.Streams = 1 })
 	s.join("/api/sessions/r1/ws?role=client", "X-Test-Principal", "runner of r1")
 	s.runner(t)
+}
+
+func TestARunnerLeavesWithItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runtime := runner.New(runner.Options{Token: runnerToken})
+		p, end := newPipes(t, func(o *session.Options) {
+			o.Agents["runner"] = session.Agent{Runtime: runtime, Cwd: t.TempDir(), InProcess: true}
+		}, func(o *gateway.Options) { o.Runners = admitting{runtime} })
+		defer end()
+		p.ask(post("/api/sessions", `{"id":"r1","agent":"runner"}`))
+		r := p.join("/api/sessions/r1/ws?role=runner&token=" + runnerToken)
+		p.ask("DELETE /api/sessions/r1 HTTP/1.1\r\nHost: x\r\n\r\n")
+		from := time.Now()
+		for {
+			if _, _, err := r.conn.Read(t.Context()); err != nil {
+				if websocket.CloseStatus(err) != websocket.StatusNormalClosure || time.Since(from) > 30*time.Second {
+					t.Errorf("after %v the connection ends with %v", time.Since(from), err)
+				}
+				return
+			}
+		}
+	})
 }
