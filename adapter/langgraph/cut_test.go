@@ -200,9 +200,9 @@ func (s *stage) restart(r *agenttest.Recorder, done chan error, leave context.Ca
 	s.host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
 		return trace.Answer{Outcome: trace.Selected, Values: []string{first(q, "yes")}, By: "ann"}
 	}
-	again, ended := s.host.Reopen(r.Turn(), r.Events()), make(chan error, 1)
+	again, left := s.host.Left(r)
+	ended := make(chan error, 1)
 	s.open(agent.Config{SessionID: "s", Resume: token})
-	left := leftOf(again, r.Events())
 	session := s.session
 	go func() { ended <- s.rt.(agent.Reattacher).Reattach(s.Context(), session, left) }()
 	return again, ended
@@ -220,30 +220,4 @@ func wordsTo(n int) (all []string) {
 		all = append(all, fmt.Sprintf("w%d", i))
 	}
 	return all
-}
-
-// leftOf is what a session of the gateway tells of a turn that it finds open.
-func leftOf(r *agenttest.Recorder, events []trace.Event) agent.Left {
-	left := agent.Left{Builder: r.Builder}
-	for _, e := range events {
-		switch p := e.Payload.(type) {
-		case trace.Prompt:
-			left.Prompt = &p
-		case trace.Step:
-			if p.NativeID != "" {
-				left.Native, left.Parts = append(left.Native, p.NativeID), nil
-			}
-		case trace.MessageStart:
-			left.Parts = append(left.Parts, p.Part)
-		case trace.ThoughtStart:
-			left.Parts = append(left.Parts, p.Part)
-		case trace.ToolResult:
-			left.Done = append(left.Done, p.ToolCallID)
-		case trace.PermissionRequest:
-			left.Waiting = append(left.Waiting, p.RequestID)
-		case trace.Question:
-			left.Waiting = append(left.Waiting, p.QuestionID)
-		}
-	}
-	return left
 }

@@ -287,7 +287,7 @@ func (s *Session) hear(r *run, stream Stream, last *mark) (news int, _ error) {
 		}
 		switch {
 		case err != nil && silent.Load() && s.finished():
-			return nil
+			return news, nil
 		case err != nil && silent.Load():
 			return news, fmt.Errorf("the server said nothing for %v", s.spec.Silence)
 		case err != nil:
