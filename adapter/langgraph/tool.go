@@ -82,7 +82,7 @@ func (t *turn) chunk(s *speech, p callChunk) {
 // input puts the whole input of a call on record. An input that changes later, by the hand
 // of a person, goes on record again.
 func (t *turn) input(c *toolCall, args raw) {
-	if len(args) == 0 || c.done {
+	if len(args) == 0 || c.done || c.whole && agentkit.SameJSON(args, c.args) {
 		return
 	}
 	if c.args, c.whole = args, true; c.shown == flat {
