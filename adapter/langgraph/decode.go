@@ -30,6 +30,7 @@ type Decoder struct {
 	turn       *turn
 	over       bool // the turn has its end; what comes belongs to no turn
 	ended      bool // the stream has ended
+	closed     bool // no stream of the turn is open or is being opened
 	at         spot
 	notice     *trace.Error      // for the beginning of the next turn
 	by         string            // the last person who answered
@@ -59,8 +60,9 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		d.sent(m.Data)
 	case m.Dir != agent.Out:
 	case m.Channel == remote.Opened:
-		d.ended = false
+		d.ended, d.closed = false, false
 	case m.Channel == remote.Ended:
+		d.closed = true
 		d.streamEnded(m.Data)
 	case m.Channel == remote.Answer:
 		d.answered(m.Data)
@@ -149,7 +151,7 @@ func (d *Decoder) begin() *turn {
 func (d *Decoder) enter(b *trace.Builder, prompt string) {
 	d.turn = newTurn(b, d.o, d.tools)
 	d.turn.prompt = prompt
-	d.over, d.ended, d.by, d.at.run = false, false, "", ""
+	d.over, d.ended, d.closed, d.by, d.at.run = false, false, false, "", ""
 	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live, places: map[string]place{}}, newEvents(), talk{speaking: map[string]*speech{}}
 }
 

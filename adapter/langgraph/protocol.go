@@ -71,14 +71,15 @@ func before(id string) string {
 	return cmp.Or(id, "-1")
 }
 
-// status is what a protocol asks of its Decoder.
+// status is what a protocol asks of its Decoder. A stream is over, too, if the next run has
+// begun meanwhile.
 type status struct {
 	over, waits bool
 	at          spot
 }
 
 func (d *Decoder) status(session *remote.Session) (s status) {
-	session.Do(func() { s = status{over: d.turn == nil || d.over, waits: d.waitsFor(), at: d.at} })
+	session.Do(func() { s = status{over: d.turn == nil || d.over || !d.closed, waits: d.waitsFor(), at: d.at} })
 	return s
 }
 

@@ -66,7 +66,7 @@ func (d *Decoder) prompted(body raw) {
 // resumed begins the next run of an interrupted turn.
 func (d *Decoder) resumed() {
 	d.turn.asks, d.waiting, d.at.run = nil, nil, ""
-	d.interrupts, d.ended = map[string]string{}, false
+	d.interrupts, d.ended, d.closed = map[string]string{}, false, false
 	d.server.values, d.events = false, newEvents()
 }
 

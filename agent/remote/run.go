@@ -149,6 +149,9 @@ func (s *Session) open(r *run, c Call) error {
 	stream, err := s.spec.Transport.Stream(r.life, c, s.caller(c))
 	found := s.spec.Finds && lost(err)
 	if found {
+		if err := s.Received(heard(Ended, End{Error: err.Error()})); err != nil {
+			s.cfg.Logger.Debug(err.Error())
+		}
 		stream, err = s.goOn(r, Break{Err: err}, 0)
 	}
 	if err != nil || stream == nil {
