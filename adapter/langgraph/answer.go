@@ -172,7 +172,7 @@ func freeAnswer(values []string) raw {
 
 // noted takes an answer. A recording has the answer nowhere else.
 func (d *Decoder) noted(n note) {
-	if d.turn == nil || d.turn.b.Over() {
+	if d.turn == nil {
 		return
 	}
 	a := d.turn.asked(n.Interrupt)

@@ -55,6 +55,7 @@ func (d *Decoder) strange(channel string, data raw) {
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	d.t, d.effects, d.err = t, nil, nil
+	d.settle()
 	switch {
 	case m.Dir == agent.In:
 		d.sent(m.Data)
@@ -170,8 +171,15 @@ func (d *Decoder) again() {
 	}
 }
 
-// waitsFor reports whether the turn waits for a person. A turn that was stopped does not.
-func (d *Decoder) waitsFor() bool { return d.turn != nil && len(d.turn.asks) > 0 && !d.turn.b.Over() }
+// waitsFor reports whether the turn waits for a person.
+func (d *Decoder) waitsFor() bool { return d.turn != nil && len(d.turn.asks) > 0 }
+
+// settle forgets a turn that somebody else has ended: what still comes belongs to no turn.
+func (d *Decoder) settle() {
+	if d.turn != nil && d.turn.b.Over() {
+		d.turn, d.over = nil, true
+	}
+}
 
 // AtEnd ends a turn at the end of a recording, or of the only stream of a turn.
 func (d *Decoder) AtEnd(agent.Turns) {

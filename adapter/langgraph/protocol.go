@@ -79,7 +79,10 @@ type status struct {
 }
 
 func (d *Decoder) status(session *remote.Session) (s status) {
-	session.Do(func() { s = status{over: d.turn == nil || d.over || !d.closed, waits: d.waitsFor(), at: d.at} })
+	session.Do(func() {
+		d.settle()
+		s = status{over: d.turn == nil || !d.closed, waits: d.waitsFor(), at: d.at}
+	})
 	return s
 }
 
