@@ -18,20 +18,17 @@ type wait struct {
 	approval  bool
 	automatic bool
 	asked     bool
-	request   string // the id under which an earlier process has asked
+	request   string // the id of the request or question on record
 	done      bool
 }
 
 // note tells the Decoder an answer, or that an earlier process has left the turn.
 type note struct {
-	Left     bool     `json:"left,omitempty"`
-	Approval string   `json:"approval,omitempty"`
-	Approved bool     `json:"approved,omitempty"`
-	Reason   string   `json:"reason,omitempty"`
-	Call     string   `json:"call,omitempty"`
-	Answered bool     `json:"answered,omitempty"`
-	Values   []string `json:"values,omitempty"`
-	By       string   `json:"by,omitempty"`
+	Left bool `json:"left,omitempty"`
+	// ID is that of the wait.
+	ID       string                    `json:"id,omitempty"`
+	Approval *trace.PermissionResponse `json:"approval,omitempty"`
+	Answer   *trace.Answer             `json:"answer,omitempty"`
 }
 
 // ask asks what the run has left open: approvals, and calls that the app answers.
@@ -60,14 +57,16 @@ func (d *Decoder) ask(b *trace.Builder) []agent.Effect {
 	}
 	var effects []agent.Effect
 	for i, p := range b.PermissionRequests(permits...) {
-		e := d.permit(asked[i], p.ID)
+		asked[i].request = p.ID
+		e := d.permit(asked[i])
 		if p.Decided {
 			e.Decided = &p.Answer
 		}
 		effects = append(effects, e)
 	}
 	for i, id := range b.Questions(questions...) {
-		effects = append(effects, d.question(calls[i], id))
+		calls[i].request = id
+		effects = append(effects, d.question(calls[i]))
 	}
 	if len(effects) > 0 {
 		d.phase = waiting
@@ -81,16 +80,15 @@ func permission(w *wait) trace.PermissionRequest {
 	}}
 }
 
-func (d *Decoder) permit(w *wait, request string) agent.Permit {
-	return agent.Permit{Native: "approval " + w.id, RequestID: request, Reply: func(r trace.PermissionResponse) json.RawMessage {
-		return remote.Note(note{Approval: w.id, Approved: r.Allowed(), Reason: r.Reason, By: r.By})
+func (d *Decoder) permit(w *wait) agent.Permit {
+	return agent.Permit{Native: "approval " + w.id, RequestID: w.request, Reply: func(r trace.PermissionResponse) json.RawMessage {
+		return remote.Note(note{ID: w.id, Approval: &r})
 	}}
 }
 
-func (d *Decoder) question(w *wait, id string) agent.Ask {
-	return agent.Ask{Native: "call " + w.id, QuestionIDs: []string{id}, Reply: func(all []trace.Answer) json.RawMessage {
-		a := all[0]
-		return remote.Note(note{Call: w.id, Answered: a.Outcome == trace.Selected, Values: a.Values, By: a.By})
+func (d *Decoder) question(w *wait) agent.Ask {
+	return agent.Ask{Native: "call " + w.id, QuestionIDs: []string{w.request}, Reply: func(all []trace.Answer) json.RawMessage {
+		return remote.Note(note{ID: w.id, Answer: &all[0]})
 	}}
 }
 
@@ -103,15 +101,20 @@ func (d *Decoder) noted(n note, t agent.Turns) []agent.Effect {
 	if b == nil || d.phase != waiting {
 		return nil
 	}
+	by := ""
 	for _, w := range d.waits {
 		switch {
-		case w.done:
-		case w.approval && w.id == n.Approval:
-			w.done = true
-			writer{d, b, false}.say(uistream.ToolApprovalResponse{ApprovalID: n.Approval, Approved: n.Approved, Reason: n.Reason})
-		case !w.approval && w.id == n.Call:
-			w.done = true
-			d.answered(b, w.call, n)
+		case w.done || w.id != n.ID || w.approval != (n.Approval != nil):
+		case w.approval:
+			w.done, by = true, n.Approval.By
+			n.Approval.RequestID = w.request
+			b.PermissionResponse(*n.Approval)
+			writer{d, b, false}.say(uistream.ToolApprovalResponse{ApprovalID: w.id, Approved: n.Approval.Allowed(), Reason: n.Approval.Reason})
+		case n.Answer != nil:
+			w.done, by = true, n.Answer.By
+			n.Answer.QuestionID = w.request
+			b.Answer(*n.Answer)
+			d.answered(b, w.call, *n.Answer)
 		}
 	}
 	if slices.ContainsFunc(d.waits, func(w *wait) bool { return !w.done }) {
@@ -123,23 +126,23 @@ func (d *Decoder) noted(n note, t agent.Turns) []agent.Effect {
 	message := d.message.Message()
 	message.ID = d.id
 	next := d.request(d.sent, append(slices.Clone(d.before), message.AppendJSON(nil)), d.id)
-	next.By = n.By
+	next.By = by
 	return []agent.Effect{agent.Send{Data: next.JSON()}}
 }
 
 // answered puts the output of the app on record, which the endpoint does not repeat.
-func (d *Decoder) answered(b *trace.Builder, c *call, n note) {
+func (d *Decoder) answered(b *trace.Builder, c *call, a trace.Answer) {
 	c.settle()
 	w := writer{d, b, false}
-	if !n.Answered {
+	if a.Outcome != trace.Selected {
 		const why = "The app did not run the tool."
 		w.say(uistream.ToolOutputError{ToolCallID: c.id, ErrorText: why, Form: c.form})
 		b.ToolResult(trace.ToolResult{ToolCallID: c.id, Status: trace.ToolFailed, Error: why})
 		return
 	}
-	output := agentkit.Encode(n.Values)
-	if len(n.Values) == 1 {
-		output = trace.Opaque(json.RawMessage(n.Values[0]))
+	output := agentkit.Encode(a.Values)
+	if len(a.Values) == 1 {
+		output = trace.Opaque(json.RawMessage(a.Values[0]))
 	}
 	w.say(uistream.ToolOutputAvailable{ToolCallID: c.id, Output: output, Form: c.form})
 	b.ToolResult(trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCompleted, Output: output})

@@ -28,7 +28,6 @@ type fake struct {
 	mu      sync.Mutex
 	bodies  []object
 	heads   []http.Header
-	effects int
 	joins   int
 	resumes func(w http.ResponseWriter, n int) // the answer to a GET; nil: 204
 }
@@ -171,9 +170,6 @@ func (f *fake) goOn(w http.ResponseWriter, tools []object) {
 		approval, _ := p["approval"].(object)
 		switch {
 		case p["state"] == "approval-responded" && approval["approved"] == true:
-			f.mu.Lock()
-			f.effects++
-			f.mu.Unlock()
 			send(w, fmt.Sprintf(`{"type":"tool-output-available","toolCallId":%q,"output":"paid"}`, p["toolCallId"]))
 		case p["state"] == "approval-responded":
 			send(w, fmt.Sprintf(`{"type":"tool-output-denied","toolCallId":%q}`, p["toolCallId"]))

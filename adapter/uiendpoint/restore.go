@@ -56,9 +56,9 @@ func (d *Decoder) left(t agent.Turns) (effects []agent.Effect) {
 		case w.done:
 			continue
 		case w.approval:
-			effects = append(effects, d.permit(w, w.request))
+			effects = append(effects, d.permit(w))
 		default:
-			effects = append(effects, d.question(w, w.request))
+			effects = append(effects, d.question(w))
 		}
 		d.phase = waiting
 	}

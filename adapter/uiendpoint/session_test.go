@@ -12,18 +12,14 @@ import (
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 func TestSuite(t *testing.T) {
 	f := newFake(t)
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime {
-			f.mu.Lock()
-			f.effects = 0
-			f.mu.Unlock()
-			return uiendpoint.Runtime{URL: f.url()}
-		},
+		Open: func(testing.TB) agent.Runtime { return uiendpoint.Runtime{URL: f.url()} },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "client",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
@@ -32,10 +28,11 @@ func TestSuite(t *testing.T) {
 		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
 			return uiendpoint.Runtime{URL: newCutFake(t, c).url()}
 		},
-		Effect: func(testing.TB) bool { f.mu.Lock(); defer f.mu.Unlock(); return f.effects > 0 },
-		Word:   "the Rhine",
-		Bound:  time.Minute, // one message has 50 MB
-		Turns:  []string{"twice", "done early", "no finish", "fake event", "long line"},
+		Runs:    agenttest.Tells("paid", `{"n":1}`),
+		Decoder: func() agent.Decoder { return uiendpoint.NewDecoder(toolkind.Table{}) },
+		Word:    "the Rhine",
+		Bound:   time.Minute, // one message has 50 MB
+		Turns:   []string{"twice", "done early", "no finish", "fake event", "long line"},
 	})
 }
 
