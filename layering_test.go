@@ -94,6 +94,7 @@ func rooms() []room {
 		{packages: "session", ours: "trace agent eventlog internal/size permission toolkind workspace"},
 		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway", ours: "access agent agentops agentops/browser metrics session trace uistream", others: "github.com/coder/websocket golang.org/x/time/rate"},
+		{packages: "mount", ours: "access eventlog eventlog/memlog eventlog/natslog gateway session uistream internal/procio"}, // a gateway without the program
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
 		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by

@@ -7,6 +7,7 @@ import (
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
 )
 
 // fields are the fields of a request.
@@ -48,17 +49,7 @@ func (f fields) sentMessages() (all []json.RawMessage) {
 // prompted is the prompt of a request: its last message.
 func (f fields) prompted() (p trace.Prompt) {
 	all := f.sentMessages()
-	var m struct {
-		ID       string          `json:"id"`
-		Metadata json.RawMessage `json:"metadata"`
-		Parts    []struct {
-			Type      string `json:"type"`
-			Text      string `json:"text"`
-			MediaType string `json:"mediaType"`
-			URL       string `json:"url"`
-			Filename  string `json:"filename"`
-		} `json:"parts"`
-	}
+	var m uistream.Message
 	if len(all) == 0 || json.Unmarshal(all[len(all)-1], &m) != nil {
 		return p
 	}

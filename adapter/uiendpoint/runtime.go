@@ -32,9 +32,10 @@ type Settings struct {
 
 const patience = 5 * time.Minute
 
-// Runtime opens sessions with an endpoint.
+// Runtime opens sessions with an endpoint, or with a function in its place.
 type Runtime struct {
 	URL, Token string
+	Func       Func
 	Settings   Settings
 	Tools      toolkind.Table
 }
@@ -94,19 +95,23 @@ func (r Runtime) client() (*httpjson.Client, url.Values, error) {
 
 // Open implements agent.Runtime. An endpoint is asked for nothing before the first prompt.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
-	client, query, err := r.client()
-	if err != nil {
-		return nil, err
+	var query url.Values
+	spec := remote.Spec{Name: "The agent", Transport: local{r.Func}}
+	if r.Func == nil {
+		client, q, err := r.client()
+		if err != nil {
+			return nil, err
+		}
+		query = q
+		spec = remote.Spec{Name: "The endpoint", Transport: remote.HTTP{Client: client, PassCaller: r.Settings.PassToken}, Silence: time.Duration(r.Settings.Silence)}
+	}
+	spec.New = func(s *remote.Session) remote.Protocol {
+		d := NewDecoder(r.Tools)
+		d.live, d.last, d.query = true, r.Settings.Send == "last", query
+		return &protocol{Decoder: d, session: s, settings: r.Settings}
 	}
 	host.Resume(inHistory)
-	return remote.Open(ctx, host, cfg, remote.Spec{
-		Name: "The endpoint", Transport: remote.HTTP{Client: client, PassCaller: r.Settings.PassToken}, Silence: time.Duration(r.Settings.Silence),
-		New: func(s *remote.Session) remote.Protocol {
-			d := NewDecoder(r.Tools)
-			d.live, d.last, d.query = true, r.Settings.Send == "last", query
-			return &protocol{Decoder: d, session: s, settings: r.Settings}
-		},
-	})
+	return remote.Open(ctx, host, cfg, spec)
 }
 
 // inHistory is the resume token of every session: the log has the conversation.
