@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/remote"
@@ -41,10 +42,7 @@ type Decoder struct {
 	joins    int               // streams that were joined and have said nothing new
 	place    place
 	open     map[string]*part
-	calls    map[string]*call
-	order    []*call
-	steps    int
-	filled   bool // the step has a part
+	forms    map[string]uistream.Form // of the calls
 	waits    []*wait
 }
 
@@ -61,7 +59,7 @@ func NewDecoder(tools toolkind.Table) *Decoder {
 // turn begins a turn.
 func (d *Decoder) turn(f fields) {
 	d.sent, d.before, d.message, d.id = f, f.sentMessages(), &uistream.Reducer{}, ""
-	d.place, d.calls, d.order, d.steps, d.waits = newPlace(), map[string]*call{}, nil, 0, nil
+	d.place, d.forms, d.waits = newPlace(), map[string]uistream.Form{}, nil
 	d.begin()
 }
 
@@ -142,8 +140,7 @@ func (d *Decoder) heard(c uistream.Chunk, t agent.Turns) (effects []agent.Effect
 	if d.phase == waiting || d.phase == cut {
 		d.phase = running
 	}
-	w := writer{d, b, false}
-	w.chunk(c)
+	writer{d, b}.take(c)
 	return effects
 }
 
@@ -156,9 +153,9 @@ func (d *Decoder) ended(b *trace.Builder, fault string) []agent.Effect {
 		d.phase = cut
 		return nil
 	}
-	w := writer{d, b, false}
-	w.closeParts()
+	writer{d, b}.endParts()
 	if effects := d.ask(b); len(effects) > 0 {
+		d.phase = waiting
 		return effects
 	}
 	d.phase = over
@@ -172,10 +169,5 @@ func (d *Decoder) ended(b *trace.Builder, fault string) []agent.Effect {
 
 // unfinished reports whether a text or the input of a call is still being written.
 func (d *Decoder) unfinished() bool {
-	for _, c := range d.order {
-		if !c.whole {
-			return true
-		}
-	}
-	return len(d.open) > 0
+	return len(d.open) > 0 || slices.ContainsFunc(d.message.Message().Parts, func(p uistream.Part) bool { return p.State == "input-streaming" })
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -109,7 +110,7 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	if err != nil {
 		return nil, err
 	}
-	p.session.Do(func() { p.restore(ctx, p.request(p.fields(), messages, ""), left) })
+	p.session.Do(func() { p.recall(p.request(p.fields(), messages, ""), left) })
 	if err := p.session.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Left: true})}); err != nil { //nolint:contextcheck // effects end with the session
 		return nil, err
 	}
@@ -122,4 +123,37 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 		return nil, errors.New("the gateway was restarted while the endpoint was answering, and the endpoint cannot resume: send the prompt again")
 	}
 	return p.join(), nil
+}
+
+// recall makes the Decoder know a turn of an earlier process: the Decoder hears once more
+// what is on record, and writes nothing.
+func (d *Decoder) recall(prompt remote.Call, left agent.Left) {
+	d.turn(fieldsOf(prompt))
+	asked := map[string]string{}
+	tr := uistream.NewTranslator(native())
+	for _, r := range left.Records {
+		for _, c := range tr.Translate(r) {
+			writer{d, nil}.take(c)
+		}
+		switch p := r.Payload.(type) { //nolint:gochecksumtype // the chunks tell the others
+		case trace.Data:
+			if c, is := uistream.ReadBeyond(p); is {
+				if start, is := c.(uistream.Start); is {
+					d.id = start.MessageID
+				}
+			}
+		case trace.PermissionRequest:
+			asked[p.ToolCallID] = p.RequestID
+		case trace.Question:
+			asked[p.ToolCallID] = p.QuestionID
+		case trace.PermissionResponse, trace.Answer:
+			d.place.begins()
+		}
+	}
+	d.finished, d.reason = false, ""
+	for _, p := range d.message.Message().Parts {
+		if request := asked[p.ToolCallID]; slices.Contains(left.Waiting, request) {
+			d.waits, d.phase = append(d.waits, &wait{part: p, request: request}), waiting
+		}
+	}
 }
