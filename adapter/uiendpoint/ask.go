@@ -92,7 +92,7 @@ func (d *Decoder) effects(decided []*trace.PermissionResponse) (all []agent.Effe
 // noted takes an answer. The last of them begins the next run.
 func (d *Decoder) noted(n note, t agent.Turns) []agent.Effect {
 	if n.Left {
-		t.Prompted(d.sent.prompted())
+		t.Prompted(sent{Messages: d.before}.prompt())
 		return d.effects(nil)
 	}
 	b := t.Current()
@@ -106,7 +106,7 @@ func (d *Decoder) noted(n note, t agent.Turns) []agent.Effect {
 		case w.approves() && n.Approval != nil:
 			w.done, by, n.Approval.RequestID = true, n.Approval.By, w.request
 			b.PermissionResponse(*n.Approval)
-			_ = d.message.Add(uistream.ToolApprovalResponse{ApprovalID: w.part.Approval.ID, Approved: n.Approval.Allowed(), Reason: n.Approval.Reason})
+			_ = d.message.Add(response(w.part.Approval.ID, *n.Approval))
 		case !w.approves() && n.Answer != nil:
 			w.done, by, n.Answer.QuestionID = true, n.Answer.By, w.request
 			b.Answer(*n.Answer)
@@ -121,9 +121,18 @@ func (d *Decoder) noted(n note, t agent.Turns) []agent.Effect {
 	}
 	message := d.message.Message()
 	message.ID = d.id
-	next := d.request(d.sent, append(slices.Clone(d.before), message.AppendJSON(nil)), d.id)
+	next := d.request(append(slices.Clone(d.before), message.AppendJSON(nil)), d.id)
 	next.By = by
 	return []agent.Effect{agent.Send{Data: next.JSON()}}
+}
+
+// response is an answer for the endpoint, which has no word for another input: a call that the
+// user has changed does not run as it is.
+func response(approval string, r trace.PermissionResponse) uistream.Chunk {
+	if r.Allowed() && len(r.UpdatedInput) > 0 {
+		return uistream.ToolApprovalResponse{ApprovalID: approval, Reason: "The user wants another input: " + string(r.UpdatedInput)}
+	}
+	return uistream.ToolApprovalResponse{ApprovalID: approval, Approved: r.Allowed(), Reason: r.Reason}
 }
 
 // output is the output of the app, which the endpoint does not repeat.

@@ -27,13 +27,13 @@ const (
 
 // Decoder reads what an endpoint says.
 type Decoder struct {
-	tools toolkind.Table
-	live  bool // else a recording is read, which may lack the requests
-	last  bool // a request has only the last message
-	query url.Values
+	tools    toolkind.Table
+	live     bool // else a recording is read, which may lack the requests
+	session  string
+	settings Settings
+	query    url.Values
 
 	phase    phase
-	sent     fields            // the newest request
 	before   []json.RawMessage // the messages before the one that is written
 	message  *uistream.Reducer // the one that is written
 	id       string            // its id
@@ -57,8 +57,8 @@ func NewDecoder(tools toolkind.Table) *Decoder {
 }
 
 // turn begins a turn.
-func (d *Decoder) turn(f fields) {
-	d.sent, d.before, d.message, d.id = f, f.sentMessages(), &uistream.Reducer{}, ""
+func (d *Decoder) turn(before []json.RawMessage) {
+	d.before, d.message, d.id = before, &uistream.Reducer{}, ""
 	d.place, d.forms, d.waits = newPlace(), map[string]uistream.Form{}, nil
 	d.begin()
 }
@@ -109,12 +109,11 @@ func (d *Decoder) sends(data json.RawMessage, t agent.Turns) ([]agent.Effect, er
 		}
 		return d.noted(n, t), nil
 	case http.MethodPost:
-		f := fieldsOf(c)
-		if _, goesOn := f["messageId"]; goesOn && d.phase == waiting {
-			d.sent = f
+		s := readSent(c)
+		if s.MessageID != "" && d.phase == waiting {
 			d.begin()
-		} else if t.Prompted(f.prompted()) != nil {
-			d.turn(f)
+		} else if t.Prompted(s.prompt()) != nil {
+			d.turn(s.Messages)
 		}
 	}
 	return nil, nil

@@ -20,8 +20,7 @@ const mostJoins = 3
 // protocol is the session's side of an endpoint.
 type protocol struct {
 	*Decoder
-	session  *remote.Session
-	settings Settings
+	session *remote.Session
 }
 
 var (
@@ -38,18 +37,7 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	if err != nil {
 		return remote.Call{}, err
 	}
-	return p.request(p.fields(), messages, ""), nil
-}
-
-// fields are the fields of each request but the messages.
-func (p *protocol) fields() fields {
-	f := fields{"id": agentkit.Encode(p.session.Config().SessionID), "trigger": json.RawMessage(`"submit-message"`)}
-	for name, value := range p.settings.Body {
-		if _, own := f[name]; !own {
-			f[name] = value
-		}
-	}
-	return f
+	return p.request(messages, ""), nil
 }
 
 // messages is the conversation as the endpoint knows it.
@@ -97,7 +85,7 @@ func (p *protocol) join() *remote.Call {
 		p.place.again()
 		p.open = map[string]*part{}
 	})
-	return &remote.Call{Method: http.MethodGet, Path: p.session.Config().SessionID + "/stream", Query: p.query, Stream: true}
+	return &remote.Call{Method: http.MethodGet, Path: p.Decoder.session + "/stream", Query: p.query, Stream: true}
 }
 
 // Reattach implements remote.Reattacher. A turn that waits for its user goes on when it has
@@ -110,7 +98,7 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	if err != nil {
 		return nil, err
 	}
-	p.session.Do(func() { p.recall(p.request(p.fields(), messages, ""), left) })
+	p.session.Do(func() { p.recall(messages, left) })
 	if err := p.session.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Left: true})}); err != nil { //nolint:contextcheck // effects end with the session
 		return nil, err
 	}
@@ -127,8 +115,8 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 
 // recall makes the Decoder know a turn of an earlier process: the Decoder hears once more
 // what is on record, and writes nothing.
-func (d *Decoder) recall(prompt remote.Call, left agent.Left) {
-	d.turn(fieldsOf(prompt))
+func (d *Decoder) recall(before []json.RawMessage, left agent.Left) {
+	d.turn(before)
 	asked := map[string]string{}
 	tr := uistream.NewTranslator(native())
 	for _, r := range left.Records {

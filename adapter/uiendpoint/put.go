@@ -17,7 +17,9 @@ func (w writer) put(c uistream.Chunk) {
 	}
 	_, begun := w.forms[uistream.CallOf(c)]
 	_ = w.message.Add(c)
-	w.form(bare)
+	if f, begins := uistream.FormOf(bare); begins && !begun {
+		w.forms[uistream.CallOf(bare)] = f
+	}
 	if w.b == nil {
 		return
 	}
@@ -65,24 +67,6 @@ func (w writer) put(c uistream.Chunk) {
 		w.b.ToolResult(trace.ToolResult{ToolCallID: p.ToolCallID, Status: trace.ToolFailed, Error: p.ErrorText})
 	case uistream.ToolOutputDenied:
 		w.b.Denied(p.ToolCallID, "")
-	}
-}
-
-// form notes the form of a call that begins.
-func (w writer) form(c uistream.Chunk) {
-	f := uistream.Form{}
-	switch p := c.(type) { //nolint:gochecksumtype // the others begin no call
-	case uistream.ToolInputStart:
-		f = p.Form
-	case uistream.ToolInputAvailable:
-		f = p.Form
-	case uistream.ToolInputError:
-		f = p.Form
-	default:
-		return
-	}
-	if _, begun := w.forms[uistream.CallOf(c)]; !begun {
-		w.forms[uistream.CallOf(c)] = f
 	}
 }
 

@@ -2,65 +2,56 @@ package uiendpoint
 
 import (
 	"encoding/json"
-	"maps"
 
-	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// fields are the fields of a request.
-type fields map[string]json.RawMessage
-
 // request is the request of a run. The assistant message with the id is gone on with; an
 // empty id begins one.
-func (d *Decoder) request(f fields, messages []json.RawMessage, id string) remote.Call {
-	f = maps.Clone(f)
-	delete(f, "messages")
-	delete(f, "messageId")
+func (d *Decoder) request(messages []json.RawMessage, id string) remote.Call {
+	fields := map[string]any{}
+	for name, value := range d.settings.Body {
+		fields[name] = value
+	}
+	for _, own := range []string{"message", "messages", "messageId"} {
+		delete(fields, own)
+	}
+	fields["id"], fields["trigger"] = d.session, "submit-message"
 	if id != "" {
-		f["messageId"] = agentkit.Encode(id)
+		fields["messageId"] = id
 	}
-	if d.last && len(messages) > 0 {
-		f["message"] = messages[len(messages)-1]
+	if d.settings.Send == "last" && len(messages) > 0 {
+		fields["message"] = messages[len(messages)-1]
 	} else {
-		f["messages"] = agentkit.Encode(messages)
+		fields["messages"] = messages
 	}
-	c := remote.Post("", f)
+	c := remote.Post("", fields)
 	c.Query, c.Stream = d.query, true
 	return c
 }
 
-// fieldsOf reads the fields of a request.
-func fieldsOf(c remote.Call) (f fields) {
-	_ = json.Unmarshal(c.Body, &f) // a body of another form has none
-	return f
+// sent is what the Decoder reads in a request.
+type sent struct {
+	MessageID string            `json:"messageId"`
+	Messages  []json.RawMessage `json:"messages"`
+	Message   json.RawMessage   `json:"message"`
 }
 
-// sentMessages are the messages of a request.
-func (f fields) sentMessages() (all []json.RawMessage) {
-	if json.Unmarshal(f["messages"], &all) != nil || all == nil {
-		return []json.RawMessage{f["message"]}
+func readSent(c remote.Call) (s sent) {
+	_ = json.Unmarshal(c.Body, &s) // a body of another form says nothing
+	if s.Messages == nil {
+		s.Messages = []json.RawMessage{s.Message}
 	}
-	return all
+	return s
 }
 
-// prompted is the prompt of a request: its last message.
-func (f fields) prompted() (p trace.Prompt) {
-	all := f.sentMessages()
+// prompt is the last message.
+func (s sent) prompt() (p trace.Prompt) {
 	var m uistream.Message
-	if len(all) == 0 || json.Unmarshal(all[len(all)-1], &m) != nil {
-		return p
-	}
-	p.Message = trace.UserMessage{ID: m.ID, Metadata: m.Metadata}
-	for _, part := range m.Parts {
-		switch part.Type {
-		case "text":
-			p.Message.Parts = append(p.Message.Parts, trace.InputPart{Type: trace.InputText, Text: part.Text})
-		case "file":
-			p.Message.Parts = append(p.Message.Parts, trace.InputPart{Type: trace.InputFile, MediaType: part.MediaType, URL: part.URL, Filename: part.Filename})
-		}
+	if n := len(s.Messages); n > 0 && json.Unmarshal(s.Messages[n-1], &m) == nil {
+		p.Message = m.User()
 	}
 	return p
 }

@@ -107,8 +107,8 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	}
 	spec.New = func(s *remote.Session) remote.Protocol {
 		d := NewDecoder(r.Tools)
-		d.live, d.last, d.query = true, r.Settings.Send == "last", query
-		return &protocol{Decoder: d, session: s, settings: r.Settings}
+		d.live, d.session, d.settings, d.query = true, cfg.SessionID, r.Settings, query
+		return &protocol{Decoder: d, session: s}
 	}
 	host.Resume(inHistory)
 	return remote.Open(ctx, host, cfg, spec)

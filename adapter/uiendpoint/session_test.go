@@ -152,6 +152,20 @@ func TestAnApprovalGoesBackInTheNextRun(t *testing.T) {
 	}
 }
 
+func TestAnApprovalOfAnotherInputIsARefusal(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := on(t, f.url(), uiendpoint.Settings{})
+	c.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow", UpdatedInput: json.RawMessage(`{"n":2}`)}
+	}
+	c.plays("permit")
+	_, _, tools := last(f.requests()[1])
+	if approval := tools[0]["approval"].(object); approval["approved"] != false || approval["reason"] != `The user wants another input: {"n":2}` {
+		t.Errorf("the endpoint gets %v", approval)
+	}
+}
+
 func TestACallOfTheAppWaitsForItsOutput(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{`{"lat":1.5}`: "map[lat:1.5]", "near the Rhine": "near the Rhine"} {
