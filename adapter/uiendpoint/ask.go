@@ -1,6 +1,7 @@
 package uiendpoint
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -139,7 +140,7 @@ func response(approval string, r trace.PermissionResponse) uistream.Chunk {
 func (d *Decoder) output(call string, a trace.Answer) uistream.Chunk {
 	switch {
 	case a.Outcome != trace.Selected:
-		return uistream.ToolOutputError{ToolCallID: call, ErrorText: "The app did not run the tool.", Form: d.forms[call]}
+		return uistream.ToolOutputError{ToolCallID: call, ErrorText: cmp.Or(a.Reason, "The app did not run the tool."), Form: d.forms[call]}
 	case len(a.Values) == 1:
 		return uistream.ToolOutputAvailable{ToolCallID: call, Output: trace.Opaque(json.RawMessage(a.Values[0])), Form: d.forms[call]}
 	}

@@ -185,6 +185,23 @@ func TestACallOfTheAppWaitsForItsOutput(t *testing.T) {
 	}
 }
 
+func TestAFailedToolOfTheAppSaysWhy(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := on(t, f.url(), uiendpoint.Settings{})
+	c.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+		return trace.Answer{Outcome: trace.Canceled, Reason: "The user has no position."}
+	}
+	events, _ := c.plays("client")
+	_, _, tools := last(f.requests()[1])
+	if tools[0]["state"] != "output-error" || tools[0]["errorText"] != "The user has no position." {
+		t.Errorf("the second request has %v", tools)
+	}
+	if r := agenttest.Each[trace.ToolResult](events); r[0].Status != trace.ToolFailed || r[0].Error != "The user has no position." {
+		t.Errorf("the call ended as %+v", r)
+	}
+}
+
 func TestAllAnswersGoInOneRequest(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
