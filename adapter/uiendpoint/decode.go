@@ -3,6 +3,7 @@ package uiendpoint
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -39,7 +40,7 @@ type Decoder struct {
 	id       string            // its id
 	reason   string            // why the endpoint ended the run
 	finished bool              // it has said so
-	joins    int               // streams that were joined and have said nothing new
+	idles    int               // streams in a row that broke off and had said nothing new
 	place    place
 	open     map[string]*part
 	forms    map[string]uistream.Form // of the calls
@@ -65,8 +66,14 @@ func (d *Decoder) turn(before []json.RawMessage) {
 
 // begin begins a run of the turn.
 func (d *Decoder) begin() {
-	d.phase, d.finished, d.reason, d.joins, d.open = running, false, "", 0, map[string]*part{}
-	d.place.begins()
+	d.phase, d.finished, d.reason, d.idles, d.open = running, false, "", 0, map[string]*part{}
+	d.place.run = maps.Clone(d.place.now)
+}
+
+// again expects a stream that begins the run once more.
+func (d *Decoder) again() {
+	d.idles++
+	d.open, d.place.now = map[string]*part{}, maps.Clone(d.place.run)
 }
 
 // Decode implements agent.Decoder.
@@ -148,8 +155,9 @@ func (d *Decoder) ended(b *trace.Builder, fault string) []agent.Effect {
 	if b == nil || d.phase != running && d.phase != cut {
 		return nil
 	}
-	if !d.finished && (fault != "" || d.unfinished() || d.joins > 0) {
+	if !d.finished && (fault != "" || d.unfinished() || d.idles > 0) {
 		d.phase = cut
+		d.again()
 		return nil
 	}
 	writer{d, b}.endParts()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// mostJoins is how often in a row a stream may be joined that says nothing new.
-const mostJoins = 3
+// mostIdle is how many streams in a row may break off that have said nothing new.
+const mostIdle = 3
 
 // protocol is the session's side of an endpoint.
 type protocol struct {
@@ -65,14 +66,14 @@ func (p *protocol) Stop() (remote.Call, bool) { return remote.Call{}, false }
 
 // GoOn implements remote.Protocol.
 func (p *protocol) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
-	isCut, joins := false, 0
-	p.session.Do(func() { isCut, joins = p.phase == cut, p.joins })
+	isCut, idles := false, 0
+	p.session.Do(func() { isCut, idles = p.phase == cut, p.idles })
 	switch {
 	case !isCut:
 		return nil, nil //nolint:nilnil // the turn is over, or it waits
 	case !p.settings.Resume && b.Err != nil:
 		return nil, b.Err
-	case !p.settings.Resume || joins >= mostJoins:
+	case !p.settings.Resume || idles > mostIdle:
 		return nil, errors.New("its stream ended in the middle of the message")
 	}
 	return p.join(), nil
@@ -80,11 +81,6 @@ func (p *protocol) GoOn(_ context.Context, b remote.Break) (*remote.Call, error)
 
 // join is the request that goes on with a run.
 func (p *protocol) join() *remote.Call {
-	p.session.Do(func() {
-		p.joins++
-		p.place.again()
-		p.open = map[string]*part{}
-	})
 	return &remote.Call{Method: http.MethodGet, Path: p.Decoder.session + "/stream", Query: p.query, Stream: true}
 }
 
@@ -135,10 +131,11 @@ func (d *Decoder) recall(before []json.RawMessage, left agent.Left) {
 		case trace.Question:
 			asked[p.ToolCallID] = p.QuestionID
 		case trace.PermissionResponse, trace.Answer:
-			d.place.begins()
+			d.place.run = maps.Clone(d.place.now)
 		}
 	}
 	d.finished, d.reason = false, ""
+	d.again()
 	for _, p := range d.message.Message().Parts {
 		if request := asked[p.ToolCallID]; slices.Contains(left.Waiting, request) {
 			d.waits, d.phase = append(d.waits, &wait{part: p, request: request}), waiting

@@ -24,17 +24,13 @@ func newPlace() place {
 	return place{had: map[string]int{}, now: map[string]int{}, run: map[string]int{}, ids: map[string]string{}}
 }
 
-// begins notes that a run begins, and again that its stream begins once more.
-func (p *place) begins() { p.run = maps.Clone(p.now) }
-func (p *place) again()  { p.now = maps.Clone(p.run) }
-
 // advance counts n more of something and returns how many of them are new.
 func (d *Decoder) advance(what string, n int) int {
 	d.place.now[what] += n
 	fresh := min(n, max(0, d.place.now[what]-d.place.had[what]))
 	d.place.had[what] += fresh
 	if fresh > 0 {
-		d.joins = 0
+		d.idles = 0
 	}
 	return fresh
 }
