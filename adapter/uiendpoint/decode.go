@@ -108,20 +108,18 @@ func (d *Decoder) sends(data json.RawMessage, t agent.Turns) ([]agent.Effect, er
 	if err != nil {
 		return nil, err
 	}
-	switch c.Method {
-	case "":
+	switch s := readSent(c); {
+	case c.Method == "":
 		var n note
 		if err := json.Unmarshal(c.Body, &n); err != nil {
 			return nil, err
 		}
 		return d.noted(n, t), nil
-	case http.MethodPost:
-		s := readSent(c)
-		if s.MessageID != "" && d.phase == waiting {
-			d.begin()
-		} else if t.Prompted(s.prompt()) != nil {
-			d.turn(s.Messages)
-		}
+	case c.Method != http.MethodPost || c.Path != "": // it begins no run
+	case s.MessageID != "" && d.phase == waiting:
+		d.begin()
+	case t.Prompted(s.prompt()) != nil:
+		d.turn(s.Messages)
 	}
 	return nil, nil
 }

@@ -29,6 +29,7 @@ type fake struct {
 	bodies  []object
 	heads   []http.Header
 	joins   int
+	stopped chan struct{}                      // closed by a POST to .../stop
 	resumes func(w http.ResponseWriter, n int) // the answer to a GET; nil: 204
 }
 
@@ -40,7 +41,7 @@ func newFake(t testing.TB) *fake {
 // newCutFake is a fake that dies at a point.
 func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 	t.Helper()
-	f := &fake{}
+	f := &fake{stopped: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/chat", f.chat)
 	mux.HandleFunc("GET /api/chat/{id}/stream", func(w http.ResponseWriter, _ *http.Request) {
@@ -55,6 +56,7 @@ func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 		w.Header().Set("Content-Type", "text/event-stream")
 		f.resumes(w, n)
 	})
+	mux.HandleFunc("POST /api/chat/{id}/stop", func(http.ResponseWriter, *http.Request) { close(f.stopped) })
 	f.Server = httptest.NewServer(c.Serve(mux))
 	t.Cleanup(f.Close)
 	return f
@@ -146,6 +148,13 @@ func (f *fake) chat(w http.ResponseWriter, r *http.Request) {
 			`{"type":"tool-approval-request","toolCallId":"c1","approvalId":"a1"}`, stepEnds, forTools, "[DONE]")
 	case "client":
 		send(w, opening, step, `{"type":"tool-input-start","toolCallId":"c1","toolName":"where"}`, `{"type":"tool-input-available","toolCallId":"c1","toolName":"where","input":{}}`, stepEnds, forTools, "[DONE]")
+	case "stoppable":
+		send(w, opening, step, `{"type":"text-start","id":"0"}`, `{"type":"text-delta","id":"0","delta":"half"}`)
+		select {
+		case <-f.stopped:
+			send(w, `{"type":"abort"}`)
+		case <-r.Context().Done():
+		}
 	case "slow":
 		send(w, opening, step, `{"type":"text-start","id":"0"}`)
 		for i := range 100 {

@@ -61,8 +61,11 @@ func native() uistream.Options {
 	return uistream.Options{Profile: uistream.Newest(), Native: true}
 }
 
-// Stop implements remote.Protocol: the end of its stream ends a run.
-func (p *protocol) Stop() (remote.Call, bool) { return remote.Call{}, false }
+// Stop implements remote.Protocol. The end of its stream ends a run, unless the endpoint
+// resumes: then the run goes on without a reader.
+func (p *protocol) Stop() (remote.Call, bool) {
+	return remote.Call{Method: http.MethodPost, Path: p.Decoder.session + "/stop", Query: p.query}, p.settings.Stop
+}
 
 // GoOn implements remote.Protocol.
 func (p *protocol) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {

@@ -19,6 +19,8 @@ import (
 type Settings struct {
 	// Resume says that GET URL/ID/stream goes on with a run whose stream has broken off.
 	Resume bool `json:"resume"`
+	// Stop says that POST URL/ID/stop ends a run. Else the end of its connection does.
+	Stop bool `json:"stop"`
 	// Send says which messages go with a request: all, which is the default, or last.
 	Send string `json:"send"`
 	// Body are further fields of each request, and Headers further headers.

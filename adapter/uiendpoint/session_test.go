@@ -220,6 +220,26 @@ func TestAllAnswersGoInOneRequest(t *testing.T) {
 	}
 }
 
+func TestAStopGoesToTheEndpointsOwnRoute(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := on(t, f.url(), uiendpoint.Settings{Resume: true, Stop: true})
+	r, done := c.host.Turn(prompt("stoppable")), make(chan error, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	go func() { done <- c.session.Prompt(ctx, prompt("stoppable"), r.Builder) }()
+	if _, err := r.Await(t.Context(), func(e trace.Event) bool { return e.Payload.Kind() == trace.KindMessageDelta }); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if events, end := c.finished(r, <-done); end.Outcome != trace.OutcomeCanceled || end.Reason != "aborted" || strings.TrimSpace(agenttest.Said(events)) != "half" {
+		t.Errorf("the turn ended with %+v", end)
+	}
+	<-f.stopped
+	if n := f.joins; n != 0 {
+		t.Errorf("the stopped run was joined %d times", n)
+	}
+}
+
 func TestABrokenStreamIsJoinedWhereTheEndpointCanResume(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
