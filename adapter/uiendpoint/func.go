@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -19,6 +20,13 @@ import (
 // A run that yields an approval request, or a call with the form of a tool of the app, ends
 // as it would at an endpoint. The function is called again when the answers are there.
 type Func func(ctx context.Context, r Request) iter.Seq2[uistream.Chunk, error]
+
+// Adapter makes the function an agent of the program, for tributary.Main.
+func (f Func) Adapter(name string) agent.Adapter {
+	return agent.Adapter{Name: name, InProcess: true, Keys: []string{"tool_kinds"}, New: func(s agent.Settings) (agent.Runtime, error) {
+		return Runtime{Func: f, Tools: toolkind.Table{}.With(s.ToolKinds)}, nil
+	}}
+}
 
 // Request is the conversation that a Func answers.
 type Request struct {

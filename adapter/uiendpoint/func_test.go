@@ -75,7 +75,13 @@ func goOn(r uiendpoint.Request, yield func(uistream.Chunk, error) bool) {
 
 func TestK15_K16_K17_SuiteOfAFunction(t *testing.T) {
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime { return uiendpoint.Runtime{Func: clerk} },
+		Open: func(t testing.TB) agent.Runtime {
+			r, err := uiendpoint.Func(clerk).Adapter("clerk").New(agent.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		},
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "client",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",

@@ -23,7 +23,7 @@ func (w writer) put(c uistream.Chunk) {
 	if w.b == nil {
 		return
 	}
-	if d, some := uistream.Beyond(c); some && w.unsaid(c, begun) {
+	if d, some := uistream.Beyond(c); some && !w.onRecord(c, begun) {
 		w.b.Emit(d)
 	}
 	switch p := bare.(type) { //nolint:gochecksumtype // Beyond has all of the others
@@ -70,20 +70,17 @@ func (w writer) put(c uistream.Chunk) {
 	}
 }
 
-// unsaid reports whether the record lacks what the trace has no word for in a chunk. The
-// form of a call stands with the call's beginning. An answer to a person's approval is the
-// gateway's own.
-func (w writer) unsaid(c uistream.Chunk, begun bool) bool {
-	switch p := c.(type) { //nolint:gochecksumtype // as above
-	case uistream.ToolInputAvailable:
-		return !begun
-	case uistream.ToolApprovalResponse, uistream.Extended:
-		response, is := uistream.Bare(p).(uistream.ToolApprovalResponse)
-		return !is || slices.ContainsFunc(w.message.Message().Parts, func(p uistream.Part) bool {
-			return p.Approval != nil && p.Approval.ID == response.ApprovalID && automatic(p)
-		})
+// onRecord reports whether what the trace has no word for in a chunk is on record already: the
+// form of a call stands with the call's beginning, and the answer to a person's approval is
+// the gateway's own.
+func (w writer) onRecord(c uistream.Chunk, begun bool) bool {
+	if _, whole := c.(uistream.ToolInputAvailable); whole {
+		return begun
 	}
-	return true
+	response, answers := uistream.Bare(c).(uistream.ToolApprovalResponse)
+	return answers && !slices.ContainsFunc(w.message.Message().Parts, func(p uistream.Part) bool {
+		return automatic(p) && p.Approval.ID == response.ApprovalID
+	})
 }
 
 func (w writer) call(id, name, title string, input json.RawMessage) {
@@ -109,8 +106,8 @@ func (w writer) reset() bool {
 
 // step are the parts of the last step.
 func step(parts []uistream.Part) []uistream.Part {
-	for i := len(parts) - 1; i >= 0; i-- {
-		if parts[i].Type == "step-start" {
+	for i, p := range slices.Backward(parts) {
+		if p.Type == "step-start" {
 			return parts[i+1:]
 		}
 	}
