@@ -126,14 +126,10 @@ func (s *shaky) survives() ([]trace.Event, trace.Stop) {
 		if err := c.session.Close(); err != nil {
 			s.t.Fatal(err)
 		}
-		left := agent.Left{Prompt: &trace.Prompt{Message: prompt("x").Message}}
-		for i, e := range r.Events() {
-			left.Records = append(left.Records, trace.Record{Turn: r.Turn(), Seq: uint64(i + 1), Event: e})
-		}
-		turn, events := r.Turn(), r.Events()
+		var left agent.Left
 		c = on(s.t, "http://"+s.at+"/api/chat", settings)
-		r = c.host.Reopen(turn, events)
-		left.Builder = r.Builder
+		r, left = c.host.Left(r)
+		left.Prompt = &trace.Prompt{Message: prompt("x").Message}
 		run = func(ctx context.Context) error { return c.runtime.Reattach(ctx, c.session, left) }
 	}
 }

@@ -285,15 +285,11 @@ func leaves(t *testing.T, c *conversation, text string, until func(trace.Event) 
 }
 
 // takenUp goes on with a turn in a new process.
-func takenUp(t *testing.T, c *conversation, old *agenttest.Recorder, waiting ...string) ([]trace.Event, trace.Stop) {
+func takenUp(t *testing.T, c *conversation, old *agenttest.Recorder) ([]trace.Event, trace.Stop) {
 	t.Helper()
-	var records []trace.Record
-	for i, e := range old.Events() {
-		records = append(records, trace.Record{Turn: old.Turn(), Seq: uint64(i + 1), Event: e})
-	}
-	r := c.host.Reopen(old.Turn(), old.Events())
-	p := trace.Prompt{Message: prompt("x").Message}
-	err := c.runtime.Reattach(t.Context(), c.session, agent.Left{Builder: r.Builder, Prompt: &p, Records: records, Waiting: waiting})
+	r, left := c.host.Left(old)
+	left.Prompt = &trace.Prompt{Message: prompt("x").Message}
+	err := c.runtime.Reattach(t.Context(), c.session, left)
 	return c.finished(r, err)
 }
 
@@ -313,7 +309,7 @@ func TestATurnThatWaitsForItsUserSurvivesARestart(t *testing.T) {
 	second.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow"}
 	}
-	events, stop := takenUp(t, second, old, "a1")
+	events, stop := takenUp(t, second, old)
 	if stop.Outcome != trace.OutcomeCompleted || agenttest.Each[trace.ToolResult](events)[0].Status != trace.ToolCompleted {
 		t.Errorf("the turn ended with %+v", stop)
 	}
