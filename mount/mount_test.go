@@ -2,10 +2,13 @@ package mount_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -20,9 +23,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// parrot is an agent that repeats the prompt.
+// parrot is an agent that repeats the prompt, and asks before it pays.
 func parrot(_ context.Context, r uiendpoint.Request) iter.Seq2[uistream.Chunk, error] {
-	return func(yield func(uistream.Chunk, error) bool) { yield(uistream.TextDelta{Delta: r.Text()}, nil) }
+	return func(yield func(uistream.Chunk, error) bool) {
+		switch {
+		case r.MessageID != "":
+			yield(uistream.ToolOutputAvailable{ToolCallID: "c1", Output: []byte(`"paid"`)}, nil)
+		case r.Text() == "pay":
+			_ = yield(uistream.ToolInputAvailable{ToolCallID: "c1", ToolName: "pay", Input: []byte(`{}`)}, nil) &&
+				yield(uistream.ToolApprovalRequest{ToolCallID: "c1", ApprovalID: "a1"}, nil)
+		default:
+			yield(uistream.TextDelta{Delta: r.Text()}, nil)
+		}
+	}
 }
 
 // mounted is a gateway below /deep/agents of a server. The header User names the person.
@@ -80,6 +93,24 @@ func TestK17_AFunctionBehindAPrefixOfAnotherServer(t *testing.T) {
 	}
 	if status, stream := send(t, "GET", at+"/api/chat/c1/stream", "", "User", "ann"); status != 200 || !strings.Contains(stream, `"delta":"hello"`) {
 		t.Errorf("resumed: %d %s", status, stream)
+	}
+}
+
+func TestK17_TheRealClientsSpeakToAMountedGateway(t *testing.T) {
+	if _, err := os.Stat("../conformance/node_modules/ai-7.0.173"); err != nil {
+		t.Skip("the AI SDK is not installed: make uiendpoint")
+	}
+	at := mounted(t, mount.Options{Permits: []access.Who{{Role: access.Collaborator}}})
+	cmd := exec.CommandContext(t.Context(), "node", "uiendpoint/clients.mjs", at)
+	cmd.Dir, cmd.Stderr = "../conformance", os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const paid = "paidPermission needed: pay (Allow / Deny)" // the text is for clients of AI SDK 5, and the URL names no release
+	want := fmt.Sprintf("5.0.277|hello|hello\n6.0.323|hello|%[1]s|%[1]s\n7.0.173|hello|%[1]s|%[1]s\n", paid)
+	if got := string(out); got != want {
+		t.Errorf("the clients show\n%s, want\n%s", got, want)
 	}
 }
 
