@@ -218,6 +218,12 @@ func (f *fake) fault(w http.ResponseWriter, text string) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	case "refused":
 		http.Error(w, "You have no credit.", http.StatusPaymentRequired)
+	case "busy":
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		fmt.Fprint(w, `{"error":{"message":"The thread is busy."}}`)
+	case "endless":
+		fmt.Fprint(w, "data: "+big)
+		panic(http.ErrAbortHandler)
 	case "json":
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"text":"hi"}`)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -48,11 +49,18 @@ func TestFailuresAreOneSentenceEach(t *testing.T) {
 		"json":           "application/json and no stream of events: is the address right?",
 		"moved":          "redirects to https://elsewhere.test/: use the final address",
 		"refused":        "The endpoint did not take the prompt: You have no credit.",
+		"busy":           "The endpoint did not take the prompt: The thread is busy.",
+		"endless":        "The endpoint did not go on: unexpected EOF",
 	} {
 		_, stop := on(t, f.url(), uiendpoint.Settings{}).plays(text)
 		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, want) || strings.Contains(stop.Error, "\n") {
 			t.Errorf("%s: the turn ended with %+v", text, stop)
 		}
+	}
+	tls := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(tls.Close)
+	if _, stop := on(t, tls.URL, uiendpoint.Settings{}).plays("hello"); !strings.Contains(stop.Error, "certificate") || strings.Contains(stop.Error, "\n") {
+		t.Errorf("the turn ended with %+v", stop)
 	}
 	if _, stop := on(t, "http://127.0.0.1:1/api/chat", uiendpoint.Settings{}).plays("hello"); !strings.Contains(stop.Error, "connection refused") {
 		t.Errorf("the turn ended with %+v", stop)
