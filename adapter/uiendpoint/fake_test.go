@@ -31,6 +31,7 @@ type fake struct {
 	joins   int
 	stopped chan struct{}                      // closed by a POST to .../stop
 	resumes func(w http.ResponseWriter, n int) // the answer to a GET; nil: 204
+	hangs   bool                               // a run that goes on hangs after the first output
 }
 
 func newFake(t testing.TB) *fake {
@@ -127,7 +128,7 @@ func (f *fake) chat(w http.ResponseWriter, r *http.Request) {
 	role, text, tools := last(b)
 	w.Header().Set("Content-Type", "text/event-stream")
 	if role == "assistant" {
-		f.goOn(w, tools)
+		f.goOn(w, r, tools)
 		return
 	}
 	const call = `{"type":"tool-input-available","toolCallId":"c1","toolName":"pay","input":{"n":1}}`
@@ -172,7 +173,7 @@ func (f *fake) chat(w http.ResponseWriter, r *http.Request) {
 }
 
 // goOn answers a request that goes on with a message.
-func (f *fake) goOn(w http.ResponseWriter, tools []object) {
+func (f *fake) goOn(w http.ResponseWriter, r *http.Request, tools []object) {
 	send(w, opening)
 	got := ""
 	for _, p := range tools {
@@ -182,6 +183,10 @@ func (f *fake) goOn(w http.ResponseWriter, tools []object) {
 			send(w, fmt.Sprintf(`{"type":"tool-output-available","toolCallId":%q,"output":"paid"}`, p["toolCallId"]))
 		case p["state"] == "approval-responded":
 			send(w, fmt.Sprintf(`{"type":"tool-output-denied","toolCallId":%q}`, p["toolCallId"]))
+		}
+		if f.hangs {
+			<-r.Context().Done()
+			return
 		}
 		got += fmt.Sprint(p["state"], " ", p["output"], p["errorText"], approval["reason"], ";")
 	}

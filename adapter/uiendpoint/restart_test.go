@@ -151,11 +151,7 @@ func TestRestartsAtRandomMoments(t *testing.T) {
 			s := newShaky(t, chunks, rng)
 			plan := strings.Trim(fmt.Sprint(s.accidents), "[]")
 			events, stop := s.survives()
-			var all []trace.Record
-			for i, e := range events {
-				all = append(all, trace.Record{Turn: "t", Seq: uint64(i + 1), Event: e})
-			}
-			if got, want := shown(t, all), shown(t, records(t, body(chunks...))); got != want || stop.Outcome != trace.OutcomeCompleted {
+			if got, want := shown(t, recorded(events)), shown(t, records(t, body(chunks...))); got != want || stop.Outcome != trace.OutcomeCompleted {
 				t.Errorf("after the accidents %s the turn ended with %+v and is\n%s\nwant\n%s", plan, stop, got, want)
 			}
 			if n := len(agenttest.Each[trace.Stop](events)); n != 1 {

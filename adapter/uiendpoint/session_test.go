@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -57,7 +59,9 @@ func TestFailuresAreOneSentenceEach(t *testing.T) {
 			t.Errorf("%s: the turn ended with %+v", text, stop)
 		}
 	}
-	tls := httptest.NewTLSServer(http.NotFoundHandler())
+	tls := httptest.NewUnstartedServer(http.NotFoundHandler())
+	tls.Config.ErrorLog = log.New(io.Discard, "", 0)
+	tls.StartTLS()
 	t.Cleanup(tls.Close)
 	if _, stop := on(t, tls.URL, uiendpoint.Settings{}).plays("hello"); !strings.Contains(stop.Error, "certificate") || strings.Contains(stop.Error, "\n") {
 		t.Errorf("the turn ended with %+v", stop)
@@ -324,6 +328,34 @@ func TestATurnThatWaitsForItsUserSurvivesARestart(t *testing.T) {
 	b := f.requests()[1]
 	if _, _, tools := last(b); len(tools) != 1 || b["messageId"] != "theirs" || tools[0]["approval"].(object)["id"] != "a1" || tools[0]["approval"].(object)["signature"] != "sig" {
 		t.Errorf("the request is %v", b)
+	}
+}
+
+// The gateway starts again in the second run of a turn. Its stream is joined at the beginning
+// of that run, not of the message.
+func TestARunAfterAnApprovalIsJoinedAfterARestart(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.hangs = true
+	f.resumes = func(w http.ResponseWriter, _ int) {
+		send(w, opening, `{"type":"tool-output-available","toolCallId":"c1","output":"paid"}`, step)
+		send(w, append(words("Done."), stepEnds, finish)...)
+	}
+	first := on(t, f.url(), uiendpoint.Settings{Resume: true})
+	first.host.OnPermit = agenttest.Choose(trace.AllowOnce)
+	old := leaves(t, first, "rich", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindToolResult })
+	second := on(t, f.url(), uiendpoint.Settings{Resume: true})
+	events, stop := takenUp(t, second, old)
+	if said := agenttest.Said(events); strings.TrimSpace(said) != "I pay.\nDone." || stop.Outcome != trace.OutcomeCompleted || len(agenttest.Each[trace.ToolResult](events)) != 1 {
+		t.Errorf("the turn said %q and ended with %+v", said, stop)
+	}
+	var types []string
+	all := history(t, recorded(events))
+	for _, p := range all[len(all)-1]["parts"].([]any) {
+		types = append(types, fmt.Sprint(p.(object)["type"]))
+	}
+	if got := strings.Join(types, " "); got != "step-start reasoning text tool-pay step-start text" {
+		t.Errorf("the message has the parts %s", got)
 	}
 }
 

@@ -143,7 +143,9 @@ func (w writer) metadata(value []byte) {
 func (w writer) end(s trace.Stop) {
 	w.endParts()
 	w.phase = over
-	w.b.End(s)
+	if w.b != nil {
+		w.b.End(s)
+	}
 }
 
 // beginPart opens a part. An open part of the same id ends, as no client adds to it any more.
