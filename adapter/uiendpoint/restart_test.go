@@ -134,6 +134,35 @@ func (s *shaky) survives() ([]trace.Event, trace.Stop) {
 	}
 }
 
+// The answers are delivered when the endpoint is back.
+func TestAnEndpointThatIsGoneGetsItsAnswersLater(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	at := f.Listener.Addr().String()
+	c := on(t, f.url(), uiendpoint.Settings{})
+	var starts sync.WaitGroup
+	t.Cleanup(starts.Wait)
+	c.host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+		f.Close()
+		starts.Go(func() {
+			time.Sleep(150 * time.Millisecond)
+			l, err := net.Listen("tcp", at)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			server := &http.Server{Handler: f.Config.Handler}
+			t.Cleanup(func() { _ = server.Close() })
+			go func() { _ = server.Serve(l) }()
+		})
+		time.Sleep(50 * time.Millisecond) // the client learns that its idle connection is gone
+		return agenttest.Choose(trace.AllowOnce)(ctx, r)
+	}
+	if events, stop := c.plays("permit"); stop.Outcome != trace.OutcomeCompleted || agenttest.Each[trace.ToolResult](events)[0].Status != trace.ToolCompleted {
+		t.Errorf("the turn ended with %+v", stop)
+	}
+}
+
 // Both sides start again at random moments, 200 times: nothing is lost, and nothing is there
 // twice.
 func TestRestartsAtRandomMoments(t *testing.T) {
