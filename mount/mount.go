@@ -34,8 +34,8 @@ type Options struct {
 	Sessions session.Options
 	// Dir holds the log. Without a Dir the log is in memory and ends with the process.
 	Dir string
-	// Who names the person who sends a request; false refuses the request. Most are a
-	// Collaborator: an Admin sees the sessions of all.
+	// The gateway calls Who to learn the person who sends a request; false refuses the
+	// request. Most people are a Collaborator: an Admin sees the sessions of all.
 	Who func(*http.Request) (access.Principal, bool)
 	// Permits are those who may answer permission requests; admins if empty.
 	Permits []access.Who

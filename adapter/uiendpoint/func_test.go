@@ -16,7 +16,7 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// clerk is an agent that is a function. What it says follows from the last message.
+// clerk is an agent that is a function. The last message decides the answer.
 func clerk(ctx context.Context, r uiendpoint.Request) iter.Seq2[uistream.Chunk, error] {
 	return func(yield func(uistream.Chunk, error) bool) {
 		say := func(text string) bool { return yield(uistream.TextDelta{ID: "t", Delta: text}, nil) }

@@ -13,8 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// A client of each major shows the same message whether it reads an endpoint's chunks or what
-// the gateway makes of the trace of them, and gets the same transient data.
+// A client shows the same message with and without the gateway, and gets the same transient
+// data: whatever an endpoint of its major writes comes through the trace.
 func TestChunksThatPassThroughTheTraceAreEqual(t *testing.T) {
 	t.Parallel()
 	for major, client := range map[int]string{5: "5.0.277", 6: "6.0.323", 7: "7.0.173"} {

@@ -70,9 +70,8 @@ func (w writer) put(c uistream.Chunk) {
 	}
 }
 
-// onRecord reports whether what the trace has no word for in a chunk is on record already: the
-// form of a call stands with the call's beginning, and the answer to a person's approval is
-// the gateway's own.
+// onRecord reports whether the keys of a chunk are on record already. The form of a call
+// stands with the call's beginning. The answer to a person's approval is the gateway's own.
 func (w writer) onRecord(c uistream.Chunk, begun bool) bool {
 	if _, whole := c.(uistream.ToolInputAvailable); whole {
 		return begun

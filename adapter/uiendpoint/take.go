@@ -11,8 +11,8 @@ import (
 )
 
 // place tells how far a message is on record, so that a stream that begins a run from its
-// start once more adds only what is new. Whatever repeats is counted: bytes of texts and of
-// inputs, and the other chunks by type and call.
+// start once more adds only what is new. The counts are bytes of texts and of inputs, and
+// other chunks by type and call.
 type place struct {
 	had map[string]int    // is on record
 	now map[string]int    // the stream has said so far
