@@ -18,6 +18,7 @@ import (
 	"os"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/eventlog/natslog"
@@ -54,7 +55,7 @@ type Gateway struct {
 
 	log     *eventlog.Log
 	rings   *uistream.Rings
-	sockets gateway.Sockets
+	sockets server.Sockets
 }
 
 // New opens the log and the sessions. The caller calls Close.
