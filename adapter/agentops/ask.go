@@ -111,8 +111,6 @@ func readAsk(f wire.Frame) asking {
 			q.choices = append(q.choices, wire.AskAction{ID: o, Label: o})
 		}
 		return q
-	case wire.ActionApprovalRequired:
-		return asking{native: f.InvocationID, title: cmp.Or(f.ActionID, f.ToolID), tool: f.ToolID, params: f.Params, choices: approvalChoices()}
 	case wire.InteractivePrompt:
 		p := f.Prompt
 		q := asking{
@@ -244,12 +242,6 @@ func (a *ask) frame(answer trace.Answer, r trace.PermissionResponse) wire.Frame 
 // settled takes the answer to what was asked, whoever gave it.
 func (d *Decoder) settled(f wire.Frame) {
 	switch f := f.(type) {
-	case wire.ActionApproved:
-		d.settleAsk(f.InvocationID, verdict{action: wire.ActionApprove, by: "user"})
-	case wire.ActionDenied:
-		d.settleAsk(f.InvocationID, verdict{action: wire.ActionDeny, by: "user", reason: f.Reason})
-	case wire.ActionExpired:
-		d.settleAsk(f.InvocationID, verdict{expired: true})
 	case wire.InteractivePromptResolved:
 		d.settleAsk(f.PromptID, verdict{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
 	case wire.InteractivePromptExpired:
@@ -269,7 +261,7 @@ func (d *Decoder) answered(f wire.Answer) {
 // verdict is an answer.
 type verdict struct {
 	action, value string
-	by, reason    string
+	by            string
 	expired       bool
 }
 
@@ -290,7 +282,7 @@ func (d *Decoder) settleAsk(native string, v verdict) {
 	}
 	r := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Expired}
 	if !v.expired {
-		r = trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, ChosenOption: cmp.Or(v.action, v.value), By: v.by, Reason: v.reason}
+		r = trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, ChosenOption: cmp.Or(v.action, v.value), By: v.by}
 		if r.ChosenOption != wire.ActionApprove {
 			r.OptionKind = trace.RejectOnce
 		} else {

@@ -21,33 +21,6 @@ func TestE02_ResultsOutOfOrderFindTheirCalls(t *testing.T) {
 	), sum{Steps: []string{"t"}, Tools: []string{`b completed {"x":2} "B"`, `a completed {"x":1} "A"`}, End: done})
 }
 
-func TestE04_TheFirstDialectThatBringsTextTellsIt(t *testing.T) {
-	t.Parallel()
-	for name, frames := range map[string][]string{
-		"the runner's first": {deltaFrame("t", "Hel"), chunkFrame("t", "Hel"), deltaFrame("t", "lo"), chunkFrame("t", "lo")},
-		"chunks first":       {chunkFrame("t", "Hel"), deltaFrame("t", "Hel"), chunkFrame("t", "lo"), deltaFrame("t", "lo")},
-		"chunks alone":       {chunkFrame("t", "Hel"), chunkFrame("t", "lo")},
-		"the runner's alone": {deltaFrame("t", "Hel"), deltaFrame("t", "lo")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			recording := []string{toUs(createFrame("t"))}
-			for _, f := range frames {
-				recording = append(recording, toUs(f))
-			}
-			expect(t, append(recording, toUs(finalizeFrame("t", "end_turn", ""))), sum{Steps: []string{"t"}, Text: []string{"Hello"}, End: done})
-		})
-	}
-}
-
-// TestH30_EachTurnHasADialectOfItsOwn: what one turn is told in says nothing of the next.
-func TestH30_EachTurnHasADialectOfItsOwn(t *testing.T) {
-	t.Parallel()
-	expect(t, lines(
-		toUs(createFrame("t1")), toUs(chunkFrame("t1", "one")), toUs(deltaFrame("t1", "one")), toUs(finalizeFrame("t1", "end_turn", "")),
-		toUs(createFrame("t2")), toUs(deltaFrame("t2", "two")), toUs(chunkFrame("t2", "two")), toUs(finalizeFrame("t2", "end_turn", "")),
-	), sum{Steps: []string{"t1"}, Text: []string{"one"}, End: done}, sum{Steps: []string{"t2"}, Text: []string{"two"}, End: done})
-}
-
 func TestE05_E06_ToolsAndTextKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	p := expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "One.")),
@@ -164,7 +137,6 @@ func TestE27_E28_AnAbortHasNoEndAndWhatComesAfterItIsLate(t *testing.T) {
 		"ours in february":   {fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunkFrame("t1", " late")), toUs(idle), toUs(`{"type":"status","data":{"runnerBusy":false,"aborted":true}}`)},
 		"ours since":         {fromUs(`{"type":"abort"}`), toUs(chunkFrame("t1", " late")), toUs(idle), toUs(idle), toUs(notBusy)},
 		"somebody else's":    {toUs(idle), toUs(chunkFrame("t1", " late")), toUs(idle), toUs(notBusy)},
-		"of the runner":      {toRunner(`{"type":"abort"}`), ofRunner(deltaFrame("t1", " late")), ofRunner(`{"type":"aborted"}`), ofRunner(deltaFrame("t1", " later"))},
 		"and no word on end": {fromUs(`{"type":"abort"}`), toUs(idle)},
 	} {
 		t.Run(name, func(t *testing.T) {

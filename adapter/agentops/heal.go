@@ -70,7 +70,7 @@ func (d *Decoder) heal(tn *turn, m wire.Message, history bool) {
 		d.lastWord(tn.run)
 		return
 	}
-	if !final || tn.tools == runner {
+	if !final {
 		return
 	}
 	reason, text := "", ""
@@ -86,9 +86,6 @@ func (d *Decoder) heal(tn *turn, m wire.Message, history bool) {
 }
 
 func (d *Decoder) healParts(tn *turn, parts wire.Parts, final, history bool) {
-	if tn.tools == 0 {
-		tn.tools = browser
-	}
 	texts := texts(parts)
 	n := 0
 	for _, p := range parts {
@@ -99,8 +96,8 @@ func (d *Decoder) healParts(tn *turn, parts wire.Parts, final, history bool) {
 				n++
 			}
 		case wire.PartToolCall:
-			if c := tn.calls[p.CallID]; tn.tools == browser && !(history && c != nil && c.done) {
-				d.tool(tn, wire.ToolUpdate{CallID: p.CallID, ToolName: p.ToolName, Status: p.Status, Args: p.Args, Result: p.Result, Error: p.Error})
+			if c := tn.calls[p.CallID]; !(history && c != nil && c.done) {
+				d.tool(tn, p)
 			}
 		}
 	}
@@ -119,14 +116,13 @@ func texts(parts wire.Parts) []string {
 // healText adds what the text of a block has beyond what was streamed of it. What
 // contradicts that is left: nothing is ever taken back.
 func (tn *turn) healText(n int, texts []string, final bool, era wire.Era) {
-	if tn.text == runner || tn.deaf {
+	if tn.deaf {
 		return
 	}
 	whole, last := texts[n], n == len(texts)-1
 	if era != wire.Head && final && !last && whole == texts[len(texts)-1] {
 		return // February's last snapshot has the text after the last tool everywhere
 	}
-	tn.text = browser
 	have := ""
 	if n < len(tn.blocks) {
 		have = string(tn.blocks[n].text)
@@ -178,38 +174,3 @@ func (tn *turn) late(n int, rest string) {
 	tn.said += len(rest)
 }
 
-// final compares a turn with the text that its end came with, which is that after
-// the last tool.
-func (tn *turn) final(text string) {
-	if text == "" || tn.deaf {
-		return
-	}
-	if len(tn.blocks) == 0 {
-		tn.held = ""
-		tn.grow(text)
-		return
-	}
-	last := string(tn.blocks[len(tn.blocks)-1].text)
-	var texts strings.Builder
-	for _, b := range tn.blocks {
-		if string(b.text) == text {
-			return
-		}
-		texts.Write(b.text)
-	}
-	all := texts.String()
-	for _, have := range []string{last, all} {
-		if rest, ok := strings.CutPrefix(text, have); ok {
-			tn.held = ""
-			if tn.tooled {
-				tn.late(len(tn.blocks)-1, rest)
-			} else {
-				tn.grow(rest)
-			}
-			return
-		}
-	}
-	if tn.tooled && tn.held == "" && !strings.HasSuffix(all, text) {
-		tn.grow(text) // nothing was streamed after the last tool
-	}
-}

@@ -35,7 +35,7 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 		return
 	}
 	for _, r := range d.runs {
-		if r.turn != nil && r.turn.text != runner {
+		if r.turn != nil {
 			r.turn.away = true
 		}
 	}

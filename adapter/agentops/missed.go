@@ -17,7 +17,7 @@ import (
 // being written is in no history.
 func (d *Decoder) missed() {
 	for _, r := range d.runs {
-		if r.turn != nil && r.turn.text != runner {
+		if r.turn != nil {
 			r.turn.away = true
 		}
 	}

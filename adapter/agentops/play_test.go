@@ -96,9 +96,13 @@ func lines(groups ...any) []string {
 	return all
 }
 
-// playBack runs a recording through a new decoder.
+// playBack runs a recording through a new decoder. Of a recording of a runner alone it is
+// what the session agent tells browsers of it.
 func playBack(t testing.TB, recording []string) replaytest.Played {
 	t.Helper()
+	if text := strings.Join(recording, ""); strings.Contains(text, `"dir":"r2d"`) && !strings.Contains(text, `"dir":"s2c"`) {
+		recording = relayed(t, recording)
+	}
 	return replaytest.Play(t, agentops.NewDecoder(agentops.Options{}), []byte(strings.Join(recording, "\n")))
 }
 

@@ -162,26 +162,6 @@ func (d *Decoder) occupied(with *prompt) bool {
 		slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p != with && p.phase == given })
 }
 
-// dispatched takes a prompt that is given to the runner.
-func (d *Decoder) dispatched(f wire.RunnerPrompt, t agent.Turns) {
-	if _, past := d.turns[f.MessageID]; past || len(f.MessageID) > longestID {
-		return
-	}
-	p := d.byID(f.MessageID)
-	if p == nil {
-		p = d.match(&prompt{id: f.MessageID, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), author: f.AuthorID, parts: inputOf(f.Content, nil)})
-	}
-	for _, r := range slices.Clone(d.runs) {
-		if r.prompt != p && r.channel == p.channel {
-			d.cut(r, t)
-		}
-	}
-	if p.phase < given {
-		d.give(p)
-	}
-	d.lastSeen, d.pending = p, false
-}
-
 // match finds the prompt of ours that came back with its id; any other is somebody
 // else's. Of equal ones the first that was sent is meant.
 func (d *Decoder) match(back *prompt) *prompt {

@@ -245,10 +245,3 @@ func (d *Decoder) abort() {
 	}
 }
 
-// aborted takes a runner's word that it has stopped.
-func (d *Decoder) aborted(t agent.Turns) {
-	for _, r := range slices.Clone(d.runs) {
-		r.abort = true
-		d.cut(r, t)
-	}
-}

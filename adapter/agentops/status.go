@@ -13,31 +13,22 @@ import (
 
 // agentStatus takes what the agent does. That it is idle says nothing about the end
 // of a turn: it is so while it asks, and before it has told its end.
-func (d *Decoder) agentStatus(f wire.AgentStatus, s said, t agent.Turns) {
-	if s.runner && d.browser {
-		return // told again to browsers, with its channel
-	}
+func (d *Decoder) agentStatus(f wire.AgentStatus, t agent.Turns) {
 	if f.Status != wire.StatusIdle {
 		d.presence.begins()
 	}
-	r := d.runOf(f.MessageID, f.Channel)
+	r := d.runOf("", f.Channel)
 	if r == nil && f.Status != wire.StatusIdle && f.Status != wire.StatusError {
-		p := d.byID(f.MessageID)
-		if p == nil {
-			p = d.next(channelOf(f.Channel, ""), true)
-		}
-		if p != nil && p.phase <= given {
+		if p := d.next(channelOf(f.Channel, ""), true); p != nil {
 			r = d.begin(p, p.channel, t)
 		}
 	}
 	if r == nil {
 		return
 	}
-	if f.MessageID == "" { // a browser's
-		r.idle, r.rested = f.Status == wire.StatusIdle, 0
-		if !r.idle && r.turn != nil && !r.turn.away {
-			r.turn.flush()
-		}
+	r.idle, r.rested = f.Status == wire.StatusIdle, 0
+	if !r.idle && r.turn != nil && !r.turn.away {
+		r.turn.flush()
 	}
 	if r.abort {
 		return

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -23,25 +22,9 @@ type call struct {
 	denied bool
 }
 
-// toolUpdate takes the new status of a call from a runner.
-func (d *Decoder) toolUpdate(f wire.ToolUpdate, t agent.Turns) {
-	tn := d.unknown(f.TurnID, "", t)
-	if tn == nil || tn.run.abort {
-		return
-	}
-	if tn.tools == 0 {
-		tn.tools = runner
-	}
-	if tn.tools == runner {
-		tn.run.idle = false
-		d.tool(tn, f)
-		d.lastWord(tn.run)
-	}
-}
-
 // tool brings a call to where its status says that it is. The first word of it may
 // be the last.
-func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
+func (d *Decoder) tool(tn *turn, f wire.Part) {
 	c := tn.calls[f.CallID]
 	if c != nil && c.done {
 		if f.Status != wire.ToolPending && f.Status != wire.ToolRunning {

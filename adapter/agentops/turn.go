@@ -10,21 +10,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// dialect is how a turn is told.
-type dialect int
-
-const (
-	browser dialect = iota + 1 // as browsers get it
-	runner                     // as a runner tells it
-)
-
 // turn is a turn of the upstream: one message of the assistant.
 type turn struct {
 	id  string
 	run *run
-	// text and tools are the dialects that tell them: the first that brought any.
-	text, tools dialect
-
 	blocks  []block
 	said    int  // bytes in blocks
 	deaf    bool // too much was said to compare it with anything
@@ -121,18 +110,14 @@ func (tn *turn) leave() {
 // empty reports whether nothing of a turn was seen but that it began.
 func (tn *turn) empty() bool { return len(tn.blocks) == 0 && len(tn.calls) == 0 && tn.held == "" }
 
-// chunk takes more text, as browsers get it.
+// chunk takes more text.
 func (d *Decoder) chunk(f wire.Chunk, t agent.Turns) {
 	tn := d.unknown(f.MessageID, channelOf(f.Channel, ""), t)
 	if tn == nil || tn.run.abort {
 		return
 	}
-	if tn.text == 0 {
-		tn.text = browser
-	}
 	d.moved()
 	switch {
-	case tn.text != browser: // told already
 	case tn.away, tn.run.idle:
 		if len(tn.held)+len(f.Content) <= mostHeld {
 			tn.held = join(tn.held, string(f.Content))
@@ -140,22 +125,6 @@ func (d *Decoder) chunk(f wire.Chunk, t agent.Turns) {
 		tn.run.b.Touch()
 	default:
 		tn.grow(string(f.Content))
-	}
-}
-
-// delta takes more text, as a runner tells it.
-func (d *Decoder) delta(f wire.TextDelta, t agent.Turns) {
-	tn := d.unknown(f.TurnID, "", t)
-	if tn == nil || tn.run.abort {
-		return
-	}
-	if tn.text == 0 {
-		tn.text = runner
-	}
-	d.moved()
-	if tn.text == runner {
-		tn.run.idle = false
-		tn.grow(string(f.Delta))
 	}
 }
 
@@ -196,33 +165,6 @@ func (tn *turn) flush() {
 	}
 }
 
-// finalize takes the end of a turn from a runner. Without an id it is about the turn
-// that failed before its first word.
-func (d *Decoder) finalize(f wire.Finalize, t agent.Turns) {
-	var tn *turn
-	if f.TurnID != "" {
-		tn = d.unknown(f.TurnID, "", t)
-	} else if len(d.runs) > 0 {
-		tn = d.runs[len(d.runs)-1].turn
-	}
-	if tn == nil {
-		if f.TurnID == "" && len(d.runs) > 0 {
-			d.finish(d.runs[len(d.runs)-1], stopOf(f.Reason, f.Error))
-		}
-		return
-	}
-	if tn.run.verdict != nil {
-		return
-	}
-	if tn.tools == 0 {
-		tn.tools = runner
-	}
-	if !tn.run.abort {
-		tn.final(string(f.FinalText))
-	}
-	tn.ends(d, stopOf(f.Reason, f.Error))
-}
-
 // ends closes the text of a turn, which is what its run ends with.
 func (tn *turn) ends(d *Decoder, stop trace.Stop) {
 	tn.run.verdict = &stop // what is held is no late text of a stopped turn
@@ -241,20 +183,6 @@ func stopOf(reason, text string) trace.Stop {
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeCanceled, Error: text}
 	}
 	return trace.Stop{Reason: cmp.Or(reason, endTurn), Outcome: trace.OutcomeCompleted}
-}
-
-// complete takes a runner's word that a prompt is done, which may come twice.
-func (d *Decoder) complete(f wire.Complete, t agent.Turns) {
-	if r := d.runOf("", wire.Channel{}); f.MessageID == "" && r != nil {
-		d.cut(r, t)
-		return
-	}
-	for _, r := range d.runs {
-		if f.MessageID != "" && (r.prompt == nil || r.prompt.id == f.MessageID || r.prompt.id == "") {
-			d.cut(r, t)
-			return
-		}
-	}
 }
 
 // join adds text to text. Half a character at the end of the one and the other half

@@ -17,6 +17,9 @@ func TestConvertAgentOps(t *testing.T) {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		if name == "runner-v2-stream" { // the adapter runner reads it
+			continue
+		}
 		for golden, args := range map[string][]string{
 			name + ".jsonl":      {"--to", "trace"},
 			name + ".sse":        nil,
