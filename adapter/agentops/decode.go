@@ -173,4 +173,3 @@ func channelOf(c wire.Channel, thread string) string {
 	}
 	return cmp.Or(c.ChannelType, "web") + ":" + c.ChannelID
 }
-

@@ -173,4 +173,3 @@ func (tn *turn) late(n int, rest string) {
 	tn.blocks[n].key = key
 	tn.said += len(rest)
 }
-

@@ -244,4 +244,3 @@ func (d *Decoder) abort() {
 		p.abort = p.phase == given
 	}
 }
-

@@ -12,8 +12,8 @@ import (
 
 // turn is a turn of the upstream: one message of the assistant.
 type turn struct {
-	id  string
-	run *run
+	id      string
+	run     *run
 	blocks  []block
 	said    int  // bytes in blocks
 	deaf    bool // too much was said to compare it with anything
