@@ -120,38 +120,18 @@ func (a *api) participants(ctx context.Context, id string, c agent.Caller) ([]pa
 	return all.Participants, err
 }
 
-// role is what somebody is who does not own the session.
+// role is what somebody is who does not own the session. Whom the server does not name may
+// look: no address says what the organisation lets all of its members do.
 func (a *api) role(ctx context.Context, id, user string, c agent.Caller) (string, error) {
 	all, err := a.participants(ctx, id, c)
 	if err != nil {
 		return "", err
 	}
 	for _, p := range all {
-		if p.UserID != user {
-			continue
-		}
-		switch p.Role {
-		case owner, collaborator:
+		if p.UserID == user && (p.Role == owner || p.Role == collaborator) {
 			return p.Role, nil
 		}
-		break // a viewer, but perhaps a member of an organisation that may do more
 	}
-	return a.byVisibility(ctx, id, c)
+	return viewer, nil
 }
 
-// byVisibility tells what the organisation lets all of its members do. No address
-// says it; but a prompt that holds nothing is refused as such only to those who
-// may prompt.
-func (a *api) byVisibility(ctx context.Context, id string, c agent.Caller) (string, error) {
-	err := a.call(ctx, c, http.MethodPost, a.at("sessions", id, "prompt"), map[string]string{"content": ""}, nil)
-	switch statusOf(err) {
-	case http.StatusBadRequest, http.StatusConflict:
-		return collaborator, nil
-	case http.StatusNotFound, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		return viewer, nil
-	}
-	if err == nil {
-		return "", errors.New("agentops: Agent Ops took a prompt that holds nothing, so the caller's role is not known")
-	}
-	return "", err
-}
