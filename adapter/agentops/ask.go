@@ -53,9 +53,6 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 		return // its turn is over
 	}
 	r := d.active(q.channel)
-	if f, of := f.(wire.Question); of && r == nil {
-		r = d.runOf(f.MessageID, f.Channel)
-	}
 	if r == nil && q.channel == "" && len(d.runs) > 0 {
 		r = d.runs[len(d.runs)-1]
 	}
@@ -81,7 +78,7 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 // tells whoever connects what was asked in a turn that was stopped, until it runs out.
 func (d *Decoder) leftOver(q asking) bool {
 	asks := func(p *prompt) bool { return p.channel == q.channel && p.phase == given }
-	return q.prompt && d.era == wire.Head && d.greeted && !d.unseen && !slices.ContainsFunc(d.prompts, asks)
+	return q.prompt && d.greeted && !d.unseen && !slices.ContainsFunc(d.prompts, asks)
 }
 
 // put puts on record what is asked in a run.
@@ -105,12 +102,6 @@ func (d *Decoder) put(q asking, r *run) {
 
 func readAsk(f wire.Frame) asking {
 	switch f := f.(type) {
-	case wire.Question:
-		q := asking{native: f.QuestionID, channel: channelOf(f.Channel, ""), question: true, title: f.Text}
-		for _, o := range f.Options {
-			q.choices = append(q.choices, wire.AskAction{ID: o, Label: o})
-		}
-		return q
 	case wire.InteractivePrompt:
 		p := f.Prompt
 		q := asking{
@@ -307,7 +298,7 @@ func (d *Decoder) asked(channel string) bool {
 // owner is, if it names a channel of another type than web where a question is open. Then
 // there is no word that it waits.
 func (a *ask) isAnswer(d *Decoder, p *prompt, v verdict, value string) bool {
-	return d.era == wire.Head && p.answers && p.phase == sent && p.channel == a.run.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&
+	return p.answers && p.phase == sent && p.channel == a.run.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&
 		(v.by == cmp.Or(p.sender, d.user) || p.sender == "" && d.user == "")
 }
 

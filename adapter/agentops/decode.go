@@ -31,17 +31,14 @@ type Decoder struct {
 	guesses bool   // it is taken from who joins
 
 	greeted  bool     // an init came
-	era      wire.Era // as far as it is known
 	asleep   bool     // the session is on its way up
 	presence presence // of its runner
-	closed   string   // the state of a session that has ended
 	unseen   bool     // a prompt runs whose beginning we did not see
 	twice    bool     // what ran was stopped, of which the end may be told again at once
 
 	prompts  []*prompt // those whose turn is not over, in order
 	lastSeen *prompt   // whose user message came last
 	before   string    // the id of the newest prompt of ours before a restart
-	pending  bool      // the queue's state came after it
 	theirs   bool      // what waits is somebody else's
 	count    int       // prompts so far, for ids
 
@@ -154,7 +151,7 @@ func (d *Decoder) said(f wire.Frame, data json.RawMessage, t agent.Turns) {
 			d.user = f.UserID
 		}
 		d.domain(f, data, t)
-	case wire.Question, wire.InteractivePrompt:
+	case wire.InteractivePrompt:
 		d.ask(f, t)
 	case wire.InteractivePromptResolved, wire.InteractivePromptExpired:
 		d.settled(f)

@@ -134,4 +134,3 @@ func (a *api) role(ctx context.Context, id, user string, c agent.Caller) (string
 	}
 	return viewer, nil
 }
-

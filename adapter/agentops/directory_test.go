@@ -64,7 +64,7 @@ func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
 // No address tells what members of the organisation may do: whoever is not named may look.
 func TestB07_TheOlderServerIsAskedToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, feb)
+		s := newServer(t, far)
 		s.visibility = "org_joinable"
 		got, err := s.runtime().Find(t.Context(), s.id, agent.Caller{Bearer: "token-eve"})
 		if err != nil || got.Role != "viewer" {

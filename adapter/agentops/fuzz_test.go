@@ -25,10 +25,10 @@ func whatever(t testing.TB, recording []byte) {
 func FuzzDecode(f *testing.F) {
 	running := toolPart("a", "running", `,"args":{"x":1}`)
 	for _, seed := range [][]string{
-		lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(wholeFrame("t", textPart("One."), running)), toUs(chunkFrame("t", "Two")), toUs(wholeFrame("t", textPart("Two"), running, textPart("Two"), finishPart("end_turn"))), toUs(notBusy)),
+		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(wholeFrame("t", textPart("One."), running)), toUs(chunkFrame("t", "Two")), toUs(wholeFrame("t", textPart("Two"), running, textPart("Two"), finishPart("end_turn"))), toUs(notBusy)),
 		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(helloHead), toUs(chunkFrame("t", "!")), toUs(wholeFrame("t", textPart("One?!"), finishPart("error"), `{"type":"error","message":"x"}`))),
 		lines(toRunner(`{"type":"prompt","messageId":"p","content":"Go"}`), ofRunner(createFrame("t")), ofRunner(deltaFrame("t", "x")), ofRunner(toolFrame("t", "a", "running", `,"args":{}`)), ofRunner(finalizeFrame("t", "end_turn", `,"finalText":"xy"`)), ofRunner(toolFrame("t", "a", "completed", "")), ofRunner(`{"type":"complete"}`)),
-		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(`{"type":"question","questionId":"q","text":"?"}`), fromUs(`{"type":"answer","questionId":"q","answer":true}`), toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","context":{"toolId":"x"}}}`), fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunkFrame("t", "late"))),
+		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(`{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"?"}}`), fromUs(`{"type":"answer","questionId":"q","answer":true}`), toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","context":{"toolId":"x"}}}`), fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunkFrame("t", "late"))),
 		lines(oursBegun(helloHead), fromUs(promptFrame("B")), toUs(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"B"}}}`), toUs(`{"type":"queue.withdrawn","data":{"messageId":"p2","content":"B"}}`), toUs(`{"type":"status","data":{"promptDequeued":true}}`), toUs(`{"type":"error","error":"e"}`), toUs(`{"type":"status","data":{"status":"terminated"}}`)),
 	} {
 		f.Add([]byte(strings.Join(seed, "\n")))
@@ -78,7 +78,7 @@ func TestAnyFramesInAnyOrder(t *testing.T) {
 		frame := func() string {
 			switch random.IntN(14) {
 			case 0:
-				return toUs(pick(random, helloFeb, helloHead, strings.Replace(helloHead, `"runnerBusy":false`, `"runnerBusy":true`, 1)))
+				return toUs(pick(random, helloHead, helloHead, strings.Replace(helloHead, `"runnerBusy":false`, `"runnerBusy":true`, 1)))
 			case 1:
 				return toUs(pick(random, startFrame(turn()), createFrame(turn())))
 			case 2:
@@ -100,7 +100,7 @@ func TestAnyFramesInAnyOrder(t *testing.T) {
 			case 10:
 				return toUs(pick(random, idle, thinking, streaming, notBusy, joined, `{"type":"status","data":{"promptQueued":true}}`, `{"type":"status","data":{"promptDequeued":true}}`))
 			case 11:
-				return toUs(pick(random, `{"type":"question","questionId":"q","text":"?"}`, `{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"?","context":{"toolId":"bash"}}}`, `{"type":"status","data":{"questionAnswered":"q","answer":"x"}}`))
+				return toUs(pick(random, `{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"?"}}`, `{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"?","context":{"toolId":"bash"}}}`, `{"type":"status","data":{"questionAnswered":"q","answer":"x"}}`))
 			case 12:
 				return toUs(pick(random, `{"type":"interactive_prompt_resolved","promptId":"i","resolution":{"actionId":"deny"}}`, `{"type":"interactive_prompt_expired","promptId":"q"}`, `{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Go"}}}`, `{"type":"queue.withdrawn","data":{"messageId":"p2","content":"Go"}}`))
 			default:
@@ -142,12 +142,14 @@ func TestAHostileServerCostsBoundedMemory(t *testing.T) {
 		"snapshots without end": func(i int) string {
 			return toUs(wholeFrame("t", textPart(strings.Repeat("x", i%7)), toolPart("a", "running", "")))
 		},
-		"types without end":     func(i int) string { return toUs(fmt.Sprintf(`{"type":"new-%d"}`, i)) },
-		"turns without end":     func(i int) string { return toUs(startFrame(fmt.Sprint("t", i))) },
-		"prompts without end":   func(i int) string { return toUs(userFrame(fmt.Sprint("p", i), "x", "u2")) },
-		"ours without end":      func(i int) string { return fromUs(promptFrame(fmt.Sprint(i))) },
-		"questions without end": func(i int) string { return toUs(fmt.Sprintf(`{"type":"question","questionId":"q%d","text":"?"}`, i)) },
-		"calls without end":     func(i int) string { return toUs(wholeFrame("t", toolPart(fmt.Sprint("c", i), "running", ""))) },
+		"types without end":   func(i int) string { return toUs(fmt.Sprintf(`{"type":"new-%d"}`, i)) },
+		"turns without end":   func(i int) string { return toUs(startFrame(fmt.Sprint("t", i))) },
+		"prompts without end": func(i int) string { return toUs(userFrame(fmt.Sprint("p", i), "x", "u2")) },
+		"ours without end":    func(i int) string { return fromUs(promptFrame(fmt.Sprint(i))) },
+		"questions without end": func(i int) string {
+			return toUs(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"q%d","type":"question","title":"?"}}`, i))
+		},
+		"calls without end": func(i int) string { return toUs(wholeFrame("t", toolPart(fmt.Sprint("c", i), "running", ""))) },
 		"channels without end": func(i int) string {
 			return ofRunner(fmt.Sprintf(`{"type":"message.create","turnId":"t%d","channelType":"x","channelId":"%d"}`, i, i))
 		},

@@ -92,7 +92,7 @@ func (d *Decoder) healParts(tn *turn, parts wire.Parts, final, history bool) {
 		switch p.Type {
 		case wire.PartText:
 			if p.Text != "" {
-				tn.healText(n, texts, final, d.era)
+				tn.healText(n, texts, final)
 				n++
 			}
 		case wire.PartToolCall:
@@ -115,21 +115,20 @@ func texts(parts wire.Parts) []string {
 
 // healText adds what the text of a block has beyond what was streamed of it. What
 // contradicts that is left: nothing is ever taken back.
-func (tn *turn) healText(n int, texts []string, final bool, era wire.Era) {
+func (tn *turn) healText(n int, texts []string, final bool) {
 	if tn.deaf {
 		return
 	}
 	whole, last := texts[n], n == len(texts)-1
-	if era != wire.Head && final && !last && whole == texts[len(texts)-1] {
-		return // February's last snapshot has the text after the last tool everywhere
+	if final && !last && whole == texts[len(texts)-1] {
+		return // the text after the last tool may stand everywhere
 	}
 	have := ""
 	if n < len(tn.blocks) {
 		have = string(tn.blocks[n].text)
 	}
 	rest, ok := strings.CutPrefix(whole, have)
-	if era != wire.Head && n > 0 && len(tn.blocks) > 0 {
-		// Before its end, February's has the text of the whole turn in later parts.
+	if !ok && n > 0 && len(tn.blocks) > 0 { // the text of the whole turn may stand in later parts
 		if more, all := cutBlocks(whole, tn.blocks[:min(n+1, len(tn.blocks))]); all {
 			rest, ok = more, true
 		}

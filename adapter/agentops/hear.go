@@ -23,7 +23,6 @@ func (s *session) heard(data []byte) {
 	}
 	moves := s.dec.moves
 	s.decode(agent.Out, data)
-	s.heardOfStop()
 	s.heardOfRunner(moves)
 	s.locate(data)
 	s.collect()

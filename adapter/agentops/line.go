@@ -3,6 +3,7 @@ package agentops
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -42,7 +43,10 @@ func (s *session) open(ctx context.Context, c agent.Caller) (*line, wire.Init, [
 	if err == nil {
 		var in wire.Init
 		var data []byte
-		if in, data, err = s.greeting(ctx, sock); err == nil {
+		if in, data, err = s.greeting(ctx, sock); err == nil && in.Session.Messages != nil {
+			err = &failure{sentence: fmt.Sprintf("Agent Ops at %s is older than 12 March 2026, and is not spoken to any more: update it.", s.api.base.Host), final: true}
+		}
+		if err == nil {
 			l := &line{socket: sock, caller: c, done: make(chan struct{}), used: time.Now()}
 			l.ctx, l.hangUp = context.WithCancel(s.life) //nolint:contextcheck // a line outlives the prompt that opens it
 			return l, in, data, nil
@@ -109,7 +113,6 @@ func (s *session) lift(l *line, in wire.Init, data []byte, read func(*line)) err
 		s.lead.hangUp()
 	}
 	s.lead, s.last = l, l.caller
-	s.mood.greeted(in)
 	s.heard(data)
 	s.dec.missed()
 	s.goes.Go(func() { l.watch(l.ctx) })

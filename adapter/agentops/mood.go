@@ -2,25 +2,18 @@ package agentops
 
 import (
 	"time"
-
-	wire "github.com/tributary-dev/tributary/agentops"
 )
 
 // mood is what is known of the server and how it stands.
 type mood struct {
-	// older says that its first frame held the history: then it has no addresses for
-	// prompts and threads either.
-	older bool
-	// mute says that it has no address for prompts, whatever its first frame held.
+	// mute says that it has no address for prompts.
 	mute bool
 	// asleep is since when the session is being waited for; zero if it is not.
 	asleep time.Time
 }
 
-func (m *mood) greeted(in wire.Init) { m.older = in.Session.Messages != nil }
-
 // posts reports whether prompts go by REST.
-func (m *mood) posts() bool { return !m.older && !m.mute }
+func (m *mood) posts() bool { return !m.mute }
 
 // wakes reports whether the session is being waited for, as long as that is usual.
 func (m *mood) wakes(asleep bool, now time.Time, patience time.Duration) bool {

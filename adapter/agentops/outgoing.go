@@ -48,16 +48,12 @@ type outgoing struct {
 
 // limits are what a server takes of attachments. It drops what is more.
 type limits struct {
-	files      int // 0: any number
-	each, all  int // characters of an address
+	most       int // characters of an address, and of all
 	mediaTypes []string
 }
 
-func limitsOf(older bool) limits {
-	if older {
-		return limits{files: 8, each: 12_000_000, all: 25_000_000, mediaTypes: []string{"image/", "audio/"}}
-	}
-	return limits{each: 90_000_000, all: 90_000_000, mediaTypes: []string{"image/", "audio/", "application/pdf"}}
+func theLimits() limits {
+	return limits{most: 90_000_000, mediaTypes: []string{"image/", "audio/", "application/pdf"}}
 }
 
 // attach makes attachments of a message's files. What the server would drop without
@@ -71,10 +67,8 @@ func (l limits) attach(m trace.UserMessage) (files []wire.Attachment, dropped []
 		f, why := l.attachment(part)
 		switch {
 		case why != "":
-		case l.files > 0 && len(files) == l.files:
-			why = fmt.Sprintf("Agent Ops takes at most %d files", l.files)
-		case sum+len(f.URL) > l.all:
-			why = fmt.Sprintf("the files together are larger than Agent Ops takes (%d characters of base64)", l.all)
+		case sum+len(f.URL) > l.most:
+			why = fmt.Sprintf("the files together are larger than Agent Ops takes (%d characters of base64)", l.most)
 		}
 		if why != "" {
 			dropped = append(dropped, fmt.Sprintf("The file %s was not sent: %s.", nameOf(part), why))
@@ -114,8 +108,8 @@ func (l limits) attachment(part trace.InputPart) (f wire.Attachment, why string)
 	f = wire.Attachment{Type: "file", MIME: media, URL: "data:" + media + ";base64," + body, Filename: part.Filename}
 	for _, prefix := range l.mediaTypes {
 		if strings.HasPrefix(media, prefix) {
-			if len(f.URL) > l.each {
-				return f, fmt.Sprintf("it is larger than Agent Ops takes (%d characters of base64)", l.each)
+			if len(f.URL) > l.most {
+				return f, fmt.Sprintf("it is larger than Agent Ops takes (%d characters of base64)", l.most)
 			}
 			return f, ""
 		}
@@ -124,14 +118,9 @@ func (l limits) attachment(part trace.InputPart) (f wire.Attachment, why string)
 }
 
 // compose makes what is sent of a prompt.
-func (s *session) compose(p agent.Prompt, at place, older bool) (out outgoing, dropped []string) {
-	if older && at.thread != "" { // it knows of none, and would put the prompt where others are
-		at = place{channel: wire.Channel{ChannelType: defaultType, ChannelID: at.thread}}
-	}
+func (s *session) compose(p agent.Prompt, at place) (out outgoing, dropped []string) {
 	out = outgoing{Prompt: wire.Prompt{Content: p.Text(), Model: s.cfg.Model, ThreadID: at.thread, Channel: at.channel}}
-	if !older {
-		out.Traceparent = p.Caller.Traceparent
-	}
-	out.Attachments, dropped = limitsOf(older).attach(p.Message)
+	out.Traceparent = p.Caller.Traceparent
+	out.Attachments, dropped = theLimits().attach(p.Message)
 	return out, dropped
 }

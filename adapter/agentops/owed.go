@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"time"
-
-	wire "github.com/tributary-dev/tributary/agentops"
 )
 
 // How long the next prompt waits for what is to be stopped first: as long as today's session
@@ -31,7 +29,7 @@ func (s *session) owe(o *ours) {
 //nolint:contextcheck // telling the other side outlives the frame that brought it about
 func (s *session) collect() {
 	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
-		if !s.dec.mayAbort(o.b) || !s.dec.takenUp(o.b) {
+		if !s.dec.mayAbort(o.b) {
 			fate := s.dec.fate(o.b)
 			return fate == 0 || fate > running
 		}
@@ -80,17 +78,6 @@ func (d *Decoder) mayAbort(b interface{ Turn() string }) bool {
 	return d.alone(b) && (fate == running || fate == given && !d.unseen)
 }
 
-// takenUp reports whether the agent has begun to answer a prompt. February's runner stops
-// nothing that it has not yet passed on to the agent, and passes it on all the same.
-func (d *Decoder) takenUp(b interface{ Turn() string }) bool {
-	for _, r := range d.runs {
-		if r.b.Turn() == b.Turn() && r.turn != nil {
-			return true
-		}
-	}
-	return d.era != wire.Feb
-}
-
 // alone reports whether no other turn than that one runs, or is about to: today whatever is
 // shown is given to the agent.
 func (d *Decoder) alone(b interface{ Turn() string }) bool {
@@ -100,12 +87,11 @@ func (d *Decoder) alone(b interface{ Turn() string }) bool {
 		}
 	}
 	others := func(p *prompt) bool { return p.phase == given && (p.b == nil || p.b.Turn() != b.Turn()) }
-	return d.era != wire.Head || !slices.ContainsFunc(d.prompts, others)
+	return !slices.ContainsFunc(d.prompts, others)
 }
 
 // awaitOwed waits until nothing of ours is left that is to be stopped first: what nobody
-// has heard of yet, or what waits where a prompt cannot be withdrawn, for there stopping
-// throws out all that wait, also the next one.
+// has heard of yet.
 func (s *session) awaitOwed(ctx context.Context, o *ours) {
 	defer s.waits(nil)
 	s.waits(o)
@@ -138,14 +124,13 @@ func (s *session) waits(o *ours) {
 // holds s.mu.
 func (s *session) owes() bool {
 	first := func(o *ours) bool { return o.unheard && !o.late }
-	return s.halting > 0 || s.mood.older && len(s.owed) > 0 || slices.ContainsFunc(s.owed, first)
+	return s.halting > 0 || slices.ContainsFunc(s.owed, first)
 }
 
 // letBe gives up to stop first what there is no runner to hear of. It is stopped when there
-// is one, where that does not throw out what waits then. The caller holds s.mu.
+// is one. The caller holds s.mu.
 func (s *session) letBe() {
-	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
+	for _, o := range s.owed {
 		o.late = o.unheard
-		return o.late && s.mood.older
-	})
+	}
 }

@@ -27,7 +27,6 @@ func toRunner(frame string) string { return recordedLine("d2r", frame) }
 
 // What a session agent says, in short.
 const (
-	helloFeb  = `{"type":"init","session":{"id":"s","status":"running","title":"T","messages":[]},"data":{"runnerBusy":false,"connectedUsers":[{"id":"u1","name":"Dana"}],"auditLog":[]}}`
 	helloHead = `{"type":"init","session":{"id":"s","status":"running","title":"T"},"data":{"runnerBusy":false,"connectedUsers":["u1"],"pendingPrompt":null}}`
 	joined    = `{"type":"user.joined","userId":"u1","userDetails":{"name":"Dana"},"connectedUsers":[{"id":"u1","name":"Dana"}]}`
 	notBusy   = `{"type":"status","data":{"runnerBusy":false}}`

@@ -122,10 +122,9 @@ func (p *prompt) is(sent *prompt) bool {
 	return (p.channel == sent.channel || sent.channel == "") && (strings.TrimSpace(p.content) == strings.TrimSpace(sent.content) || strings.HasPrefix(p.content, sent.content+joiner))
 }
 
-// userMessage takes a user's message, which the session agent shows when the prompt
-// is given to the agent, and in February at once, also when it has to wait. So it is the
-// end of nothing: that the agent has come to it is told by promptDequeued. Those that wait
-// are in the order in which they were shown, whoever sent them first.
+// userMessage takes a user's message, which the session agent shows when the prompt is
+// given to the agent. It is the end of nothing: promptDequeued tells that the agent has come
+// to it.
 func (d *Decoder) userMessage(m wire.Message) {
 	p := d.byID(m.ID)
 	_, past := d.turns[m.ID]
@@ -140,26 +139,14 @@ func (d *Decoder) userMessage(m wire.Message) {
 			parts: inputOf(string(m.Content), m.Parts),
 		})
 	}
-	if d.era != wire.Head && d.occupied(p) {
-		p.phase = queued
-	} else {
-		d.give(p)
-	}
+	d.give(p)
 	d.prompts = append(slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p }), p)
-	d.lastSeen, d.pending = p, false
+	d.lastSeen = p
 }
 
 // give notes that the agent has a prompt. An error that is told from now on is its own.
 func (d *Decoder) give(p *prompt) {
 	p.phase, d.lastErr = given, ""
-}
-
-// occupied reports whether the agent has something else to do than a prompt: as far as
-// is known, for a run that only waits for a last word is over there.
-func (d *Decoder) occupied(with *prompt) bool {
-	return d.unseen ||
-		slices.ContainsFunc(d.runs, func(r *run) bool { return r.verdict == nil && !r.abort && r.prompt != with }) ||
-		slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p != with && p.phase == given })
 }
 
 // match finds the prompt of ours that came back with its id; any other is somebody
@@ -205,10 +192,9 @@ func (d *Decoder) byID(id string) *prompt {
 
 // queue takes the state of the queue: which prompt waits, or does so no more.
 func (d *Decoder) queue(f wire.Frame) {
-	d.era = wire.Head
 	switch f := f.(type) {
 	case wire.QueueState:
-		d.pending, d.theirs = true, false
+		d.theirs = false
 		if f.Data.Pending == nil {
 			d.promoted()
 			return

@@ -137,7 +137,7 @@ func asks(id, native string) bool {
 // recall takes a question or an approval that is told again, and is on record since
 // before a restart. It reports false for any other frame. The caller holds s.mu.
 func (s *session) recall(data []byte) bool {
-	if len(s.waiting) == 0 || !bytes.Contains(data, []byte(`"expiresAt"`)) && !bytes.Contains(data, []byte(`"questionId"`)) {
+	if len(s.waiting) == 0 || !bytes.Contains(data, []byte(`"expiresAt"`)) {
 		return false
 	}
 	f, err := wire.Decode(wire.ToBrowser, data)

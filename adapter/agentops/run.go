@@ -213,7 +213,7 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 	case r.verdict != nil:
 		d.end(r, *r.verdict)
 	case r.abort, r.idle, r.rested == d.moves:
-		d.twice = d.twice || d.era != wire.Feb && (r.abort || r.idle)
+		d.twice = d.twice || r.abort || r.idle
 		d.end(r, halted())
 	case r.turn != nil && r.turn.empty():
 		// So ends a turn that failed before its first word: whoever reports the

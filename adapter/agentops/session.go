@@ -36,7 +36,6 @@ type session struct {
 	owed    []*ours                       // those that were stopped and are still to be aborted: they did not run, or nobody would have heard
 	halting int                           // how many of the owed are being aborted
 	behind  *ours                         // the prompt that is not sent before the owed are aborted
-	stopped time.Time                     // when word came that something has stopped
 	arrived time.Time                     // when a runner came of which it is not known that it is at work
 	asks    map[string]context.CancelFunc // what waits for its answer here, by the upstream's id
 	told    map[string]func()             // what was answered here and is not settled there: tells it again

@@ -58,7 +58,7 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 		if !slices.Equal(authors, []string{"u_ada", "u_bob", "u_ada", "u_bob"}) {
 			t.Errorf("the prompts are by %q", authors)
 		}
-		want := map[era]int{feb: 2, head: 1}[e] // the newer one takes prompts without a socket
+		want := map[era]int{far: 2, head: 1}[e] // the newer one takes prompts without a socket
 		if opened, _ := st.server.sockets(); opened != want {
 			t.Errorf("%d sockets were opened, want %d", opened, want)
 		}
@@ -579,7 +579,7 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		aborts, taken := len(st.server.frames("abort")), len(st.server.frames("queue.withdraw"))
-		if e == feb && aborts != 1 || e == head && (aborts != 0 || taken != 1) || st.server.runs() != nil {
+		if aborts != 0 || taken != 1 || st.server.runs() != nil {
 			t.Errorf("%d aborts, %d taken back, running %v", aborts, taken, st.server.runs() != nil)
 		}
 		begun := st.host.Begun()
@@ -697,29 +697,6 @@ func TestAPromptToAnEndedSessionIsRefused(t *testing.T) {
 	})
 }
 
-// Where nobody refuses it, it is refused here: whether the session had ended before, or ends
-// while it is read.
-func TestAPromptToASessionOfFebruaryThatHasEndedIsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, before := range []bool{false, true} {
-			st := newStage(t, feb)
-			st.server.status = map[bool]string{true: "terminated", false: "running"}[before]
-			if !before {
-				st.say("hello").completes()
-				st.server.broadcast(object{"type": "status", "data": object{"status": "terminated"}})
-				synctest.Wait()
-			}
-			was := len(st.server.frames("prompt"))
-			if stop, _ := st.say("hello").end(); stop.Outcome != trace.OutcomeFailed || stop.Error != "The session has ended (terminated)." {
-				t.Errorf("ended before: %v: %+v", before, stop)
-			}
-			if sent := len(st.server.frames("prompt")) - was; sent > 0 {
-				t.Errorf("ended before: %v: it was sent", before)
-			}
-		}
-	})
-}
-
 // Who may only look cannot prompt, though the socket would let them.
 func TestB06_AViewersPromptIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -746,14 +723,14 @@ func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
 		if m["channelType"] != "slack" || m["channelId"] != "C1" {
 			t.Errorf("the prompt came as %v", m)
 		}
-		how := map[era]string{feb: "socket", head: "rest"}[e]
+		how := map[era]string{far: "socket", head: "rest"}[e]
 		var found object
 		for _, f := range st.server.heard() {
 			if f["content"] == "hello" {
 				found = f
 			}
 		}
-		if found["how"] != how || e == head && found["traceparent"] != traced || e == feb && found["traceparent"] != nil {
+		if found["how"] != how || found["traceparent"] != traced {
 			t.Errorf("the prompt was sent as %v", found)
 		}
 	})
@@ -785,8 +762,8 @@ func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 func TestServersThatAnswerInTheirOwnWay(t *testing.T) {
 	for _, protocol := range []string{"", "agent-ops", "valet", "something-new"} {
 		synctest.Test(t, func(t *testing.T) {
-			st := newStage(t, feb)
-			st.server.protocol, st.server.light = protocol, true
+			st := newStage(t, far)
+			st.server.protocol = protocol
 			if got := st.say("hello").completes(); got != "You said: hello" {
 				t.Errorf("%q: %q", protocol, got)
 			}
@@ -873,26 +850,6 @@ func TestE08_APromptWaitsForWhatIsStillToBeStopped(t *testing.T) {
 		}
 		if said := st.say("hello").completes(); said != "You said: hello" {
 			t.Errorf("after the stop it said %q", said)
-		}
-		if n := len(st.server.frames("abort")); e == feb && n != 1 {
-			t.Errorf("%d aborts", n)
-		}
-	})
-}
-
-// February has no threads: one that is named is a channel of the web there, and the prompt
-// that is put into it is known again.
-func TestB11_AThreadIsAChannelWhereThereAreNone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, feb)
-		p := st.sayBy("hello", by{who: "ada", channel: "thread:t1"})
-		synctest.Wait()
-		p.cancel() // it would wait for ever if it was not known
-		if stop, events := p.end(); stop.Outcome != trace.OutcomeCompleted || said(events) != "You said: hello" {
-			t.Errorf("it ended as %+v and said %q", stop, said(events))
-		}
-		if m := st.server.said()[0]; m["channelType"] != "web" || m["channelId"] != "t1" {
-			t.Errorf("it was put into %v of type %v", m["channelId"], m["channelType"])
 		}
 	})
 }

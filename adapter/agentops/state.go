@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
-	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -86,9 +85,6 @@ func (d *Decoder) AtEnd(t agent.Turns) { d.settle(t) }
 
 // settle ends what only waits for a last word, and the wait for a second one.
 func (d *Decoder) settle(t agent.Turns) {
-	if d.twice && d.era == wire.Feb {
-		d.thrownOut(0)
-	}
 	d.twice = false
 	for _, r := range slices.Clone(d.runs) {
 		switch {

@@ -42,9 +42,8 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 	case wire.SessionInitializing, wire.SessionHibernating, wire.SessionHibernated, wire.SessionRestoring:
 		d.asleep = true
 	case wire.SessionRunning, wire.SessionIdle:
-		d.asleep, d.closed = false, ""
+		d.asleep = false
 	case wire.SessionTerminated, wire.SessionArchived:
-		d.closed = f.Status
 		d.gone(f.Status, t)
 	case wire.SessionError: // why comes with the next frame
 		for _, p := range slices.Clone(d.prompts) {
@@ -57,26 +56,22 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 		}
 	}
 	d.noteRunner(f)
-	if f.QuestionAnswered != "" {
-		d.settleAsk(f.QuestionAnswered, verdict{value: f.Answer, by: "user"})
-	}
-	if f.QuestionExpired != "" {
-		d.settleAsk(f.QuestionExpired, verdict{expired: true})
-	}
 	if f.PromptQueued {
 		d.queued(f)
 	}
 	if f.PromptDequeued {
-		d.dequeued(f, t)
+		d.dequeued(t)
 	}
 	if f.Aborted {
 		d.abort()
 	}
 	if f.RunnerBusy != nil && !*f.RunnerBusy {
-		d.atRest(f, t)
+		d.atRest(t)
 	}
 	if f.QueueCleared {
-		d.thrownOut(0)
+		for _, p := range d.waitingThere() {
+			d.withdraw(p)
+		}
 	}
 }
 
@@ -107,14 +102,10 @@ func (d *Decoder) failPrompt(p *prompt, stop trace.Stop, t agent.Turns) {
 	}
 }
 
-// queued notes that a prompt waits: in February the one whose message came last.
+// queued notes that a prompt waits.
 func (d *Decoder) queued(f wire.StatusData) {
 	if f.QueueReason == wire.QueueWaking {
 		d.asleep = true
-	}
-	if p := d.lastSeen; p != nil && !d.pending && d.era != wire.Head && p.phase == given {
-		p.phase = queued
-		return
 	}
 	if d.theirs {
 		return
@@ -128,16 +119,12 @@ func (d *Decoder) queued(f wire.StatusData) {
 }
 
 // atRest notes that the agent has nothing to do.
-func (d *Decoder) atRest(f wire.StatusData, t agent.Turns) {
-	if d.twice && d.era == wire.Feb && !f.Aborted {
-		d.thrownOut(0)
-	}
+func (d *Decoder) atRest(t agent.Turns) {
 	if d.again() {
 		return
 	}
 	d.superseded(t)
-	d.unbegun(nil, f.Aborted, t)
-	d.twice = d.twice || f.Aborted // which February says first, and what becomes of the queue after it
+	d.unbegun(nil, t)
 }
 
 // failed takes an error of the session, in any of its four shapes.

@@ -18,10 +18,6 @@ const (
 	stoppedWithin = 1500 * time.Millisecond
 )
 
-// calmsWithin is how long after its word that it has stopped February's agent may still be
-// stopping.
-const calmsWithin = 300 * time.Millisecond
-
 // stop ends a turn of ours. What stops upstream is always all that runs there: so
 // only a turn that runs itself, and alone, is aborted. One that waits is withdrawn.
 func (s *session) stop(o *ours) {
@@ -67,8 +63,8 @@ func (s *session) stop(o *ours) {
 // another way than the next prompt, and would withdraw that if it came after it.
 func (s *session) takeBack(ctx context.Context, o *ours) {
 	s.mu.Lock()
-	p, posts := s.dec.promptOf(o.b), s.mood.posts()
-	if p == nil || p.phase != queued || !posts {
+	p := s.dec.promptOf(o.b)
+	if p == nil || p.phase != queued {
 		s.mu.Unlock()
 		return
 	}
@@ -115,25 +111,6 @@ func (s *session) awaitStop(o *ours) {
 // its questions be shown.
 func (s *session) awaitCalm(ctx context.Context) {
 	s.poll(ctx, newsWithin, func() bool { return !s.dec.twice })
-	s.mu.Lock()
-	calm := calmsWithin - time.Since(s.stopped)
-	s.mu.Unlock()
-	if calm <= 0 {
-		return
-	}
-	select {
-	case <-time.After(calm):
-	case <-ctx.Done():
-	}
-}
-
-// heardOfStop notes when it was told that something has stopped. February's runner says so
-// before the agent has, and takes what the agent says of it for the end of what it is given
-// next. The caller holds s.mu.
-func (s *session) heardOfStop() {
-	if s.dec.twice && s.dec.era == wire.Feb {
-		s.stopped = time.Now()
-	}
 }
 
 // poll waits for something that frames bring, for a bounded time, and reports whether

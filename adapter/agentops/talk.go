@@ -134,7 +134,7 @@ func (s *session) await(ctx context.Context, o *ours) error {
 func (s *session) place(ctx context.Context, channel string, c agent.Caller) (place, error) {
 	at := parsePlace(channel)
 	s.mu.Lock()
-	if at.named() || s.mood.older {
+	if at.named() {
 		s.mu.Unlock()
 		return at, nil
 	}
@@ -172,12 +172,9 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	}
 	s.mu.Lock()
 	s.known.add(p.By, o.caller)
-	posts, closed := s.mood.posts(), s.dec.closed
-	out, dropped := s.compose(p, at, s.mood.older)
+	posts := s.mood.posts()
+	out, dropped := s.compose(p, at)
 	s.mu.Unlock()
-	if closed != "" && !posts { // it would be taken, and wait there for ever
-		return &failure{sentence: hasEnded(closed)}
-	}
 	for _, why := range dropped {
 		o.b.Emit(trace.Error{Message: why, Code: "attachment_dropped"})
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
-	wire "github.com/tributary-dev/tributary/agentops"
 )
 
 // onceMore reports whether what was given to the agent is what it has already, if it is no
@@ -16,7 +15,7 @@ func (d *Decoder) onceMore() bool {
 	for _, r := range d.runs {
 		if r.prompt != nil && !r.abort && r.verdict == nil {
 			d.goesOn(r)
-			r.twice, once = d.era == wire.Head, true
+			r.twice, once = true, true
 		}
 	}
 	return once
