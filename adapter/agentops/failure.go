@@ -47,22 +47,21 @@ func statusOf(err error) int {
 	return 0
 }
 
-// refused makes a sentence of an HTTP answer that is no success.
-func refused(r *http.Response) *failure {
-	f := &failure{status: r.StatusCode, final: r.StatusCode < http.StatusInternalServerError && r.StatusCode != http.StatusTooManyRequests}
-	f.personal = r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden || r.StatusCode == http.StatusNotFound
-	said := saidIn(r.Body)
+// refused makes a sentence of an HTTP answer that is no success, and of what it says.
+func refused(status int, said string) *failure {
+	f := &failure{status: status, final: status < http.StatusInternalServerError && status != http.StatusTooManyRequests}
+	f.personal = status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound
 	switch {
-	case r.StatusCode == http.StatusUnauthorized:
+	case status == http.StatusUnauthorized:
 		f.sentence = "Agent Ops does not accept the token (401): sign in there again, or correct the agent's token."
-	case r.StatusCode == http.StatusNotFound && said == noRoute:
+	case status == http.StatusNotFound && said == noRoute:
 		f.sentence = noRoute
-	case r.StatusCode == http.StatusNotFound:
+	case status == http.StatusNotFound:
 		f.sentence = "Agent Ops has no such session, or none that you may use (404)."
 	case said != "":
-		f.sentence = fmt.Sprintf("Agent Ops refused (%d): %s", r.StatusCode, said)
+		f.sentence = fmt.Sprintf("Agent Ops refused (%d): %s", status, said)
 	default:
-		f.sentence = fmt.Sprintf("Agent Ops refused with status %d.", r.StatusCode)
+		f.sentence = fmt.Sprintf("Agent Ops refused with status %d.", status)
 	}
 	return f
 }

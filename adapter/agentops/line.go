@@ -115,7 +115,6 @@ func (s *session) lift(l *line, in wire.Init, data []byte, read func(*line)) err
 	s.lead, s.last = l, l.caller
 	s.heard(data)
 	s.dec.missed()
-	s.goes.Go(func() { l.watch(l.ctx) })
 	if read != nil {
 		s.goes.Go(func() { read(l) })
 	}

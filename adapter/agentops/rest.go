@@ -134,7 +134,7 @@ func (a *api) call(ctx context.Context, c agent.Caller, method, address string, 
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return refused(response)
+		return refused(response.StatusCode, saidIn(response.Body))
 	}
 	data, err := io.ReadAll(io.LimitReader(response.Body, a.max+1))
 	switch {

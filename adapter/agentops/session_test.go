@@ -226,7 +226,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 		change    func(*agentops.Runtime)
 	}{
 		{"refused", "cannot be reached: connection refused", nil, func(r *agentops.Runtime) { r.Dial = newClosedPipes().dial }},
-		{"slow loris", "did not open the connection within 30s", silent, nil},
+		{"slow loris", "no connection came about within 30s", silent, nil},
 		{"no token", "does not accept the token (401)", status(401, `{"error":"Missing or invalid authentication","code":"UNAUTHORIZED"}`), nil},
 		{"no session", "no such session", status(404, `{"error":"Session with id 'x' not found","code":"NOT_FOUND"}`), nil},
 		{"never started", "refused (503): Runner not started", status(503, "Runner not started"), nil},
@@ -268,8 +268,8 @@ func TestG01_ConnectionFailed(t *testing.T) {
 // said, and an error beside it says why.
 func TestG02_StreamInterrupted(t *testing.T) {
 	for code, why := range map[websocket.StatusCode]string{
-		websocket.StatusNormalClosure: "1000 normal end", websocket.StatusGoingAway: "1001 it goes away", websocket.StatusInternalError: "1011 internal error",
-		websocket.StatusServiceRestart: "1012 it restarts", websocket.StatusPolicyViolation: "1008 it does not allow this", 4401: "4401 a code of its own", 0: "broke",
+		websocket.StatusNormalClosure: "(1000)", websocket.StatusGoingAway: "(1001)", websocket.StatusInternalError: "(1011)",
+		websocket.StatusServiceRestart: "(1012)", websocket.StatusPolicyViolation: "(1008)", 4401: "(4401)", 0: "broke",
 	} {
 		t.Run(fmt.Sprint(int(code)), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -77,7 +77,6 @@ func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
 	}
 	s.voices = append(s.voices, l)
 	l.rest = time.AfterFunc(restsFor, func() { s.release(l) })
-	s.goes.Go(func() { l.watch(l.ctx) })
 	s.goes.Go(func() { s.overhear(l) })
 	return l, nil
 }
