@@ -10,17 +10,6 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// How a lost connection is made anew: after 1 s, 2 s, 4 s and so on to 30 s, each a
-// fifth more or less, ten times.
-const (
-	againFirst  = time.Second
-	againAtMost = 30 * time.Second
-	againTimes  = 10
-)
-
-// steady is how long a line lives that is as good as any, also if nothing came.
-const steady = time.Minute
-
 // patience is how often a line was made anew in vain, and how long the next try waits.
 type patience struct {
 	tries int
@@ -40,12 +29,12 @@ func (s *session) moves() int {
 // hang up would be asked for ever.
 func (s *session) replace(lost *line, why error, p *patience) *line {
 	refused, who := map[principal]bool{}, lost.who
-	for ; p.tries < againTimes; p.tries++ {
+	for ; p.tries < mostRetries; p.tries++ {
 		refused[who] = refused[who] || isPersonal(why)
 		if s.rt.Strict || isFinal(why) && !isPersonal(why) {
 			break
 		}
-		p.pause = min(max(2*p.pause, againFirst), againAtMost)
+		p.pause = min(max(2*p.pause, firstPause), answerTime)
 		if !s.needed() || !s.rest(jitter(p.pause)) {
 			return nil // the next prompt connects
 		}
@@ -120,7 +109,7 @@ func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*line)) 
 func (s *session) needed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.shut && (s.ours != nil && !s.ours.b.Over() || len(s.owed) > 0 || s.dec.busy())
+	return s.link != shut && (s.ours != nil && !s.ours.b.Over() || len(s.owed) > 0 || s.dec.busy())
 }
 
 // reader tells in whose name the session is to be read: of one who has something open

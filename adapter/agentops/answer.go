@@ -53,7 +53,7 @@ func (s *session) withdraw(native string) {
 //
 //nolint:contextcheck // what waits outlives the call: it ends with its answer, or with Close
 func (s *session) put(a *ask) {
-	if s.shut {
+	if s.link == shut {
 		return
 	}
 	caller := s.last
@@ -127,7 +127,7 @@ func (s *session) answer(ctx context.Context, caller agent.Caller, mine bool, a 
 	s.mu.Lock()
 	if s.dec.asks[a.native] == a { // it is asked again if the answer is lost on its way
 		s.told[a.native] = func() {
-			if !s.shut {
+			if s.link != shut {
 				s.goes.Go(func() { s.tell(s.life, caller, a, said, permit) })
 			}
 		}

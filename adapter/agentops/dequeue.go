@@ -51,7 +51,7 @@ func (d *Decoder) unbegun(except *prompt, t agent.Turns) {
 			stop = halted()
 		}
 		if p.b == nil {
-			p.phase = ended
+			p.on(ends)
 			d.drop(p)
 			continue
 		}

@@ -9,9 +9,6 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// lastWordWithin is how long a turn that has ended may wait for a last word.
-const lastWordWithin = 3 * time.Second
-
 // heard takes a frame. The caller holds s.mu.
 func (s *session) heard(data []byte) {
 	defer func() {
@@ -45,7 +42,7 @@ func (s *session) decode(dir agent.Dir, data []byte) {
 // expectLastWord sees to it that a turn which has ended is not held up for good.
 // The caller holds s.mu.
 func (s *session) expectLastWord() {
-	if !s.dec.unsettled() || s.shut {
+	if !s.dec.unsettled() || s.link == shut {
 		s.settles = false
 		if s.settler != nil {
 			s.settler.Stop()
@@ -57,17 +54,17 @@ func (s *session) expectLastWord() {
 	}
 	s.settles = true
 	if s.settler == nil {
-		s.settler = time.AfterFunc(lastWordWithin, s.settle)
+		s.settler = time.AfterFunc(lastTime, s.settle)
 		return
 	}
-	s.settler.Reset(lastWordWithin)
+	s.settler.Reset(lastTime)
 }
 
 func (s *session) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settles = false
-	if s.shut {
+	if s.link == shut {
 		return
 	}
 	s.dec.settle(turns{s})

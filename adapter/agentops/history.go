@@ -23,8 +23,8 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 		d.asleep = true
 	}
 	if f.Data.PendingPrompt != nil {
-		if p := d.waiting(*f.Data.PendingPrompt); p != nil && p.phase == sent {
-			p.phase = queued
+		if p := d.waiting(*f.Data.PendingPrompt); p != nil {
+			p.on(waits)
 		}
 	}
 	if first && len(d.prompts) == 0 {
@@ -78,7 +78,9 @@ func (d *Decoder) hasRunner(greeting json.RawMessage) {
 	if json.Unmarshal(greeting, &f) != nil {
 		return
 	}
-	d.presence.greeted(f.Data["runnerConnected"])
+	if d.presence = present; string(f.Data["runnerConnected"]) == "false" {
+		d.runner(left)
+	}
 }
 
 // history compares what is open with the messages of the session. A prompt is shown when
@@ -130,7 +132,7 @@ func (d *Decoder) answer(p *prompt, m wire.Message, channel string, t agent.Turn
 	p.channel = channel
 	r := d.ofPrompt(p)
 	if r == nil {
-		p.phase = max(p.phase, given)
+		p.on(shown)
 		r = d.begin(p, channel, t)
 	}
 	if r == nil {
@@ -197,7 +199,7 @@ func (d *Decoder) standing(f wire.Init, t agent.Turns) {
 				d.drop(p)
 			}
 		case at.waits(p):
-			p.phase = queued
+			p.on(waits)
 		case f.Session.Messages == nil:
 		case !shown && p.left:
 			d.lost(p)

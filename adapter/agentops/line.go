@@ -105,14 +105,14 @@ func (s *session) connect(ctx context.Context, c agent.Caller) error {
 func (s *session) lift(l *line, in wire.Init, data []byte, read func(*line)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shut {
+	if s.link == shut {
 		l.discard()
 		return errClosed
 	}
 	if s.lead != nil { // one is enough, and two would tell everything twice
 		s.lead.hangUp()
 	}
-	s.lead, s.last = l, l.caller
+	s.lead, s.last, s.link = l, l.caller, links.after(s.link, opened)
 	s.heard(data)
 	s.dec.missed()
 	if read != nil {
@@ -127,7 +127,7 @@ func (s *session) follow(l *line) {
 	for l != nil {
 		began, before := time.Now(), s.moves()
 		err := s.listen(l)
-		if s.moves() != before || time.Since(began) >= steady {
+		if s.moves() != before || time.Since(began) >= longTime {
 			tries = patience{} // it was good for something
 		}
 		if l.ctx.Err() != nil {
@@ -136,24 +136,24 @@ func (s *session) follow(l *line) {
 		l.hangUp()
 		l.close()
 		s.mu.Lock()
-		if s.lead == l {
-			s.lead = nil
+		what := broke
+		if errors.Is(err, errHungUp) {
+			what = hungUp
 		}
-		hungUp := errors.Is(err, errHungUp)
-		if !hungUp {
-			s.redials++
+		if s.lead == l {
+			s.lead, s.link = nil, links.after(s.link, what)
 		}
 		s.mu.Unlock()
 		close(l.done)
-		if hungUp {
+		if what == hungUp {
 			return
 		}
 		s.cfg.Logger.Warn("agentops: " + err.Error())
 		l = s.replace(l, err, &tries)
-		s.mu.Lock()
-		s.redials--
-		s.mu.Unlock()
 	}
+	s.mu.Lock()
+	s.link = links.after(s.link, gaveUp)
+	s.mu.Unlock()
 }
 
 // listen reads a line until it fails.

@@ -6,16 +6,6 @@ import (
 	"time"
 )
 
-// How long the next prompt waits for what is to be stopped first: as long as today's session
-// agent keeps a session without a runner, for where a prompt waits there while another is
-// stopped, it may be told the end of that. How long a runner that resumes may say nothing
-// before it is stopped; and how much later than it says so it is at work.
-const (
-	owedWithin    = time.Minute
-	resumesWithin = 2 * time.Second
-	rejoinsWithin = 500 * time.Millisecond
-)
-
 // owe notes that a turn is still to be aborted. The caller holds s.mu.
 func (s *session) owe(o *ours) {
 	if len(s.owed) < mostPrompt {
@@ -51,8 +41,8 @@ func (s *session) halt(o *ours) {
 		s.halting--
 		s.mu.Unlock()
 	}()
-	s.poll(s.life, resumesWithin, func() bool { return s.dec.presence != resuming })
-	if o.unheard && !s.rest(rejoinsWithin) {
+	s.poll(s.life, shortTime, func() bool { return s.dec.presence != resuming })
+	if o.unheard && !s.rest(moment) {
 		return
 	}
 	s.mu.Lock()
@@ -65,7 +55,7 @@ func (s *session) halt(o *ours) {
 	if !may {
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.life, tellWithin)
+	ctx, cancel := context.WithTimeout(s.life, shortTime)
 	defer cancel()
 	s.abort(ctx, o)
 	s.awaitStop(o)
@@ -95,7 +85,7 @@ func (d *Decoder) alone(b interface{ Turn() string }) bool {
 func (s *session) awaitOwed(ctx context.Context, o *ours) {
 	defer s.waits(nil)
 	s.waits(o)
-	for until := time.Now().Add(owedWithin); ctx.Err() == nil; {
+	for until := time.Now().Add(longTime); ctx.Err() == nil; {
 		s.mu.Lock()
 		if time.Now().After(until) {
 			s.letBe()
@@ -107,7 +97,7 @@ func (s *session) awaitOwed(ctx context.Context, o *ours) {
 		}
 		select {
 		case <-heard:
-		case <-time.After(newsWithin): // what it waits for may have been given up
+		case <-time.After(moment): // what it waits for may have been given up
 		case <-ctx.Done():
 		}
 	}

@@ -11,19 +11,6 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// phase says what became of a prompt.
-type phase int
-
-const (
-	sent      phase = iota + 1 // nothing is known of it
-	queued                     // it waits for another, or for the session to wake
-	given                      // the agent has it
-	running                    // and has said something
-	finishing                  // it has ended but for a last word
-	ended
-	withdrawn // it will not run
-)
-
 // prompt is somebody's prompt, from when it is known until its turn is over.
 type prompt struct {
 	id      string // the upstream's; "" until it is known
@@ -136,7 +123,7 @@ func (d *Decoder) userMessage(m wire.Message) {
 	default:
 		p = d.match(&prompt{
 			id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
-			parts: inputOf(string(m.Content), m.Parts),
+			parts: inputOf(string(m.Content), m.Parts), phase: sent,
 		})
 	}
 	d.give(p)
@@ -146,7 +133,8 @@ func (d *Decoder) userMessage(m wire.Message) {
 
 // give notes that the agent has a prompt. An error that is told from now on is its own.
 func (d *Decoder) give(p *prompt) {
-	p.phase, d.lastErr = given, ""
+	p.on(shown)
+	d.lastErr = ""
 }
 
 // match finds the prompt of ours that came back with its id; any other is somebody
@@ -200,8 +188,8 @@ func (d *Decoder) queue(f wire.Frame) {
 			return
 		}
 		p := d.waiting(*f.Data.Pending)
-		if d.theirs = p == nil || !p.own; !d.theirs && p.phase == sent {
-			p.phase = queued
+		if d.theirs = p == nil || !p.own; !d.theirs {
+			p.on(waits)
 		}
 	case wire.QueueWithdrawn:
 		if p := d.waiting(f.Data); p != nil && p.phase <= given {
@@ -237,7 +225,7 @@ func (d *Decoder) waiting(f wire.PendingPrompt) *prompt {
 
 // withdraw ends a prompt that will not run.
 func (d *Decoder) withdraw(p *prompt) {
-	p.phase = withdrawn
+	p.on(withdraws)
 	d.drop(p)
 	switch {
 	case p.b == nil:

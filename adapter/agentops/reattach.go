@@ -75,7 +75,7 @@ func (s *session) letGo(b *trace.Builder, sentence string) {
 
 // lost ends a turn of before a restart of whose prompt the session knows nothing.
 func (d *Decoder) lost(p *prompt) {
-	p.phase = ended
+	p.on(ends)
 	d.drop(p)
 	notFound(p.b, "The gateway was restarted while this turn ran, and Agent Ops does not know its prompt: send it again if it still matters.")
 }
@@ -110,10 +110,10 @@ func (s *session) attend(ctx context.Context, b *trace.Builder) {
 
 // resume connects, as often as it takes within bounds, and brings what was missed.
 func (s *session) resume(ctx context.Context, c agent.Caller) error {
-	pause := againFirst
+	pause := firstPause
 	for try := 1; ; try++ {
 		err := s.connect(ctx, c)
-		if err == nil || isFinal(err) || ctx.Err() != nil || s.rt.Strict || try == againTimes {
+		if err == nil || isFinal(err) || ctx.Err() != nil || s.rt.Strict || try == mostRetries {
 			return err
 		}
 		select {
@@ -123,7 +123,7 @@ func (s *session) resume(ctx context.Context, c agent.Caller) error {
 		case <-s.life.Done():
 			return errClosed
 		}
-		pause = min(2*pause, againAtMost)
+		pause = min(2*pause, answerTime)
 	}
 }
 

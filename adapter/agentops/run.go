@@ -127,7 +127,8 @@ func (d *Decoder) begin(p *prompt, channel string, t agent.Turns) *run {
 		}
 	}
 	if p != nil {
-		p.phase, p.b = running, r.b
+		p.on(begins)
+		p.b = r.b
 	}
 	d.asleep, d.lastErr = false, ""
 	d.runs = append(d.runs, r)
@@ -146,7 +147,7 @@ func (d *Decoder) end(r *run, stop trace.Stop) {
 	}
 	d.runs = slices.DeleteFunc(d.runs, func(o *run) bool { return o == r })
 	if r.prompt != nil {
-		r.prompt.phase = ended
+		r.prompt.on(ends)
 		d.drop(r.prompt)
 	}
 	for id, tn := range d.turns {
@@ -192,7 +193,7 @@ func (d *Decoder) finish(r *run, stop trace.Stop) {
 	if r.turn != nil && r.turn.open() && stop.Outcome != trace.OutcomeCanceled {
 		r.verdict = &stop
 		if r.prompt != nil {
-			r.prompt.phase = finishing
+			r.prompt.on(finishes)
 		}
 		return
 	}

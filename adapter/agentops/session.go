@@ -29,7 +29,7 @@ type session struct {
 	mu      sync.Mutex // guards all below, and the decoder
 	dec     *Decoder
 	lead    *line
-	redials int     // leads that were lost and are being made anew
+	link    link    // of the connection that is read
 	voices  []*line // the lines of others, through which is only spoken
 	mood    mood
 	ours    *ours                         // the prompt that runs, waits or is being sent
@@ -49,7 +49,6 @@ type session struct {
 	skipped int           // frames that could not be read
 	strange []string      // types of frames that nobody knows
 	news    chan struct{} // closed and made anew with each frame
-	shut    bool
 }
 
 // ours is a prompt of ours and its turn.
@@ -95,7 +94,7 @@ func failedFor(b *trace.Builder, sentence string, why error) {
 func (s *session) Close() error {
 	s.closed.Do(func() {
 		s.mu.Lock()
-		s.shut = true
+		s.link = links.after(s.link, closes)
 		s.quiet()
 		if s.settler != nil {
 			s.settler.Stop()

@@ -15,7 +15,7 @@ import (
 // of a turn: it is so while it asks, and before it has told its end.
 func (d *Decoder) agentStatus(f wire.AgentStatus, t agent.Turns) {
 	if f.Status != wire.StatusIdle {
-		d.presence.begins()
+		d.runner(acts)
 	}
 	r := d.runOf("", f.Channel)
 	if r == nil && f.Status != wire.StatusIdle && f.Status != wire.StatusError {
@@ -112,7 +112,7 @@ func (d *Decoder) queued(f wire.StatusData) {
 	}
 	for _, p := range slices.Backward(d.prompts) {
 		if p.own && p.phase == sent {
-			p.phase = queued
+			p.on(waits)
 			return
 		}
 	}

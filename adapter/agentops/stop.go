@@ -10,18 +10,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// How long telling the other side to stop may take, how long word of what was just
-// sent, or stopped, is waited for, and word that it has stopped at all.
-const (
-	tellWithin    = 2 * time.Second
-	newsWithin    = 500 * time.Millisecond
-	stoppedWithin = 1500 * time.Millisecond
-)
-
 // stop ends a turn of ours. What stops upstream is always all that runs there: so
 // only a turn that runs itself, and alone, is aborted. One that waits is withdrawn.
 func (s *session) stop(o *ours) {
-	ctx, cancel := context.WithTimeout(s.life, tellWithin)
+	ctx, cancel := context.WithTimeout(s.life, shortTime)
 	defer cancel()
 	s.awaitNews(ctx, o)
 	s.takeBack(ctx, o)
@@ -31,7 +23,7 @@ func (s *session) stop(o *ours) {
 	case s.dec.mayAbort(o.b) && !s.hears() && !s.rt.PerTurn:
 		o.unheard = true
 		s.owe(o)
-		if !s.shut {
+		if s.link != shut {
 			s.collect()
 		}
 		posts := s.lead == nil && s.mood.posts()
@@ -71,7 +63,7 @@ func (s *session) takeBack(ctx context.Context, o *ours) {
 	p.stopped = true
 	s.mu.Unlock()
 	s.send(ctx, o.caller, wire.QueueWithdraw{})
-	s.poll(ctx, stoppedWithin, func() bool { return p.phase != queued })
+	s.poll(ctx, stopTime, func() bool { return p.phase != queued })
 }
 
 // abort tells the session agent to stop.
@@ -95,13 +87,13 @@ func (s *session) abort(ctx context.Context, o *ours) {
 
 // awaitNews waits a moment for word of a prompt that was only just sent.
 func (s *session) awaitNews(ctx context.Context, o *ours) {
-	s.poll(ctx, newsWithin, func() bool { return s.dec.fate(o.b) != sent })
+	s.poll(ctx, moment, func() bool { return s.dec.fate(o.b) != sent })
 }
 
 // awaitStop waits a moment until the session agent has stopped, so that the next
 // prompt finds it free.
 func (s *session) awaitStop(o *ours) {
-	if !s.poll(s.life, stoppedWithin, func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }) {
+	if !s.poll(s.life, stopTime, func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }) {
 		s.settle()
 	}
 }
@@ -110,7 +102,7 @@ func (s *session) awaitStop(o *ours) {
 // prompt that is given to the agent before would be taken for done with it, and none of
 // its questions be shown.
 func (s *session) awaitCalm(ctx context.Context) {
-	s.poll(ctx, newsWithin, func() bool { return !s.dec.twice })
+	s.poll(ctx, moment, func() bool { return !s.dec.twice })
 }
 
 // poll waits for something that frames bring, for a bounded time, and reports whether

@@ -13,9 +13,6 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// restEvery is how often a turn that has to wait says that it is alive.
-const restEvery = 15 * time.Second
-
 // Prompt implements agent.Session.
 func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
 	if ctx.Err() != nil {
@@ -214,11 +211,8 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	return s.speak(ctx, o.caller, data)
 }
 
-// lingerFor is how much longer than its turn the sending of a prompt may take. Cut
-// off before its end, nobody would know whether there is something to be stopped.
-const lingerFor = 2 * time.Second
-
-// lingering returns a context that ends a while after the first, or with the other.
+// lingering returns a context that ends a while after the first, or with the other. A prompt
+// whose sending is cut off may be there, and nobody would stop it.
 func lingering(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var late *time.Timer
@@ -226,7 +220,7 @@ func lingering(ctx, life context.Context) (context.Context, context.CancelFunc) 
 	ended := context.AfterFunc(ctx, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		late = time.AfterFunc(lingerFor, cancel)
+		late = time.AfterFunc(shortTime, cancel)
 	})
 	closed := context.AfterFunc(life, cancel)
 	return long, func() {
@@ -247,12 +241,12 @@ func (s *session) keepAlive(ctx context.Context, o *ours) (stop func(), err erro
 	ctx, stop = context.WithCancel(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shut {
+	if s.link == shut {
 		stop()
 		return nil, errClosed
 	}
 	s.goes.Go(func() {
-		for tick := time.NewTicker(restEvery); ; {
+		for tick := time.NewTicker(aliveEvery); ; {
 			select {
 			case <-ctx.Done():
 				tick.Stop()

@@ -11,12 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// How many lines are kept through which is only spoken, and how long a line is that
-// belongs to somebody who has nothing open any more.
-const (
-	mostVoices = 8
-	restsFor   = time.Minute
-)
+// mostVoices is how many lines are kept through which is only spoken.
+const mostVoices = 8
 
 // send says something in the caller's name. That it was not taken is logged: there
 // is nothing to be done about it.
@@ -67,7 +63,7 @@ func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shut {
+	if s.link == shut {
 		l.discard()
 		return nil, errClosed
 	}
@@ -76,7 +72,7 @@ func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
 		s.voices = s.voices[1:]
 	}
 	s.voices = append(s.voices, l)
-	l.rest = time.AfterFunc(restsFor, func() { s.release(l) })
+	l.rest = time.AfterFunc(longTime, func() { s.release(l) })
 	s.goes.Go(func() { s.overhear(l) })
 	return l, nil
 }
@@ -92,8 +88,8 @@ func (s *session) release(l *line) {
 	if s.hasOpen(l.who) {
 		l.used = time.Now()
 	}
-	if rests := time.Since(l.used); rests < restsFor {
-		l.rest.Reset(restsFor - rests)
+	if rests := time.Since(l.used); rests < longTime {
+		l.rest.Reset(longTime - rests)
 		return
 	}
 	l.hangUp()
@@ -109,7 +105,7 @@ func (s *session) hasOpen(who principal) bool {
 // open for a while, and nothing else is, while somebody else is about to have. The caller
 // holds s.mu.
 func (s *session) outlived(l *line, c agent.Caller) bool {
-	return l.who != whoIs(c) && !s.hasOpen(l.who) && !s.dec.busy() && time.Since(l.used) >= restsFor
+	return l.who != whoIs(c) && !s.hasOpen(l.who) && !s.dec.busy() && time.Since(l.used) >= longTime
 }
 
 // overhear reads a line through which is only spoken. What everybody is told the
