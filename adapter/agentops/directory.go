@@ -80,7 +80,7 @@ func (a *api) find(ctx context.Context, id string, c agent.Caller) (agent.Found,
 			Email string `json:"email"`
 		} `json:"user"`
 	}
-	if err := a.call(ctx, c, http.MethodGet, a.at("auth", "me"), nil, &me); err != nil {
+	if err := a.call(ctx, c, http.MethodGet, pathOf("auth", "me"), nil, &me); err != nil {
 		return agent.Found{}, err
 	}
 	found := agent.Found{By: me.User.ID, Title: s.Title, Kind: s.kind()}
@@ -103,7 +103,7 @@ func (a *api) far(ctx context.Context, id string, c agent.Caller) (far, error) {
 	var s struct {
 		Session far `json:"session"`
 	}
-	if err := a.call(ctx, c, http.MethodGet, a.at("sessions", id), nil, &s); err != nil {
+	if err := a.call(ctx, c, http.MethodGet, pathOf("sessions", id), nil, &s); err != nil {
 		return far{}, err
 	}
 	if s.Session.ID != id {
@@ -116,7 +116,7 @@ func (a *api) participants(ctx context.Context, id string, c agent.Caller) ([]pa
 	var all struct {
 		Participants wire.List[participant] `json:"participants"`
 	}
-	err := a.call(ctx, c, http.MethodGet, a.at("sessions", id, "participants"), nil, &all)
+	err := a.call(ctx, c, http.MethodGet, pathOf("sessions", id, "participants"), nil, &all)
 	return all.Participants, err
 }
 

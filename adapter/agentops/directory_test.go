@@ -102,13 +102,13 @@ func TestFindSaysWhyTheOtherSideCouldNotBeAsked(t *testing.T) {
 		name, want string
 		handler    http.HandlerFunc
 	}{
-		{"silent", "did not answer within 30s", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+		{"silent", "no answer came within 30s", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
 		{"a page", "is the url right?", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>hello")) }},
-		{"down", "refused with status 502", func(w http.ResponseWriter, _ *http.Request) {
+		{"down", "refused (502)", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusBadGateway)
 			_, _ = w.Write([]byte("<html>bad gateway"))
 		}},
-		{"elsewhere", "status 302", func(w http.ResponseWriter, r *http.Request) {
+		{"elsewhere", "refused (302)", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://elsewhere.test/", http.StatusFound)
 		}},
 		{"endless", "more than 1 MB", func(w http.ResponseWriter, _ *http.Request) {

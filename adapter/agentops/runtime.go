@@ -79,7 +79,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = a.call(ctx, agent.Caller{Bearer: cmp.Or(token, "none")}, http.MethodGet, a.at("auth", "me"), nil, nil)
+	err = a.call(ctx, agent.Caller{Bearer: cmp.Or(token, "none")}, http.MethodGet, pathOf("auth", "me"), nil, nil)
 	if token == "" && statusOf(err) == http.StatusUnauthorized {
 		err = nil // it is there, and wants to know who calls
 	}

@@ -230,7 +230,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 		{"no token", "does not accept the token (401)", status(401, `{"error":"Missing or invalid authentication","code":"UNAUTHORIZED"}`), nil},
 		{"no session", "no such session", status(404, `{"error":"Session with id 'x' not found","code":"NOT_FOUND"}`), nil},
 		{"never started", "refused (503): Runner not started", status(503, "Runner not started"), nil},
-		{"no socket", "refused with status 200", status(200, "<html>"), nil},
+		{"no socket", "refused (200)", status(200, "<html>"), nil},
 		{"opened and silent", "opened the connection and then said nothing", upgraded(""), nil},
 		{"opened and talks of something else", "did not say how the session stands", upgraded(`{"type":"pong"}`), nil},
 	} {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/coder/websocket"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/internal/size"
 	"github.com/tributary-dev/tributary/internal/wsconn"
 )
@@ -33,7 +36,7 @@ type socket struct {
 func (a *api) dial(ctx context.Context, session string, c agent.Caller, protocols ...string) (*socket, error) {
 	client, said := *a.client, ""
 	client.Transport = offered{client.Transport, &said}
-	conn, err := wsconn.Dial(ctx, a.at("sessions", session, "ws")+"?role=client", wsconn.Config{
+	conn, err := wsconn.Dial(ctx, a.base.JoinPath(pathOf("sessions", session, "ws")).String()+"?role=client", wsconn.Config{
 		Client: &client, Header: a.header(c), Subprotocols: protocols, MaxFrame: a.max, OpenTime: a.patience,
 	})
 	if err == nil {
@@ -60,7 +63,10 @@ type offered struct {
 func (o offered) RoundTrip(r *http.Request) (*http.Response, error) {
 	response, err := o.RoundTripper.RoundTrip(r)
 	if err == nil && response.StatusCode != http.StatusSwitchingProtocols {
-		*o.said = saidIn(response.Body)
+		body, _ := io.ReadAll(io.LimitReader(response.Body, 16<<10)) // what could be read is enough for a sentence
+		if said := httpjson.Sentence(body); !strings.HasPrefix(said, "<") {
+			*o.said = said
+		}
 	}
 	if err == nil && !slices.Contains(subprotocols(), response.Header.Get("Sec-Websocket-Protocol")) {
 		response.Header.Del("Sec-Websocket-Protocol")

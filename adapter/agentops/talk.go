@@ -200,7 +200,7 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	ctx, cancel := lingering(ctx, s.life)
 	defer cancel()
 	if posts {
-		err = s.api.call(ctx, o.caller, http.MethodPost, s.api.at("sessions", s.cfg.SessionID, "prompt"), out, nil)
+		err = s.api.call(ctx, o.caller, http.MethodPost, pathOf("sessions", s.cfg.SessionID, "prompt"), out, nil)
 		if !lacksRoute(err) {
 			return err
 		}

@@ -151,7 +151,7 @@ func (s *session) userOf(ctx context.Context, c agent.Caller) (string, error) {
 			ID string `json:"id"`
 		} `json:"user"`
 	}
-	err := s.api.call(ctx, c, http.MethodGet, s.api.at("auth", "me"), nil, &me)
+	err := s.api.call(ctx, c, http.MethodGet, pathOf("auth", "me"), nil, &me)
 	switch {
 	case err == nil, statusOf(err) == http.StatusNotFound, lacksRoute(err):
 	case statusOf(err) == 0, statusOf(err) == http.StatusUnauthorized:
