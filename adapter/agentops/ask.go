@@ -66,7 +66,7 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	}
 	r.dismiss(q.native) // it is told again
 	switch {
-	case r.abort, r.b.Over():
+	case r.course == stopping, r.b.Over():
 	case r.early(q):
 		r.waits = append(r.waits, q)
 	default:

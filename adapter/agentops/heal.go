@@ -63,7 +63,7 @@ func (d *Decoder) heal(tn *turn, m wire.Message, history bool) {
 	tn.run.b.Touch()
 	parts := m.Parts
 	final := slices.ContainsFunc(parts, func(p wire.Part) bool { return p.Type == wire.PartFinish })
-	if !tn.run.abort {
+	if tn.run.course != stopping {
 		d.healParts(tn, parts, final, history)
 	}
 	if tn.run.verdict != nil {

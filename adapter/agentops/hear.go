@@ -100,7 +100,7 @@ func (s *session) locate(data []byte) {
 // word of what it is about.
 func (d *Decoder) unsettled() bool {
 	for _, r := range d.runs {
-		if r.verdict != nil || r.abort || r.gone || r.doubt > 0 || len(r.waits) > 0 {
+		if r.verdict != nil || r.course == stopping || r.doubt >= maybeOver || len(r.waits) > 0 {
 			return true
 		}
 	}

@@ -47,12 +47,12 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 		case f.Data.PendingPrompt != nil && r.prompt != nil && r.prompt.id == f.Data.PendingPrompt.MessageID:
 			d.goesOn(r) // it lost its runner, and the next one is given it once more
 		case r.turn != nil && d.inDoubt(r, f):
-			r.doubt = d.moves + 1
-		case !r.idle && d.inDoubt(r, f): // nothing was told of its answer, which is still to come
+			r.doubts(saidAtRest)
+		case r.course != idling && d.inDoubt(r, f): // nothing was told of its answer, which is still to come
 		case len(f.Session.Messages) > 0:
 			d.cut(r, t)
 		default:
-			r.gone = true // how it ended may still be told
+			r.doubts(lostEnd) // how it ended may still be told
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 // the runner once more, and takes the runner's word that it is at it for the end. While
 // one of its tools has no result it goes on; else so does what says more within a moment.
 func (d *Decoder) inDoubt(r *run, f wire.Init) bool {
-	return d.mayBeAtIt(f) && !r.abort && r.verdict == nil
+	return d.mayBeAtIt(f) && r.course != stopping && r.verdict == nil
 }
 
 // mayBeAtIt reports whether there may be somebody at work who is said to be at rest.

@@ -21,12 +21,6 @@ func (d *Decoder) noteRunner(f wire.StatusData) {
 	}
 }
 
-// moved notes that something came of what the agent does.
-func (d *Decoder) moved() {
-	d.moves++
-	d.runner(says)
-}
-
 // heardOfRunner takes a runner that has come for one that is at work, if something has come
 // of that for a while: what it has kept for the session agent comes at once. The caller
 // holds s.mu.

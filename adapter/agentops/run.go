@@ -19,13 +19,8 @@ type run struct {
 
 	waits   []asking    // what is asked before the call behind it is told with its arguments
 	verdict *trace.Stop // how it ended, while a last word is awaited
-	idle    bool        // the agent said that it is idle, and nothing since
-	abort   bool        // it was told to stop: what still comes is late
-	gone    bool        // it ended while the connection was lost, and how is not known
-	twice   bool        // it was given to the agent once more, of which an end may be told
-	rested  int         // how many moves there were when the agent was idle and went on
-	doubt   int         // one more than there were when it may have ended unseen
-	told    int         // how many when an end was told that was taken for a repetition
+	course  course
+	doubt   doubt
 }
 
 // The texts of failures that say nothing themselves.
@@ -132,13 +127,13 @@ func (d *Decoder) begin(p *prompt, channel string, t agent.Turns) *run {
 	}
 	d.asleep, d.lastErr = false, ""
 	d.runs = append(d.runs, r)
-	d.moves++
+	d.stir()
 	return r
 }
 
 // end ends a run.
 func (d *Decoder) end(r *run, stop trace.Stop) {
-	d.moves++
+	d.stir()
 	if r.turn != nil {
 		r.turn.flush()
 		if n := len(r.turn.blocks); n > 0 && !r.turn.deaf {
@@ -187,7 +182,7 @@ func (d *Decoder) forget(id string) {
 // finish notes how a run ended. It waits for calls whose results are still to come:
 // they are told after the end.
 func (d *Decoder) finish(r *run, stop trace.Stop) {
-	if r.abort {
+	if r.course == stopping {
 		stop = halted()
 	}
 	if r.turn != nil && r.turn.open() && stop.Outcome != trace.OutcomeCanceled {
@@ -213,8 +208,8 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 	switch {
 	case r.verdict != nil:
 		d.end(r, *r.verdict)
-	case r.abort, r.idle, r.rested == d.moves:
-		d.twice = d.twice || r.abort || r.idle
+	case r.course != atWork:
+		d.twice = d.twice || r.course != resumed
 		d.end(r, halted())
 	case r.turn != nil && r.turn.empty():
 		// So ends a turn that failed before its first word: whoever reports the
@@ -239,7 +234,7 @@ func (d *Decoder) superseded(t agent.Turns) {
 // abort takes the wish that everything stops, which it does a little later.
 func (d *Decoder) abort() {
 	for _, r := range d.runs {
-		r.abort = true
+		r.on(aborts)
 	}
 	for _, p := range d.prompts {
 		p.abort = p.phase == given

@@ -88,11 +88,11 @@ func (d *Decoder) settle(t agent.Turns) {
 	d.twice = false
 	for _, r := range slices.Clone(d.runs) {
 		switch {
-		case r.verdict != nil || r.abort:
+		case r.verdict != nil || r.course == stopping:
 			d.cut(r, t)
-		case r.doubt > 0:
+		case r.doubt == maybeOver || r.doubt == alive:
 			d.goesOnOr(r, t)
-		case r.gone:
+		case r.doubt == overUnseen:
 			d.end(r, interruptedStop())
 		default:
 			d.ripe(r, true)

@@ -2,12 +2,13 @@ package agentops
 
 import "time"
 
-// The states of a session are three tables: of a prompt, of the connection that is read, and
-// of the session agent's runner. Each table says which state follows a state at an event. An
+// The states of a session are tables: of a prompt, of the run that answers it and of how sure
+// its end is, of the connection that is read, and of the session agent's runner. Each table says which state follows a state at an event. An
 // event that a table does not name for a state changes nothing.
 //
 //	prompt      sent ──waits──▶ queued ──shown──▶ given ──begins──▶ running ──finishes──▶ finishing ──ends──▶ ended
 //	                                └────────────withdraws────────────▶ withdrawn
+//	run         atWork ──goesIdle──▶ idling ──resumes──▶ resumed ──stirs──▶ atWork; aborts ──▶ stopping
 //	connection  unread ──opened──▶ reading ──broke──▶ reopening ──opened──▶ reading; gaveUp, hungUp ──▶ unread; closes ──▶ shut
 //	runner      present ──left──▶ missing ──came──▶ arriving ──dealt──▶ resuming ──says──▶ present
 type table[S, E comparable] map[S]map[E]S
@@ -54,6 +55,85 @@ var prompts = table[phase, happening]{ //nolint:gochecknoglobals // never writte
 }
 
 func (p *prompt) on(h happening) { p.phase = prompts.after(p.phase, h) }
+
+// course is how far a run is from its end.
+type course int
+
+const (
+	atWork   course = iota // as far as is known
+	idling                 // the agent has said that it is idle
+	resumed                // it goes on after that, and nothing has come since
+	stopping               // it was told to stop, and what still comes is late
+)
+
+// courseEvent is an event of a run.
+type courseEvent int
+
+const (
+	goesIdle courseEvent = iota + 1 // the agent says that it is idle
+	isBusy                          // the agent says that it is at work
+	speaks                          // a message begins
+	stirs                           // something came of any turn
+	resumes                         // it is clear that the run goes on
+	aborts                          // everything is told to stop
+)
+
+var courses = table[course, courseEvent]{ //nolint:gochecknoglobals // as above
+	atWork:  {goesIdle: idling, aborts: stopping},
+	idling:  {isBusy: atWork, speaks: atWork, resumes: resumed, aborts: stopping},
+	resumed: {goesIdle: idling, isBusy: atWork, stirs: atWork, aborts: stopping},
+}
+
+// doubt is how sure the end of a run is, of which signs come twice or not at all.
+type doubt int
+
+const (
+	certain     doubt = iota // an end that is told is the run's
+	givenTwice               // the agent was given the prompt once more: an end may be told that is none
+	endRepeated              // such an end was told, and nothing has come since
+	maybeOver                // after a gap the agent is said to be at rest, and nothing has come since
+	alive                    // as before, and something has come
+	overUnseen               // the run ended while the connection was lost, and how is not known
+)
+
+// doubtEvent is an event that makes the end of a run more or less sure.
+type doubtEvent int
+
+const (
+	givenAgain doubtEvent = iota + 1 // the session agent gives the runner once more what it was at
+	repeats                          // an end is told that repeats an earlier one
+	saidAtRest                       // after a gap the agent is said to be at rest
+	lostEnd                          // after a gap the run is over
+	stirred                          // something came of any turn
+	cleared                          // the time for a last word is over
+)
+
+var doubts = table[doubt, doubtEvent]{ //nolint:gochecknoglobals // as above
+	certain:     {givenAgain: givenTwice, repeats: endRepeated, saidAtRest: maybeOver, lostEnd: overUnseen},
+	givenTwice:  {repeats: endRepeated, saidAtRest: maybeOver, lostEnd: overUnseen},
+	endRepeated: {givenAgain: givenTwice, stirred: certain, saidAtRest: maybeOver, lostEnd: overUnseen},
+	maybeOver:   {givenAgain: givenTwice, stirred: alive, lostEnd: overUnseen, cleared: certain},
+	alive:       {givenAgain: givenTwice, saidAtRest: maybeOver, lostEnd: overUnseen, cleared: certain},
+	overUnseen:  {givenAgain: givenTwice, saidAtRest: maybeOver},
+}
+
+func (r *run) on(e courseEvent)    { r.course = courses.after(r.course, e) }
+func (r *run) doubts(e doubtEvent) { r.doubt = doubts.after(r.doubt, e) }
+
+// moved notes that something came of what the agent does.
+func (d *Decoder) moved() {
+	d.stir()
+	d.runner(says)
+}
+
+// stir notes that something has happened to a turn.
+func (d *Decoder) stir() {
+	d.moves++
+	for _, r := range d.runs {
+		r.on(stirs)
+		r.doubts(stirred)
+	}
+}
 
 // link is the state of the connection through which a session is read.
 type link int

@@ -26,11 +26,12 @@ func (d *Decoder) agentStatus(f wire.AgentStatus, t agent.Turns) {
 	if r == nil {
 		return
 	}
-	r.idle, r.rested = f.Status == wire.StatusIdle, 0
-	if !r.idle && r.turn != nil && !r.turn.away {
+	if f.Status == wire.StatusIdle {
+		r.on(goesIdle)
+	} else if r.on(isBusy); r.turn != nil && !r.turn.away {
 		r.turn.flush()
 	}
-	if r.abort {
+	if r.course == stopping {
 		return
 	}
 	r.b.Emit(trace.Status{State: trace.State(f.Status), Detail: f.Detail})
@@ -61,9 +62,6 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 	}
 	if f.PromptDequeued {
 		d.dequeued(t)
-	}
-	if f.Aborted {
-		d.abort()
 	}
 	if f.RunnerBusy != nil && !*f.RunnerBusy {
 		d.atRest(t)
@@ -145,7 +143,7 @@ func (d *Decoder) failed(f wire.Error, t agent.Turns) {
 			return
 		}
 	}
-	if r != nil && r.abort {
+	if r != nil && r.course == stopping {
 		stop = halted()
 	}
 	if r != nil {

@@ -60,7 +60,7 @@ func (d *Decoder) create(id, channel string, t agent.Turns) *turn {
 // have ended.
 func (d *Decoder) succeeded(r *run) bool {
 	next := d.justShown()
-	return next != nil && next != r.prompt && next.channel == r.channel && (r.abort || r.told == d.moves)
+	return next != nil && next != r.prompt && next.channel == r.channel && (r.course == stopping || r.doubt == endRepeated)
 }
 
 // unknown finds the turn of a frame that names one whose beginning nobody saw.
@@ -90,7 +90,8 @@ func (d *Decoder) add(id string, r *run) *turn {
 		d.forget(r.turn.id)
 	}
 	tn := &turn{id: id, run: r, calls: map[string]*call{}}
-	r.turn, r.idle = tn, false
+	r.turn = tn
+	r.on(speaks)
 	d.turns[id] = tn
 	r.b.StepStart(trace.Step{NativeID: id})
 	return tn
@@ -113,12 +114,12 @@ func (tn *turn) empty() bool { return len(tn.blocks) == 0 && len(tn.calls) == 0 
 // chunk takes more text.
 func (d *Decoder) chunk(f wire.Chunk, t agent.Turns) {
 	tn := d.unknown(f.MessageID, channelOf(f.Channel, ""), t)
-	if tn == nil || tn.run.abort {
+	if tn == nil || tn.run.course == stopping {
 		return
 	}
 	d.moved()
 	switch {
-	case tn.away, tn.run.idle:
+	case tn.away, tn.run.course == idling:
 		if len(tn.held)+len(f.Content) <= mostHeld {
 			tn.held = join(tn.held, string(f.Content))
 		}
@@ -160,7 +161,7 @@ func (tn *turn) endText() {
 func (tn *turn) flush() {
 	held := tn.held
 	tn.held, tn.away = "", false
-	if held != "" && !tn.run.abort && !(tn.run.idle && tn.run.verdict == nil) {
+	if held != "" && tn.run.course != stopping && !(tn.run.course == idling && tn.run.verdict == nil) {
 		tn.grow(held)
 	}
 }

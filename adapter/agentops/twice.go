@@ -13,9 +13,10 @@ import (
 func (d *Decoder) onceMore() bool {
 	once := slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
 	for _, r := range d.runs {
-		if r.prompt != nil && !r.abort && r.verdict == nil {
+		if r.prompt != nil && r.course != stopping && r.verdict == nil {
 			d.goesOn(r)
-			r.twice, once = true, true
+			r.doubts(givenAgain)
+			once = true
 		}
 	}
 	return once
@@ -23,9 +24,7 @@ func (d *Decoder) onceMore() bool {
 
 // goesOn takes it back that the agent was idle, unless nothing comes after that.
 func (d *Decoder) goesOn(r *run) {
-	if r.idle {
-		r.idle, r.rested = false, d.moves
-	}
+	r.on(resumes)
 	if r.turn != nil && !r.turn.away {
 		r.turn.flush()
 	}
@@ -34,8 +33,8 @@ func (d *Decoder) goesOn(r *run) {
 // goesOnOr ends a run that may have ended unseen, if nothing has come of it since and no
 // tool of it is at work.
 func (d *Decoder) goesOnOr(r *run, t agent.Turns) {
-	ended := r.doubt == d.moves+1 && !r.turn.open()
-	r.doubt = 0
+	ended := r.doubt == maybeOver && !r.turn.open()
+	r.doubts(cleared)
 	if ended {
 		d.cut(r, t)
 		return
@@ -50,10 +49,10 @@ func (d *Decoder) again() bool {
 	again, goesOn := d.twice, len(d.runs) > 0
 	d.twice = false
 	for _, r := range d.runs {
-		if r.abort || r.verdict != nil {
+		if r.course == stopping || r.verdict != nil {
 			return false
 		}
-		again = again || r.twice
+		again = again || r.doubt == givenTwice
 	}
 	for _, p := range d.prompts {
 		if p.abort {
@@ -65,7 +64,7 @@ func (d *Decoder) again() bool {
 		return false
 	}
 	for _, r := range d.runs {
-		r.twice, r.told = false, d.moves
+		r.doubts(repeats)
 		d.goesOn(r)
 	}
 	return true
