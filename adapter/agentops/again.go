@@ -93,16 +93,16 @@ func (s *session) again(c agent.Caller) (*line, error) {
 // reopen opens a line, brings what was missed, and takes it into use. The caller has
 // entered s.connecting.
 func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*line)) (*line, error) {
-	l, in, data, err := s.open(ctx, c)
+	l, data, err := s.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	filled, err := s.filled(ctx, c, in, data)
+	messages, err := s.backfill(ctx, c)
 	if err != nil {
 		l.discard()
 		return nil, err
 	}
-	return l, s.lift(l, in, filled, read)
+	return l, s.lift(l, data, messages, read)
 }
 
 // needed reports whether the session must open a lost connection again.

@@ -30,11 +30,12 @@ type Decoder struct {
 	user    string // our own id, once it is known
 	guesses bool   // it is taken from who joins
 
-	greeted  bool     // an init came
-	asleep   bool     // the session is on its way up
-	presence presence // of its runner
-	unseen   bool     // a prompt runs whose beginning we did not see
-	twice    bool     // what ran was stopped, of which the end may be told again at once
+	greeted  bool           // an init came
+	backlog  []wire.Message // the history that belongs to the next init
+	asleep   bool           // the session is on its way up
+	presence presence       // of its runner
+	unseen   bool           // a prompt runs whose beginning we did not see
+	twice    bool           // what ran was stopped, of which the end may be told again at once
 
 	prompts  []*prompt // those whose turn is not over, in order
 	lastSeen *prompt   // whose user message came last

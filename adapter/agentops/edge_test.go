@@ -27,9 +27,9 @@ func TestE05_E06_ToolsAndTextKeepTheirOrder(t *testing.T) {
 		toUs(wholeFrame("t", textPart("One."), toolPart("a", "running", `,"args":{"x":1}`))),
 		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`))),
 		toUs(chunkFrame("t", "Two.")),
-		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("One.Two."), toolPart("b", "running", `,"args":{"x":2}`))),
-		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("One.Two."), toolPart("b", "completed", `,"args":{"x":2},"result":"B"`))),
-		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("One.Two."), toolPart("b", "completed", `,"args":{"x":2},"result":"B"`), finishPart("end_turn"))),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("Two."), toolPart("b", "running", `,"args":{"x":2}`))),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("Two."), toolPart("b", "completed", `,"args":{"x":2},"result":"B"`))),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("Two."), toolPart("b", "completed", `,"args":{"x":2},"result":"B"`), finishPart("end_turn"))),
 		toUs(notBusy), toUs(idle),
 	), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One.", "Two."}, Tools: []string{`a completed {"x":1} "A"`, `b completed {"x":2} "B"`}, End: done})
 	var order []string

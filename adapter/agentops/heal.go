@@ -128,11 +128,6 @@ func (tn *turn) healText(n int, texts []string, final bool) {
 		have = string(tn.blocks[n].text)
 	}
 	rest, ok := strings.CutPrefix(whole, have)
-	if !ok && n > 0 && len(tn.blocks) > 0 { // the text of the whole turn may stand in later parts
-		if more, all := cutBlocks(whole, tn.blocks[:min(n+1, len(tn.blocks))]); all {
-			rest, ok = more, true
-		}
-	}
 	switch {
 	case !ok:
 		return
@@ -149,16 +144,6 @@ func (tn *turn) healText(n int, texts []string, final bool) {
 		tn.endText()
 	}
 	tn.grow(rest)
-}
-
-// cutBlocks returns what a text has beyond that of blocks that follow each other.
-func cutBlocks(text string, blocks []block) (rest string, ok bool) {
-	for _, b := range blocks {
-		if text, ok = strings.CutPrefix(text, string(b.text)); !ok {
-			return "", false
-		}
-	}
-	return text, true
 }
 
 // late adds to a block that others follow: what it lacked comes after them.

@@ -16,6 +16,10 @@ import (
 func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 	first := !d.greeted
 	d.greeted = true
+	if f.Session.Messages == nil {
+		f.Session.Messages = d.backlog
+	}
+	d.backlog = nil
 	d.hasRunner(data)
 	d.asleep = false
 	switch f.Session.Status {

@@ -38,7 +38,7 @@ func (l *line) discard() {
 
 // open connects and waits for the first frame, which says how things stand there.
 // Whoever opens a line reads it to its end.
-func (s *session) open(ctx context.Context, c agent.Caller) (*line, wire.Init, []byte, error) {
+func (s *session) open(ctx context.Context, c agent.Caller) (*line, []byte, error) {
 	sock, err := s.api.dial(ctx, s.cfg.SessionID, c, subprotocols()...)
 	if err == nil {
 		var in wire.Init
@@ -49,14 +49,14 @@ func (s *session) open(ctx context.Context, c agent.Caller) (*line, wire.Init, [
 		if err == nil {
 			l := &line{socket: sock, caller: c, done: make(chan struct{}), used: time.Now()}
 			l.ctx, l.hangUp = context.WithCancel(s.life) //nolint:contextcheck // a line outlives the prompt that opens it
-			return l, in, data, nil
+			return l, data, nil
 		}
 		sock.close()
 	}
 	if ctx.Err() == nil {
 		s.cfg.Meter.Count(agent.OpenFailure)
 	}
-	return nil, wire.Init{}, nil, err
+	return nil, nil, err
 }
 
 func (s *session) greeting(ctx context.Context, sock *socket) (wire.Init, []byte, error) {
@@ -94,15 +94,15 @@ func (s *session) connect(ctx context.Context, c agent.Caller) error {
 		_, err := s.reopen(ctx, c, s.follow)
 		return err
 	}
-	l, in, data, err := s.open(ctx, c)
+	l, data, err := s.open(ctx, c)
 	if err != nil {
 		return err
 	}
-	return s.lift(l, in, data, s.follow)
+	return s.lift(l, data, nil, s.follow)
 }
 
-// lift takes a new line into use.
-func (s *session) lift(l *line, in wire.Init, data []byte, read func(*line)) error {
+// lift takes a new line into use. The messages are the history, if it was read.
+func (s *session) lift(l *line, data []byte, messages []wire.Message, read func(*line)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.link == shut {
@@ -113,6 +113,7 @@ func (s *session) lift(l *line, in wire.Init, data []byte, read func(*line)) err
 		s.lead.hangUp()
 	}
 	s.lead, s.last, s.link = l, l.caller, links.after(s.link, opened)
+	s.dec.backlog = messages
 	s.heard(data)
 	s.dec.missed()
 	if read != nil {

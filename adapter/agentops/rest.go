@@ -9,10 +9,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/internal/size"
 )
@@ -120,8 +122,6 @@ func (a *api) do(ctx context.Context, c agent.Caller, call httpjson.Call) error 
 	switch {
 	case !is:
 		return err
-	case errors.Is(err, errTooMany):
-		return errTooMany
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case failed.Status == 0:
@@ -174,17 +174,32 @@ func (a *api) thread(ctx context.Context, c agent.Caller, session string) (strin
 	return found.ID, nil
 }
 
-// messages reads what was said since a time, or all of it. They are as they came.
-func (a *api) messages(ctx context.Context, c agent.Caller, session string, since time.Time) ([]json.RawMessage, error) {
+// mostMessages is how many messages are read at once.
+const mostMessages = 20_000
+
+// messages reads what was said since a time, or all of it. The newest messages matter, so
+// that a list which is too long is not read in part.
+func (a *api) messages(ctx context.Context, c agent.Caller, session string, since time.Time) ([]wire.Message, error) {
 	var found struct {
-		Messages told `json:"messages"`
+		Messages wire.List[json.RawMessage] `json:"messages"`
 	}
 	call := httpjson.Call{Method: http.MethodGet, Path: pathOf("sessions", session, "messages"), Out: &found}
 	if !since.IsZero() {
 		call.Query = url.Values{"after": {strconv.FormatInt(since.Unix(), 10)}}
 	}
-	err := a.do(ctx, c, call)
-	return found.Messages, err
+	if err := a.do(ctx, c, call); err != nil {
+		return nil, err
+	}
+	if len(found.Messages) >= mostMessages {
+		return nil, &failure{sentence: fmt.Sprintf("Agent Ops tells more than %d messages of the session at once, which is the most that is read of it.", mostMessages), final: true}
+	}
+	all := make([]wire.Message, 0, len(found.Messages))
+	for _, m := range found.Messages {
+		if f, err := wire.Decode(wire.ToBrowser, slices.Concat([]byte(`{"type":"message","data":`), m, []byte(`}`))); err == nil {
+			all = append(all, f.(wire.MessageAdded).Data) //nolint:forcetypeassert // the type is in the frame
+		}
+	}
+	return all, nil
 }
 
 // decide answers an approval.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -215,23 +214,12 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 // whose sending is cut off may be there, and nobody would stop it.
 func lingering(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var late *time.Timer
-	var mu sync.Mutex
-	ended := context.AfterFunc(ctx, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		late = time.AfterFunc(shortTime, cancel)
-	})
+	ended := context.AfterFunc(ctx, func() { time.AfterFunc(shortTime, cancel) })
 	closed := context.AfterFunc(life, cancel)
 	return long, func() {
 		ended()
 		closed()
 		cancel()
-		mu.Lock()
-		defer mu.Unlock()
-		if late != nil {
-			late.Stop()
-		}
 	}
 }
 

@@ -57,7 +57,7 @@ func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
 		}
 	}
 	s.mu.Unlock()
-	l, _, _, err := s.open(ctx, c)
+	l, _, err := s.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
