@@ -10,7 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// patience is how often a line was made anew in vain, and how long the next try waits.
+// patience is how often a connection was tried in vain, and how long the next try waits.
 type patience struct {
 	tries int
 	pause time.Duration
@@ -29,14 +29,16 @@ func (s *session) moves() int {
 // hang up would be asked for ever.
 func (s *session) replace(lost *line, why error, p *patience) *line {
 	refused, who := map[principal]bool{}, lost.who
-	for ; p.tries < mostRetries; p.tries++ {
+	for {
 		refused[who] = refused[who] || isPersonal(why)
 		if s.rt.Strict || isFinal(why) && !isPersonal(why) {
 			break
 		}
-		p.pause = min(max(2*p.pause, firstPause), answerTime)
-		if !s.needed() || !s.rest(jitter(p.pause)) {
+		if !s.needed() {
 			return nil // the next prompt connects
+		}
+		if !p.wait(s.life) {
+			break
 		}
 		c, found := s.reader(refused)
 		if !found {
@@ -44,28 +46,32 @@ func (s *session) replace(lost *line, why error, p *patience) *line {
 		}
 		next, err := s.again(c)
 		if err == nil {
-			p.tries++
 			return next
 		}
 		why, who = err, whoIs(c)
 	}
-	s.interrupted(why)
+	if s.life.Err() == nil {
+		s.interrupted(why)
+	}
 	return nil
 }
 
-// jitter makes clients that were cut off together not come back together.
-func jitter(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // it is no secret
+// wait waits for the next try, and reports whether there is one.
+func (p *patience) wait(ctx context.Context) bool {
+	p.tries++
+	p.pause = min(max(2*p.pause, firstPause), answerTime)
+	jitter := 0.8 + 0.4*rand.Float64() //nolint:gosec // so that clients that were cut off together do not come back together
+	return p.tries <= mostRetries && rest(ctx, time.Duration(float64(p.pause)*jitter))
 }
 
-// rest waits, and reports whether the session is still open.
-func (s *session) rest(d time.Duration) bool {
+// rest waits, and reports whether ctx goes on.
+func rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-s.life.Done():
+	case <-ctx.Done():
 		return false
 	}
 }

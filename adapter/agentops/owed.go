@@ -42,7 +42,7 @@ func (s *session) halt(o *ours) {
 		s.mu.Unlock()
 	}()
 	s.poll(s.life, shortTime, func() bool { return s.dec.presence != resuming })
-	if o.unheard && !s.rest(moment) {
+	if o.unheard && !rest(s.life, moment) {
 		return
 	}
 	s.mu.Lock()

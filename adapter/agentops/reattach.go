@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
 
@@ -36,12 +35,10 @@ func (r Runtime) Reattach(ctx context.Context, opened agent.Session, left agent.
 		return nil
 	}
 	o := &ours{b: b, caller: caller}
-	alive, err := s.keepAlive(ctx, o)
+	open, leave, err := s.enter(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer alive()
-	open, leave := s.whileOpen(ctx)
 	defer leave()
 	if !left.Theirs {
 		s.mu.Lock()
@@ -110,20 +107,11 @@ func (s *session) attend(ctx context.Context, b *trace.Builder) {
 
 // resume connects, as often as it takes within bounds, and brings what was missed.
 func (s *session) resume(ctx context.Context, c agent.Caller) error {
-	pause := firstPause
-	for try := 1; ; try++ {
+	for p := (patience{}); ; {
 		err := s.connect(ctx, c)
-		if err == nil || isFinal(err) || ctx.Err() != nil || s.rt.Strict || try == mostRetries {
+		if err == nil || isFinal(err) || ctx.Err() != nil || s.rt.Strict || !p.wait(ctx) {
 			return err
 		}
-		select {
-		case <-time.After(jitter(pause)):
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-s.life.Done():
-			return errClosed
-		}
-		pause = min(2*pause, answerTime)
 	}
 }
 

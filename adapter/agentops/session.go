@@ -29,9 +29,10 @@ type session struct {
 	mu      sync.Mutex // guards all below, and the decoder
 	dec     *Decoder
 	lead    *line
-	link    link    // of the connection that is read
-	voices  []*line // the lines of others, through which is only spoken
-	mood    mood
+	link    link                          // of the connection that is read
+	voices  []*line                       // the lines of others, through which is only spoken
+	mute    bool                          // the server has no address for prompts
+	asleep  time.Time                     // since when the session is waited for; zero if it is not
 	ours    *ours                         // the prompt that runs, waits or is being sent
 	owed    []*ours                       // those that were stopped and are still to be aborted: they did not run, or nobody would have heard
 	halting int                           // how many of the owed are being aborted

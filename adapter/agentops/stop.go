@@ -26,7 +26,7 @@ func (s *session) stop(o *ours) {
 		if s.link != shut {
 			s.collect()
 		}
-		posts := s.lead == nil && s.mood.posts()
+		posts := s.lead == nil && !s.mute
 		s.mu.Unlock()
 		o.b.End(stoppedHere())
 		if posts { // it may be the socket alone that is lost; if not, this is in vain
@@ -71,7 +71,7 @@ func (s *session) abort(ctx context.Context, o *ours) {
 	s.mu.Lock()
 	reads := s.lead != nil
 	// By REST it stops nothing that is told to be at rest and goes on after a loss.
-	posts := s.mood.posts() && !o.unheard && (!reads || s.lead.who != whoIs(o.caller))
+	posts := !s.mute && !o.unheard && (!reads || s.lead.who != whoIs(o.caller))
 	if data, err := wire.Encode(wire.Abort{}); err == nil {
 		s.decode(agent.In, data) // first: what comes from now on is late
 	}

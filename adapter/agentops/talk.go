@@ -28,12 +28,10 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		s.anew()
 	}
 	o := &ours{b: b, caller: caller}
-	alive, err := s.keepAlive(ctx, o)
+	open, leave, err := s.enter(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer alive()
-	open, leave := s.whileOpen(ctx)
 	defer leave()
 	if err := s.connect(open, caller); err != nil {
 		return s.notHad(ctx, b, connectionFailed, err)
@@ -43,16 +41,6 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		return s.notHad(ctx, b, err.Error(), err)
 	}
 	return s.await(ctx, o)
-}
-
-// whileOpen returns a context that ends with the first, or with the session.
-func (s *session) whileOpen(ctx context.Context) (context.Context, context.CancelFunc) {
-	open, cancel := context.WithCancelCause(ctx)
-	closed := context.AfterFunc(s.life, func() { cancel(errClosed) })
-	return open, func() {
-		closed()
-		cancel(nil)
-	}
 }
 
 // taken reports whether a prompt is there, or may be, although its receipt did not
@@ -168,7 +156,7 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	}
 	s.mu.Lock()
 	s.known.add(p.By, o.caller)
-	posts := s.mood.posts()
+	posts := !s.mute
 	out, dropped := s.compose(p, at)
 	s.mu.Unlock()
 	for _, why := range dropped {
@@ -204,7 +192,7 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 			return err
 		}
 		s.mu.Lock()
-		s.mood.mute = true
+		s.mute = true
 		s.mu.Unlock()
 	}
 	return s.speak(ctx, o.caller, data)
@@ -223,30 +211,30 @@ func lingering(ctx, life context.Context) (context.Context, context.CancelFunc) 
 	}
 }
 
-// keepAlive tells the turn's clock that the turn is alive while it waits for what
-// is usual: the session wakes, the prompt is queued, a lost connection is made anew.
-func (s *session) keepAlive(ctx context.Context, o *ours) (stop func(), err error) {
-	ctx, stop = context.WithCancel(ctx)
+// enter returns a context that ends with the first, or with the session. Meanwhile the turn's
+// clock is told that the turn is alive while it waits for what is usual: the session wakes,
+// the prompt is queued, a lost connection is made anew.
+func (s *session) enter(ctx context.Context, o *ours) (open context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.link == shut {
-		stop()
-		return nil, errClosed
+		return nil, nil, errClosed
 	}
+	open, cancel := context.WithCancelCause(ctx)
+	closed := context.AfterFunc(s.life, func() { cancel(errClosed) })
+	waited, done := context.WithCancel(ctx)
 	s.goes.Go(func() {
-		for tick := time.NewTicker(aliveEvery); ; {
-			select {
-			case <-ctx.Done():
-				tick.Stop()
-				return
-			case <-tick.C:
-			}
+		for rest(waited, aliveEvery) {
 			if s.rests(o) {
 				o.b.Touch()
 			}
 		}
 	})
-	return stop, nil
+	return open, func() {
+		done()
+		closed()
+		cancel(nil)
+	}, nil
 }
 
 func (s *session) rests(o *ours) bool {
@@ -259,7 +247,11 @@ func (s *session) rests(o *ours) bool {
 		return true
 	case s.ours != o:
 		return false
+	case !s.dec.waking():
+		s.asleep = time.Time{}
+		return s.dec.phase(o.b) == queued
+	case s.asleep.IsZero():
+		s.asleep = time.Now()
 	}
-	wakes := s.mood.wakes(s.dec.waking(), time.Now(), s.rt.wakeTime())
-	return wakes || !s.dec.waking() && s.dec.phase(o.b) == queued
+	return time.Since(s.asleep) < s.rt.wakeTime()
 }
