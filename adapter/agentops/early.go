@@ -16,7 +16,7 @@ const (
 // about finds the call that is behind what is asked.
 func (tn *turn) about(q asking) *call {
 	for _, c := range tn.order {
-		if !c.done && !c.asked && q.isOf(c) {
+		if c.state != callDone && !c.asked && q.isOf(c) {
 			c.asked = true
 			return c
 		}
@@ -52,7 +52,7 @@ func (tn *turn) early(q asking) bool {
 	if tn == nil {
 		return q.hasCall()
 	}
-	whole := func(c *call) bool { return !c.done && !c.asked && hasArgs(c.args) && q.isOf(c) }
+	whole := func(c *call) bool { return c.state != callDone && !c.asked && hasArgs(c.args) && q.isOf(c) }
 	return !slices.ContainsFunc(tn.order, whole) && (q.hasCall() || tn.empties(q))
 }
 
@@ -60,7 +60,7 @@ func (tn *turn) early(q asking) bool {
 // asked.
 func (tn *turn) empties(q asking) bool {
 	return tn != nil && slices.ContainsFunc(tn.order, func(c *call) bool {
-		return !c.done && !c.asked && !hasArgs(c.args) && (q.isOf(c) || !q.question && c.name == callingTool)
+		return c.state != callDone && !c.asked && !hasArgs(c.args) && (q.isOf(c) || !q.question && c.name == callingTool)
 	})
 }
 

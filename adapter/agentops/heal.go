@@ -96,7 +96,7 @@ func (d *Decoder) healParts(tn *turn, parts wire.Parts, final, history bool) {
 				n++
 			}
 		case wire.PartToolCall:
-			if c := tn.calls[p.CallID]; !(history && c != nil && c.done) {
+			if c := tn.calls[p.CallID]; !(history && c != nil && c.state == callDone) {
 				d.tool(tn, p)
 			}
 		}

@@ -42,28 +42,19 @@ func (s *session) decode(dir agent.Dir, data []byte) {
 // expectLastWord sees to it that a turn which has ended is not held up for good.
 // The caller holds s.mu.
 func (s *session) expectLastWord() {
-	if !s.dec.unsettled() || s.link == shut {
-		s.settles = false
-		if s.settler != nil {
-			s.settler.Stop()
-		}
-		return
-	}
-	if s.settles { // whatever else comes does not put it off
-		return
-	}
-	s.settles = true
-	if s.settler == nil {
+	switch waits := s.dec.unsettled() && s.link != shut; {
+	case !waits && s.settler != nil:
+		s.settler.Stop()
+		s.settler = nil
+	case waits && s.settler == nil: // whatever else comes does not put it off
 		s.settler = time.AfterFunc(lastTime, s.settle)
-		return
 	}
-	s.settler.Reset(lastTime)
 }
 
 func (s *session) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settles = false
+	s.settler = nil
 	if s.link == shut {
 		return
 	}

@@ -42,7 +42,7 @@ func (s *session) halt(o *ours) {
 		s.mu.Unlock()
 	}()
 	s.poll(s.life, shortTime, func() bool { return s.dec.presence != resuming })
-	if o.unheard && !rest(s.life, moment) {
+	if o.stop != told && !rest(s.life, moment) {
 		return
 	}
 	s.mu.Lock()
@@ -113,7 +113,7 @@ func (s *session) waits(o *ours) {
 // owes reports whether the next prompt has to wait for what is to be stopped. The caller
 // holds s.mu.
 func (s *session) owes() bool {
-	first := func(o *ours) bool { return o.unheard && !o.late }
+	first := func(o *ours) bool { return o.stop == pending }
 	return s.halting > 0 || slices.ContainsFunc(s.owed, first)
 }
 
@@ -121,6 +121,8 @@ func (s *session) owes() bool {
 // is one. The caller holds s.mu.
 func (s *session) letBe() {
 	for _, o := range s.owed {
-		o.late = o.unheard
+		if o.stop == pending {
+			o.stop = late
+		}
 	}
 }

@@ -40,8 +40,7 @@ type session struct {
 	arrived time.Time                     // when a runner came of which it is not known that it is at work
 	asks    map[string]context.CancelFunc // what waits for its answer here, by the upstream's id
 	told    map[string]func()             // what was answered here and is not settled there: tells it again
-	settler *time.Timer                   // calls a turn over whose last word does not come
-	settles bool                          // and is about to
+	settler *time.Timer                   // ends a turn whose last word does not come; nil if none is awaited
 	known   callers
 	users   map[principal]string // who tokens are there
 	last    agent.Caller         // in whose name the newest lead was opened
@@ -54,11 +53,19 @@ type session struct {
 
 // ours is a prompt of ours and its turn.
 type ours struct {
-	b       *trace.Builder
-	caller  agent.Caller
-	unheard bool // it was stopped while nobody was there who would have heard it
-	late    bool // nobody was for so long that the next prompt has not waited for it
+	b      *trace.Builder
+	caller agent.Caller
+	stop   delivery
 }
+
+// delivery is what became of a stop.
+type delivery int
+
+const (
+	told    delivery = iota // it can be told, or was
+	pending                 // nobody was there who would have heard it
+	late                    // nobody was for so long that the next prompt has not waited for it
+)
 
 // errClosed is what a prompt of a closed session gets.
 var errClosed = errors.New("agentops: the session is closed")

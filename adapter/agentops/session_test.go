@@ -231,6 +231,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 		{"no session", "no such session", status(404, `{"error":"Session with id 'x' not found","code":"NOT_FOUND"}`), nil},
 		{"never started", "refused (503): Runner not started", status(503, "Runner not started"), nil},
 		{"no socket", "refused (200)", status(200, "<html>"), nil},
+		{"of February", "is older than 12 March 2026", upgraded(`{"type":"init","session":{"id":"s","status":"running","messages":[]},"data":{"auditLog":[]}}`), nil},
 		{"opened and silent", "opened the connection and then said nothing", upgraded(""), nil},
 		{"opened and talks of something else", "did not say how the session stands", upgraded(`{"type":"pong"}`), nil},
 	} {

@@ -21,7 +21,7 @@ func (s *session) stop(o *ours) {
 	what := s.dec.fate(o.b)
 	switch {
 	case s.dec.mayAbort(o.b) && !s.hears() && !s.rt.PerTurn:
-		o.unheard = true
+		o.stop = pending
 		s.owe(o)
 		if s.link != shut {
 			s.collect()
@@ -71,7 +71,7 @@ func (s *session) abort(ctx context.Context, o *ours) {
 	s.mu.Lock()
 	reads := s.lead != nil
 	// By REST it stops nothing that is told to be at rest and goes on after a loss.
-	posts := !s.mute && !o.unheard && (!reads || s.lead.who != whoIs(o.caller))
+	posts := !s.mute && o.stop == told && (!reads || s.lead.who != whoIs(o.caller))
 	if data, err := wire.Encode(wire.Abort{}); err == nil {
 		s.decode(agent.In, data) // first: what comes from now on is late
 	}

@@ -15,18 +15,26 @@ type call struct {
 	key    string // for the Builder
 	name   string
 	args   json.RawMessage
-	begun  bool // its start is written
-	whole  bool // its input is written
-	done   bool
+	state  callState
 	asked  bool // it is behind a question or an approval
 	denied bool
 }
+
+// callState says how much of a call is on record.
+type callState int
+
+const (
+	callSeen  callState = iota
+	callBegun           // its start
+	callWhole           // its input
+	callDone            // its result
+)
 
 // tool brings a call to where its status says that it is. The first word of it may
 // be the last.
 func (d *Decoder) tool(tn *turn, f wire.Part) {
 	c := tn.calls[f.CallID]
-	if c != nil && c.done {
+	if c != nil && c.state == callDone {
 		if f.Status != wire.ToolPending && f.Status != wire.ToolRunning {
 			return
 		}
@@ -88,19 +96,19 @@ func (r *run) keyOf(id string, tn *turn) string {
 }
 
 func (tn *turn) start(d *Decoder, c *call) {
-	if c.begun || c.whole {
+	if c.state >= callBegun {
 		return
 	}
-	c.begun = true
+	c.state = callBegun
 	tool := d.tools.Classify(c.name, nil)
 	tn.run.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.key, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind})
 }
 
 func (tn *turn) write(d *Decoder, c *call) {
-	if c.whole {
+	if c.state >= callWhole {
 		return
 	}
-	c.whole = true
+	c.state = callWhole
 	tool := d.tools.Classify(c.name, c.args)
 	input := c.args
 	if !hasArgs(input) {
@@ -112,7 +120,7 @@ func (tn *turn) write(d *Decoder, c *call) {
 }
 
 func (tn *turn) result(c *call, r trace.ToolResult) {
-	c.done = true
+	c.state = callDone
 	tn.waiting--
 	r.ToolCallID = c.key
 	if len(r.Output) == 0 {

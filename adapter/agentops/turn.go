@@ -102,7 +102,7 @@ func (tn *turn) leave() {
 	tn.flush()
 	tn.endText()
 	for _, c := range tn.order {
-		if !c.done {
+		if c.state != callDone {
 			tn.result(c, trace.ToolResult{Status: trace.ToolCanceled, Error: "Not finished: the agent began anew."})
 		}
 	}
