@@ -2,7 +2,6 @@ package agentops
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -113,47 +112,21 @@ func texts(parts wire.Parts) []string {
 	return all
 }
 
-// healText adds what the text of a block has beyond what was streamed of it. What
-// contradicts that is left: nothing is ever taken back.
+// healText adds what a text has beyond what was streamed of it. The Builder leaves what
+// contradicts that: nothing is ever taken back. A text that has ended stays as it is.
 func (tn *turn) healText(n int, texts []string, final bool) {
-	if tn.deaf {
-		return
-	}
 	whole, last := texts[n], n == len(texts)-1
-	if final && !last && whole == texts[len(texts)-1] {
-		return // the text after the last tool may stand everywhere
-	}
-	have := ""
-	if n < len(tn.blocks) {
-		have = string(tn.blocks[n].text)
-	}
-	rest, ok := strings.CutPrefix(whole, have)
 	switch {
-	case !ok:
+	case final && !last && whole == texts[len(texts)-1]: // the text after the last tool may stand everywhere
 		return
-	case n < len(tn.blocks)-1 || n == len(tn.blocks)-1 && tn.tooled:
-		tn.late(n, rest)
+	case n < tn.texts-1, n == tn.texts-1 && !tn.open:
 		return
-	case n > len(tn.blocks): // an earlier one is missing: this one must do for both
-		n = len(tn.blocks)
-	}
-	if last {
-		tn.held, tn.away = "", false // the whole has it
-	}
-	if n == len(tn.blocks) && len(tn.blocks) > 0 {
+	case n >= tn.texts:
 		tn.endText()
 	}
-	tn.grow(rest)
-}
-
-// late adds to a block that others follow: what it lacked comes after them.
-func (tn *turn) late(n int, rest string) {
-	if rest == "" {
-		return
+	if last {
+		tn.release() // the whole has it
 	}
-	key := tn.blocks[n].key + "+"
-	tn.run.b.Message(key, rest)
-	tn.blocks[n].text = append(tn.blocks[n].text, rest...)
-	tn.blocks[n].key = key
-	tn.said += len(rest)
+	tn.beginText()
+	tn.run.b.MessageSnapshot(tn.key(), whole)
 }

@@ -136,9 +136,6 @@ func (d *Decoder) end(r *run, stop trace.Stop) {
 	d.stir()
 	if r.turn != nil {
 		r.turn.flush()
-		if n := len(r.turn.blocks); n > 0 && !r.turn.deaf {
-			stop.FinalOutput = string(r.turn.blocks[n-1].text)
-		}
 	}
 	d.runs = slices.DeleteFunc(d.runs, func(o *run) bool { return o == r })
 	if r.prompt != nil {
@@ -185,7 +182,7 @@ func (d *Decoder) finish(r *run, stop trace.Stop) {
 	if r.course == stopping {
 		stop = halted()
 	}
-	if r.turn != nil && r.turn.open() && stop.Outcome != trace.OutcomeCanceled {
+	if r.turn != nil && r.turn.works() && stop.Outcome != trace.OutcomeCanceled {
 		r.verdict = &stop
 		if r.prompt != nil {
 			r.prompt.on(finishes)
@@ -197,7 +194,7 @@ func (d *Decoder) finish(r *run, stop trace.Stop) {
 
 // lastWord ends a run whose last word has come.
 func (d *Decoder) lastWord(r *run) {
-	if r.verdict != nil && (r.turn == nil || !r.turn.open()) {
+	if r.verdict != nil && (r.turn == nil || !r.turn.works()) {
 		d.end(r, *r.verdict)
 	}
 }

@@ -135,8 +135,8 @@ func wordsOf(result json.RawMessage) (text string) {
 	return text
 }
 
-// open reports whether a call of the turn has no result.
-func (tn *turn) open() bool { return tn.waiting > 0 }
+// works reports whether a call of the turn has no result.
+func (tn *turn) works() bool { return tn.waiting > 0 }
 
 // hasArgs reports whether arguments say anything: often they are {} until the call
 // runs.

@@ -33,7 +33,7 @@ func (d *Decoder) goesOn(r *run) {
 // goesOnOr ends a run that may have ended unseen, if nothing has come of it since and no
 // tool of it is at work.
 func (d *Decoder) goesOnOr(r *run, t agent.Turns) {
-	ended := r.doubt == maybeOver && !r.turn.open()
+	ended := r.doubt == maybeOver && !r.turn.works()
 	r.doubts(cleared)
 	if ended {
 		d.cut(r, t)
