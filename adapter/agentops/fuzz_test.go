@@ -180,10 +180,9 @@ func TestAHostileServerCostsBoundedMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			recording = nil
+			runtime.KeepAlive(recording)
 			with := heap()
 			runtime.KeepAlive(d)
-			d = nil
 			limit := int64(400 << 10)
 			if strings.HasPrefix(name, "calls") || strings.HasPrefix(name, "ids that") {
 				limit = 12 << 20 // of a turn all calls are known until it ends, but no more than 10,000

@@ -2,6 +2,7 @@ package agentops_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 )
@@ -83,9 +84,7 @@ func (r *relay) take(dir, frame string) {
 			call = object{}
 			r.calls[f.TurnID+f.CallID] = call
 		}
-		for k, v := range fields {
-			call[k] = v
-		}
+		maps.Copy(call, fields)
 		call["type"] = "tool-call"
 		data, _ := json.Marshal(call)
 		if at < 0 {

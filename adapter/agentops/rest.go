@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -90,11 +91,11 @@ func (a *api) as(c agent.Caller) (agent.Caller, error) {
 
 // pathOf makes the path of an endpoint.
 func pathOf(segments ...string) string {
-	path := "/api"
+	path := []string{"/api"}
 	for _, s := range segments {
-		path += "/" + url.PathEscape(s)
+		path = append(path, url.PathEscape(s))
 	}
-	return path
+	return strings.Join(path, "/")
 }
 
 // addressable reports whether an id can stand in an address: a dot or two would

@@ -100,11 +100,5 @@ func (s *socket) write(ctx context.Context, frame []byte) error {
 	return nil
 }
 
-// close ends the connection at once: a read whose context is over closes it without a
-// goodbye.
-func (s *socket) close() {
-	over, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, _ = s.conn.Read(over)
-	s.conn.Close()
-}
+// close ends the connection at once.
+func (s *socket) close() { s.conn.Cut() }
