@@ -18,8 +18,8 @@ const declined = "The user declined to answer."
 // mostStrange bounds how many types of frames are named in the log.
 const mostStrange = 64
 
-// act does what follows from a frame. The caller holds s.mu.
-func (s *session) act(n news) {
+// apply does what follows from a frame. The caller holds s.mu.
+func (s *session) apply(n effects) {
 	for _, native := range n.settled {
 		s.withdraw(native)
 	}
@@ -57,9 +57,9 @@ func (s *session) put(a *ask) {
 		return
 	}
 	caller := s.last
-	mine := s.ours != nil && s.ours.b.Turn() == a.b.Turn()
+	mine := s.active != nil && s.active.b.Turn() == a.b.Turn()
 	if mine {
-		caller = s.ours.caller
+		caller = s.active.caller
 	}
 	if a.decided {
 		if !mine && s.rt.Token == (Credential{}) {

@@ -95,7 +95,7 @@ func (d *Decoder) put(q asking, r *run) {
 	if !a.decided {
 		d.asks[a.native] = a
 	}
-	if d.fresh.asks = append(d.fresh.asks, a); len(d.fresh.asks) > mostNews {
+	if d.fresh.asks = append(d.fresh.asks, a); len(d.fresh.asks) > mostEffects {
 		d.fresh.asks = slices.Delete(d.fresh.asks, 0, 1)
 	}
 }

@@ -50,7 +50,7 @@ type Decoder struct {
 	lastErr string           // what the last run failed with, until the next prompt is given to the agent
 
 	asks  map[string]*ask // without an answer, by the upstream's id
-	fresh news            // what nobody has taken yet
+	fresh effects         // what nobody has taken yet
 }
 
 // What is kept of a stranger's ids and lists.

@@ -12,7 +12,7 @@ import (
 func (d *Decoder) dequeued(t agent.Turns) {
 	d.unseen, d.asleep = false, false
 	next := d.justShown()
-	if next == nil && d.onceMore() {
+	if next == nil && d.redispatched() {
 		return
 	}
 	for _, r := range slices.Clone(d.runs) {

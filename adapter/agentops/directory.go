@@ -17,8 +17,8 @@ const (
 	owner        = "owner"
 )
 
-// far is a session as GET /api/sessions/:id tells of it.
-type far struct {
+// remoteSession is a session as GET /api/sessions/:id tells of it.
+type remoteSession struct {
 	ID             string `json:"id"`
 	UserID         string `json:"userId"`
 	Title          string `json:"title"`
@@ -27,7 +27,7 @@ type far struct {
 }
 
 // kind is what a session is that only its owner may use; "" for any other.
-func (f far) kind() string {
+func (f remoteSession) kind() string {
 	switch {
 	case f.IsOrchestrator:
 		return "orchestrator"
@@ -69,7 +69,7 @@ func (r Runtime) Find(ctx context.Context, sessionID string, c agent.Caller) (ag
 }
 
 func (a *api) find(ctx context.Context, id string, c agent.Caller) (agent.Found, error) {
-	s, err := a.far(ctx, id, c)
+	s, err := a.remoteSession(ctx, id, c)
 	if err != nil {
 		return agent.Found{}, err
 	}
@@ -98,16 +98,16 @@ func (a *api) find(ctx context.Context, id string, c agent.Caller) (agent.Found,
 	return found, err
 }
 
-// far reads what a session is, if the caller may look at it.
-func (a *api) far(ctx context.Context, id string, c agent.Caller) (far, error) {
+// remoteSession reads what a session is, if the caller may look at it.
+func (a *api) remoteSession(ctx context.Context, id string, c agent.Caller) (remoteSession, error) {
 	var s struct {
-		Session far `json:"session"`
+		Session remoteSession `json:"session"`
 	}
 	if err := a.call(ctx, c, http.MethodGet, pathOf("sessions", id), nil, &s); err != nil {
-		return far{}, err
+		return remoteSession{}, err
 	}
 	if s.Session.ID != id {
-		return far{}, agent.ErrNoSession // it goes by a name that means another session to somebody else
+		return remoteSession{}, agent.ErrNoSession // it goes by a name that means another session to somebody else
 	}
 	return s.Session, nil
 }

@@ -43,7 +43,7 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 	d.history(f.Session.Messages, t)
 	d.standing(f, t)
 	if f.Data.RunnerBusy {
-		d.onceMore() // as far as we know: it may have been told before
+		d.redispatched() // as far as we know: it may have been told before
 		return
 	}
 	for _, r := range slices.Clone(d.runs) {
@@ -109,7 +109,7 @@ func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
 			}
 			if tn != nil {
 				away := tn.away
-				d.heal(tn, m, true)
+				d.reconcile(tn, m, true)
 				tn.away = away // it may be older than what was said since
 			}
 		}
@@ -180,7 +180,7 @@ func (d *Decoder) own(m wire.Message) *prompt {
 // standing says what became of the prompts that have not begun, and of runs whose end was
 // missed, by how the session stands when it is heard of again.
 func (d *Decoder) standing(f wire.Init, t agent.Turns) {
-	at := stand{busy: f.Data.RunnerBusy, pending: f.Data.PendingPrompt, order: map[string]int{}}
+	at := snapshot{busy: f.Data.RunnerBusy, pending: f.Data.PendingPrompt, order: map[string]int{}}
 	for _, m := range f.Session.Messages {
 		if m.Role == wire.RoleUser {
 			at.order[m.ID] = len(at.order)
@@ -222,15 +222,15 @@ func (d *Decoder) standing(f wire.Init, t agent.Turns) {
 	d.unseen = at.busy && len(d.runs) == 0 && !slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
 }
 
-// stand is how the session stands when it is heard of again.
-type stand struct {
+// snapshot is how the session stands when it is heard of again.
+type snapshot struct {
 	busy    bool
 	pending *wire.PendingPrompt
 	order   map[string]int // the users' messages, by id
 	works   int            // the place of the one that the agent works on, if it is busy
 }
 
-func (s stand) of(p *prompt) (place int, shown bool) {
+func (s snapshot) of(p *prompt) (place int, shown bool) {
 	if p == nil || p.id == "" {
 		return 0, false
 	}
@@ -239,7 +239,7 @@ func (s stand) of(p *prompt) (place int, shown bool) {
 }
 
 // waits reports whether a prompt waits there.
-func (s stand) waits(p *prompt) bool {
+func (s snapshot) waits(p *prompt) bool {
 	return s.pending != nil && s.pending.MessageID == p.id && p.id != ""
 }
 

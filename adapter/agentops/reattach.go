@@ -34,7 +34,7 @@ func (r Runtime) Reattach(ctx context.Context, opened agent.Session, left agent.
 		s.letGo(b, "The gateway was restarted while this turn ran, which somebody began in Agent Ops: it goes on there.")
 		return nil
 	}
-	o := &ours{b: b, caller: caller}
+	o := &activePrompt{b: b, caller: caller}
 	open, leave, err := s.enter(ctx, o)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (r Runtime) Reattach(ctx context.Context, opened agent.Session, left agent.
 	defer leave()
 	if !left.Theirs {
 		s.mu.Lock()
-		s.ours = o
+		s.active = o
 		s.mu.Unlock()
 	}
 	if err := s.resume(open, caller); err != nil {

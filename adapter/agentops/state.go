@@ -7,8 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// news is what came that a running session has to act on.
-type news struct {
+// effects are what came that a running session has to act on.
+type effects struct {
 	// asks are to be answered, except those that the policy decided: these are to be
 	// told to the session agent.
 	asks []*ask
@@ -23,25 +23,25 @@ type news struct {
 	dropped int
 }
 
-// mostNews bounds what waits to be taken; nobody takes it from a recording.
-const mostNews = 256
+// mostEffects bounds what waits to be taken; nobody takes it from a recording.
+const mostEffects = 256
 
-func (n *news) strange(typ string) {
-	if len(n.unknown) < mostNews {
+func (n *effects) strange(typ string) {
+	if len(n.unknown) < mostEffects {
 		n.unknown = append(n.unknown, typ)
 	}
 }
 
-func (n *news) settle(native string) {
-	if n.settled = append(n.settled, native); len(n.settled) > mostNews {
+func (n *effects) settle(native string) {
+	if n.settled = append(n.settled, native); len(n.settled) > mostEffects {
 		n.settled = slices.Delete(n.settled, 0, 1)
 	}
 }
 
 // take returns what came since it was called last.
-func (d *Decoder) take() news {
+func (d *Decoder) take() effects {
 	fresh := d.fresh
-	d.fresh = news{}
+	d.fresh = effects{}
 	return fresh
 }
 
@@ -95,7 +95,7 @@ func (d *Decoder) settle(t agent.Turns) {
 		case r.doubt == overUnseen:
 			d.end(r, interruptedStop())
 		default:
-			d.ripe(r, true)
+			d.releaseDeferred(r, true)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (d *Decoder) queued(f wire.StatusData) {
 
 // atRest notes that the agent has nothing to do.
 func (d *Decoder) atRest(t agent.Turns) {
-	if d.again() {
+	if d.duplicateEnd() {
 		return
 	}
 	d.superseded(t)

@@ -12,7 +12,7 @@ import (
 
 // stop ends a turn of ours. What stops upstream is always all that runs there: so
 // only a turn that runs itself, and alone, is aborted. One that waits is withdrawn.
-func (s *session) stop(o *ours) {
+func (s *session) stop(o *activePrompt) {
 	ctx, cancel := context.WithTimeout(s.life, shortTime)
 	defer cancel()
 	s.awaitNews(ctx, o)
@@ -20,13 +20,13 @@ func (s *session) stop(o *ours) {
 	s.mu.Lock()
 	what := s.dec.fate(o.b)
 	switch {
-	case s.dec.mayAbort(o.b) && !s.hears() && !s.rt.PerTurn:
+	case s.dec.mayAbort(o.b) && !s.canAbort() && !s.rt.PerTurn:
 		o.stop = pending
-		s.owe(o)
+		s.queueStop(o)
 		if s.link != shut {
-			s.collect()
+			s.deliverStops()
 		}
-		posts := s.lead == nil && !s.mute
+		posts := s.main == nil && !s.mute
 		s.mu.Unlock()
 		o.b.End(stoppedHere())
 		if posts { // it may be the socket alone that is lost; if not, this is in vain
@@ -43,7 +43,7 @@ func (s *session) stop(o *ours) {
 		s.cfg.Logger.Warn("agentops: a turn was not aborted, because that would have hit another that runs beside it")
 	case what == sent, what == queued, what == given: // it may run later, and is aborted then
 		if !s.rt.PerTurn {
-			s.owe(o)
+			s.queueStop(o)
 		}
 	}
 	s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *session) stop(o *ours) {
 // takeBack withdraws a prompt that waits, where that can be done. It returns a moment later
 // at most, when it is withdrawn, or was given to the agent after all: what withdraws it goes
 // another way than the next prompt, and would withdraw that if it came after it.
-func (s *session) takeBack(ctx context.Context, o *ours) {
+func (s *session) takeBack(ctx context.Context, o *activePrompt) {
 	s.mu.Lock()
 	p := s.dec.promptOf(o.b)
 	if p == nil || p.phase != queued {
@@ -67,11 +67,11 @@ func (s *session) takeBack(ctx context.Context, o *ours) {
 }
 
 // abort tells the session agent to stop.
-func (s *session) abort(ctx context.Context, o *ours) {
+func (s *session) abort(ctx context.Context, o *activePrompt) {
 	s.mu.Lock()
-	reads := s.lead != nil
+	reads := s.main != nil
 	// By REST it stops nothing that is told to be at rest and goes on after a loss.
-	posts := !s.mute && o.stop == told && (!reads || s.lead.who != whoIs(o.caller))
+	posts := !s.mute && o.stop == told && (!reads || s.main.who != whoIs(o.caller))
 	if data, err := wire.Encode(wire.Abort{}); err == nil {
 		s.decode(agent.In, data) // first: what comes from now on is late
 	}
@@ -86,13 +86,13 @@ func (s *session) abort(ctx context.Context, o *ours) {
 }
 
 // awaitNews waits a moment for word of a prompt that was only just sent.
-func (s *session) awaitNews(ctx context.Context, o *ours) {
+func (s *session) awaitNews(ctx context.Context, o *activePrompt) {
 	s.poll(ctx, moment, func() bool { return s.dec.fate(o.b) != sent })
 }
 
 // awaitStop waits a moment until the session agent has stopped, so that the next
 // prompt finds it free.
-func (s *session) awaitStop(o *ours) {
+func (s *session) awaitStop(o *activePrompt) {
 	if !s.poll(s.life, stopTime, func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }) {
 		s.settle()
 	}
@@ -106,18 +106,18 @@ func (s *session) awaitCalm(ctx context.Context) {
 }
 
 // poll waits for something that frames bring, for a bounded time, and reports whether
-// it came. Without a line nothing comes.
+// it came. Without a connection nothing comes.
 func (s *session) poll(ctx context.Context, within time.Duration, holds func() bool) bool {
-	return s.watch(ctx, within, func() bool { return holds() || s.lead == nil })
+	return s.watch(ctx, within, func() bool { return holds() || s.main == nil })
 }
 
-// watch waits like poll, also for a line to be there again.
+// watch waits like poll, also for a connection to be there again.
 func (s *session) watch(ctx context.Context, within time.Duration, holds func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {
 		s.mu.Lock()
-		done, heard := holds(), s.news
+		done, heard := holds(), s.changed
 		s.mu.Unlock()
 		if done {
 			return true

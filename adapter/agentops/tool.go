@@ -56,7 +56,7 @@ func (d *Decoder) tool(tn *turn, f wire.Part) {
 		c.args = f.Args
 	}
 	if f.Status != wire.ToolPending {
-		d.ripe(tn.run, false)
+		d.releaseDeferred(tn.run, false)
 	}
 	switch f.Status {
 	case wire.ToolCompleted:

@@ -6,39 +6,39 @@ import (
 	"time"
 )
 
-// owe notes that a turn is still to be aborted. The caller holds s.mu.
-func (s *session) owe(o *ours) {
-	if len(s.owed) < mostPrompt {
-		s.owed = append(s.owed, o)
+// queueStop notes that a turn is still to be aborted. The caller holds s.mu.
+func (s *session) queueStop(o *activePrompt) {
+	if len(s.pendingStops) < mostPrompt {
+		s.pendingStops = append(s.pendingStops, o)
 	}
 }
 
-// collect aborts what was stopped before it ran, as soon as it does, and what was stopped
+// deliverStops aborts what was stopped before it ran, as soon as it does, and what was stopped
 // while nobody heard of it, as soon as somebody does. The caller holds s.mu.
 //
 //nolint:contextcheck // telling the other side outlives the frame that brought it about
-func (s *session) collect() {
-	s.owed = slices.DeleteFunc(s.owed, func(o *ours) bool {
+func (s *session) deliverStops() {
+	s.pendingStops = slices.DeleteFunc(s.pendingStops, func(o *activePrompt) bool {
 		if !s.dec.mayAbort(o.b) {
 			fate := s.dec.fate(o.b)
 			return fate == 0 || fate > running
 		}
-		if !s.hears() && s.dec.presence != resuming {
+		if !s.canAbort() && s.dec.presence != resuming {
 			return false
 		}
-		s.halting++
-		s.goes.Go(func() { s.halt(o) })
+		s.delivering++
+		s.goes.Go(func() { s.deliverStop(o) })
 		return true
 	})
 }
 
-// halt aborts what was stopped earlier. What goes on after a loss is only aborted when it
+// deliverStop aborts what was stopped earlier. What goes on after a loss is only aborted when it
 // does, or when its runner may be at it, for one that is at nothing takes an abort for the
 // end of what it is about to begin.
-func (s *session) halt(o *ours) {
+func (s *session) deliverStop(o *activePrompt) {
 	defer func() {
 		s.mu.Lock()
-		s.halting--
+		s.delivering--
 		s.mu.Unlock()
 	}()
 	s.poll(s.life, shortTime, func() bool { return s.dec.presence != resuming })
@@ -47,8 +47,8 @@ func (s *session) halt(o *ours) {
 	}
 	s.mu.Lock()
 	may := s.dec.mayAbort(o.b)
-	if may && (!s.reaches() || s.dec.presence == arriving) { // lost once more
-		s.owe(o)
+	if may && (!s.mayHaveRunner() || s.dec.presence == arriving) { // lost once more
+		s.queueStop(o)
 		may = false
 	}
 	s.mu.Unlock()
@@ -80,17 +80,17 @@ func (d *Decoder) alone(b interface{ Turn() string }) bool {
 	return !slices.ContainsFunc(d.prompts, others)
 }
 
-// awaitOwed waits until nothing of ours is left that is to be stopped first: what nobody
+// awaitStops waits until nothing of ours is left that is to be stopped first: what nobody
 // has heard of yet.
-func (s *session) awaitOwed(ctx context.Context, o *ours) {
+func (s *session) awaitStops(ctx context.Context, o *activePrompt) {
 	defer s.waits(nil)
 	s.waits(o)
 	for until := time.Now().Add(longTime); ctx.Err() == nil; {
 		s.mu.Lock()
 		if time.Now().After(until) {
-			s.letBe()
+			s.abandonStops()
 		}
-		owes, heard := s.owes(), s.news
+		owes, heard := s.stopsPending(), s.changed
 		s.mu.Unlock()
 		if !owes {
 			return
@@ -104,23 +104,23 @@ func (s *session) awaitOwed(ctx context.Context, o *ours) {
 }
 
 // waits notes which prompt waits: it is alive.
-func (s *session) waits(o *ours) {
+func (s *session) waits(o *activePrompt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.behind = o
+	s.blocked = o
 }
 
-// owes reports whether the next prompt has to wait for what is to be stopped. The caller
+// stopsPending reports whether the next prompt has to wait for what is to be stopped. The caller
 // holds s.mu.
-func (s *session) owes() bool {
-	first := func(o *ours) bool { return o.stop == pending }
-	return s.halting > 0 || slices.ContainsFunc(s.owed, first)
+func (s *session) stopsPending() bool {
+	first := func(o *activePrompt) bool { return o.stop == pending }
+	return s.delivering > 0 || slices.ContainsFunc(s.pendingStops, first)
 }
 
-// letBe gives up to stop first what there is no runner to hear of. It is stopped when there
+// abandonStops gives up to stop first what there is no runner to hear of. It is stopped when there
 // is one. The caller holds s.mu.
-func (s *session) letBe() {
-	for _, o := range s.owed {
+func (s *session) abandonStops() {
+	for _, o := range s.pendingStops {
 		if o.stop == pending {
 			o.stop = late
 		}

@@ -6,11 +6,11 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// onceMore reports whether what was given to the agent is what it has already, if it is no
+// redispatched reports whether what was given to the agent is what it has already, if it is no
 // prompt that waited: after a start, or the loss of its runner, a session agent gives the
 // runner once more what it was at. Today's runner, if it still is, says that it is done,
 // and goes on.
-func (d *Decoder) onceMore() bool {
+func (d *Decoder) redispatched() bool {
 	once := slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
 	for _, r := range d.runs {
 		if r.prompt != nil && r.course != stopping && r.verdict == nil {
@@ -42,10 +42,10 @@ func (d *Decoder) goesOnOr(r *run, t agent.Turns) {
 	d.goesOn(r)
 }
 
-// again reports whether it is once more told that what was stopped is over, or that of
+// duplicateEnd reports whether it is once more told that what was stopped is over, or that of
 // what was given once more. By then the next prompt may have been given to the agent, and
 // it has said nothing of an end.
-func (d *Decoder) again() bool {
+func (d *Decoder) duplicateEnd() bool {
 	again, goesOn := d.twice, len(d.runs) > 0
 	d.twice = false
 	for _, r := range d.runs {

@@ -35,20 +35,20 @@ func (s *session) heardOfRunner(moves int) {
 	}
 }
 
-// reaches reports whether there is a runner as far as is known. The caller holds s.mu.
-func (s *session) reaches() bool {
+// mayHaveRunner reports whether there is a runner as far as is known. The caller holds s.mu.
+func (s *session) mayHaveRunner() bool {
 	return s.link != reopening && (s.link != reading || s.dec.presence != missing)
 }
 
-// hears reports whether somebody is there who hears of a stop: a session agent without a
+// canAbort reports whether somebody is there who hears of a stop: a session agent without a
 // runner forgets it, and lets the next runner go on with the turn. Where nobody reads, and
-// nobody is about to, a line is opened for it. The caller holds s.mu.
-func (s *session) hears() bool {
-	return s.reaches() && (s.lead == nil || s.dec.presence == present)
+// nobody is about to, a connection is opened for it. The caller holds s.mu.
+func (s *session) canAbort() bool {
+	return s.mayHaveRunner() && (s.main == nil || s.dec.presence == present)
 }
 
 // awaitRunner waits a while until there is a runner that an answer can be handed to: one
 // that comes while a session agent that was started anew has none yet is taken, and lost.
 func (s *session) awaitRunner(ctx context.Context) {
-	s.watch(ctx, runnerTime, func() bool { return s.reaches() || s.link == shut })
+	s.watch(ctx, runnerTime, func() bool { return s.mayHaveRunner() || s.link == shut })
 }

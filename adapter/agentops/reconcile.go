@@ -28,7 +28,7 @@ func (d *Decoder) assistant(m wire.Message, t agent.Turns) {
 		return
 	}
 	if tn := d.create(m.ID, channel, t); tn != nil && len(m.Parts) > 0 {
-		d.heal(tn, m, false)
+		d.reconcile(tn, m, false)
 	}
 }
 
@@ -51,19 +51,19 @@ func (d *Decoder) updated(m wire.Message, t agent.Turns) {
 		return
 	}
 	if tn := d.unknown(m.ID, channelOf(m.Channel, m.ThreadID), t); tn != nil {
-		d.heal(tn, m, false)
+		d.reconcile(tn, m, false)
 	}
 }
 
-// heal compares a turn with the whole message, adds what is missing in the order of
+// reconcile compares a turn with the whole message, adds what is missing in the order of
 // its parts, and takes its end from it. One from history may be older than what was
 // said since.
-func (d *Decoder) heal(tn *turn, m wire.Message, history bool) {
+func (d *Decoder) reconcile(tn *turn, m wire.Message, history bool) {
 	tn.run.b.Touch()
 	parts := m.Parts
 	final := slices.ContainsFunc(parts, func(p wire.Part) bool { return p.Type == wire.PartFinish })
 	if tn.run.course != stopping {
-		d.healParts(tn, parts, final, history)
+		d.reconcileParts(tn, parts, final, history)
 	}
 	if tn.run.verdict != nil {
 		d.lastWord(tn.run)
@@ -84,14 +84,14 @@ func (d *Decoder) heal(tn *turn, m wire.Message, history bool) {
 	tn.ends(d, stopOf(reason, text))
 }
 
-func (d *Decoder) healParts(tn *turn, parts wire.Parts, final, history bool) {
+func (d *Decoder) reconcileParts(tn *turn, parts wire.Parts, final, history bool) {
 	texts := texts(parts)
 	n := 0
 	for _, p := range parts {
 		switch p.Type {
 		case wire.PartText:
 			if p.Text != "" {
-				tn.healText(n, texts, final)
+				tn.reconcileText(n, texts, final)
 				n++
 			}
 		case wire.PartToolCall:
@@ -112,9 +112,9 @@ func texts(parts wire.Parts) []string {
 	return all
 }
 
-// healText adds what a text has beyond what was streamed of it. The Builder leaves what
+// reconcileText adds what a text has beyond what was streamed of it. The Builder leaves what
 // contradicts that: nothing is ever taken back. A text that has ended stays as it is.
-func (tn *turn) healText(n int, texts []string, final bool) {
+func (tn *turn) reconcileText(n int, texts []string, final bool) {
 	whole, last := texts[n], n == len(texts)-1
 	switch {
 	case final && !last && whole == texts[len(texts)-1]: // the text after the last tool may stand everywhere

@@ -27,7 +27,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		defer s.hangUp()
 		s.anew()
 	}
-	o := &ours{b: b, caller: caller}
+	o := &activePrompt{b: b, caller: caller}
 	open, leave, err := s.enter(ctx, o)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 
 // taken reports whether a prompt is there, or may be, although its receipt did not
 // come: the frames know better, and what was stopped meanwhile is to stop there too.
-func (s *session) taken(ctx context.Context, o *ours, why error) bool {
+func (s *session) taken(ctx context.Context, o *activePrompt, why error) bool {
 	if statusOf(why) != 0 || s.life.Err() != nil {
 		return false
 	}
@@ -75,22 +75,22 @@ func (s *session) anew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	twice := s.dec.twice
-	s.dec, s.owed = s.newDecoder(), nil
+	s.dec, s.pendingStops = s.newDecoder(), nil
 	s.dec.twice = twice
 }
 
 // drop forgets a prompt that was not taken.
-func (s *session) drop(o *ours) {
+func (s *session) drop(o *activePrompt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ours == o {
-		s.ours = nil
+	if s.active == o {
+		s.active = nil
 	}
 	s.dec.unsend(o.b)
 }
 
 // await returns when a turn is over, and stops it if it is told to.
-func (s *session) await(ctx context.Context, o *ours) error {
+func (s *session) await(ctx context.Context, o *activePrompt) error {
 	select {
 	case <-o.b.Ended():
 	case <-ctx.Done():
@@ -104,11 +104,11 @@ func (s *session) await(ctx context.Context, o *ours) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lead != nil && s.lead.who == whoIs(o.caller) {
-		s.lead.used = time.Now()
+	if s.main != nil && s.main.who == whoIs(o.caller) {
+		s.main.used = time.Now()
 	}
-	if s.ours == o {
-		s.ours = nil
+	if s.active == o {
+		s.active = nil
 	}
 	return nil
 }
@@ -144,8 +144,8 @@ func (s *session) place(ctx context.Context, channel string, c agent.Caller) (pl
 }
 
 // say sends a prompt: by REST where the server has an address for it, which checks
-// the sender's role and takes any size, else through the sender's own line.
-func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
+// the sender's role and takes any size, else through the sender's own connection.
+func (s *session) say(ctx context.Context, o *activePrompt, p agent.Prompt) error {
 	at, err := s.place(ctx, p.Channel, o.caller)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	if err != nil {
 		return err
 	}
-	s.awaitOwed(ctx, o)
+	s.awaitStops(ctx, o)
 	s.awaitCalm(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -180,7 +180,7 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 		return err
 	}
 	s.mu.Lock()
-	s.ours = o
+	s.active = o
 	s.dec.user = user // whoever prompts is us
 	s.decode(agent.In, data)
 	s.mu.Unlock()
@@ -214,7 +214,7 @@ func lingering(ctx, life context.Context) (context.Context, context.CancelFunc) 
 // enter returns a context that ends with the first, or with the session. Meanwhile the turn's
 // clock is told that the turn is alive while it waits for what is usual: the session wakes,
 // the prompt is queued, a lost connection is made anew.
-func (s *session) enter(ctx context.Context, o *ours) (open context.Context, leave func(), err error) {
+func (s *session) enter(ctx context.Context, o *activePrompt) (open context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.link == shut {
@@ -237,15 +237,15 @@ func (s *session) enter(ctx context.Context, o *ours) (open context.Context, lea
 	}, nil
 }
 
-func (s *session) rests(o *ours) bool {
+func (s *session) rests(o *activePrompt) bool {
 	if !s.mu.TryLock() {
 		return false // a frame is being taken, which is a sign of life by itself
 	}
 	defer s.mu.Unlock()
 	switch {
-	case s.lead == nil, s.behind == o: // it is being connected, which has a bound, or something is to be stopped first
+	case s.main == nil, s.blocked == o: // it is being connected, which has a bound, or something is to be stopped first
 		return true
-	case s.ours != o:
+	case s.active != o:
 		return false
 	case !s.dec.waking():
 		s.asleep = time.Time{}

@@ -9,11 +9,11 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// heard takes a frame. The caller holds s.mu.
-func (s *session) heard(data []byte) {
+// receive takes a frame. The caller holds s.mu.
+func (s *session) receive(data []byte) {
 	defer func() {
-		close(s.news)
-		s.news = make(chan struct{})
+		close(s.changed)
+		s.changed = make(chan struct{})
 	}()
 	if s.recall(data) {
 		return
@@ -22,7 +22,7 @@ func (s *session) heard(data []byte) {
 	s.decode(agent.Out, data)
 	s.heardOfRunner(moves)
 	s.locate(data)
-	s.collect()
+	s.deliverStops()
 	s.expectLastWord()
 }
 
@@ -36,7 +36,7 @@ func (s *session) decode(dir agent.Dir, data []byte) {
 			s.cfg.Logger.Warn(err.Error(), "skipped", s.skipped)
 		}
 	}
-	s.act(s.dec.take())
+	s.apply(s.dec.take())
 }
 
 // expectLastWord sees to it that a turn which has ended is not held up for good.
@@ -59,21 +59,21 @@ func (s *session) settle() {
 		return
 	}
 	s.dec.settle(turns{s})
-	s.act(s.dec.take())
+	s.apply(s.dec.take())
 }
 
 // locate notes where the newest prompt of ours stands upstream, so that its turn can
 // be found again after a restart. The caller holds s.mu.
 func (s *session) locate(data []byte) {
-	if s.ours == nil {
+	if s.active == nil {
 		return
 	}
-	p := s.dec.promptOf(s.ours.b)
+	p := s.dec.promptOf(s.active.b)
 	if p == nil || p.id == "" || p.id == s.at.Prompt && (s.at.Since != 0 || !bytes.Contains(data, []byte(p.id))) {
 		return
 	}
 	was := s.at
-	s.at.Turn, s.at.Prompt, s.at.Channel, s.at.Since = s.ours.b.Turn(), p.id, p.channel, 0
+	s.at.Turn, s.at.Prompt, s.at.Channel, s.at.Since = s.active.b.Turn(), p.id, p.channel, 0
 	if f, err := wire.Decode(wire.ToBrowser, data); err == nil {
 		if m, ok := f.(wire.MessageAdded); ok && m.Data.ID == p.id { // before that it waited
 			s.at.Since = m.Data.CreatedAt

@@ -105,9 +105,9 @@ func (d *Decoder) overtaken(r *run, native string) {
 	}
 }
 
-// ripe asks what was asked too early and is not any more; or all of it, when no
+// releaseDeferred asks what was asked too early and is not any more; or all of it, when no
 // arguments come.
-func (d *Decoder) ripe(r *run, all bool) {
+func (d *Decoder) releaseDeferred(r *run, all bool) {
 	waits := r.waits
 	r.waits = nil
 	for _, q := range waits {

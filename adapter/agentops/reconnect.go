@@ -23,11 +23,11 @@ func (s *session) moves() int {
 	return s.dec.moves
 }
 
-// replace finds another line for one that has failed, as long as a turn needs it: in the
+// replace finds another connection for one that has failed, as long as a turn needs it: in the
 // name of another who has one open, if who read is not let in any more. One that fails as
 // well before anything has come of it counts as a try: else who takes connections only to
 // hang up would be asked for ever.
-func (s *session) replace(lost *line, why error, p *patience) *line {
+func (s *session) replace(lost *conn, why error, p *patience) *conn {
 	refused, who := map[principal]bool{}, lost.who
 	for {
 		refused[who] = refused[who] || isPersonal(why)
@@ -76,15 +76,15 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// again opens a line in the place of one that was lost, and brings what was missed.
+// again opens a connection in the place of one that was lost, and brings what was missed.
 // There is none if a prompt that came meanwhile has opened one.
-func (s *session) again(c agent.Caller) (*line, error) {
+func (s *session) again(c agent.Caller) (*conn, error) {
 	if err := s.connecting.enter(s.life); err != nil {
 		return nil, nil //nolint:nilerr,nilnil // the session was closed
 	}
 	defer s.connecting.leave()
 	s.mu.Lock()
-	taken := s.lead != nil
+	taken := s.main != nil
 	s.mu.Unlock()
 	if taken {
 		return nil, nil //nolint:nilnil // see above
@@ -96,9 +96,9 @@ func (s *session) again(c agent.Caller) (*line, error) {
 	return l, err
 }
 
-// reopen opens a line, brings what was missed, and takes it into use. The caller has
+// reopen opens a connection, brings what was missed, and takes it into use. The caller has
 // entered s.connecting.
-func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*line)) (*line, error) {
+func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*conn)) (*conn, error) {
 	l, data, err := s.open(ctx, c)
 	if err != nil {
 		return nil, err
@@ -108,14 +108,14 @@ func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*line)) 
 		l.discard()
 		return nil, err
 	}
-	return l, s.lift(l, data, messages, read)
+	return l, s.install(l, data, messages, read)
 }
 
 // needed reports whether the session must open a lost connection again.
 func (s *session) needed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.link != shut && (s.ours != nil && !s.ours.b.Over() || len(s.owed) > 0 || s.dec.busy())
+	return s.link != shut && (s.active != nil && !s.active.b.Over() || len(s.pendingStops) > 0 || s.dec.busy())
 }
 
 // reader tells in whose name the session is to be read: of one who has something open
@@ -124,11 +124,11 @@ func (s *session) reader(refused map[principal]bool) (agent.Caller, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := []agent.Caller{s.last}
-	for _, o := range s.owed {
+	for _, o := range s.pendingStops {
 		all = append([]agent.Caller{o.caller}, all...)
 	}
-	if s.ours != nil && !s.ours.b.Over() {
-		all = append([]agent.Caller{s.ours.caller}, all...)
+	if s.active != nil && !s.active.b.Over() {
+		all = append([]agent.Caller{s.active.caller}, all...)
 	}
 	i := slices.IndexFunc(all, func(c agent.Caller) bool { return c.Bearer != "" && !refused[whoIs(c)] })
 	if i < 0 {
@@ -149,10 +149,10 @@ func (s *session) interrupted(why error) {
 			failedFor(p.b, streamInterrupted, why)
 		}
 	}
-	if s.ours != nil {
-		failedFor(s.ours.b, streamInterrupted, why)
+	if s.active != nil {
+		failedFor(s.active.b, streamInterrupted, why)
 	}
 	s.quiet()
-	s.owed = nil
+	s.pendingStops = nil
 	s.dec = s.newDecoder()
 }
