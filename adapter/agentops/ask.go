@@ -29,11 +29,10 @@ type ask struct {
 	decided bool
 }
 
-// asking is what any of the three generations of frames asks.
+// asking is what a frame asks.
 type asking struct {
 	native, channel string
 	question        bool
-	prompt          bool // it came in the frame of today's servers
 	title           string
 	choices         []wire.AskAction
 	tool            string
@@ -41,7 +40,7 @@ type asking struct {
 }
 
 // ask puts a question or an approval. It is told again after each greeting.
-func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
+func (d *Decoder) ask(f wire.InteractivePrompt, t agent.Turns) {
 	q := readAsk(f)
 	if d.asks[q.native] != nil && len(d.fresh.again) < mostAsks {
 		d.fresh.again = append(d.fresh.again, q.native)
@@ -78,7 +77,7 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 // tells whoever connects what was asked in a turn that was stopped, until it runs out.
 func (d *Decoder) leftOver(q asking) bool {
 	asks := func(p *prompt) bool { return p.channel == q.channel && p.phase == given }
-	return q.prompt && d.greeted && !d.unseen && !slices.ContainsFunc(d.prompts, asks)
+	return d.greeted && !d.unseen && !slices.ContainsFunc(d.prompts, asks)
 }
 
 // put puts on record what is asked in a run.
@@ -100,29 +99,24 @@ func (d *Decoder) put(q asking, r *run) {
 	}
 }
 
-func readAsk(f wire.Frame) asking {
-	switch f := f.(type) {
-	case wire.InteractivePrompt:
-		p := f.Prompt
-		q := asking{
-			native: p.ID, prompt: true, question: p.Type != wire.AskApproval, title: p.Title, choices: p.Actions,
-			tool: p.Context.ToolID, params: p.Context.Params, channel: channelOf(f.Channel, ""),
-		}
-		if f.Channel == (wire.Channel{}) {
-			q.channel = channelOf(p.Context.Channel, p.Context.ThreadID)
-		}
-		if q.question && p.Body != "" {
-			q.title = strings.TrimSpace(q.title + "\n" + p.Body)
-		}
-		if !q.question {
-			q.title = cmp.Or(p.Body, p.Context.Summary, p.Title)
-			if !slices.ContainsFunc(q.choices, func(c wire.AskAction) bool { return c.ID == wire.ActionApprove }) {
-				q.choices = approvalChoices()
-			}
-		}
+func readAsk(f wire.InteractivePrompt) asking {
+	p := f.Prompt
+	q := asking{
+		native: p.ID, question: p.Type != wire.AskApproval, title: p.Title, choices: p.Actions,
+		tool: p.Context.ToolID, params: p.Context.Params, channel: channelOf(f.Channel, ""),
+	}
+	if f.Channel == (wire.Channel{}) {
+		q.channel = channelOf(p.Context.Channel, p.Context.ThreadID)
+	}
+	if q.question {
+		q.title = strings.TrimSpace(q.title + "\n" + p.Body)
 		return q
 	}
-	return asking{}
+	q.title = cmp.Or(p.Body, p.Context.Summary, p.Title)
+	if !slices.ContainsFunc(q.choices, func(c wire.AskAction) bool { return c.ID == wire.ActionApprove }) {
+		q.choices = approvalChoices()
+	}
+	return q
 }
 
 func approvalChoices() []wire.AskAction {
@@ -228,16 +222,6 @@ func (a *ask) frame(answer trace.Answer, r trace.PermissionResponse) wire.Frame 
 		return wire.ApproveAction{InvocationID: a.native}
 	}
 	return wire.DenyAction{InvocationID: a.native, Reason: r.Reason}
-}
-
-// settled takes the answer to what was asked, whoever gave it.
-func (d *Decoder) settled(f wire.Frame) {
-	switch f := f.(type) {
-	case wire.InteractivePromptResolved:
-		d.settleAsk(f.PromptID, verdict{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
-	case wire.InteractivePromptExpired:
-		d.settleAsk(f.PromptID, verdict{expired: true})
-	}
 }
 
 // answered takes an answer on its way to the agent.

@@ -154,8 +154,10 @@ func (d *Decoder) said(f wire.Frame, data json.RawMessage, t agent.Turns) {
 		d.domain(f, data, t)
 	case wire.InteractivePrompt:
 		d.ask(f, t)
-	case wire.InteractivePromptResolved, wire.InteractivePromptExpired:
-		d.settled(f)
+	case wire.InteractivePromptResolved:
+		d.settleAsk(f.PromptID, verdict{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
+	case wire.InteractivePromptExpired:
+		d.settleAsk(f.PromptID, verdict{expired: true})
 	default:
 		d.domain(f, data, t)
 	}

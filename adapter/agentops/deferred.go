@@ -68,10 +68,7 @@ func (tn *turn) empties(q asking) bool {
 // it was told: behind what the question tool of OpenCode asks, and behind an action of a
 // service. What others ask who speak its frames may have none.
 func (q asking) hasCall() bool {
-	switch {
-	case !q.prompt:
-		return false
-	case q.question:
+	if q.question {
 		return strings.HasPrefix(q.native, "que_")
 	}
 	return strings.Contains(q.tool, ":")

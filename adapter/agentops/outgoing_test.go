@@ -46,7 +46,7 @@ func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
 		{"too large", file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 90_000_000)), "larger than"},
 		{"not too large", file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 12_000_000)), "data:image/png"},
 	} {
-		files, dropped := theLimits().attach(trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: "x"}, c.part}})
+		files, dropped := attach(trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: "x"}, c.part}})
 		got := strings.Join(dropped, "")
 		if len(files) == 1 {
 			got = files[0].URL
@@ -59,7 +59,7 @@ func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
 	for range 3 {
 		large.Parts = append(large.Parts, file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 40_000_000)))
 	}
-	if files, dropped := theLimits().attach(large); len(files) != 2 || len(dropped) != 1 || !strings.Contains(dropped[0], "together") {
+	if files, dropped := attach(large); len(files) != 2 || len(dropped) != 1 || !strings.Contains(dropped[0], "together") {
 		t.Errorf("of three large files %d are sent, and %q", len(files), dropped)
 	}
 }

@@ -128,11 +128,12 @@ func (s *session) recall(data []byte) bool {
 	if len(s.waiting) == 0 || !bytes.Contains(data, []byte(`"expiresAt"`)) {
 		return false
 	}
-	f, err := wire.Decode(wire.ToBrowser, data)
-	if err != nil {
+	f, _ := wire.Decode(wire.ToBrowser, data)
+	asked, is := f.(wire.InteractivePrompt)
+	if !is {
 		return false
 	}
-	q := readAsk(f)
+	q := readAsk(asked)
 	i := slices.IndexFunc(s.waiting, func(id string) bool { return asks(id, q.native) })
 	if i < 0 || s.dec.asks[q.native] != nil {
 		return false
