@@ -217,11 +217,11 @@ func TestWhatIsAskedAndSettledElsewhereIsTold(t *testing.T) {
 	b := s.prompt("Go")
 	s.take(echoFrame, beginFrame, `{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{}}}`)
 	fresh := s.d.take()
-	if len(fresh.asks) != 1 || !fresh.asks[0].question || fresh.asks[0].id != "q" || len(s.d.open(b)) != 1 {
+	if len(fresh.asks) != 1 || !fresh.asks[0].question || fresh.asks[0].id != "q" || len(b.Asked()) != 1 {
 		t.Fatalf("%+v", fresh.asks)
 	}
 	s.take(`{"type":"interactive_prompt_resolved","promptId":"q","resolution":{"value":"x","resolvedBy":"u2"}}`)
-	if fresh := s.d.take(); len(fresh.settled) != 1 || fresh.settled[0] != "q" || len(s.d.open(b)) != 0 {
+	if fresh := s.d.take(); len(fresh.settled) != 1 || fresh.settled[0] != "q" || len(b.Asked()) != 0 {
 		t.Errorf("%+v", fresh.settled)
 	}
 }

@@ -19,8 +19,6 @@ type effects struct {
 	again []string
 	// unknown are the types of frames that nobody knows: the protocol has moved on.
 	unknown []string
-	// dropped counts what was too long, or too much, to be kept.
-	dropped int
 }
 
 // mostEffects bounds what waits to be taken; nobody takes it from a recording.
@@ -68,17 +66,6 @@ func (d *Decoder) phase(b *trace.Builder) phase {
 
 // waking reports whether the session is on its way up.
 func (d *Decoder) waking() bool { return d.asleep }
-
-// open lists what waits for an answer in a turn, by the upstream's ids.
-func (d *Decoder) open(b *trace.Builder) []*ask {
-	var all []*ask
-	for _, a := range d.asks {
-		if a.b.Turn() == b.Turn() {
-			all = append(all, a)
-		}
-	}
-	return all
-}
 
 // AtEnd ends what only waited for a last word, when nothing comes any more.
 func (d *Decoder) AtEnd(t agent.Turns) { d.settle(t) }

@@ -85,3 +85,35 @@ func TestStatesOfTheRunner(t *testing.T) {
 		}
 	}
 }
+
+func TestStatesOfARun(t *testing.T) {
+	t.Parallel()
+	walk(t, courses,
+		path[course, courseEvent]{"it is idle while it asks and goes on", atWork, []courseEvent{goesIdle, isBusy}, atWork},
+		path[course, courseEvent]{"text comes late while it is idle", atWork, []courseEvent{goesIdle, stirs}, idling},
+		path[course, courseEvent]{"another model takes over", atWork, []courseEvent{goesIdle, speaks}, atWork},
+		path[course, courseEvent]{"it goes on and nothing has come since", atWork, []courseEvent{goesIdle, resumes}, resumed},
+		path[course, courseEvent]{"it goes on and something has come", atWork, []courseEvent{goesIdle, resumes, stirs}, atWork},
+		path[course, courseEvent]{"it was not idle", atWork, []courseEvent{resumes}, atWork},
+	)
+	for e := goesIdle; e <= aborts; e++ {
+		if next := courses.after(stopping, e); next != stopping {
+			t.Errorf("event %d makes a run that was stopped go on", e)
+		}
+	}
+}
+
+func TestStatesOfTheEndOfARun(t *testing.T) {
+	t.Parallel()
+	walk(t, doubts,
+		path[doubt, doubtEvent]{"an end is told twice", certain, []doubtEvent{repeats}, endRepeated},
+		path[doubt, doubtEvent]{"and then something comes", certain, []doubtEvent{repeats, stirred}, certain},
+		path[doubt, doubtEvent]{"the prompt is given once more", certain, []doubtEvent{givenAgain, stirred}, givenTwice},
+		path[doubt, doubtEvent]{"and an end is told that is none", certain, []doubtEvent{givenAgain, repeats}, endRepeated},
+		path[doubt, doubtEvent]{"after a gap nothing comes", certain, []doubtEvent{saidAtRest}, maybeOver},
+		path[doubt, doubtEvent]{"after a gap something comes", certain, []doubtEvent{saidAtRest, stirred}, alive},
+		path[doubt, doubtEvent]{"after a gap the prompt is given once more", certain, []doubtEvent{saidAtRest, givenAgain}, givenTwice},
+		path[doubt, doubtEvent]{"the time for a last word is over", certain, []doubtEvent{saidAtRest, stirred, cleared}, certain},
+		path[doubt, doubtEvent]{"it ended unseen", certain, []doubtEvent{lostEnd, stirred, cleared}, overUnseen},
+	)
+}

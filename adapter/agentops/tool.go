@@ -42,7 +42,6 @@ func (d *Decoder) tool(tn *turn, f wire.Part) {
 	}
 	if c == nil {
 		if f.CallID == "" || len(f.CallID) > longestID || len(tn.order) >= mostCalls {
-			d.fresh.dropped++
 			return
 		}
 		d.moved()
