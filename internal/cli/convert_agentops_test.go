@@ -11,7 +11,7 @@ import (
 // letter, to what the decoder's golden files hold.
 func TestConvertAgentOps(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../testdata/agentops/head-*.jsonl")
+	files, err := filepath.Glob("../../testdata/agentops/*.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recordings: %v", err)
 	}
