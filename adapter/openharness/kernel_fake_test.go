@@ -1,6 +1,7 @@
 package openharness_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -198,7 +199,7 @@ func (a *flowActor) ask(string, string, ...string) (string, bool) {
 	case m := <-a.s.resume:
 		a.s.emit(object{"type": "flow:resumed"})
 		a.emit(object{"type": "agent:start", "prompt": m})
-		return m, true
+		return cmp.Or(m, "Go on"), true
 	case <-stop:
 		a.aborted()
 		return "", false

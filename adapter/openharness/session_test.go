@@ -96,7 +96,9 @@ func TestK13_ThePromptIsSentOnceTheSessionListens(t *testing.T) {
 
 func TestAPauseIsAnsweredByAResume(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]string{"Go on": "You chose .", "shorter": "You chose shorter.", "": ""} {
+	for answer, want := range map[string]struct{ command, said string }{
+		"Go on": {"resume", "You chose Go on."}, "shorter": {"resume shorter", "You chose shorter."}, "": {"abort", ""},
+	} {
 		s := newKernel(t)
 		talk := open(t, openharness.Runtime{URL: s.address()})
 		talk.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
@@ -106,7 +108,7 @@ func TestAPauseIsAnsweredByAResume(t *testing.T) {
 			return trace.Answer{Outcome: trace.Selected, Values: []string{answer}}
 		}
 		said, stop := talk.says("question")
-		if said != want || (stop.Outcome == trace.OutcomeCanceled) != (want == "") {
+		if said != want.said || (stop.Outcome == trace.OutcomeCanceled) != (want.said == "") || !slices.Equal(s.commands, []string{"send question", want.command}) {
 			t.Errorf("%q: %q, %+v, %q", answer, said, stop, s.commands)
 		}
 	}
@@ -127,7 +129,7 @@ func TestEventsThatWereLostWithTheConnectionAreNotPassedOver(t *testing.T) {
 func TestALogIsReadOnFromItsPosition(t *testing.T) {
 	t.Parallel()
 	for _, cut := range []int{1, 2, 3, 5, 7} {
-		s := newScaffold(t)
+		s := newScaffold(t, nil)
 		s.cut, s.pace = cut, 5*time.Millisecond
 		talk := open(t, scaffold(s))
 		r := talk.host.Turn(prompt("tool"))
@@ -143,7 +145,7 @@ func TestALogIsReadOnFromItsPosition(t *testing.T) {
 
 func TestAnAnswerThatIsGivenElsewhereCounts(t *testing.T) {
 	t.Parallel()
-	s := newScaffold(t)
+	s := newScaffold(t, nil)
 	talk := open(t, scaffold(s))
 	talk.host.OnPermit = func(ctx context.Context, p trace.PermissionRequest) trace.PermissionResponse {
 		res, err := http.Post(s.URL+"/sessions/session-1/input", "application/json", strings.NewReader(`{"event":{"id":"e","name":"input:received","payload":{"id":"`+p.RequestID+`","value":"yes","approved":true}}}`))
@@ -163,7 +165,7 @@ func TestAnAnswerThatIsGivenElsewhereCounts(t *testing.T) {
 
 func TestAnAnswerIsAWholeEvent(t *testing.T) {
 	t.Parallel()
-	s := newScaffold(t)
+	s := newScaffold(t, nil)
 	talk := open(t, scaffold(s))
 	talk.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "no", OptionKind: trace.RejectOnce}
@@ -189,7 +191,7 @@ func TestWhatIsWrongIsOneSentence(t *testing.T) {
 	away.Close()
 	secret := httptest.NewTLSServer(nil)
 	t.Cleanup(secret.Close)
-	w, s, k := newWeb(t), newScaffold(t), newKernel(t)
+	w, s, k := newWeb(t), newScaffold(t, nil), newKernel(t)
 	for name, c := range map[string]struct{ url, protocol, prompt, want string }{
 		"no kernel":       {strings.Replace(away.URL, "http", "ws", 1), "", "hello", "connection refused"},
 		"wrong path":      {k.address() + "/else", "", "hello", "the server answers 404 (Not Found) and opens no WebSocket: is the address right?"},
@@ -248,7 +250,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 // A gateway that is restarted at any moment loses nothing and doubles nothing.
 func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 	t.Parallel()
-	srv := newScaffold(t)
+	srv := newScaffold(t, nil)
 	srv.pace = 4 * time.Millisecond
 	r, err := openharness.Adapter().New(agent.Settings{URL: srv.URL, Options: json.RawMessage(`{"silence":"300ms"}`)})
 	if err != nil {
