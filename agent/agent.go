@@ -212,25 +212,3 @@ type Reattacher interface {
 	// gateway calls Reattach for each turn of Config.Left, side by side.
 	Reattach(ctx context.Context, s Session, left Left) error
 }
-
-// Left is a turn that an earlier process left open.
-type Left struct {
-	// Builder goes on after the records of the turn.
-	Builder *trace.Builder
-	// Prompt began the turn; nil if the agent began by itself.
-	Prompt *trace.Prompt
-	// Theirs says that Host.Begin opened the turn, and no prompt of this gateway.
-	Theirs bool
-	// Native are the agent's own ids of the events of the turn, in order.
-	Native []string
-	// Parts are the ids of the texts and thoughts that began since the last of Native, in
-	// order: a Builder goes on with a part under its id.
-	Parts []string
-	// Done are the calls that have their result.
-	Done []string
-	// Records are what is on record of the turn.
-	Records []trace.Record
-	// Waiting are the requests and questions that have no answer, by the ids for
-	// Host.Permit and Host.Ask.
-	Waiting []string
-}

@@ -29,6 +29,7 @@ type onlooker struct {
 	screen  *browser.Translator
 	follows map[string]func(cut bool) // by turn: the end of following it
 	present bool                      // others are told of it; guarded by audience.mu
+	watches chan struct{}             // closed when the browser watches the session
 }
 
 // client lets a browser look at a session and take part in it.
@@ -57,7 +58,7 @@ func (g *gateway) client(w http.ResponseWriter, r *http.Request) error {
 		who, _ := access.From(admitted.Context())
 		o := &onlooker{
 			g: g, r: r.WithContext(context.WithoutCancel(r.Context())), id: id, agent: info.Agent, who: who, //nolint:contextcheck // it outlives the request
-			socket: g.newSocket(conn, g.bulk(admitted, upload)), follows: map[string]func(bool){},
+			socket: g.newSocket(conn, g.bulk(admitted, upload)), follows: map[string]func(bool){}, watches: make(chan struct{}),
 			screen: browser.New(browser.Options{Session: id, Workspace: info.Agent, Era: when, AskLimit: g.Hub.AskLimit}),
 		}
 		o.run() //nolint:contextcheck // it outlives the request's own context
@@ -163,6 +164,7 @@ func (o *onlooker) show(ctx context.Context) error {
 	if err != nil {
 		return o.gone(ctx, err)
 	}
+	close(o.watches)
 	o.screen.Entitle(watched.Info.Title)
 	for r, err := range watched.Past {
 		if err != nil {

@@ -15,8 +15,14 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// listen does what the browser asks for, frame by frame.
+// listen does what the browser asks for, frame by frame. It begins when the browser
+// watches the session, so that no turn runs and ends before the browser can see it.
 func (o *onlooker) listen(ctx context.Context) error {
+	select {
+	case <-o.watches:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	for {
 		frame, release, err := o.socket.read(ctx)
 		if err != nil {

@@ -56,29 +56,18 @@ func (l *live) leftOpen() []agent.Left {
 	return all
 }
 
-// leftOf is what the agent is to know of a turn that it goes on with.
+// leftOf is what the agent is to know of a turn that it goes on with, by its own names.
 func leftOf(records []trace.Record, t *turn) *agent.Left {
-	left := &agent.Left{Builder: t.builder, Theirs: t.theirs, Records: records, Waiting: t.waiting()}
-	for _, r := range records {
-		switch p := r.Payload.(type) { //nolint:gochecksumtype // the others say nothing of what it was to do
-		case trace.Prompt:
-			if left.Prompt == nil {
-				left.Prompt = &p
-			}
-		case trace.Step:
-			own := ownName(p.NativeID)
-			if _, aside := r.Actor.SubagentCall(); own != "" && !aside && !slices.Contains(left.Native, own) {
-				left.Native, left.Parts = append(left.Native, own), nil
-			}
-		case trace.MessageStart:
-			left.Parts = append(left.Parts, p.Part)
-		case trace.ThoughtStart:
-			left.Parts = append(left.Parts, p.Part)
-		case trace.ToolResult:
-			left.Done = append(left.Done, p.ToolCallID)
+	named := slices.Clone(records)
+	for i, r := range named {
+		if s, is := r.Payload.(trace.Step); is {
+			s.NativeID = ownName(s.NativeID)
+			named[i].Payload = s
 		}
 	}
-	return left
+	left := agent.NewLeft(named)
+	left.Builder, left.Theirs = t.builder, t.theirs
+	return &left
 }
 
 // revive makes a turn of its records: one that waits for what it has asked, and has the
@@ -113,19 +102,6 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 	}
 	t.left = leftOf(records, t)
 	return t
-}
-
-// waiting lists what the turn has asked and nobody has answered.
-func (t *turn) waiting() []string {
-	l := t.live
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var ids []string
-	for id := range t.waits.limits {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // outlives reports whether the turn goes on when the gateway has ended.

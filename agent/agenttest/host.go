@@ -64,6 +64,20 @@ func (h *Host) Reopen(turn string, events []trace.Event) *Recorder {
 	return r
 }
 
+// Left takes up a turn that another Host has on record, see Reopen, and returns what a
+// session tells the agent of it.
+func (h *Host) Left(old *Recorder) (*Recorder, agent.Left) {
+	events := old.Events()
+	records := make([]trace.Record, len(events))
+	for i, e := range events {
+		records[i] = trace.Record{Turn: old.Turn(), Seq: uint64(i + 1), Event: e}
+	}
+	r := h.Reopen(old.Turn(), events)
+	left := agent.NewLeft(records)
+	left.Builder = r.Builder
+	return r, left
+}
+
 // Begin implements agent.Host.
 func (h *Host) Begin(info agent.TurnInfo) *trace.Builder {
 	r := h.recorder("b", &h.begun)
