@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +51,7 @@ type Options struct {
 func Adapter() agent.Adapter {
 	return agent.Adapter{
 		Name: "openharness", Needs: "url", InProcess: true, Harmless: true,
-		Keys: []string{"url", "token_env", "tool_kinds", "options"},
+		Keys: []string{"url", "token_env", "tool_kinds", "options"}, Schemes: []string{"ws", "wss", "http", "https"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			r := Runtime{URL: s.URL, Token: os.Getenv(s.TokenEnv), Tools: toolkind.Claude().With(s.ToolKinds)}
 			if err := agent.DecodeOptions(s.Options, &r.Options); err != nil {
@@ -74,7 +73,7 @@ func Adapter() agent.Adapter {
 // checked fills in the protocol and refuses settings that cannot be meant.
 func (r Runtime) checked() (Runtime, error) {
 	at, err := url.Parse(r.URL)
-	if err != nil || at.Host == "" || !slices.Contains([]string{"ws", "wss", "http", "https"}, at.Scheme) {
+	if err != nil {
 		return r, agent.WrongSetting("url", "is %.100q: write an address such as ws://127.0.0.1:4242/ws or http://127.0.0.1:42069", r.URL)
 	}
 	ws := strings.HasPrefix(at.Scheme, "ws")

@@ -235,7 +235,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"ws://a", "NO_SUCH_VARIABLE_HERE", "", "token_env names"},
 		{"ws://a", "", `{"protocl":1}`, "the key \"protocl\""},
 	} {
-		_, err := openharness.Adapter().New(agent.Settings{URL: c.url, TokenEnv: c.token, Options: json.RawMessage(c.options)})
+		_, err := openharness.Adapter().Make(agent.Settings{URL: c.url, TokenEnv: c.token, Options: json.RawMessage(c.options)})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
