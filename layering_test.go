@@ -68,6 +68,7 @@ func rooms() []room {
 		{packages: "agent/agenttest", ours: "agent internal/replay trace workspace", others: "go.uber.org/goleak"},
 		{packages: "agent/agentkit", ours: "agent trace internal/httpjson internal/jsonrpc internal/procio internal/sse workspace"},
 		{packages: "agent/remote", ours: "agent agent/agentkit trace internal/httpjson internal/sse"},
+		{packages: "agent/remote/remotetest", ours: "agent agent/agenttest trace"},
 		{packages: "agent/toolloop", ours: "agent agent/agentkit trace toolkind", others: "github.com/google/jsonschema-go"},
 		{packages: "agent/toolloop/worktool", ours: "agent/toolloop trace workspace internal/procio"},
 		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},

@@ -23,8 +23,10 @@ type Decoder struct {
 	// resumes the flow.
 	pauseEnds bool
 	left      left // of the next turn
-	// active says that the server has said something on the newest connection.
+	// active says that the server has said something on the newest connection, and silent
+	// counts the connections since the last word.
 	active bool
+	silent int
 
 	turns   agent.Turns
 	turn    *turn
@@ -48,7 +50,9 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	d.turns, d.effects = t, nil
 	var err error
 	switch {
-	case m.Dir == agent.Err, m.Channel == remote.Opened:
+	case m.Dir == agent.Err:
+	case m.Channel == remote.Opened:
+		d.active, d.silent = false, 0
 	case m.Channel == "http":
 		err = d.recorded(m.Data)
 	case m.Dir == agent.In:
@@ -58,7 +62,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		err = json.Unmarshal(m.Data, &end)
 		d.broken(end.Error == "")
 	default:
-		d.active = true
+		d.active, d.silent = true, 0
 		err = d.heard(m.Data)
 	}
 	return d.effects, err
@@ -255,18 +259,35 @@ func (d *Decoder) open(l language) *turn {
 	return d.turn
 }
 
-// broken takes the end of a stream.
+// broken takes the end of a stream. Only the log of Open Scaffold can be read on.
 func (d *Decoder) broken(cleanly bool) {
-	switch t := d.open(unknown); {
-	case t == nil:
+	t := d.open(unknown)
+	switch {
+	case t == nil || t.language == scaffold:
+		return
+	case !d.active:
+		d.silent++
+		return
 	case t.language == chunks && cleanly:
 		t.finish(false)
-	case t.language == kernel:
-		for _, r := range t.runs {
-			r.close()
-		}
-		if d.active {
-			t.b.Emit(trace.Error{Code: "gap", Message: "The connection to Open Harness was lost for a while: events may be missing."})
-		}
+		return
 	}
+	for _, r := range t.runs {
+		r.close()
+	}
+	t.b.Emit(trace.Error{Code: "gap", Message: "The connection to Open Harness was lost for a while: events may be missing."})
+}
+
+// mostSilent is how many connections in a row may end without an event.
+const mostSilent = 3
+
+// hopeless begins another connection, or says why that has no hope.
+func (d *Decoder) hopeless(b remote.Break) error {
+	switch d.active = false; {
+	case d.silent < mostSilent:
+		return nil
+	case b.Err != nil:
+		return fmt.Errorf("each connection ends without an event: %w", b.Err)
+	}
+	return errors.New("each connection ends without an event")
 }

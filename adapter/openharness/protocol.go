@@ -28,16 +28,12 @@ func promptText(p agent.Prompt) (string, error) {
 	return p.Text(), nil
 }
 
-// mostBreaks is how many connections in a row may end without an event.
-const mostBreaks = 3
-
 // flow is the protocol of the kernel's WebSocket. The flow has no memory of its events: an
 // event that comes while there is no connection is lost.
 type flow struct {
 	*Decoder
 	s      *remote.Session
 	resume bool // every prompt resumes the flow, and a stop is a stop: version 0.2
-	breaks int
 }
 
 // Run implements remote.Protocol. The connection is there before the command is sent.
@@ -61,21 +57,15 @@ func (p *flow) Stop() (remote.Call, bool) {
 }
 
 // GoOn implements remote.Protocol.
-func (p *flow) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
-	p.s.Do(func() {
-		if p.breaks++; p.active {
-			p.breaks, p.active = 0, false
-		}
-	})
-	if p.breaks >= mostBreaks {
-		return nil, errors.Join(errors.New("each connection ends without an event"), b.Err)
-	}
-	return &remote.Call{Method: http.MethodGet, Path: socketPath, Stream: true}, nil
+func (p *flow) GoOn(_ context.Context, b remote.Break) (_ *remote.Call, err error) {
+	p.s.Do(func() { err = p.hopeless(b) })
+	return &remote.Call{Method: http.MethodGet, Path: socketPath, Stream: true}, err
 }
 
 // web is the protocol of the HTTP server of version 0.2.
 type web struct {
 	*Decoder
+	s         *remote.Session
 	transport *webTransport
 }
 
@@ -93,9 +83,10 @@ func (p *web) Stop() (remote.Call, bool) {
 }
 
 // GoOn implements remote.Protocol.
-func (p *web) GoOn(context.Context, remote.Break) (*remote.Call, error) {
+func (p *web) GoOn(_ context.Context, b remote.Break) (_ *remote.Call, err error) {
+	p.s.Do(func() { err = p.hopeless(b) })
 	c := p.transport.events(p.transport.known())
-	return &c, nil
+	return &c, err
 }
 
 // workflow is the protocol of Open Scaffold. Each prompt is a workflow with a session of its

@@ -116,7 +116,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if r.Protocol == HTTP02 {
 		t := &webTransport{HTTP: transport}
 		spec.Transport = t
-		spec.New = func(*remote.Session) remote.Protocol { return &web{d, t} }
+		spec.New = func(s *remote.Session) remote.Protocol { return &web{d, s, t} }
 		spec.Greet = func(ctx context.Context, s *remote.Session) error {
 			return s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/health"}, nil)
 		}

@@ -2,6 +2,7 @@ package openharness_test
 
 import (
 	"maps"
+	"net/http"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/openharness"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/agent/remote/remotetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -67,6 +69,19 @@ func TestSuiteHTTP02(t *testing.T) {
 		Turns:   []string{"", "tool", "error", "question", "busy"},
 		Bound:   40 * time.Second, // as above
 	})
+}
+
+func TestBadServers(t *testing.T) {
+	for protocol, handler := range map[string]func(*testing.T) http.Handler{
+		openharness.Scaffold: func(t *testing.T) http.Handler { return newScaffold(t, nil).Config.Handler },
+		openharness.HTTP02:   func(t *testing.T) http.Handler { return newWeb(t).Config.Handler },
+	} {
+		t.Run(protocol, func(t *testing.T) {
+			remotetest.BadServers(t, remotetest.Upstream{Handler: handler, Prompt: "tool", NoEnd: protocol == openharness.HTTP02, Open: func(url string) (agent.Runtime, error) {
+				return openharness.Runtime{URL: url, Options: openharness.Options{Protocol: protocol, Silence: agent.Duration(300 * time.Millisecond)}}, nil
+			}})
+		})
+	}
 }
 
 func TestSuiteScaffold(t *testing.T) {

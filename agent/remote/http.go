@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -116,7 +117,7 @@ func (l lines) Events() iter.Seq2[Event, error] {
 		}
 		err := in.Err()
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = sse.TooLargeError{Max: sse.DefaultMax}
+			err = fmt.Errorf("the stream is broken: a line is larger than %d bytes", sse.DefaultMax)
 		}
 		if err != nil {
 			yield(Event{}, err)

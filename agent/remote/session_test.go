@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/agent/remote/remotetest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -218,5 +220,17 @@ func TestCloseEndsATurnAndStopsItsRun(t *testing.T) {
 	r, done = begin(t.Context(), host, s, "hello")
 	if _, stop := finish(t, r, done); stop.Error != "the session is closed" {
 		t.Errorf("a prompt after Close ended with %+v", stop)
+	}
+}
+
+func TestBadServers(t *testing.T) {
+	for _, prompt := range []string{"words", "lines of words"} {
+		t.Run(prompt, func(t *testing.T) {
+			remotetest.BadServers(t, remotetest.Upstream{
+				Handler: func(t *testing.T) http.Handler { return newServer(t).Config.Handler },
+				Open:    func(url string) (agent.Runtime, error) { return toyRuntime{url: url}, nil },
+				Prompt:  prompt,
+			})
+		})
 	}
 }
