@@ -28,6 +28,9 @@ func promptText(p agent.Prompt) (string, error) {
 	return p.Text(), nil
 }
 
+// socketPath is the path of calls that are commands of a WebSocket.
+const socketPath = "/ws"
+
 // flow is the protocol of the kernel's WebSocket. The flow has no memory of its events: an
 // event that comes while there is no connection is lost.
 type flow struct {

@@ -104,7 +104,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	d := &Decoder{tools: r.Tools, live: true, pauseEnds: r.Protocol == Kernel02}
 	spec := remote.Spec{Name: "Open Harness", Silence: cmp.Or(time.Duration(r.Silence), 30*time.Minute)}
 	if d.pauseEnds || r.Protocol == Kernel {
-		spec.Transport = &socket{url: r.URL, bearer: r.Token, passCaller: r.PassToken}
+		spec.Transport = &remote.Socket{URL: r.URL, Bearer: r.Token, PassCaller: r.PassToken}
 		spec.New = func(s *remote.Session) remote.Protocol { return &flow{Decoder: d, s: s, resume: d.pauseEnds} }
 		return remote.Open(ctx, host, cfg, spec)
 	}
