@@ -131,8 +131,12 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 // ask asks a person for the input of a workflow. A request that an earlier process has put
 // on record is awaited.
 func (d *Decoder) ask(t *turn, p payload) {
-	q, waits := request{p.ID, p.Kind == "approval"}, slices.Contains(t.left.waiting, p.ID)
-	if t.left.answered[p.ID] && !waits {
+	q := request{p.ID, p.Kind == "approval"}
+	at := slices.IndexFunc(t.left.waiting, func(id string) bool { return id == p.ID || strings.HasPrefix(id, p.ID+"-") })
+	waits := at >= 0
+	if waits {
+		q.id = t.left.waiting[at]
+	} else if t.left.answered[p.ID] {
 		return
 	}
 	for _, r := range t.runs {

@@ -273,6 +273,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			t.Parallel()
 			text := names[n%len(names)]
 			host := agenttest.NewHost()
+			host.AskSuffix = "-x"
 			host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
 				<-ctx.Done()
 				return trace.PermissionResponse{}
@@ -304,6 +305,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			}
 			taken.Add(1)
 			host2 := agenttest.NewHost()
+			host2.AskSuffix = "-x"
 			host2.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 				return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "yes", OptionKind: trace.AllowOnce}
 			}
@@ -313,7 +315,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer next.Close() //nolint:errcheck // a test's
-			left := leftOf(before.Events())
+			left := agent.NewLeft(records(before.Events()))
 			left.Builder = again.Builder
 			said, stop := end(t, again, func() error { return r.(agent.Reattacher).Reattach(t.Context(), next, left) })
 			if said != texts[text] || stop.Outcome != trace.OutcomeCompleted {
@@ -322,6 +324,9 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			if calls := agenttest.Each[trace.ToolResult](again.Events()); text == "tool" && len(calls) != 2 || text == "permit" && len(calls) != 1 {
 				t.Errorf("the results are %+v", calls)
 			}
+			if asked := agenttest.Each[trace.PermissionRequest](again.Events()); text == "permit" && len(asked) != 1 {
+				t.Errorf("the requests are %+v", asked)
+			}
 		})
 	}
 }
@@ -329,29 +334,9 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 // plain is a text without the gaps between its parts.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// leftOf is what a session says of a turn that was left open.
-func leftOf(events []trace.Event) (left agent.Left) {
-	waiting := map[string]bool{}
+func records(events []trace.Event) (all []trace.Record) {
 	for _, e := range events {
-		switch p := e.Payload.(type) {
-		case trace.Step:
-			if p.NativeID != "" && p.Phase == trace.PhaseStart {
-				left.Native, left.Parts = append(left.Native, p.NativeID), nil
-			}
-		case trace.MessageStart:
-			left.Parts = append(left.Parts, p.Part)
-		case trace.ThoughtStart:
-			left.Parts = append(left.Parts, p.Part)
-		case trace.ToolResult:
-			left.Done = append(left.Done, p.ToolCallID)
-		case trace.PermissionRequest:
-			waiting[p.RequestID] = true
-		case trace.PermissionResponse:
-			delete(waiting, p.RequestID)
-		}
+		all = append(all, trace.Record{Event: e})
 	}
-	for id := range waiting {
-		left.Waiting = append(left.Waiting, id)
-	}
-	return left
+	return all
 }
