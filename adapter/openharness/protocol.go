@@ -2,6 +2,7 @@ package openharness
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"net/url"
@@ -28,8 +29,13 @@ func promptText(p agent.Prompt) (string, error) {
 	return p.Text(), nil
 }
 
-// socketPath is the path of calls that are commands of a WebSocket.
-const socketPath = "/ws"
+// The paths. Calls with the path of the socket are commands of a WebSocket.
+const (
+	socketPath   = "/ws"
+	chatPath     = "/api/chat"
+	commandsPath = "/api/commands"
+	sessionsPath = "/sessions"
+)
 
 // flow is the protocol of the kernel's WebSocket. The flow has no memory of its events: an
 // event that comes while there is no connection is lost.
@@ -42,7 +48,7 @@ type flow struct {
 // Run implements remote.Protocol. The connection is there before the command is sent.
 func (p *flow) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
 	text, err := promptText(prompt)
-	c := command{Type: "send", Message: &text, RunID: newID()}
+	c := command{Type: "send", Message: &text, RunID: rand.Text()}
 	if p.resume {
 		c = command{Type: "resume", Message: &text}
 	}
@@ -75,14 +81,15 @@ type web struct {
 // Run implements remote.Protocol.
 func (p *web) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
 	text, err := promptText(prompt)
-	c := remote.Post("/api/chat", chat{[]chatMessage{{ID: prompt.Message.ID, Role: "user", Parts: []chatPart{{"text", text}}}}})
+	said := trace.UserMessage{ID: prompt.Message.ID, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}
+	c := remote.Post(chatPath, chat{[]chatMessage{{"user", said}}})
 	c.Stream = true
 	return c, err
 }
 
 // Stop implements remote.Protocol.
 func (p *web) Stop() (remote.Call, bool) {
-	return remote.Post("/api/commands", command{Type: "stop"}), true
+	return remote.Post(commandsPath, command{Type: "stop"}), true
 }
 
 // GoOn implements remote.Protocol.
@@ -116,7 +123,7 @@ func (p *workflow) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	var made struct {
 		ID string `json:"sessionId"`
 	}
-	c := remote.Post("/sessions", map[string]string{"input": text})
+	c := remote.Post(sessionsPath, map[string]string{"input": text})
 	c.By = prompt.By
 	if err := p.s.Fetch(ctx, c, &made); err != nil {
 		return remote.Call{}, err

@@ -205,25 +205,10 @@ func (d *Decoder) received(t *turn, p payload) {
 // input is the request that answers a workflow. The short form of the server would lose the
 // id, so the whole event is sent.
 func input(session, id, value string, approved *bool) raw {
-	type body struct {
-		ID       string `json:"id"`
-		Value    string `json:"value"`
-		Approved *bool  `json:"approved,omitempty"`
+	p := map[string]any{"id": id, "value": value}
+	if approved != nil {
+		p["approved"] = *approved
 	}
-	type answered struct {
-		ID        string `json:"id"`
-		Name      string `json:"name"`
-		Payload   body   `json:"payload"`
-		Timestamp int64  `json:"timestamp"`
-	}
-	e := answered{newID(), "input:received", body{id, value, approved}, time.Now().UnixMilli()}
-	return remote.Post("/sessions/"+session+"/input", map[string]any{"event": e}).JSON()
-}
-
-// newID returns a random UUID.
-func newID() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // its documentation: never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+	e := map[string]any{"id": rand.Text(), "name": "input:received", "payload": p, "timestamp": time.Now().UnixMilli()}
+	return remote.Post(sessionsPath+"/"+session+"/input", map[string]any{"event": e}).JSON()
 }
