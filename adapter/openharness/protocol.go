@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -197,7 +196,7 @@ func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + id + "/state"}, &log); err != nil {
 		return nil, err
 	}
-	on := left{parts: slices.Clone(was.Parts), done: was.Done, waiting: was.Waiting, answered: map[string]bool{}}
+	on := left{Left: was, answered: map[string]bool{}}
 	if n := len(was.Native); n > 0 {
 		on.step = was.Native[n-1]
 	}

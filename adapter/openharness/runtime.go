@@ -72,24 +72,17 @@ func Adapter() agent.Adapter {
 
 // checked fills in the protocol and refuses settings that cannot be meant.
 func (r Runtime) checked() (Runtime, error) {
-	at, err := url.Parse(r.URL)
-	if err != nil {
-		return r, agent.WrongSetting("url", "is %.100q: write an address such as ws://127.0.0.1:4242/ws or http://127.0.0.1:42069", r.URL)
+	ws := strings.HasPrefix(r.URL, "ws")
+	if r.Protocol == "" {
+		r.Protocol = map[bool]string{true: Kernel, false: Scaffold}[ws]
 	}
-	ws := strings.HasPrefix(at.Scheme, "ws")
-	switch r.Protocol {
-	case "":
-		if r.Protocol = Scaffold; ws {
-			r.Protocol = Kernel
-		}
-	case Kernel, Kernel02, HTTP02, Scaffold:
-	default:
+	bySocket, known := map[string]bool{Kernel: true, Kernel02: true, HTTP02: false, Scaffold: false}[r.Protocol]
+	switch at, err := url.Parse(r.URL); {
+	case !known:
 		return r, agent.WrongSetting("options.protocol", "is %.40q: write %s, %s, %s or %s", r.Protocol, Kernel, Kernel02, HTTP02, Scaffold)
-	}
-	if ws != (r.Protocol == Kernel || r.Protocol == Kernel02) {
+	case ws != bySocket:
 		return r, agent.WrongSetting("url", "is %.100q, and the protocol %s has other addresses: change one of them", r.URL, r.Protocol)
-	}
-	if ws && at.Path == "" {
+	case ws && err == nil && at.Path == "":
 		r.URL += socketPath
 	}
 	return r, nil

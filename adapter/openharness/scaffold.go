@@ -112,7 +112,7 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 		if r.tools++; p.ToolID == "" {
 			p.ToolID = fmt.Sprintf("%s-%d", r.name, r.tools)
 		}
-		if r.called = p.ToolID; !slices.Contains(t.left.done, p.ToolID) {
+		if r.called = p.ToolID; !slices.Contains(t.left.Done, p.ToolID) {
 			t.call(p.ToolID, p.ToolName, p.Input)
 		}
 	case "tool:result":
@@ -132,10 +132,10 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 // on record is awaited.
 func (d *Decoder) ask(t *turn, p payload) {
 	q := request{p.ID, p.Kind == "approval"}
-	at := slices.IndexFunc(t.left.waiting, func(id string) bool { return id == p.ID || strings.HasPrefix(id, p.ID+"-") })
+	at := slices.IndexFunc(t.left.Waiting, func(id string) bool { return id == p.ID || strings.HasPrefix(id, p.ID+"-") })
 	waits := at >= 0
 	if waits {
-		q.id = t.left.waiting[at]
+		q.id = t.left.Waiting[at]
 	} else if t.left.answered[p.ID] {
 		return
 	}
