@@ -195,6 +195,8 @@ func TestWhatIsWrongIsOneSentence(t *testing.T) {
 	for name, c := range map[string]struct{ url, protocol, prompt, want string }{
 		"no kernel":       {strings.Replace(away.URL, "http", "ws", 1), "", "hello", "connection refused"},
 		"wrong path":      {k.address() + "/else", "", "hello", "the server answers 404 (Not Found) and opens no WebSocket: is the address right?"},
+		"no WebSocket":    {k.address() + "/page", "", "hello", "the server answers 200 (OK) and opens no WebSocket: is the address right?"},
+		"moved":           {k.address() + "/moved", "", "hello", "the server redirects to https://elsewhere.test/: use the final address"},
 		"a certificate":   {strings.Replace(secret.URL, "https", "wss", 1), "", "hello", "x509"},
 		"a flow fails":    {k.address(), "", "error", "the model is away"},
 		"no server":       {away.URL, openharness.HTTP02, "hello", "connection refused"},
