@@ -18,6 +18,7 @@ CUTS ?= 1000
 export GOFLAGS := $(GOFLAGS) -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
+HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
 WEB_SOURCES := $(shell find web/src web/public -type f 2>/dev/null) web/index.html web/package.json web/tsconfig.json web/vite.config.js
 
@@ -69,6 +70,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) conformance-claude
 	@$(MAKE) conformance-codex
 	@$(MAKE) conformance-langgraph
+	@$(MAKE) conformance-agui
 	@$(MAKE) cuts
 	@$(MAKE) endurance-quick
 	@echo "All is well."
@@ -115,13 +117,14 @@ conformance/agui/node_modules/.package-lock.json: conformance/agui/package-lock.
 	npm --prefix conformance/agui ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-conformance/agui/venv/installed: conformance/agui/requirements.txt | need-python
+conformance/agui/venv/installed: conformance/agui/requirements.txt
 	python3 -m venv conformance/agui/venv
 	conformance/agui/venv/bin/pip install -q --require-hashes -r $<
 	@touch $@
 
 .PHONY: agui
-agui: conformance/agui/node_modules/.package-lock.json conformance/agui/venv/installed ## Install the AG-UI endpoints of the tests of adapter/agui (80 MB)
+agui: conformance/agui/node_modules/.package-lock.json ## Install the AG-UI endpoints of the tests of adapter/agui (90 MB); Python's only where there is a Python with venv
+	@if $(HAS_PYTHON); then $(MAKE) conformance/agui/venv/installed; else echo "There is no Python 3.10 or later with venv (on Debian: apt install python3-venv): Pydantic AI's endpoint is not tested."; fi
 
 .PHONY: agents-all
 agents-all: need-go need-node ## Install all real agents (three gigabytes)
@@ -159,6 +162,10 @@ conformance-agentops: binary conformance/node_modules/.package-lock.json ## The 
 .PHONY: conformance-langgraph
 conformance-langgraph: binary conformance/node_modules/.package-lock.json ## The recordings of LangGraph, read by the real clients
 	cd conformance && node convert.mjs --from langgraph --bare
+
+.PHONY: conformance-agui
+conformance-agui: binary conformance/node_modules/.package-lock.json ## The recordings of AG-UI endpoints, read by the real clients
+	cd conformance && node convert.mjs --from agui --bare
 
 .PHONY: conformance-uiendpoint
 conformance-uiendpoint: binary conformance/node_modules/.package-lock.json ## The real clients with what becomes of the streams of AI SDK endpoints
@@ -224,7 +231,7 @@ bench-go: need-go ## The Go benchmarks
 
 .PHONY: clean
 clean: ## Remove what was built and installed
-	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules conformance/uiendpoint/venv bench/peer/node_modules
+	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules conformance/uiendpoint/venv conformance/agui/node_modules conformance/agui/venv bench/peer/node_modules
 
 .PHONY: need-go need-node need-cc need-python
 need-go:
@@ -235,7 +242,7 @@ need-node:
 	  || { echo "Node.js with npm is missing or too old: install version 20.19 or later." >&2; exit 1; }
 
 need-python:
-	@python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
+	@$(HAS_PYTHON) \
 	  || { echo "Python is missing or too old: install version 3.10 or later, with venv." >&2; exit 1; }
 
 need-cc: need-go

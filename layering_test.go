@@ -74,8 +74,7 @@ func rooms() []room {
 		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go"},
 		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},
-		{packages: "adapter/openharness", ours: "agent trace " + substrate},
-		{packages: "adapter/agui", ours: "agent trace " + substrate, others: "github.com/evanphx/json-patch"},
+		{packages: "adapter/agui", ours: "agent trace uistream " + substrate, others: "github.com/evanphx/json-patch"},
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/uiendpoint", ours: "agent trace uistream " + substrate}, // what it reads is what uistream writes
 		{packages: "adapter/*", ours: "agent trace " + substrate},
@@ -94,7 +93,8 @@ func rooms() []room {
 		// The hub, and what is above it.
 		{packages: "session", ours: "trace agent eventlog internal/size permission toolkind workspace"},
 		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
-		{packages: "gateway", ours: "access agent agentops agentops/browser metrics session trace uistream", others: "github.com/coder/websocket golang.org/x/time/rate"},
+		{packages: "agentops/server", ours: "access agent agent/agentkit agentops agentops/browser internal/wsconn session trace"},
+		{packages: "gateway", ours: "access agent agentops/server metrics session trace uistream", others: "golang.org/x/time/rate"},
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
 		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by
@@ -114,7 +114,7 @@ func rooms() []room {
 		{packages: "e2e/agents"},
 		{packages: "internal/launch"},
 		{packages: "endurance", ours: "internal/launch", others: "github.com/nats-io/nats-server"}, // it sees the gateway from outside
-		{packages: "bench", ours: "*", others: "github.com/coder/websocket"},
+		{packages: "bench", ours: "*"},
 	}
 }
 

@@ -13,10 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/coder/websocket"
-
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/internal/launch"
+	"github.com/tributary-dev/tributary/internal/wsconn"
 )
 
 // What is measured of an agent on another server.
@@ -147,31 +146,27 @@ func (b *bencher) relayed(ctx context.Context, r relay) error {
 
 // watcher is a client on far's WebSocket.
 type watcher struct {
-	conn *websocket.Conn
+	conn *wsconn.Conn
 	late []time.Duration
 }
 
 func (r relay) watch(ctx context.Context, session string) (*watcher, error) {
 	url := strings.Replace(r.far.Base(), "http", "ws", 1) + "/api/sessions/" + session + "/ws?role=client"
-	conn, res, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + r.far.Token()}}})
+	conn, err := wsconn.Dial(ctx, url, wsconn.Config{Header: http.Header{"Authorization": {"Bearer " + r.far.Token()}}, MaxFrame: -1})
 	if err != nil {
 		return nil, fmt.Errorf("connect to the WebSocket: %w", err)
 	}
-	if res.Body != nil {
-		_ = res.Body.Close()
-	}
-	conn.SetReadLimit(-1)
 	return &watcher{conn: conn}, nil
 }
 
-func (w *watcher) close() { _ = w.conn.CloseNow() }
+func (w *watcher) close() { w.conn.Cut() }
 
 // listen hears the words that come while the context lasts, and those that came
 // before are thrown away.
 func (w *watcher) listen(ctx context.Context, _ *server) error {
 	began := time.Now()
 	for {
-		_, data, err := w.conn.Read(ctx)
+		data, err := w.conn.Read(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // the window is over

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/metrics"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
@@ -49,9 +50,9 @@ type Options struct {
 	Guard func(http.Handler) http.Handler
 	// Sockets are the open WebSockets, so that the caller can wait for their end. If
 	// nil, the gateway keeps its own.
-	Sockets *Sockets
-	// Runners takes runners that drive sessions; nil: none.
-	Runners Runners
+	Sockets *server.Sockets
+	// Runners admits runners that drive sessions; nil: none.
+	Runners server.Runners
 	// Page serves the web page at /; nil: none.
 	Page http.Handler
 	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
@@ -69,7 +70,6 @@ type gateway struct {
 	limiter  *limiter
 	findings *findings
 	rosters  []string
-	audience *audience
 }
 
 // New returns the routes behind their guard. A client that the guard refuses is
@@ -82,7 +82,7 @@ func New(o Options) http.Handler {
 		o.Meter = metrics.New()
 	}
 	if o.Sockets == nil {
-		o.Sockets = &Sockets{}
+		o.Sockets = &server.Sockets{}
 	}
 	if len(o.Permits) == 0 {
 		o.Permits = []access.Who{{Role: access.Admin}}
@@ -93,7 +93,7 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, limiter: newLimiter(o.Limits), findings: newFindings(), rosters: rosters(o.Hub), audience: &audience{of: map[string][]*onlooker{}}}
+	g := &gateway{Options: o, limiter: newLimiter(o.Limits), findings: newFindings(), rosters: rosters(o.Hub)}
 	g.measureAll()
 	mux := http.NewServeMux()
 	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.within(h))) })
@@ -115,7 +115,7 @@ func New(o Options) http.Handler {
 // Public reports whether a request needs no token of a person. The page's own files and
 // the health checks hold no data of a user. A runner has a token of its own.
 func Public(r *http.Request) bool {
-	if isRunner(r) {
+	if server.IsRunner(r) {
 		return true
 	}
 	switch r.URL.Path {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/adapter/demo"
+	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/gateway"
@@ -84,7 +85,7 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sockets gateway.Sockets
+	var sockets server.Sockets
 	g := gateway.Options{Sockets: &sockets, Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now()}
 	if configure != nil {
 		configure(&g)

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/agent"
@@ -98,10 +100,10 @@ func TestB01_B07_ASessionIsFoundOnItsServer(t *testing.T) {
 			{"bob", "collaborator", "DELETE", "/api/sessions/far", "", 403},
 			{"root", "admin", "GET", "/api/sessions/far", "", 200}, // except the admin, who runs the gateway
 		})
-		if status := s.refusedSocket("/api/sessions/far-8/ws?role=client", as("eve", "collaborator")...); status != 404 && status != 403 {
+		if status := s.upgrade("/api/sessions/far-8/ws?role=client", as("eve", "collaborator")...); status != 404 && status != 403 {
 			t.Errorf("a stranger's socket: %d", status)
 		}
-		if status := s.refusedSocket("/api/sessions/far-8/ws?role=client", as("vic", "viewer")...); status != http.StatusSwitchingProtocols {
+		if status := s.upgrade("/api/sessions/far-8/ws?role=client", as("vic", "viewer")...); status != http.StatusSwitchingProtocols {
 			t.Errorf("a viewer's socket: %d", status)
 		}
 		_, _, body := s.do("GET", "/api/sessions/far", "", as("bob", "viewer")...)
@@ -395,4 +397,21 @@ func hostedGet(t *testing.T, h *host, more ...string) (get func(who, id string) 
 // principal, as often as he likes.
 func asTheyCome(o *gateway.Options) {
 	o.Private, o.Limits.Requests, o.Guard = true, -1, func(next http.Handler) http.Handler { return next }
+}
+
+// upgrade asks for a WebSocket and returns the status of the answer.
+func (s stand) upgrade(path string, header ...string) int {
+	s.t.Helper()
+	o := &websocket.DialOptions{HTTPHeader: http.Header{}}
+	for i := 0; i+1 < len(header); i += 2 {
+		o.HTTPHeader.Set(header[i], header[i+1])
+	}
+	conn, res, err := websocket.Dial(s.t.Context(), s.url+path, o) //nolint:bodyclose // it is the connection
+	if err == nil {
+		_ = conn.CloseNow()
+	}
+	if res == nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode
 }

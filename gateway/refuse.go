@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -87,10 +88,13 @@ func statusOf(err error) (status int, code string) {
 	var command *session.CommandError
 	var list *session.ListError
 	var own *refusal
+	var socket *server.Refusal
 	var much *tooMuch
 	switch {
 	case errors.As(err, &own):
 		return own.status, own.code
+	case errors.As(err, &socket):
+		return socket.Status, socket.Code
 	case errors.As(err, &much):
 		return http.StatusTooManyRequests, much.code
 	case errors.As(err, &body) && body.status == http.StatusRequestEntityTooLarge:
@@ -143,10 +147,6 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusTooManyRequests, "too_many_prompts"
 	case errors.Is(err, session.ErrLog):
 		return http.StatusServiceUnavailable, "log_unavailable"
-	case errors.Is(err, ErrNoRunner):
-		return http.StatusServiceUnavailable, "no_runner"
-	case errors.Is(err, ErrRunnerToken):
-		return http.StatusUnauthorized, "token_wrong"
 	case errors.Is(err, session.ErrClosing):
 		return http.StatusServiceUnavailable, "shutting_down"
 	}

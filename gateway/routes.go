@@ -40,17 +40,7 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.attended(g.events)))
 	in("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	in("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
-	in("GET /api/sessions/{id}/participants", access.Viewer, g.participants)
-	route("GET /api/auth/me", g.me)
-	route("GET /api/sessions/{id}/ws", g.ws)
-	for _, pattern := range []string{
-		"POST /api/sessions/{id}/prompt",
-		"GET /api/sessions/{id}/threads", "POST /api/sessions/{id}/threads", "GET /api/sessions/{id}/threads/active",
-	} {
-		in(pattern, access.Viewer, notOffered)
-	}
-	all("POST /api/action-invocations/{invocation}/approve", access.Viewer, notOffered)
-	all("POST /api/action-invocations/{invocation}/deny", access.Viewer, notOffered)
+	g.agentOps(route)
 
 	all("GET /api/agents", access.Viewer, g.agents)
 	all("GET /api/agents/{agent}/conversations", access.Collaborator, g.conversations)

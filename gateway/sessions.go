@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -127,8 +128,8 @@ func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
 	}
 	return writeJSON(w, http.StatusOK, struct {
 		sessionView
-		Session farSession `json:"session"`
-	}{g.view(r, info, state, turn), farSessionOf(info)})
+		Session server.Session `json:"session"`
+	}{g.view(r, info, state, turn), server.SessionOf(info)})
 }
 
 func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {

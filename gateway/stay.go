@@ -81,6 +81,15 @@ func (g *gateway) attended(h handler) handler {
 	}
 }
 
+// checkEvery is the time between two checks whether a reader may still read.
+const checkEvery = 30 * time.Second
+
+// sentAway reports whether an error says that somebody has lost access.
+func sentAway(err error) bool {
+	status, _ := statusOf(err)
+	return err != nil && (status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound)
+}
+
 // stay asks now and then whether somebody may stay. A stay has a goroutine only while it
 // asks.
 type stay struct {

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/remote"
@@ -19,11 +17,10 @@ import (
 type Decoder struct {
 	tools toolkind.Table
 	live  bool // a session, and no recording
-	// run makes the request of a run that goes on with a turn; nil in a recording.
-	run func(input) remote.Call
 
 	t       agent.Turns
 	effects []agent.Effect
+	problem error // why an event was skipped
 	turn    *turn
 }
 
@@ -41,21 +38,25 @@ type turn struct {
 	legacy  []raw  // the interrupts of endpoints before 1.0, in the newest run
 	by      string // the last person who answered
 	used    trace.Usage
-	speech  speech
+	text    voice
+	thought voice
+	spoke   bool  // the run has said something
+	chunk   chunk // that a chunk may go on with
 	calls   map[string]*call
 	order   []string        // of the calls
 	earlier map[string]bool // the calls of earlier turns, if one of them is still to end
-	latest  string          // the call that a chunk goes on with
+	latest  string          // the newest call
 	news    bool            // a call has its result: what comes belongs to another step
 	subs    map[string]sub
-	values  map[string]raw // the state, and activities
-	unsent  map[string]bool
-	history []*message // the newest snapshot of the messages
+	values  map[place]raw // the state, and activities
+	unsent  []place
+	// snapshot are the newest messages of an event MESSAGES_SNAPSHOT.
+	snapshot []*message
 }
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	d.t, d.effects = t, nil
+	d.t, d.effects, d.problem = t, nil, nil
 	err := d.decode(m)
 	return d.effects, err
 }
@@ -66,7 +67,7 @@ func (d *Decoder) decode(m agent.Message) error {
 	switch {
 	case m.Dir == agent.In:
 		return d.sent(m.Data)
-	case m.Dir != agent.Out, m.Channel == remote.Opened, m.Channel == remote.Answer, string(m.Data) == `"[DONE]"`:
+	case m.Dir != agent.Out, m.Channel == remote.Opened, string(m.Data) == `"[DONE]"`:
 		return nil
 	case m.Channel == remote.Ended:
 		d.streamEnded()
@@ -87,42 +88,29 @@ func (d *Decoder) decode(m agent.Message) error {
 	if t == nil {
 		return nil
 	}
-	if t.verdict != nil && t.verdict.Outcome == trace.OutcomeCompleted && goesOn(e.Type) {
-		t.verdict = nil
-	}
-	d.closeChunks(t, e)
-	return decode(d, t, e)
-}
-
-// goesOn reports whether an event shows that a run is not over, whatever the endpoint has said.
-// TanStack AI ends a run for each answer of its model.
-func goesOn(kind string) bool {
-	_, what, _ := strings.Cut(kind, "_")
-	return slices.Contains([]string{"MESSAGE_START", "MESSAGE_CONTENT", "MESSAGE_CHUNK", "CALL_START", "CALL_ARGS", "CALL_CHUNK", "CALL_RESULT"}, what)
+	decode(d, t, e)
+	return d.problem
 }
 
 // events are the types of events. Those of reasoning had other names before 1.0.
-var events = map[string]func(d *Decoder, t *turn, e event) error{ //nolint:gochecknoglobals // a table
+var events = map[string]func(d *Decoder, t *turn, e event){ //nolint:gochecknoglobals // a table
 	"RUN_STARTED": (*Decoder).runStarted, "RUN_FINISHED": (*Decoder).runFinished, "RUN_ERROR": (*Decoder).runError,
 	"STEP_STARTED": (*Decoder).step, "STEP_FINISHED": (*Decoder).step,
-	"TEXT_MESSAGE_START": (*Decoder).textStart, "TEXT_MESSAGE_CONTENT": (*Decoder).text, "TEXT_MESSAGE_END": (*Decoder).textEnd, "TEXT_MESSAGE_CHUNK": (*Decoder).textChunk,
+	"TEXT_MESSAGE_START": (*Decoder).speechStart, "TEXT_MESSAGE_CONTENT": (*Decoder).speech, "TEXT_MESSAGE_END": (*Decoder).speechEnd, "TEXT_MESSAGE_CHUNK": (*Decoder).speechChunk,
 	"TOOL_CALL_START": (*Decoder).callStart, "TOOL_CALL_ARGS": (*Decoder).callArgs, "TOOL_CALL_END": (*Decoder).callEnd,
-	"TOOL_CALL_CHUNK": (*Decoder).callArgs, "TOOL_CALL_RESULT": (*Decoder).callResult,
-	"STATE_SNAPSHOT": (*Decoder).stateSnapshot, "STATE_DELTA": (*Decoder).stateDelta, "MESSAGES_SNAPSHOT": (*Decoder).messages,
-	"ACTIVITY_SNAPSHOT": (*Decoder).activitySnapshot, "ACTIVITY_DELTA": (*Decoder).activityDelta,
-	"REASONING_START": (*Decoder).touch, "REASONING_END": (*Decoder).thoughtEnd,
-	"REASONING_MESSAGE_START": (*Decoder).thoughtStart, "REASONING_MESSAGE_CONTENT": (*Decoder).thought, "REASONING_MESSAGE_END": (*Decoder).thoughtEnd,
-	"REASONING_MESSAGE_CHUNK": (*Decoder).thought, "REASONING_ENCRYPTED_VALUE": (*Decoder).sealed,
-	"THINKING_START": (*Decoder).thoughtStart, "THINKING_END": (*Decoder).thoughtEnd,
-	"THINKING_TEXT_MESSAGE_START": (*Decoder).touch, "THINKING_TEXT_MESSAGE_CONTENT": (*Decoder).thought, "THINKING_TEXT_MESSAGE_END": (*Decoder).thoughtEnd,
+	"TOOL_CALL_CHUNK": (*Decoder).callChunk, "TOOL_CALL_RESULT": (*Decoder).callResult,
+	"STATE_SNAPSHOT": (*Decoder).snapshot, "STATE_DELTA": (*Decoder).patch, "ACTIVITY_SNAPSHOT": (*Decoder).snapshot, "ACTIVITY_DELTA": (*Decoder).patch,
+	"MESSAGES_SNAPSHOT": (*Decoder).messages,
+	"REASONING_START":   (*Decoder).touch, "REASONING_END": (*Decoder).speechEnd,
+	"REASONING_MESSAGE_START": (*Decoder).speechStart, "REASONING_MESSAGE_CONTENT": (*Decoder).speech, "REASONING_MESSAGE_END": (*Decoder).speechEnd,
+	"REASONING_MESSAGE_CHUNK": (*Decoder).speechChunk, "REASONING_ENCRYPTED_VALUE": (*Decoder).sealed,
+	"THINKING_START": (*Decoder).speechStart, "THINKING_END": (*Decoder).speechEnd,
+	"THINKING_TEXT_MESSAGE_START": (*Decoder).touch, "THINKING_TEXT_MESSAGE_CONTENT": (*Decoder).speech, "THINKING_TEXT_MESSAGE_END": (*Decoder).speechEnd,
 	"SUBAGENT_STARTED": (*Decoder).subStarted, "SUBAGENT_FINISHED": (*Decoder).subEnded, "SUBAGENT_ERROR": (*Decoder).subEnded,
 	"RAW": (*Decoder).raw, "CUSTOM": (*Decoder).custom,
 }
 
-func (*Decoder) touch(t *turn, _ event) error {
-	t.b.Touch()
-	return nil
-}
+func (*Decoder) touch(t *turn, _ event) { t.b.Touch() }
 
 // current is the turn that runs. In a recording without requests, the first event begins a turn.
 func (d *Decoder) current() *turn {
@@ -141,20 +129,16 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 		d.turn = nil
 		return
 	}
-	d.turn = &turn{
-		b: b, input: in, streams: 1, calls: map[string]*call{}, subs: map[string]sub{}, values: map[string]raw{}, unsent: map[string]bool{}, earlier: map[string]bool{},
-		speech: speech{open: map[string]bool{}, hidden: map[string]bool{}},
-	}
-	if !isNull(in.State) {
-		d.turn.values[stateName] = in.State
-	}
+	t := &turn{b: b, input: in, streams: 1, calls: map[string]*call{}, subs: map[string]sub{}, values: map[place]raw{state(): in.State}, earlier: map[string]bool{}}
+	t.text, t.thought = newVoices()
+	d.turn = t
 	if len(in.Resume) > 0 { // of an earlier turn, whose calls get their results now
 		b.Emit(memo{Answered: true}.record())
 		for _, data := range in.Messages {
 			var m message
 			read(data, &m)
 			for _, c := range m.Calls {
-				d.turn.earlier[c.ID] = true
+				t.earlier[c.ID] = true
 			}
 		}
 	}
@@ -171,7 +155,7 @@ func (d *Decoder) sent(data raw) error {
 		body = data // a recording of what an endpoint got
 	}
 	var n note
-	if c.Method == "" && read(body, &n) && (n.ID != "" || n.Over) {
+	if c.Method == "" && read(body, &n) && n.ID != "" {
 		d.noted(n)
 		return nil
 	}
@@ -219,32 +203,38 @@ func (in input) asked() (m message) {
 // answer finds the answer to an ask in the input of a recording.
 func (in input) answer(a *ask) resume {
 	for _, r := range in.Resume {
-		if r.ID == a.id {
+		if r.ID == a.ID {
 			return r
 		}
 	}
 	for _, data := range in.Messages {
 		var m message
-		if read(data, &m) && m.Role == roleTool && m.ToolCallID == a.call && a.kind == toolUse {
-			return resume{a.id, resolved, m.Content}
+		if read(data, &m) && m.Role == roleTool && m.ToolCallID == a.ToolCallID && a.kind == toolUse {
+			return resume{a.ID, resolved, m.Content}
 		}
 	}
 	if command, is := in.Forwarded["command"].(map[string]any); is && a.kind == old {
-		return resume{a.id, resolved, encode(command["resume"])}
+		return resume{a.ID, resolved, encode(command["resume"])}
 	}
-	return resume{ID: a.id, Status: cancelled}
+	return resume{ID: a.ID, Status: cancelled}
 }
 
-// command answers interrupts of endpoints before 1.0: one value, or a list of several.
+// command answers interrupts of endpoints before 1.0: by one value, or a list of several.
 func (in *input) command(answers []raw) {
-	in.Forwarded = maps.Clone(in.Forwarded)
-	if in.Forwarded == nil {
-		in.Forwarded = map[string]any{}
+	if len(answers) == 0 {
+		return
 	}
-	in.Forwarded["command"] = map[string]any{"resume": answers}
+	answer := any(answers)
 	if len(answers) == 1 {
-		in.Forwarded["command"] = map[string]any{"resume": answers[0]}
+		answer = answers[0]
 	}
+	all := map[string]any{"command": map[string]any{"resume": answer}}
+	for name, value := range in.Forwarded {
+		if name != "command" {
+			all[name] = value
+		}
+	}
+	in.Forwarded = all
 }
 
 // echoed begins the turn of a recording whose events tell the input themselves.

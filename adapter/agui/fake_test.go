@@ -3,6 +3,7 @@ package agui_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -72,14 +73,19 @@ type fake struct {
 	inputs  []got
 	scripts map[string][]string // the first for the prompt, the next for its further runs
 	run     map[string]int
-	effects int
-	cut     *agenttest.Cut
+	hang    bool // scripted streams stay open
 }
 
 func newFake(t testing.TB, scripts map[string][]string) *fake {
 	t.Helper()
+	return newMortal(t, scripts, nil)
+}
+
+// newMortal is newFake with an endpoint that dies where the Cut says.
+func newMortal(t testing.TB, scripts map[string][]string, c *agenttest.Cut) *fake {
+	t.Helper()
 	f := &fake{scripts: scripts, run: map[string]int{}}
-	f.Server = httptest.NewServer(f)
+	f.Server = httptest.NewServer(c.Serve(f))
 	t.Cleanup(f.Close)
 	return f
 }
@@ -99,8 +105,8 @@ func (f *fake) runs() int {
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g := got{header: r.Header, url: r.URL.String()}
-	var body json.RawMessage
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || json.Unmarshal(body, &g) != nil {
+	body, err := io.ReadAll(r.Body)
+	if err != nil || json.Unmarshal(body, &g) != nil {
 		http.Error(w, `{"detail":"no input"}`, http.StatusUnprocessableEntity)
 		return
 	}
@@ -115,6 +121,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(script) > 0:
 		f.stream(w, script[min(n, len(script)-1)])
+		if f.hang {
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}
 	default:
 		f.act(w, r, g, prompt)
 	}
@@ -139,15 +149,12 @@ func (f *fake) act(w http.ResponseWriter, r *http.Request, g got, prompt string)
 			if prompt == "rich" {
 				begin = script(begin, `{"type":"REASONING_MESSAGE_CONTENT","messageId":"t","delta":"I wonder. "}`, text("m", "I will touch it. "))
 			}
-			f.stream(w, begin+"\n"+called("c", "touch", `{}`)+"\n"+interrupts(`{"id":"i","reason":"tool_call","toolCallId":"c"}`))
+			f.stream(w, begin+"\n"+called("c", "touch", `{"file":"a.txt"}`)+"\n"+interrupts(`{"id":"i","reason":"tool_call","toolCallId":"c"}`))
 			return
 		}
 		result := "not run"
 		if p, _ := g.Resume[0]["payload"].(map[string]any); p["approved"] == true {
-			f.mu.Lock()
-			f.effects++
-			f.mu.Unlock()
-			result = "ran"
+			result = "touched"
 		}
 		f.stream(w, begin+"\n"+`{"type":"TOOL_CALL_RESULT","messageId":"t","toolCallId":"c","content":"`+result+`"}`+"\n"+text("m", result)+end)
 	case "question":
@@ -160,9 +167,12 @@ func (f *fake) act(w http.ResponseWriter, r *http.Request, g got, prompt string)
 		f.stream(w, begin+"\n"+text("m", strings.Join(g.brief(), "; "))+end)
 	case "error":
 		f.stream(w, begin+"\n"+text("m", "so far ")+"\n"+`{"type":"RUN_ERROR","message":"the model is away","code":"upstream"}`)
-	case "half":
+	case "half", "die":
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "data: %s\n\ndata: %s", text("m", "half "), `{"type":"TEXT_MES`)
+		fmt.Fprintf(w, "data: %s\n\n", text("m", "half "))
+		if prompt == "half" {
+			fmt.Fprint(w, `data: {"type":"TEXT_MES`)
+		}
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	case "garbage":
@@ -188,16 +198,7 @@ func (f *fake) stream(w http.ResponseWriter, script string) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		said, dies := fmt.Appendf(nil, "event: whatever\nid: 7\ndata: %s\n\n", line), false
-		if f.cut != nil {
-			said, dies = f.cut.Pass(said)
-		}
-		_, _ = w.Write(said)
-		if dies {
-			_ = http.NewResponseController(w).Flush()
-			panic(http.ErrAbortHandler)
-		}
-		_, _ = w.Write([]byte(": alive\n\n"))
+		_, _ = fmt.Fprintf(w, "event: whatever\nid: 7\ndata: %s\n\n: heartbeat\n\n", line)
 	}
 }
 

@@ -132,6 +132,17 @@ func TestACallThatIsAnnouncedAgainAfterAnInterruptGoesOn(t *testing.T) {
 	same(t, s.says("go"), []string{"I write.", `mail{"to":"ann"}`, "may c? mail", `completed:"sent"`, "completed stop"})
 }
 
+func TestACallIsClosedWhoseResultTheResumedRunDrops(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{"go": {
+		script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","reason":"tool_call","toolCallId":"c"}`)),
+		script(started, text("m", "It is sent."), finished),
+	}})
+	s := on(t, f.URL)
+	s.host.OnPermit = allow("")
+	same(t, s.says("go"), []string{"mail{}", "may c? mail", "It is sent.", "canceled:Not finished: the agent ended its turn without a result.", "completed stop"})
+}
+
 func TestASnapshotOfAResumedRunShowsOnlyWhatIsNew(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {
@@ -195,6 +206,15 @@ func TestAStreamThatNeverEndsDoesNotHoldTheTurn(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("the turn took %v", took)
 	}
+}
+
+func TestAnAnswerGoesOutThoughTheStreamOfTheQuestionNeverEnds(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{"go": {script(started, interrupts(`{"id":"i","reason":"confirmation"}`)), script(started, text("m", "Done."), finished)}})
+	f.hang = true
+	s := on(t, f.URL)
+	s.host.OnAsk = answer("Yes")
+	same(t, s.says("go"), []string{"confirmation?", `selected ["Yes"]`, "Done.", "completed stop"})
 }
 
 func TestASilentRunIsLostAfterATime(t *testing.T) {

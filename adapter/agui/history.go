@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -35,7 +35,6 @@ type memo struct {
 type sealed struct {
 	Entity string `json:"entity"`
 	Value  string `json:"value"`
-	Kind   string `json:"kind,omitempty"`
 }
 
 func (m memo) record() trace.Data { return trace.Data{Name: memoName, Domain: true, Value: encode(m)} }
@@ -59,7 +58,9 @@ func remember(ctx context.Context, host agent.Host, legacy bool) (*memory, error
 		}
 		m.take(r, legacy)
 	}
-	m.cancel()
+	for _, i := range m.open.Open { // the next run cancels them, and the endpoint itself says how their calls end
+		m.messages = slices.DeleteFunc(m.messages, func(o *message) bool { return o.Role == roleTool && o.ToolCallID == i.ToolCallID && i.ToolCallID != "" })
+	}
 	return m, nil
 }
 
@@ -80,24 +81,22 @@ func (m *memory) take(r trace.Record, legacy bool) {
 	case trace.ThoughtStart:
 		m.parts[p.Part] = m.at(roleReasoning, m.own(r.Turn+"-"+p.Part))
 	case trace.Message:
-		if part := m.parts[p.Part]; part != nil && !p.Superseded {
-			part.text.WriteString(p.Text)
-		}
+		m.ended(p.Part, p.Text)
 	case trace.Thought:
-		if part := m.parts[p.Part]; part != nil && !p.Superseded {
-			part.text.WriteString(p.Text)
-		}
+		m.ended(p.Part, p.Text)
 	case trace.ToolCallStart:
 		m.begun(p.ToolCallID, p.RawName, m.next.Parent, "")
 		m.next = memo{}
 	case trace.ToolCall:
-		c := m.call(p.ToolCallID)
-		if c == nil {
-			c = m.begun(p.ToolCallID, p.RawName, "", "")
+		if c := m.call(p.ToolCallID); c != nil {
+			c.Function.Arguments = string(p.Input)
 		}
-		c.Function.Arguments = string(p.Input)
 	case trace.ToolResult:
-		m.took(p, r.Turn)
+		content, failure := plain(p.Output), p.Error
+		if p.Status != trace.ToolCompleted {
+			failure = cmp.Or(failure, string(p.Status))
+		}
+		m.result(m.own(r.Turn+"-"+p.ToolCallID), p.ToolCallID, "", encode(cmp.Or(content, failure)), failure)
 	case trace.Data:
 		m.data(p)
 	}
@@ -110,12 +109,10 @@ func (m *memory) own(otherwise string) string {
 	return id
 }
 
-func (m *memory) took(p trace.ToolResult, turn string) {
-	content, failure := plain(p.Output), p.Error
-	if p.Status != trace.ToolCompleted {
-		failure = cmp.Or(failure, string(p.Status))
+func (m *memory) ended(part, text string) {
+	if message := m.parts[part]; message != nil {
+		message.text.WriteString(text)
 	}
-	m.result(m.own(turn+"-"+p.ToolCallID), p.ToolCallID, "", encode(cmp.Or(content, failure)), failure)
 }
 
 func (m *memory) data(p trace.Data) {
@@ -135,59 +132,43 @@ func (m *memory) data(p trace.Data) {
 	}
 }
 
-// cancel makes room for interrupts that nobody has answered: the next run cancels them, and
-// the endpoint itself says how their calls end.
-func (m *memory) cancel() {
-	for _, i := range m.open.Open {
-		m.messages = slices.DeleteFunc(m.messages, func(o *message) bool { return o.Role == roleTool && o.ToolCallID == i.ToolCallID && i.ToolCallID != "" })
-	}
-}
-
 // userMessage is a prompt. A prompt that is only text is sent as text, as every endpoint
 // takes it.
 func userMessage(u trace.UserMessage, legacy bool) *message {
 	var all []part
+	var texts []string
 	for _, p := range u.Parts {
 		all = append(all, inputPart(p, legacy))
-	}
-	m := &message{ID: u.ID, Role: roleUser, Content: encode(all)}
-	if !slices.ContainsFunc(all, func(p part) bool { return p.Type != "text" }) {
-		var texts []string
-		for _, p := range all {
+		if p.Type == trace.InputText {
 			texts = append(texts, p.Text)
 		}
+	}
+	m := &message{ID: u.ID, Role: roleUser, Content: encode(all)}
+	if len(texts) == len(all) {
 		m.Content = encode(strings.Join(texts, "\n"))
 	}
 	return m
 }
 
-// inputPart is a part of a prompt. An address of this machine is of no use to an endpoint.
+// inputPart is a part of a prompt. A file that only this machine can read becomes a sentence.
 func inputPart(p trace.InputPart, legacy bool) part {
-	web, err := url.Parse(p.URL)
-	data, isData := strings.CutPrefix(p.URL, "data:")
-	isWeb := err == nil && (web.Scheme == "https" || web.Scheme == "http")
-	kind := "document"
-	if media, _, _ := strings.Cut(p.MediaType, "/"); slices.Contains([]string{"image", "audio", "video"}, media) {
-		kind = media
-	}
-	if head, body, comma := strings.Cut(data, ","); isData && comma {
-		if !strings.HasSuffix(head, ";base64") {
-			text, _ := url.PathUnescape(body)
-			body = base64.StdEncoding.EncodeToString([]byte(text))
-		}
-		data = body
+	file := agentkit.Attached(p)
+	data := base64.StdEncoding.EncodeToString(file.Data)
+	kind, _, _ := strings.Cut(file.Media, "/")
+	if !slices.Contains([]string{"image", "audio", "video"}, kind) {
+		kind = "document"
 	}
 	switch {
 	case p.Type == trace.InputText:
 		return part{Type: "text", Text: p.Text}
-	case !isData && !isWeb:
-		return part{Type: "text", Text: "[attached: " + cmp.Or(p.Filename, "a file") + ", which cannot be read]"}
-	case legacy && isData:
-		return part{Type: "binary", MimeType: p.MediaType, Data: data, Filename: p.Filename}
-	case legacy:
-		return part{Type: "binary", MimeType: p.MediaType, URL: p.URL, Filename: p.Filename}
-	case isData:
-		return part{Type: kind, Source: &source{"data", data, cmp.Or(p.MediaType, "application/octet-stream")}}
+	case legacy && file.Inline:
+		return part{Type: "binary", MimeType: file.Media, Data: data, Filename: p.Filename}
+	case legacy && file.OnWeb():
+		return part{Type: "binary", MimeType: file.Media, URL: p.URL, Filename: p.Filename}
+	case file.Inline:
+		return part{Type: kind, Source: &source{"data", data, cmp.Or(file.Media, "application/octet-stream")}}
+	case file.OnWeb():
+		return part{Type: kind, Source: &source{"url", p.URL, file.Media}}
 	}
-	return part{Type: kind, Source: &source{"url", p.URL, p.MediaType}}
+	return part{Type: "text", Text: file.Text()}
 }

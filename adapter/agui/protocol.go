@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
-	"strings"
-	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -22,49 +19,13 @@ const inHistory = "history"
 type protocol struct {
 	*Decoder
 	*remote.Session
-	rt Runtime
-	// finished has an element if a run is over and its stream is open.
-	finished chan struct{}
+	Options
 }
 
-var _ remote.Protocol = (*protocol)(nil)
-
-// Decode implements agent.Decoder.
-func (p *protocol) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	effects, err := p.Decoder.Decode(m, t)
-	if t := p.turn; t != nil && t.verdict != nil && len(t.asks) == 0 && !t.working() {
-		select {
-		case p.finished <- struct{}{}:
-		default: // it knows
-		}
-	}
-	return effects, err
-}
-
-// patience is how long a stream may stay open after its run.
-const patience = 3 * time.Second
-
-// greet starts what ends turns whose endpoint does not end its streams.
-func (p *protocol) greet(_ context.Context, s *remote.Session) error {
-	s.Go(func(ctx context.Context) {
-		for {
-			select {
-			case <-p.finished:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case <-time.After(patience):
-			case <-ctx.Done():
-				return
-			}
-			if err := s.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Over: true})}); err != nil { //nolint:contextcheck // it has no effects
-				s.Config().Logger.Warn(err.Error())
-			}
-		}
-	})
-	return nil
-}
+var (
+	_ remote.Protocol = (*protocol)(nil)
+	_ remote.Finisher = (*protocol)(nil)
+)
 
 // Run implements remote.Protocol.
 func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, error) {
@@ -72,7 +33,7 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 		return remote.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that the agent can read."}
 	}
 	p.Host().Resume(inHistory)
-	o := p.rt.Options
+	o := p.Options
 	m, err := remember(ctx, p.Host(), o.Legacy)
 	if err != nil {
 		return remote.Call{}, err
@@ -80,14 +41,8 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	m.begin()
 	m.messages = append(m.messages, userMessage(prompt.Message, o.Legacy))
 	in := input{
-		ThreadID: p.Config().SessionID, Version: protocolVersion, Messages: m.encoded(o.Legacy), State: m.state,
+		ThreadID: p.Config().SessionID, Version: protocolVersion, Messages: m.encoded(o.Legacy), State: first(m.state, encode(o.State), raw("{}")),
 		Tools: append([]Tool{}, o.Tools...), Context: append([]Context{}, o.Context...), Forwarded: maps.Clone(o.Forwarded),
-	}
-	if o.State != nil && isNull(in.State) {
-		in.State = encode(o.State)
-	}
-	if isNull(in.State) {
-		in.State = raw("{}")
 	}
 	if in.Forwarded == nil {
 		in.Forwarded = map[string]any{}
@@ -98,21 +53,14 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	for _, i := range m.open.Open {
 		in.Resume, in.Parent = append(in.Resume, resume{ID: i.ID, Status: cancelled}), m.open.Run
 	}
-	return p.request(in), nil
+	return request(in), nil
 }
 
-// request is the request of a run. The address of the endpoint is the one that is configured,
-// to the letter.
-func (p *protocol) request(in input) remote.Call {
+// request is the request of a run.
+func request(in input) remote.Call {
 	in.RunID = "run-" + rand.Text()
 	c := remote.Post("", in)
 	c.Stream = true
-	if u, err := url.Parse(p.rt.URL); err == nil {
-		c.Query = u.Query()
-		if strings.HasSuffix(u.Path, "/") {
-			c.Path = "/"
-		}
-	}
 	return c
 }
 

@@ -2,7 +2,6 @@ package agui
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -10,21 +9,21 @@ import (
 )
 
 // runStarted begins a run. Several may follow each other on one stream.
-func (d *Decoder) runStarted(t *turn, e event) error {
-	t.verdict, t.history, t.legacy = nil, nil, nil
-	t.speech.open = map[string]bool{}
+func (d *Decoder) runStarted(t *turn, e event) {
+	t.verdict, t.snapshot, t.legacy = nil, nil, nil
+	clear(t.text.open)
+	clear(t.thought.open)
 	t.b.StepStart(trace.Step{NativeID: e.RunID})
 	t.news = false
 	if e.RunID != "" {
 		t.input.RunID = e.RunID
 	}
-	return nil
 }
 
 // runFinished ends a run. The turn ends with the stream, unless the run asks for something.
-func (d *Decoder) runFinished(t *turn, e event) error {
+func (d *Decoder) runFinished(t *turn, e event) {
 	if t.verdict != nil || len(t.asks) > 0 {
-		return nil // the first end counts
+		return // the first end counts
 	}
 	d.closeRun(t, e)
 	o := e.outcome()
@@ -35,24 +34,23 @@ func (d *Decoder) runFinished(t *turn, e event) error {
 	case o.Type == "cancelled":
 		t.verdict = &trace.Stop{Reason: "cancelled", Outcome: trace.OutcomeCanceled}
 	case len(o.Interrupts) > 0:
-		d.interrupted(t, o.Interrupts)
+		t.b.Emit(memo{Open: o.Interrupts, Run: t.input.RunID}.record())
+		d.ask(t, question, o.Interrupts)
 	case len(t.legacy) > 0:
-		d.interruptedLegacy(t)
+		d.ask(t, old, t.interrupts())
 	default:
 		t.verdict = &trace.Stop{Reason: "stop", Outcome: trace.OutcomeCompleted}
-		d.pending(t, o.Pending)
+		d.ask(t, toolUse, t.pending(o.PendingToolCallIDs))
 	}
-	return nil
 }
 
 // runError ends a run that failed.
-func (d *Decoder) runError(t *turn, e event) error {
+func (d *Decoder) runError(t *turn, e event) {
 	if t.verdict != nil || len(t.asks) > 0 {
-		return nil // as above
+		return // as above
 	}
 	d.closeRun(t, e)
 	t.verdict = &trace.Stop{Reason: cmp.Or(plain(e.Code), "error"), Outcome: trace.OutcomeFailed, Error: cmp.Or(plain(e.Message), plain(e.Code), "The run failed, and the agent did not say why.")}
-	return nil
 }
 
 // closeRun completes what a run has left open.
@@ -60,9 +58,9 @@ func (d *Decoder) closeRun(t *turn, e event) {
 	for _, id := range t.order {
 		d.whole(t, id)
 	}
-	d.showHistory(t)
-	for _, name := range slices.Sorted(maps.Keys(t.unsent)) {
-		t.show(name)
+	d.showSnapshot(t)
+	for _, at := range slices.Clone(t.unsent) {
+		t.show(at)
 	}
 	var all []usage
 	var one usage
@@ -75,11 +73,11 @@ func (d *Decoder) closeRun(t *turn, e event) {
 	used.Scope = trace.UsageTurn
 	for _, u := range all {
 		used.Model = cmp.Or(u.Model, used.Model)
-		used.InputTokens += u.Input + u.Prompt
-		used.OutputTokens += u.Output + u.Completion
-		used.ReasoningTokens += u.Reasoning
-		used.CacheReadTokens += u.CacheRead
-		used.CacheWriteTokens += u.CacheWrite
+		used.InputTokens += u.InputTokens + u.PromptTokens
+		used.OutputTokens += u.OutputTokens + u.CompletionTokens
+		used.ReasoningTokens += u.ReasoningTokens
+		used.CacheReadTokens += u.CachedInputTokens
+		used.CacheWriteTokens += u.CacheWriteInputTokens
 	}
 	t.b.Emit(*used)
 }
@@ -91,22 +89,16 @@ func (d *Decoder) streamEnded() {
 		return
 	}
 	t.streams--
-	d.settle()
-	d.next()
-}
-
-// settle ends a turn whose last run is over.
-func (d *Decoder) settle() {
-	if t := d.turn; t != nil && t.verdict != nil && len(t.asks) == 0 {
+	if t.verdict != nil && len(t.asks) == 0 {
 		t.b.End(*t.verdict)
 		d.turn = nil
 	}
+	d.next()
 }
 
 // AtEnd ends the last turn of a recording. One that has called tools of the app is complete.
 func (d *Decoder) AtEnd(agent.Turns) {
-	t := d.turn
-	if t != nil && t.verdict != nil {
+	if t := d.turn; t != nil && t.verdict != nil {
 		t.b.End(*t.verdict)
 		d.turn = nil
 	}
@@ -118,8 +110,9 @@ func (d *Decoder) lost() bool {
 	return t != nil && !t.b.Over() && len(t.asks) == 0 && t.streams <= 0
 }
 
-// working reports whether a run is over that has called tools of the endpoint's own, and not
-// got their results: another run is to come on the same stream.
-func (t *turn) working() bool {
-	return slices.ContainsFunc(t.order, func(id string) bool { return !t.calls[id].done })
+// Finished implements remote.Finisher. A run that is over and has called tools of the
+// endpoint's own goes on as another run on the same stream.
+func (d *Decoder) Finished() bool {
+	t := d.turn
+	return t != nil && (len(t.asks) > 0 || t.verdict != nil && !slices.ContainsFunc(t.order, func(id string) bool { return !t.calls[id].done }))
 }

@@ -131,7 +131,7 @@ func TestTheInputOfARunIsTheWholeConversation(t *testing.T) {
 		"user u2 two",
 		"assistant m1.9 Bye.",
 		"user u3 [map[text:look type:text] map[text:here type:text] map[source:map[mimeType:image/png type:data value:iVBO] type:image] " +
-			"map[source:map[mimeType:application/pdf type:url value:https://example.test/a.pdf] type:document] map[text:[attached: passwd, which cannot be read] type:text]]",
+			"map[source:map[mimeType:application/pdf type:url value:https://example.test/a.pdf] type:document] map[text:[The user attached the file passwd of type unknown, which cannot be passed on.] type:text]]",
 	})
 }
 
@@ -297,7 +297,11 @@ func TestAToolOfTheAppIsAnsweredByTheClient(t *testing.T) {
 			}})
 			s := on(t, f.URL, tools)
 			s.host.OnAsk = answer(`{"colour":"red"}`)
-			same(t, s.says("go"), []string{
+			events := s.plays("go")
+			if q := agenttest.Each[trace.Question](events)[0]; q.QuestionID != "c-x" || q.ToolCallID != "c" {
+				t.Errorf("the question is %+v, and clients answer it as the call c", q)
+			}
+			same(t, told(events), []string{
 				"Pick.", "search{}", `completed:"found"`, `pick{"of":3}`, "search{}", `The agent calls pick of the app with {"of":3}. What is the result??`, `selected ["{\"colour\":\"red\"}"]`,
 				`completed:{"colour":"red"}`, "Red it is.", "canceled:Not finished: the agent ended its turn without a result.", "completed stop",
 			})
@@ -459,7 +463,7 @@ func TestSettingsThatCannotBeMeantAreRefused(t *testing.T) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	if agui.Adapter().Decoder() == nil {
+	if agui.Adapter().Decoder("") == nil {
 		t.Error("the adapter reads no recordings")
 	}
 }

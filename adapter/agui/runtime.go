@@ -97,13 +97,10 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if err != nil {
 		return nil, err
 	}
-	p := &protocol{rt: r, finished: make(chan struct{}, 1)}
 	return remote.Open(ctx, host, cfg, remote.Spec{
 		Name: "The AG-UI agent", Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence),
 		New: func(s *remote.Session) remote.Protocol {
-			p.Session, p.Decoder = s, &Decoder{live: true, tools: r.Table, run: p.request}
-			return p
+			return &protocol{Session: s, Options: r.Options, Decoder: &Decoder{tools: r.Table, live: true}}
 		},
-		Greet: p.greet,
 	})
 }

@@ -2,6 +2,7 @@ package agui_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -180,4 +181,13 @@ func answer(values ...string) func(context.Context, trace.Question) trace.Answer
 	return func(context.Context, trace.Question) trace.Answer {
 		return trace.Answer{Outcome: trace.Selected, Values: values, By: "bob"}
 	}
+}
+
+func encode(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }

@@ -2,6 +2,7 @@ package agui_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/adapter/agui"
 	"github.com/tributary-dev/tributary/agent"
@@ -11,29 +12,20 @@ import (
 func TestSuite(t *testing.T) {
 	f := newFake(t, nil)
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime {
-			f.mu.Lock()
-			f.effects = 0
-			f.mu.Unlock()
-			return agui.Runtime{URL: f.URL}
-		},
+		Open: func(testing.TB) agent.Runtime { return agui.Runtime{URL: f.URL} },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "question",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
-			agenttest.Die: "error", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
+			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
 			agenttest.Rich: "rich",
 		},
-		Effect: func(testing.TB) bool {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			return f.effects > 0
-		},
+		Runs:    agenttest.Tells("touched", `{"file":"a.txt"}`),
+		Decoder: func() agent.Decoder { return agui.NewDecoder() },
 		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
-			f := newFake(t, nil)
-			f.cut = c
-			return agui.Runtime{URL: f.URL}
+			return agui.Runtime{URL: newMortal(t, nil, c).URL}
 		},
 		Word:  "the Rhine",
-		Turns: []string{"busy"},
+		Turns: []string{"busy", "error"},
+		Bound: time.Minute, // the run behind the huge message is told it
 	})
 }

@@ -2,10 +2,10 @@ package agui
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
 )
 
 // call is a call of a tool.
@@ -14,7 +14,7 @@ type call struct {
 	name    string
 	sub     string
 	args    strings.Builder
-	entry   *toolCall
+	entry   *toolCall // in the conversation
 	whole   bool
 	done    bool
 	refused bool
@@ -22,7 +22,7 @@ type call struct {
 
 // input is what the call gets.
 func (c *call) input() raw {
-	if args := c.args.String(); json.Valid([]byte(args)) {
+	if args := c.args.String(); isJSON(args) {
 		return raw(args)
 	}
 	return raw("{}")
@@ -30,51 +30,64 @@ func (c *call) input() raw {
 
 // known returns the call of an event, and begins one that was never announced.
 func (d *Decoder) known(t *turn, e event) (string, *call) {
-	id := cmp.Or(e.ToolCallID, t.latest)
-	if t.calls[id] == nil {
-		e.ToolCallID, e.ToolName = id, cmp.Or(e.ToolName, "tool")
-		_ = d.callStart(t, e)
+	e.ToolCallID, e.ToolCallName = cmp.Or(e.ToolCallID, t.latest), cmp.Or(e.ToolCallName, "tool")
+	if t.calls[e.ToolCallID] == nil {
+		d.callStart(t, e)
 	}
-	t.latest = id
-	return id, t.calls[id]
+	t.latest = e.ToolCallID
+	t.turnTo(callKey(t.latest))
+	return t.latest, t.calls[t.latest]
 }
 
+func callKey(id string) string { return roleTool + id }
+
 // callStart begins a call. A call that is announced again goes on.
-func (d *Decoder) callStart(t *turn, e event) error {
-	t.latest, t.speech.some = e.ToolCallID, true
+func (d *Decoder) callStart(t *turn, e event) {
+	t.latest = e.ToolCallID
+	t.turnTo(callKey(t.latest))
+	t.speaks()
 	if t.calls[e.ToolCallID] != nil {
-		return nil
+		return
 	}
-	c := &call{b: t.view(e.Sub), name: e.ToolName, sub: e.Sub, entry: t.said.begun(e.ToolCallID, e.ToolName, e.Parent, e.Sub)}
+	c := &call{b: t.view(e.SubagentRunID), name: e.ToolCallName, sub: e.SubagentRunID, entry: t.said.begun(e.ToolCallID, e.ToolCallName, e.ParentMessageID, e.SubagentRunID)}
 	t.calls[e.ToolCallID] = c
 	t.order = append(t.order, e.ToolCallID)
-	if e.Sub == "" {
+	if e.SubagentRunID == "" {
 		t.nextStep()
+		if e.ParentMessageID != "" {
+			t.b.Emit(memo{Parent: e.ParentMessageID}.record())
+		}
 	}
-	if e.Sub == "" && e.Parent != "" {
-		t.b.Emit(memo{Parent: e.Parent}.record())
+	if t.input.has(c.name) { // clients answer a call of the app by its output
+		mark, _ := uistream.Beyond(uistream.ToolInputStart{ToolCallID: e.ToolCallID, Form: uistream.Form{Static: true, Unmarked: true}})
+		c.b.Emit(mark)
 	}
 	tool := d.tools.Classify(c.name, nil)
 	c.b.ToolCallStart(trace.ToolCallStart{ToolCallID: e.ToolCallID, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind})
-	return nil
 }
 
 // callArgs adds to the input of a call. Input after the end of the call is a repetition.
-func (d *Decoder) callArgs(t *turn, e event) error {
+func (d *Decoder) callArgs(t *turn, e event) {
 	id, c := d.known(t, e)
-	text := e.text()
+	text := plain(e.Delta)
 	if c.whole || text == "" {
-		return d.touch(t, e)
+		t.b.Touch()
+		return
 	}
 	c.args.WriteString(text)
 	c.b.ToolCallDelta(id, text)
-	return nil
 }
 
-func (d *Decoder) callEnd(t *turn, e event) error {
+// callChunk begins a call, goes on with it, and ends its input once something else comes.
+func (d *Decoder) callChunk(t *turn, e event) {
+	d.callArgs(t, e)
+	id := t.latest
+	t.chunk = chunk{callKey(id), func() { d.whole(t, id) }}
+}
+
+func (d *Decoder) callEnd(t *turn, e event) {
 	id, _ := d.known(t, e)
 	d.whole(t, id)
-	return nil
 }
 
 // whole puts a call on record whose input is complete.
@@ -86,7 +99,7 @@ func (d *Decoder) whole(t *turn, id string) {
 	c.whole = true
 	args := strings.TrimSpace(c.args.String())
 	whole := d.tools.Call(id, c.name, c.input())
-	if args != "" && !json.Valid([]byte(args)) {
+	if args != "" && !isJSON(args) {
 		whole.InputText = args
 	}
 	c.entry.Function.Arguments = cmp.Or(args, "{}")
@@ -95,15 +108,16 @@ func (d *Decoder) whole(t *turn, id string) {
 
 // callResult ends a call. The id of the call counts alone: some endpoints use one message id
 // for several results.
-func (d *Decoder) callResult(t *turn, e event) error {
+func (d *Decoder) callResult(t *turn, e event) {
 	if t.earlier[e.ToolCallID] && t.calls[e.ToolCallID] == nil {
-		return d.touch(t, e)
+		t.b.Touch()
+		return
 	}
 	id, c := d.known(t, e)
 	d.whole(t, id)
-	t.speech.some = true
+	t.speaks()
 	if c.done {
-		return nil
+		return
 	}
 	c.done = true
 	all := parts(e.Content)
@@ -123,13 +137,4 @@ func (d *Decoder) callResult(t *turn, e event) error {
 		}
 	}
 	t.said.result(e.MessageID, id, c.sub, e.Content, "")
-	return nil
-}
-
-// output is a result: an object or a list if the text is one.
-func output(text string) raw {
-	if s := strings.TrimSpace(text); (strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")) && json.Valid([]byte(s)) {
-		return raw(s)
-	}
-	return encode(text)
 }

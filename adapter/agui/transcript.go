@@ -2,7 +2,6 @@ package agui
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -121,6 +120,14 @@ func (t *transcript) seal(e sealed) {
 	t.at(roleReasoning, e.Entity).Encrypted = e.Value // reasoning that nobody may read
 }
 
+// knows reports whether a message has been said: the same, or one with the same words.
+func (t *transcript) knows(m *message) bool {
+	text := plain(m.Content)
+	return slices.ContainsFunc(t.messages, func(o *message) bool {
+		return o.Role == m.Role && m.Role != roleTool && (o.ID == m.ID || text != "" && o.text.String() == text)
+	})
+}
+
 // encoded returns the messages that hold something. Ids are unique. Endpoints before 1.0
 // know no reasoning.
 func (t *transcript) encoded(legacy bool) []raw {
@@ -137,7 +144,7 @@ func (t *transcript) encoded(legacy bool) []raw {
 		}
 		ids[m.ID] = true
 		for _, c := range m.Calls {
-			if !json.Valid([]byte(c.Function.Arguments)) {
+			if !isJSON(c.Function.Arguments) {
 				c.Function.Arguments = "{}"
 			}
 		}

@@ -3,6 +3,7 @@ package agui
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
@@ -15,42 +16,20 @@ const protocolVersion = "1.0"
 
 // event is any event. Fields that an event may lack may also be null.
 type event struct {
-	Type          string         `json:"type"`
-	Sub           string         `json:"subagentRunId"`
-	RunID         string         `json:"runId"`
-	Input         raw            `json:"input"`
-	Outcome       raw            `json:"outcome"`
-	Result        raw            `json:"result"`
-	Usage         raw            `json:"usage"`
-	Message       raw            `json:"message"`
-	Code          raw            `json:"code"`
-	Step          string         `json:"stepName"`
-	MessageID     string         `json:"messageId"`
-	Role          string         `json:"role"`
-	Delta         raw            `json:"delta"` // a text, or a patch
-	ToolCallID    string         `json:"toolCallId"`
-	ToolName      string         `json:"toolCallName"`
-	Parent        string         `json:"parentMessageId"`
-	Content       raw            `json:"content"` // a text, parts, or an object
-	Snapshot      raw            `json:"snapshot"`
-	Messages      []*message     `json:"messages"`
-	ActivityType  string         `json:"activityType"`
-	Replace       *bool          `json:"replace"`
-	Patch         raw            `json:"patch"`
-	EntityID      string         `json:"entityId"`
-	Encrypted     trace.JSONText `json:"encryptedValue"`
-	EncryptedType string         `json:"encryptedValueType"`
-	Subtype       string         `json:"subtype"`
-	Name          string         `json:"name"`
-	ParentSub     string         `json:"parentSubagentRunId"`
-	ParentCall    string         `json:"parentToolCallId"`
-	Event         raw            `json:"event"`
-	Source        string         `json:"source"`
-	Value         raw            `json:"value"`
-}
+	Type, RunID, StepName, MessageID, Role, Name, ActivityType string
+	ToolCallID, ToolCallName, ParentMessageID                  string
+	SubagentRunID, ParentSubagentRunID, ParentToolCallID       string
+	EntityID, Source                                           string
 
-// text is the delta of a text.
-func (e event) text() string { return plain(e.Delta) }
+	Input, Outcome, Result, Usage, Message, Code raw
+	Delta                                        raw // a text, or a patch
+	Content                                      raw // a text, parts, or an object
+	Snapshot, Patch, Event, Value                raw
+
+	Messages       []*message
+	Replace        *bool
+	EncryptedValue trace.JSONText
+}
 
 // outcome says how the run ended, also where the endpoint does not say so.
 func (e event) outcome() (o outcome) {
@@ -62,9 +41,9 @@ func (e event) outcome() (o outcome) {
 
 // outcome says how a run, or a sub-agent, ended.
 type outcome struct {
-	Type       string      `json:"type"`
-	Interrupts []interrupt `json:"interrupts"`
-	Pending    []string    `json:"pendingToolCallIds"`
+	Type               string
+	Interrupts         []interrupt
+	PendingToolCallIDs []string
 }
 
 // interrupt is what a run asks for.
@@ -90,14 +69,10 @@ const (
 
 // usage is what a model used in a run.
 type usage struct {
-	Model      string `json:"model"`
-	Input      int64  `json:"inputTokens"`
-	Output     int64  `json:"outputTokens"`
-	Reasoning  int64  `json:"reasoningTokens"`
-	CacheRead  int64  `json:"cachedInputTokens"`
-	CacheWrite int64  `json:"cacheWriteInputTokens"`
-	Prompt     int64  `json:"promptTokens"` // of endpoints before 1.0, and the next one, too
-	Completion int64  `json:"completionTokens"`
+	Model                                      string
+	InputTokens, OutputTokens, ReasoningTokens int64
+	CachedInputTokens, CacheWriteInputTokens   int64
+	PromptTokens, CompletionTokens             int64 // of endpoints before 1.0
 }
 
 // input is the body of a run's request.
@@ -112,6 +87,11 @@ type input struct {
 	Context   []Context      `json:"context"`
 	Forwarded map[string]any `json:"forwardedProps"`
 	Resume    []resume       `json:"resume,omitempty"`
+}
+
+// has reports whether a tool is one of the app's.
+func (in input) has(tool string) bool {
+	return slices.ContainsFunc(in.Tools, func(o Tool) bool { return o.Name == tool })
 }
 
 // Tool is a tool of the app: the agent calls it, and the app's user or the app answers.
@@ -195,7 +175,19 @@ func plain(value raw) string {
 // read decodes a value and reports whether it has the form.
 func read(value raw, into any) bool { return !isNull(value) && json.Unmarshal(value, into) == nil }
 
+func isJSON(text string) bool { return json.Valid([]byte(text)) }
+
 // isNull reports whether a field is absent or null.
 func isNull(r raw) bool { return len(r) == 0 || string(r) == "null" }
+
+// first is the first value that is not null.
+func first(all ...raw) (value raw) {
+	for _, value = range all {
+		if !isNull(value) {
+			break
+		}
+	}
+	return value
+}
 
 func encode(v any) raw { return agentkit.Encode(v) }

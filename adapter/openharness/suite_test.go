@@ -38,7 +38,7 @@ func TestSuiteKernel(t *testing.T) {
 		Without: map[agenttest.Ability]string{agenttest.Rich: noPermit},
 		Decoder: decoder,
 		Turns:   []string{"", "tool", "error", "fake"},
-		Bound:   40 * time.Second, // 50 MB under the race detector
+		Bound:   90 * time.Second, // 50 MB under the race detector
 	})
 }
 
@@ -53,7 +53,7 @@ func TestSuiteKernel02(t *testing.T) {
 		Without: map[agenttest.Ability]string{agenttest.Rich: noPermit},
 		Decoder: decoder,
 		Turns:   []string{"question", "tool", "error"},
-		Bound:   40 * time.Second, // as above
+		Bound:   90 * time.Second, // as above
 	})
 }
 
@@ -67,7 +67,7 @@ func TestSuiteHTTP02(t *testing.T) {
 		Without: map[agenttest.Ability]string{agenttest.Rich: noPermit},
 		Decoder: decoder,
 		Turns:   []string{"", "tool", "error", "question", "busy"},
-		Bound:   40 * time.Second, // as above
+		Bound:   90 * time.Second, // as above
 	})
 }
 
@@ -93,6 +93,6 @@ func TestSuiteScaffold(t *testing.T) {
 		Cut:     func(t testing.TB, c *agenttest.Cut) agent.Runtime { return scaffold(newScaffold(t, c)) },
 		Decoder: decoder,
 		Turns:   []string{"", "tool", "error", "fake", "line"},
-		Bound:   40 * time.Second, // as above
+		Bound:   90 * time.Second, // as above
 	})
 }

@@ -41,6 +41,16 @@ type Protocol interface {
 	GoOn(ctx context.Context, b Break) (*Call, error)
 }
 
+// Finisher is a Protocol that learns the end of a run before its stream ends.
+type Finisher interface {
+	// Finished reports whether the run is over. Finished is called with the session locked.
+	// A stream that says nothing for [Linger] once its run is over counts as ended.
+	Finished() bool
+}
+
+// Linger is how long a stream may stay open behind the end of its run.
+const Linger = 3 * time.Second
+
 // Break is where a stream has ended.
 type Break struct {
 	// LastID is the id of the last event, or "".

@@ -251,6 +251,8 @@ func (s *Session) hear(r *run, stream Stream, last *mark) error {
 			continue
 		}
 		switch {
+		case err != nil && silent.Load() && s.finished():
+			return nil
 		case err != nil && silent.Load():
 			return fmt.Errorf("the server said nothing for %v", s.spec.Silence)
 		case err != nil:
@@ -262,8 +264,19 @@ func (s *Session) hear(r *run, stream Stream, last *mark) error {
 		if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
 			s.cfg.Logger.Warn(err.Error())
 		}
+		if s.finished() {
+			silence.Reset(Linger)
+		}
 	}
 	return nil
+}
+
+// finished reports whether the run is over, as far as the Protocol can tell.
+func (s *Session) finished() (is bool) {
+	if f, tells := s.protocol.(Finisher); tells {
+		s.Do(func() { is = f.Finished() })
+	}
+	return is
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -1,8 +1,11 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -173,6 +176,45 @@ func TestASilentStreamIsOpenedAgain(t *testing.T) {
 	r, done := begin(t.Context(), host, open(t, srv, host, func(spec *remote.Spec, _ *toy) { spec.Silence = 200 * time.Millisecond }), "slow")
 	if said, stop := finish(t, r, done); said != "one two" || stop.Reason != "done" || srv.did("/join") != 1 {
 		t.Errorf("the turn said %q, ended with %+v, and the server got %q", said, stop, srv.requests)
+	}
+}
+
+// lingering is a toy that knows the end of its run before the end of its stream.
+type lingering struct {
+	*toy
+	over bool
+}
+
+func (d *lingering) Finished() bool { return d.over }
+
+func (d *lingering) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	if m.Channel == remote.Ended {
+		t.Current().End(trace.Stop{Reason: "done", Outcome: trace.OutcomeCompleted})
+	}
+	effects, err := d.toy.Decode(m, t)
+	d.over = m.Dir == agent.Out && bytes.Contains(m.Data, []byte("last"))
+	return effects, err
+}
+
+func TestAStreamThatStaysOpenBehindItsRunHasEnded(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, `data: {"say":"last"}`+"\n\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(srv.Close)
+	host := agenttest.NewHost()
+	s := open(t, &server{Server: srv}, host, func(spec *remote.Spec, d *toy) {
+		spec.New = func(s *remote.Session) remote.Protocol {
+			d.Session = s
+			return &lingering{toy: d}
+		}
+	})
+	r, done := begin(t.Context(), host, s, "go")
+	if said, stop := finish(t, r, done); said != "last" || stop.Reason != "done" {
+		t.Errorf("the turn says %q and ends as %+v", said, stop)
 	}
 }
 

@@ -5,17 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
-
-// ask is what a turn has asked, as it was told.
-type ask struct {
-	agentops.Ask
-	options []string
-}
 
 func (t *Translator) askQuestion(r trace.Record, q trace.Question) {
 	u := t.turn(r.Turn)
@@ -25,14 +18,12 @@ func (t *Translator) askQuestion(r trace.Record, q trace.Question) {
 		a.Title = q.Header + ": " + q.Text
 	}
 	for i, c := range q.Choices {
-		a.options = append(a.options, c.Label)
 		a.Actions = append(a.Actions, agentops.AskAction{ID: fmt.Sprintf("option_%d", i), Label: c.Label})
 	}
 	t.ask(u, a)
 }
 
-// askPermission shows a request that somebody has to answer; what the policy decides
-// nobody is asked.
+// askPermission shows a permission request, unless the policy has decided it.
 func (t *Translator) askPermission(r trace.Record, p trace.PermissionRequest) {
 	if p.DecidedBy != "" {
 		return
@@ -54,8 +45,8 @@ func (t *Translator) askPermission(r trace.Record, p trace.PermissionRequest) {
 	t.ask(u, a)
 }
 
-func (t *Translator) newAsk(u *turn, r trace.Record, id, typ string) ask {
-	a := ask{Ask: agentops.Ask{ID: id, SessionID: t.Session, Type: typ, Actions: []agentops.AskAction{}}}
+func (t *Translator) newAsk(u *turn, r trace.Record, id, typ string) agentops.Ask {
+	a := agentops.Ask{ID: id, SessionID: t.Session, Type: typ, Actions: []agentops.AskAction{}}
 	a.Context.Channel, a.Context.ThreadID = u.channel, u.thread
 	if t.AskLimit > 0 {
 		a.ExpiresAt = r.Time.Add(t.AskLimit).UnixMilli()
@@ -63,96 +54,44 @@ func (t *Translator) newAsk(u *turn, r trace.Record, id, typ string) ask {
 	return a
 }
 
-func (t *Translator) ask(u *turn, a ask) {
+func (t *Translator) ask(u *turn, a agentops.Ask) {
 	u.asks = append(u.asks, a)
-	t.sendAsk(u, a, a.ExpiresAt)
-}
-
-// sendAsk asks, in the frames of the time.
-func (t *Translator) sendAsk(u *turn, a ask, until int64) {
-	switch {
-	case !t.february():
-		t.send(agentops.InteractivePrompt{Prompt: a.Ask, Channel: u.channel})
-	case a.Type == agentops.AskQuestion:
-		q := agentops.Question{QuestionID: a.ID, Text: a.Title, Options: a.options, Channel: u.channel}
-		if until > 0 {
-			q.ExpiresAt = time.UnixMilli(until).Unix()
-		}
-		t.send(q)
-	default:
-		t.send(agentops.ActionApprovalRequired{Action: a.action(), Params: a.Context.Params, ExpiresAt: until, SessionID: t.Session})
-	}
-}
-
-// action is what March calls an approval's object.
-func (a ask) action() agentops.Action {
-	return agentops.Action{InvocationID: a.ID, ToolID: a.Context.ToolID, ActionID: a.Context.ActionID}
-}
-
-// asked takes what was asked off the list of what waits.
-func (t *Translator) asked(turn, id string) (ask, bool) {
-	u := t.find(turn)
-	if u == nil {
-		return ask{}, false
-	}
-	i := slices.IndexFunc(u.asks, func(a ask) bool { return a.ID == id })
-	if i < 0 {
-		return ask{}, false
-	}
-	a := u.asks[i]
-	u.asks = slices.Delete(u.asks, i, i+1)
-	return a, true
+	t.send(agentops.InteractivePrompt{Prompt: a, Channel: u.channel})
 }
 
 func (t *Translator) answer(r trace.Record, p trace.Answer) {
-	a, ok := t.asked(r.Turn, p.QuestionID)
-	if !ok {
-		return
-	}
-	value := strings.Join(p.Values, ", ")
-	switch {
-	case p.Outcome != trace.Selected:
-		t.expire(a)
-	case t.february():
-		t.send(agentops.Status{Data: agentops.StatusData{QuestionAnswered: a.ID, Answer: value}})
-	default:
-		t.send(agentops.InteractivePromptResolved{
-			PromptID: a.ID, PromptType: a.Type, Resolution: agentops.Resolution{Value: value, ResolvedBy: p.By}, Context: a.Context,
-		})
-	}
+	t.resolve(r.Turn, p.QuestionID, p.Outcome != trace.Selected, agentops.Resolution{Value: strings.Join(p.Values, ", "), ResolvedBy: p.By})
 }
 
 func (t *Translator) permission(r trace.Record, p trace.PermissionResponse) {
-	a, ok := t.asked(r.Turn, p.RequestID)
-	if !ok {
-		return
-	}
 	action := agentops.ActionDeny
 	if p.Allowed() {
 		action = agentops.ActionApprove
 	}
-	switch {
-	case p.Outcome == trace.Expired, p.Outcome == trace.Canceled && p.By == "":
-		t.expire(a)
-	case t.february() && p.Allowed():
-		t.send(agentops.ActionApproved{Action: a.action()})
-	case t.february():
-		t.send(agentops.ActionDenied{Action: a.action(), Reason: p.Reason})
-	default:
-		t.send(agentops.InteractivePromptResolved{
-			PromptID: a.ID, PromptType: a.Type, Resolution: agentops.Resolution{ActionID: action, Value: p.Reason, ResolvedBy: p.By}, Context: a.Context,
-		})
-	}
+	expired := p.Outcome == trace.Expired || p.Outcome == trace.Canceled && p.By == ""
+	t.resolve(r.Turn, p.RequestID, expired, agentops.Resolution{ActionID: action, Value: p.Reason, ResolvedBy: p.By})
 }
 
-// expire tells that nobody is asked any more.
-func (t *Translator) expire(a ask) {
-	switch {
-	case !t.february():
-		t.send(agentops.InteractivePromptExpired{PromptID: a.ID, PromptType: a.Type, Context: a.Context})
-	case a.Type == agentops.AskQuestion:
-		t.send(agentops.Status{Data: agentops.StatusData{QuestionExpired: a.ID}})
-	default:
-		t.send(agentops.ActionExpired{Action: a.action()})
+// resolve ends an open request of a turn.
+func (t *Translator) resolve(turn, id string, expired bool, by agentops.Resolution) {
+	u := t.find(turn)
+	if u == nil {
+		return
 	}
+	i := slices.IndexFunc(u.asks, func(a agentops.Ask) bool { return a.ID == id })
+	if i < 0 {
+		return
+	}
+	a := u.asks[i]
+	u.asks = slices.Delete(u.asks, i, i+1)
+	if expired {
+		t.expire(a)
+		return
+	}
+	t.send(agentops.InteractivePromptResolved{PromptID: a.ID, PromptType: a.Type, Resolution: by, Context: a.Context})
+}
+
+// expire says that a request waits no longer.
+func (t *Translator) expire(a agentops.Ask) {
+	t.send(agentops.InteractivePromptExpired{PromptID: a.ID, PromptType: a.Type, Context: a.Context})
 }

@@ -14,43 +14,42 @@ type message struct {
 	id      string
 	created agentops.Stamp
 	parts   []agentops.Part
-	calls   map[string]int // where a call stands among the parts
-	told    map[string]int // how much of a part of ours was told
+	calls   map[string]int // the index of a tool call in parts
+	sent    map[string]int // the bytes of a part of the trace that were sent
 	text    strings.Builder
-	growing bool   // the last part is text, and what is told goes on with it
-	last    string // the text that stands last, once it does not grow any more
+	growing bool   // the last part is text that goes on
+	last    string // the last text, once it no longer grows
 	size    int
 	most    int
 }
 
 func newMessage(id string, created agentops.Stamp, most int) *message {
-	return &message{id: id, created: created, calls: map[string]int{}, told: map[string]int{}, most: most}
+	return &message{id: id, created: created, calls: map[string]int{}, sent: map[string]int{}, most: most}
 }
 
-// delta adds to a part and returns what is to be told.
+// delta adds to a part, and returns the text to send.
 func (m *message) delta(part, text string) string {
-	return m.grow(part, text, m.told[part]+len(text))
+	return m.grow(part, text, m.sent[part]+len(text))
 }
 
-// whole returns what the deltas of a part lacked: the log lets go of deltas that
-// are old.
-func (m *message) whole(part, text string) string {
-	told := m.told[part]
-	if told >= len(text) {
+// full returns the text of a part that its deltas lacked. The log drops old deltas.
+func (m *message) full(part, text string) string {
+	sent := m.sent[part]
+	if sent >= len(text) {
 		return ""
 	}
-	return m.grow(part, text[told:], len(text))
+	return m.grow(part, text[sent:], len(text))
 }
 
-// grow adds text. Parts that follow each other are told apart by an empty line.
-func (m *message) grow(part, text string, told int) string {
+// grow adds text. An empty line separates parts that follow each other.
+func (m *message) grow(part, text string, sent int) string {
 	if text == "" {
 		return ""
 	}
-	if _, begun := m.told[part]; !begun && m.growing && m.text.Len() > 0 {
+	if _, begun := m.sent[part]; !begun && m.growing && m.text.Len() > 0 {
 		text = "\n\n" + text
 	}
-	m.told[part] = told
+	m.sent[part] = sent
 	if !m.growing {
 		m.growing = true
 		m.text.Reset()
@@ -60,7 +59,7 @@ func (m *message) grow(part, text string, told int) string {
 	return text
 }
 
-// fitting is what the message has room for of a text.
+// fitting cuts a text to the room that the message has left.
 func (m *message) fitting(text string) string {
 	left := m.most - m.size
 	if len(text) > left {
@@ -74,7 +73,7 @@ func (m *message) fitting(text string) string {
 	return text
 }
 
-// settle ends the text that grows.
+// settle ends the growing text.
 func (m *message) settle() {
 	if m.growing {
 		m.last = m.text.String()
@@ -84,7 +83,7 @@ func (m *message) settle() {
 	}
 }
 
-// call shows a tool call, or what is new of it.
+// call adds a tool call, or updates it.
 func (m *message) call(id, name, status string, args json.RawMessage) {
 	i, known := m.calls[id]
 	if !known {
@@ -120,10 +119,10 @@ func (m *message) result(r trace.ToolResult) {
 	}
 }
 
-// leftOut stands for what is too large.
+// leftOut stands for a value that is too large.
 const leftOut = `"… (left out: the message is too large to be sent again and again)"`
 
-// room returns what is kept of a value.
+// room returns a value, or leftOut if the message has no room for the value.
 func (m *message) room(value json.RawMessage) json.RawMessage {
 	if m.size+len(value) > m.most {
 		value = json.RawMessage(leftOut)
@@ -132,23 +131,16 @@ func (m *message) room(value json.RawMessage) json.RawMessage {
 	return value
 }
 
-// finish ends the message. A failure has a part that says why, in front of the end
-// at present and behind it in February.
-func (m *message) finish(reason, fault string, february bool) {
+// finish ends the message. A failure has a part that says why, in front of the end.
+func (m *message) finish(reason, fault string) {
 	m.settle()
-	end := agentops.Part{Type: agentops.PartFinish, Reason: reason}
-	why := agentops.Part{Type: agentops.PartError, Message: fault}
-	switch {
-	case fault == "":
-		m.parts = append(m.parts, end)
-	case february:
-		m.parts = append(m.parts, end, why)
-	default:
-		m.parts = append(m.parts, why, end)
+	if fault != "" {
+		m.parts = append(m.parts, agentops.Part{Type: agentops.PartError, Message: fault})
 	}
+	m.parts = append(m.parts, agentops.Part{Type: agentops.PartFinish, Reason: reason})
 }
 
-// frame is the message as it now is, for a frame that is kept.
+// frame returns a copy of the message so far.
 func (m *message) frame(u *turn) agentops.Message {
 	parts := append(agentops.Parts{}, m.parts...)
 	last := m.last

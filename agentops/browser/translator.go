@@ -15,28 +15,29 @@ type Options struct {
 	Session   string
 	Workspace string
 	Title     string
-	// Era is that of the browser: Feb, March or Head; Head if zero.
+	// Era is the version of the browser: Feb or Head; Head if zero.
 	Era agentops.Era
 	// AskLimit is how long a question or a request waits for its answer.
 	AskLimit time.Duration
-	// MaxMessage bounds what message.updated holds of a message, in bytes; 4 MB if
-	// zero. What a tool was given or gave beyond that is left out, with a mark.
+	// MaxMessage bounds the bytes of a message in message.updated; 4 MB if zero. A mark
+	// stands for the inputs and outputs of tools that exceed the bound.
 	MaxMessage int
 }
 
-// Translator makes frames of a session's records, in order. It is not safe for
+// Translator makes frames of a session's records, in order. A Translator is not safe for
 // concurrent use.
 type Translator struct {
 	Options
-	turns []*turn  // not over, in the order in which they began
-	known []string // the ids of the last messages, for what takes them back
-	title string
-	away  bool // the runner of the session has left
-	quiet bool // nobody is there yet
+	turns []*turn  // the open ones, in the order in which they began
+	known []string // the ids of the last messages, for a rewind
+	away  bool     // the runner of the session has left
+	quiet bool     // there is no browser yet
 	out   []agentops.Frame
+
+	february february
 }
 
-// New returns a Translator for a session of which it has seen nothing.
+// New returns a Translator that has seen no record.
 func New(o Options) *Translator {
 	if o.Era == 0 {
 		o.Era = agentops.Head
@@ -44,17 +45,17 @@ func New(o Options) *Translator {
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = 4 << 20
 	}
-	return &Translator{Options: o, title: o.Title}
+	return &Translator{Options: o, february: february{queued: map[string]bool{}}}
 }
 
-// Observe takes a record over that was there before the browser.
+// Observe takes a record from before the browser came.
 func (t *Translator) Observe(r trace.Record) {
 	t.quiet = true
 	t.Next(r)
 	t.quiet = false
 }
 
-// Next returns what a record adds.
+// Next returns the frames of the next record.
 func (t *Translator) Next(r trace.Record) []agentops.Frame {
 	t.out = nil
 	if d, is := r.Payload.(trace.Data); is {
@@ -66,17 +67,11 @@ func (t *Translator) Next(r trace.Record) []agentops.Frame {
 	if r.Turn == "" {
 		return t.out
 	}
-	_, aside := r.Actor.SubagentCall()
 	switch p := r.Payload.(type) {
 	case trace.Prompt:
 		t.prompt(r, p)
 	case trace.Reply:
 		t.reply(r, p)
-	case trace.MessageStart, trace.MessageDelta, trace.Message, trace.ThoughtStart, trace.ThoughtDelta, trace.Thought,
-		trace.ToolCallStart, trace.ToolCall, trace.ToolResult, trace.Status, trace.FileChange, trace.Error:
-		if u := t.find(r.Turn); u != nil && u.message != nil {
-			u.take(t, r, aside)
-		}
 	case trace.PermissionRequest:
 		t.askPermission(r, p)
 	case trace.Question:
@@ -87,27 +82,35 @@ func (t *Translator) Next(r trace.Record) []agentops.Frame {
 		t.answer(r, p)
 	case trace.Stop:
 		t.stop(r, p)
-	case trace.Data, trace.Rewind, trace.ToolCallDelta, trace.ToolResultProgress, trace.Park, trace.Step, trace.Usage, trace.Plan, trace.Source,
-		trace.File, trace.Unknown:
-		// browsers have no frame for it, or have had it
+	case trace.MessageDelta, trace.Message, trace.ThoughtStart, trace.ToolCallStart, trace.ToolCall, trace.ToolResult, trace.Status, trace.FileChange, trace.Error:
+		if u := t.find(r.Turn); u != nil && u.message != nil {
+			t.running(u, r)
+		}
+	case trace.MessageStart, trace.ThoughtDelta, trace.Thought, trace.ToolCallDelta, trace.ToolResultProgress, trace.Park, trace.Step, trace.Usage,
+		trace.Plan, trace.Source, trace.File, trace.Unknown: // browsers have no frame for it
+	case trace.Data, trace.Rewind: // done
 	}
 	return t.out
 }
 
 func (t *Translator) send(f agentops.Frame) {
-	if !t.quiet {
+	_, early := f.(queued)
+	switch {
+	case t.quiet:
+		return
+	case t.Era == agentops.Feb:
+		f = t.february.rewrite(f)
+	case early:
+		return
+	}
+	if f != nil {
 		t.out = append(t.out, f)
 	}
 }
 
-// february tells whether the browser is of the time before prompts were interactive.
-func (t *Translator) february() bool { return t.Era != agentops.Head }
-
 func (t *Translator) find(id string) *turn {
-	for _, u := range t.turns {
-		if u.id == id && id != "" {
-			return u
-		}
+	if i := slices.IndexFunc(t.turns, func(u *turn) bool { return u.id == id }); i >= 0 {
+		return t.turns[i]
 	}
 	return nil
 }
@@ -122,24 +125,13 @@ func (t *Translator) turn(id string) *turn {
 	return u
 }
 
-// waiting are the turns whose prompt waits.
-func (t *Translator) waiting() []*turn {
-	var all []*turn
-	for _, u := range t.turns {
-		if u.queued {
-			all = append(all, u)
-		}
-	}
-	return all
-}
-
-// busy tells whether the agent is at work.
+// busy reports whether the agent is at work.
 func (t *Translator) busy() bool {
 	return slices.ContainsFunc(t.turns, func(u *turn) bool { return u.message != nil })
 }
 
-// rewind takes messages back. Those that this Translator has not seen are known by
-// the first of them alone.
+// rewind removes messages. Of messages that this Translator has not seen, it names the
+// first only.
 func (t *Translator) rewind(p trace.Rewind) {
 	ids := []string{p.To}
 	if i := slices.Index(t.known, p.To); i >= 0 {
@@ -159,15 +151,15 @@ func (t *Translator) know(id string) {
 	t.known = append(t.known, id)
 }
 
-// RunnerData names the note that tells whether the session's runner is there.
+// RunnerData names the data that says whether the session's runner is connected.
 const RunnerData = "runner"
 
 func (t *Translator) data(p trace.Data) {
 	switch p.Name {
 	case "title":
 		var title string
-		if json.Unmarshal(p.Value, &title) == nil && title != "" && title != t.title {
-			t.title = title
+		if json.Unmarshal(p.Value, &title) == nil && title != "" && title != t.Title {
+			t.Title = title
 			t.send(agentops.Title{Title: title})
 		}
 	case RunnerData:
@@ -185,13 +177,13 @@ func (t *Translator) data(p trace.Data) {
 		}
 		t.send(agentops.Status{Data: d})
 	default:
-		if f, told := world(p); told {
+		if f, ok := domainEvent(p); ok {
 			t.send(f)
 		}
 	}
 }
 
-// channel is a turn's channel as Agent Ops names it: two words, or none.
+// channel is a turn's channel as Agent Ops names it, by two words, or none.
 func channel(name string) (c agentops.Channel, thread string) {
 	typ, id, two := strings.Cut(name, ":")
 	switch {
@@ -206,7 +198,7 @@ func channel(name string) (c agentops.Channel, thread string) {
 	return agentops.Channel{ChannelType: typ, ChannelID: id}, thread
 }
 
-// ChannelName is the one word of ours for a channel of Agent Ops.
+// ChannelName is our one word for a channel of Agent Ops.
 func ChannelName(c agentops.Channel, thread string) string {
 	switch {
 	case thread != "":
@@ -218,6 +210,3 @@ func ChannelName(c agentops.Channel, thread string) string {
 	}
 	return c.ChannelType + ":" + c.ChannelID
 }
-
-// Entitle sets the title that the session has when somebody comes.
-func (t *Translator) Entitle(title string) { t.title = title }

@@ -9,89 +9,22 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// turn is a turn that is not over.
+// turn is an open turn.
 type turn struct {
 	id      string
-	prompt  *agentops.Message // as the user said it, nil for a turn of the agent's own
+	prompt  *agentops.Message // nil for a turn of the agent's own
 	files   []agentops.Attachment
 	queued  bool
 	message *message // nil before the reply
 	status  agentops.AgentStatus
-	calls   map[string]trace.ToolCall // that run, for what is asked about them
-	asks    []ask
-	changes []trace.FileChange
-
+	calls   map[string]trace.ToolCall // running ones, for the requests about them
+	asks    []agentops.Ask
+	changes []changedFile
 	channel agentops.Channel
 	thread  string
 }
 
-// prompt shows what a user said. While the agent is at work it waits, unless it is an
-// answer in words: that belongs to the turn which it answers.
-func (t *Translator) prompt(r trace.Record, p trace.Prompt) {
-	u := t.turn(r.Turn)
-	if u.message != nil { // its answer stands above these words, and is over
-		u.message.finish(agentops.ReasonEndTurn, "", t.february())
-		t.update(u)
-	}
-	u.channel, u.thread = channel(p.Channel)
-	u.prompt, u.files = said(r, p)
-	u.prompt.Channel, u.prompt.ThreadID = u.channel, u.thread
-	if u.queued = u.message == nil && len(t.turns) > 1; !u.queued || t.february() {
-		t.show(u)
-	}
-	if !u.queued {
-		return
-	}
-	if !t.february() {
-		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: u.pending()}})
-	}
-	d := agentops.StatusData{PromptQueued: true, QueuePosition: new(len(t.waiting()))}
-	if !t.february() {
-		d.QueueReason = agentops.QueueBusy
-	}
-	t.send(agentops.Status{Data: d})
-}
-
-func (t *Translator) show(u *turn) {
-	t.know(u.prompt.ID)
-	t.send(agentops.MessageAdded{Data: *u.prompt})
-}
-
-// said is a user's message.
-func said(r trace.Record, p trace.Prompt) (*agentops.Message, []agentops.Attachment) {
-	m := &agentops.Message{
-		ID: p.Message.ID, Role: agentops.RoleUser, AuthorID: p.By, AuthorName: p.By, CreatedAt: agentops.Stamp(r.Time.Unix()),
-	}
-	var files []agentops.Attachment
-	for _, part := range p.Message.Parts {
-		switch part.Type {
-		case trace.InputText:
-			if m.Content != "" {
-				m.Content += "\n"
-			}
-			m.Content += trace.JSONText(part.Text)
-		case trace.InputFile:
-			files = append(files, agentops.Attachment{Type: "file", MIME: part.MediaType, URL: part.URL, Filename: part.Filename})
-			m.Parts = append(m.Parts, agentops.Part{Type: agentops.PartFile, Data: part.URL, MIMEType: part.MediaType, Filename: part.Filename})
-		}
-	}
-	return m, files
-}
-
-// pending is a prompt that waits.
-func (u *turn) pending() *agentops.PendingPrompt {
-	return &agentops.PendingPrompt{MessageID: u.prompt.ID, Content: string(u.prompt.Content), Attachments: u.files, ThreadID: u.thread}
-}
-
-// next is the prompt that is to run next, or nil.
-func (t *Translator) next() *agentops.PendingPrompt {
-	if all := t.waiting(); len(all) > 0 {
-		return all[0].pending()
-	}
-	return nil
-}
-
-// reply begins an assistant's message. A second one of a turn stands below an answer
+// reply begins an assistant's message. A second message of a turn stands below an answer
 // in words.
 func (t *Translator) reply(r trace.Record, p trace.Reply) {
 	u := t.turn(r.Turn)
@@ -99,33 +32,31 @@ func (t *Translator) reply(r trace.Record, p trace.Reply) {
 	u.queued = false
 	u.message = newMessage(p.MessageID, agentops.Stamp(r.Time.Unix()), t.MaxMessage)
 	if dequeued {
-		if !t.february() {
-			t.show(u)
-			t.send(agentops.QueueState{Data: agentops.QueueData{Pending: t.next()}})
-		}
+		t.show(u)
+		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: t.next()}})
 		t.send(agentops.Status{Data: agentops.StatusData{PromptDequeued: true, Remaining: new(len(t.waiting()))}})
 	}
-	t.tell(u, agentops.StatusThinking, "")
+	t.setStatus(u, agentops.StatusThinking, "")
 	t.know(p.MessageID)
 	t.begin(u)
 }
 
-// begin tells that an assistant's message begins.
+// begin sends the beginning of an assistant's message.
 func (t *Translator) begin(u *turn) {
 	m := u.message.frame(u)
 	m.Content, m.Parts, m.CreatedAt = "", agentops.Parts{}, u.message.created
 	t.send(agentops.MessageAdded{Data: m})
 }
 
-// update tells the whole message as it now is.
+// update sends the whole message so far.
 func (t *Translator) update(u *turn) {
 	if !t.quiet {
 		t.send(agentops.MessageUpdated{Data: u.message.frame(u)})
 	}
 }
 
-// tell says what the agent does, unless that is known.
-func (t *Translator) tell(u *turn, status, detail string) {
+// setStatus sends the state of the agent if it is new.
+func (t *Translator) setStatus(u *turn, status, detail string) {
 	now := agentops.AgentStatus{Status: status, Detail: detail, Channel: u.channel}
 	if now != u.status {
 		u.status = now
@@ -133,33 +64,33 @@ func (t *Translator) tell(u *turn, status, detail string) {
 	}
 }
 
-// take shows what happens in a turn that runs.
-func (u *turn) take(t *Translator, r trace.Record, aside bool) {
+// running shows a record of a running turn. Records of sub-agents are not shown.
+func (t *Translator) running(u *turn, r trace.Record) {
 	if c, is := r.Payload.(trace.ToolCall); is {
 		u.calls[c.ToolCallID] = c
 	}
 	if c, is := r.Payload.(trace.ToolResult); is {
 		delete(u.calls, c.ToolCallID)
 	}
-	if p, is := r.Payload.(trace.FileChange); is && len(u.changes) < mostChanges {
-		u.changes = append(u.changes, p)
+	if c, is := r.Payload.(trace.FileChange); is {
+		u.change(c)
 	}
-	if aside {
+	if _, aside := r.Actor.SubagentCall(); aside {
 		return
 	}
-	switch p := r.Payload.(type) { //nolint:gochecksumtype // Next has left the others out
+	switch p := r.Payload.(type) { //nolint:gochecksumtype // Next lists the kinds
 	case trace.MessageDelta:
 		t.chunk(u, u.message.delta(p.Part, p.Delta))
 	case trace.Message:
-		t.chunk(u, u.message.whole(p.Part, p.Text))
+		t.chunk(u, u.message.full(p.Part, p.Text))
 	case trace.ThoughtStart:
-		t.tell(u, agentops.StatusThinking, "")
+		t.setStatus(u, agentops.StatusThinking, "")
 	case trace.ToolCallStart:
-		t.tell(u, agentops.StatusToolCalling, p.RawName)
+		t.setStatus(u, agentops.StatusToolCalling, p.RawName)
 		u.message.call(p.ToolCallID, p.RawName, agentops.ToolPending, json.RawMessage("{}"))
 		t.update(u)
 	case trace.ToolCall:
-		t.tell(u, agentops.StatusToolCalling, p.RawName)
+		t.setStatus(u, agentops.StatusToolCalling, p.RawName)
 		u.message.call(p.ToolCallID, p.RawName, agentops.ToolRunning, p.Input)
 		t.update(u)
 	case trace.ToolResult:
@@ -167,7 +98,7 @@ func (u *turn) take(t *Translator, r trace.Record, aside bool) {
 		t.update(u)
 	case trace.Status:
 		if p.State != trace.StateIdle || p.Detail != "" {
-			t.tell(u, string(p.State), p.Detail)
+			t.setStatus(u, string(p.State), p.Detail)
 		}
 	case trace.Error:
 		t.send(agentops.Toast{Title: "The agent met an error", Description: p.Message, Variant: "error"})
@@ -178,33 +109,31 @@ func (t *Translator) chunk(u *turn, text string) {
 	if text == "" {
 		return
 	}
-	t.tell(u, agentops.StatusStreaming, "")
+	t.setStatus(u, agentops.StatusStreaming, "")
 	t.send(agentops.Chunk{Content: trace.JSONText(text), MessageID: u.message.id, Channel: u.channel})
 }
 
-// stop ends a turn.
+// stop ends a turn. Its requests have ended, unless the log was cut.
 func (t *Translator) stop(r trace.Record, p trace.Stop) {
 	u := t.find(r.Turn)
 	if u == nil {
 		return
 	}
-	for _, a := range u.asks { // the Builder has closed them; a log that was cut may lack it
+	for _, a := range u.asks {
 		t.expire(a)
 	}
 	t.turns = slices.DeleteFunc(t.turns, func(o *turn) bool { return o == u })
 	if u.message == nil {
-		t.unrun(u, p)
+		t.dropPrompt(u, p)
 	} else {
 		t.finish(u, p)
 	}
 	if len(t.turns) == 0 {
-		d := agentops.StatusData{RunnerBusy: new(bool)}
-		d.Aborted = t.february() && u.message != nil && p.Outcome == trace.OutcomeCanceled
-		t.send(agentops.Status{Data: d})
+		t.send(agentops.Status{Data: agentops.StatusData{RunnerBusy: new(bool)}})
 	}
 }
 
-// finish ends the turn's message. Who aborts is told at once that the agent rests.
+// finish ends the turn's message. The frame idle comes first after an abort.
 func (t *Translator) finish(u *turn, p trace.Stop) {
 	reason, fault := agentops.ReasonEndTurn, ""
 	switch p.Outcome {
@@ -212,62 +141,13 @@ func (t *Translator) finish(u *turn, p trace.Stop) {
 		reason, fault = agentops.ReasonError, cmp.Or(p.Error, "Turn failed")
 	case trace.OutcomeCanceled:
 		reason = agentops.ReasonCanceled
-		t.tell(u, agentops.StatusIdle, "")
+		t.setStatus(u, agentops.StatusIdle, "")
 	case trace.OutcomeCompleted:
 	}
-	u.message.finish(reason, fault, t.february())
+	u.message.finish(reason, fault)
 	t.update(u)
-	t.tell(u, agentops.StatusIdle, "")
+	t.setStatus(u, agentops.StatusIdle, "")
 	if len(u.changes) > 0 {
-		t.send(changed(u.changes))
+		t.send(filesChanged{Files: u.changes})
 	}
-}
-
-// unrun ends a turn that never ran.
-func (t *Translator) unrun(u *turn, p trace.Stop) {
-	if u.prompt == nil {
-		return
-	}
-	switch {
-	case u.queued && t.february():
-		t.send(agentops.Status{Data: agentops.StatusData{QueueCleared: true, Cleared: new(1)}})
-	case u.queued:
-		t.send(agentops.QueueWithdrawn{Data: *u.pending()})
-		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: t.next()}})
-	}
-	switch {
-	case u.queued && p.Outcome != trace.OutcomeFailed:
-	case t.february():
-		t.send(agentops.Error{MessageID: u.prompt.ID, Error: cmp.Or(p.Error, "Turn failed"), Channel: u.channel})
-	default:
-		t.send(agentops.Error{Data: &agentops.ErrorData{Message: cmp.Or(p.Error, "Turn failed"), PromptID: u.prompt.ID}, Channel: u.channel})
-	}
-}
-
-// mostChanges bounds the files that are told after a turn.
-const mostChanges = 1000
-
-// changed tells which files a turn has changed, each once.
-func changed(all []trace.FileChange) agentops.Frame {
-	type file struct {
-		Path   string `json:"path"`
-		Status string `json:"status"`
-	}
-	words := map[trace.ChangeKind]string{trace.FileCreated: "added", trace.FileModified: "modified", trace.FileDeleted: "deleted", trace.FileMoved: "renamed"}
-	var files []file
-	at := map[string]int{}
-	for _, c := range all {
-		if i, told := at[c.Path]; told {
-			files[i].Status = words[c.Change]
-			continue
-		}
-		at[c.Path] = len(files)
-		files = append(files, file{c.Path, words[c.Change]})
-	}
-	frame := struct {
-		Type  string `json:"type"`
-		Files []file `json:"files"`
-	}{"files-changed", files}
-	raw, _ := json.Marshal(frame) // strings always can be written
-	return agentops.Other{Name: frame.Type, Raw: raw}
 }

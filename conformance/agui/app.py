@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncIterator
 
 import uvicorn
-from pydantic_ai import Agent
+from pydantic_ai import Agent, DeferredToolRequests
 from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
 from pydantic_ai.ui.ag_ui import AGUIAdapter
@@ -48,17 +48,17 @@ async def play(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator:
         yield "You said: " + " / ".join(prompts)
 
 
-agent = Agent(FunctionModel(stream_function=play))
+agent = Agent(FunctionModel(stream_function=play), output_type=[str, DeferredToolRequests])
 
 
 @agent.tool_plain
-def weather(city: str) -> dict:
+async def weather(city: str) -> dict:
     """The weather."""
     return {"city": city, "degrees": 21}
 
 
 @agent.tool_plain(requires_approval=True)
-def mail(city: str) -> str:
+async def mail(city: str) -> str:
     """Sends a mail."""
     return "sent to " + city
 

@@ -24,3 +24,13 @@ func TestConvertReadsTheBodyOfARun(t *testing.T) {
 	other := command(t, "", "convert", "--from", "agui", "../../testdata/claude/tool.jsonl")
 	other.want(t, exitFailed, "no message of the recording could be understood")
 }
+
+// TestConvertShowsAToolOfTheAppAsACallThatTheClientAnswers: it is not marked as the agent's.
+func TestConvertShowsAToolOfTheAppAsACallThatTheClientAnswers(t *testing.T) {
+	t.Parallel()
+	got := command(t, "", "convert", "--from", "agui", "../../testdata/agui/pydantic-app-tool.jsonl")
+	got.want(t, exitOK, "")
+	if !strings.Contains(got.out, `{"type":"tool-input-available","toolCallId":"call_1","toolName":"pick","input":{"city":"Paris"}}`) || strings.Contains(got.out, "AskUser") {
+		t.Errorf("the stream is %s", got.out)
+	}
+}

@@ -5,16 +5,17 @@ import (
 	"errors"
 
 	"github.com/tributary-dev/tributary/adapter/runner"
-	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	agentopsserver "github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/session"
 )
 
 // runners passes a runner that connects to the agent of its session.
 type runners struct{ hub *session.Hub }
 
-// Admit implements gateway.Runners. Admit checks the token before it looks for the
+// Admit implements agentopsserver.Runners. Admit checks the token before it looks for the
 // session, so a caller without a token cannot learn which sessions exist.
-func (r runners) Admit(ctx context.Context, id, token string) (func(context.Context, gateway.RunnerConn), error) {
+func (r runners) Admit(ctx context.Context, id, token string) (func(context.Context, agentkit.Socket), error) {
 	if err := r.knows(id, token); err != nil {
 		return nil, err
 	}
@@ -24,21 +25,21 @@ func (r runners) Admit(ctx context.Context, id, token string) (func(context.Cont
 	}
 	runtime, is := r.hub.Agents[info.Agent].Runtime.(*runner.Runtime)
 	if err != nil || !is {
-		return nil, gateway.ErrNoRunner
+		return nil, agentopsserver.ErrNoRunner
 	}
 	serve, err := runtime.Admit(id, token)
 	switch {
 	case errors.Is(err, runner.ErrToken): // it is another agent's
-		return nil, gateway.ErrRunnerToken
+		return nil, agentopsserver.ErrRunnerToken
 	case err != nil:
-		return nil, gateway.ErrNoRunner
+		return nil, agentopsserver.ErrNoRunner
 	}
-	return func(ctx context.Context, c gateway.RunnerConn) { serve(ctx, c) }, nil
+	return serve, nil
 }
 
 // knows returns nil if the token is good for a session of that id with any agent.
 func (r runners) knows(id, token string) error {
-	no := gateway.ErrNoRunner
+	no := agentopsserver.ErrNoRunner
 	for _, a := range r.hub.Agents {
 		runtime, is := a.Runtime.(*runner.Runtime)
 		if !is {
@@ -49,7 +50,7 @@ func (r runners) knows(id, token string) error {
 		case err == nil:
 			return nil
 		case errors.Is(err, runner.ErrToken):
-			no = gateway.ErrRunnerToken
+			no = agentopsserver.ErrRunnerToken
 		}
 	}
 	return no

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	agentopsserver "github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/natslog"
@@ -48,7 +49,7 @@ type station struct {
 	log     *eventlog.Log
 	hub     *session.Hub
 	rings   *uistream.Rings
-	sockets gateway.Sockets
+	sockets agentopsserver.Sockets
 	server  *http.Server
 	ending  atomic.Bool
 }

@@ -20,7 +20,8 @@ import (
 
 // Config says which server is called, and how.
 type Config struct {
-	// URL is the server's base address; the path of a call is added to its path.
+	// URL is the server's base address; the path of a call is added to its path, and the
+	// query of a call to its query.
 	URL string
 	// Username and Password are sent by basic authentication if Password is not empty.
 	Username, Password string
@@ -157,8 +158,15 @@ func (c *Client) send(ctx context.Context, call Call, accept string) (*http.Resp
 		}
 		body = bytes.NewReader(raw)
 	}
-	at := c.base.JoinPath(call.Path)
-	at.RawQuery = call.Query.Encode()
+	at := *c.base // to the letter, for a call without a path
+	if call.Path != "" {
+		at = *at.JoinPath(call.Path)
+	}
+	if len(call.Query) > 0 {
+		query := at.Query()
+		maps.Copy(query, call.Query)
+		at.RawQuery = query.Encode()
+	}
 	req, err := http.NewRequestWithContext(ctx, call.Method, at.String(), body)
 	if err != nil {
 		return nil, c.fail(call, 0, "the request could not be made", err)

@@ -48,6 +48,23 @@ func TestACallSendsAndReadsJSON(t *testing.T) {
 	}
 }
 
+func TestTheAddressIsUsedToTheLetter(t *testing.T) {
+	t.Parallel()
+	for base, wants := range map[string][2]string{
+		"/a/":      {"/a/", "/a/more?n=1"},
+		"/a":       {"/a", "/a/more?n=1"},
+		"/a?z=1+2": {"/a?z=1+2", "/a/more?n=1&z=1+2"},
+	} {
+		var got string
+		c := serve(t, httpjson.Config{URL: base}, func(_ http.ResponseWriter, r *http.Request) { got = r.URL.String() })
+		for n, call := range []httpjson.Call{{Method: "GET"}, {Method: "GET", Path: "more", Query: map[string][]string{"n": {"1"}}}} {
+			if err := c.Do(t.Context(), call); err != nil || got != wants[n] {
+				t.Errorf("%s becomes %s, want %s (%v)", base, got, wants[n], err)
+			}
+		}
+	}
+}
+
 func TestABearerTokenIsSent(t *testing.T) {
 	t.Parallel()
 	c := serve(t, httpjson.Config{Bearer: "tok"}, func(w http.ResponseWriter, r *http.Request) {

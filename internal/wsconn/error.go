@@ -4,11 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/coder/websocket"
+)
+
+// Code is the code of a close frame.
+type Code = websocket.StatusCode
+
+// The codes with which this project closes connections.
+const (
+	NormalClosure   = websocket.StatusNormalClosure
+	GoingAway       = websocket.StatusGoingAway
+	PolicyViolation = websocket.StatusPolicyViolation
+	MessageTooBig   = websocket.StatusMessageTooBig
+	InternalError   = websocket.StatusInternalError
 )
 
 // Error says why a connection could not be opened, or why it ended.
@@ -17,8 +30,10 @@ type Error struct {
 	Message string
 	// Status is the HTTP status with which the opening was refused, or 0.
 	Status int
+	// Body is what that answer says, at most 1,024 bytes.
+	Body []byte
 	// Code is the code of the close frame, of either side, or 0.
-	Code websocket.StatusCode
+	Code Code
 	err  error
 }
 
@@ -30,7 +45,7 @@ func (e *Error) Unwrap() error { return e.err }
 
 // Final reports whether another connection would end in the same way.
 func (e *Error) Final() bool {
-	return e.Status/100 == 3 || e.Status/100 == 4 && e.Status != http.StatusTooManyRequests || slices.Contains([]websocket.StatusCode{
+	return e.Status/100 == 3 || e.Status/100 == 4 && e.Status != http.StatusTooManyRequests || slices.Contains([]Code{
 		websocket.StatusProtocolError, websocket.StatusUnsupportedData, websocket.StatusInvalidFramePayloadData,
 		websocket.StatusPolicyViolation, websocket.StatusMessageTooBig, websocket.StatusMandatoryExtension,
 	}, e.Code)
@@ -38,11 +53,15 @@ func (e *Error) Final() bool {
 
 // refused is the error of a connection that could not be opened.
 func refused(ctx, opening context.Context, cfg Config, response *http.Response, err error) *Error {
+	var body []byte
+	if response != nil && response.Body != nil {
+		body, _ = io.ReadAll(response.Body) // Dial has read and cut it
+	}
 	switch {
 	case response != nil && response.Header.Get("Location") != "":
-		return &Error{Message: fmt.Sprintf("the server redirects to %.200s: use the final address", response.Header.Get("Location")), Status: response.StatusCode, err: err}
+		return &Error{Message: fmt.Sprintf("the server redirects to %.200s: use the final address", response.Header.Get("Location")), Status: response.StatusCode, Body: body, err: err}
 	case response != nil && response.StatusCode != http.StatusSwitchingProtocols:
-		return &Error{Message: fmt.Sprintf("the server answers %d (%s) and opens no WebSocket: is the address right?", response.StatusCode, http.StatusText(response.StatusCode)), Status: response.StatusCode, err: err}
+		return &Error{Message: fmt.Sprintf("the server answers %d (%s) and opens no WebSocket: is the address right?", response.StatusCode, http.StatusText(response.StatusCode)), Status: response.StatusCode, Body: body, err: err}
 	case ctx.Err() != nil:
 		return &Error{Message: "the opening was canceled", err: context.Cause(ctx)}
 	case opening.Err() != nil:
@@ -53,6 +72,9 @@ func refused(ctx, opening context.Context, cfg Config, response *http.Response, 
 
 // lost is the error of a connection that has ended.
 func (c *Conn) lost(ctx context.Context, err error) *Error {
+	if own, ok := errors.AsType[*Error](err); ok {
+		return own
+	}
 	switch closed, ok := errors.AsType[websocket.CloseError](err); {
 	case errors.Is(err, websocket.ErrMessageTooBig):
 		return &Error{Message: fmt.Sprintf("a frame is larger than %d bytes", c.cfg.MaxFrame), Code: websocket.StatusMessageTooBig, err: err}

@@ -1,7 +1,6 @@
 // Package wsconn is a WebSocket connection with bounds: of a frame's size, of the time for
-// opening, writing and closing, and of the silence of a peer that has gone. Either side of
-// a connection can use the package: [Dial] opens one, and [New] takes over one that a
-// server has accepted.
+// opening, writing and closing, and of the silence of a peer that has gone. [Dial] is for
+// clients and [Accept] for servers. A [Queue] holds frames for a peer that reads slowly.
 package wsconn
 
 import (
@@ -12,22 +11,31 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"github.com/coder/websocket"
 )
 
 // Config holds the bounds of a connection. Each zero value has a default.
 type Config struct {
-	// Client sends the request that opens a connection. Redirects are errors unless the
-	// Client follows them.
+	// Client sends the request of Dial. Redirects are errors unless the Client follows them.
 	Client *http.Client
 	// Header goes with that request.
 	Header http.Header
-	// Subprotocols are offered to the server.
+	// Subprotocols are offered by Dial, and taken by Accept, the best one first.
 	Subprotocols []string
-	// MaxFrame bounds a frame in bytes; 64 MB.
+	// MaxFrame bounds a frame in bytes; 64 MB. A negative number is no bound.
 	MaxFrame int64
+	// AnyBytes lets Read return text frames that are not UTF-8. Otherwise such a frame ends
+	// the connection.
+	AnyBytes bool
+	// PieceTime bounds the wait for the next piece of a frame that has begun, and MinRate is
+	// how many bytes a second must come on average after the first PieceTime. If zero, a
+	// frame may take for ever.
+	PieceTime time.Duration
+	MinRate   int64
+	// Hold gets the number of bytes that Read is about to take for a large frame. Hold may
+	// wait, and its error ends Read. The next Read, or a Read that fails, calls Hold with 0.
+	Hold func(bytes int64) error
 	// OpenTime bounds the opening, 30 s, and WriteTime a frame that is written, 10 s.
 	OpenTime, WriteTime time.Duration
 	// PingEvery is the time between two pings, 30 s, and PongTime how long the answer to a
@@ -39,6 +47,9 @@ func (c Config) filled() Config {
 	c.MaxFrame = cmp.Or(c.MaxFrame, 64<<20)
 	c.OpenTime, c.WriteTime = cmp.Or(c.OpenTime, 30*time.Second), cmp.Or(c.WriteTime, 10*time.Second)
 	c.PingEvery, c.PongTime = cmp.Or(c.PingEvery, 30*time.Second), cmp.Or(c.PongTime, 30*time.Second)
+	if c.Hold == nil {
+		c.Hold = func(int64) error { return nil }
+	}
 	if c.Client == nil {
 		c.Client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
@@ -67,38 +78,29 @@ func Dial(ctx context.Context, url string, cfg Config) (*Conn, error) {
 	if err != nil {
 		return nil, refused(ctx, opening, cfg, response, err)
 	}
-	return New(conn, cfg), nil //nolint:contextcheck // the connection outlives its opening
+	return open(conn, cfg), nil //nolint:contextcheck // the connection outlives its opening
 }
 
-// New takes over an open connection.
-func New(conn *websocket.Conn, cfg Config) *Conn {
-	c := &Conn{conn: conn, cfg: cfg.filled()}
+// Accept makes a connection of a request. The caller has checked the Origin of the request.
+// When Accept returns an error, the response has been written.
+func Accept(w http.ResponseWriter, r *http.Request, cfg Config) (*Conn, error) {
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols: cfg.Subprotocols, InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled,
+	})
+	if err != nil {
+		return nil, &Error{Message: "the request opens no WebSocket: " + innermost(err), err: err}
+	}
+	return open(conn, cfg.filled()), nil //nolint:contextcheck // the connection outlives its opening
+}
+
+func open(conn *websocket.Conn, cfg Config) *Conn {
+	c := &Conn{conn: conn, cfg: cfg}
 	c.busy.Store(true)
 	conn.SetReadLimit(c.cfg.MaxFrame)
 	life, end := context.WithCancel(context.Background())
 	c.end = end
 	c.work.Go(func() { c.ping(life) })
 	return c
-}
-
-// Read returns the next text frame; other frames are skipped. The end of ctx closes the
-// connection. Every error is an *Error.
-func (c *Conn) Read(ctx context.Context) ([]byte, error) {
-	c.busy.Store(false)
-	defer c.busy.Store(true)
-	for {
-		kind, data, err := c.conn.Read(ctx)
-		switch {
-		case err != nil:
-			return nil, c.lost(ctx, err)
-		case kind != websocket.MessageText:
-		case !utf8.Valid(data):
-			_ = c.conn.Close(websocket.StatusInvalidFramePayloadData, "not UTF-8")
-			return nil, &Error{Message: "a frame is not UTF-8", Code: websocket.StatusInvalidFramePayloadData}
-		default:
-			return data, nil
-		}
-	}
 }
 
 // Write sends a text frame. The end of ctx does not break a frame off, because that would
@@ -117,15 +119,24 @@ func (c *Conn) Write(ctx context.Context, frame []byte) error {
 
 // Close says goodbye, waits for the peer's goodbye (at most five seconds), and waits for the
 // Conn's goroutine. A Read that waits returns. Close is idempotent and may be called at any time.
-func (c *Conn) Close() { c.CloseWith(websocket.StatusNormalClosure, "") }
+func (c *Conn) Close() { c.CloseWith(NormalClosure, "") }
 
 // CloseWith is Close with a code and a reason.
-func (c *Conn) CloseWith(code websocket.StatusCode, reason string) {
+func (c *Conn) CloseWith(code Code, reason string) {
 	c.once.Do(func() {
 		_ = c.conn.Close(code, reason)
 		c.end()
 	})
 	c.work.Wait()
+}
+
+// Cut ends the connection at once, without a goodbye. If another goroutine says goodbye at
+// the moment, Cut waits for the end of that. Nothing is held for the last frame afterwards.
+func (c *Conn) Cut() {
+	c.end()
+	_ = c.conn.CloseNow()
+	c.work.Wait()
+	_ = c.cfg.Hold(0)
 }
 
 // ping closes a connection whose peer has gone without a word. A reader that works on a

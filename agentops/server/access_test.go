@@ -1,4 +1,4 @@
-package gateway_test
+package server_test
 
 import (
 	"net/http"
@@ -9,21 +9,15 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/agentops"
-	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/session"
 )
 
 // refusedSocket is the status of a socket that is not opened.
 func (s stand) refusedSocket(path string, header ...string) int {
 	s.t.Helper()
-	o := &websocket.DialOptions{HTTPHeader: http.Header{}}
-	for i := 0; i+1 < len(header); i += 2 {
-		o.HTTPHeader.Set(header[i], header[i+1])
-	}
-	conn, res, err := s.socket(path, o)
+	conn, res, err := s.socket(path, &websocket.DialOptions{HTTPHeader: headers(header)})
 	if err == nil {
 		_ = conn.CloseNow()
 		return http.StatusSwitchingProtocols
@@ -35,7 +29,7 @@ func (s stand) refusedSocket(path string, header ...string) int {
 }
 
 func TestB07_SocketsOfPrivateSessions(t *testing.T) {
-	s := newStandWith(t, privately)
+	s := newStand(t, nil, privately)
 	const path = "/api/sessions/s/ws?role=client"
 	s.all([]asked{
 		{"ada", "collaborator", "POST", "/api/sessions", `{"id":"s"}`, 201},
@@ -70,17 +64,7 @@ func TestB05_ExpiryOfASocketStopsNoTurn(t *testing.T) {
 			a := o.Agents["demo"]
 			a.Runtime = demo.Runtime{Pace: 4 * time.Millisecond} // two seconds of talk
 			o.Agents["demo"], o.OnDisconnect = a, session.Stop
-		}, func(o *gateway.Options) {
-			o.Guard = func(next http.Handler) http.Handler {
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					p := access.Principal{ID: "ada", Role: access.Admin}
-					if access.Upgrades(r) {
-						p.Expires = time.Now().Add(time.Second)
-					}
-					next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
-				})
-			}
-		})
+		}, expiringAt(func() time.Time { return time.Now().Add(time.Second) }))
 		defer end()
 		p.ask(post("/api/sessions", `{"id":"s"}`))
 		from := time.Now()
@@ -115,7 +99,7 @@ func TestB07_WhoIsPutOutStopsNoTurn(t *testing.T) {
 		c.prompt("slow")
 		frame[agentops.Chunk](c, nil)
 		p.ask("DELETE " + bob + "\r\n")
-		if no := frame[agentops.Error](c, nil); no.Message != "There is no such session." || time.Since(from) != 30*time.Second {
+		if no := frame[agentops.Error](c, nil); no.Message != "This session is not yours any more." || time.Since(from) != 30*time.Second {
 			t.Errorf("after %s %+v", time.Since(from), no)
 		}
 		c.sentAway()
@@ -124,26 +108,6 @@ func TestB07_WhoIsPutOutStopsNoTurn(t *testing.T) {
 			t.Errorf("%d %s", status, body)
 		}
 	})
-}
-
-func TestB04_GuestsBySocket(t *testing.T) {
-	ops, log := &elsewhere{}, &quiet{}
-	s := newGuestStand(t, ops, log)
-	if status := s.refusedSocket("/api/sessions/none/ws?role=client", "Authorization", "Bearer "+adaToken); status != 404 {
-		t.Errorf("a session that is nowhere: %d", status)
-	}
-	if status := s.refusedSocket("/api/sessions/remote-1/ws?role=client", "Authorization", "Bearer sk_nobody_0123456789"); status != 401 {
-		t.Errorf("somebody who is nobody there: %d", status)
-	}
-	c := s.join("/api/sessions/remote-1/ws?role=client", "Authorization", "Bearer "+adaToken)
-	c.prompt("hello")
-	frame(c, finished)
-	if ops.last() != adaToken {
-		t.Errorf("the agent got %q", ops.last())
-	}
-	if strings.Contains(log.text(), adaToken) {
-		t.Errorf("the log says %s", log.text())
-	}
 }
 
 // sentAway reads to the end of a socket: what was on its way comes first.

@@ -2,13 +2,14 @@ package browser
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// world makes a frame of an event of the agent's world, where Agent Ops has one for it.
-func world(p trace.Data) (agentops.Frame, bool) {
+// domainEvent makes a frame of a domain event, if Agent Ops has one for it.
+func domainEvent(p trace.Data) (agentops.Frame, bool) {
 	kind, known := map[string]struct {
 		frame   string
 		wrapped bool // its fields stand under data
@@ -28,4 +29,32 @@ func world(p trace.Data) (agentops.Frame, bool) {
 	fields["type"] = typ
 	raw, err := json.Marshal(fields)
 	return agentops.Other{Name: kind.frame, Raw: raw}, err == nil
+}
+
+// filesChanged lists the files that a turn has changed.
+type filesChanged struct {
+	Files []changedFile `json:"files"`
+}
+
+// Type implements agentops.Frame.
+func (filesChanged) Type() string { return "files-changed" }
+
+type changedFile struct {
+	Path   string `json:"path"`
+	Status string `json:"status"`
+}
+
+// change notes a changed file, each once.
+func (u *turn) change(c trace.FileChange) {
+	const most = 1000
+	i := slices.IndexFunc(u.changes, func(f changedFile) bool { return f.Path == c.Path })
+	if i < 0 && len(u.changes) < most {
+		i = len(u.changes)
+		u.changes = append(u.changes, changedFile{Path: c.Path})
+	}
+	if i >= 0 {
+		u.changes[i].Status = map[trace.ChangeKind]string{
+			trace.FileCreated: "added", trace.FileModified: "modified", trace.FileDeleted: "deleted", trace.FileMoved: "renamed",
+		}[c.Change]
+	}
 }

@@ -1,4 +1,4 @@
-package gateway_test
+package server_test
 
 import (
 	"context"
@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/tributary-dev/tributary/adapter/runner"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agentops"
-	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
@@ -22,22 +25,22 @@ const runnerToken = "runner-0123456789"
 // admitting wires a runtime for runners, as the program does.
 type admitting struct{ runtime *runner.Runtime }
 
-func (a admitting) Admit(_ context.Context, id, token string) (func(context.Context, gateway.RunnerConn), error) {
+func (a admitting) Admit(_ context.Context, id, token string) (func(context.Context, agentkit.Socket), error) {
 	if !strings.HasPrefix(id, "r") {
-		return nil, gateway.ErrNoRunner
+		return nil, server.ErrNoRunner
 	}
 	serve, err := a.runtime.Admit(id, token)
 	if errors.Is(err, runner.ErrToken) {
-		return nil, gateway.ErrRunnerToken
+		return nil, server.ErrRunnerToken
 	}
-	return func(ctx context.Context, c gateway.RunnerConn) { serve(ctx, c) }, err
+	return serve, err
 }
 
 // runnerStand is a gateway with sessions that runners drive.
 func runnerStand(t *testing.T, adapt ...func(*gateway.Options)) stand {
 	t.Helper()
 	runtime := runner.New(runner.Options{Token: runnerToken})
-	s := newStandOn(t, memlog.New(), func(o *session.Options) {
+	s := newStand(t, func(o *session.Options) {
 		o.Agents["runner"] = session.Agent{Runtime: runtime, Cwd: t.TempDir(), Policy: permission.Default(), InProcess: true}
 	}, append(adapt, func(o *gateway.Options) { o.Runners = admitting{runtime} })...)
 	if status, _, body := s.do("POST", "/api/sessions", `{"id":"r1","agent":"runner"}`); status != 201 {
@@ -205,7 +208,7 @@ func TestRunnersAtTheDoor(t *testing.T) {
 
 func TestRunnersEndWithTheGateway(t *testing.T) {
 	runtime := runner.New(runner.Options{Token: runnerToken})
-	handler, closeAll := newHandler(t, memlog.New(), func(o *session.Options) {
+	handler, closeAll := newHandler(t, func(o *session.Options) {
 		o.Agents["runner"] = session.Agent{Runtime: runtime, Cwd: t.TempDir(), InProcess: true}
 	}, func(o *gateway.Options) { o.Runners = admitting{runtime} })
 	s := serveStand(t, handler, func() {})
@@ -222,10 +225,31 @@ func TestRunnersEndWithTheGateway(t *testing.T) {
 	}
 }
 
-// What a runner may have is nobody else's, whatever somebody is called.
+// The limits of a runner are its own. A user with the name of a runner does not share them.
 func TestARunnersShareIsItsOwn(t *testing.T) {
 	s := runnerStand(t, func(o *gateway.Options) { o.Limits.Streams = 1 })
-	events := s.listen("/api/sessions/r1/events", "X-Test-Principal", "runner of r1")
-	events.until("data:")
+	s.join("/api/sessions/r1/ws?role=client", "X-Test-Principal", "runner of r1")
 	s.runner(t)
+}
+
+func TestARunnerLeavesWithItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runtime := runner.New(runner.Options{Token: runnerToken})
+		p, end := newPipes(t, func(o *session.Options) {
+			o.Agents["runner"] = session.Agent{Runtime: runtime, Cwd: t.TempDir(), InProcess: true}
+		}, func(o *gateway.Options) { o.Runners = admitting{runtime} })
+		defer end()
+		p.ask(post("/api/sessions", `{"id":"r1","agent":"runner"}`))
+		r := p.join("/api/sessions/r1/ws?role=runner&token=" + runnerToken)
+		p.ask("DELETE /api/sessions/r1 HTTP/1.1\r\nHost: x\r\n\r\n")
+		from := time.Now()
+		for {
+			if _, _, err := r.conn.Read(t.Context()); err != nil {
+				if websocket.CloseStatus(err) != websocket.StatusNormalClosure || time.Since(from) > 30*time.Second {
+					t.Errorf("after %v the connection ends with %v", time.Since(from), err)
+				}
+				return
+			}
+		}
+	})
 }

@@ -1,8 +1,7 @@
-package gateway_test
+package server_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -14,15 +13,15 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/agentops"
-	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/session"
 )
 
 // agentopsClient is a client that speaks the frames of an Agent Ops browser.
 type agentopsClient struct {
-	t    *testing.T
+	t    testing.TB
 	conn *websocket.Conn
 	seen []agentops.Frame
 	at   int // what of seen was looked at
@@ -48,11 +47,7 @@ func (s stand) look(id string, header ...string) *agentopsClient {
 
 func (s stand) join(path string, header ...string) *agentopsClient {
 	s.t.Helper()
-	o := &websocket.DialOptions{HTTPHeader: http.Header{}}
-	for i := 0; i+1 < len(header); i += 2 {
-		o.HTTPHeader.Set(header[i], header[i+1])
-	}
-	conn, _, err := s.socket(path, o)
+	conn, _, err := s.socket(path, &websocket.DialOptions{HTTPHeader: headers(header)})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -476,7 +471,7 @@ func TestB05_WebSocketsAndTheGuard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Guard = guard.Wrap })
+	s := newStand(t, nil, func(o *gateway.Options) { o.Guard = guard.Wrap })
 	if status, _, body := s.do("POST", "/api/sessions", `{"id":"w1"}`, "Authorization", "Bearer own-0123456789"); status != 201 {
 		t.Fatalf("%d %s", status, body)
 	}
@@ -629,16 +624,13 @@ func TestE37_FramesHaveABound(t *testing.T) {
 // join connects by a pipe, whose time is the test's.
 func (p *pipes) join(path string, header ...string) *agentopsClient {
 	p.t.Helper()
-	o := &websocket.DialOptions{HTTPHeader: http.Header{}, HTTPClient: &http.Client{Transport: &http.Transport{
+	o := &websocket.DialOptions{HTTPHeader: headers(header), HTTPClient: &http.Client{Transport: &http.Transport{
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
 			client, server := net.Pipe()
 			p.conns <- server
 			return client, nil
 		},
 	}}}
-	for i := 0; i+1 < len(header); i += 2 {
-		o.HTTPHeader.Set(header[i], header[i+1])
-	}
 	ctx, cancel := context.WithTimeout(p.t.Context(), within)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, "ws://x"+path, o) //nolint:bodyclose // it is the connection
@@ -666,7 +658,7 @@ func TestAFrameThatStopsIsGivenUp(t *testing.T) {
 }
 
 func TestSocketsEndWithTheGateway(t *testing.T) {
-	handler, closeAll := newHandler(t, memlog.New(), nil, nil)
+	handler, closeAll := newHandler(t, nil)
 	s := serveStand(t, handler, func() {})
 	c := s.look("w1")
 	frame[agentops.UserJoined](c, nil)
@@ -686,7 +678,7 @@ func TestSocketsEndWithTheGateway(t *testing.T) {
 }
 
 func TestTooManyFrames(t *testing.T) {
-	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Limits = gateway.Limits{Requests: 1, Burst: 10} })
+	s := newStand(t, nil, func(o *gateway.Options) { o.Limits = gateway.Limits{Requests: 1, Burst: 10} })
 	c := s.look("w1")
 	for range 20 {
 		c.send(`{"type":"ping"}`)
@@ -696,39 +688,16 @@ func TestTooManyFrames(t *testing.T) {
 	}
 }
 
-func FuzzClientFrame(f *testing.F) {
-	for _, seed := range []string{
-		`{"type":"prompt","content":"hello","attachments":[{"url":"data:image/png;base64,AA=="}],"threadId":"x"}`,
-		`{"type":"answer","questionId":"q","answer":[]}`, `{"type":"queue.replace"}`, `{"type":5}`, `[`, `null`, `{"type":"ping","x":{"type":"prompt"}}`,
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, frame []byte) {
-		reply, err := gateway.HeedFrame(t.Context(), frame)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range reply {
-			if !json.Valid(r) {
-				t.Errorf("answer %q", r)
-			}
-		}
-	})
+// slowly makes the demo agent slow enough to be cut off.
+func slowly(o *session.Options) {
+	a := o.Agents["demo"]
+	a.Runtime = demo.Runtime{Pace: 10 * time.Millisecond}
+	o.Agents["demo"], o.GracePeriod = a, 200*time.Millisecond
 }
 
 func TestB05_ASocketEndsWithItsToken(t *testing.T) {
 	var until time.Time
-	s := newStandOn(t, memlog.New(), slowly, func(o *gateway.Options) {
-		o.Guard = func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				p := access.Principal{ID: "ada", Role: access.Admin}
-				if access.Upgrades(r) {
-					p.Expires = until
-				}
-				next.ServeHTTP(w, r.WithContext(access.With(r.Context(), p)))
-			})
-		}
-	})
+	s := newStand(t, slowly, expiringAt(func() time.Time { return until }))
 	until = time.Now().Add(time.Second)
 	c := s.look("w1")
 	c.prompt("slow")
@@ -751,7 +720,7 @@ func TestB05_ASocketEndsWithItsToken(t *testing.T) {
 }
 
 func TestB07_ASessionOfOthersByWebSocket(t *testing.T) {
-	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Private = true })
+	s := newStand(t, nil, privately)
 	s.do("POST", "/api/sessions", `{"id":"w1"}`)
 	const path = "/api/sessions/w1/ws?role=client"
 	bob := []string{"X-Test-Role", "collaborator", "X-Test-Principal", "bob"}
@@ -779,7 +748,7 @@ func TestB07_ASessionOfOthersByWebSocket(t *testing.T) {
 }
 
 func TestF05_ASocketThatAnswersNoPingIsCut(t *testing.T) {
-	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Timing.Keepalive, o.Timing.Write = 50*time.Millisecond, time.Second })
+	s := newStand(t, nil, func(o *gateway.Options) { o.Timing.Keepalive, o.Timing.Write = 50*time.Millisecond, time.Second })
 	c := s.look("w1")
 	frame[agentops.UserJoined](c, nil)
 	s.join("/api/sessions/w1/ws?role=client", "X-Test-Principal", "bob") // who reads nothing answers no ping

@@ -1,4 +1,4 @@
-package gateway_test
+package server_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 // The participants come in the words of Agent Ops: the owner of a session and the sender.
 // Only owners get the members.
 func TestB07_ParticipantsOfASession(t *testing.T) {
-	s := newStandWith(t, privately)
+	s := newStand(t, nil, privately)
 	s.all([]asked{
 		{"ada", "collaborator", "POST", "/api/sessions", `{"id":"s","title":"Notes"}`, 201},
 		{"ada", "collaborator", "PUT", "/api/sessions/s/members/carl", `{"role":"collaborator"}`, 200},
@@ -31,18 +31,10 @@ func TestB07_ParticipantsOfASession(t *testing.T) {
 			t.Errorf("%s GET %s: %d %s, want %s", c.who, c.path, status, body, c.says)
 		}
 	}
-	shared := newStandWith(t)
+	shared := newStand(t, nil)
 	shared.all([]asked{{"ada", "collaborator", "POST", "/api/sessions", `{"id":"s"}`, 201}})
 	_, _, body := shared.do("GET", "/api/sessions/s/participants", "", as("bob", "collaborator")...)
 	if want := `{"participants":[` + owner + `,{"userId":"bob","role":"collaborator"}]}`; !strings.Contains(body, want) {
 		t.Errorf("where sessions are everybody's: %s, want %s", body, want)
-	}
-}
-
-// A token that another server judges shows nobody, but for a session.
-func TestB04_AGuestIsNobodyByHisToken(t *testing.T) {
-	s := newGuestStand(t, &elsewhere{}, &quiet{})
-	if status, body := s.bring("tok-ada", "GET", "/api/auth/me", ""); status != 403 || strings.Contains(body, "ops:") {
-		t.Errorf("%d %s", status, body)
 	}
 }

@@ -1,0 +1,143 @@
+package server
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/internal/wsconn"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// The subprotocols of Agent Ops, at present and in February.
+const (
+	protocolHead = "valet"
+	protocolFeb  = "agent-ops"
+)
+
+// The roles of the programs that connect by WebSocket.
+const (
+	roleClient = "client"
+	roleRunner = "runner"
+)
+
+const (
+	maxFrame     = 32 << 20 // as one message of a chat
+	slowestFrame = 1 << 10  // bytes a second, as of a request's body
+	stopping     = "the gateway is stopping"
+)
+
+// checkEvery is the time between two checks whether a connection may go on.
+const checkEvery = 30 * time.Second
+
+// Options configure a Server.
+type Options struct {
+	Hub     *session.Hub
+	Gateway Gateway
+	// Runners admits the runners of sessions; nil: there are none.
+	Runners Runners
+	// Sockets counts the open connections.
+	Sockets *Sockets
+	// Read bounds the wait for a piece of a frame, and Write that for a frame to be written.
+	Read, Write time.Duration
+	// Ping is the time between two pings; 15 s if zero.
+	Ping   time.Duration
+	Logger *slog.Logger
+}
+
+// Server serves WebSockets to browsers and runners of Agent Ops.
+type Server struct {
+	Options
+	mu      sync.Mutex
+	clients map[string][]*client // by session, in the order in which they came
+}
+
+// New returns a Server without connections.
+func New(o Options) *Server {
+	if o.Ping <= 0 {
+		o.Ping = 15 * time.Second
+	}
+	return &Server{Options: o, clients: map[string][]*client{}}
+}
+
+// Refusal is an error with the status and the code of its HTTP answer.
+type Refusal struct {
+	Status         int
+	Code, Sentence string
+}
+
+func (e *Refusal) Error() string { return e.Sentence }
+
+func malformed(sentence string) error {
+	return &Refusal{http.StatusBadRequest, "bad_request", sentence}
+}
+
+// ErrNotOffered answers the addresses that an Agent Ops server has beside its socket. The
+// status makes the clients use the socket, as with an old server.
+var ErrNotOffered = &Refusal{http.StatusNotImplemented, "not_offered", "This gateway has no such address of Agent Ops: use the socket of the session."}
+
+// Connect serves the WebSocket of the session that the path value "id" names. An error is
+// for the caller to answer with.
+func (s *Server) Connect(w http.ResponseWriter, r *http.Request) error {
+	role := r.URL.Query().Get("role")
+	switch {
+	case !access.Upgrades(r):
+		w.Header().Set("Upgrade", "websocket")
+		return &Refusal{http.StatusUpgradeRequired, "upgrade_required", "This address takes WebSockets only: connect with one."}
+	case role == roleClient:
+		return s.client(w, r)
+	case role == roleRunner:
+		return s.runner(w, r)
+	}
+	return malformed("Say `role=client` or `role=runner`.")
+}
+
+// IsRunner reports whether a request is a runner's, which has a token of its own kind. The
+// id of a session may end as the address does, so the address is parsed as a whole.
+func IsRunner(r *http.Request) bool {
+	rest, of := strings.CutPrefix(r.URL.EscapedPath(), "/api/sessions/")
+	id, is := strings.CutSuffix(rest, "/ws")
+	return access.Upgrades(r) && of && is && !strings.Contains(id, "/") && r.URL.Query().Get("role") == roleRunner
+}
+
+// accept makes a connection of a request whose Origin the gateway has checked. hold counts
+// the memory of a large frame.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, hold func(int64) error) (*wsconn.Conn, error) {
+	return wsconn.Accept(w, r, wsconn.Config{
+		Subprotocols: []string{protocolHead, protocolFeb}, AnyBytes: true, Hold: hold,
+		MaxFrame: maxFrame, PieceTime: s.Read, MinRate: slowestFrame,
+		WriteTime: s.Write, PingEvery: s.Ping, PongTime: s.Write,
+	})
+}
+
+// era is the version of the frames that a browser reads.
+func era(r *http.Request) (agentops.Era, error) {
+	switch r.URL.Query().Get("era") {
+	case "head":
+		return agentops.Head, nil
+	case "feb":
+		return agentops.Feb, nil
+	case "":
+	default:
+		return 0, malformed("`era` must be head or feb.")
+	}
+	if offers(r, protocolFeb) && !offers(r, protocolHead) {
+		return agentops.Feb, nil
+	}
+	return agentops.Head, nil
+}
+
+func offers(r *http.Request, protocol string) bool {
+	for _, value := range r.Header.Values("Sec-WebSocket-Protocol") {
+		for offered := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(strings.TrimSpace(offered), protocol) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// agentOps mounts the addresses at which programs of Agent Ops look for a session agent.
+func (g *gateway) agentOps(route func(pattern string, h handler)) {
+	s := server.New(server.Options{
+		Hub: g.Hub, Gateway: socketAccess{g}, Runners: g.Runners, Sockets: g.Sockets,
+		Read: g.Read, Write: g.Timing.Write, Ping: g.Timing.Keepalive, Logger: g.Logger,
+	})
+	notOffered := func(http.ResponseWriter, *http.Request) error { return server.ErrNotOffered }
+	route("GET /api/sessions/{id}/ws", s.Connect)
+	route("GET /api/auth/me", g.me)
+	route("GET /api/sessions/{id}/participants", g.member(access.Viewer, g.participants, nil))
+	for _, pattern := range []string{
+		"POST /api/sessions/{id}/prompt",
+		"GET /api/sessions/{id}/threads", "POST /api/sessions/{id}/threads", "GET /api/sessions/{id}/threads/active",
+	} {
+		route(pattern, g.member(access.Viewer, notOffered, nil))
+	}
+	for _, end := range []string{"approve", "deny"} {
+		route("POST /api/action-invocations/{invocation}/"+end, g.allow(access.Viewer, notOffered))
+	}
+}
+
+// me returns the sender's identity. A guest's token alone gives none.
+func (g *gateway) me(w http.ResponseWriter, r *http.Request) error {
+	p, _ := access.From(r.Context())
+	if _, guest := access.GuestOf(r.Context()); guest || p.ID == "" {
+		return roleTooSmall(p.Role, access.Viewer)
+	}
+	return writeJSON(w, http.StatusOK, server.Me(p))
+}
+
+func (g *gateway) participants(w http.ResponseWriter, r *http.Request) error {
+	info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	p, _ := access.From(r.Context())
+	return writeJSON(w, http.StatusOK, server.Participants(info, p))
+}
+
+// socketAccess admits connections to sessions.
+type socketAccess struct{ g *gateway }
+
+// Admit implements server.Gateway.
+func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error) {
+	admitted, info, err := s.g.admit(r, id, access.Viewer, s.g.seek(r)...)
+	if err != nil {
+		return server.Admission{}, err
+	}
+	p, _ := access.From(admitted.Context()) //nolint:contextcheck // it holds the role in the session
+	leave, err := s.g.limiter.stream(p.ID)
+	if err != nil {
+		return server.Admission{}, err
+	}
+	goodbye, err := s.g.limiter.follow(id)
+	if err != nil {
+		leave()
+		return server.Admission{}, err
+	}
+	life, cancel := expiring(admitted.WithContext(context.WithoutCancel(admitted.Context()))) //nolint:contextcheck // the connection outlives its request
+	ctx, gone := s.g.staying(life.Context(), life, id)
+	return server.Admission{
+		User: p, Agent: info.Agent,
+		Rights: &socketRights{
+			g: s.g, ctx: ctx, r: r.WithContext(context.WithoutCancel(r.Context())), info: info, user: p.ID,
+			upload: s.g.bulk(admitted, upload), download: s.g.bulk(admitted, download),
+		},
+		Leave: func() {
+			gone()
+			cancel()
+			goodbye()
+			leave()
+		},
+	}, nil
+}
+
+// AdmitRunner implements server.Gateway. The name of a runner is none that a person can have.
+func (s socketAccess) AdmitRunner(id string) (hold func(int64) error, leave func(), err error) {
+	name := "\x00runner of " + id
+	leave, err = s.g.limiter.stream(name)
+	return (&bulk{limiter: s.g.limiter, principal: name, cargo: upload, within: s.g.Read}).hold, leave, err
+}
+
+// socketRights are those of the sender of a request that opened a connection.
+type socketRights struct {
+	g                *gateway
+	ctx              context.Context //nolint:containedctx // it is the life of the connection
+	r                *http.Request   // before the sender was admitted
+	info             session.Info
+	user             string
+	upload, download *bulk
+}
+
+func (u *socketRights) Context() context.Context { return u.ctx }
+
+func (u *socketRights) May(need access.Role) error {
+	_, _, err := u.g.judge(u.r, u.info.ID, need)
+	return err
+}
+
+func (u *socketRights) MayUse() error { return u.g.mayUse(u.r.Context(), u.info.Agent) }
+
+func (u *socketRights) MayPermit() error {
+	admitted, _, err := u.g.judge(u.r, u.info.ID, access.Viewer)
+	if err != nil {
+		return err
+	}
+	return u.g.mayPermit(admitted)
+}
+
+func (u *socketRights) Caller() agent.Caller       { return u.g.sender(u.r).Caller }
+func (u *socketRights) Count() error               { return u.g.limiter.request(u.user) }
+func (u *socketRights) Upload(bytes int64) error   { return u.upload.hold(bytes) }
+func (u *socketRights) Download(bytes int64) error { return u.download.hold(bytes) }
+
+func (u *socketRights) Explain(err error) string {
+	if away, is := errors.AsType[*uistream.Dismissal](err); is {
+		return away.Sentence
+	}
+	_, _, text := u.g.told(u.r, err)
+	return text
+}
