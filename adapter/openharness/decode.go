@@ -77,6 +77,10 @@ func (d *Decoder) AtEnd(agent.Turns) {
 }
 
 func (d *Decoder) heard(data raw) error {
+	if t := d.open(unknown); t != nil && t.gap {
+		t.gap = false
+		t.b.Emit(trace.Error{Code: "gap", Message: "The connection to Open Harness was lost for a while: events may be missing."})
+	}
 	var m message
 	if err := json.Unmarshal(data, &m); err != nil {
 		if string(data) == `"[DONE]"` {
@@ -255,17 +259,16 @@ func (d *Decoder) broken(cleanly bool) {
 	switch {
 	case t == nil || t.language == scaffold:
 		return
-	case !d.active:
-		d.silent++
-		return
-	case t.language == chunks && cleanly:
+	case t.language == chunks && cleanly && d.active:
 		t.finish(false)
 		return
+	case !d.active:
+		d.silent++
 	}
+	t.gap = true
 	for _, r := range t.runs {
 		r.close()
 	}
-	t.b.Emit(trace.Error{Code: "gap", Message: "The connection to Open Harness was lost for a while: events may be missing."})
 }
 
 // mostSilent is how many connections in a row may end without an event.

@@ -35,6 +35,7 @@ type turn struct {
 	usage    trace.Usage   // of all runs
 	pause    *agentkit.Asked
 	called   string // the call of the chunk before
+	gap      bool   // the connection was lost, and has said nothing since
 	asked    map[string]request
 
 	session string          // of Open Scaffold
