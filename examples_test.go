@@ -57,6 +57,12 @@ func TestAModelCallsToolsOfTheProgram(t *testing.T) {
 	}
 }
 
+// TestTheGatewayInAServerOfAnotherModule builds and tests the example as a stranger would.
+func TestTheGatewayInAServerOfAnotherModule(t *testing.T) {
+	t.Parallel()
+	stranger(t, "in-your-server")
+}
+
 // stranger makes a copy of an example module outside of the repository, tests it and builds
 // its program.
 func stranger(t *testing.T, example string) (dir string, run func(name string, args ...string) string) {

@@ -173,7 +173,7 @@ func readAnswered(part map[string]any) (a answered, size int, err error) {
 	case part["providerExecuted"] == true:
 		return answered{}, 0, nil
 	default: // a tool of the app's own: an upstream of this protocol may wait for its output
-		a.Call, a.Question, a.failed = a.toolCall, true, state == "output-error"
+		a.Call, a.Question, a.failed, a.Reason = a.toolCall, true, state == "output-error", textIn(part, "errorText")
 		if state == "output-available" {
 			raw, err := passOn("output", part["output"])
 			if err != nil {
@@ -182,7 +182,7 @@ func readAnswered(part map[string]any) (a answered, size int, err error) {
 			a.Values = []string{string(raw)}
 		}
 	}
-	size = len(a.ID) + len(a.Choice.Input) + len(a.Choice.Reason)
+	size = len(a.ID) + len(a.Choice.Input) + len(a.Choice.Reason) + len(a.Reason)
 	for _, v := range a.Values {
 		size += len(v)
 	}

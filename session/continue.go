@@ -34,6 +34,8 @@ type Reply struct {
 	Choice Choice
 	// Values answer a question; there are none if it was declined.
 	Values []string
+	// Reason says why there are none, such as the error of a tool of the app.
+	Reason string
 }
 
 // Rest is what the sender of a Continuation gets.
@@ -191,7 +193,7 @@ func (l *live) reply(r Reply, by signature) error {
 		_, err = l.permit(r.ID, by, r.Choice)
 	case len(r.Values) == 0:
 		if err = l.introduce(by.who); err == nil {
-			err = l.asks.questions.Answer(r.ID, trace.Answer{QuestionID: r.ID, Outcome: trace.Canceled, Values: []string{}, By: name(by.who.By), Via: by.via})
+			err = l.asks.questions.Answer(r.ID, trace.Answer{QuestionID: r.ID, Outcome: trace.Canceled, Values: []string{}, Reason: r.Reason, By: name(by.who.By), Via: by.via})
 		}
 	default:
 		_, err = l.answer(r.ID, by, r.Values)

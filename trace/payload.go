@@ -205,8 +205,10 @@ type Answer struct {
 	Outcome    PermissionOutcome `json:"outcome"`
 	// Values are the chosen labels or the free text; empty when nobody answered.
 	Values []string `json:"values"`
-	By     string   `json:"by,omitempty"`
-	Via    Via      `json:"via,omitempty"`
+	// Reason says why there are none.
+	Reason string `json:"reason,omitempty"`
+	By     string `json:"by,omitempty"`
+	Via    Via    `json:"via,omitempty"`
 }
 
 // Park puts permission requests, or questions, to the user: the turn waits for

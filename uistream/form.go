@@ -33,6 +33,19 @@ func WithForm(c Chunk, f Form) Chunk {
 	return c
 }
 
+// FormOf returns the form of a call that a chunk begins, or shows whole.
+func FormOf(c Chunk) (f Form, begins bool) {
+	switch c := c.(type) { //nolint:gochecksumtype // the others begin no call
+	case ToolInputStart:
+		return c.Form, true
+	case ToolInputAvailable:
+		return c.Form, true
+	case ToolInputError:
+		return c.Form, true
+	}
+	return Form{}, false
+}
+
 // clientForm is the form of a call that the client answers.
 func clientForm() Form { return Form{Static: true, Unmarked: true} }
 

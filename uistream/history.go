@@ -188,3 +188,17 @@ func UserMessage(u trace.UserMessage) Message {
 	}
 	return m
 }
+
+// User is the message as the trace has a user's: the reverse of UserMessage.
+func (m Message) User() trace.UserMessage {
+	u := trace.UserMessage{ID: m.ID, Metadata: m.Metadata}
+	for _, p := range m.Parts {
+		switch p.Type {
+		case partText:
+			u.Parts = append(u.Parts, trace.InputPart{Type: trace.InputText, Text: p.Text})
+		case partFile:
+			u.Parts = append(u.Parts, trace.InputPart{Type: trace.InputFile, MediaType: p.MediaType, URL: p.URL, Filename: p.Filename})
+		}
+	}
+	return u
+}

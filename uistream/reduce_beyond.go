@@ -7,15 +7,20 @@ import (
 // extended takes a chunk with further keys.
 func (r *Reducer) extended(e Extended) error {
 	at := -1
+	part := func(open map[string]int, id string) {
+		if place, is := open[id]; is {
+			at = place
+		}
+	}
 	switch c := e.Chunk.(type) { //nolint:gochecksumtype // the others' part is known once they are taken
+	case TextDelta:
+		part(r.texts, c.ID)
 	case TextEnd:
-		if open, is := r.texts[c.ID]; is {
-			at = open
-		}
+		part(r.texts, c.ID)
+	case ReasoningDelta:
+		part(r.reasoning, c.ID)
 	case ReasoningEnd:
-		if open, is := r.reasoning[c.ID]; is {
-			at = open
-		}
+		part(r.reasoning, c.ID)
 	}
 	if err := r.Add(e.Chunk); err != nil {
 		return err

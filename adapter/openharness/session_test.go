@@ -311,14 +311,12 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			host2.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 				return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "yes", OptionKind: trace.AllowOnce}
 			}
-			again := host2.Reopen(before.Turn(), before.Events())
+			again, left := host2.Left(before)
 			next, err := r.Open(t.Context(), host2, agent.Config{SessionID: "s", Resume: host.Token()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer next.Close() //nolint:errcheck // a test's
-			left := agent.NewLeft(records(before.Events()))
-			left.Builder = again.Builder
 			said, stop := end(t, again, func() error { return r.(agent.Reattacher).Reattach(t.Context(), next, left) })
 			if said != texts[text] || stop.Outcome != trace.OutcomeCompleted {
 				t.Errorf("%s: %q, %+v", text, said, stop)
@@ -335,10 +333,3 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 
 // plain is a text without the gaps between its parts.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-func records(events []trace.Event) (all []trace.Record) {
-	for _, e := range events {
-		all = append(all, trace.Record{Event: e})
-	}
-	return all
-}

@@ -1,6 +1,7 @@
 package uiendpoint
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -13,134 +14,135 @@ import (
 
 // wait is an approval, or a call that the app itself answers.
 type wait struct {
-	id        string // of the approval, or of the call
-	call      *call
-	approval  bool
-	automatic bool
-	asked     bool
-	request   string // the id under which an earlier process has asked
-	done      bool
+	part    uistream.Part
+	request string // the id of the request or question on record
+	done    bool
 }
+
+// approves reports whether an approval is waited for.
+func (w *wait) approves() bool { return w.part.State == "approval-requested" }
 
 // note tells the Decoder an answer, or that an earlier process has left the turn.
 type note struct {
-	Left     bool     `json:"left,omitempty"`
-	Approval string   `json:"approval,omitempty"`
-	Approved bool     `json:"approved,omitempty"`
-	Reason   string   `json:"reason,omitempty"`
-	Call     string   `json:"call,omitempty"`
-	Answered bool     `json:"answered,omitempty"`
-	Values   []string `json:"values,omitempty"`
-	By       string   `json:"by,omitempty"`
+	Left     bool                      `json:"left,omitempty"`
+	Call     string                    `json:"call,omitempty"`
+	Approval *trace.PermissionResponse `json:"approval,omitempty"`
+	Answer   *trace.Answer             `json:"answer,omitempty"`
+}
+
+// automatic reports whether the endpoint itself answers the approval of a call.
+func automatic(p uistream.Part) bool {
+	return p.Approval != nil && string(p.Approval.Keys["isAutomatic"]) == "true"
 }
 
 // ask asks what the run has left open: approvals, and calls that the app answers.
 func (d *Decoder) ask(b *trace.Builder) []agent.Effect {
-	if slices.Contains([]string{"", "tool-calls"}, d.reason) {
-		for _, c := range d.order {
-			own := slices.ContainsFunc(d.waits, func(w *wait) bool { return w.call == c && !w.automatic })
-			if c.form.Unmarked && c.whole && !c.done && c.step == d.steps && !own {
-				d.waits = append(d.waits, &wait{id: c.id, call: c})
-			}
-		}
-	}
 	var permits []trace.PermissionAsk
 	var questions []trace.Question
-	var asked, calls []*wait
-	for _, w := range d.waits {
+	var approvals, calls []*wait
+	parts := d.message.Message().Parts
+	forApp := d.reason == "" || d.reason == "tool-calls"
+	for i, p := range parts {
 		switch {
-		case w.asked:
-			continue
-		case w.approval:
-			permits, asked = append(permits, trace.PermissionAsk{Request: permission(w)}), append(asked, w)
-		default:
-			questions, calls = append(questions, trace.Question{QuestionID: w.id, ToolCallID: w.id, Text: "The app is to run " + w.call.name + "."}), append(calls, w)
+		case p.State == "approval-requested" && !automatic(p):
+			approvals = append(approvals, &wait{part: p})
+			permits = append(permits, trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: p.Approval.ID, ToolCallID: p.ToolCallID, Title: p.ToolName, Options: []trace.PermissionOption{
+				{ID: "allow", Name: "Allow", OptionKind: trace.AllowOnce}, {ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
+			}}})
+		case forApp && i >= len(parts)-len(step(parts)) && !p.ProviderExecuted && (p.State == "input-available" || p.State == "approval-responded" && automatic(p)):
+			calls = append(calls, &wait{part: p})
+			questions = append(questions, trace.Question{QuestionID: p.ToolCallID, ToolCallID: p.ToolCallID, Text: "The app is to run " + p.ToolName + "."})
 		}
-		w.asked = true
 	}
-	var effects []agent.Effect
+	d.waits = slices.Concat(approvals, calls)
+	var decided []*trace.PermissionResponse
 	for i, p := range b.PermissionRequests(permits...) {
-		e := d.permit(asked[i], p.ID)
+		approvals[i].request = p.ID
+		decided = append(decided, nil)
 		if p.Decided {
-			e.Decided = &p.Answer
+			decided[i] = &p.Answer
 		}
-		effects = append(effects, e)
 	}
 	for i, id := range b.Questions(questions...) {
-		effects = append(effects, d.question(calls[i], id))
+		calls[i].request = id
 	}
-	if len(effects) > 0 {
-		d.phase = waiting
+	return d.effects(decided)
+}
+
+// effects wait for the answers. The policy may have decided the first of them.
+func (d *Decoder) effects(decided []*trace.PermissionResponse) (all []agent.Effect) {
+	for i, w := range d.waits {
+		call := w.part.ToolCallID
+		if !w.approves() {
+			all = append(all, agent.Ask{Native: "call " + call, QuestionIDs: []string{w.request}, Reply: func(a []trace.Answer) json.RawMessage {
+				return remote.Note(note{Call: call, Answer: &a[0]})
+			}})
+			continue
+		}
+		permit := agent.Permit{Native: "approval " + w.part.Approval.ID, RequestID: w.request, Reply: func(r trace.PermissionResponse) json.RawMessage {
+			return remote.Note(note{Call: call, Approval: &r})
+		}}
+		if i < len(decided) {
+			permit.Decided = decided[i]
+		}
+		all = append(all, permit)
 	}
-	return effects
-}
-
-func permission(w *wait) trace.PermissionRequest {
-	return trace.PermissionRequest{RequestID: w.id, ToolCallID: w.call.id, Title: w.call.name, Options: []trace.PermissionOption{
-		{ID: "allow", Name: "Allow", OptionKind: trace.AllowOnce}, {ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
-	}}
-}
-
-func (d *Decoder) permit(w *wait, request string) agent.Permit {
-	return agent.Permit{Native: "approval " + w.id, RequestID: request, Reply: func(r trace.PermissionResponse) json.RawMessage {
-		return remote.Note(note{Approval: w.id, Approved: r.Allowed(), Reason: r.Reason, By: r.By})
-	}}
-}
-
-func (d *Decoder) question(w *wait, id string) agent.Ask {
-	return agent.Ask{Native: "call " + w.id, QuestionIDs: []string{id}, Reply: func(all []trace.Answer) json.RawMessage {
-		a := all[0]
-		return remote.Note(note{Call: w.id, Answered: a.Outcome == trace.Selected, Values: a.Values, By: a.By})
-	}}
+	return all
 }
 
 // noted takes an answer. The last of them begins the next run.
 func (d *Decoder) noted(n note, t agent.Turns) []agent.Effect {
 	if n.Left {
-		return d.left(t)
+		t.Prompted(sent{Messages: d.before}.prompt())
+		return d.effects(nil)
 	}
 	b := t.Current()
 	if b == nil || d.phase != waiting {
 		return nil
 	}
+	by := ""
 	for _, w := range d.waits {
 		switch {
-		case w.done:
-		case w.approval && w.id == n.Approval:
-			w.done = true
-			writer{d, b, false}.say(uistream.ToolApprovalResponse{ApprovalID: n.Approval, Approved: n.Approved, Reason: n.Reason})
-		case !w.approval && w.id == n.Call:
-			w.done = true
-			d.answered(b, w.call, n)
+		case w.done || w.part.ToolCallID != n.Call:
+		case w.approves() && n.Approval != nil:
+			w.done, by, n.Approval.RequestID = true, n.Approval.By, w.request
+			b.PermissionResponse(*n.Approval)
+			_ = d.message.Add(response(w.part.Approval.ID, *n.Approval))
+		case !w.approves() && n.Answer != nil:
+			w.done, by, n.Answer.QuestionID = true, n.Answer.By, w.request
+			b.Answer(*n.Answer)
+			writer{d, b}.put(d.output(n.Call, *n.Answer))
 		}
 	}
 	if slices.ContainsFunc(d.waits, func(w *wait) bool { return !w.done }) {
 		return nil
 	}
 	if d.id == "" {
-		writer{d, b, false}.name("")
+		writer{d, b}.name("")
 	}
 	message := d.message.Message()
 	message.ID = d.id
-	next := d.request(d.sent, append(slices.Clone(d.before), message.AppendJSON(nil)), d.id)
-	next.By = n.By
+	next := d.request(append(slices.Clone(d.before), message.AppendJSON(nil)), d.id)
+	next.By = by
 	return []agent.Effect{agent.Send{Data: next.JSON()}}
 }
 
-// answered puts the output of the app on record, which the endpoint does not repeat.
-func (d *Decoder) answered(b *trace.Builder, c *call, n note) {
-	c.settle()
-	w := writer{d, b, false}
-	if !n.Answered {
-		const why = "The app did not run the tool."
-		w.say(uistream.ToolOutputError{ToolCallID: c.id, ErrorText: why, Form: c.form})
-		b.ToolResult(trace.ToolResult{ToolCallID: c.id, Status: trace.ToolFailed, Error: why})
-		return
+// response is an answer for the endpoint, which has no word for another input: a call that the
+// user has changed does not run as it is.
+func response(approval string, r trace.PermissionResponse) uistream.Chunk {
+	if r.Allowed() && len(r.UpdatedInput) > 0 {
+		return uistream.ToolApprovalResponse{ApprovalID: approval, Reason: "The user wants another input: " + string(r.UpdatedInput)}
 	}
-	output := agentkit.Encode(n.Values)
-	if len(n.Values) == 1 {
-		output = trace.Opaque(json.RawMessage(n.Values[0]))
+	return uistream.ToolApprovalResponse{ApprovalID: approval, Approved: r.Allowed(), Reason: r.Reason}
+}
+
+// output is the output of the app, which the endpoint does not repeat.
+func (d *Decoder) output(call string, a trace.Answer) uistream.Chunk {
+	switch {
+	case a.Outcome != trace.Selected:
+		return uistream.ToolOutputError{ToolCallID: call, ErrorText: cmp.Or(a.Reason, "The app did not run the tool."), Form: d.forms[call]}
+	case len(a.Values) == 1:
+		return uistream.ToolOutputAvailable{ToolCallID: call, Output: trace.Opaque(json.RawMessage(a.Values[0])), Form: d.forms[call]}
 	}
-	w.say(uistream.ToolOutputAvailable{ToolCallID: c.id, Output: output, Form: c.form})
-	b.ToolResult(trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCompleted, Output: output})
+	return uistream.ToolOutputAvailable{ToolCallID: call, Output: agentkit.Encode(a.Values), Form: d.forms[call]}
 }

@@ -74,9 +74,5 @@ func cutAt(t *testing.T, chunks []string, at int, restart bool) string {
 	if stop := agenttest.Each[trace.Stop](events)[0]; stop.Outcome != trace.OutcomeCompleted {
 		return fmt.Sprintf("%+v", stop)
 	}
-	var all []trace.Record
-	for i, e := range events {
-		all = append(all, trace.Record{Turn: "t", Seq: uint64(i + 1), Event: e})
-	}
-	return shown(t, all)
+	return shown(t, recorded(events))
 }

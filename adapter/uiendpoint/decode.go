@@ -3,8 +3,10 @@ package uiendpoint
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/remote"
@@ -26,25 +28,22 @@ const (
 
 // Decoder reads what an endpoint says.
 type Decoder struct {
-	tools toolkind.Table
-	live  bool // else a recording is read, which may lack the requests
-	last  bool // a request has only the last message
-	query url.Values
+	tools    toolkind.Table
+	live     bool // else a recording is read, which may lack the requests
+	session  string
+	settings Settings
+	query    url.Values
 
 	phase    phase
-	sent     fields            // the newest request
 	before   []json.RawMessage // the messages before the one that is written
 	message  *uistream.Reducer // the one that is written
 	id       string            // its id
 	reason   string            // why the endpoint ended the run
 	finished bool              // it has said so
-	joins    int               // streams that were joined and have said nothing new
+	idles    int               // streams in a row that broke off and had said nothing new
 	place    place
 	open     map[string]*part
-	calls    map[string]*call
-	order    []*call
-	steps    int
-	filled   bool // the step has a part
+	forms    map[string]uistream.Form // of the calls
 	waits    []*wait
 }
 
@@ -59,16 +58,22 @@ func NewDecoder(tools toolkind.Table) *Decoder {
 }
 
 // turn begins a turn.
-func (d *Decoder) turn(f fields) {
-	d.sent, d.before, d.message, d.id = f, f.sentMessages(), &uistream.Reducer{}, ""
-	d.place, d.calls, d.order, d.steps, d.waits = newPlace(), map[string]*call{}, nil, 0, nil
+func (d *Decoder) turn(before []json.RawMessage) {
+	d.before, d.message, d.id = before, &uistream.Reducer{}, ""
+	d.place, d.forms, d.waits = newPlace(), map[string]uistream.Form{}, nil
 	d.begin()
 }
 
 // begin begins a run of the turn.
 func (d *Decoder) begin() {
-	d.phase, d.finished, d.reason, d.joins, d.open = running, false, "", 0, map[string]*part{}
-	d.place.begins()
+	d.phase, d.finished, d.reason, d.idles, d.open = running, false, "", 0, map[string]*part{}
+	d.place.run = maps.Clone(d.place.now)
+}
+
+// again expects a stream that begins the run once more.
+func (d *Decoder) again() {
+	d.idles++
+	d.open, d.place.now = map[string]*part{}, maps.Clone(d.place.run)
 }
 
 // Decode implements agent.Decoder.
@@ -103,21 +108,18 @@ func (d *Decoder) sends(data json.RawMessage, t agent.Turns) ([]agent.Effect, er
 	if err != nil {
 		return nil, err
 	}
-	switch c.Method {
-	case "":
+	switch s := readSent(c); {
+	case c.Method == "":
 		var n note
 		if err := json.Unmarshal(c.Body, &n); err != nil {
 			return nil, err
 		}
 		return d.noted(n, t), nil
-	case http.MethodPost:
-		f := fieldsOf(c)
-		if _, goesOn := f["messageId"]; goesOn && d.phase == waiting {
-			d.sent = f
-			d.begin()
-		} else if t.Prompted(f.prompted()) != nil {
-			d.turn(f)
-		}
+	case c.Method != http.MethodPost || c.Path != "": // it begins no run
+	case s.MessageID != "" && d.phase == waiting:
+		d.begin()
+	case t.Prompted(s.prompt()) != nil:
+		d.turn(s.Messages)
 	}
 	return nil, nil
 }
@@ -142,8 +144,7 @@ func (d *Decoder) heard(c uistream.Chunk, t agent.Turns) (effects []agent.Effect
 	if d.phase == waiting || d.phase == cut {
 		d.phase = running
 	}
-	w := writer{d, b, false}
-	w.chunk(c)
+	writer{d, b}.take(c)
 	return effects
 }
 
@@ -152,13 +153,14 @@ func (d *Decoder) ended(b *trace.Builder, fault string) []agent.Effect {
 	if b == nil || d.phase != running && d.phase != cut {
 		return nil
 	}
-	if !d.finished && (fault != "" || d.unfinished() || d.joins > 0) {
+	if !d.finished && (fault != "" || d.unfinished() || d.idles > 0) {
 		d.phase = cut
+		d.again()
 		return nil
 	}
-	w := writer{d, b, false}
-	w.closeParts()
+	writer{d, b}.endParts()
 	if effects := d.ask(b); len(effects) > 0 {
+		d.phase = waiting
 		return effects
 	}
 	d.phase = over
@@ -172,10 +174,5 @@ func (d *Decoder) ended(b *trace.Builder, fault string) []agent.Effect {
 
 // unfinished reports whether a text or the input of a call is still being written.
 func (d *Decoder) unfinished() bool {
-	for _, c := range d.order {
-		if !c.whole {
-			return true
-		}
-	}
-	return len(d.open) > 0
+	return len(d.open) > 0 || slices.ContainsFunc(d.message.Message().Parts, func(p uistream.Part) bool { return p.State == "input-streaming" })
 }

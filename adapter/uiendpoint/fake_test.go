@@ -28,9 +28,10 @@ type fake struct {
 	mu      sync.Mutex
 	bodies  []object
 	heads   []http.Header
-	effects int
 	joins   int
+	stopped chan struct{}                      // closed by a POST to .../stop
 	resumes func(w http.ResponseWriter, n int) // the answer to a GET; nil: 204
+	hangs   bool                               // a run that goes on hangs after the first output
 }
 
 func newFake(t testing.TB) *fake {
@@ -41,7 +42,7 @@ func newFake(t testing.TB) *fake {
 // newCutFake is a fake that dies at a point.
 func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 	t.Helper()
-	f := &fake{}
+	f := &fake{stopped: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/chat", f.chat)
 	mux.HandleFunc("GET /api/chat/{id}/stream", func(w http.ResponseWriter, _ *http.Request) {
@@ -56,6 +57,7 @@ func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 		w.Header().Set("Content-Type", "text/event-stream")
 		f.resumes(w, n)
 	})
+	mux.HandleFunc("POST /api/chat/{id}/stop", func(http.ResponseWriter, *http.Request) { close(f.stopped) })
 	f.Server = httptest.NewServer(c.Serve(mux))
 	t.Cleanup(f.Close)
 	return f
@@ -126,7 +128,7 @@ func (f *fake) chat(w http.ResponseWriter, r *http.Request) {
 	role, text, tools := last(b)
 	w.Header().Set("Content-Type", "text/event-stream")
 	if role == "assistant" {
-		f.goOn(w, tools)
+		f.goOn(w, r, tools)
 		return
 	}
 	const call = `{"type":"tool-input-available","toolCallId":"c1","toolName":"pay","input":{"n":1}}`
@@ -147,6 +149,13 @@ func (f *fake) chat(w http.ResponseWriter, r *http.Request) {
 			`{"type":"tool-approval-request","toolCallId":"c1","approvalId":"a1"}`, stepEnds, forTools, "[DONE]")
 	case "client":
 		send(w, opening, step, `{"type":"tool-input-start","toolCallId":"c1","toolName":"where"}`, `{"type":"tool-input-available","toolCallId":"c1","toolName":"where","input":{}}`, stepEnds, forTools, "[DONE]")
+	case "stoppable":
+		send(w, opening, step, `{"type":"text-start","id":"0"}`, `{"type":"text-delta","id":"0","delta":"half"}`)
+		select {
+		case <-f.stopped:
+			send(w, `{"type":"abort"}`)
+		case <-r.Context().Done():
+		}
 	case "slow":
 		send(w, opening, step, `{"type":"text-start","id":"0"}`)
 		for i := range 100 {
@@ -164,19 +173,20 @@ func (f *fake) chat(w http.ResponseWriter, r *http.Request) {
 }
 
 // goOn answers a request that goes on with a message.
-func (f *fake) goOn(w http.ResponseWriter, tools []object) {
+func (f *fake) goOn(w http.ResponseWriter, r *http.Request, tools []object) {
 	send(w, opening)
 	got := ""
 	for _, p := range tools {
 		approval, _ := p["approval"].(object)
 		switch {
 		case p["state"] == "approval-responded" && approval["approved"] == true:
-			f.mu.Lock()
-			f.effects++
-			f.mu.Unlock()
 			send(w, fmt.Sprintf(`{"type":"tool-output-available","toolCallId":%q,"output":"paid"}`, p["toolCallId"]))
 		case p["state"] == "approval-responded":
 			send(w, fmt.Sprintf(`{"type":"tool-output-denied","toolCallId":%q}`, p["toolCallId"]))
+		}
+		if f.hangs {
+			<-r.Context().Done()
+			return
 		}
 		got += fmt.Sprint(p["state"], " ", p["output"], p["errorText"], approval["reason"], ";")
 	}
@@ -213,6 +223,12 @@ func (f *fake) fault(w http.ResponseWriter, text string) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	case "refused":
 		http.Error(w, "You have no credit.", http.StatusPaymentRequired)
+	case "busy":
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		fmt.Fprint(w, `{"error":{"message":"The thread is busy."}}`)
+	case "endless":
+		fmt.Fprint(w, "data: "+big)
+		panic(http.ErrAbortHandler)
 	case "json":
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"text":"hi"}`)

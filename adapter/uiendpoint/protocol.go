@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -13,14 +15,13 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// mostJoins is how often in a row a stream may be joined that says nothing new.
-const mostJoins = 3
+// mostIdle is how many streams in a row may break off that have said nothing new.
+const mostIdle = 3
 
 // protocol is the session's side of an endpoint.
 type protocol struct {
 	*Decoder
-	session  *remote.Session
-	settings Settings
+	session *remote.Session
 }
 
 var (
@@ -37,18 +38,7 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	if err != nil {
 		return remote.Call{}, err
 	}
-	return p.request(p.fields(), messages, ""), nil
-}
-
-// fields are the fields of each request but the messages.
-func (p *protocol) fields() fields {
-	f := fields{"id": agentkit.Encode(p.session.Config().SessionID), "trigger": json.RawMessage(`"submit-message"`)}
-	for name, value := range p.settings.Body {
-		if _, own := f[name]; !own {
-			f[name] = value
-		}
-	}
-	return f
+	return p.request(messages, ""), nil
 }
 
 // messages is the conversation as the endpoint knows it.
@@ -71,19 +61,22 @@ func native() uistream.Options {
 	return uistream.Options{Profile: uistream.Newest(), Native: true}
 }
 
-// Stop implements remote.Protocol: the end of its stream ends a run.
-func (p *protocol) Stop() (remote.Call, bool) { return remote.Call{}, false }
+// Stop implements remote.Protocol. The end of its stream ends a run, unless the endpoint
+// resumes: then the run goes on without a reader.
+func (p *protocol) Stop() (remote.Call, bool) {
+	return remote.Call{Method: http.MethodPost, Path: p.Decoder.session + "/stop", Query: p.query}, p.settings.Stop
+}
 
 // GoOn implements remote.Protocol.
 func (p *protocol) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
-	isCut, joins := false, 0
-	p.session.Do(func() { isCut, joins = p.phase == cut, p.joins })
+	isCut, idles := false, 0
+	p.session.Do(func() { isCut, idles = p.phase == cut, p.idles })
 	switch {
 	case !isCut:
 		return nil, nil //nolint:nilnil // the turn is over, or it waits
 	case !p.settings.Resume && b.Err != nil:
 		return nil, b.Err
-	case !p.settings.Resume || joins >= mostJoins:
+	case !p.settings.Resume || idles > mostIdle:
 		return nil, errors.New("its stream ended in the middle of the message")
 	}
 	return p.join(), nil
@@ -91,12 +84,7 @@ func (p *protocol) GoOn(_ context.Context, b remote.Break) (*remote.Call, error)
 
 // join is the request that goes on with a run.
 func (p *protocol) join() *remote.Call {
-	p.session.Do(func() {
-		p.joins++
-		p.place.again()
-		p.open = map[string]*part{}
-	})
-	return &remote.Call{Method: http.MethodGet, Path: p.session.Config().SessionID + "/stream", Query: p.query, Stream: true}
+	return &remote.Call{Method: http.MethodGet, Path: p.Decoder.session + "/stream", Query: p.query, Stream: true}
 }
 
 // Reattach implements remote.Reattacher. A turn that waits for its user goes on when it has
@@ -109,7 +97,7 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 	if err != nil {
 		return nil, err
 	}
-	p.session.Do(func() { p.restore(ctx, p.request(p.fields(), messages, ""), left) })
+	p.session.Do(func() { p.recall(messages, left) })
 	if err := p.session.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Left: true})}); err != nil { //nolint:contextcheck // effects end with the session
 		return nil, err
 	}
@@ -122,4 +110,38 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 		return nil, errors.New("the gateway was restarted while the endpoint was answering, and the endpoint cannot resume: send the prompt again")
 	}
 	return p.join(), nil
+}
+
+// recall makes the Decoder know a turn of an earlier process: the Decoder hears once more
+// what is on record, and writes nothing.
+func (d *Decoder) recall(before []json.RawMessage, left agent.Left) {
+	d.turn(before)
+	asked := map[string]string{}
+	tr := uistream.NewTranslator(native())
+	for _, r := range left.Records {
+		for _, c := range tr.Translate(r) {
+			writer{d, nil}.take(c)
+		}
+		switch p := r.Payload.(type) { //nolint:gochecksumtype // the chunks tell the others
+		case trace.Data:
+			if c, is := uistream.ReadBeyond(p); is {
+				if start, is := c.(uistream.Start); is {
+					d.id = start.MessageID
+				}
+			}
+		case trace.PermissionRequest:
+			asked[p.ToolCallID] = p.RequestID
+		case trace.Question:
+			asked[p.ToolCallID] = p.QuestionID
+		case trace.PermissionResponse, trace.Answer:
+			d.place.run = maps.Clone(d.place.now)
+		}
+	}
+	d.finished, d.reason = false, ""
+	d.again()
+	for _, p := range d.message.Message().Parts {
+		if request := asked[p.ToolCallID]; slices.Contains(left.Waiting, request) {
+			d.waits, d.phase = append(d.waits, &wait{part: p, request: request}), waiting
+		}
+	}
 }

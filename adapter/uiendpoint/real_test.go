@@ -154,6 +154,21 @@ func TestRealEndpoints(t *testing.T) {
 	}
 }
 
+// The connection of each run breaks after five pieces. The endpoint resumes as the AI SDK's
+// documentation has it.
+func TestARealEndpointThatResumesIsJoined(t *testing.T) {
+	server := realServer(t)
+	for _, release := range releases {
+		c := on(t, server+"/"+release+"/resumable", uiendpoint.Settings{Resume: true})
+		for _, turn := range [][2]string{{"hello you there, this is a long one", "You said: hello you there, this is a long one"}, {"weather", `"city":"Rome","sun":1.5`}} {
+			events, stop := c.plays(turn[0])
+			if said := agenttest.Said(events); strings.Count(said, turn[1]) != 1 || stop.Outcome != trace.OutcomeCompleted {
+				t.Errorf("ai %s: the turn said %q and ended with %+v", release, said, stop)
+			}
+		}
+	}
+}
+
 func TestAStopReachesTheModelOfARealEndpoint(t *testing.T) {
 	server := realServer(t)
 	for n, release := range releases {

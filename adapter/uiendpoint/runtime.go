@@ -19,6 +19,8 @@ import (
 type Settings struct {
 	// Resume says that GET URL/ID/stream goes on with a run whose stream has broken off.
 	Resume bool `json:"resume"`
+	// Stop says that POST URL/ID/stop ends a run. Else the end of its connection does.
+	Stop bool `json:"stop"`
 	// Send says which messages go with a request: all, which is the default, or last.
 	Send string `json:"send"`
 	// Body are further fields of each request, and Headers further headers.
@@ -32,9 +34,10 @@ type Settings struct {
 
 const patience = 5 * time.Minute
 
-// Runtime opens sessions with an endpoint.
+// Runtime opens sessions with an endpoint, or with a function in its place.
 type Runtime struct {
 	URL, Token string
+	Func       Func
 	Settings   Settings
 	Tools      toolkind.Table
 }
@@ -94,19 +97,23 @@ func (r Runtime) client() (*httpjson.Client, url.Values, error) {
 
 // Open implements agent.Runtime. An endpoint is asked for nothing before the first prompt.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
-	client, query, err := r.client()
-	if err != nil {
-		return nil, err
+	var query url.Values
+	spec := remote.Spec{Name: "The agent", Transport: local{r.Func}}
+	if r.Func == nil {
+		client, q, err := r.client()
+		if err != nil {
+			return nil, err
+		}
+		query = q
+		spec = remote.Spec{Name: "The endpoint", Transport: remote.HTTP{Client: client, PassCaller: r.Settings.PassToken}, Silence: time.Duration(r.Settings.Silence)}
+	}
+	spec.New = func(s *remote.Session) remote.Protocol {
+		d := NewDecoder(r.Tools)
+		d.live, d.session, d.settings, d.query = true, cfg.SessionID, r.Settings, query
+		return &protocol{Decoder: d, session: s}
 	}
 	host.Resume(inHistory)
-	return remote.Open(ctx, host, cfg, remote.Spec{
-		Name: "The endpoint", Transport: remote.HTTP{Client: client, PassCaller: r.Settings.PassToken}, Silence: time.Duration(r.Settings.Silence),
-		New: func(s *remote.Session) remote.Protocol {
-			d := NewDecoder(r.Tools)
-			d.live, d.last, d.query = true, r.Settings.Send == "last", query
-			return &protocol{Decoder: d, session: s, settings: r.Settings}
-		},
-	})
+	return remote.Open(ctx, host, cfg, spec)
 }
 
 // inHistory is the resume token of every session: the log has the conversation.

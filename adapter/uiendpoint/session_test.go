@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -12,18 +15,14 @@ import (
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 func TestSuite(t *testing.T) {
 	f := newFake(t)
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime {
-			f.mu.Lock()
-			f.effects = 0
-			f.mu.Unlock()
-			return uiendpoint.Runtime{URL: f.url()}
-		},
+		Open: func(testing.TB) agent.Runtime { return uiendpoint.Runtime{URL: f.url()} },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "client",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",
@@ -32,10 +31,11 @@ func TestSuite(t *testing.T) {
 		Cut: func(t testing.TB, c *agenttest.Cut) agent.Runtime {
 			return uiendpoint.Runtime{URL: newCutFake(t, c).url()}
 		},
-		Effect: func(testing.TB) bool { f.mu.Lock(); defer f.mu.Unlock(); return f.effects > 0 },
-		Word:   "the Rhine",
-		Bound:  time.Minute, // one message has 50 MB
-		Turns:  []string{"twice", "done early", "no finish", "fake event", "long line"},
+		Runs:    agenttest.Tells("paid", `{"n":1}`),
+		Decoder: func() agent.Decoder { return uiendpoint.NewDecoder(toolkind.Table{}) },
+		Word:    "the Rhine",
+		Bound:   time.Minute, // one message has 50 MB
+		Turns:   []string{"twice", "done early", "no finish", "fake event", "long line"},
 	})
 }
 
@@ -51,11 +51,20 @@ func TestFailuresAreOneSentenceEach(t *testing.T) {
 		"json":           "application/json and no stream of events: is the address right?",
 		"moved":          "redirects to https://elsewhere.test/: use the final address",
 		"refused":        "The endpoint did not take the prompt: You have no credit.",
+		"busy":           "The endpoint did not take the prompt: The thread is busy.",
+		"endless":        "The endpoint did not go on: unexpected EOF",
 	} {
 		_, stop := on(t, f.url(), uiendpoint.Settings{}).plays(text)
 		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, want) || strings.Contains(stop.Error, "\n") {
 			t.Errorf("%s: the turn ended with %+v", text, stop)
 		}
+	}
+	tls := httptest.NewUnstartedServer(http.NotFoundHandler())
+	tls.Config.ErrorLog = log.New(io.Discard, "", 0)
+	tls.StartTLS()
+	t.Cleanup(tls.Close)
+	if _, stop := on(t, tls.URL, uiendpoint.Settings{}).plays("hello"); !strings.Contains(stop.Error, "certificate") || strings.Contains(stop.Error, "\n") {
+		t.Errorf("the turn ended with %+v", stop)
 	}
 	if _, stop := on(t, "http://127.0.0.1:1/api/chat", uiendpoint.Settings{}).plays("hello"); !strings.Contains(stop.Error, "connection refused") {
 		t.Errorf("the turn ended with %+v", stop)
@@ -155,6 +164,20 @@ func TestAnApprovalGoesBackInTheNextRun(t *testing.T) {
 	}
 }
 
+func TestAnApprovalOfAnotherInputIsARefusal(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := on(t, f.url(), uiendpoint.Settings{})
+	c.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow", UpdatedInput: json.RawMessage(`{"n":2}`)}
+	}
+	c.plays("permit")
+	_, _, tools := last(f.requests()[1])
+	if approval := tools[0]["approval"].(object); approval["approved"] != false || approval["reason"] != `The user wants another input: {"n":2}` {
+		t.Errorf("the endpoint gets %v", approval)
+	}
+}
+
 func TestACallOfTheAppWaitsForItsOutput(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{`{"lat":1.5}`: "map[lat:1.5]", "near the Rhine": "near the Rhine"} {
@@ -174,6 +197,23 @@ func TestACallOfTheAppWaitsForItsOutput(t *testing.T) {
 	}
 }
 
+func TestAFailedToolOfTheAppSaysWhy(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := on(t, f.url(), uiendpoint.Settings{})
+	c.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+		return trace.Answer{Outcome: trace.Canceled, Reason: "The user has no position."}
+	}
+	events, _ := c.plays("client")
+	_, _, tools := last(f.requests()[1])
+	if tools[0]["state"] != "output-error" || tools[0]["errorText"] != "The user has no position." {
+		t.Errorf("the second request has %v", tools)
+	}
+	if r := agenttest.Each[trace.ToolResult](events); r[0].Status != trace.ToolFailed || r[0].Error != "The user has no position." {
+		t.Errorf("the call ended as %+v", r)
+	}
+}
+
 func TestAllAnswersGoInOneRequest(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -189,6 +229,26 @@ func TestAllAnswersGoInOneRequest(t *testing.T) {
 	_, _, tools := last(f.requests()[1])
 	if tools[0]["state"] != "approval-responded" || tools[1]["state"] != "output-error" || tools[1]["errorText"] != "The app did not run the tool." {
 		t.Errorf("the second request has %v", tools)
+	}
+}
+
+func TestAStopGoesToTheEndpointsOwnRoute(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	c := on(t, f.url(), uiendpoint.Settings{Resume: true, Stop: true})
+	r, done := c.host.Turn(prompt("stoppable")), make(chan error, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	go func() { done <- c.session.Prompt(ctx, prompt("stoppable"), r.Builder) }()
+	if _, err := r.Await(t.Context(), func(e trace.Event) bool { return e.Payload.Kind() == trace.KindMessageDelta }); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if events, end := c.finished(r, <-done); end.Outcome != trace.OutcomeCanceled || end.Reason != "aborted" || strings.TrimSpace(agenttest.Said(events)) != "half" {
+		t.Errorf("the turn ended with %+v", end)
+	}
+	<-f.stopped
+	if n := f.joins; n != 0 {
+		t.Errorf("the stopped run was joined %d times", n)
 	}
 }
 
@@ -237,15 +297,11 @@ func leaves(t *testing.T, c *conversation, text string, until func(trace.Event) 
 }
 
 // takenUp goes on with a turn in a new process.
-func takenUp(t *testing.T, c *conversation, old *agenttest.Recorder, waiting ...string) ([]trace.Event, trace.Stop) {
+func takenUp(t *testing.T, c *conversation, old *agenttest.Recorder) ([]trace.Event, trace.Stop) {
 	t.Helper()
-	var records []trace.Record
-	for i, e := range old.Events() {
-		records = append(records, trace.Record{Turn: old.Turn(), Seq: uint64(i + 1), Event: e})
-	}
-	r := c.host.Reopen(old.Turn(), old.Events())
-	p := trace.Prompt{Message: prompt("x").Message}
-	err := c.runtime.Reattach(t.Context(), c.session, agent.Left{Builder: r.Builder, Prompt: &p, Records: records, Waiting: waiting})
+	r, left := c.host.Left(old)
+	left.Prompt = &trace.Prompt{Message: prompt("x").Message}
+	err := c.runtime.Reattach(t.Context(), c.session, left)
 	return c.finished(r, err)
 }
 
@@ -265,13 +321,41 @@ func TestATurnThatWaitsForItsUserSurvivesARestart(t *testing.T) {
 	second.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow"}
 	}
-	events, stop := takenUp(t, second, old, "a1")
+	events, stop := takenUp(t, second, old)
 	if stop.Outcome != trace.OutcomeCompleted || agenttest.Each[trace.ToolResult](events)[0].Status != trace.ToolCompleted {
 		t.Errorf("the turn ended with %+v", stop)
 	}
 	b := f.requests()[1]
 	if _, _, tools := last(b); len(tools) != 1 || b["messageId"] != "theirs" || tools[0]["approval"].(object)["id"] != "a1" || tools[0]["approval"].(object)["signature"] != "sig" {
 		t.Errorf("the request is %v", b)
+	}
+}
+
+// The gateway starts again in the second run of a turn. Its stream is joined at the beginning
+// of that run, not of the message.
+func TestARunAfterAnApprovalIsJoinedAfterARestart(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.hangs = true
+	f.resumes = func(w http.ResponseWriter, _ int) {
+		send(w, opening, `{"type":"tool-output-available","toolCallId":"c1","output":"paid"}`, step)
+		send(w, append(words("Done."), stepEnds, finish)...)
+	}
+	first := on(t, f.url(), uiendpoint.Settings{Resume: true})
+	first.host.OnPermit = agenttest.Choose(trace.AllowOnce)
+	old := leaves(t, first, "rich", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindToolResult })
+	second := on(t, f.url(), uiendpoint.Settings{Resume: true})
+	events, stop := takenUp(t, second, old)
+	if said := agenttest.Said(events); strings.TrimSpace(said) != "I pay.\nDone." || stop.Outcome != trace.OutcomeCompleted || len(agenttest.Each[trace.ToolResult](events)) != 1 {
+		t.Errorf("the turn said %q and ended with %+v", said, stop)
+	}
+	var types []string
+	all := history(t, recorded(events))
+	for _, p := range all[len(all)-1]["parts"].([]any) {
+		types = append(types, fmt.Sprint(p.(object)["type"]))
+	}
+	if got := strings.Join(types, " "); got != "step-start reasoning text tool-pay step-start text" {
+		t.Errorf("the message has the parts %s", got)
 	}
 }
 

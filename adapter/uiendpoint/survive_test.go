@@ -53,6 +53,14 @@ func records(t testing.TB, body string) (all []trace.Record) {
 	return all
 }
 
+// recorded are the records of one turn.
+func recorded(events []trace.Event) (all []trace.Record) {
+	for i, e := range events {
+		all = append(all, trace.Record{Turn: "t", Seq: uint64(i + 1), Event: e})
+	}
+	return all
+}
+
 // streamed are the chunks of a trace for a client.
 func streamed(t testing.TB, all []trace.Record, client string) (chunks []object) {
 	t.Helper()

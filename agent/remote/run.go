@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -179,23 +180,36 @@ func (s *Session) follow(r *run, stream Stream, last *mark) {
 	}
 }
 
-// goOn opens the stream that goes on with a run, and tries again while the server cannot be
-// reached. It returns nil if there is no such stream.
+// goOn opens the stream that goes on with a run. It returns nil if there is no such stream.
 func (s *Session) goOn(r *run, b Break) (stream Stream, err error) {
-	for failures := range patience {
-		if failures > 0 {
-			pause(r.life, min(100*time.Millisecond<<failures, 5*time.Second))
-		}
-		var next *Call
-		if next, err = s.protocol.GoOn(r.life, b); err == nil && next != nil {
+	err = s.retry(r, temporary, func() error {
+		next, err := s.protocol.GoOn(r.life, b)
+		if err == nil && next != nil {
 			stream, err = s.spec.Transport.Stream(r.life, *next, s.caller(*next))
 		}
-		if err == nil || !temporary(err) || r.life.Err() != nil {
-			return stream, err
+		return err
+	})
+	return stream, err
+}
+
+// retry tries again, later each time, while a call fails in a way that may pass.
+func (s *Session) retry(r *run, passes func(error) bool, call func() error) (err error) {
+	for failures := range patience {
+		if failures > 0 {
+			s.cfg.Logger.Debug("the run cannot be reached", "error", err)
+			pause(r.life, min(100*time.Millisecond<<failures, 5*time.Second))
 		}
-		s.cfg.Logger.Debug("the run cannot be reached", "error", err)
+		if err = call(); err == nil || !passes(err) || r.life.Err() != nil {
+			return err
+		}
 	}
-	return nil, err
+	return err
+}
+
+// unsent reports whether a call has not reached the server, so that it may be sent again.
+func unsent(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
 }
 
 // temporary reports whether a call may succeed later.

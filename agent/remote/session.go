@@ -129,8 +129,8 @@ func (s *Session) Fetch(ctx context.Context, c Call, out any) error {
 	return err
 }
 
-// post makes a call that the Decoder knows. A call that fails ends the turn: the agent would
-// wait for it.
+// post makes a call that the Decoder knows. A run that cannot begin ends the turn: the agent
+// would wait for it.
 func (s *Session) post(ctx context.Context, data []byte) error {
 	c, err := ParseCall(data)
 	if err != nil || c.isNote() {
@@ -140,7 +140,7 @@ func (s *Session) post(ctx context.Context, data []byte) error {
 	r := s.run
 	s.mu.Unlock()
 	if c.Stream && r != nil {
-		if err = s.open(r, c); err != nil && r.life.Err() == nil { //nolint:contextcheck // the stream ends with the turn
+		if err = s.retry(r, unsent, func() error { return s.open(r, c) }); err != nil && r.life.Err() == nil { //nolint:contextcheck // the stream ends with the turn
 			r.lose(s.sentence(err))
 		}
 		return err

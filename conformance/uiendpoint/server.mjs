@@ -93,7 +93,7 @@ async function endpoint(release) {
     where: ai.tool({ description: 'where', inputSchema: z.object({}) }),
     pay: ai.tool({ description: 'pay', inputSchema: z.object({ amount: z.number() }), needsApproval: true, execute: async ({ amount }) => `paid ${amount}` }),
   };
-  return async (request, signal) => {
+  return async (request, signal, consumeSseStream) => {
     const result = ai.streamText({
       model, tools, abortSignal: signal, onError: () => {},
       stopWhen: ai.stepCountIs?.(4) ?? ai.isStepCount(4),
@@ -101,7 +101,7 @@ async function endpoint(release) {
     });
     return result.toUIMessageStreamResponse({
       originalMessages: request.messages, sendSources: true, sendReasoning: true, generateMessageId: () => `theirs-${request.messages.length}`,
-      onError: (e) => e.message,
+      onError: (e) => e.message, consumeSseStream,
       messageMetadata: ({ part }) => (part.type === 'start' ? { release } : part.type === 'finish' ? { done: true } : undefined),
     });
   };
@@ -110,16 +110,48 @@ async function endpoint(release) {
 const stops = [];
 const endpoints = Object.fromEntries(await Promise.all(releases.map(async (r) => [r, await endpoint(r)])));
 
+// kept are the running and finished messages of /RELEASE/resumable, by chat: as the AI SDK's
+// documentation has it, in this process instead of in Redis.
+const kept = new Map();
+
+function keep(id) {
+  const message = { pieces: [], over: false };
+  kept.set(id, message);
+  return async ({ stream }) => {
+    for await (const piece of stream) message.pieces.push(piece);
+    message.over = true;
+  };
+}
+
+async function resume(id, res) {
+  const message = kept.get(id);
+  if (!message) return res.writeHead(204).end();
+  res.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (let n = 0; n < message.pieces.length || !message.over; ) {
+    if (n < message.pieces.length) res.write(message.pieces[n++]);
+    else await wait(5);
+  }
+  res.end();
+}
+
 const server = http.createServer(async (req, res) => {
   if (req.url === '/stops') return res.end(JSON.stringify(stops));
+  const [, release, kind, id] = req.url.split('/');
+  if (req.method === 'GET') return resume(id, res);
   let body = '';
   for await (const piece of req) body += piece;
   const gone = new AbortController();
   res.on('close', () => gone.abort());
   try {
-    const response = await endpoints[req.url.split('/')[1]](JSON.parse(body), gone.signal);
+    const request = JSON.parse(body);
+    const resumable = kind === 'resumable';
+    const response = await endpoints[release](request, resumable ? undefined : gone.signal, resumable ? keep(request.id) : undefined);
     res.writeHead(response.status, Object.fromEntries(response.headers));
-    for await (const piece of response.body) res.write(piece);
+    let n = 0;
+    for await (const piece of response.body) {
+      res.write(piece);
+      if (resumable && n++ === 4) return res.flushHeaders(), setTimeout(() => res.destroy(), 20); // the connection breaks
+    }
     res.end();
   } catch (e) {
     if (!res.headersSent) res.writeHead(500);

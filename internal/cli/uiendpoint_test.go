@@ -79,6 +79,35 @@ agents:
 	}
 }
 
+// The endpoint learns why a tool of the app failed.
+func TestTheErrorOfAClientToolReachesItsEndpoint(t *testing.T) {
+	t.Parallel()
+	bodies := make(chan string, 2)
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		bodies <- string(raw)
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, `data: {"type":"start","messageId":"theirs"}`+"\n\n")
+		if !strings.Contains(string(raw), "output-error") {
+			fmt.Fprint(w, `data: {"type":"tool-input-available","toolCallId":"c1","toolName":"where","input":{}}`+"\n\n")
+		}
+		fmt.Fprint(w, `data: {"type":"finish"}`+"\n\n")
+	}))
+	t.Cleanup(upstream.Close)
+	s := startServer(t, t.TempDir(), "--config", file(t, "tributary.yaml", `agents: {app: {adapter: uiendpoint, url: "`+upstream.URL+`"}}`))
+	_, said := s.do("POST", "/api/chat?client=7", chat("x", "hello"))
+	<-bodies
+	message := regexp.MustCompile(`"messageId":"([^"]+)"`).FindStringSubmatch(said)[1]
+	status, said := s.do("POST", "/api/chat?client=7", `{"id":"x","trigger":"submit-message","messageId":"`+message+`","messages":[{"id":"`+message+`","role":"assistant","parts":[`+
+		`{"type":"tool-where","toolCallId":"c1","state":"output-error","input":{},"errorText":"The user has no position."}]}]}`)
+	if status != 200 {
+		t.Fatalf("%d %s", status, said)
+	}
+	if body := <-bodies; !strings.Contains(body, `"errorText":"The user has no position."`) {
+		t.Errorf("the second request is %s", body)
+	}
+}
+
 func TestConvertReadsTheBodyOfAResponse(t *testing.T) {
 	t.Parallel()
 	recordings, err := filepath.Glob("../../testdata/uiendpoint/*.sse")

@@ -147,15 +147,15 @@ func (r *Reader) line(limit int) (line []byte, long bool, err error) {
 func (r *Reader) skip() error {
 	for size := 0; size <= patience*r.max; {
 		line, long, err := r.line(r.max)
-		switch {
-		case errors.Is(err, errEndless):
+		if errors.Is(err, errEndless) {
 			return err
-		case err != nil, len(line) == 0 && !long:
-			return nil
-		case long:
+		}
+		if err != nil || len(line) == 0 && !long {
+			return nil //nolint:nilerr // the next read finds it
+		}
+		if size += len(line) + 1; long {
 			size += r.max
 		}
-		size += len(line) + 1
 	}
 	return errEndless
 }

@@ -1,0 +1,210 @@
+package uiendpoint
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// place tells how far a message is on record, so that a stream that begins a run from its
+// start once more adds only what is new. The counts are bytes of texts and of inputs, and
+// other chunks by type and call.
+type place struct {
+	had map[string]int    // is on record
+	now map[string]int    // the stream has said so far
+	run map[string]int    // was said before this run
+	ids map[string]string // of parts of an earlier process
+}
+
+func newPlace() place {
+	return place{had: map[string]int{}, now: map[string]int{}, run: map[string]int{}, ids: map[string]string{}}
+}
+
+// advance counts n more of something and returns how many of them are new.
+func (d *Decoder) advance(what string, n int) int {
+	d.place.now[what] += n
+	fresh := min(n, max(0, d.place.now[what]-d.place.had[what]))
+	d.place.had[what] += fresh
+	if fresh > 0 {
+		d.idles = 0
+	}
+	return fresh
+}
+
+// fresh counts one more.
+func (d *Decoder) fresh(what string) bool { return d.advance(what, 1) > 0 }
+
+// part is a text, or a reasoning, that a stream has open.
+type part struct {
+	thought bool
+	key     string // "" until it has words
+	keys    uistream.Keys
+	late    uistream.Keys // keys that came with the words
+}
+
+// says chooses the chunk of the part's sort, and adds keys.
+func (p *part) says(text, thought uistream.Chunk, keys uistream.Keys) uistream.Chunk {
+	if p.thought {
+		text = thought
+	}
+	if len(keys) > 0 {
+		return uistream.Extended{Chunk: text, Keys: keys}
+	}
+	return text
+}
+
+// writer puts what an endpoint says on record. Without a Builder, it is on record already.
+type writer struct {
+	*Decoder
+	b *trace.Builder
+}
+
+// take takes a chunk.
+func (w writer) take(c uistream.Chunk) {
+	if f, known := w.forms[uistream.CallOf(c)]; known {
+		c = uistream.WithForm(c, f)
+	}
+	bare, keys := c, uistream.Keys(nil)
+	if e, is := c.(uistream.Extended); is {
+		bare, keys = e.Chunk, e.Keys
+	}
+	switch p := bare.(type) { //nolint:gochecksumtype // the others stand for themselves
+	case uistream.Start: // a message that is gone on with keeps its name
+		if w.id == "" && w.b != nil {
+			w.name(p.MessageID)
+		}
+		w.metadata(keys["messageMetadata"])
+	case uistream.Finish:
+		w.reason, w.finished = p.Reason, true
+		w.metadata(p.Metadata)
+	case uistream.Error:
+		w.end(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: cmp.Or(p.ErrorText, "The endpoint failed without a word.")})
+	case uistream.Abort:
+		w.end(trace.Stop{Reason: cmp.Or(p.Reason, "aborted"), Outcome: trace.OutcomeCanceled})
+	case uistream.FinishStep: // the next step ends this one: late outputs still belong to it
+		w.endParts()
+	case uistream.TextStart:
+		w.beginPart("text "+p.ID, false, keys)
+	case uistream.ReasoningStart:
+		w.beginPart("thought "+p.ID, true, keys)
+	case uistream.TextDelta:
+		w.grow("text "+p.ID, p.Delta, false, keys)
+	case uistream.ReasoningDelta:
+		w.grow("thought "+p.ID, p.Delta, true, keys)
+	case uistream.TextEnd:
+		w.endPart("text "+p.ID, keys)
+	case uistream.ReasoningEnd:
+		w.endPart("thought "+p.ID, keys)
+	case uistream.ToolInputDelta:
+		if _, begun := w.forms[p.ToolCallID]; !begun {
+			w.take(uistream.ToolInputStart{ToolCallID: p.ToolCallID})
+		}
+		if n := w.advance("input "+p.ToolCallID, len(p.Delta)); n > 0 {
+			p.Delta = p.Delta[len(p.Delta)-n:]
+			w.put(p)
+		}
+	default:
+		if w.fresh(counted(bare)) {
+			w.put(c)
+		}
+	}
+}
+
+// counted is the name under which a chunk is counted.
+func counted(c uistream.Chunk) string {
+	name := c.Type() + " " + uistream.CallOf(c)
+	switch p := c.(type) { //nolint:gochecksumtype // the others are kept
+	case uistream.ToolOutputAvailable:
+		name += fmt.Sprint(p.Preliminary)
+	case uistream.Data:
+		name += fmt.Sprint(p.Transient)
+	}
+	return name
+}
+
+// name names the message.
+func (w writer) name(id string) {
+	w.id = cmp.Or(id, w.b.Turn())
+	w.put(uistream.Start{MessageID: w.id})
+}
+
+// metadata merges metadata into that of the message. To merge the same again changes nothing.
+func (w writer) metadata(value []byte) {
+	if len(value) > 0 && string(value) != "null" {
+		w.put(uistream.Other{Name: "message-metadata", Keys: uistream.Keys{"messageMetadata": value}})
+	}
+}
+
+// end ends the turn by what the endpoint itself says.
+func (w writer) end(s trace.Stop) {
+	w.endParts()
+	w.phase = over
+	if w.b != nil {
+		w.b.End(s)
+	}
+}
+
+// beginPart opens a part. An open part of the same id ends, as no client adds to it any more.
+func (w writer) beginPart(name string, thought bool, keys uistream.Keys) *part {
+	w.endPart(name, nil)
+	p := &part{thought: thought, keys: keys}
+	w.open[name] = p
+	return p
+}
+
+func (w writer) grow(name, delta string, thought bool, keys uistream.Keys) {
+	p := w.open[name]
+	if p == nil {
+		p = w.beginPart(name, thought, nil)
+	}
+	if len(keys) > 0 {
+		p.late = keys
+	}
+	if delta != "" && p.key == "" {
+		sort := map[bool]string{false: "text", true: "thought"}[thought]
+		fresh := w.fresh(sort)
+		p.key = fmt.Sprintf("%s-%d", sort, w.place.now[sort])
+		if w.b == nil {
+			_, id, _ := strings.Cut(name, " ")
+			w.place.ids[p.key] = id
+		}
+		p.key = cmp.Or(w.place.ids[p.key], p.key)
+		if fresh {
+			w.put(p.says(uistream.TextStart{ID: p.key}, uistream.ReasoningStart{ID: p.key}, p.keys))
+		}
+	}
+	if n := w.advance(p.key, len(delta)); n > 0 {
+		delta = delta[len(delta)-n:]
+		w.put(p.says(uistream.TextDelta{ID: p.key, Delta: delta}, uistream.ReasoningDelta{ID: p.key, Delta: delta}, nil))
+	}
+}
+
+func (w writer) endPart(name string, keys uistream.Keys) {
+	p := w.open[name]
+	if p == nil {
+		return
+	}
+	delete(w.open, name)
+	late := uistream.Keys{}
+	if p.key == "" { // it has no words
+		maps.Copy(late, p.keys)
+	}
+	maps.Copy(late, p.late)
+	maps.Copy(late, keys)
+	switch {
+	case p.key != "" && w.fresh(p.key+" ended"):
+		w.put(p.says(uistream.TextEnd{ID: p.key}, uistream.ReasoningEnd{ID: p.key}, late))
+	case p.key == "" && len(late) > 0 && w.fresh("empty"):
+		w.put(uistream.Empty(p.thought, late))
+	}
+}
+
+func (w writer) endParts() {
+	for name := range w.open {
+		w.endPart(name, nil)
+	}
+}
