@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // parked is a turn that waits, as its client has it.
@@ -36,16 +37,19 @@ func find(in, pattern string) string {
 // request is the id of what is asked, call that of the call it is shown at.
 func (p parked) request() string { return find(p.body, `"approvalId":"([^"]+)"`) }
 
-// hidden is the id of what the agent has asked and the client has not been shown: it
-// is when what was asked before it is answered.
+// hidden waits for a request that the client has not been shown, and returns its id. The
+// client is shown such a request when those before it are answered.
 func (p parked) hidden() string {
 	p.t.Helper()
-	_, _, trace := p.do("GET", "/api/sessions/"+p.session+"/trace", "")
-	for line := range strings.Lines(trace) {
-		id := find(line, `"request_id":"([^"]+)"`)
-		if strings.Contains(line, `"type":"permission_request"`) && !strings.Contains(p.body, id) {
-			return id
+	for range 500 {
+		_, _, trace := p.do("GET", "/api/sessions/"+p.session+"/trace", "")
+		for line := range strings.Lines(trace) {
+			id := find(line, `"request_id":"([^"]+)"`)
+			if strings.Contains(line, `"type":"permission_request"`) && !strings.Contains(p.body, id) {
+				return id
+			}
 		}
+		time.Sleep(10 * time.Millisecond) // the first request has ended the stream, and the second is on its way
 	}
 	p.t.Fatalf("all that was asked is shown: %s", p.body)
 	return ""
