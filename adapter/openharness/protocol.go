@@ -2,7 +2,6 @@ package openharness
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"net/http"
 	"net/url"
@@ -47,7 +46,7 @@ type flow struct {
 // Run implements remote.Protocol. The connection is there before the command is sent.
 func (p *flow) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
 	text, err := promptText(prompt)
-	c := command{Type: "send", Message: &text, RunID: rand.Text()}
+	c := command{Type: "send", Message: &text, RunID: newID()}
 	if p.resume {
 		c = command{Type: "resume", Message: &text}
 	}

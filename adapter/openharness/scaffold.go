@@ -209,6 +209,14 @@ func input(session, id, value string, approved *bool) raw {
 	if approved != nil {
 		p["approved"] = *approved
 	}
-	e := map[string]any{"id": rand.Text(), "name": "input:received", "payload": p, "timestamp": time.Now().UnixMilli()}
+	e := map[string]any{"id": newID(), "name": "input:received", "payload": p, "timestamp": time.Now().UnixMilli()}
 	return remote.Post(sessionsPath+"/"+session+"/input", map[string]any{"event": e}).JSON()
+}
+
+// newID returns a random UUID, as the clients of the project send.
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // its documentation: never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

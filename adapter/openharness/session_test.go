@@ -176,7 +176,7 @@ func TestAnAnswerIsAWholeEvent(t *testing.T) {
 	for _, e := range s.sessions["session-1"].log {
 		if e["name"] == "input:received" {
 			got, _ := json.Marshal(e["payload"])
-			if id, _ := e["id"].(string); string(got) != `{"approved":false,"id":"input-4","value":"no"}` || len(id) < 26 || e["timestamp"] == nil {
+			if id, _ := e["id"].(string); string(got) != `{"approved":false,"id":"input-4","value":"no"}` || len(id) != 36 || e["timestamp"] == nil {
 				t.Errorf("%v", e)
 			}
 			return
