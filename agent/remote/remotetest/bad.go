@@ -105,20 +105,20 @@ func BadServers(t *testing.T, u Upstream) {
 			switch {
 			case completed && b.ends == fails, !completed && b.ends == whole:
 				t.Errorf("the turn said %q and ended with %+v", got.said, got.stop)
-			case completed && (u.NoEnd && b.short || got.gap) && strings.HasPrefix(good.said, got.said):
+			case completed && (got.gap || u.NoEnd && b.short && strings.HasPrefix(good.said, got.said)):
 			case completed && got.said != good.said:
 				t.Errorf("the turn is completed and said %q, want %q", got.said, good.said)
 			case completed:
 			case got.stop.Outcome != trace.OutcomeFailed || !strings.Contains(got.stop.Error, b.says) || strings.TrimSpace(got.stop.Error) == "" || strings.Contains(got.stop.Error, "\n"):
 				t.Errorf("the turn ended with %+v, want one sentence with %q", got.stop, b.says)
-			case !strings.HasPrefix(good.said, got.said):
+			case !got.gap && !strings.HasPrefix(good.said, got.said):
 				t.Errorf("the turn said %q, which does not begin %q", got.said, good.said)
 			}
 		})
 	}
 }
 
-// played is a turn. A gap is a notice that events may be missing.
+// played is a turn. A gap is a notice that events may be missing, anywhere.
 type played struct {
 	gap  bool
 	said string
@@ -153,7 +153,8 @@ func (u Upstream) plays(t *testing.T, h http.Handler, b bad) played {
 	defer session.Close() //nolint:errcheck // a test's
 	got := u.turn(t, host, session)
 	s.heals()
-	if next := u.turn(t, host, session); !b.secret && next.stop.Outcome != trace.OutcomeCompleted {
+	busy := u.NoEnd && b.short // the server still works
+	if next := u.turn(t, host, session); !b.secret && !busy && next.stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("on a good server the next turn ended with %+v", next.stop)
 	}
 	return got
