@@ -73,7 +73,7 @@ func rooms() []room {
 		{packages: "agent/toolloop/worktool", ours: "agent/toolloop trace workspace internal/procio"},
 		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go"},
-		{packages: "adapter/agentops", ours: "agent agentops internal/size trace " + substrate, others: "github.com/coder/websocket"},
+		{packages: "adapter/agentops", ours: "agent agentops internal/size internal/wsconn trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/agui", ours: "agent trace uistream " + substrate, others: "github.com/evanphx/json-patch"},
 		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
 		{packages: "adapter/uiendpoint", ours: "agent trace uistream " + substrate}, // what it reads is what uistream writes

@@ -16,7 +16,7 @@ type Question struct {
 	Channel
 }
 
-// Action is what an approval was asked for in the first days of March 2026.
+// Action is what an approval was asked for until 12 March 2026.
 type Action struct {
 	InvocationID string `json:"invocationId"`
 	ToolID       string `json:"toolId,omitempty"`

@@ -31,14 +31,13 @@ func (d Direction) String() string {
 // Era is a set of the times in which a type of frame was spoken.
 type Era uint8
 
-// The eras. March is the days between the two, in which approvals had frames of
-// their own and questions still had theirs.
+// The eras. The frames that approvals had for a few days between the two are those of the
+// first.
 const (
-	Feb   Era = 1 << iota // February 2026, when the name was Agent Ops
-	March                 // the first days of March 2026
-	Head                  // since 12 March 2026
+	Feb  Era = 1 << iota // until 12 March 2026, when the name was Agent Ops
+	Head                 // since then
 
-	always = Feb | March | Head
+	always = Feb | Head
 )
 
 // Event is a type of frame that is known.
@@ -96,21 +95,21 @@ func table() map[key]Event {
 		init models message message.updated messages.removed stream chunk status pong error
 		user.joined user.left agentStatus diff review-result command-result git-state pr-created
 		files-changed child-session title audit_log model-switched toast`)
-	add(ToBrowser, Feb|March, `question`)
-	add(ToBrowser, March, `action_approval_required action_approved action_denied action_expired`)
-	add(ToBrowser, March|Head, `integration-auth-required thread.created thread.updated`)
+	add(ToBrowser, Feb, `question`)
+	add(ToBrowser, Feb, `action_approval_required action_approved action_denied action_expired`)
+	add(ToBrowser, Head, `integration-auth-required thread.created thread.updated`)
 	add(ToBrowser, Head, `
 		interactive_prompt interactive_prompt_resolved interactive_prompt_expired
 		queue.state queue.withdrawn`)
 
 	add(FromBrowser, always, `prompt answer ping abort revert diff review command`)
-	add(FromBrowser, March|Head, `approve-action deny-action`)
+	add(FromBrowser, Head, `approve-action deny-action`)
 	add(FromBrowser, Head, `queue.withdraw queue.promote queue.replace`)
 
 	add(ToRunner, always, `
 		prompt answer stop abort revert diff review opencode-command pong init opencode-config
 		workflow-execute tunnel-delete new-session`)
-	add(ToRunner, March|Head, `call-tool-pending plugin-content repo-config repo-token-refreshed`)
+	add(ToRunner, Head, `call-tool-pending plugin-content repo-config repo-token-refreshed`)
 
 	add(FromRunner, Feb, `stream result tool`) // before messages had parts
 	add(FromRunner, always, `
@@ -119,7 +118,7 @@ func table() map[key]Event {
 		workflow-execution-result workflow-chat-message model-switched tunnels audio-transcript
 		channel-session-created session-reset opencode-config-applied
 		message.create message.part.text-delta message.part.tool-update message.finalize`)
-	add(FromRunner, March|Head, `
+	add(FromRunner, Head, `
 		thread.created thread.updated usage-report analytics:emit wait-subscription runner-health
 		repo:clone-complete`)
 
@@ -138,11 +137,11 @@ func table() map[key]Event {
 		list-child-sessions forward-messages read-repo-file workflow-list workflow-sync workflow-run
 		workflow-executions workflow-api trigger-api execution-api mailbox-send mailbox-check
 		task-create task-list task-update task-my channel-reply`)
-	request(Feb|March, `memory-read memory-write memory-delete list-repos`)
-	request(March|Head, `
+	request(Feb, `memory-read memory-write memory-delete list-repos`)
+	request(Head, `
 		mem-read mem-write mem-patch mem-rm mem-search list-tools call-tool skill-api persona-api
 		identity-api`)
 	refresh := key{FromRunner, "repo:refresh-token"}
-	all[refresh] = Event{Type: refresh.typ, Direction: FromRunner, Eras: March | Head, Answer: "repo-token-refreshed"}
+	all[refresh] = Event{Type: refresh.typ, Direction: FromRunner, Eras: Head, Answer: "repo-token-refreshed"}
 	return all
 }

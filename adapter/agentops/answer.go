@@ -18,8 +18,8 @@ const declined = "The user declined to answer."
 // mostStrange bounds how many types of frames are named in the log.
 const mostStrange = 64
 
-// act does what follows from a frame. The caller holds s.mu.
-func (s *session) act(n news) {
+// apply does what follows from a frame. The caller holds s.mu.
+func (s *session) apply(n effects) {
 	for _, native := range n.settled {
 		s.withdraw(native)
 	}
@@ -53,13 +53,13 @@ func (s *session) withdraw(native string) {
 //
 //nolint:contextcheck // what waits outlives the call: it ends with its answer, or with Close
 func (s *session) put(a *ask) {
-	if s.shut {
+	if s.link == shut {
 		return
 	}
 	caller := s.last
-	mine := s.ours != nil && s.ours.b.Turn() == a.b.Turn()
+	mine := s.active != nil && s.active.b.Turn() == a.b.Turn()
 	if mine {
-		caller = s.ours.caller
+		caller = s.active.caller
 	}
 	if a.decided {
 		if !mine && s.rt.Token == (Credential{}) {
@@ -127,7 +127,7 @@ func (s *session) answer(ctx context.Context, caller agent.Caller, mine bool, a 
 	s.mu.Lock()
 	if s.dec.asks[a.native] == a { // it is asked again if the answer is lost on its way
 		s.told[a.native] = func() {
-			if !s.shut {
+			if s.link != shut {
 				s.goes.Go(func() { s.tell(s.life, caller, a, said, permit) })
 			}
 		}

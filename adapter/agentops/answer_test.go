@@ -77,8 +77,8 @@ func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
 	}{
 		{"approval expired", "permission", func(s *server, id string) { s.expire(id) }, trace.Expired, []era{head}},
 		{"approval given", "permission", func(s *server, id string) { s.resolve(id, "approve", user{id: "u_ada"}) }, trace.Selected, []era{head}},
-		{"question expired", "question", func(s *server, id string) { s.expire(id) }, trace.Expired, []era{feb, head}},
-		{"question answered", "question", func(s *server, id string) { s.resolve(id, "red", user{id: "u_ada"}) }, trace.Selected, []era{feb, head}},
+		{"question expired", "question", func(s *server, id string) { s.expire(id) }, trace.Expired, []era{far, head}},
+		{"question answered", "question", func(s *server, id string) { s.resolve(id, "red", user{id: "u_ada"}) }, trace.Selected, []era{far, head}},
 	} {
 		for _, e := range c.eras {
 			t.Run(c.name+" "+string(e), func(t *testing.T) {

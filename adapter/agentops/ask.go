@@ -29,11 +29,10 @@ type ask struct {
 	decided bool
 }
 
-// asking is what any of the three generations of frames asks.
+// asking is what a frame asks.
 type asking struct {
 	native, channel string
 	question        bool
-	prompt          bool // it came in the frame of today's servers
 	title           string
 	choices         []wire.AskAction
 	tool            string
@@ -41,7 +40,7 @@ type asking struct {
 }
 
 // ask puts a question or an approval. It is told again after each greeting.
-func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
+func (d *Decoder) ask(f wire.InteractivePrompt, t agent.Turns) {
 	q := readAsk(f)
 	if d.asks[q.native] != nil && len(d.fresh.again) < mostAsks {
 		d.fresh.again = append(d.fresh.again, q.native)
@@ -53,9 +52,6 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 		return // its turn is over
 	}
 	r := d.active(q.channel)
-	if f, of := f.(wire.Question); of && r == nil {
-		r = d.runOf(f.MessageID, f.Channel)
-	}
 	if r == nil && q.channel == "" && len(d.runs) > 0 {
 		r = d.runs[len(d.runs)-1]
 	}
@@ -69,7 +65,7 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 	}
 	r.dismiss(q.native) // it is told again
 	switch {
-	case r.abort, r.b.Over():
+	case r.course == stopping, r.b.Over():
 	case r.early(q):
 		r.waits = append(r.waits, q)
 	default:
@@ -81,7 +77,7 @@ func (d *Decoder) ask(f wire.Frame, t agent.Turns) {
 // tells whoever connects what was asked in a turn that was stopped, until it runs out.
 func (d *Decoder) leftOver(q asking) bool {
 	asks := func(p *prompt) bool { return p.channel == q.channel && p.phase == given }
-	return q.prompt && d.era == wire.Head && d.greeted && !d.unseen && !slices.ContainsFunc(d.prompts, asks)
+	return d.greeted && !d.unseen && !slices.ContainsFunc(d.prompts, asks)
 }
 
 // put puts on record what is asked in a run.
@@ -98,42 +94,29 @@ func (d *Decoder) put(q asking, r *run) {
 	if !a.decided {
 		d.asks[a.native] = a
 	}
-	if d.fresh.asks = append(d.fresh.asks, a); len(d.fresh.asks) > mostNews {
+	if d.fresh.asks = append(d.fresh.asks, a); len(d.fresh.asks) > mostEffects {
 		d.fresh.asks = slices.Delete(d.fresh.asks, 0, 1)
 	}
 }
 
-func readAsk(f wire.Frame) asking {
-	switch f := f.(type) {
-	case wire.Question:
-		q := asking{native: f.QuestionID, channel: channelOf(f.Channel, ""), question: true, title: f.Text}
-		for _, o := range f.Options {
-			q.choices = append(q.choices, wire.AskAction{ID: o, Label: o})
-		}
-		return q
-	case wire.ActionApprovalRequired:
-		return asking{native: f.InvocationID, title: cmp.Or(f.ActionID, f.ToolID), tool: f.ToolID, params: f.Params, choices: approvalChoices()}
-	case wire.InteractivePrompt:
-		p := f.Prompt
-		q := asking{
-			native: p.ID, prompt: true, question: p.Type != wire.AskApproval, title: p.Title, choices: p.Actions,
-			tool: p.Context.ToolID, params: p.Context.Params, channel: channelOf(f.Channel, ""),
-		}
-		if f.Channel == (wire.Channel{}) {
-			q.channel = channelOf(p.Context.Channel, p.Context.ThreadID)
-		}
-		if q.question && p.Body != "" {
-			q.title = strings.TrimSpace(q.title + "\n" + p.Body)
-		}
-		if !q.question {
-			q.title = cmp.Or(p.Body, p.Context.Summary, p.Title)
-			if !slices.ContainsFunc(q.choices, func(c wire.AskAction) bool { return c.ID == wire.ActionApprove }) {
-				q.choices = approvalChoices()
-			}
-		}
+func readAsk(f wire.InteractivePrompt) asking {
+	p := f.Prompt
+	q := asking{
+		native: p.ID, question: p.Type != wire.AskApproval, title: p.Title, choices: p.Actions,
+		tool: p.Context.ToolID, params: p.Context.Params, channel: channelOf(f.Channel, ""),
+	}
+	if f.Channel == (wire.Channel{}) {
+		q.channel = channelOf(p.Context.Channel, p.Context.ThreadID)
+	}
+	if q.question {
+		q.title = strings.TrimSpace(q.title + "\n" + p.Body)
 		return q
 	}
-	return asking{}
+	q.title = cmp.Or(p.Body, p.Context.Summary, p.Title)
+	if !slices.ContainsFunc(q.choices, func(c wire.AskAction) bool { return c.ID == wire.ActionApprove }) {
+		q.choices = approvalChoices()
+	}
+	return q
 }
 
 func approvalChoices() []wire.AskAction {
@@ -241,22 +224,6 @@ func (a *ask) frame(answer trace.Answer, r trace.PermissionResponse) wire.Frame 
 	return wire.DenyAction{InvocationID: a.native, Reason: r.Reason}
 }
 
-// settled takes the answer to what was asked, whoever gave it.
-func (d *Decoder) settled(f wire.Frame) {
-	switch f := f.(type) {
-	case wire.ActionApproved:
-		d.settleAsk(f.InvocationID, verdict{action: wire.ActionApprove, by: "user"})
-	case wire.ActionDenied:
-		d.settleAsk(f.InvocationID, verdict{action: wire.ActionDeny, by: "user", reason: f.Reason})
-	case wire.ActionExpired:
-		d.settleAsk(f.InvocationID, verdict{expired: true})
-	case wire.InteractivePromptResolved:
-		d.settleAsk(f.PromptID, verdict{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
-	case wire.InteractivePromptExpired:
-		d.settleAsk(f.PromptID, verdict{expired: true})
-	}
-}
-
 // answered takes an answer on its way to the agent.
 func (d *Decoder) answered(f wire.Answer) {
 	v := verdict{value: f.Answer.String(), by: cmp.Or(d.user, "user")}
@@ -269,7 +236,7 @@ func (d *Decoder) answered(f wire.Answer) {
 // verdict is an answer.
 type verdict struct {
 	action, value string
-	by, reason    string
+	by            string
 	expired       bool
 }
 
@@ -290,7 +257,7 @@ func (d *Decoder) settleAsk(native string, v verdict) {
 	}
 	r := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Expired}
 	if !v.expired {
-		r = trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, ChosenOption: cmp.Or(v.action, v.value), By: v.by, Reason: v.reason}
+		r = trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, ChosenOption: cmp.Or(v.action, v.value), By: v.by}
 		if r.ChosenOption != wire.ActionApprove {
 			r.OptionKind = trace.RejectOnce
 		} else {
@@ -315,7 +282,7 @@ func (d *Decoder) asked(channel string) bool {
 // owner is, if it names a channel of another type than web where a question is open. Then
 // there is no word that it waits.
 func (a *ask) isAnswer(d *Decoder, p *prompt, v verdict, value string) bool {
-	return d.era == wire.Head && p.answers && p.phase == sent && p.channel == a.run.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&
+	return p.answers && p.phase == sent && p.channel == a.run.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&
 		(v.by == cmp.Or(p.sender, d.user) || p.sender == "" && d.user == "")
 }
 

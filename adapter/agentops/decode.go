@@ -30,19 +30,16 @@ type Decoder struct {
 	user    string // our own id, once it is known
 	guesses bool   // it is taken from who joins
 
-	greeted  bool     // an init came
-	browser  bool     // frames for browsers came: they know more than a runner's
-	era      wire.Era // as far as it is known
-	asleep   bool     // the session is on its way up
-	presence presence // of its runner
-	closed   string   // the state of a session that has ended
-	unseen   bool     // a prompt runs whose beginning we did not see
-	twice    bool     // what ran was stopped, of which the end may be told again at once
+	greeted  bool           // an init came
+	backlog  []wire.Message // the history that belongs to the next init
+	asleep   bool           // the session is on its way up
+	presence presence       // of its runner
+	unseen   bool           // a prompt runs whose beginning we did not see
+	twice    bool           // what ran was stopped, of which the end may be told again at once
 
 	prompts  []*prompt // those whose turn is not over, in order
 	lastSeen *prompt   // whose user message came last
 	before   string    // the id of the newest prompt of ours before a restart
-	pending  bool      // the queue's state came after it
 	theirs   bool      // what waits is somebody else's
 	count    int       // prompts so far, for ids
 
@@ -53,7 +50,7 @@ type Decoder struct {
 	lastErr string           // what the last run failed with, until the next prompt is given to the agent
 
 	asks  map[string]*ask // without an answer, by the upstream's id
-	fresh news            // what nobody has taken yet
+	fresh effects         // what nobody has taken yet
 }
 
 // What is kept of a stranger's ids and lists.
@@ -77,14 +74,12 @@ func NewDecoder(o Options) *Decoder {
 
 var _ agent.Decoder = (*Decoder)(nil)
 
-// The streams of a recording, see agent.Message. Without one it is the session
-// agent that speaks or is spoken to.
+// The streams of a recording, see agent.Message. The frames of a runner are skipped: no
+// browser gets them.
 const (
-	fromSession = "s2c"
-	toSession   = "c2s"
-	fromRunner  = "r2d"
-	toRunner    = "d2r"
-	overREST    = "http"
+	fromRunner = "r2d"
+	toRunner   = "d2r"
+	overREST   = "http"
 )
 
 // Decode implements agent.Decoder.
@@ -94,57 +89,34 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 
 func (d *Decoder) decode(m agent.Message, t agent.Turns) error {
 	switch {
-	case m.Dir == agent.Err:
+	case m.Dir == agent.Err, m.Channel == fromRunner, m.Channel == toRunner:
 		return nil
 	case m.Channel == overREST:
 		return d.rest(m.Data, t)
+	}
+	direction := wire.ToBrowser
+	if m.Dir == agent.In {
+		direction = wire.FromBrowser
+	}
+	f, err := wire.Decode(direction, m.Data)
+	switch {
+	case err != nil:
+		return fmt.Errorf("agentops: a frame was skipped: %w", err)
 	case m.Dir == agent.In:
-		f, err := decode(m, wire.FromBrowser, wire.ToRunner, toRunner)
-		if err != nil {
-			return err
-		}
 		d.told(f, t)
-		return nil
+	default:
+		d.said(f, m.Data, t)
 	}
-	f, err := decode(m, wire.ToBrowser, wire.FromRunner, fromRunner)
-	if err != nil {
-		return err
-	}
-	if m.Channel == fromSession {
-		d.browser = true
-	}
-	d.said(f, said{data: m.Data, runner: m.Channel == fromRunner}, t)
 	return nil
 }
 
-// decode reads a frame of the session agent's side, or else of the runner's: one may
-// stand on either side, and some say that browsers get a runner's frames too.
-func decode(m agent.Message, browser, runner wire.Direction, onlyRunner string) (wire.Frame, error) {
-	first, second := browser, runner
-	if m.Channel == onlyRunner {
-		first, second = runner, browser
-	}
-	f, err := wire.Decode(first, m.Data)
-	if u, unknown := f.(wire.Unknown); unknown {
-		if _, known := wire.Lookup(second, u.Name); known {
-			f, err = wire.Decode(second, m.Data)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("agentops: a frame was skipped: %w", err)
-	}
-	return f, nil
-}
-
-// told takes what was sent to the session agent, or by it to the runner.
+// told takes a frame that was sent to the session agent.
 func (d *Decoder) told(f wire.Frame, t agent.Turns) {
 	switch f := f.(type) {
 	case wire.Prompt:
 		d.sent(f, t)
 	case wire.QueueReplace:
 		d.sent(f.Prompt, t)
-	case wire.RunnerPrompt:
-		d.dispatched(f, t)
 	case wire.Answer:
 		d.answered(f)
 	case wire.Abort:
@@ -152,64 +124,42 @@ func (d *Decoder) told(f wire.Frame, t agent.Turns) {
 	}
 }
 
-// said is what a frame came with.
-type said struct {
-	data   json.RawMessage
-	runner bool // it came from a runner
-}
-
-// said takes what the session agent sends to browsers, or a runner to it.
-func (d *Decoder) said(f wire.Frame, s said, t agent.Turns) {
+// said takes a frame of the session agent.
+func (d *Decoder) said(f wire.Frame, data json.RawMessage, t agent.Turns) {
 	switch f := f.(type) {
 	case wire.Unknown:
 		d.fresh.strange(f.Name)
 	case wire.Init:
-		d.greeting(f, s.data, t)
+		d.greeting(f, data, t)
 	case wire.MessageAdded:
 		d.message(f.Data, t)
 	case wire.MessageUpdated:
 		d.updated(f.Data, t)
 	case wire.Chunk:
 		d.chunk(f, t)
-	case wire.MessageCreate:
-		d.create(f.TurnID, channelOf(f.Channel, f.ThreadID), t)
-	case wire.TextDelta:
-		d.delta(f, t)
-	case wire.ToolUpdate:
-		d.toolUpdate(f, t)
-	case wire.Finalize:
-		d.finalize(f, t)
-	case wire.Complete:
-		d.complete(f, t)
-	case wire.Aborted:
-		d.aborted(t)
 	case wire.AgentStatus:
-		d.agentStatus(f, s, t)
+		d.agentStatus(f, t)
 	case wire.Status:
 		d.status(f.Data, t)
-		d.domain(f, s, t)
+		d.domain(f, data, t)
 	case wire.Error:
 		d.failed(f, t)
-	case wire.UsageReport:
-		d.usage(f, t)
-	case wire.Screenshot:
-		if !d.browser {
-			d.screenshot(wire.Part{Type: wire.PartScreenshot, Data: f.Data}, d.runOf(f.MessageID, wire.Channel{}), t)
-		}
 	case wire.QueueState, wire.QueueWithdrawn:
 		d.queue(f)
-		d.domain(f, s, t)
+		d.domain(f, data, t)
 	case wire.UserJoined:
 		if d.user == "" && d.greeted && d.guesses {
 			d.user = f.UserID
 		}
-		d.domain(f, s, t)
-	case wire.Question, wire.ActionApprovalRequired, wire.InteractivePrompt:
+		d.domain(f, data, t)
+	case wire.InteractivePrompt:
 		d.ask(f, t)
-	case wire.ActionApproved, wire.ActionDenied, wire.ActionExpired, wire.InteractivePromptResolved, wire.InteractivePromptExpired:
-		d.settled(f)
+	case wire.InteractivePromptResolved:
+		d.settleAsk(f.PromptID, verdict{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
+	case wire.InteractivePromptExpired:
+		d.settleAsk(f.PromptID, verdict{expired: true})
 	default:
-		d.domain(f, s, t)
+		d.domain(f, data, t)
 	}
 }
 
@@ -223,5 +173,3 @@ func channelOf(c wire.Channel, thread string) string {
 	}
 	return cmp.Or(c.ChannelType, "web") + ":" + c.ChannelID
 }
-
-// over reports whether a turn has ended.

@@ -17,8 +17,8 @@ const (
 	owner        = "owner"
 )
 
-// far is a session as GET /api/sessions/:id tells of it.
-type far struct {
+// remoteSession is a session as GET /api/sessions/:id tells of it.
+type remoteSession struct {
 	ID             string `json:"id"`
 	UserID         string `json:"userId"`
 	Title          string `json:"title"`
@@ -27,7 +27,7 @@ type far struct {
 }
 
 // kind is what a session is that only its owner may use; "" for any other.
-func (f far) kind() string {
+func (f remoteSession) kind() string {
 	switch {
 	case f.IsOrchestrator:
 		return "orchestrator"
@@ -69,7 +69,7 @@ func (r Runtime) Find(ctx context.Context, sessionID string, c agent.Caller) (ag
 }
 
 func (a *api) find(ctx context.Context, id string, c agent.Caller) (agent.Found, error) {
-	s, err := a.far(ctx, id, c)
+	s, err := a.remoteSession(ctx, id, c)
 	if err != nil {
 		return agent.Found{}, err
 	}
@@ -80,7 +80,7 @@ func (a *api) find(ctx context.Context, id string, c agent.Caller) (agent.Found,
 			Email string `json:"email"`
 		} `json:"user"`
 	}
-	if err := a.call(ctx, c, http.MethodGet, a.at("auth", "me"), nil, &me); err != nil {
+	if err := a.call(ctx, c, http.MethodGet, pathOf("auth", "me"), nil, &me); err != nil {
 		return agent.Found{}, err
 	}
 	found := agent.Found{By: me.User.ID, Title: s.Title, Kind: s.kind()}
@@ -98,16 +98,16 @@ func (a *api) find(ctx context.Context, id string, c agent.Caller) (agent.Found,
 	return found, err
 }
 
-// far reads what a session is, if the caller may look at it.
-func (a *api) far(ctx context.Context, id string, c agent.Caller) (far, error) {
+// remoteSession reads what a session is, if the caller may look at it.
+func (a *api) remoteSession(ctx context.Context, id string, c agent.Caller) (remoteSession, error) {
 	var s struct {
-		Session far `json:"session"`
+		Session remoteSession `json:"session"`
 	}
-	if err := a.call(ctx, c, http.MethodGet, a.at("sessions", id), nil, &s); err != nil {
-		return far{}, err
+	if err := a.call(ctx, c, http.MethodGet, pathOf("sessions", id), nil, &s); err != nil {
+		return remoteSession{}, err
 	}
 	if s.Session.ID != id {
-		return far{}, agent.ErrNoSession // it goes by a name that means another session to somebody else
+		return remoteSession{}, agent.ErrNoSession // it goes by a name that means another session to somebody else
 	}
 	return s.Session, nil
 }
@@ -116,42 +116,21 @@ func (a *api) participants(ctx context.Context, id string, c agent.Caller) ([]pa
 	var all struct {
 		Participants wire.List[participant] `json:"participants"`
 	}
-	err := a.call(ctx, c, http.MethodGet, a.at("sessions", id, "participants"), nil, &all)
+	err := a.call(ctx, c, http.MethodGet, pathOf("sessions", id, "participants"), nil, &all)
 	return all.Participants, err
 }
 
-// role is what somebody is who does not own the session.
+// role is what somebody is who does not own the session. Whom the server does not name may
+// look: no address says what the organisation lets all of its members do.
 func (a *api) role(ctx context.Context, id, user string, c agent.Caller) (string, error) {
 	all, err := a.participants(ctx, id, c)
 	if err != nil {
 		return "", err
 	}
 	for _, p := range all {
-		if p.UserID != user {
-			continue
-		}
-		switch p.Role {
-		case owner, collaborator:
+		if p.UserID == user && (p.Role == owner || p.Role == collaborator) {
 			return p.Role, nil
 		}
-		break // a viewer, but perhaps a member of an organisation that may do more
 	}
-	return a.byVisibility(ctx, id, c)
-}
-
-// byVisibility tells what the organisation lets all of its members do. No address
-// says it; but a prompt that holds nothing is refused as such only to those who
-// may prompt.
-func (a *api) byVisibility(ctx context.Context, id string, c agent.Caller) (string, error) {
-	err := a.call(ctx, c, http.MethodPost, a.at("sessions", id, "prompt"), map[string]string{"content": ""}, nil)
-	switch statusOf(err) {
-	case http.StatusBadRequest, http.StatusConflict:
-		return collaborator, nil
-	case http.StatusNotFound, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		return viewer, nil
-	}
-	if err == nil {
-		return "", errors.New("agentops: Agent Ops took a prompt that holds nothing, so the caller's role is not known")
-	}
-	return "", err
+	return viewer, nil
 }

@@ -1,15 +1,13 @@
 // Package agentops makes a session on an Agent Ops server (later Valet) an agent.
 //
-// [Decoder] is the pure half. It reads what a session agent sends to browsers and
-// what a runner sends to it, also both at once, and what was sent from here. What it
-// holds to:
+// [Decoder] is the pure half. It reads the frames that a session agent sends to
+// browsers, and those that were sent from here. Its rules:
 //
 //   - A browser is told of no end: it is worked out from the finish part of a message,
 //     from runnerBusy and promptDequeued, from errors and the state of the session, and
 //     never from an agent that says it is idle.
-//   - Of each turn the text comes from one dialect, the first that brings any, and so
-//     do its tools. What a snapshot of the message has beyond what was streamed is
-//     added; nothing is ever taken back.
+//   - A snapshot of a message adds the text that was not streamed. Nothing is ever
+//     taken back.
 //   - One prompt may have several turns upstream (another model takes over): they are
 //     one turn here, a step each, which has the upstream's id.
 //   - Prompts of others, and other channels, are turns of their own.
@@ -28,9 +26,11 @@
 //	            finishing, over, withdrawn
 //	waking()    whether the session is on its way up, which is silent and slow
 //
-// A turn whose end is told has Builder.Ended closed. One that is finishing waits for
-// a last word (a result that is late, the text of an error): settle(t) calls it over
-// when that does not come. After a lost connection the new socket's init frame may
-// be handed in with the messages of the session filled in: what was missed is healed
-// from them.
+// A turn whose end is told has Builder.Ended closed. A turn that is finishing waits for
+// a last word (a result that is late, the text of an error): settle(t) ends the turn
+// when the word does not come. After a lost connection the Decoder gets the messages of
+// the session before the new socket's init frame, and adds what was missed.
+//
+// The states of prompts, runs, the connection and the runner are tables, with their
+// events and all times: states.go.
 package agentops

@@ -49,12 +49,12 @@ const largestValue = 1 << 20
 
 // domain takes what is no part of the conversation. Outside a turn only what lasts is
 // kept.
-func (d *Decoder) domain(f wire.Frame, s said, t agent.Turns) {
+func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, t agent.Turns) {
 	w, ok := worlds(f.Type())
-	if !ok || s.runner && d.browser {
+	if !ok {
 		return
 	}
-	value, fields := valueOf(s.data)
+	value, fields := valueOf(frame)
 	data := trace.Data{Name: w.name, Value: value, Transient: w.passing, Domain: true}
 	if !w.passing {
 		data.ID = w.name
@@ -110,21 +110,6 @@ func valueOf(frame json.RawMessage) (json.RawMessage, fieldsOf) {
 		return json.RawMessage("null"), nil
 	}
 	return value, fields
-}
-
-// usage takes what a turn used, which is told after its end.
-func (d *Decoder) usage(f wire.UsageReport, t agent.Turns) {
-	u := trace.Usage{Scope: trace.UsageTurn}
-	for _, e := range f.Entries {
-		u.InputTokens += max(e.InputTokens, 0)
-		u.OutputTokens += max(e.OutputTokens, 0)
-		u.Model = e.Model
-	}
-	if tn := d.turns[f.TurnID]; tn != nil {
-		tn.run.b.Emit(u)
-		return
-	}
-	t.Note(u)
 }
 
 // system takes a note of the session agent, such as a picture that the agent took.

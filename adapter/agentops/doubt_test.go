@@ -11,9 +11,6 @@ import (
 // What a session agent says of ends and of what comes next is not always about what runs:
 // the tests of this file are about what may be taken for it.
 
-// februaryFrame is the first frame of the older server.
-var februaryFrame = strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1)
-
 // busyFrame is the first frame of a connection that was made anew in mid-turn.
 var busyFrame = strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1)
 
@@ -116,11 +113,11 @@ func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 func TestE24_AnEndThatIsToldOnlyOnceSwallowsNoOther(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, Options{User: "u1"})
-	s.take(februaryFrame)
+	s.take(helloFrame)
 	s.prompt("Go")
 	s.take(echoFrame, beginFrame, sayFrame)
 	s.abort()
-	s.take(idleFrame, `{"type":"status","data":{"runnerBusy":false,"aborted":true}}`)
+	s.take(idleFrame, notBusyFrame)
 	if !s.d.unsettled() {
 		t.Error("the second word is waited for without a bound")
 	}
@@ -139,7 +136,7 @@ func TestE24_AnEndWhereNothingIsKnownToRunIsOne(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, Options{User: "u1", OwnOnly: true})
 	s.d.twice = true // by a turn with another connection
-	s.take(strings.Replace(februaryFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), notBusyFrame)
+	s.take(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), notBusyFrame)
 	b := s.prompt("Go")
 	s.take(echoFrame)
 	s.wants(b, given)
@@ -242,55 +239,6 @@ func TestE29_E08_APromptThatIsCollectedIsNotAnsweredYet(t *testing.T) {
 	if len(s.begun) != 0 {
 		t.Errorf("%d turns were begun for others", len(s.begun))
 	}
-}
-
-// February's prompts wait in the order in which they came there, which need not be that
-// in which they were sent.
-func TestE07_E08_FebruarysPromptsAreAnsweredInTheOrderOfTheServer(t *testing.T) {
-	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
-	s.take(februaryFrame, theirs("p0", "First"), beginFrame, sayFrame)
-	ours := s.prompt("On")
-	waits := `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`
-	s.take(theirs("p1", "Second"), waits, secondEcho, waits, endFrame)
-	s.wants(ours, queued)
-	s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":1}}`, strings.Replace(beginFrame, "t1", "t3", 1), strings.Replace(sayFrame, "t1", "t3", 1))
-	s.wants(ours, queued)
-	s.take(strings.Replace(endFrame, "t1", "t3", 1), `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, secondBegin, secondSay, secondEnd)
-	s.ends(ours, trace.OutcomeCompleted, "Two")
-	if len(s.begun) != 2 || s.begun[1].Prompt == nil || s.begun[1].Prompt.Message.ID != "p1" {
-		t.Errorf("the turns of others are %+v", s.begun)
-	}
-}
-
-// February's too gives the runner first what it was at, if that was lost: by how many wait
-// then it is told from the one that has waited.
-func TestE32_E08_FebruarysPromptThatWaitsGetsNothingOfWhatIsGivenOnceMore(t *testing.T) {
-	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
-	s.take(februaryFrame, theirs("p0", "Theirs"), beginFrame, sayFrame)
-	first := s.d.runs[0].b
-	ours := s.prompt("On")
-	s.take(secondEcho, `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`)
-	s.take(`{"type":"status","data":{"runnerConnected":false,"queuedPrompts":2,"runnerDisconnected":true}}`, idleFrame, `{"type":"status","data":{"promptDequeued":true,"remaining":1}}`)
-	s.wants(ours, queued)
-	s.take(`{"type":"agentStatus","status":"thinking"}`, strings.Replace(beginFrame, "t1", "t3", 1), strings.Replace(sayFrame, "t1", "t3", 1), strings.Replace(endFrame, "t1", "t3", 1))
-	s.wants(ours, queued)
-	s.ends(first, trace.OutcomeCompleted, "OneOne")
-	s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, secondBegin, secondSay, secondEnd)
-	s.ends(ours, trace.OutcomeCompleted, "Two")
-}
-
-// What waited before anybody looked comes first: it is not the prompt that came after it.
-func TestE08_E34_WhatWaitedBeforeAnybodyLookedIsNotOurs(t *testing.T) {
-	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
-	s.take(strings.NewReplacer(`"runnerBusy":false`, `"runnerBusy":true,"promptsQueued":1`).Replace(februaryFrame))
-	ours := s.prompt("On")
-	s.take(secondEcho, `{"type":"status","data":{"promptQueued":true,"queuePosition":2}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":1}}`)
-	s.wants(ours, queued)
-	s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, secondBegin, secondSay, secondEnd)
-	s.ends(ours, trace.OutcomeCompleted, "Two")
 }
 
 // A prompt that nobody has heard of yet is not an earlier one that says the same.

@@ -21,42 +21,15 @@ func TestE02_ResultsOutOfOrderFindTheirCalls(t *testing.T) {
 	), sum{Steps: []string{"t"}, Tools: []string{`b completed {"x":2} "B"`, `a completed {"x":1} "A"`}, End: done})
 }
 
-func TestE04_TheFirstDialectThatBringsTextTellsIt(t *testing.T) {
-	t.Parallel()
-	for name, frames := range map[string][]string{
-		"the runner's first": {deltaFrame("t", "Hel"), chunkFrame("t", "Hel"), deltaFrame("t", "lo"), chunkFrame("t", "lo")},
-		"chunks first":       {chunkFrame("t", "Hel"), deltaFrame("t", "Hel"), chunkFrame("t", "lo"), deltaFrame("t", "lo")},
-		"chunks alone":       {chunkFrame("t", "Hel"), chunkFrame("t", "lo")},
-		"the runner's alone": {deltaFrame("t", "Hel"), deltaFrame("t", "lo")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			recording := []string{toUs(createFrame("t"))}
-			for _, f := range frames {
-				recording = append(recording, toUs(f))
-			}
-			expect(t, append(recording, toUs(finalizeFrame("t", "end_turn", ""))), sum{Steps: []string{"t"}, Text: []string{"Hello"}, End: done})
-		})
-	}
-}
-
-// TestH30_EachTurnHasADialectOfItsOwn: what one turn is told in says nothing of the next.
-func TestH30_EachTurnHasADialectOfItsOwn(t *testing.T) {
-	t.Parallel()
-	expect(t, lines(
-		toUs(createFrame("t1")), toUs(chunkFrame("t1", "one")), toUs(deltaFrame("t1", "one")), toUs(finalizeFrame("t1", "end_turn", "")),
-		toUs(createFrame("t2")), toUs(deltaFrame("t2", "two")), toUs(chunkFrame("t2", "two")), toUs(finalizeFrame("t2", "end_turn", "")),
-	), sum{Steps: []string{"t1"}, Text: []string{"one"}, End: done}, sum{Steps: []string{"t2"}, Text: []string{"two"}, End: done})
-}
-
 func TestE05_E06_ToolsAndTextKeepTheirOrder(t *testing.T) {
 	t.Parallel()
-	p := expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "One.")),
+	p := expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One.")),
 		toUs(wholeFrame("t", textPart("One."), toolPart("a", "running", `,"args":{"x":1}`))),
 		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`))),
 		toUs(chunkFrame("t", "Two.")),
-		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("One.Two."), toolPart("b", "running", `,"args":{"x":2}`))),
-		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("One.Two."), toolPart("b", "completed", `,"args":{"x":2},"result":"B"`))),
-		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("One.Two."), toolPart("b", "completed", `,"args":{"x":2},"result":"B"`), finishPart("end_turn"))),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("Two."), toolPart("b", "running", `,"args":{"x":2}`))),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("Two."), toolPart("b", "completed", `,"args":{"x":2},"result":"B"`))),
+		toUs(wholeFrame("t", textPart("One."), toolPart("a", "completed", `,"args":{"x":1},"result":"A"`), textPart("Two."), toolPart("b", "completed", `,"args":{"x":2},"result":"B"`), finishPart("end_turn"))),
 		toUs(notBusy), toUs(idle),
 	), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One.", "Two."}, Tools: []string{`a completed {"x":1} "A"`, `b completed {"x":2} "B"`}, End: done})
 	var order []string
@@ -69,21 +42,6 @@ func TestE05_E06_ToolsAndTextKeepTheirOrder(t *testing.T) {
 	if want := []string{"message", "tool_call", "tool_result", "message", "tool_call", "tool_result"}; !slices.Equal(order, want) {
 		t.Error(order)
 	}
-}
-
-func TestE07_E08_PromptsOfFebruaryWaitInOrder(t *testing.T) {
-	t.Parallel()
-	expect(t, lines(
-		oursBegun(helloFeb), toUs(startFrame("t1")), toUs(chunkFrame("t1", "one")),
-		fromUs(promptFrame("Next")), toUs(userFrame("p2", "Next", "u1")), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`),
-		fromUs(promptFrame("Last")), toUs(userFrame("p3", "Last", "u1")), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":2}}`),
-		toUs(chunkFrame("t1", "!")), toUs(wholeFrame("t1", textPart("one!"), finishPart("end_turn"))),
-		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":1}}`), toUs(idle), toUs(thinking), toUs(startFrame("t2")), toUs(chunkFrame("t2", "two")), toUs(wholeFrame("t2", textPart("two"), finishPart("end_turn"))),
-		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`), toUs(thinking), toUs(startFrame("t3")), toUs(chunkFrame("t3", "three")), toUs(wholeFrame("t3", textPart("three"), finishPart("end_turn"))), toUs(notBusy),
-	),
-		sum{Asked: "Go by u1", Steps: []string{"t1"}, Text: []string{"one!"}, End: done},
-		sum{Asked: "Next by u1", Steps: []string{"t2"}, Text: []string{"two"}, End: done},
-		sum{Asked: "Last by u1", Steps: []string{"t3"}, Text: []string{"three"}, End: done})
 }
 
 func TestE20_ATool_IsFirstSeenRunningOrCompleted(t *testing.T) {
@@ -124,12 +82,12 @@ func TestE23_AStuckToolIsCompletedAfterTheEnd(t *testing.T) {
 		ofRunner(finalizeFrame("t", "end_turn", "")), ofRunner(toolFrame("t", "a", "completed", "")), ofRunner(`{"type":"complete"}`)), want)
 	want.Asked = "Go by u1"
 	running, completed := toolPart("a", "running", `,"args":{"x":1}`), toolPart("a", "completed", `,"args":{"x":1}`)
-	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")),
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")),
 		toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn"))), toUs(wholeFrame("t", completed, textPart("x"), finishPart("end_turn"))), toUs(notBusy)), want)
 	// It never is: the turn ends all the same.
 	want.Tools = []string{`a canceled {"x":1} null Not finished: the agent ended its turn without a result.`}
-	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")), toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn"))), toUs(notBusy)), want)
-	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")), toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn")))), want)
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")), toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn"))), toUs(notBusy)), want)
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")), toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn")))), want)
 }
 
 func TestE24_D17_ASecondCompleteEndsNothing(t *testing.T) {
@@ -146,14 +104,14 @@ func TestE25_AFinalizeThatDoesNotSayOfWhichTurn(t *testing.T) {
 	expect(t, lines(ofRunner(createFrame("t")), ofRunner(`{"type":"message.finalize","reason":"error","error":"No key"}`), ofRunner(`{"type":"complete"}`)),
 		sum{Steps: []string{"t"}, End: "failed: No key"})
 	// Browsers are not told of it at all: an empty message, and then nothing more.
-	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(notBusy), toUs(idle)), sum{Asked: "Go by u1", Steps: []string{"t"}, End: "failed: Turn failed"})
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(notBusy), toUs(idle)), sum{Asked: "Go by u1", Steps: []string{"t"}, End: "failed: Turn failed"})
 }
 
 func TestE26_IdleInTheMiddleOfATurnIsNoEnd(t *testing.T) {
 	t.Parallel()
-	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(idle), toUs(streaming), toUs(chunkFrame("t", ", two")), toUs(idle),
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(idle), toUs(streaming), toUs(chunkFrame("t", ", two")), toUs(idle),
 		toUs(wholeFrame("t", textPart("One, two"), finishPart("end_turn"))), toUs(notBusy)), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One, two"}, End: done})
-	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(idle), toUs(chunkFrame("t", ", two")), toUs(streaming), toUs(chunkFrame("t", ", three")),
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(idle), toUs(chunkFrame("t", ", two")), toUs(streaming), toUs(chunkFrame("t", ", three")),
 		toUs(wholeFrame("t", textPart("One, two, three"), finishPart("end_turn")))), sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One, two, three"}, End: done})
 }
 
@@ -164,12 +122,11 @@ func TestE27_E28_AnAbortHasNoEndAndWhatComesAfterItIsLate(t *testing.T) {
 		"ours in february":   {fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunkFrame("t1", " late")), toUs(idle), toUs(`{"type":"status","data":{"runnerBusy":false,"aborted":true}}`)},
 		"ours since":         {fromUs(`{"type":"abort"}`), toUs(chunkFrame("t1", " late")), toUs(idle), toUs(idle), toUs(notBusy)},
 		"somebody else's":    {toUs(idle), toUs(chunkFrame("t1", " late")), toUs(idle), toUs(notBusy)},
-		"of the runner":      {toRunner(`{"type":"abort"}`), ofRunner(deltaFrame("t1", " late")), ofRunner(`{"type":"aborted"}`), ofRunner(deltaFrame("t1", " later"))},
 		"and no word on end": {fromUs(`{"type":"abort"}`), toUs(idle)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t1")), toUs(chunkFrame("t1", "One")), frames), cut)
+			expect(t, lines(oursBegun(helloHead), toUs(startFrame("t1")), toUs(chunkFrame("t1", "One")), frames), cut)
 		})
 	}
 	t.Run("and the next one runs", func(t *testing.T) {
@@ -272,7 +229,7 @@ func TestE33_FebruarysLastSnapshotTakesNothingBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			done1 := toolPart("a", "completed", `,"args":{"x":1},"result":"A"`)
-			expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "Before.")), toUs(wholeFrame("t", textPart("Before."), done1)), toUs(chunkFrame("t", "After.")),
+			expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "Before.")), toUs(wholeFrame("t", textPart("Before."), done1)), toUs(chunkFrame("t", "After.")),
 				toUs(wholeFrame("t", textPart(last), done1, textPart(last), finishPart("end_turn"))), toUs(notBusy)),
 				sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"Before.", last}, Tools: []string{`a completed {"x":1} "A"`}, End: done})
 		})
@@ -312,7 +269,7 @@ func TestE35_APromptThatIsTakenForTheAnswerDoesNotRun(t *testing.T) {
 	waits := []string{`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Blue"}}}`, `{"type":"status","data":{"promptQueued":true,"queuePosition":1,"queueReason":"busy"}}`}
 	for _, c := range []struct {
 		name, of, to, by string // the channels of the question and the prompt; who answered
-		feb, early, told bool   // the prompt came before the question; it is said to wait
+		early, told      bool   // the prompt came before the question; it is said to wait
 		taken            bool
 	}{
 		{name: "the owner's in its channel", of: slack, to: slack, by: "u1", taken: true},
@@ -322,17 +279,10 @@ func TestE35_APromptThatIsTakenForTheAnswerDoesNotRun(t *testing.T) {
 		{name: "somebody else has answered", of: slack, to: slack, by: "u2"},
 		{name: "before the question", of: slack, to: slack, by: "u1", early: true, told: true},
 		{name: "it is said to wait", of: slack, to: slack, by: "u1", told: true},
-		{name: "in February", of: slack, to: slack, by: "u1", feb: true, told: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			hello, question := helloHead, `{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`
 			answered := fmt.Sprintf(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Blue","resolvedBy":%q}}`, c.by)
-			waits := waits
-			if c.feb {
-				hello, question = helloFeb, `{"type":"question","questionId":"q","text":"Which?","expiresAt":1}`
-				answered = `{"type":"status","data":{"questionAnswered":"q","answer":"Blue"}}`
-				waits = []string{put(userFrame("p2", "Blue", "u1"), c.to), `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`}
-			}
 			second := []string{fromUs(put(promptFrame("Blue"), c.to))}
 			if c.told {
 				second = append(second, toUs(waits[0]), toUs(waits[1]))
@@ -350,10 +300,7 @@ func TestE35_APromptThatIsTakenForTheAnswerDoesNotRun(t *testing.T) {
 				if !c.told {
 					recording = append(recording, toUs(waits[0]), toUs(waits[1]))
 				}
-				if !c.feb {
-					recording = append(recording, toUs(put(userFrame("p2", "Blue", "u1"), c.to)))
-				}
-				recording = append(recording, toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`),
+				recording = append(recording, toUs(put(userFrame("p2", "Blue", "u1"), c.to)), toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`),
 					toUs(put(startFrame("t2"), c.to)), toUs(put(chunkFrame("t2", "Two"), c.to)), toUs(put(wholeFrame("t2", textPart("Two"), finishPart("end_turn")), c.to)))
 				want = append(want, sum{Asked: "Blue by u1", Steps: []string{"t2"}, Text: []string{"Two"}, End: done})
 			}
@@ -383,7 +330,7 @@ func TestE37_AFrameAboveOneMegabyte(t *testing.T) {
 
 func TestE38_TheSameTextByTwoUsers(t *testing.T) {
 	t.Parallel()
-	expect(t, lines(toUs(helloFeb), toUs(joined), fromUs(promptFrame("Go")),
+	expect(t, lines(toUs(helloHead), toUs(joined), fromUs(promptFrame("Go")),
 		toUs(userFrame("p1", "Go", "u2")), toUs(userFrame("p2", "Go", "u1")), toUs(`{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`),
 		toUs(thinking), toUs(startFrame("t1")), toUs(chunkFrame("t1", "theirs")), toUs(wholeFrame("t1", textPart("theirs"), finishPart("end_turn"))),
 		toUs(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`), toUs(thinking), toUs(startFrame("t2")), toUs(chunkFrame("t2", "ours")), toUs(wholeFrame("t2", textPart("ours"), finishPart("end_turn"))), toUs(notBusy)),
@@ -423,7 +370,7 @@ func TestAPromptMayComeBackOtherwise(t *testing.T) {
 func TestE33_TheLastTextBeginsAsTheFirst(t *testing.T) {
 	t.Parallel()
 	call := toolPart("a", "completed", `,"args":{"x":1},"result":"A"`)
-	expect(t, lines(oursBegun(helloFeb), toUs(startFrame("t")), toUs(chunkFrame("t", "It")), toUs(wholeFrame("t", textPart("It"), call)), toUs(chunkFrame("t", "Item two.")),
+	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "It")), toUs(wholeFrame("t", textPart("It"), call)), toUs(chunkFrame("t", "Item two.")),
 		toUs(wholeFrame("t", textPart("Item two."), call, textPart("Item two."), finishPart("end_turn")))),
 		sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"It", "Item two."}, Tools: []string{`a completed {"x":1} "A"`}, End: done})
 }

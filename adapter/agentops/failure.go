@@ -1,12 +1,13 @@
 package agentops
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
+
+	"github.com/tributary-dev/tributary/internal/httpjson"
 )
 
 // What a turn's stop says, to the letter, where Agent Ops could not be talked to.
@@ -47,22 +48,20 @@ func statusOf(err error) int {
 	return 0
 }
 
-// refused makes a sentence of an HTTP answer that is no success.
-func refused(r *http.Response) *failure {
-	f := &failure{status: r.StatusCode, final: r.StatusCode < http.StatusInternalServerError && r.StatusCode != http.StatusTooManyRequests}
-	f.personal = r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden || r.StatusCode == http.StatusNotFound
-	said := saidIn(r.Body)
+// refused makes a sentence of an HTTP answer that is no success, and of what it says.
+func refused(status int, said string) *failure {
+	said = oneLine(httpjson.Sentence([]byte(said))) // some stand in JSON within JSON
+	f := &failure{status: status, final: status < http.StatusInternalServerError && status != http.StatusTooManyRequests}
+	f.personal = status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound
 	switch {
-	case r.StatusCode == http.StatusUnauthorized:
+	case status == http.StatusUnauthorized:
 		f.sentence = "Agent Ops does not accept the token (401): sign in there again, or correct the agent's token."
-	case r.StatusCode == http.StatusNotFound && said == noRoute:
+	case status == http.StatusNotFound && said == noRoute:
 		f.sentence = noRoute
-	case r.StatusCode == http.StatusNotFound:
+	case status == http.StatusNotFound:
 		f.sentence = "Agent Ops has no such session, or none that you may use (404)."
-	case said != "":
-		f.sentence = fmt.Sprintf("Agent Ops refused (%d): %s", r.StatusCode, said)
 	default:
-		f.sentence = fmt.Sprintf("Agent Ops refused with status %d.", r.StatusCode)
+		f.sentence = fmt.Sprintf("Agent Ops refused (%d): %s", status, cmp.Or(said, http.StatusText(status), "no reason was given"))
 	}
 	return f
 }
@@ -84,32 +83,6 @@ func isElsewhere(err error) bool {
 	return ok && f.foreign || lacksRoute(err)
 }
 
-// saidIn reads the sentence of an error's body. Some stand in JSON within JSON.
-func saidIn(body io.Reader) string {
-	const enough = 16 << 10
-	if body == nil {
-		return ""
-	}
-	data, _ := io.ReadAll(io.LimitReader(body, enough))
-	for range 2 {
-		var in struct {
-			Error   string `json:"error"`
-			Message string `json:"message"`
-		}
-		if json.Unmarshal(data, &in) != nil || in.Error == "" && in.Message == "" {
-			break
-		}
-		data = []byte(in.Error)
-		if in.Error == "" {
-			data = []byte(in.Message)
-		}
-	}
-	if text := oneLine(string(data)); !strings.HasPrefix(text, "<") { // a proxy's page
-		return text
-	}
-	return ""
-}
-
 // oneLine makes a stranger's text fit for a sentence.
 func oneLine(text string) string {
 	const longest = 300
@@ -118,12 +91,4 @@ func oneLine(text string) string {
 		text = strings.ToValidUTF8(text[:longest], "") + "…"
 	}
 	return text
-}
-
-// innermost is the cause at the end of a chain of errors, which says it best.
-func innermost(err error) error {
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
-		err = next
-	}
-	return err
 }

@@ -16,36 +16,34 @@ import (
 func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 	first := !d.greeted
 	d.greeted = true
-	d.guess(data)
-	d.asleep, d.closed = false, ""
+	if f.Session.Messages == nil {
+		f.Session.Messages = d.backlog
+	}
+	d.backlog = nil
+	d.hasRunner(data)
+	d.asleep = false
 	switch f.Session.Status {
 	case wire.SessionInitializing, wire.SessionHibernating, wire.SessionHibernated, wire.SessionRestoring:
 		d.asleep = true
-	case wire.SessionTerminated, wire.SessionArchived:
-		d.closed = f.Session.Status
 	}
 	if f.Data.PendingPrompt != nil {
-		if p := d.waiting(*f.Data.PendingPrompt); p != nil && p.phase == sent {
-			p.phase = queued
+		if p := d.waiting(*f.Data.PendingPrompt); p != nil {
+			p.on(waits)
 		}
 	}
 	if first && len(d.prompts) == 0 {
 		d.unseen = f.Data.RunnerBusy && len(d.runs) == 0
-		d.shownWaiting(f)
 		return
 	}
 	for _, r := range d.runs {
-		if r.turn != nil && r.turn.text != runner {
+		if r.turn != nil {
 			r.turn.away = true
 		}
 	}
-	d.history(f.Session.Messages, d.shownToWait(f), t)
+	d.history(f.Session.Messages, t)
 	d.standing(f, t)
-	d.shownWaiting(f)
 	if f.Data.RunnerBusy {
-		if d.era == wire.Head {
-			d.onceMore() // as far as we know: it may have been told before
-		}
+		d.redispatched() // as far as we know: it may have been told before
 		return
 	}
 	for _, r := range slices.Clone(d.runs) {
@@ -53,12 +51,12 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 		case f.Data.PendingPrompt != nil && r.prompt != nil && r.prompt.id == f.Data.PendingPrompt.MessageID:
 			d.goesOn(r) // it lost its runner, and the next one is given it once more
 		case r.turn != nil && d.inDoubt(r, f):
-			r.doubt = d.moves + 1
-		case !r.idle && d.inDoubt(r, f): // nothing was told of its answer, which is still to come
+			r.doubts(saidAtRest)
+		case r.course != idling && d.inDoubt(r, f): // nothing was told of its answer, which is still to come
 		case len(f.Session.Messages) > 0:
 			d.cut(r, t)
 		default:
-			r.gone = true // how it ended may still be told
+			r.doubts(lostEnd) // how it ended may still be told
 		}
 	}
 }
@@ -68,64 +66,31 @@ func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
 // the runner once more, and takes the runner's word that it is at it for the end. While
 // one of its tools has no result it goes on; else so does what says more within a moment.
 func (d *Decoder) inDoubt(r *run, f wire.Init) bool {
-	return d.mayBeAtIt(f) && !r.abort && r.verdict == nil
+	return d.mayBeAtIt(f) && r.course != stopping && r.verdict == nil
 }
 
 // mayBeAtIt reports whether there may be somebody at work who is said to be at rest.
 func (d *Decoder) mayBeAtIt(f wire.Init) bool {
-	return d.era == wire.Head && f.Data.RunnerConnected && len(f.Session.Messages) > 0
+	return f.Data.RunnerConnected && len(f.Session.Messages) > 0
 }
 
-// shownToWait is how many prompts wait whose messages are shown: today none.
-func (d *Decoder) shownToWait(f wire.Init) int {
-	if d.era == wire.Head {
-		return 0
-	}
-	return f.Data.PromptsQueued
-}
-
-// shownWaiting takes the prompts that wait, in their order, as far as they are shown: others
-// may have sent some while nobody here heard of it.
-func (d *Decoder) shownWaiting(f wire.Init) {
-	waits := waitingOf(f.Session.Messages, d.shownToWait(f))
-	for _, m := range f.Session.Messages {
-		if _, past := d.turns[m.ID]; !waits[m.ID] || past || len(m.ID) > longestID {
-			continue
-		}
-		p := d.byID(m.ID)
-		if p == nil {
-			p = &prompt{
-				id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
-				parts: inputOf(string(m.Content), m.Parts), phase: queued,
-			}
-			d.keep(p)
-		}
-		if p.phase == queued {
-			d.prompts = append(slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p }), p)
-		}
-	}
-}
-
-// guess tells the era by what only one of the two has, and whether there is a runner.
-func (d *Decoder) guess(greeting json.RawMessage) {
+// hasRunner reads from a first frame whether there is a runner: it may not say.
+func (d *Decoder) hasRunner(greeting json.RawMessage) {
 	var f struct {
 		Data map[string]json.RawMessage `json:"data"`
 	}
 	if json.Unmarshal(greeting, &f) != nil {
 		return
 	}
-	d.presence.greeted(f.Data["runnerConnected"])
-	if _, ok := f.Data["auditLog"]; ok {
-		d.era = wire.Feb
-	} else if _, ok := f.Data["pendingPrompt"]; ok {
-		d.era = wire.Head
+	if d.presence = present; string(f.Data["runnerConnected"]) == "false" {
+		d.runner(left)
 	}
 }
 
-// history compares what is open with the messages of the session, of which the prompts
-// that were said last may wait.
-func (d *Decoder) history(messages []wire.Message, waiting int, t agent.Turns) {
-	who := askers{d: d, waits: waitingOf(messages, waiting)}
+// history compares what is open with the messages of the session. A prompt is shown when
+// it is the next, so that an answer is that of the prompt before it.
+func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
+	asked := map[string]string{} // the last prompt of each channel
 	news := d.newsIn(messages)
 	for i, m := range messages {
 		channel := channelOf(m.Channel, m.ThreadID)
@@ -134,16 +99,17 @@ func (d *Decoder) history(messages []wire.Message, waiting int, t agent.Turns) {
 			if i >= news {
 				d.own(m)
 			}
-			who.asks(m.ID, channel)
+			clear(asked)
+			asked[channel] = m.ID
 		case wire.RoleAssistant:
 			tn, known := d.turns[m.ID]
-			p := who.of(m, channel)
+			p := d.asker(m.ID, asked[channel])
 			if !known && p != nil && p.phase <= running {
 				tn = d.answer(p, m, channel, t)
 			}
 			if tn != nil {
 				away := tn.away
-				d.heal(tn, m, true)
+				d.reconcile(tn, m, true)
 				tn.away = away // it may be older than what was said since
 			}
 		}
@@ -170,7 +136,7 @@ func (d *Decoder) answer(p *prompt, m wire.Message, channel string, t agent.Turn
 	p.channel = channel
 	r := d.ofPrompt(p)
 	if r == nil {
-		p.phase = max(p.phase, given)
+		p.on(shown)
 		r = d.begin(p, channel, t)
 	}
 	if r == nil {
@@ -178,6 +144,16 @@ func (d *Decoder) answer(p *prompt, m wire.Message, channel string, t agent.Turn
 	}
 	p.repeats(m)
 	return d.add(m.ID, r)
+}
+
+// asker finds the prompt that a message is the answer to, or nil: one that is not open here.
+func (d *Decoder) asker(id, asked string) *prompt {
+	for _, p := range d.prompts {
+		if slices.Contains(p.native, id) {
+			return p
+		}
+	}
+	return d.byID(asked)
 }
 
 // repeats tells a turn that is taken up again which of its texts a message says anew:
@@ -204,13 +180,13 @@ func (d *Decoder) own(m wire.Message) *prompt {
 // standing says what became of the prompts that have not begun, and of runs whose end was
 // missed, by how the session stands when it is heard of again.
 func (d *Decoder) standing(f wire.Init, t agent.Turns) {
-	at := stand{busy: f.Data.RunnerBusy, pending: f.Data.PendingPrompt, order: map[string]int{}}
+	at := snapshot{busy: f.Data.RunnerBusy, pending: f.Data.PendingPrompt, order: map[string]int{}}
 	for _, m := range f.Session.Messages {
 		if m.Role == wire.RoleUser {
 			at.order[m.ID] = len(at.order)
 		}
 	}
-	at.works = len(at.order) - 1 - d.shownToWait(f)
+	at.works = len(at.order) - 1
 	for _, r := range slices.Clone(d.runs) {
 		if i, shown := at.of(r.prompt); shown && at.busy && i < at.works {
 			d.cut(r, t) // it has something else to do
@@ -226,8 +202,8 @@ func (d *Decoder) standing(f wire.Init, t agent.Turns) {
 			if p.phase == given || !at.busy {
 				d.drop(p)
 			}
-		case at.waits(p, d.era != wire.Head):
-			p.phase = queued
+		case at.waits(p):
+			p.on(waits)
 		case f.Session.Messages == nil:
 		case !shown && p.left:
 			d.lost(p)
@@ -238,8 +214,6 @@ func (d *Decoder) standing(f wire.Init, t agent.Turns) {
 		case at.busy && i == at.works:
 			d.superseded(t)
 			d.give(p)
-		case !at.busy && p.phase == queued && d.era != wire.Head: // February shows them when they are sent
-			d.withdraw(p)
 		case p.phase == given && i == at.works && d.mayBeAtIt(f): // its answer is still to come
 		default:
 			d.failPrompt(p, interruptedStop(), t)
@@ -248,15 +222,15 @@ func (d *Decoder) standing(f wire.Init, t agent.Turns) {
 	d.unseen = at.busy && len(d.runs) == 0 && !slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
 }
 
-// stand is how the session stands when it is heard of again.
-type stand struct {
+// snapshot is how the session stands when it is heard of again.
+type snapshot struct {
 	busy    bool
 	pending *wire.PendingPrompt
 	order   map[string]int // the users' messages, by id
 	works   int            // the place of the one that the agent works on, if it is busy
 }
 
-func (s stand) of(p *prompt) (place int, shown bool) {
+func (s snapshot) of(p *prompt) (place int, shown bool) {
 	if p == nil || p.id == "" {
 		return 0, false
 	}
@@ -264,14 +238,9 @@ func (s stand) of(p *prompt) (place int, shown bool) {
 	return place, shown
 }
 
-// waits reports whether a prompt waits there: today it is named, and in February it is
-// one of those that were said last.
-func (s stand) waits(p *prompt, february bool) bool {
-	if s.pending != nil && s.pending.MessageID == p.id && p.id != "" {
-		return true
-	}
-	i, shown := s.of(p)
-	return february && shown && i > s.works
+// waits reports whether a prompt waits there.
+func (s snapshot) waits(p *prompt) bool {
+	return s.pending != nil && s.pending.MessageID == p.id && p.id != ""
 }
 
 // interruptedStop is the end of a turn whose end nobody saw.
@@ -309,7 +278,7 @@ func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
 			Messages []wire.Message `json:"messages"`
 		}
 		if json.Unmarshal(call.Response, &out) == nil {
-			d.history(out.Messages, 0, t)
+			d.history(out.Messages, t)
 		}
 	}
 	return nil

@@ -41,29 +41,23 @@ func put(frame, channel string) string {
 
 // rivals is a prompt that comes while the turn of another runs.
 type rivals struct {
-	name, hello string
-	era         era
-	at          moment
-	by          string // whose the second one is: u1 is us
-	here        bool   // it is sent from here
-	channel     string // of the second one
-	amid        bool   // a frame of the first one's turn comes before word that the second one waits
-	abort       string // "", or who stops the first one
+	at      moment
+	by      string // whose the second one is: u1 is us
+	here    bool   // it is sent from here
+	channel string // of the second one
+	amid    bool   // a frame of the first one's turn comes before word that the second one waits
+	abort   string // "", or who stops the first one
 }
 
 func (r rivals) String() string {
-	return fmt.Sprintf("%s/%s/by %s here %v/in %q/amid %v/abort %q", r.name, r.at, r.by, r.here, r.channel, r.amid, r.abort)
+	return fmt.Sprintf("%s/by %s here %v/in %q/amid %v/abort %q", r.at, r.by, r.here, r.channel, r.amid, r.abort)
 }
 
 // steps are the frames of the first turn, those of each moment.
 func (r rivals) steps() [moments + 1][]string {
 	call := func(status, rest string) string { return toolPart("c", status, `,"args":{"x":1}`+rest) }
-	question := `{"type":"question","questionId":"q","text":"Which?","options":["red"],"expiresAt":1}`
-	answered := `{"type":"status","data":{"questionAnswered":"q","answer":"red"}}`
-	if r.era == head {
-		question = `{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`
-		answered = `{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"red","resolvedBy":"u1"}}`
-	}
+	question := `{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`
+	answered := `{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"red","resolvedBy":"u1"}}`
 	whole := func(parts ...string) string { return wholeFrame("t1", parts...) }
 	said, ran := textPart("one"), call("completed", `,"result":1`)
 	return [...][]string{
@@ -79,10 +73,6 @@ func (r rivals) steps() [moments + 1][]string {
 
 // waits is how the second prompt is told to wait.
 func (r rivals) waits() (frames []string) {
-	second := put(userFrame("p2", "Two", r.by), r.channel)
-	if r.era == feb {
-		return []string{second, `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`}
-	}
 	return []string{
 		`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Two"}}}`,
 		`{"type":"status","data":{"promptQueued":true,"queuePosition":1,"queueReason":"busy"}}`,
@@ -91,11 +81,8 @@ func (r rivals) waits() (frames []string) {
 
 // runs are the frames of the second turn, from when it is its turn.
 func (r rivals) runs() (frames []string) {
-	if r.era == head {
-		frames = append(frames, put(userFrame("p2", "Two", r.by), r.channel), `{"type":"queue.state","data":{"pending":null}}`)
-	}
-	frames = append(frames, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`)
-	if r.era == feb || r.abort != "" {
+	frames = append(frames, put(userFrame("p2", "Two", r.by), r.channel), `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`)
+	if r.abort != "" {
 		frames = append(frames, idle) // the first one's, and late
 	}
 	for _, f := range []string{thinking, streaming, startFrame("t2"), chunkFrame("t2", "two"), wholeFrame("t2", textPart("two"), finishPart("end_turn"))} {
@@ -106,7 +93,7 @@ func (r rivals) runs() (frames []string) {
 
 // recording is what a browser sees of both.
 func (r rivals) recording() []string {
-	all := []string{toUs(r.hello), toUs(joined), fromUs(promptFrame("One"))}
+	all := []string{toUs(helloHead), toUs(joined), fromUs(promptFrame("One"))}
 	told := func(frames ...string) {
 		for _, f := range frames {
 			all = append(all, toUs(f))
@@ -139,10 +126,6 @@ func (r rivals) recording() []string {
 			told(chunkFrame("t1", " late"))
 		}
 		told(idle)
-		if r.era == feb { // it clears the queue
-			told(`{"type":"status","data":{"runnerBusy":false,"aborted":true}}`)
-			return all
-		}
 		break
 	}
 	told(r.runs()...)
@@ -178,42 +161,27 @@ func (r rivals) want() []sum {
 	if r.abort == "" || r.at > shown { // else nothing was seen of it
 		all = append(all, first)
 	}
-	if r.era == head || r.abort == "" { // else it was taken out of the queue
-		all = append(all, sum{Asked: "Two by " + r.by, Steps: []string{"t2"}, Text: []string{"two"}, End: done})
-	}
-	return all
+	return append(all, sum{Asked: "Two by " + r.by, Steps: []string{"t2"}, Text: []string{"two"}, End: done})
 }
 
-// A prompt that comes while another's turn runs ends nothing: not when it is shown, as in
-// February, and not when it is only said to wait.
+// A prompt that comes while another's turn runs ends nothing.
 func TestE08_APromptEndsNoTurnThatRuns(t *testing.T) {
 	t.Parallel()
-	hellos := []struct {
-		name, hello string
-		era         era
-	}{
-		{"February", helloFeb, feb},
-		{"February that tells what waits", strings.Replace(helloFeb, `"auditLog":[]`, `"pendingPrompt":null,"auditLog":[]`, 1), feb},
-		{"nobody knows when", strings.Replace(helloFeb, `,"auditLog":[]`, ``, 1), feb},
-		{"today", helloHead, head},
-	}
-	for _, h := range hellos {
-		for at := range moments {
-			for _, by := range []rivals{{by: "u1", here: true}, {by: "u1"}, {by: "u2"}} {
-				for _, channel := range []string{"", "thread:B", "slack:C"} {
-					for _, abort := range []string{"", "here", "there"} {
-						for _, amid := range []bool{false, true} {
-							if amid && abort != "" {
-								continue
-							}
-							r := rivals{h.name, h.hello, h.era, at, by.by, by.here, channel, amid, abort}
-							t.Run(r.String(), func(t *testing.T) {
-								recording := r.recording()
-								if d := cmp.Diff(r.want(), sums(playBack(t, recording))); d != "" {
-									t.Errorf("(-want +got):\n%s\n%s", d, strings.Join(slices.Clone(recording), "\n"))
-								}
-							})
+	for at := range moments {
+		for _, by := range []rivals{{by: "u1", here: true}, {by: "u1"}, {by: "u2"}} {
+			for _, channel := range []string{"", "thread:B", "slack:C"} {
+				for _, abort := range []string{"", "here", "there"} {
+					for _, amid := range []bool{false, true} {
+						if amid && abort != "" {
+							continue
 						}
+						r := rivals{at, by.by, by.here, channel, amid, abort}
+						t.Run(r.String(), func(t *testing.T) {
+							recording := r.recording()
+							if d := cmp.Diff(r.want(), sums(playBack(t, recording))); d != "" {
+								t.Errorf("(-want +got):\n%s\n%s", d, strings.Join(slices.Clone(recording), "\n"))
+							}
+						})
 					}
 				}
 			}

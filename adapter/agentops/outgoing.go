@@ -46,35 +46,24 @@ type outgoing struct {
 	Traceparent string `json:"traceparent,omitempty"`
 }
 
-// limits are what a server takes of attachments. It drops what is more.
-type limits struct {
-	files      int // 0: any number
-	each, all  int // characters of an address
-	mediaTypes []string
-}
+// mostFiles is how much a server takes of attachments, each and all, in characters of an
+// address.
+const mostFiles = 90_000_000
 
-func limitsOf(older bool) limits {
-	if older {
-		return limits{files: 8, each: 12_000_000, all: 25_000_000, mediaTypes: []string{"image/", "audio/"}}
-	}
-	return limits{each: 90_000_000, all: 90_000_000, mediaTypes: []string{"image/", "audio/", "application/pdf"}}
-}
+// fileTypes begin the media types that a server takes.
+func fileTypes() []string { return []string{"image/", "audio/", "application/pdf"} }
 
 // attach makes attachments of a message's files. What the server would drop without
 // a word is left out, and dropped says why.
-func (l limits) attach(m trace.UserMessage) (files []wire.Attachment, dropped []string) {
+func attach(m trace.UserMessage) (files []wire.Attachment, dropped []string) {
 	sum := 0
 	for _, part := range m.Parts {
 		if part.Type != trace.InputFile {
 			continue
 		}
-		f, why := l.attachment(part)
-		switch {
-		case why != "":
-		case l.files > 0 && len(files) == l.files:
-			why = fmt.Sprintf("Agent Ops takes at most %d files", l.files)
-		case sum+len(f.URL) > l.all:
-			why = fmt.Sprintf("the files together are larger than Agent Ops takes (%d characters of base64)", l.all)
+		f, why := attachment(part)
+		if why == "" && sum+len(f.URL) > mostFiles {
+			why = fmt.Sprintf("the files together are larger than Agent Ops takes (%d characters of base64)", mostFiles)
 		}
 		if why != "" {
 			dropped = append(dropped, fmt.Sprintf("The file %s was not sent: %s.", nameOf(part), why))
@@ -94,7 +83,7 @@ func nameOf(part trace.InputPart) string {
 }
 
 // attachment makes an attachment of a file; why says why that cannot be.
-func (l limits) attachment(part trace.InputPart) (f wire.Attachment, why string) {
+func attachment(part trace.InputPart) (f wire.Attachment, why string) {
 	data, ok := strings.CutPrefix(part.URL, "data:")
 	head, body, cut := strings.Cut(data, ",")
 	if !ok || !cut {
@@ -112,26 +101,21 @@ func (l limits) attachment(part trace.InputPart) (f wire.Attachment, why string)
 		body = base64.StdEncoding.EncodeToString([]byte(plain))
 	}
 	f = wire.Attachment{Type: "file", MIME: media, URL: "data:" + media + ";base64," + body, Filename: part.Filename}
-	for _, prefix := range l.mediaTypes {
+	for _, prefix := range fileTypes() {
 		if strings.HasPrefix(media, prefix) {
-			if len(f.URL) > l.each {
-				return f, fmt.Sprintf("it is larger than Agent Ops takes (%d characters of base64)", l.each)
+			if len(f.URL) > mostFiles {
+				return f, fmt.Sprintf("it is larger than Agent Ops takes (%d characters of base64)", mostFiles)
 			}
 			return f, ""
 		}
 	}
-	return f, fmt.Sprintf("this Agent Ops takes no %s, only %s", oneLine(media), strings.Join(l.mediaTypes, ", "))
+	return f, fmt.Sprintf("this Agent Ops takes no %s, only %s", oneLine(media), strings.Join(fileTypes(), ", "))
 }
 
 // compose makes what is sent of a prompt.
-func (s *session) compose(p agent.Prompt, at place, older bool) (out outgoing, dropped []string) {
-	if older && at.thread != "" { // it knows of none, and would put the prompt where others are
-		at = place{channel: wire.Channel{ChannelType: defaultType, ChannelID: at.thread}}
-	}
+func (s *session) compose(p agent.Prompt, at place) (out outgoing, dropped []string) {
 	out = outgoing{Prompt: wire.Prompt{Content: p.Text(), Model: s.cfg.Model, ThreadID: at.thread, Channel: at.channel}}
-	if !older {
-		out.Traceparent = p.Caller.Traceparent
-	}
-	out.Attachments, dropped = limitsOf(older).attach(p.Message)
+	out.Traceparent = p.Caller.Traceparent
+	out.Attachments, dropped = attach(p.Message)
 	return out, dropped
 }

@@ -30,25 +30,23 @@ func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
 	}
 	png := "data:image/png;base64,iVBORw0KGgo="
 	for _, c := range []struct {
-		name  string
-		older bool
-		part  trace.InputPart
-		want  string // the address, or why there is none
+		name string
+		part trace.InputPart
+		want string // the address, or why there is none
 	}{
-		{"image", true, file("a.png", "image/png", png), png},
-		{"image by its address alone", false, file("a.png", "", png), png},
-		{"pdf", false, file("a.pdf", "application/pdf", "data:application/pdf;base64,AA=="), "data:application/pdf;base64,AA=="},
-		{"pdf for an older server", true, file("a.pdf", "application/pdf", "data:application/pdf;base64,AA=="), "takes no application/pdf"},
-		{"text", false, file("a.txt", "text/plain", "data:text/plain,hello%20you"), "takes no text/plain"},
-		{"not in base64", false, file("a.svg", "image/svg+xml", "data:image/svg+xml,%3Csvg/%3E"), "data:image/svg+xml;base64,PHN2Zy8+"},
-		{"with a parameter", false, file("", "image/svg+xml", "data:image/svg+xml;charset=utf-8;base64,PHN2Zy8+"), "data:image/svg+xml;base64,PHN2Zy8+"},
-		{"broken", false, file("a.svg", "image/svg+xml", "data:image/svg+xml,%zz"), "cannot be read"},
-		{"an address", false, file("a.png", "image/png", "https://example.com/a.png"), "takes no addresses"},
-		{"no comma", false, file("a.png", "image/png", "data:image/png"), "takes no addresses"},
-		{"too large", true, file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 12_000_000)), "larger than"},
-		{"not too large for a newer one", false, file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 12_000_000)), "data:image/png"},
+		{"image", file("a.png", "image/png", png), png},
+		{"image by its address alone", file("a.png", "", png), png},
+		{"pdf", file("a.pdf", "application/pdf", "data:application/pdf;base64,AA=="), "data:application/pdf;base64,AA=="},
+		{"text", file("a.txt", "text/plain", "data:text/plain,hello%20you"), "takes no text/plain"},
+		{"not in base64", file("a.svg", "image/svg+xml", "data:image/svg+xml,%3Csvg/%3E"), "data:image/svg+xml;base64,PHN2Zy8+"},
+		{"with a parameter", file("", "image/svg+xml", "data:image/svg+xml;charset=utf-8;base64,PHN2Zy8+"), "data:image/svg+xml;base64,PHN2Zy8+"},
+		{"broken", file("a.svg", "image/svg+xml", "data:image/svg+xml,%zz"), "cannot be read"},
+		{"an address", file("a.png", "image/png", "https://example.com/a.png"), "takes no addresses"},
+		{"no comma", file("a.png", "image/png", "data:image/png"), "takes no addresses"},
+		{"too large", file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 90_000_000)), "larger than"},
+		{"not too large", file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 12_000_000)), "data:image/png"},
 	} {
-		files, dropped := limitsOf(c.older).attach(trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: "x"}, c.part}})
+		files, dropped := attach(trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: "x"}, c.part}})
 		got := strings.Join(dropped, "")
 		if len(files) == 1 {
 			got = files[0].URL
@@ -57,18 +55,11 @@ func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
 			t.Errorf("%s: %.100q, want %q", c.name, got, c.want)
 		}
 	}
-	many := trace.UserMessage{}
-	for range 9 {
-		many.Parts = append(many.Parts, file("a.png", "image/png", png))
-	}
-	if files, dropped := limitsOf(true).attach(many); len(files) != 8 || len(dropped) != 1 || !strings.Contains(dropped[0], "at most 8") {
-		t.Errorf("of nine files %d are sent, and %q", len(files), dropped)
-	}
 	large := trace.UserMessage{Parts: []trace.InputPart{}}
 	for range 3 {
-		large.Parts = append(large.Parts, file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 10_000_000)))
+		large.Parts = append(large.Parts, file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 40_000_000)))
 	}
-	if files, dropped := limitsOf(true).attach(large); len(files) != 2 || len(dropped) != 1 || !strings.Contains(dropped[0], "together") {
+	if files, dropped := attach(large); len(files) != 2 || len(dropped) != 1 || !strings.Contains(dropped[0], "together") {
 		t.Errorf("of three large files %d are sent, and %q", len(files), dropped)
 	}
 }

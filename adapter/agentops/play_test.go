@@ -27,7 +27,6 @@ func toRunner(frame string) string { return recordedLine("d2r", frame) }
 
 // What a session agent says, in short.
 const (
-	helloFeb  = `{"type":"init","session":{"id":"s","status":"running","title":"T","messages":[]},"data":{"runnerBusy":false,"connectedUsers":[{"id":"u1","name":"Dana"}],"auditLog":[]}}`
 	helloHead = `{"type":"init","session":{"id":"s","status":"running","title":"T"},"data":{"runnerBusy":false,"connectedUsers":["u1"],"pendingPrompt":null}}`
 	joined    = `{"type":"user.joined","userId":"u1","userDetails":{"name":"Dana"},"connectedUsers":[{"id":"u1","name":"Dana"}]}`
 	notBusy   = `{"type":"status","data":{"runnerBusy":false}}`
@@ -96,9 +95,13 @@ func lines(groups ...any) []string {
 	return all
 }
 
-// playBack runs a recording through a new decoder.
+// playBack runs a recording through a new decoder. Of a recording of a runner alone it is
+// what the session agent tells browsers of it.
 func playBack(t testing.TB, recording []string) replaytest.Played {
 	t.Helper()
+	if text := strings.Join(recording, ""); strings.Contains(text, `"dir":"r2d"`) && !strings.Contains(text, `"dir":"s2c"`) {
+		recording = relayed(t, recording)
+	}
 	return replaytest.Play(t, agentops.NewDecoder(agentops.Options{}), []byte(strings.Join(recording, "\n")))
 }
 

@@ -112,7 +112,7 @@ func TestF12_TheSocketOfAPrincipalWithNothingOpenIsLetGo(t *testing.T) {
 			tn.pause(3 * time.Hour)
 			tn.finish("end_turn", "")
 		}
-		both := map[era][]string{feb: {"u_ada", "u_bob"}, head: {"u_ada"}}[e]
+		both := map[era][]string{far: {"u_ada", "u_bob"}, head: {"u_ada"}}[e]
 		wants := func(when string, want ...string) {
 			t.Helper()
 			synctest.Wait()

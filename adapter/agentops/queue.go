@@ -11,19 +11,6 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// phase says what became of a prompt.
-type phase int
-
-const (
-	sent      phase = iota + 1 // nothing is known of it
-	queued                     // it waits for another, or for the session to wake
-	given                      // the agent has it
-	running                    // and has said something
-	finishing                  // it has ended but for a last word
-	ended
-	withdrawn // it will not run
-)
-
 // prompt is somebody's prompt, from when it is known until its turn is over.
 type prompt struct {
 	id      string // the upstream's; "" until it is known
@@ -122,10 +109,9 @@ func (p *prompt) is(sent *prompt) bool {
 	return (p.channel == sent.channel || sent.channel == "") && (strings.TrimSpace(p.content) == strings.TrimSpace(sent.content) || strings.HasPrefix(p.content, sent.content+joiner))
 }
 
-// userMessage takes a user's message, which the session agent shows when the prompt
-// is given to the agent, and in February at once, also when it has to wait. So it is the
-// end of nothing: that the agent has come to it is told by promptDequeued. Those that wait
-// are in the order in which they were shown, whoever sent them first.
+// userMessage takes a user's message, which the session agent shows when the prompt is
+// given to the agent. It is the end of nothing: promptDequeued tells that the agent has come
+// to it.
 func (d *Decoder) userMessage(m wire.Message) {
 	p := d.byID(m.ID)
 	_, past := d.turns[m.ID]
@@ -137,49 +123,18 @@ func (d *Decoder) userMessage(m wire.Message) {
 	default:
 		p = d.match(&prompt{
 			id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
-			parts: inputOf(string(m.Content), m.Parts),
+			parts: inputOf(string(m.Content), m.Parts), phase: sent,
 		})
 	}
-	if d.era != wire.Head && d.occupied(p) {
-		p.phase = queued
-	} else {
-		d.give(p)
-	}
+	d.give(p)
 	d.prompts = append(slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p }), p)
-	d.lastSeen, d.pending = p, false
+	d.lastSeen = p
 }
 
 // give notes that the agent has a prompt. An error that is told from now on is its own.
 func (d *Decoder) give(p *prompt) {
-	p.phase, d.lastErr = given, ""
-}
-
-// occupied reports whether the agent has something else to do than a prompt: as far as
-// is known, for a run that only waits for a last word is over there.
-func (d *Decoder) occupied(with *prompt) bool {
-	return d.unseen ||
-		slices.ContainsFunc(d.runs, func(r *run) bool { return r.verdict == nil && !r.abort && r.prompt != with }) ||
-		slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p != with && p.phase == given })
-}
-
-// dispatched takes a prompt that is given to the runner.
-func (d *Decoder) dispatched(f wire.RunnerPrompt, t agent.Turns) {
-	if _, past := d.turns[f.MessageID]; past || len(f.MessageID) > longestID {
-		return
-	}
-	p := d.byID(f.MessageID)
-	if p == nil {
-		p = d.match(&prompt{id: f.MessageID, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), author: f.AuthorID, parts: inputOf(f.Content, nil)})
-	}
-	for _, r := range slices.Clone(d.runs) {
-		if r.prompt != p && r.channel == p.channel {
-			d.cut(r, t)
-		}
-	}
-	if p.phase < given {
-		d.give(p)
-	}
-	d.lastSeen, d.pending = p, false
+	p.on(shown)
+	d.lastErr = ""
 }
 
 // match finds the prompt of ours that came back with its id; any other is somebody
@@ -225,17 +180,16 @@ func (d *Decoder) byID(id string) *prompt {
 
 // queue takes the state of the queue: which prompt waits, or does so no more.
 func (d *Decoder) queue(f wire.Frame) {
-	d.era = wire.Head
 	switch f := f.(type) {
 	case wire.QueueState:
-		d.pending, d.theirs = true, false
+		d.theirs = false
 		if f.Data.Pending == nil {
 			d.promoted()
 			return
 		}
 		p := d.waiting(*f.Data.Pending)
-		if d.theirs = p == nil || !p.own; !d.theirs && p.phase == sent {
-			p.phase = queued
+		if d.theirs = p == nil || !p.own; !d.theirs {
+			p.on(waits)
 		}
 	case wire.QueueWithdrawn:
 		if p := d.waiting(f.Data); p != nil && p.phase <= given {
@@ -271,7 +225,7 @@ func (d *Decoder) waiting(f wire.PendingPrompt) *prompt {
 
 // withdraw ends a prompt that will not run.
 func (d *Decoder) withdraw(p *prompt) {
-	p.phase = withdrawn
+	p.on(withdraws)
 	d.drop(p)
 	switch {
 	case p.b == nil:

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
 
@@ -35,17 +34,15 @@ func (r Runtime) Reattach(ctx context.Context, opened agent.Session, left agent.
 		s.letGo(b, "The gateway was restarted while this turn ran, which somebody began in Agent Ops: it goes on there.")
 		return nil
 	}
-	o := &ours{b: b, caller: caller}
-	alive, err := s.keepAlive(ctx, o)
+	o := &activePrompt{b: b, caller: caller}
+	open, leave, err := s.enter(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer alive()
-	open, leave := s.whileOpen(ctx)
 	defer leave()
 	if !left.Theirs {
 		s.mu.Lock()
-		s.ours = o
+		s.active = o
 		s.mu.Unlock()
 	}
 	if err := s.resume(open, caller); err != nil {
@@ -75,7 +72,7 @@ func (s *session) letGo(b *trace.Builder, sentence string) {
 
 // lost ends a turn of before a restart of whose prompt the session knows nothing.
 func (d *Decoder) lost(p *prompt) {
-	p.phase = ended
+	p.on(ends)
 	d.drop(p)
 	notFound(p.b, "The gateway was restarted while this turn ran, and Agent Ops does not know its prompt: send it again if it still matters.")
 }
@@ -110,20 +107,11 @@ func (s *session) attend(ctx context.Context, b *trace.Builder) {
 
 // resume connects, as often as it takes within bounds, and brings what was missed.
 func (s *session) resume(ctx context.Context, c agent.Caller) error {
-	pause := againFirst
-	for try := 1; ; try++ {
+	for p := (patience{}); ; {
 		err := s.connect(ctx, c)
-		if err == nil || isFinal(err) || ctx.Err() != nil || s.rt.Strict || try == againTimes {
+		if err == nil || isFinal(err) || ctx.Err() != nil || s.rt.Strict || !p.wait(ctx) {
 			return err
 		}
-		select {
-		case <-time.After(jitter(pause)):
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-s.life.Done():
-			return errClosed
-		}
-		pause = min(2*pause, againAtMost)
 	}
 }
 
@@ -137,14 +125,15 @@ func asks(id, native string) bool {
 // recall takes a question or an approval that is told again, and is on record since
 // before a restart. It reports false for any other frame. The caller holds s.mu.
 func (s *session) recall(data []byte) bool {
-	if len(s.waiting) == 0 || !bytes.Contains(data, []byte(`"expiresAt"`)) && !bytes.Contains(data, []byte(`"questionId"`)) {
+	if len(s.waiting) == 0 || !bytes.Contains(data, []byte(`"expiresAt"`)) {
 		return false
 	}
-	f, err := wire.Decode(wire.ToBrowser, data)
-	if err != nil {
+	f, _ := wire.Decode(wire.ToBrowser, data)
+	asked, is := f.(wire.InteractivePrompt)
+	if !is {
 		return false
 	}
-	q := readAsk(f)
+	q := readAsk(asked)
 	i := slices.IndexFunc(s.waiting, func(id string) bool { return asks(id, q.native) })
 	if i < 0 || s.dec.asks[q.native] != nil {
 		return false

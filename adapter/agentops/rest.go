@@ -6,22 +6,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/internal/size"
 )
 
 // api is the other side's HTTP. Nothing is tried twice.
 type api struct {
 	base     *url.URL
-	client   *http.Client
+	http     *httpjson.Client
+	client   *http.Client // opens sockets
 	service  Credential
 	patience time.Duration // for an answer
 	max      int64         // of an answer or a frame
@@ -48,8 +51,12 @@ func (r Runtime) newAPI() (*api, error) {
 		Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSHandshakeTimeout: r.connectTime(),
 		IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10,
 	}
+	client, err := httpjson.New(httpjson.Config{URL: r.URL, Timeout: r.connectTime(), MaxBody: r.maxFrame(), Transport: transport})
+	if err != nil {
+		return nil, fmt.Errorf("agentops: %w", err)
+	}
 	return &api{
-		base: base, service: r.Token, patience: r.connectTime(), max: r.maxFrame(),
+		base: base, http: client, service: r.Token, patience: r.connectTime(), max: r.maxFrame(),
 		client: &http.Client{
 			Transport: transport,
 			// A token goes to the address in the configuration and nowhere else.
@@ -82,13 +89,13 @@ func (a *api) as(c agent.Caller) (agent.Caller, error) {
 	return c, nil
 }
 
-// at makes the address of an endpoint.
-func (a *api) at(segments ...string) string {
-	address := []string{strings.TrimSuffix(a.base.String(), "/"), "api"}
+// pathOf makes the path of an endpoint.
+func pathOf(segments ...string) string {
+	path := []string{"/api"}
 	for _, s := range segments {
-		address = append(address, url.PathEscape(s))
+		path = append(path, url.PathEscape(s))
 	}
-	return strings.Join(address, "/")
+	return strings.Join(path, "/")
 }
 
 // addressable reports whether an id can stand in an address: a dot or two would
@@ -105,52 +112,27 @@ func (a *api) header(c agent.Caller) http.Header {
 
 // call makes one request. in is sent as JSON unless it is nil; the answer is
 // decoded into out unless that is nil.
-func (a *api) call(ctx context.Context, c agent.Caller, method, address string, in, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, a.patience)
-	defer cancel()
-	var body io.Reader
-	header := a.header(c)
-	if in != nil {
-		data, err := encode(in)
-		if err != nil {
-			return err
-		}
-		body = bytes.NewReader(data)
-		header.Set("Content-Type", "application/json")
-	}
-	request, err := http.NewRequestWithContext(ctx, method, address, body)
-	if err != nil {
-		return fmt.Errorf("agentops: %w", err)
-	}
-	request.Header = header
-	response, err := a.client.Do(request)
+func (a *api) call(ctx context.Context, c agent.Caller, method, path string, in, out any) error {
+	return a.do(ctx, c, httpjson.Call{Method: method, Path: path, In: in, Out: out})
+}
+
+func (a *api) do(ctx context.Context, c agent.Caller, call httpjson.Call) error {
+	call.Header = a.header(c)
+	err := a.http.Do(ctx, call)
+	failed, is := errors.AsType[*httpjson.Error](err)
 	switch {
-	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &failure{sentence: fmt.Sprintf("Agent Ops at %s did not answer within %s.", a.base.Host, a.patience)}
-	case err != nil && ctx.Err() != nil:
+	case !is:
+		return err
+	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil:
-		return &failure{sentence: fmt.Sprintf("Agent Ops at %s cannot be reached: %v.", a.base.Host, innermost(err))}
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return refused(response)
-	}
-	data, err := io.ReadAll(io.LimitReader(response.Body, a.max+1))
-	switch {
-	case err != nil:
-		return &failure{sentence: fmt.Sprintf("The answer of Agent Ops broke off: %v.", innermost(err))}
-	case int64(len(data)) > a.max:
+	case failed.Status == 0:
+		return &failure{sentence: fmt.Sprintf("Agent Ops at %s cannot be reached: %s.", a.base.Host, failed.Message)}
+	case failed.Status/100 != 2:
+		return refused(failed.Status, failed.Message)
+	case errors.Unwrap(failed) == nil:
 		return &failure{sentence: fmt.Sprintf("Agent Ops answered with more than %s: raise max_frame of this agent.", size.Bytes(a.max)), final: true}
-	case out == nil:
-		return nil
 	}
-	if err := json.Unmarshal(data, out); errors.Is(err, errTooMany) {
-		return errTooMany
-	} else if err != nil {
-		return &failure{sentence: fmt.Sprintf("Agent Ops at %s answered with something else than its JSON: is the url right?", a.base.Host), final: true, foreign: true}
-	}
-	return nil
+	return &failure{sentence: fmt.Sprintf("Agent Ops at %s answered with something else than its JSON: is the url right?", a.base.Host), final: true, foreign: true}
 }
 
 // encode writes JSON as it is: text for a model is full of what HTML escapes.
@@ -166,7 +148,7 @@ func encode(v any) ([]byte, error) {
 
 // interrupt stops the running turn of the session.
 func (a *api) interrupt(ctx context.Context, c agent.Caller, session string) error {
-	return a.call(ctx, c, http.MethodPost, a.at("sessions", session, "prompt"), map[string]bool{"interrupt": true}, nil)
+	return a.call(ctx, c, http.MethodPost, pathOf("sessions", session, "prompt"), map[string]bool{"interrupt": true}, nil)
 }
 
 // thread finds the thread in which a conversation without one goes on. It is ""
@@ -178,9 +160,9 @@ func (a *api) thread(ctx context.Context, c agent.Caller, session string) (strin
 			ID string `json:"id"`
 		} `json:"thread"`
 	}
-	err := a.call(ctx, c, http.MethodGet, a.at("sessions", session, "threads", "active"), nil, &found)
+	err := a.call(ctx, c, http.MethodGet, pathOf("sessions", session, "threads", "active"), nil, &found)
 	if err == nil && found.Thread.ID == "" {
-		err = a.call(ctx, c, http.MethodPost, a.at("sessions", session, "threads"), map[string]any{}, &found)
+		err = a.call(ctx, c, http.MethodPost, pathOf("sessions", session, "threads"), map[string]any{}, &found)
 	}
 	switch {
 	case lacksRoute(err):
@@ -193,17 +175,32 @@ func (a *api) thread(ctx context.Context, c agent.Caller, session string) (strin
 	return found.ID, nil
 }
 
-// messages reads what was said since a time, or all of it. They are as they came.
-func (a *api) messages(ctx context.Context, c agent.Caller, session string, since time.Time) ([]json.RawMessage, error) {
-	address := a.at("sessions", session, "messages")
-	if !since.IsZero() {
-		address += "?after=" + strconv.FormatInt(since.Unix(), 10)
-	}
+// mostMessages is how many messages are read at once.
+const mostMessages = 20_000
+
+// messages reads what was said since a time, or all of it. The newest messages matter, so
+// that a list which is too long is not read in part.
+func (a *api) messages(ctx context.Context, c agent.Caller, session string, since time.Time) ([]wire.Message, error) {
 	var found struct {
-		Messages told `json:"messages"`
+		Messages wire.List[json.RawMessage] `json:"messages"`
 	}
-	err := a.call(ctx, c, http.MethodGet, address, nil, &found)
-	return found.Messages, err
+	call := httpjson.Call{Method: http.MethodGet, Path: pathOf("sessions", session, "messages"), Out: &found}
+	if !since.IsZero() {
+		call.Query = url.Values{"after": {strconv.FormatInt(since.Unix(), 10)}}
+	}
+	if err := a.do(ctx, c, call); err != nil {
+		return nil, err
+	}
+	if len(found.Messages) >= mostMessages {
+		return nil, &failure{sentence: fmt.Sprintf("Agent Ops tells more than %d messages of the session at once, which is the most that is read of it.", mostMessages), final: true}
+	}
+	all := make([]wire.Message, 0, len(found.Messages))
+	for _, m := range found.Messages {
+		if f, err := wire.Decode(wire.ToBrowser, slices.Concat([]byte(`{"type":"message","data":`), m, []byte(`}`))); err == nil {
+			all = append(all, f.(wire.MessageAdded).Data) //nolint:forcetypeassert // the type is in the frame
+		}
+	}
+	return all, nil
 }
 
 // decide answers an approval.
@@ -219,5 +216,5 @@ func (a *api) decide(ctx context.Context, c agent.Caller, invocation string, all
 	if reason != "" {
 		body["reason"] = reason
 	}
-	return a.call(ctx, c, http.MethodPost, a.at("action-invocations", invocation, verb), body, nil)
+	return a.call(ctx, c, http.MethodPost, pathOf("action-invocations", invocation, verb), body, nil)
 }

@@ -55,7 +55,7 @@ func (r Roster) FindUser(ctx context.Context, sessionID, user string) (agent.Fou
 
 // findUser is the other side's own check of access, for somebody else.
 func (a *api) findUser(ctx context.Context, id, user string, by UserKey, service agent.Caller) (agent.Found, error) {
-	s, err := a.far(ctx, id, service)
+	s, err := a.remoteSession(ctx, id, service)
 	if err != nil {
 		return agent.Found{}, err
 	}

@@ -155,7 +155,7 @@ func TestARosterThatDoesNotAnswer(t *testing.T) {
 		t.Setenv("TRIBUTARY_TEST_AGENTOPS", "token-service")
 		r := agentops.Roster{Runtime: s.runtime()}
 		r.Token.Env = "TRIBUTARY_TEST_AGENTOPS"
-		if _, err := r.FindUser(t.Context(), s.id, "u_ada"); err == nil || !strings.Contains(err.Error(), "did not answer within 30s") {
+		if _, err := r.FindUser(t.Context(), s.id, "u_ada"); err == nil || !strings.Contains(err.Error(), "no answer came within 30s") {
 			t.Errorf("%v", err)
 		}
 	})

@@ -19,13 +19,8 @@ type run struct {
 
 	waits   []asking    // what is asked before the call behind it is told with its arguments
 	verdict *trace.Stop // how it ended, while a last word is awaited
-	idle    bool        // the agent said that it is idle, and nothing since
-	abort   bool        // it was told to stop: what still comes is late
-	gone    bool        // it ended while the connection was lost, and how is not known
-	twice   bool        // it was given to the agent once more, of which an end may be told
-	rested  int         // how many moves there were when the agent was idle and went on
-	doubt   int         // one more than there were when it may have ended unseen
-	told    int         // how many when an end was told that was taken for a repetition
+	course  course
+	doubt   doubt
 }
 
 // The texts of failures that say nothing themselves.
@@ -127,26 +122,24 @@ func (d *Decoder) begin(p *prompt, channel string, t agent.Turns) *run {
 		}
 	}
 	if p != nil {
-		p.phase, p.b = running, r.b
+		p.on(begins)
+		p.b = r.b
 	}
 	d.asleep, d.lastErr = false, ""
 	d.runs = append(d.runs, r)
-	d.moves++
+	d.stir()
 	return r
 }
 
 // end ends a run.
 func (d *Decoder) end(r *run, stop trace.Stop) {
-	d.moves++
+	d.stir()
 	if r.turn != nil {
 		r.turn.flush()
-		if n := len(r.turn.blocks); n > 0 && !r.turn.deaf {
-			stop.FinalOutput = string(r.turn.blocks[n-1].text)
-		}
 	}
 	d.runs = slices.DeleteFunc(d.runs, func(o *run) bool { return o == r })
 	if r.prompt != nil {
-		r.prompt.phase = ended
+		r.prompt.on(ends)
 		d.drop(r.prompt)
 	}
 	for id, tn := range d.turns {
@@ -186,13 +179,13 @@ func (d *Decoder) forget(id string) {
 // finish notes how a run ended. It waits for calls whose results are still to come:
 // they are told after the end.
 func (d *Decoder) finish(r *run, stop trace.Stop) {
-	if r.abort {
+	if r.course == stopping {
 		stop = halted()
 	}
-	if r.turn != nil && r.turn.open() && stop.Outcome != trace.OutcomeCanceled {
+	if r.turn != nil && r.turn.works() && stop.Outcome != trace.OutcomeCanceled {
 		r.verdict = &stop
 		if r.prompt != nil {
-			r.prompt.phase = finishing
+			r.prompt.on(finishes)
 		}
 		return
 	}
@@ -201,7 +194,7 @@ func (d *Decoder) finish(r *run, stop trace.Stop) {
 
 // lastWord ends a run whose last word has come.
 func (d *Decoder) lastWord(r *run) {
-	if r.verdict != nil && (r.turn == nil || !r.turn.open()) {
+	if r.verdict != nil && (r.turn == nil || !r.turn.works()) {
 		d.end(r, *r.verdict)
 	}
 }
@@ -212,8 +205,8 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 	switch {
 	case r.verdict != nil:
 		d.end(r, *r.verdict)
-	case r.abort, r.idle, r.rested == d.moves:
-		d.twice = d.twice || d.era != wire.Feb && (r.abort || r.idle)
+	case r.course != atWork:
+		d.twice = d.twice || r.course != resumed
 		d.end(r, halted())
 	case r.turn != nil && r.turn.empty():
 		// So ends a turn that failed before its first word: whoever reports the
@@ -238,17 +231,9 @@ func (d *Decoder) superseded(t agent.Turns) {
 // abort takes the wish that everything stops, which it does a little later.
 func (d *Decoder) abort() {
 	for _, r := range d.runs {
-		r.abort = true
+		r.on(aborts)
 	}
 	for _, p := range d.prompts {
 		p.abort = p.phase == given
-	}
-}
-
-// aborted takes a runner's word that it has stopped.
-func (d *Decoder) aborted(t agent.Turns) {
-	for _, r := range slices.Clone(d.runs) {
-		r.abort = true
-		d.cut(r, t)
 	}
 }

@@ -13,12 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
-// What a Runtime does where it is told nothing.
-const (
-	defaultConnect = 30 * time.Second
-	defaultWake    = 10 * time.Minute
-	defaultFrame   = 64 << 20
-)
+// defaultFrame is the largest frame where a Runtime says nothing.
+const defaultFrame = 64 << 20
 
 // Runtime opens sessions that exist on an Agent Ops server, under their ids there.
 type Runtime struct {
@@ -51,8 +47,8 @@ var _ interface {
 	agent.Directory
 } = Runtime{}
 
-func (r Runtime) connectTime() time.Duration { return cmp.Or(r.ConnectTime, defaultConnect) }
-func (r Runtime) wakeTime() time.Duration    { return cmp.Or(r.WakeTime, defaultWake) }
+func (r Runtime) connectTime() time.Duration { return cmp.Or(r.ConnectTime, answerTime) }
+func (r Runtime) wakeTime() time.Duration    { return cmp.Or(r.WakeTime, wakeTime) }
 func (r Runtime) maxFrame() int64            { return cmp.Or(r.MaxFrame, defaultFrame) }
 
 // Open implements agent.Runtime. It connects to nobody: in whose name that is to be
@@ -83,7 +79,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	err = a.call(ctx, agent.Caller{Bearer: cmp.Or(token, "none")}, http.MethodGet, a.at("auth", "me"), nil, nil)
+	err = a.call(ctx, agent.Caller{Bearer: cmp.Or(token, "none")}, http.MethodGet, pathOf("auth", "me"), nil, nil)
 	if token == "" && statusOf(err) == http.StatusUnauthorized {
 		err = nil // it is there, and wants to know who calls
 	}

@@ -22,20 +22,20 @@ import (
 
 // The real server cannot run here: it is a set of Cloudflare workers with a
 // database and sandboxes of their own. This one is written by hand after what its
-// source does, in both of its eras; what it sends is in the shapes and the order
+// source does, as it is today, and after what a gateway does in its place; what it sends is in the shapes and the order
 // of the recordings, and it refuses as the real one refuses.
 
-// era is a version of the server.
+// era is a kind of server.
 type era string
 
 const (
-	feb  era = "feb"
+	far  era = "far" // another gateway, which takes prompts by socket
 	head era = "head"
 )
 
 func eras(t *testing.T, test func(t *testing.T, e era)) {
 	t.Helper()
-	for _, e := range []era{feb, head} {
+	for _, e := range []era{far, head} {
 		t.Run(string(e), func(t *testing.T) { test(t, e) })
 	}
 }
@@ -73,8 +73,6 @@ type server struct {
 	upgrades   []http.Header
 	opened     int
 	script     func(*turn)   // what turns do, if not the usual
-	calm       time.Time     // when February's agent has really stopped
-	light      bool          // init without history, whatever the era
 	protocol   string        // the subprotocol to answer with
 	alone      bool          // there is no runner: an answer is taken, and lost, and so is an abort
 	denies     bool          // it says that it is at rest, whatever it does
@@ -285,7 +283,7 @@ func (s *server) session(w http.ResponseWriter, r *http.Request, who user, id, w
 	}
 	switch r.Method + " " + what {
 	case "POST prompt", "POST threads", "GET threads/active":
-		if s.era == feb {
+		if s.era == far {
 			reply(w, http.StatusNotFound, object{"error": "Not found", "code": "NOT_FOUND"})
 			return
 		}
@@ -434,17 +432,13 @@ func (s *server) resolve(id, answer string, who user) {
 	if a == nil {
 		return // ignored without a word
 	}
-	if s.era == head {
-		resolution := object{"resolvedBy": who.id}
-		if a.kind == "approval" {
-			resolution["actionId"] = answer
-		} else {
-			resolution["value"] = answer
-		}
-		s.broadcast(object{"type": "interactive_prompt_resolved", "promptId": id, "promptType": a.kind, "resolution": resolution})
+	resolution := object{"resolvedBy": who.id}
+	if a.kind == "approval" {
+		resolution["actionId"] = answer
 	} else {
-		s.broadcast(object{"type": "status", "data": object{"questionAnswered": id, "answer": answer}})
+		resolution["value"] = answer
 	}
+	s.broadcast(object{"type": "interactive_prompt_resolved", "promptId": id, "promptType": a.kind, "resolution": resolution})
 	if !under(s, func() bool { return s.alone }) {
 		a.answer <- answer
 	}
@@ -456,11 +450,7 @@ func (s *server) expire(id string) {
 	a := s.asks[id]
 	delete(s.asks, id)
 	s.mu.Unlock()
-	if s.era == head {
-		s.broadcast(object{"type": "interactive_prompt_expired", "promptId": id, "promptType": a.kind, "context": object{}})
-	} else {
-		s.broadcast(object{"type": "status", "data": object{"questionExpired": id}})
-	}
+	s.broadcast(object{"type": "interactive_prompt_expired", "promptId": id, "promptType": a.kind, "context": object{}})
 	a.answer <- "__expired__"
 }
 
@@ -521,16 +511,10 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, who user) {
 func (s *server) greet(c *client) {
 	session := object{"id": s.id, "status": s.status, "workspace": "acme-web", "title": "Fix the date test"}
 	data := object{"sandboxRunning": true, "runnerConnected": !s.alone, "runnerBusy": s.running != nil && !s.denies, "promptsQueued": len(s.queue), "connectedClients": len(s.clients) + 1}
-	if s.era == feb && !s.light {
-		session["messages"] = append([]object{}, s.history...)
-		data["connectedUsers"] = []object{{"id": c.user.id, "name": c.user.name}}
-		data["auditLog"] = []any{}
-	} else {
-		data["connectedUsers"] = []string{c.user.id}
-		data["pendingPrompt"] = nil
-		if len(s.queue) > 0 {
-			data["pendingPrompt"] = object{"messageId": s.queue[0].id, "content": s.queue[0].content}
-		}
+	data["connectedUsers"] = []string{c.user.id}
+	data["pendingPrompt"] = nil
+	if len(s.queue) > 0 {
+		data["pendingPrompt"] = object{"messageId": s.queue[0].id, "content": s.queue[0].content}
 	}
 	s.to(c, object{"type": "init", "session": session, "data": data})
 	if s.era == head {
@@ -626,9 +610,6 @@ func (s *server) take(c *client, data []byte) {
 	word := func(key string) string { v, _ := f[key].(string); return v }
 	switch word("type") {
 	case "prompt":
-		if s.era == feb { // it has none
-			delete(f, "threadId")
-		}
 		p := readPrompt(f, c.user, word("traceparent"))
 		if p.content == "" && len(p.files) == 0 {
 			s.mu.Lock()

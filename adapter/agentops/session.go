@@ -11,7 +11,7 @@ import (
 )
 
 // session is a session on an Agent Ops server. It is read through one connection,
-// its lead: what is told there is told to everybody, so that one is enough for
+// its main connection: what is told there is told to everybody, so that one is enough for
 // whoever follows the turns. What is said there is said in the name of its principal.
 type session struct {
 	rt   Runtime
@@ -24,48 +24,54 @@ type session struct {
 	closed sync.Once
 	goes   sync.WaitGroup
 
-	connecting turnstile // held while a line is opened; taken before mu
+	connecting ctxMutex // held while a connection is opened; taken before mu
 
-	mu      sync.Mutex // guards all below, and the decoder
-	dec     *Decoder
-	lead    *line
-	redials int     // leads that were lost and are being made anew
-	voices  []*line // the lines of others, through which is only spoken
-	mood    mood
-	ours    *ours                         // the prompt that runs, waits or is being sent
-	owed    []*ours                       // those that were stopped and are still to be aborted: they did not run, or nobody would have heard
-	halting int                           // how many of the owed are being aborted
-	behind  *ours                         // the prompt that is not sent before the owed are aborted
-	stopped time.Time                     // when word came that something has stopped
-	arrived time.Time                     // when a runner came of which it is not known that it is at work
-	asks    map[string]context.CancelFunc // what waits for its answer here, by the upstream's id
-	told    map[string]func()             // what was answered here and is not settled there: tells it again
-	settler *time.Timer                   // calls a turn over whose last word does not come
-	settles bool                          // and is about to
-	known   callers
-	users   map[principal]string // who tokens are there
-	last    agent.Caller         // in whose name the newest lead was opened
-	at      mark
-	waiting []string      // what was asked before a restart, and is to be told again
-	skipped int           // frames that could not be read
-	strange []string      // types of frames that nobody knows
-	news    chan struct{} // closed and made anew with each frame
-	shut    bool
+	mu           sync.Mutex // guards all below, and the decoder
+	dec          *Decoder
+	main         *conn
+	link         link                          // of the connection that is read
+	userConns    []*conn                       // the lines of others, through which is only spoken
+	mute         bool                          // the server has no address for prompts
+	asleep       time.Time                     // since when the session is waited for; zero if it is not
+	active       *activePrompt                 // the prompt that runs, waits or is being sent
+	pendingStops []*activePrompt               // those that were stopped and are still to be aborted: they did not run, or nobody would have heard
+	delivering   int                           // how many of the owed are being aborted
+	blocked      *activePrompt                 // the prompt that is not sent before the owed are aborted
+	arrived      time.Time                     // when a runner came of which it is not known that it is at work
+	asks         map[string]context.CancelFunc // what waits for its answer here, by the upstream's id
+	told         map[string]func()             // what was answered here and is not settled there: tells it again
+	settler      *time.Timer                   // ends a turn whose last word does not come; nil if none is awaited
+	known        callers
+	users        map[principal]string // who tokens are there
+	last         agent.Caller         // in whose name the newest main connection was opened
+	at           mark
+	waiting      []string      // what was asked before a restart, and is to be told again
+	skipped      int           // frames that could not be read
+	strange      []string      // types of frames that nobody knows
+	changed      chan struct{} // closed and made anew with each frame
 }
 
-// ours is a prompt of ours and its turn.
-type ours struct {
-	b       *trace.Builder
-	caller  agent.Caller
-	unheard bool // it was stopped while nobody was there who would have heard it
-	late    bool // nobody was for so long that the next prompt has not waited for it
+// activePrompt is a prompt of ours and its turn.
+type activePrompt struct {
+	b      *trace.Builder
+	caller agent.Caller
+	stop   delivery
 }
+
+// delivery is what became of a stop.
+type delivery int
+
+const (
+	told    delivery = iota // it can be told, or was
+	pending                 // nobody was there who would have heard it
+	late                    // nobody was for so long that the next prompt has not waited for it
+)
 
 // errClosed is what a prompt of a closed session gets.
 var errClosed = errors.New("agentops: the session is closed")
 
 func newSession(r Runtime, a *api, host agent.Host, cfg agent.Config) *session {
-	s := &session{rt: r, api: a, host: host, cfg: cfg, asks: map[string]context.CancelFunc{}, told: map[string]func(){}, connecting: newTurnstile(), users: map[principal]string{}, news: make(chan struct{}), at: parseMark(cfg.Resume)}
+	s := &session{rt: r, api: a, host: host, cfg: cfg, asks: map[string]context.CancelFunc{}, told: map[string]func(){}, connecting: newCtxMutex(), users: map[principal]string{}, changed: make(chan struct{}), at: parseToken(cfg.Resume)}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.dec = s.newDecoder()
 	for _, left := range cfg.Left {
@@ -96,7 +102,7 @@ func failedFor(b *trace.Builder, sentence string, why error) {
 func (s *session) Close() error {
 	s.closed.Do(func() {
 		s.mu.Lock()
-		s.shut = true
+		s.link = links.after(s.link, closes)
 		s.quiet()
 		if s.settler != nil {
 			s.settler.Stop()
@@ -113,11 +119,11 @@ func (s *session) Close() error {
 // hangUp closes all lines and waits until nobody reads them any more.
 func (s *session) hangUp() {
 	s.mu.Lock()
-	lines := append([]*line(nil), s.voices...)
-	if s.lead != nil {
-		lines = append(lines, s.lead)
+	lines := append([]*conn(nil), s.userConns...)
+	if s.main != nil {
+		lines = append(lines, s.main)
 	}
-	s.voices = nil
+	s.userConns = nil
 	s.mu.Unlock()
 	for _, l := range lines {
 		l.hangUp()
@@ -144,10 +150,10 @@ func (t turns) Prompted(p trace.Prompt) *trace.Builder {
 func (t turns) Begin(info agent.TurnInfo) *trace.Builder { return t.s.host.Begin(info) }
 
 func (t turns) Current() *trace.Builder {
-	if t.s.ours == nil {
+	if t.s.active == nil {
 		return nil
 	}
-	return t.s.ours.b
+	return t.s.active.b
 }
 
 func (t turns) Note(p trace.Payload) { t.s.host.Note(p) }

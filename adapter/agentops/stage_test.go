@@ -211,8 +211,8 @@ func (p *play) leave() {
 func (p *play) takenUp(host *agenttest.Host, waiting ...string) (trace.Stop, []trace.Event) {
 	t := p.st.t
 	t.Helper()
-	r := host.Reopen(p.Turn(), p.Events())
-	left := leftOf(r, waiting...)
+	r, left := host.Left(p.Recorder)
+	left.Waiting = waiting
 	session, err := p.st.runtime.Open(t.Context(), host, agent.Config{SessionID: p.st.server.id, Resume: p.st.host.Token(), Left: []agent.Left{left}})
 	if err != nil {
 		t.Fatal(err)
@@ -226,20 +226,4 @@ func (p *play) takenUp(host *agenttest.Host, waiting ...string) (trace.Stop, []t
 		t.Fatal("the turn has no end")
 	}
 	return finish(t, r, stop)
-}
-
-// leftOf is what a session has on record of a turn.
-func leftOf(r *agenttest.Recorder, waiting ...string) agent.Left {
-	left := agent.Left{Builder: r.Builder, Waiting: waiting}
-	for _, e := range r.Events() {
-		switch p := e.Payload.(type) {
-		case trace.Prompt:
-			left.Prompt = &p
-		case trace.Step:
-			if p.NativeID != "" {
-				left.Native = append(left.Native, p.NativeID)
-			}
-		}
-	}
-	return left
 }

@@ -4,12 +4,11 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
-	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// news is what came that a running session has to act on.
-type news struct {
+// effects are what came that a running session has to act on.
+type effects struct {
 	// asks are to be answered, except those that the policy decided: these are to be
 	// told to the session agent.
 	asks []*ask
@@ -20,29 +19,27 @@ type news struct {
 	again []string
 	// unknown are the types of frames that nobody knows: the protocol has moved on.
 	unknown []string
-	// dropped counts what was too long, or too much, to be kept.
-	dropped int
 }
 
-// mostNews bounds what waits to be taken; nobody takes it from a recording.
-const mostNews = 256
+// mostEffects bounds what waits to be taken; nobody takes it from a recording.
+const mostEffects = 256
 
-func (n *news) strange(typ string) {
-	if len(n.unknown) < mostNews {
+func (n *effects) strange(typ string) {
+	if len(n.unknown) < mostEffects {
 		n.unknown = append(n.unknown, typ)
 	}
 }
 
-func (n *news) settle(native string) {
-	if n.settled = append(n.settled, native); len(n.settled) > mostNews {
+func (n *effects) settle(native string) {
+	if n.settled = append(n.settled, native); len(n.settled) > mostEffects {
 		n.settled = slices.Delete(n.settled, 0, 1)
 	}
 }
 
 // take returns what came since it was called last.
-func (d *Decoder) take() news {
+func (d *Decoder) take() effects {
 	fresh := d.fresh
-	d.fresh = news{}
+	d.fresh = effects{}
 	return fresh
 }
 
@@ -70,36 +67,22 @@ func (d *Decoder) phase(b *trace.Builder) phase {
 // waking reports whether the session is on its way up.
 func (d *Decoder) waking() bool { return d.asleep }
 
-// open lists what waits for an answer in a turn, by the upstream's ids.
-func (d *Decoder) open(b *trace.Builder) []*ask {
-	var all []*ask
-	for _, a := range d.asks {
-		if a.b.Turn() == b.Turn() {
-			all = append(all, a)
-		}
-	}
-	return all
-}
-
 // AtEnd ends what only waited for a last word, when nothing comes any more.
 func (d *Decoder) AtEnd(t agent.Turns) { d.settle(t) }
 
 // settle ends what only waits for a last word, and the wait for a second one.
 func (d *Decoder) settle(t agent.Turns) {
-	if d.twice && d.era == wire.Feb {
-		d.thrownOut(0)
-	}
 	d.twice = false
 	for _, r := range slices.Clone(d.runs) {
 		switch {
-		case r.verdict != nil || r.abort:
+		case r.verdict != nil || r.course == stopping:
 			d.cut(r, t)
-		case r.doubt > 0:
+		case r.doubt == maybeOver || r.doubt == alive:
 			d.goesOnOr(r, t)
-		case r.gone:
+		case r.doubt == overUnseen:
 			d.end(r, interruptedStop())
 		default:
-			d.ripe(r, true)
+			d.releaseDeferred(r, true)
 		}
 	}
 }

@@ -13,33 +13,25 @@ import (
 
 // agentStatus takes what the agent does. That it is idle says nothing about the end
 // of a turn: it is so while it asks, and before it has told its end.
-func (d *Decoder) agentStatus(f wire.AgentStatus, s said, t agent.Turns) {
-	if s.runner && d.browser {
-		return // told again to browsers, with its channel
-	}
+func (d *Decoder) agentStatus(f wire.AgentStatus, t agent.Turns) {
 	if f.Status != wire.StatusIdle {
-		d.presence.begins()
+		d.runner(acts)
 	}
-	r := d.runOf(f.MessageID, f.Channel)
+	r := d.runOf("", f.Channel)
 	if r == nil && f.Status != wire.StatusIdle && f.Status != wire.StatusError {
-		p := d.byID(f.MessageID)
-		if p == nil {
-			p = d.next(channelOf(f.Channel, ""), true)
-		}
-		if p != nil && p.phase <= given {
+		if p := d.next(channelOf(f.Channel, ""), true); p != nil {
 			r = d.begin(p, p.channel, t)
 		}
 	}
 	if r == nil {
 		return
 	}
-	if f.MessageID == "" { // a browser's
-		r.idle, r.rested = f.Status == wire.StatusIdle, 0
-		if !r.idle && r.turn != nil && !r.turn.away {
-			r.turn.flush()
-		}
+	if f.Status == wire.StatusIdle {
+		r.on(goesIdle)
+	} else if r.on(isBusy); r.turn != nil && !r.turn.away {
+		r.turn.flush()
 	}
-	if r.abort {
+	if r.course == stopping {
 		return
 	}
 	r.b.Emit(trace.Status{State: trace.State(f.Status), Detail: f.Detail})
@@ -51,9 +43,8 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 	case wire.SessionInitializing, wire.SessionHibernating, wire.SessionHibernated, wire.SessionRestoring:
 		d.asleep = true
 	case wire.SessionRunning, wire.SessionIdle:
-		d.asleep, d.closed = false, ""
+		d.asleep = false
 	case wire.SessionTerminated, wire.SessionArchived:
-		d.closed = f.Status
 		d.gone(f.Status, t)
 	case wire.SessionError: // why comes with the next frame
 		for _, p := range slices.Clone(d.prompts) {
@@ -66,26 +57,19 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 		}
 	}
 	d.noteRunner(f)
-	if f.QuestionAnswered != "" {
-		d.settleAsk(f.QuestionAnswered, verdict{value: f.Answer, by: "user"})
-	}
-	if f.QuestionExpired != "" {
-		d.settleAsk(f.QuestionExpired, verdict{expired: true})
-	}
 	if f.PromptQueued {
 		d.queued(f)
 	}
 	if f.PromptDequeued {
-		d.dequeued(f, t)
-	}
-	if f.Aborted {
-		d.abort()
+		d.dequeued(t)
 	}
 	if f.RunnerBusy != nil && !*f.RunnerBusy {
-		d.atRest(f, t)
+		d.atRest(t)
 	}
 	if f.QueueCleared {
-		d.thrownOut(0)
+		for _, p := range d.waitingThere() {
+			d.withdraw(p)
+		}
 	}
 }
 
@@ -116,37 +100,29 @@ func (d *Decoder) failPrompt(p *prompt, stop trace.Stop, t agent.Turns) {
 	}
 }
 
-// queued notes that a prompt waits: in February the one whose message came last.
+// queued notes that a prompt waits.
 func (d *Decoder) queued(f wire.StatusData) {
 	if f.QueueReason == wire.QueueWaking {
 		d.asleep = true
-	}
-	if p := d.lastSeen; p != nil && !d.pending && d.era != wire.Head && p.phase == given {
-		p.phase = queued
-		return
 	}
 	if d.theirs {
 		return
 	}
 	for _, p := range slices.Backward(d.prompts) {
 		if p.own && p.phase == sent {
-			p.phase = queued
+			p.on(waits)
 			return
 		}
 	}
 }
 
 // atRest notes that the agent has nothing to do.
-func (d *Decoder) atRest(f wire.StatusData, t agent.Turns) {
-	if d.twice && d.era == wire.Feb && !f.Aborted {
-		d.thrownOut(0)
-	}
-	if d.again() {
+func (d *Decoder) atRest(t agent.Turns) {
+	if d.duplicateEnd() {
 		return
 	}
 	d.superseded(t)
-	d.unbegun(nil, f.Aborted, t)
-	d.twice = d.twice || f.Aborted // which February says first, and what becomes of the queue after it
+	d.unbegun(nil, t)
 }
 
 // failed takes an error of the session, in any of its four shapes.
@@ -167,7 +143,7 @@ func (d *Decoder) failed(f wire.Error, t agent.Turns) {
 			return
 		}
 	}
-	if r != nil && r.abort {
+	if r != nil && r.course == stopping {
 		stop = halted()
 	}
 	if r != nil {

@@ -10,35 +10,23 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// How long telling the other side to stop may take, how long word of what was just
-// sent, or stopped, is waited for, and word that it has stopped at all.
-const (
-	tellWithin    = 2 * time.Second
-	newsWithin    = 500 * time.Millisecond
-	stoppedWithin = 1500 * time.Millisecond
-)
-
-// calmsWithin is how long after its word that it has stopped February's agent may still be
-// stopping.
-const calmsWithin = 300 * time.Millisecond
-
 // stop ends a turn of ours. What stops upstream is always all that runs there: so
 // only a turn that runs itself, and alone, is aborted. One that waits is withdrawn.
-func (s *session) stop(o *ours) {
-	ctx, cancel := context.WithTimeout(s.life, tellWithin)
+func (s *session) stop(o *activePrompt) {
+	ctx, cancel := context.WithTimeout(s.life, shortTime)
 	defer cancel()
 	s.awaitNews(ctx, o)
 	s.takeBack(ctx, o)
 	s.mu.Lock()
 	what := s.dec.fate(o.b)
 	switch {
-	case s.dec.mayAbort(o.b) && !s.hears() && !s.rt.PerTurn:
-		o.unheard = true
-		s.owe(o)
-		if !s.shut {
-			s.collect()
+	case s.dec.mayAbort(o.b) && !s.canAbort() && !s.rt.PerTurn:
+		o.stop = pending
+		s.queueStop(o)
+		if s.link != shut {
+			s.deliverStops()
 		}
-		posts := s.lead == nil && s.mood.posts()
+		posts := s.main == nil && !s.mute
 		s.mu.Unlock()
 		o.b.End(stoppedHere())
 		if posts { // it may be the socket alone that is lost; if not, this is in vain
@@ -55,7 +43,7 @@ func (s *session) stop(o *ours) {
 		s.cfg.Logger.Warn("agentops: a turn was not aborted, because that would have hit another that runs beside it")
 	case what == sent, what == queued, what == given: // it may run later, and is aborted then
 		if !s.rt.PerTurn {
-			s.owe(o)
+			s.queueStop(o)
 		}
 	}
 	s.mu.Unlock()
@@ -65,25 +53,25 @@ func (s *session) stop(o *ours) {
 // takeBack withdraws a prompt that waits, where that can be done. It returns a moment later
 // at most, when it is withdrawn, or was given to the agent after all: what withdraws it goes
 // another way than the next prompt, and would withdraw that if it came after it.
-func (s *session) takeBack(ctx context.Context, o *ours) {
+func (s *session) takeBack(ctx context.Context, o *activePrompt) {
 	s.mu.Lock()
-	p, posts := s.dec.promptOf(o.b), s.mood.posts()
-	if p == nil || p.phase != queued || !posts {
+	p := s.dec.promptOf(o.b)
+	if p == nil || p.phase != queued {
 		s.mu.Unlock()
 		return
 	}
 	p.stopped = true
 	s.mu.Unlock()
 	s.send(ctx, o.caller, wire.QueueWithdraw{})
-	s.poll(ctx, stoppedWithin, func() bool { return p.phase != queued })
+	s.poll(ctx, stopTime, func() bool { return p.phase != queued })
 }
 
 // abort tells the session agent to stop.
-func (s *session) abort(ctx context.Context, o *ours) {
+func (s *session) abort(ctx context.Context, o *activePrompt) {
 	s.mu.Lock()
-	reads := s.lead != nil
+	reads := s.main != nil
 	// By REST it stops nothing that is told to be at rest and goes on after a loss.
-	posts := s.mood.posts() && !o.unheard && (!reads || s.lead.who != whoIs(o.caller))
+	posts := !s.mute && o.stop == told && (!reads || s.main.who != whoIs(o.caller))
 	if data, err := wire.Encode(wire.Abort{}); err == nil {
 		s.decode(agent.In, data) // first: what comes from now on is late
 	}
@@ -98,14 +86,14 @@ func (s *session) abort(ctx context.Context, o *ours) {
 }
 
 // awaitNews waits a moment for word of a prompt that was only just sent.
-func (s *session) awaitNews(ctx context.Context, o *ours) {
-	s.poll(ctx, newsWithin, func() bool { return s.dec.fate(o.b) != sent })
+func (s *session) awaitNews(ctx context.Context, o *activePrompt) {
+	s.poll(ctx, moment, func() bool { return s.dec.fate(o.b) != sent })
 }
 
 // awaitStop waits a moment until the session agent has stopped, so that the next
 // prompt finds it free.
-func (s *session) awaitStop(o *ours) {
-	if !s.poll(s.life, stoppedWithin, func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }) {
+func (s *session) awaitStop(o *activePrompt) {
+	if !s.poll(s.life, stopTime, func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }) {
 		s.settle()
 	}
 }
@@ -114,41 +102,22 @@ func (s *session) awaitStop(o *ours) {
 // prompt that is given to the agent before would be taken for done with it, and none of
 // its questions be shown.
 func (s *session) awaitCalm(ctx context.Context) {
-	s.poll(ctx, newsWithin, func() bool { return !s.dec.twice })
-	s.mu.Lock()
-	calm := calmsWithin - time.Since(s.stopped)
-	s.mu.Unlock()
-	if calm <= 0 {
-		return
-	}
-	select {
-	case <-time.After(calm):
-	case <-ctx.Done():
-	}
-}
-
-// heardOfStop notes when it was told that something has stopped. February's runner says so
-// before the agent has, and takes what the agent says of it for the end of what it is given
-// next. The caller holds s.mu.
-func (s *session) heardOfStop() {
-	if s.dec.twice && s.dec.era == wire.Feb {
-		s.stopped = time.Now()
-	}
+	s.poll(ctx, moment, func() bool { return !s.dec.twice })
 }
 
 // poll waits for something that frames bring, for a bounded time, and reports whether
-// it came. Without a line nothing comes.
+// it came. Without a connection nothing comes.
 func (s *session) poll(ctx context.Context, within time.Duration, holds func() bool) bool {
-	return s.watch(ctx, within, func() bool { return holds() || s.lead == nil })
+	return s.watch(ctx, within, func() bool { return holds() || s.main == nil })
 }
 
-// watch waits like poll, also for a line to be there again.
+// watch waits like poll, also for a connection to be there again.
 func (s *session) watch(ctx context.Context, within time.Duration, holds func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	for {
 		s.mu.Lock()
-		done, heard := holds(), s.news
+		done, heard := holds(), s.changed
 		s.mu.Unlock()
 		if done {
 			return true

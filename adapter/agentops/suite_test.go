@@ -14,7 +14,7 @@ func TestSuite(t *testing.T) {
 		name    string
 		era     era
 		perTurn bool
-	}{{"feb", feb, false}, {"head", head, false}, {"feb per turn", feb, true}, {"head per turn", head, true}} {
+	}{{"far", far, false}, {"head", head, false}, {"far per turn", far, true}, {"head per turn", head, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("TRIBUTARY_TEST_AGENTOPS", "token-ada")
 			prompts := map[agenttest.Ability]string{

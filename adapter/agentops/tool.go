@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -16,34 +15,26 @@ type call struct {
 	key    string // for the Builder
 	name   string
 	args   json.RawMessage
-	begun  bool // its start is written
-	whole  bool // its input is written
-	done   bool
+	state  callState
 	asked  bool // it is behind a question or an approval
 	denied bool
 }
 
-// toolUpdate takes the new status of a call from a runner.
-func (d *Decoder) toolUpdate(f wire.ToolUpdate, t agent.Turns) {
-	tn := d.unknown(f.TurnID, "", t)
-	if tn == nil || tn.run.abort {
-		return
-	}
-	if tn.tools == 0 {
-		tn.tools = runner
-	}
-	if tn.tools == runner {
-		tn.run.idle = false
-		d.tool(tn, f)
-		d.lastWord(tn.run)
-	}
-}
+// callState says how much of a call is on record.
+type callState int
+
+const (
+	callSeen  callState = iota
+	callBegun           // its start
+	callWhole           // its input
+	callDone            // its result
+)
 
 // tool brings a call to where its status says that it is. The first word of it may
 // be the last.
-func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
+func (d *Decoder) tool(tn *turn, f wire.Part) {
 	c := tn.calls[f.CallID]
-	if c != nil && c.done {
+	if c != nil && c.state == callDone {
 		if f.Status != wire.ToolPending && f.Status != wire.ToolRunning {
 			return
 		}
@@ -51,7 +42,6 @@ func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
 	}
 	if c == nil {
 		if f.CallID == "" || len(f.CallID) > longestID || len(tn.order) >= mostCalls {
-			d.fresh.dropped++
 			return
 		}
 		d.moved()
@@ -65,7 +55,7 @@ func (d *Decoder) tool(tn *turn, f wire.ToolUpdate) {
 		c.args = f.Args
 	}
 	if f.Status != wire.ToolPending {
-		d.ripe(tn.run, false)
+		d.releaseDeferred(tn.run, false)
 	}
 	switch f.Status {
 	case wire.ToolCompleted:
@@ -105,19 +95,19 @@ func (r *run) keyOf(id string, tn *turn) string {
 }
 
 func (tn *turn) start(d *Decoder, c *call) {
-	if c.begun || c.whole {
+	if c.state >= callBegun {
 		return
 	}
-	c.begun = true
+	c.state = callBegun
 	tool := d.tools.Classify(c.name, nil)
 	tn.run.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.key, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind})
 }
 
 func (tn *turn) write(d *Decoder, c *call) {
-	if c.whole {
+	if c.state >= callWhole {
 		return
 	}
-	c.whole = true
+	c.state = callWhole
 	tool := d.tools.Classify(c.name, c.args)
 	input := c.args
 	if !hasArgs(input) {
@@ -129,7 +119,7 @@ func (tn *turn) write(d *Decoder, c *call) {
 }
 
 func (tn *turn) result(c *call, r trace.ToolResult) {
-	c.done = true
+	c.state = callDone
 	tn.waiting--
 	r.ToolCallID = c.key
 	if len(r.Output) == 0 {
@@ -144,8 +134,8 @@ func wordsOf(result json.RawMessage) (text string) {
 	return text
 }
 
-// open reports whether a call of the turn has no result.
-func (tn *turn) open() bool { return tn.waiting > 0 }
+// works reports whether a call of the turn has no result.
+func (tn *turn) works() bool { return tn.waiting > 0 }
 
 // hasArgs reports whether arguments say anything: often they are {} until the call
 // runs.

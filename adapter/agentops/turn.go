@@ -3,52 +3,32 @@ package agentops
 import (
 	"cmp"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// dialect is how a turn is told.
-type dialect int
-
-const (
-	browser dialect = iota + 1 // as browsers get it
-	runner                     // as a runner tells it
-)
-
 // turn is a turn of the upstream: one message of the assistant.
 type turn struct {
-	id  string
-	run *run
-	// text and tools are the dialects that tell them: the first that brought any.
-	text, tools dialect
-
-	blocks  []block
-	said    int  // bytes in blocks
-	deaf    bool // too much was said to compare it with anything
+	id      string
+	run     *run
+	texts   int  // texts between tools, so far
+	open    bool // the last of them has no end yet
 	calls   map[string]*call
 	order   []*call
-	waiting int  // calls without a result
-	tooled  bool // a tool came after the last block
+	waiting int // calls without a result
 
 	// What comes while something may have been missed is held until the whole
 	// message has come, or until it is clear that nothing will.
 	away bool // the connection was lost in the middle of it
-	held string
-}
-
-// block is a text between tools.
-type block struct {
-	key  string
-	text []byte // it grows by very many small pieces
+	held []string
+	size int // of what is held, about
 }
 
 const (
 	mostCalls = 10_000
 	mostHeld  = 1 << 20
-	mostSaid  = 16 << 20
 )
 
 // create begins a turn of the upstream.
@@ -71,7 +51,7 @@ func (d *Decoder) create(id, channel string, t agent.Turns) *turn {
 // have ended.
 func (d *Decoder) succeeded(r *run) bool {
 	next := d.justShown()
-	return next != nil && next != r.prompt && next.channel == r.channel && (r.abort || r.told == d.moves)
+	return next != nil && next != r.prompt && next.channel == r.channel && (r.course == stopping || r.doubt == endRepeated)
 }
 
 // unknown finds the turn of a frame that names one whose beginning nobody saw.
@@ -101,7 +81,8 @@ func (d *Decoder) add(id string, r *run) *turn {
 		d.forget(r.turn.id)
 	}
 	tn := &turn{id: id, run: r, calls: map[string]*call{}}
-	r.turn, r.idle = tn, false
+	r.turn = tn
+	r.on(speaks)
 	d.turns[id] = tn
 	r.b.StepStart(trace.Step{NativeID: id})
 	return tn
@@ -112,30 +93,26 @@ func (tn *turn) leave() {
 	tn.flush()
 	tn.endText()
 	for _, c := range tn.order {
-		if !c.done {
+		if c.state != callDone {
 			tn.result(c, trace.ToolResult{Status: trace.ToolCanceled, Error: "Not finished: the agent began anew."})
 		}
 	}
 }
 
 // empty reports whether nothing of a turn was seen but that it began.
-func (tn *turn) empty() bool { return len(tn.blocks) == 0 && len(tn.calls) == 0 && tn.held == "" }
+func (tn *turn) empty() bool { return tn.texts == 0 && len(tn.calls) == 0 && len(tn.held) == 0 }
 
-// chunk takes more text, as browsers get it.
+// chunk takes more text.
 func (d *Decoder) chunk(f wire.Chunk, t agent.Turns) {
 	tn := d.unknown(f.MessageID, channelOf(f.Channel, ""), t)
-	if tn == nil || tn.run.abort {
+	if tn == nil || tn.run.course == stopping {
 		return
-	}
-	if tn.text == 0 {
-		tn.text = browser
 	}
 	d.moved()
 	switch {
-	case tn.text != browser: // told already
-	case tn.away, tn.run.idle:
-		if len(tn.held)+len(f.Content) <= mostHeld {
-			tn.held = join(tn.held, string(f.Content))
+	case tn.away, tn.run.course == idling:
+		if tn.size += 16 + len(f.Content); tn.size <= mostHeld {
+			tn.held = append(tn.held, string(f.Content))
 		}
 		tn.run.b.Touch()
 	default:
@@ -143,84 +120,48 @@ func (d *Decoder) chunk(f wire.Chunk, t agent.Turns) {
 	}
 }
 
-// delta takes more text, as a runner tells it.
-func (d *Decoder) delta(f wire.TextDelta, t agent.Turns) {
-	tn := d.unknown(f.TurnID, "", t)
-	if tn == nil || tn.run.abort {
-		return
-	}
-	if tn.text == 0 {
-		tn.text = runner
-	}
-	d.moved()
-	if tn.text == runner {
-		tn.run.idle = false
-		tn.grow(string(f.Delta))
+// key names the last text to the Builder.
+func (tn *turn) key() string { return fmt.Sprintf("%s/%d", tn.id, tn.texts-1) }
+
+// beginText begins another text, unless one is open.
+func (tn *turn) beginText() {
+	if !tn.open {
+		tn.texts++
+		tn.open = true
 	}
 }
 
-// grow adds text to the last block, or to a new one after a tool.
+// grow adds to the text that is open, or begins another.
 func (tn *turn) grow(text string) {
 	if text == "" {
 		tn.run.b.Touch()
 		return
 	}
-	if len(tn.blocks) == 0 || tn.tooled {
-		tn.blocks = append(tn.blocks, block{key: fmt.Sprintf("%s/%d", tn.id, len(tn.blocks))})
-		tn.tooled = false
-	}
-	b := &tn.blocks[len(tn.blocks)-1]
-	tn.run.b.MessageDelta(b.key, text)
-	if tn.said += len(text); tn.said > mostSaid {
-		tn.deaf = true
-	}
-	if !tn.deaf {
-		b.text = add(b.text, text)
+	tn.beginText()
+	tn.run.b.MessageDelta(tn.key(), text)
+}
+
+// endText ends the text that is open: text after a tool is another one.
+func (tn *turn) endText() {
+	if tn.open {
+		tn.run.b.MessageEnd(tn.key())
+		tn.open = false
 	}
 }
 
-// endText ends the block that is open: text after a tool is another one.
-func (tn *turn) endText() {
-	if len(tn.blocks) > 0 && !tn.tooled {
-		tn.run.b.MessageEnd(tn.blocks[len(tn.blocks)-1].key)
-	}
-	tn.tooled = true
+// release forgets what was held, and returns it.
+func (tn *turn) release() (held []string) {
+	held, tn.held, tn.size, tn.away = tn.held, nil, 0, false
+	return held
 }
 
 // flush lets go of what was held. After an abort it is late, and dropped.
 func (tn *turn) flush() {
-	held := tn.held
-	tn.held, tn.away = "", false
-	if held != "" && !tn.run.abort && !(tn.run.idle && tn.run.verdict == nil) {
-		tn.grow(held)
-	}
-}
-
-// finalize takes the end of a turn from a runner. Without an id it is about the turn
-// that failed before its first word.
-func (d *Decoder) finalize(f wire.Finalize, t agent.Turns) {
-	var tn *turn
-	if f.TurnID != "" {
-		tn = d.unknown(f.TurnID, "", t)
-	} else if len(d.runs) > 0 {
-		tn = d.runs[len(d.runs)-1].turn
-	}
-	if tn == nil {
-		if f.TurnID == "" && len(d.runs) > 0 {
-			d.finish(d.runs[len(d.runs)-1], stopOf(f.Reason, f.Error))
+	for _, text := range tn.release() {
+		if tn.run.course != stopping && !(tn.run.course == idling && tn.run.verdict == nil) {
+			tn.grow(text)
 		}
-		return
 	}
-	if tn.run.verdict != nil {
-		return
-	}
-	if tn.tools == 0 {
-		tn.tools = runner
-	}
-	if !tn.run.abort {
-		tn.final(string(f.FinalText))
-	}
-	tn.ends(d, stopOf(f.Reason, f.Error))
 }
 
 // ends closes the text of a turn, which is what its run ends with.
@@ -241,31 +182,4 @@ func stopOf(reason, text string) trace.Stop {
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeCanceled, Error: text}
 	}
 	return trace.Stop{Reason: cmp.Or(reason, endTurn), Outcome: trace.OutcomeCompleted}
-}
-
-// complete takes a runner's word that a prompt is done, which may come twice.
-func (d *Decoder) complete(f wire.Complete, t agent.Turns) {
-	if r := d.runOf("", wire.Channel{}); f.MessageID == "" && r != nil {
-		d.cut(r, t)
-		return
-	}
-	for _, r := range d.runs {
-		if f.MessageID != "" && (r.prompt == nil || r.prompt.id == f.MessageID || r.prompt.id == "") {
-			d.cut(r, t)
-			return
-		}
-	}
-}
-
-// join adds text to text. Half a character at the end of the one and the other half
-// at the beginning of the next become one, as in a snapshot of the whole.
-func join(a, b string) string { return string(add([]byte(a), b)) }
-
-func add(a []byte, b string) []byte {
-	if len(a) >= 3 && len(b) >= 3 && a[len(a)-3] == 0xED && a[len(a)-2]&0xF0 == 0xA0 && b[0] == 0xED && b[1]&0xF0 == 0xB0 {
-		hi := rune(a[len(a)-2]&0x0F)<<6 | rune(a[len(a)-1]&0x3F)
-		lo := rune(b[1]&0x0F)<<6 | rune(b[2]&0x3F)
-		return append(utf8.AppendRune(a[:len(a)-3], hi<<10+lo+0x10000), b[3:]...)
-	}
-	return append(a, b...)
 }

@@ -41,17 +41,11 @@ func (s *server) prompt(p *prompt) {
 		return
 	}
 	var withdrawn *prompt
-	if s.era == head && len(s.queue) > 0 {
+	if len(s.queue) > 0 {
 		withdrawn, s.queue = s.queue[0], nil
 	}
 	s.queue = append(s.queue, p)
-	position := len(s.queue)
 	s.mu.Unlock()
-	if s.era == feb {
-		s.announce(p)
-		s.broadcast(object{"type": "status", "data": object{"promptQueued": true, "queuePosition": position}})
-		return
-	}
 	if withdrawn != nil {
 		s.broadcast(object{"type": "queue.withdrawn", "data": object{"messageId": withdrawn.id, "content": withdrawn.content}})
 	}
@@ -62,7 +56,7 @@ func (s *server) prompt(p *prompt) {
 // withdraw takes the one waiting prompt back.
 func (s *server) withdraw() {
 	s.mu.Lock()
-	if s.era == feb || len(s.queue) == 0 {
+	if len(s.queue) == 0 {
 		s.mu.Unlock()
 		return
 	}
@@ -112,21 +106,12 @@ func (s *server) play(t *turn) {
 	}
 	s.plays.Go(func() {
 		t.status("thinking", "")
-		if s.stopping() {
-			script = (*turn).start
-		}
 		script(t)
 		s.mu.Lock()
 		aborted := t.ctx.Err() != nil
 		s.mu.Unlock()
 		if aborted {
 			t.status("idle", "")
-			if s.era == feb {
-				s.broadcast(object{"type": "status", "data": object{"runnerBusy": false, "aborted": true}})
-				s.mu.Lock()
-				s.calm = time.Now().Add(stillStopping)
-				s.mu.Unlock()
-			}
 		}
 		t.cancel()
 		s.after(t)
@@ -134,16 +119,6 @@ func (s *server) play(t *turn) {
 			s.again()
 		}
 	})
-}
-
-// stillStopping is how long February's agent goes on stopping after its runner said that it
-// has: what it says of that is taken for the end of whatever it is given meanwhile.
-const stillStopping = 50 * time.Millisecond
-
-func (s *server) stopping() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return time.Now().Before(s.calm)
 }
 
 // stoppedAgain is how much later a runner says once more that it is done, when it was
@@ -173,9 +148,6 @@ func (s *server) after(t *turn) {
 	s.running = nil
 	if len(s.queue) == 0 || s.status != "running" { // told before anybody can prompt anew
 		s.tell(object{"type": "status", "data": object{"runnerBusy": false}})
-		if s.era == feb {
-			s.tell(object{"type": "agentStatus", "status": "idle"})
-		}
 		s.mu.Unlock()
 		return
 	}
@@ -184,10 +156,8 @@ func (s *server) after(t *turn) {
 	next := s.begin(p)
 	left := len(s.queue)
 	s.mu.Unlock()
-	if s.era == head {
-		s.announce(p)
-		s.broadcast(object{"type": "queue.state", "data": object{"pending": nil}})
-	}
+	s.announce(p)
+	s.broadcast(object{"type": "queue.state", "data": object{"pending": nil}})
 	s.broadcast(object{"type": "status", "data": object{"promptDequeued": true, "remaining": left}})
 	s.play(next)
 }
@@ -196,13 +166,10 @@ func (s *server) after(t *turn) {
 func (s *server) abort() {
 	s.mu.Lock()
 	t := s.running
-	if s.era == feb {
-		s.queue = nil
-	}
 	for id := range s.asks {
 		delete(s.asks, id)
 	}
-	deaf := s.alone || s.era == feb && t != nil && !t.begun // February's runner passes on what it was given
+	deaf := s.alone
 	s.mu.Unlock()
 	if t == nil || deaf {
 		s.broadcast(object{"type": "agentStatus", "status": "idle"})
@@ -227,7 +194,7 @@ func (s *server) stopTurn() {
 func (t *turn) emits() bool {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
-	return t.s.era == feb || !t.lost && (t.p.chType != "" || t.p.thread != "")
+	return t.s.era == far || !t.lost && (t.p.chType != "" || t.p.thread != "")
 }
 
 func (t *turn) status(status, detail string) {
@@ -286,11 +253,7 @@ func (t *turn) close() {
 	if t.text == "" {
 		return
 	}
-	text := t.text
-	if t.s.era == feb && len(t.parts) > 0 {
-		text = t.all // its quirk: a later part holds the text of the whole turn
-	}
-	t.parts = append(t.parts, object{"type": "text", "text": text, "streaming": false})
+	t.parts = append(t.parts, object{"type": "text", "text": t.text, "streaming": false})
 	t.text = ""
 }
 
@@ -325,7 +288,7 @@ func (t *turn) message() object {
 }
 
 func (t *turn) content() string {
-	if t.s.era == head && t.last != "" {
+	if t.last != "" {
 		return t.last
 	}
 	return t.all
@@ -355,20 +318,11 @@ func (t *turn) finish(reason, failure string) {
 	t.done = true
 	t.start()
 	t.close()
-	if t.s.era == feb { // its quirk: every text part becomes the text after the last tool
-		for _, p := range t.parts {
-			if p["type"] == "text" {
-				p["text"] = t.last
-			}
-		}
-	}
 	end := object{"type": "finish", "reason": reason}
 	bad := object{"type": "error", "message": failure}
 	switch {
 	case failure == "":
 		t.parts = append(t.parts, end)
-	case t.s.era == feb:
-		t.parts = append(t.parts, end, bad)
 	default:
 		t.parts = append(t.parts, bad, end)
 	}
@@ -390,18 +344,14 @@ func (t *turn) fail(text string) {
 // ask asks a question and waits for the answer; "" if the turn was aborted.
 func (t *turn) ask(id, text string, options ...string) string {
 	t.start()
-	frame := object{"type": "question", "questionId": id, "text": text, "options": options, "expiresAt": time.Now().Add(5 * time.Minute).Unix()}
-	if t.s.era == head {
-		actions := []object{}
-		for i, o := range options {
-			actions = append(actions, object{"id": fmt.Sprintf("option_%d", i), "label": o})
-		}
-		frame = object{"type": "interactive_prompt", "prompt": object{
-			"id": id, "sessionId": t.s.id, "type": "question", "title": text, "actions": actions, "expiresAt": time.Now().Add(5 * time.Minute).UnixMilli(),
-			"context": t.p.mark(object{}),
-		}}
+	actions := []object{}
+	for i, o := range options {
+		actions = append(actions, object{"id": fmt.Sprintf("option_%d", i), "label": o})
 	}
-	return t.wait(id, "question", frame)
+	return t.wait(id, "question", object{"type": "interactive_prompt", "prompt": object{
+		"id": id, "sessionId": t.s.id, "type": "question", "title": text, "actions": actions, "expiresAt": time.Now().Add(5 * time.Minute).UnixMilli(),
+		"context": t.p.mark(object{}),
+	}})
 }
 
 // approval asks whether a call may run.

@@ -1,6 +1,7 @@
 package runner_test
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,11 +13,19 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// recordings are those of runners alone, and those of Agent Ops that hold a runner's frames.
+func recordings(t testing.TB) map[string][]byte {
+	t.Helper()
+	all := replaytest.Recordings(t, "../../testdata/runner")
+	maps.Copy(all, replaytest.Recordings(t, "../../testdata/agentops"))
+	return all
+}
+
 // A recording of a runner's socket converts without the rest of Agent Ops: the prompts are
 // in it, so is each end.
 func TestRecordingsOfARunnerConvert(t *testing.T) {
 	t.Parallel()
-	for name, recording := range replaytest.Recordings(t, "../../testdata/agentops") {
+	for name, recording := range recordings(t) {
 		p := replaytest.Play(t, runner.NewDecoder(toolkind.OpenCode()), recording)
 		if p.Skipped > 0 {
 			t.Errorf("%s: %d frames were not understood: %v", name, p.Skipped, p.First)
@@ -26,7 +35,7 @@ func TestRecordingsOfARunnerConvert(t *testing.T) {
 }
 
 func FuzzRecordingOfARunner(f *testing.F) {
-	for _, recording := range replaytest.Recordings(f, "../../testdata/agentops") {
+	for _, recording := range recordings(f) {
 		f.Add(recording)
 	}
 	f.Add([]byte(`{"t":1,"dir":"d2r","msg":{"type":"prompt","messageId":"p","content":"Go"}}

@@ -79,7 +79,7 @@ func (v *february) finish(parts agentops.Parts) {
 	}
 }
 
-// ask asks in the frames of February, or of March for approvals, which came later.
+// ask asks in the frames of February.
 func (v *february) ask(a agentops.Ask) agentops.Frame {
 	if a.Type != agentops.AskQuestion {
 		return agentops.ActionApprovalRequired{Action: action(a.Context), Params: a.Context.Params, ExpiresAt: a.ExpiresAt, SessionID: a.SessionID}

@@ -4,19 +4,19 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
-	wire "github.com/tributary-dev/tributary/agentops"
 )
 
-// onceMore reports whether what was given to the agent is what it has already, if it is no
+// redispatched reports whether what was given to the agent is what it has already, if it is no
 // prompt that waited: after a start, or the loss of its runner, a session agent gives the
 // runner once more what it was at. Today's runner, if it still is, says that it is done,
 // and goes on.
-func (d *Decoder) onceMore() bool {
+func (d *Decoder) redispatched() bool {
 	once := slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
 	for _, r := range d.runs {
-		if r.prompt != nil && !r.abort && r.verdict == nil {
+		if r.prompt != nil && r.course != stopping && r.verdict == nil {
 			d.goesOn(r)
-			r.twice, once = d.era == wire.Head, true
+			r.doubts(givenAgain)
+			once = true
 		}
 	}
 	return once
@@ -24,9 +24,7 @@ func (d *Decoder) onceMore() bool {
 
 // goesOn takes it back that the agent was idle, unless nothing comes after that.
 func (d *Decoder) goesOn(r *run) {
-	if r.idle {
-		r.idle, r.rested = false, d.moves
-	}
+	r.on(resumes)
 	if r.turn != nil && !r.turn.away {
 		r.turn.flush()
 	}
@@ -35,8 +33,8 @@ func (d *Decoder) goesOn(r *run) {
 // goesOnOr ends a run that may have ended unseen, if nothing has come of it since and no
 // tool of it is at work.
 func (d *Decoder) goesOnOr(r *run, t agent.Turns) {
-	ended := r.doubt == d.moves+1 && !r.turn.open()
-	r.doubt = 0
+	ended := r.doubt == maybeOver && !r.turn.works()
+	r.doubts(cleared)
 	if ended {
 		d.cut(r, t)
 		return
@@ -44,17 +42,17 @@ func (d *Decoder) goesOnOr(r *run, t agent.Turns) {
 	d.goesOn(r)
 }
 
-// again reports whether it is once more told that what was stopped is over, or that of
+// duplicateEnd reports whether it is once more told that what was stopped is over, or that of
 // what was given once more. By then the next prompt may have been given to the agent, and
 // it has said nothing of an end.
-func (d *Decoder) again() bool {
+func (d *Decoder) duplicateEnd() bool {
 	again, goesOn := d.twice, len(d.runs) > 0
 	d.twice = false
 	for _, r := range d.runs {
-		if r.abort || r.verdict != nil {
+		if r.course == stopping || r.verdict != nil {
 			return false
 		}
-		again = again || r.twice
+		again = again || r.doubt == givenTwice
 	}
 	for _, p := range d.prompts {
 		if p.abort {
@@ -66,7 +64,7 @@ func (d *Decoder) again() bool {
 		return false
 	}
 	for _, r := range d.runs {
-		r.twice, r.told = false, d.moves
+		r.doubts(repeats)
 		d.goesOn(r)
 	}
 	return true

@@ -11,12 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// How many lines are kept through which is only spoken, and how long a line is that
-// belongs to somebody who has nothing open any more.
-const (
-	mostVoices = 8
-	restsFor   = time.Minute
-)
+// mostUserConns is how many lines are kept through which is only spoken.
+const mostUserConns = 8
 
 // send says something in the caller's name. That it was not taken is logged: there
 // is nothing to be done about it.
@@ -30,30 +26,30 @@ func (s *session) send(ctx context.Context, c agent.Caller, f wire.Frame) {
 	}
 }
 
-// speak sends a frame through a line of the caller's own: what is said on another's
+// speak sends a frame through a connection of the caller's own: what is said on another's
 // is said in the other's name.
 func (s *session) speak(ctx context.Context, c agent.Caller, data []byte) error {
 	s.mu.Lock()
-	l := s.lead
+	l := s.main
 	s.mu.Unlock()
 	if l != nil && l.who == whoIs(c) {
 		return l.write(ctx, data)
 	}
-	l, err := s.voice(ctx, c)
+	l, err := s.userConn(ctx, c)
 	if err != nil {
 		return err
 	}
 	return l.write(ctx, data)
 }
 
-// voice finds the caller's line, or opens one.
-func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
+// userConn finds the caller's connection, or opens one.
+func (s *session) userConn(ctx context.Context, c agent.Caller) (*conn, error) {
 	if err := s.connecting.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.connecting.leave()
 	s.mu.Lock()
-	for _, v := range s.voices {
+	for _, v := range s.userConns {
 		if v.who == whoIs(c) && v.ctx.Err() == nil {
 			v.used = time.Now()
 			s.mu.Unlock()
@@ -61,30 +57,29 @@ func (s *session) voice(ctx context.Context, c agent.Caller) (*line, error) {
 		}
 	}
 	s.mu.Unlock()
-	l, _, _, err := s.open(ctx, c)
+	l, _, err := s.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shut {
+	if s.link == shut {
 		l.discard()
 		return nil, errClosed
 	}
-	if len(s.voices) >= mostVoices {
-		s.voices[0].hangUp()
-		s.voices = s.voices[1:]
+	if len(s.userConns) >= mostUserConns {
+		s.userConns[0].hangUp()
+		s.userConns = s.userConns[1:]
 	}
-	s.voices = append(s.voices, l)
-	l.rest = time.AfterFunc(restsFor, func() { s.release(l) })
-	s.goes.Go(func() { l.watch(l.ctx) })
-	s.goes.Go(func() { s.overhear(l) })
+	s.userConns = append(s.userConns, l)
+	l.rest = time.AfterFunc(longTime, func() { s.release(l) })
+	s.goes.Go(func() { s.drain(l) })
 	return l, nil
 }
 
-// release lets go of a line through which is only spoken, when its principal has had
+// release lets go of a connection through which is only spoken, when its principal has had
 // nothing open for a while.
-func (s *session) release(l *line) {
+func (s *session) release(l *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l.ctx.Err() != nil {
@@ -93,8 +88,8 @@ func (s *session) release(l *line) {
 	if s.hasOpen(l.who) {
 		l.used = time.Now()
 	}
-	if rests := time.Since(l.used); rests < restsFor {
-		l.rest.Reset(restsFor - rests)
+	if rests := time.Since(l.used); rests < longTime {
+		l.rest.Reset(longTime - rests)
 		return
 	}
 	l.hangUp()
@@ -102,20 +97,20 @@ func (s *session) release(l *line) {
 
 // hasOpen reports whether somebody has a turn that runs or waits. The caller holds s.mu.
 func (s *session) hasOpen(who principal) bool {
-	mine := func(o *ours) bool { return whoIs(o.caller) == who }
-	return s.ours != nil && mine(s.ours) || slices.ContainsFunc(s.owed, mine)
+	mine := func(o *activePrompt) bool { return whoIs(o.caller) == who }
+	return s.active != nil && mine(s.active) || slices.ContainsFunc(s.pendingStops, mine)
 }
 
 // outlived reports whether a session is read in the name of somebody who has had nothing
 // open for a while, and nothing else is, while somebody else is about to have. The caller
 // holds s.mu.
-func (s *session) outlived(l *line, c agent.Caller) bool {
-	return l.who != whoIs(c) && !s.hasOpen(l.who) && !s.dec.busy() && time.Since(l.used) >= restsFor
+func (s *session) outlived(l *conn, c agent.Caller) bool {
+	return l.who != whoIs(c) && !s.hasOpen(l.who) && !s.dec.busy() && time.Since(l.used) >= longTime
 }
 
-// overhear reads a line through which is only spoken. What everybody is told the
-// lead has; what is wrong with what was said is told to its speaker alone.
-func (s *session) overhear(l *line) {
+// drain reads a connection through which is only spoken. What everybody is told the
+// main connection has; what is wrong with what was said is told to its speaker alone.
+func (s *session) drain(l *conn) {
 	for {
 		data, err := l.read(l.ctx)
 		if err != nil {
@@ -124,7 +119,7 @@ func (s *session) overhear(l *line) {
 		f, err := wire.Decode(wire.ToBrowser, data)
 		if e, ok := f.(wire.Error); err == nil && ok && e.Message != "" && e.MessageID == "" {
 			s.mu.Lock()
-			s.heard(data)
+			s.receive(data)
 			s.mu.Unlock()
 		}
 	}
@@ -132,9 +127,9 @@ func (s *session) overhear(l *line) {
 	l.close()
 	s.mu.Lock()
 	l.rest.Stop()
-	for i, v := range s.voices {
+	for i, v := range s.userConns {
 		if v == l {
-			s.voices = append(s.voices[:i:i], s.voices[i+1:]...)
+			s.userConns = append(s.userConns[:i:i], s.userConns[i+1:]...)
 			break
 		}
 	}
@@ -156,7 +151,7 @@ func (s *session) userOf(ctx context.Context, c agent.Caller) (string, error) {
 			ID string `json:"id"`
 		} `json:"user"`
 	}
-	err := s.api.call(ctx, c, http.MethodGet, s.api.at("auth", "me"), nil, &me)
+	err := s.api.call(ctx, c, http.MethodGet, pathOf("auth", "me"), nil, &me)
 	switch {
 	case err == nil, statusOf(err) == http.StatusNotFound, lacksRoute(err):
 	case statusOf(err) == 0, statusOf(err) == http.StatusUnauthorized:

@@ -16,7 +16,7 @@ const (
 // about finds the call that is behind what is asked.
 func (tn *turn) about(q asking) *call {
 	for _, c := range tn.order {
-		if !c.done && !c.asked && q.isOf(c) {
+		if c.state != callDone && !c.asked && q.isOf(c) {
 			c.asked = true
 			return c
 		}
@@ -52,7 +52,7 @@ func (tn *turn) early(q asking) bool {
 	if tn == nil {
 		return q.hasCall()
 	}
-	whole := func(c *call) bool { return !c.done && !c.asked && hasArgs(c.args) && q.isOf(c) }
+	whole := func(c *call) bool { return c.state != callDone && !c.asked && hasArgs(c.args) && q.isOf(c) }
 	return !slices.ContainsFunc(tn.order, whole) && (q.hasCall() || tn.empties(q))
 }
 
@@ -60,7 +60,7 @@ func (tn *turn) early(q asking) bool {
 // asked.
 func (tn *turn) empties(q asking) bool {
 	return tn != nil && slices.ContainsFunc(tn.order, func(c *call) bool {
-		return !c.done && !c.asked && !hasArgs(c.args) && (q.isOf(c) || !q.question && c.name == callingTool)
+		return c.state != callDone && !c.asked && !hasArgs(c.args) && (q.isOf(c) || !q.question && c.name == callingTool)
 	})
 }
 
@@ -68,10 +68,7 @@ func (tn *turn) empties(q asking) bool {
 // it was told: behind what the question tool of OpenCode asks, and behind an action of a
 // service. What others ask who speak its frames may have none.
 func (q asking) hasCall() bool {
-	switch {
-	case !q.prompt:
-		return false
-	case q.question:
+	if q.question {
 		return strings.HasPrefix(q.native, "que_")
 	}
 	return strings.Contains(q.tool, ":")
@@ -105,9 +102,9 @@ func (d *Decoder) overtaken(r *run, native string) {
 	}
 }
 
-// ripe asks what was asked too early and is not any more; or all of it, when no
+// releaseDeferred asks what was asked too early and is not any more; or all of it, when no
 // arguments come.
-func (d *Decoder) ripe(r *run, all bool) {
+func (d *Decoder) releaseDeferred(r *run, all bool) {
 	waits := r.waits
 	r.waits = nil
 	for _, q := range waits {

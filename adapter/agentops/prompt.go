@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -12,9 +11,6 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
-
-// restEvery is how often a turn that has to wait says that it is alive.
-const restEvery = 15 * time.Second
 
 // Prompt implements agent.Session.
 func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
@@ -31,13 +27,11 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		defer s.hangUp()
 		s.anew()
 	}
-	o := &ours{b: b, caller: caller}
-	alive, err := s.keepAlive(ctx, o)
+	o := &activePrompt{b: b, caller: caller}
+	open, leave, err := s.enter(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer alive()
-	open, leave := s.whileOpen(ctx)
 	defer leave()
 	if err := s.connect(open, caller); err != nil {
 		return s.notHad(ctx, b, connectionFailed, err)
@@ -49,19 +43,9 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	return s.await(ctx, o)
 }
 
-// whileOpen returns a context that ends with the first, or with the session.
-func (s *session) whileOpen(ctx context.Context) (context.Context, context.CancelFunc) {
-	open, cancel := context.WithCancelCause(ctx)
-	closed := context.AfterFunc(s.life, func() { cancel(errClosed) })
-	return open, func() {
-		closed()
-		cancel(nil)
-	}
-}
-
 // taken reports whether a prompt is there, or may be, although its receipt did not
 // come: the frames know better, and what was stopped meanwhile is to stop there too.
-func (s *session) taken(ctx context.Context, o *ours, why error) bool {
+func (s *session) taken(ctx context.Context, o *activePrompt, why error) bool {
 	if statusOf(why) != 0 || s.life.Err() != nil {
 		return false
 	}
@@ -91,22 +75,22 @@ func (s *session) anew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	twice := s.dec.twice
-	s.dec, s.owed = s.newDecoder(), nil
+	s.dec, s.pendingStops = s.newDecoder(), nil
 	s.dec.twice = twice
 }
 
 // drop forgets a prompt that was not taken.
-func (s *session) drop(o *ours) {
+func (s *session) drop(o *activePrompt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ours == o {
-		s.ours = nil
+	if s.active == o {
+		s.active = nil
 	}
 	s.dec.unsend(o.b)
 }
 
 // await returns when a turn is over, and stops it if it is told to.
-func (s *session) await(ctx context.Context, o *ours) error {
+func (s *session) await(ctx context.Context, o *activePrompt) error {
 	select {
 	case <-o.b.Ended():
 	case <-ctx.Done():
@@ -120,11 +104,11 @@ func (s *session) await(ctx context.Context, o *ours) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lead != nil && s.lead.who == whoIs(o.caller) {
-		s.lead.used = time.Now()
+	if s.main != nil && s.main.who == whoIs(o.caller) {
+		s.main.used = time.Now()
 	}
-	if s.ours == o {
-		s.ours = nil
+	if s.active == o {
+		s.active = nil
 	}
 	return nil
 }
@@ -134,7 +118,7 @@ func (s *session) await(ctx context.Context, o *ours) error {
 func (s *session) place(ctx context.Context, channel string, c agent.Caller) (place, error) {
 	at := parsePlace(channel)
 	s.mu.Lock()
-	if at.named() || s.mood.older {
+	if at.named() {
 		s.mu.Unlock()
 		return at, nil
 	}
@@ -160,8 +144,8 @@ func (s *session) place(ctx context.Context, channel string, c agent.Caller) (pl
 }
 
 // say sends a prompt: by REST where the server has an address for it, which checks
-// the sender's role and takes any size, else through the sender's own line.
-func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
+// the sender's role and takes any size, else through the sender's own connection.
+func (s *session) say(ctx context.Context, o *activePrompt, p agent.Prompt) error {
 	at, err := s.place(ctx, p.Channel, o.caller)
 	if err != nil {
 		return err
@@ -172,12 +156,9 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	}
 	s.mu.Lock()
 	s.known.add(p.By, o.caller)
-	posts, closed := s.mood.posts(), s.dec.closed
-	out, dropped := s.compose(p, at, s.mood.older)
+	posts := !s.mute
+	out, dropped := s.compose(p, at)
 	s.mu.Unlock()
-	if closed != "" && !posts { // it would be taken, and wait there for ever
-		return &failure{sentence: hasEnded(closed)}
-	}
 	for _, why := range dropped {
 		o.b.Emit(trace.Error{Message: why, Code: "attachment_dropped"})
 	}
@@ -190,7 +171,7 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 	if err != nil {
 		return err
 	}
-	s.awaitOwed(ctx, o)
+	s.awaitStops(ctx, o)
 	s.awaitCalm(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -199,88 +180,78 @@ func (s *session) say(ctx context.Context, o *ours, p agent.Prompt) error {
 		return err
 	}
 	s.mu.Lock()
-	s.ours = o
+	s.active = o
 	s.dec.user = user // whoever prompts is us
 	s.decode(agent.In, data)
 	s.mu.Unlock()
 	ctx, cancel := lingering(ctx, s.life)
 	defer cancel()
 	if posts {
-		err = s.api.call(ctx, o.caller, http.MethodPost, s.api.at("sessions", s.cfg.SessionID, "prompt"), out, nil)
+		err = s.api.call(ctx, o.caller, http.MethodPost, pathOf("sessions", s.cfg.SessionID, "prompt"), out, nil)
 		if !lacksRoute(err) {
 			return err
 		}
 		s.mu.Lock()
-		s.mood.mute = true
+		s.mute = true
 		s.mu.Unlock()
 	}
 	return s.speak(ctx, o.caller, data)
 }
 
-// lingerFor is how much longer than its turn the sending of a prompt may take. Cut
-// off before its end, nobody would know whether there is something to be stopped.
-const lingerFor = 2 * time.Second
-
-// lingering returns a context that ends a while after the first, or with the other.
+// lingering returns a context that ends a while after the first, or with the other. A prompt
+// whose sending is cut off may be there, and nobody would stop it.
 func lingering(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var late *time.Timer
-	var mu sync.Mutex
-	ended := context.AfterFunc(ctx, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		late = time.AfterFunc(lingerFor, cancel)
-	})
+	ended := context.AfterFunc(ctx, func() { time.AfterFunc(shortTime, cancel) })
 	closed := context.AfterFunc(life, cancel)
 	return long, func() {
 		ended()
 		closed()
 		cancel()
-		mu.Lock()
-		defer mu.Unlock()
-		if late != nil {
-			late.Stop()
-		}
 	}
 }
 
-// keepAlive tells the turn's clock that the turn is alive while it waits for what
-// is usual: the session wakes, the prompt is queued, a lost connection is made anew.
-func (s *session) keepAlive(ctx context.Context, o *ours) (stop func(), err error) {
-	ctx, stop = context.WithCancel(ctx)
+// enter returns a context that ends with the first, or with the session. Meanwhile the turn's
+// clock is told that the turn is alive while it waits for what is usual: the session wakes,
+// the prompt is queued, a lost connection is made anew.
+func (s *session) enter(ctx context.Context, o *activePrompt) (open context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shut {
-		stop()
-		return nil, errClosed
+	if s.link == shut {
+		return nil, nil, errClosed
 	}
+	open, cancel := context.WithCancelCause(ctx)
+	closed := context.AfterFunc(s.life, func() { cancel(errClosed) })
+	waited, done := context.WithCancel(ctx)
 	s.goes.Go(func() {
-		for tick := time.NewTicker(restEvery); ; {
-			select {
-			case <-ctx.Done():
-				tick.Stop()
-				return
-			case <-tick.C:
-			}
+		for rest(waited, aliveEvery) {
 			if s.rests(o) {
 				o.b.Touch()
 			}
 		}
 	})
-	return stop, nil
+	return open, func() {
+		done()
+		closed()
+		cancel(nil)
+	}, nil
 }
 
-func (s *session) rests(o *ours) bool {
+func (s *session) rests(o *activePrompt) bool {
 	if !s.mu.TryLock() {
 		return false // a frame is being taken, which is a sign of life by itself
 	}
 	defer s.mu.Unlock()
 	switch {
-	case s.lead == nil, s.behind == o: // it is being connected, which has a bound, or something is to be stopped first
+	case s.main == nil, s.blocked == o: // it is being connected, which has a bound, or something is to be stopped first
 		return true
-	case s.ours != o:
+	case s.active != o:
 		return false
+	case !s.dec.waking():
+		s.asleep = time.Time{}
+		return s.dec.phase(o.b) == queued
+	case s.asleep.IsZero():
+		s.asleep = time.Now()
 	}
-	wakes := s.mood.wakes(s.dec.waking(), time.Now(), s.rt.wakeTime())
-	return wakes || !s.dec.waking() && s.dec.phase(o.b) == queued
+	return time.Since(s.asleep) < s.rt.wakeTime()
 }

@@ -3,6 +3,7 @@ package agentops
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -13,8 +14,8 @@ import (
 // greetings is how many frames may come before the one that is to be the first.
 const greetings = 16
 
-// line is a socket that is open, with its goroutines.
-type line struct {
+// conn is a socket that is open, with its goroutines.
+type conn struct {
 	*socket
 	caller agent.Caller
 	ctx    context.Context //nolint:containedctx // ends with the line
@@ -25,34 +26,37 @@ type line struct {
 	rest *time.Timer // of one through which is only spoken
 }
 
-// errHungUp is the end of a line that we ended.
+// errHungUp is the end of a connection that we ended.
 var errHungUp = errors.New("agentops: the connection was closed from here")
 
-// discard ends a line that nobody reads.
-func (l *line) discard() {
+// discard ends a connection that nobody reads.
+func (l *conn) discard() {
 	l.hangUp()
 	l.close()
 	close(l.done)
 }
 
 // open connects and waits for the first frame, which says how things stand there.
-// Whoever opens a line reads it to its end.
-func (s *session) open(ctx context.Context, c agent.Caller) (*line, wire.Init, []byte, error) {
+// Whoever opens a connection reads it to its end.
+func (s *session) open(ctx context.Context, c agent.Caller) (*conn, []byte, error) {
 	sock, err := s.api.dial(ctx, s.cfg.SessionID, c, subprotocols()...)
 	if err == nil {
 		var in wire.Init
 		var data []byte
-		if in, data, err = s.greeting(ctx, sock); err == nil {
-			l := &line{socket: sock, caller: c, done: make(chan struct{}), used: time.Now()}
+		if in, data, err = s.greeting(ctx, sock); err == nil && in.Session.Messages != nil {
+			err = &failure{sentence: fmt.Sprintf("Agent Ops at %s is older than 12 March 2026, and is not spoken to any more: update it.", s.api.base.Host), final: true}
+		}
+		if err == nil {
+			l := &conn{socket: sock, caller: c, done: make(chan struct{}), used: time.Now()}
 			l.ctx, l.hangUp = context.WithCancel(s.life) //nolint:contextcheck // a line outlives the prompt that opens it
-			return l, in, data, nil
+			return l, data, nil
 		}
 		sock.close()
 	}
 	if ctx.Err() == nil {
 		s.cfg.Meter.Count(agent.OpenFailure)
 	}
-	return nil, wire.Init{}, nil, err
+	return nil, nil, err
 }
 
 func (s *session) greeting(ctx context.Context, sock *socket) (wire.Init, []byte, error) {
@@ -81,51 +85,50 @@ func (s *session) connect(ctx context.Context, c agent.Caller) error {
 	}
 	defer s.connecting.leave()
 	s.mu.Lock()
-	reads, open := s.lead != nil && !s.outlived(s.lead, c), s.dec.busy()
+	reads, open := s.main != nil && !s.outlived(s.main, c), s.dec.busy()
 	s.mu.Unlock()
 	if reads {
 		return nil
 	}
 	if open { // something of it may have been missed
-		_, err := s.reopen(ctx, c, s.follow)
+		_, err := s.reopen(ctx, c, s.readLoop)
 		return err
 	}
-	l, in, data, err := s.open(ctx, c)
+	l, data, err := s.open(ctx, c)
 	if err != nil {
 		return err
 	}
-	return s.lift(l, in, data, s.follow)
+	return s.install(l, data, nil, s.readLoop)
 }
 
-// lift takes a new line into use.
-func (s *session) lift(l *line, in wire.Init, data []byte, read func(*line)) error {
+// install takes a new connection into use. The messages are the history, if it was read.
+func (s *session) install(l *conn, data []byte, messages []wire.Message, read func(*conn)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shut {
+	if s.link == shut {
 		l.discard()
 		return errClosed
 	}
-	if s.lead != nil { // one is enough, and two would tell everything twice
-		s.lead.hangUp()
+	if s.main != nil { // one is enough, and two would tell everything twice
+		s.main.hangUp()
 	}
-	s.lead, s.last = l, l.caller
-	s.mood.greeted(in)
-	s.heard(data)
+	s.main, s.last, s.link = l, l.caller, links.after(s.link, opened)
+	s.dec.backlog = messages
+	s.receive(data)
 	s.dec.missed()
-	s.goes.Go(func() { l.watch(l.ctx) })
 	if read != nil {
 		s.goes.Go(func() { read(l) })
 	}
 	return nil
 }
 
-// follow reads a line to its end, and those that come in its place.
-func (s *session) follow(l *line) {
+// readLoop reads a connection to its end, and those that come in its place.
+func (s *session) readLoop(l *conn) {
 	tries := patience{}
 	for l != nil {
 		began, before := time.Now(), s.moves()
 		err := s.listen(l)
-		if s.moves() != before || time.Since(began) >= steady {
+		if s.moves() != before || time.Since(began) >= longTime {
 			tries = patience{} // it was good for something
 		}
 		if l.ctx.Err() != nil {
@@ -134,35 +137,35 @@ func (s *session) follow(l *line) {
 		l.hangUp()
 		l.close()
 		s.mu.Lock()
-		if s.lead == l {
-			s.lead = nil
+		what := broke
+		if errors.Is(err, errHungUp) {
+			what = hungUp
 		}
-		hungUp := errors.Is(err, errHungUp)
-		if !hungUp {
-			s.redials++
+		if s.main == l {
+			s.main, s.link = nil, links.after(s.link, what)
 		}
 		s.mu.Unlock()
 		close(l.done)
-		if hungUp {
+		if what == hungUp {
 			return
 		}
 		s.cfg.Logger.Warn("agentops: " + err.Error())
 		l = s.replace(l, err, &tries)
-		s.mu.Lock()
-		s.redials--
-		s.mu.Unlock()
 	}
+	s.mu.Lock()
+	s.link = links.after(s.link, gaveUp)
+	s.mu.Unlock()
 }
 
-// listen reads a line until it fails.
-func (s *session) listen(l *line) error {
+// listen reads a connection until it fails.
+func (s *session) listen(l *conn) error {
 	for {
 		data, err := l.read(l.ctx)
 		if err != nil {
 			return err
 		}
 		s.mu.Lock()
-		s.heard(data)
+		s.receive(data)
 		s.mu.Unlock()
 	}
 }

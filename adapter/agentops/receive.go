@@ -9,24 +9,20 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// lastWordWithin is how long a turn that has ended may wait for a last word.
-const lastWordWithin = 3 * time.Second
-
-// heard takes a frame. The caller holds s.mu.
-func (s *session) heard(data []byte) {
+// receive takes a frame. The caller holds s.mu.
+func (s *session) receive(data []byte) {
 	defer func() {
-		close(s.news)
-		s.news = make(chan struct{})
+		close(s.changed)
+		s.changed = make(chan struct{})
 	}()
 	if s.recall(data) {
 		return
 	}
 	moves := s.dec.moves
 	s.decode(agent.Out, data)
-	s.heardOfStop()
 	s.heardOfRunner(moves)
 	s.locate(data)
-	s.collect()
+	s.deliverStops()
 	s.expectLastWord()
 }
 
@@ -40,53 +36,44 @@ func (s *session) decode(dir agent.Dir, data []byte) {
 			s.cfg.Logger.Warn(err.Error(), "skipped", s.skipped)
 		}
 	}
-	s.act(s.dec.take())
+	s.apply(s.dec.take())
 }
 
 // expectLastWord sees to it that a turn which has ended is not held up for good.
 // The caller holds s.mu.
 func (s *session) expectLastWord() {
-	if !s.dec.unsettled() || s.shut {
-		s.settles = false
-		if s.settler != nil {
-			s.settler.Stop()
-		}
-		return
+	switch waits := s.dec.unsettled() && s.link != shut; {
+	case !waits && s.settler != nil:
+		s.settler.Stop()
+		s.settler = nil
+	case waits && s.settler == nil: // whatever else comes does not put it off
+		s.settler = time.AfterFunc(lastTime, s.settle)
 	}
-	if s.settles { // whatever else comes does not put it off
-		return
-	}
-	s.settles = true
-	if s.settler == nil {
-		s.settler = time.AfterFunc(lastWordWithin, s.settle)
-		return
-	}
-	s.settler.Reset(lastWordWithin)
 }
 
 func (s *session) settle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settles = false
-	if s.shut {
+	s.settler = nil
+	if s.link == shut {
 		return
 	}
 	s.dec.settle(turns{s})
-	s.act(s.dec.take())
+	s.apply(s.dec.take())
 }
 
 // locate notes where the newest prompt of ours stands upstream, so that its turn can
 // be found again after a restart. The caller holds s.mu.
 func (s *session) locate(data []byte) {
-	if s.ours == nil {
+	if s.active == nil {
 		return
 	}
-	p := s.dec.promptOf(s.ours.b)
+	p := s.dec.promptOf(s.active.b)
 	if p == nil || p.id == "" || p.id == s.at.Prompt && (s.at.Since != 0 || !bytes.Contains(data, []byte(p.id))) {
 		return
 	}
 	was := s.at
-	s.at.Turn, s.at.Prompt, s.at.Channel, s.at.Since = s.ours.b.Turn(), p.id, p.channel, 0
+	s.at.Turn, s.at.Prompt, s.at.Channel, s.at.Since = s.active.b.Turn(), p.id, p.channel, 0
 	if f, err := wire.Decode(wire.ToBrowser, data); err == nil {
 		if m, ok := f.(wire.MessageAdded); ok && m.Data.ID == p.id { // before that it waited
 			s.at.Since = m.Data.CreatedAt
@@ -104,7 +91,7 @@ func (s *session) locate(data []byte) {
 // word of what it is about.
 func (d *Decoder) unsettled() bool {
 	for _, r := range d.runs {
-		if r.verdict != nil || r.abort || r.gone || r.doubt > 0 || len(r.waits) > 0 {
+		if r.verdict != nil || r.course == stopping || r.doubt >= maybeOver || len(r.waits) > 0 {
 			return true
 		}
 	}

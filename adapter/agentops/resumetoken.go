@@ -22,7 +22,7 @@ type mark struct {
 	Since wire.Stamp `json:"since,omitempty"`
 }
 
-func parseMark(token string) mark {
+func parseToken(token string) mark {
 	var m mark
 	if json.Unmarshal([]byte(token), &m) != nil {
 		return mark{}

@@ -10,18 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// How a lost connection is made anew: after 1 s, 2 s, 4 s and so on to 30 s, each a
-// fifth more or less, ten times.
-const (
-	againFirst  = time.Second
-	againAtMost = 30 * time.Second
-	againTimes  = 10
-)
-
-// steady is how long a line lives that is as good as any, also if nothing came.
-const steady = time.Minute
-
-// patience is how often a line was made anew in vain, and how long the next try waits.
+// patience is how often a connection was tried in vain, and how long the next try waits.
 type patience struct {
 	tries int
 	pause time.Duration
@@ -34,20 +23,22 @@ func (s *session) moves() int {
 	return s.dec.moves
 }
 
-// replace finds another line for one that has failed, as long as a turn needs it: in the
+// replace finds another connection for one that has failed, as long as a turn needs it: in the
 // name of another who has one open, if who read is not let in any more. One that fails as
 // well before anything has come of it counts as a try: else who takes connections only to
 // hang up would be asked for ever.
-func (s *session) replace(lost *line, why error, p *patience) *line {
+func (s *session) replace(lost *conn, why error, p *patience) *conn {
 	refused, who := map[principal]bool{}, lost.who
-	for ; p.tries < againTimes; p.tries++ {
+	for {
 		refused[who] = refused[who] || isPersonal(why)
 		if s.rt.Strict || isFinal(why) && !isPersonal(why) {
 			break
 		}
-		p.pause = min(max(2*p.pause, againFirst), againAtMost)
-		if !s.needed() || !s.rest(jitter(p.pause)) {
+		if !s.needed() {
 			return nil // the next prompt connects
+		}
+		if !p.wait(s.life) {
+			break
 		}
 		c, found := s.reader(refused)
 		if !found {
@@ -55,41 +46,45 @@ func (s *session) replace(lost *line, why error, p *patience) *line {
 		}
 		next, err := s.again(c)
 		if err == nil {
-			p.tries++
 			return next
 		}
 		why, who = err, whoIs(c)
 	}
-	s.interrupted(why)
+	if s.life.Err() == nil {
+		s.interrupted(why)
+	}
 	return nil
 }
 
-// jitter makes clients that were cut off together not come back together.
-func jitter(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // it is no secret
+// wait waits for the next try, and reports whether there is one.
+func (p *patience) wait(ctx context.Context) bool {
+	p.tries++
+	p.pause = min(max(2*p.pause, firstPause), answerTime)
+	jitter := 0.8 + 0.4*rand.Float64() //nolint:gosec // so that clients that were cut off together do not come back together
+	return p.tries <= mostRetries && rest(ctx, time.Duration(float64(p.pause)*jitter))
 }
 
-// rest waits, and reports whether the session is still open.
-func (s *session) rest(d time.Duration) bool {
+// rest waits, and reports whether ctx goes on.
+func rest(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-s.life.Done():
+	case <-ctx.Done():
 		return false
 	}
 }
 
-// again opens a line in the place of one that was lost, and brings what was missed.
+// again opens a connection in the place of one that was lost, and brings what was missed.
 // There is none if a prompt that came meanwhile has opened one.
-func (s *session) again(c agent.Caller) (*line, error) {
+func (s *session) again(c agent.Caller) (*conn, error) {
 	if err := s.connecting.enter(s.life); err != nil {
 		return nil, nil //nolint:nilerr,nilnil // the session was closed
 	}
 	defer s.connecting.leave()
 	s.mu.Lock()
-	taken := s.lead != nil
+	taken := s.main != nil
 	s.mu.Unlock()
 	if taken {
 		return nil, nil //nolint:nilnil // see above
@@ -101,26 +96,26 @@ func (s *session) again(c agent.Caller) (*line, error) {
 	return l, err
 }
 
-// reopen opens a line, brings what was missed, and takes it into use. The caller has
+// reopen opens a connection, brings what was missed, and takes it into use. The caller has
 // entered s.connecting.
-func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*line)) (*line, error) {
-	l, in, data, err := s.open(ctx, c)
+func (s *session) reopen(ctx context.Context, c agent.Caller, read func(*conn)) (*conn, error) {
+	l, data, err := s.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	filled, err := s.filled(ctx, c, in, data)
+	messages, err := s.backfill(ctx, c)
 	if err != nil {
 		l.discard()
 		return nil, err
 	}
-	return l, s.lift(l, in, filled, read)
+	return l, s.install(l, data, messages, read)
 }
 
 // needed reports whether the session must open a lost connection again.
 func (s *session) needed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.shut && (s.ours != nil && !s.ours.b.Over() || len(s.owed) > 0 || s.dec.busy())
+	return s.link != shut && (s.active != nil && !s.active.b.Over() || len(s.pendingStops) > 0 || s.dec.busy())
 }
 
 // reader tells in whose name the session is to be read: of one who has something open
@@ -129,11 +124,11 @@ func (s *session) reader(refused map[principal]bool) (agent.Caller, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := []agent.Caller{s.last}
-	for _, o := range s.owed {
+	for _, o := range s.pendingStops {
 		all = append([]agent.Caller{o.caller}, all...)
 	}
-	if s.ours != nil && !s.ours.b.Over() {
-		all = append([]agent.Caller{s.ours.caller}, all...)
+	if s.active != nil && !s.active.b.Over() {
+		all = append([]agent.Caller{s.active.caller}, all...)
 	}
 	i := slices.IndexFunc(all, func(c agent.Caller) bool { return c.Bearer != "" && !refused[whoIs(c)] })
 	if i < 0 {
@@ -154,10 +149,10 @@ func (s *session) interrupted(why error) {
 			failedFor(p.b, streamInterrupted, why)
 		}
 	}
-	if s.ours != nil {
-		failedFor(s.ours.b, streamInterrupted, why)
+	if s.active != nil {
+		failedFor(s.active.b, streamInterrupted, why)
 	}
 	s.quiet()
-	s.owed = nil
+	s.pendingStops = nil
 	s.dec = s.newDecoder()
 }
