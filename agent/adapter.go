@@ -3,7 +3,9 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/toolkind"
@@ -25,6 +27,8 @@ type Adapter struct {
 	// Needs names the key without which there is no such agent: url, command, or
 	// "url or command". An adapter that needs nothing is an agent as it is.
 	Needs string
+	// Schemes are those of the addresses that the key url takes. Nil: http and https.
+	Schemes []string
 	// InProcess says that a session costs no process, so that it takes none of
 	// sessions.max_agents. An agent with a command is neither in process nor harmless.
 	InProcess bool
@@ -50,11 +54,24 @@ type Adapter struct {
 	// judge by it. Nil: the table that package toolkind has for the adapter's name, if any.
 	Tools func(preset string) toolkind.Table
 	// New makes the Runtime of a configured agent. An error is one sentence; a
-	// [SettingError] names the key.
+	// [SettingError] names the key. The program calls Make instead.
 	New func(Settings) (Runtime, error)
 	// Decoder reads recordings of a preset, or of "". Nil where the agent has no protocol of
 	// its own.
 	Decoder func(preset string) Decoder
+}
+
+// Make makes the Runtime of a configured agent by New. An address that the adapter cannot
+// take is a [SettingError].
+func (a Adapter) Make(s Settings) (Runtime, error) {
+	schemes := a.Schemes
+	if schemes == nil {
+		schemes = []string{"http", "https"}
+	}
+	if at, err := url.Parse(s.URL); s.URL != "" && (err != nil || at.Host == "" || !slices.Contains(schemes, at.Scheme)) {
+		return nil, WrongSetting("url", "is %.200q: write the address of a server, which begins with %s://", s.URL, strings.Join(schemes, ":// or "))
+	}
+	return a.New(s)
 }
 
 // ProcessKeys returns the keys of an agent that is a process: its command, arguments and

@@ -59,7 +59,6 @@ func TestFaults(t *testing.T) {
 		{"D15 no list", "stream:\n  domain_events: all", `t.yaml:2: stream.domain_events is "all": write a list, each entry on a line that begins with -`},
 		{"wrong subagents", "stream: {subagents: show}", `t.yaml:1: stream.subagents is "show": write part, inline, preliminary or hidden`},
 		{"wrong client", "stream:\n  client: \"4\"", `t.yaml:2: stream.client is "4": write 5, 6, 7 or a full version such as 7.0.173`},
-		{"no address of a server", "agents:\n  far:\n    adapter: agentops\n    url: agents.example.com", `t.yaml:4: agents.far.url is "agents.example.com": write the base address of a server, such as https://agents.example.com`},
 		{"two tokens for a server", "agents:\n  far:\n    url: https://a.example\n    token_env: A\n    token_file: a", "t.yaml:2: agents.far has token_env and token_file: leave one of them out"},
 		{"owner as a role of the gateway", "auth: {approver: owner}", `t.yaml:1: auth.approver cannot be read: role "owner" is a role in a session; of the gateway there are viewer, collaborator and admin; a group is written as group:NAME`},
 		{"a group without a name", "agents:\n  x:\n    roles: [admin, 'group:']", `t.yaml:3: agents.x.roles[1] cannot be read: "group:" names no group: write group:NAME`},

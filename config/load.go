@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,9 +95,6 @@ func (c *Config) check() error {
 		a := c.Agents[name]
 		if !validName(name) {
 			return c.Fault("agents."+name, "has a name that cannot be used: use letters, digits, - and _, at most 64")
-		}
-		if u, err := url.Parse(a.URL); a.URL != "" && (err != nil || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme) || u.Host == "") {
-			return c.Fault("agents."+name+".url", "is %q: write the base address of a server, such as https://agents.example.com", a.URL)
 		}
 		if a.TokenEnv != "" && a.TokenFile != "" {
 			return c.Fault("agents."+name, "has token_env and token_file: leave one of them out")

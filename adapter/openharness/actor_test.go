@@ -2,7 +2,6 @@ package openharness_test
 
 import (
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -24,9 +23,6 @@ type actor interface {
 	aborted()
 	end()
 }
-
-// effects counts the tools that ran with a permission.
-var effects atomic.Int64 //nolint:gochecknoglobals // of the fakes
 
 // perform plays what the last word of the prompt names.
 func perform(a actor, prompt string, stop <-chan struct{}) {
@@ -76,13 +72,14 @@ func perform(a actor, prompt string, stop <-chan struct{}) {
 	case "error":
 		a.fail("the model is away")
 		return
-	case "permit":
+	case "permit", "rich":
+		if how == "rich" {
+			a.think("May I?")
+			a.say("I ask. ")
+		}
 		answer, ok := a.ask("approval", "Touch it?")
 		if !ok {
 			return
-		}
-		if strings.HasPrefix(answer, "y") {
-			effects.Add(1)
 		}
 		a.say("The answer was " + answer + ".")
 	case "question":

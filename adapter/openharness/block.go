@@ -57,9 +57,9 @@ func (r *run) begin(thought bool) *block {
 	r.close()
 	r.blocks++
 	r.last = &block{key: fmt.Sprintf("%s-%d", r.name, r.blocks), thought: thought}
-	if on := &r.t.left; len(on.parts) > 0 {
-		r.last.key, r.last.left = on.parts[0], true
-		on.parts = on.parts[1:]
+	if on := &r.t.left; len(on.Parts) > 0 {
+		r.last.key, r.last.left = on.Parts[0], true
+		on.Parts = on.Parts[1:]
 	}
 	const most = 100
 	r.open = append(r.open[max(0, len(r.open)-most):], r.last)

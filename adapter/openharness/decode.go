@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -23,8 +24,10 @@ type Decoder struct {
 	// resumes the flow.
 	pauseEnds bool
 	left      left // of the next turn
-	// active says that the server has said something on the newest connection.
+	// active says that the server has said something on the newest connection, and silent
+	// counts the connections since the last word.
 	active bool
+	silent int
 
 	turns   agent.Turns
 	turn    *turn
@@ -48,7 +51,9 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	d.turns, d.effects = t, nil
 	var err error
 	switch {
-	case m.Dir == agent.Err, m.Channel == remote.Opened:
+	case m.Dir == agent.Err:
+	case m.Channel == remote.Opened:
+		d.active, d.silent = false, 0
 	case m.Channel == "http":
 		err = d.recorded(m.Data)
 	case m.Dir == agent.In:
@@ -58,7 +63,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		err = json.Unmarshal(m.Data, &end)
 		d.broken(end.Error == "")
 	default:
-		d.active = true
+		d.active, d.silent = true, 0
 		err = d.heard(m.Data)
 	}
 	return d.effects, err
@@ -72,6 +77,10 @@ func (d *Decoder) AtEnd(agent.Turns) {
 }
 
 func (d *Decoder) heard(data raw) error {
+	if t := d.open(unknown); t != nil && t.gap {
+		t.gap = false
+		t.b.Emit(trace.Error{Code: "gap", Message: "The connection to Open Harness was lost for a while: events may be missing."})
+	}
 	var m message
 	if err := json.Unmarshal(data, &m); err != nil {
 		if string(data) == `"[DONE]"` {
@@ -125,15 +134,25 @@ func (d *Decoder) sent(data raw) error {
 	if c.Method == "" {
 		c.Body = data
 	}
+	return d.request(c)
+}
+
+func (d *Decoder) request(c remote.Call) (err error) {
 	switch {
+	case c.Path == sessionsPath:
+		var with struct{ Input string }
+		_ = json.Unmarshal(c.Body, &with) // another form holds no prompt
+		d.begin(scaffold, with.Input)
+	case c.Path == chatPath:
+		var with chat
+		_ = json.Unmarshal(c.Body, &with) // as above
+		d.begin(chunks, with.text())
 	case strings.HasSuffix(c.Path, "/events"):
 		d.begin(scaffold, "")
 		if d.turn != nil {
 			d.turn.session = strings.Split(c.Path, "/")[2]
 			d.effects = append(d.effects, agent.Resume{Token: d.turn.session})
 		}
-	case c.Path == "/api/chat":
-		d.begin(chunks, lastText(c.Body))
 	case strings.HasSuffix(c.Path, "/pause"):
 		if t := d.open(unknown); t != nil {
 			t.end("stopped", trace.OutcomeCanceled, "")
@@ -141,10 +160,10 @@ func (d *Decoder) sent(data raw) error {
 	case strings.HasSuffix(c.Path, "/input"), c.Body == nil:
 	default:
 		var e envelope
-		if err := json.Unmarshal(c.Body, &e); err != nil {
+		if err = json.Unmarshal(c.Body, &e); err != nil {
 			return fmt.Errorf("this is no command of Open Harness: %w", err)
 		}
-		if c.Path == "/api/commands" {
+		if c.Path == commandsPath {
 			err = json.Unmarshal(c.Body, &e.Command)
 		}
 		d.command(e.Command)
@@ -171,31 +190,19 @@ func text(s *string) string {
 	return *s
 }
 
-// exchange is a request that a recording holds together with its answer.
-type exchange struct {
-	Method, Path string
-	Status       int
-	Request      raw
-}
-
+// recorded takes a request that a recording holds together with its answer.
 func (d *Decoder) recorded(data raw) error {
-	var x exchange
-	if err := json.Unmarshal(data, &x); err != nil {
+	var x struct {
+		Method, Path string
+		Status       int
+		Request      raw
+	}
+	err := json.Unmarshal(data, &x)
+	if err != nil || x.Method != "POST" || x.Status/100 != 2 || x.Path != chatPath && x.Path != sessionsPath {
 		return err
 	}
-	switch at := x.Method + " " + x.Path; {
-	case x.Status/100 != 2:
-	case at == "POST /api/chat":
-		d.AtEnd(d.turns)
-		d.begin(chunks, lastText(x.Request))
-	case at == "POST /sessions":
-		var r struct {
-			Input string `json:"input"`
-		}
-		_ = json.Unmarshal(x.Request, &r) // another form holds no prompt
-		d.begin(scaffold, r.Input)
-	}
-	return nil
+	d.AtEnd(d.turns)
+	return d.request(remote.Call{Path: x.Path, Body: x.Request})
 }
 
 // chat is the body of a prompt for the HTTP server.
@@ -204,29 +211,20 @@ type chat struct {
 }
 
 type chatMessage struct {
-	ID    string     `json:"id"`
-	Role  string     `json:"role"`
-	Parts []chatPart `json:"parts"`
+	Role string `json:"role"`
+	trace.UserMessage
 }
 
-type chatPart struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-// lastText is the text of the user's last message, as the server reads it.
-func lastText(body raw) (last string) {
-	var c chat
-	_ = json.Unmarshal(body, &c) // another form holds no prompt
-	for _, m := range c.Messages {
+// text is the text of the user's last message, as the server reads it.
+func (c chat) text() string {
+	for _, m := range slices.Backward(c.Messages) {
 		for _, p := range m.Parts {
-			if m.Role == "user" && p.Type == "text" {
-				last = p.Text
-				break
+			if m.Role == "user" && p.Type == trace.InputText {
+				return p.Text
 			}
 		}
 	}
-	return last
+	return ""
 }
 
 // begin begins the turn of a prompt.
@@ -255,18 +253,34 @@ func (d *Decoder) open(l language) *turn {
 	return d.turn
 }
 
-// broken takes the end of a stream.
+// broken takes the end of a stream. Only the log of Open Scaffold can be read on.
 func (d *Decoder) broken(cleanly bool) {
-	switch t := d.open(unknown); {
-	case t == nil:
-	case t.language == chunks && cleanly:
+	t := d.open(unknown)
+	switch {
+	case t == nil || t.language == scaffold:
+		return
+	case t.language == chunks && cleanly && d.active:
 		t.finish(false)
-	case t.language == kernel:
-		for _, r := range t.runs {
-			r.close()
-		}
-		if d.active {
-			t.b.Emit(trace.Error{Code: "gap", Message: "The connection to Open Harness was lost for a while: events may be missing."})
-		}
+		return
+	case !d.active:
+		d.silent++
 	}
+	t.gap = true
+	for _, r := range t.runs {
+		r.close()
+	}
+}
+
+// mostSilent is how many connections in a row may end without an event.
+const mostSilent = 3
+
+// hopeless begins another connection, or says why that has no hope.
+func (d *Decoder) hopeless(b remote.Break) error {
+	switch d.active = false; {
+	case d.silent < mostSilent:
+		return nil
+	case b.Err != nil:
+		return fmt.Errorf("each connection ends without an event: %w", b.Err)
+	}
+	return errors.New("each connection ends without an event")
 }

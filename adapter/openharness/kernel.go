@@ -62,10 +62,24 @@ func (d *Decoder) kernel(data raw) error {
 	if t == nil {
 		return nil
 	}
+	t.flow = t.flow || strings.HasPrefix(e.Type, "flow:")
 	switch e.Type {
-	case "flow:start", "flow:resumed", "flow:paused", "flow:aborted", "flow:complete":
-		t.flow = true
-		d.flow(t, e)
+	case "flow:start", "flow:resumed":
+		t.status("running", e.Flow)
+		d.resumed("")
+	case "flow:paused":
+		t.status("paused", e.Flow)
+		d.paused(t)
+	case "flow:aborted":
+		t.status("aborted", e.Flow)
+		t.end("aborted", trace.OutcomeCanceled, "")
+	case "flow:complete":
+		t.status(cmp.Or(e.Status, "complete"), e.Flow)
+		if e.Status == "failed" {
+			t.end("error", trace.OutcomeFailed, cmp.Or(t.why, plain(e.Error), "The flow failed, and does not say why."))
+		} else {
+			t.end("stop", trace.OutcomeCompleted, "")
+		}
 	case "node:start":
 		t.begin(t.run(e.Node, e.Run), e.Node, "")
 	case "node:complete":
@@ -91,30 +105,6 @@ func (d *Decoder) kernel(data raw) error {
 		}
 	}
 	return nil
-}
-
-// flow takes an event of the whole flow.
-func (d *Decoder) flow(t *turn, e event) {
-	switch e.Type {
-	case "flow:start":
-		t.status("running", e.Flow)
-	case "flow:resumed":
-		t.status("running", e.Flow)
-		d.resumed("")
-	case "flow:paused":
-		t.status("paused", e.Flow)
-		d.paused(t)
-	case "flow:aborted":
-		t.status("aborted", e.Flow)
-		t.end("aborted", trace.OutcomeCanceled, "")
-	case "flow:complete":
-		t.status(cmp.Or(e.Status, "complete"), e.Flow)
-		if e.Status == "failed" {
-			t.end("error", trace.OutcomeFailed, cmp.Or(t.why, plain(e.Error), "The flow failed, and does not say why."))
-			return
-		}
-		t.end("stop", trace.OutcomeCompleted, "")
-	}
 }
 
 // agent takes an event of an agent.

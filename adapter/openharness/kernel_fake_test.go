@@ -1,6 +1,7 @@
 package openharness_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -33,7 +34,15 @@ func newKernel(t testing.TB) *kernelServer {
 	t.Helper()
 	s := &kernelServer{clients: map[*websocket.Conn]bool{}, stop: make(chan struct{}), resume: make(chan string, 1)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/ws" {
+		switch r.URL.Path {
+		case "/ws":
+		case "/page":
+			_, _ = w.Write([]byte("<html>\n<h1>Please log in</h1>"))
+			return
+		case "/moved":
+			http.Redirect(w, r, "https://elsewhere.test/", http.StatusFound)
+			return
+		default:
 			http.NotFound(w, r)
 			return
 		}
@@ -133,6 +142,17 @@ func (s *kernelServer) raw(text string) {
 	}
 }
 
+// begin writes a frame that has no end.
+func (s *kernelServer) begin(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.clients {
+		if w, err := c.Writer(context.Background(), websocket.MessageText); err == nil {
+			_, _ = w.Write([]byte(text))
+		}
+	}
+}
+
 // flowActor is an agent in a flow of one node.
 type flowActor struct {
 	s    *kernelServer
@@ -198,7 +218,7 @@ func (a *flowActor) ask(string, string, ...string) (string, bool) {
 	case m := <-a.s.resume:
 		a.s.emit(object{"type": "flow:resumed"})
 		a.emit(object{"type": "agent:start", "prompt": m})
-		return m, true
+		return cmp.Or(m, "Go on"), true
 	case <-stop:
 		a.aborted()
 		return "", false
@@ -208,7 +228,7 @@ func (a *flowActor) ask(string, string, ...string) (string, bool) {
 // die is the end of the server in the middle of a turn.
 func (a *flowActor) die(half bool) {
 	if half {
-		a.s.raw(`{"type":"event","event":{"type":"agent:te`)
+		a.s.begin(`{"type":"event","event":{"type":"agent:text","content":"` + strings.Repeat("x", 64<<10))
 	}
 	a.s.mu.Lock()
 	a.s.dead = 3

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -28,8 +27,13 @@ func promptText(p agent.Prompt) (string, error) {
 	return p.Text(), nil
 }
 
-// mostBreaks is how many connections in a row may end without an event.
-const mostBreaks = 3
+// The paths. Calls with the path of the socket are commands of a WebSocket.
+const (
+	socketPath   = "/ws"
+	chatPath     = "/api/chat"
+	commandsPath = "/api/commands"
+	sessionsPath = "/sessions"
+)
 
 // flow is the protocol of the kernel's WebSocket. The flow has no memory of its events: an
 // event that comes while there is no connection is lost.
@@ -37,7 +41,6 @@ type flow struct {
 	*Decoder
 	s      *remote.Session
 	resume bool // every prompt resumes the flow, and a stop is a stop: version 0.2
-	breaks int
 }
 
 // Run implements remote.Protocol. The connection is there before the command is sent.
@@ -61,41 +64,37 @@ func (p *flow) Stop() (remote.Call, bool) {
 }
 
 // GoOn implements remote.Protocol.
-func (p *flow) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
-	p.s.Do(func() {
-		if p.breaks++; p.active {
-			p.breaks, p.active = 0, false
-		}
-	})
-	if p.breaks >= mostBreaks {
-		return nil, errors.Join(errors.New("each connection ends without an event"), b.Err)
-	}
-	return &remote.Call{Method: http.MethodGet, Path: socketPath, Stream: true}, nil
+func (p *flow) GoOn(_ context.Context, b remote.Break) (_ *remote.Call, err error) {
+	p.s.Do(func() { err = p.hopeless(b) })
+	return &remote.Call{Method: http.MethodGet, Path: socketPath, Stream: true}, err
 }
 
 // web is the protocol of the HTTP server of version 0.2.
 type web struct {
 	*Decoder
+	s         *remote.Session
 	transport *webTransport
 }
 
 // Run implements remote.Protocol.
 func (p *web) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
 	text, err := promptText(prompt)
-	c := remote.Post("/api/chat", chat{[]chatMessage{{ID: prompt.Message.ID, Role: "user", Parts: []chatPart{{"text", text}}}}})
+	said := trace.UserMessage{ID: prompt.Message.ID, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}
+	c := remote.Post(chatPath, chat{[]chatMessage{{"user", said}}})
 	c.Stream = true
 	return c, err
 }
 
 // Stop implements remote.Protocol.
 func (p *web) Stop() (remote.Call, bool) {
-	return remote.Post("/api/commands", command{Type: "stop"}), true
+	return remote.Post(commandsPath, command{Type: "stop"}), true
 }
 
 // GoOn implements remote.Protocol.
-func (p *web) GoOn(context.Context, remote.Break) (*remote.Call, error) {
+func (p *web) GoOn(_ context.Context, b remote.Break) (_ *remote.Call, err error) {
+	p.s.Do(func() { err = p.hopeless(b) })
 	c := p.transport.events(p.transport.known())
-	return &c, nil
+	return &c, err
 }
 
 // workflow is the protocol of Open Scaffold. Each prompt is a workflow with a session of its
@@ -122,7 +121,7 @@ func (p *workflow) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	var made struct {
 		ID string `json:"sessionId"`
 	}
-	c := remote.Post("/sessions", map[string]string{"input": text})
+	c := remote.Post(sessionsPath, map[string]string{"input": text})
 	c.By = prompt.By
 	if err := p.s.Fetch(ctx, c, &made); err != nil {
 		return remote.Call{}, err
@@ -196,7 +195,7 @@ func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + id + "/state"}, &log); err != nil {
 		return nil, err
 	}
-	on := left{parts: slices.Clone(was.Parts), done: was.Done, waiting: was.Waiting, answered: map[string]bool{}}
+	on := left{Left: was, answered: map[string]bool{}}
 	if n := len(was.Native); n > 0 {
 		on.step = was.Native[n-1]
 	}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +51,7 @@ type Options struct {
 func Adapter() agent.Adapter {
 	return agent.Adapter{
 		Name: "openharness", Needs: "url", InProcess: true, Harmless: true,
-		Keys: []string{"url", "token_env", "tool_kinds", "options"},
+		Keys: []string{"url", "token_env", "tool_kinds", "options"}, Schemes: []string{"ws", "wss", "http", "https"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			r := Runtime{URL: s.URL, Token: os.Getenv(s.TokenEnv), Tools: toolkind.Claude().With(s.ToolKinds)}
 			if err := agent.DecodeOptions(s.Options, &r.Options); err != nil {
@@ -73,24 +72,17 @@ func Adapter() agent.Adapter {
 
 // checked fills in the protocol and refuses settings that cannot be meant.
 func (r Runtime) checked() (Runtime, error) {
-	at, err := url.Parse(r.URL)
-	if err != nil || at.Host == "" || !slices.Contains([]string{"ws", "wss", "http", "https"}, at.Scheme) {
-		return r, agent.WrongSetting("url", "is %.100q: write an address such as ws://127.0.0.1:4242/ws or http://127.0.0.1:42069", r.URL)
+	ws := strings.HasPrefix(r.URL, "ws")
+	if r.Protocol == "" {
+		r.Protocol = map[bool]string{true: Kernel, false: Scaffold}[ws]
 	}
-	ws := strings.HasPrefix(at.Scheme, "ws")
-	switch r.Protocol {
-	case "":
-		if r.Protocol = Scaffold; ws {
-			r.Protocol = Kernel
-		}
-	case Kernel, Kernel02, HTTP02, Scaffold:
-	default:
+	bySocket, known := map[string]bool{Kernel: true, Kernel02: true, HTTP02: false, Scaffold: false}[r.Protocol]
+	switch at, err := url.Parse(r.URL); {
+	case !known:
 		return r, agent.WrongSetting("options.protocol", "is %.40q: write %s, %s, %s or %s", r.Protocol, Kernel, Kernel02, HTTP02, Scaffold)
-	}
-	if ws != (r.Protocol == Kernel || r.Protocol == Kernel02) {
+	case ws != bySocket:
 		return r, agent.WrongSetting("url", "is %.100q, and the protocol %s has other addresses: change one of them", r.URL, r.Protocol)
-	}
-	if ws && at.Path == "" {
+	case ws && err == nil && at.Path == "":
 		r.URL += socketPath
 	}
 	return r, nil
@@ -105,7 +97,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	d := &Decoder{tools: r.Tools, live: true, pauseEnds: r.Protocol == Kernel02}
 	spec := remote.Spec{Name: "Open Harness", Silence: cmp.Or(time.Duration(r.Silence), 30*time.Minute)}
 	if d.pauseEnds || r.Protocol == Kernel {
-		spec.Transport = &socket{url: r.URL, bearer: r.Token, passCaller: r.PassToken}
+		spec.Transport = &remote.Socket{URL: r.URL, Bearer: r.Token, PassCaller: r.PassToken}
 		spec.New = func(s *remote.Session) remote.Protocol { return &flow{Decoder: d, s: s, resume: d.pauseEnds} }
 		return remote.Open(ctx, host, cfg, spec)
 	}
@@ -117,7 +109,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if r.Protocol == HTTP02 {
 		t := &webTransport{HTTP: transport}
 		spec.Transport = t
-		spec.New = func(*remote.Session) remote.Protocol { return &web{d, t} }
+		spec.New = func(s *remote.Session) remote.Protocol { return &web{d, s, t} }
 		spec.Greet = func(ctx context.Context, s *remote.Session) error {
 			return s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/health"}, nil)
 		}

@@ -112,7 +112,7 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 		if r.tools++; p.ToolID == "" {
 			p.ToolID = fmt.Sprintf("%s-%d", r.name, r.tools)
 		}
-		if r.called = p.ToolID; !slices.Contains(t.left.done, p.ToolID) {
+		if r.called = p.ToolID; !slices.Contains(t.left.Done, p.ToolID) {
 			t.call(p.ToolID, p.ToolName, p.Input)
 		}
 	case "tool:result":
@@ -131,8 +131,12 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 // ask asks a person for the input of a workflow. A request that an earlier process has put
 // on record is awaited.
 func (d *Decoder) ask(t *turn, p payload) {
-	q, waits := request{p.ID, p.Kind == "approval"}, slices.Contains(t.left.waiting, p.ID)
-	if t.left.answered[p.ID] && !waits {
+	q := request{p.ID, p.Kind == "approval"}
+	at := slices.IndexFunc(t.left.Waiting, func(id string) bool { return id == p.ID || strings.HasPrefix(id, p.ID+"-") })
+	waits := at >= 0
+	if waits {
+		q.id = t.left.Waiting[at]
+	} else if t.left.answered[p.ID] {
 		return
 	}
 	for _, r := range t.runs {
@@ -201,22 +205,15 @@ func (d *Decoder) received(t *turn, p payload) {
 // input is the request that answers a workflow. The short form of the server would lose the
 // id, so the whole event is sent.
 func input(session, id, value string, approved *bool) raw {
-	type body struct {
-		ID       string `json:"id"`
-		Value    string `json:"value"`
-		Approved *bool  `json:"approved,omitempty"`
+	p := map[string]any{"id": id, "value": value}
+	if approved != nil {
+		p["approved"] = *approved
 	}
-	type answered struct {
-		ID        string `json:"id"`
-		Name      string `json:"name"`
-		Payload   body   `json:"payload"`
-		Timestamp int64  `json:"timestamp"`
-	}
-	e := answered{newID(), "input:received", body{id, value, approved}, time.Now().UnixMilli()}
-	return remote.Post("/sessions/"+session+"/input", map[string]any{"event": e}).JSON()
+	e := map[string]any{"id": newID(), "name": "input:received", "payload": p, "timestamp": time.Now().UnixMilli()}
+	return remote.Post(sessionsPath+"/"+session+"/input", map[string]any{"event": e}).JSON()
 }
 
-// newID returns a random UUID.
+// newID returns a random UUID, as the clients of the project send.
 func newID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // its documentation: never fails

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
 // scaffoldServer is a server of Open Scaffold. Its event streams never end by themselves.
@@ -33,7 +35,7 @@ type fakeSession struct {
 	half    bool // the next stream ends within a frame
 }
 
-func newScaffold(t testing.TB) *scaffoldServer {
+func newScaffold(t testing.TB, cut *agenttest.Cut) *scaffoldServer {
 	t.Helper()
 	s := &scaffoldServer{sessions: map[string]*fakeSession{}}
 	mux := http.NewServeMux()
@@ -60,7 +62,7 @@ func newScaffold(t testing.TB) *scaffoldServer {
 		}
 		return object{"ok": true}
 	}))
-	s.Server = httptest.NewServer(mux)
+	s.Server = httptest.NewServer(cut.Serve(mux))
 	t.Cleanup(func() {
 		s.mu.Lock()
 		for _, f := range s.sessions {

@@ -96,7 +96,9 @@ func TestK13_ThePromptIsSentOnceTheSessionListens(t *testing.T) {
 
 func TestAPauseIsAnsweredByAResume(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]string{"Go on": "You chose .", "shorter": "You chose shorter.", "": ""} {
+	for answer, want := range map[string]struct{ command, said string }{
+		"Go on": {"resume", "You chose Go on."}, "shorter": {"resume shorter", "You chose shorter."}, "": {"abort", ""},
+	} {
 		s := newKernel(t)
 		talk := open(t, openharness.Runtime{URL: s.address()})
 		talk.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
@@ -106,7 +108,7 @@ func TestAPauseIsAnsweredByAResume(t *testing.T) {
 			return trace.Answer{Outcome: trace.Selected, Values: []string{answer}}
 		}
 		said, stop := talk.says("question")
-		if said != want || (stop.Outcome == trace.OutcomeCanceled) != (want == "") {
+		if said != want.said || (stop.Outcome == trace.OutcomeCanceled) != (want.said == "") || !slices.Equal(s.commands, []string{"send question", want.command}) {
 			t.Errorf("%q: %q, %+v, %q", answer, said, stop, s.commands)
 		}
 	}
@@ -127,7 +129,7 @@ func TestEventsThatWereLostWithTheConnectionAreNotPassedOver(t *testing.T) {
 func TestALogIsReadOnFromItsPosition(t *testing.T) {
 	t.Parallel()
 	for _, cut := range []int{1, 2, 3, 5, 7} {
-		s := newScaffold(t)
+		s := newScaffold(t, nil)
 		s.cut, s.pace = cut, 5*time.Millisecond
 		talk := open(t, scaffold(s))
 		r := talk.host.Turn(prompt("tool"))
@@ -143,7 +145,7 @@ func TestALogIsReadOnFromItsPosition(t *testing.T) {
 
 func TestAnAnswerThatIsGivenElsewhereCounts(t *testing.T) {
 	t.Parallel()
-	s := newScaffold(t)
+	s := newScaffold(t, nil)
 	talk := open(t, scaffold(s))
 	talk.host.OnPermit = func(ctx context.Context, p trace.PermissionRequest) trace.PermissionResponse {
 		res, err := http.Post(s.URL+"/sessions/session-1/input", "application/json", strings.NewReader(`{"event":{"id":"e","name":"input:received","payload":{"id":"`+p.RequestID+`","value":"yes","approved":true}}}`))
@@ -163,7 +165,7 @@ func TestAnAnswerThatIsGivenElsewhereCounts(t *testing.T) {
 
 func TestAnAnswerIsAWholeEvent(t *testing.T) {
 	t.Parallel()
-	s := newScaffold(t)
+	s := newScaffold(t, nil)
 	talk := open(t, scaffold(s))
 	talk.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "no", OptionKind: trace.RejectOnce}
@@ -189,10 +191,12 @@ func TestWhatIsWrongIsOneSentence(t *testing.T) {
 	away.Close()
 	secret := httptest.NewTLSServer(nil)
 	t.Cleanup(secret.Close)
-	w, s, k := newWeb(t), newScaffold(t), newKernel(t)
+	w, s, k := newWeb(t), newScaffold(t, nil), newKernel(t)
 	for name, c := range map[string]struct{ url, protocol, prompt, want string }{
 		"no kernel":       {strings.Replace(away.URL, "http", "ws", 1), "", "hello", "connection refused"},
 		"wrong path":      {k.address() + "/else", "", "hello", "the server answers 404 (Not Found) and opens no WebSocket: is the address right?"},
+		"no WebSocket":    {k.address() + "/page", "", "hello", "the server answers 200 (OK) and opens no WebSocket: is the address right?"},
+		"moved":           {k.address() + "/moved", "", "hello", "the server redirects to https://elsewhere.test/: use the final address"},
 		"a certificate":   {strings.Replace(secret.URL, "https", "wss", 1), "", "hello", "x509"},
 		"a flow fails":    {k.address(), "", "error", "the model is away"},
 		"no server":       {away.URL, openharness.HTTP02, "hello", "connection refused"},
@@ -233,7 +237,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"ws://a", "NO_SUCH_VARIABLE_HERE", "", "token_env names"},
 		{"ws://a", "", `{"protocl":1}`, "the key \"protocl\""},
 	} {
-		_, err := openharness.Adapter().New(agent.Settings{URL: c.url, TokenEnv: c.token, Options: json.RawMessage(c.options)})
+		_, err := openharness.Adapter().Make(agent.Settings{URL: c.url, TokenEnv: c.token, Options: json.RawMessage(c.options)})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -248,7 +252,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 // A gateway that is restarted at any moment loses nothing and doubles nothing.
 func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 	t.Parallel()
-	srv := newScaffold(t)
+	srv := newScaffold(t, nil)
 	srv.pace = 4 * time.Millisecond
 	r, err := openharness.Adapter().New(agent.Settings{URL: srv.URL, Options: json.RawMessage(`{"silence":"300ms"}`)})
 	if err != nil {
@@ -271,6 +275,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			t.Parallel()
 			text := names[n%len(names)]
 			host := agenttest.NewHost()
+			host.AskSuffix = "-x"
 			host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
 				<-ctx.Done()
 				return trace.PermissionResponse{}
@@ -302,17 +307,16 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			}
 			taken.Add(1)
 			host2 := agenttest.NewHost()
+			host2.AskSuffix = "-x"
 			host2.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 				return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "yes", OptionKind: trace.AllowOnce}
 			}
-			again := host2.Reopen(before.Turn(), before.Events())
+			again, left := host2.Left(before)
 			next, err := r.Open(t.Context(), host2, agent.Config{SessionID: "s", Resume: host.Token()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer next.Close() //nolint:errcheck // a test's
-			left := leftOf(before.Events())
-			left.Builder = again.Builder
 			said, stop := end(t, again, func() error { return r.(agent.Reattacher).Reattach(t.Context(), next, left) })
 			if said != texts[text] || stop.Outcome != trace.OutcomeCompleted {
 				t.Errorf("%s: %q, %+v", text, said, stop)
@@ -320,36 +324,12 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			if calls := agenttest.Each[trace.ToolResult](again.Events()); text == "tool" && len(calls) != 2 || text == "permit" && len(calls) != 1 {
 				t.Errorf("the results are %+v", calls)
 			}
+			if asked := agenttest.Each[trace.PermissionRequest](again.Events()); text == "permit" && len(asked) != 1 {
+				t.Errorf("the requests are %+v", asked)
+			}
 		})
 	}
 }
 
 // plain is a text without the gaps between its parts.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// leftOf is what a session says of a turn that was left open.
-func leftOf(events []trace.Event) (left agent.Left) {
-	waiting := map[string]bool{}
-	for _, e := range events {
-		switch p := e.Payload.(type) {
-		case trace.Step:
-			if p.NativeID != "" && p.Phase == trace.PhaseStart {
-				left.Native, left.Parts = append(left.Native, p.NativeID), nil
-			}
-		case trace.MessageStart:
-			left.Parts = append(left.Parts, p.Part)
-		case trace.ThoughtStart:
-			left.Parts = append(left.Parts, p.Part)
-		case trace.ToolResult:
-			left.Done = append(left.Done, p.ToolCallID)
-		case trace.PermissionRequest:
-			waiting[p.RequestID] = true
-		case trace.PermissionResponse:
-			delete(waiting, p.RequestID)
-		}
-	}
-	for id := range waiting {
-		left.Waiting = append(left.Waiting, id)
-	}
-	return left
-}

@@ -1,6 +1,8 @@
 package openharness_test
 
 import (
+	"maps"
+	"net/http"
 	"testing"
 	"time"
 
@@ -9,25 +11,34 @@ import (
 	"github.com/tributary-dev/tributary/adapter/openharness"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/agent/remote/remotetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// noCut is why the suite does not cut. It cuts what a process writes; the tests of positions,
-// gaps and restarts cut connections.
-const noCut = "the agent is a server, and a connection that breaks is not its death"
+// noPermit is why a suite has no rich turn.
+const noPermit = "the kernel has no permission requests: the tests of gaps cut its connections"
+
+func decoder() agent.Decoder { return openharness.NewDecoder() }
+
+// faults are the prompts that break things, added to others.
+func faults(prompts map[agenttest.Ability]string) map[agenttest.Ability]string {
+	maps.Copy(prompts, map[agenttest.Ability]string{
+		agenttest.Text: "hello", agenttest.Slow: "slow",
+		agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
+	})
+	return prompts
+}
 
 func TestSuiteKernel(t *testing.T) {
 	s := newKernel(t)
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime { return openharness.Runtime{URL: s.address()} },
-		Prompts: map[agenttest.Ability]string{
-			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Question: "question",
-			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
-		},
-		Without: map[agenttest.Ability]string{agenttest.Rich: noCut},
+		Open:    func(testing.TB) agent.Runtime { return openharness.Runtime{URL: s.address()} },
+		Prompts: faults(map[agenttest.Ability]string{agenttest.Question: "question"}),
+		Without: map[agenttest.Ability]string{agenttest.Rich: noPermit},
+		Decoder: decoder,
 		Turns:   []string{"", "tool", "error", "fake"},
-		Bound:   40 * time.Second, // 50 MB under the race detector
+		Bound:   90 * time.Second, // 50 MB under the race detector
 	})
 }
 
@@ -38,9 +49,11 @@ func TestSuiteKernel02(t *testing.T) {
 		Open: func(testing.TB) agent.Runtime {
 			return openharness.Runtime{URL: s.address(), Options: openharness.Options{Protocol: openharness.Kernel02}}
 		},
-		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Garbage: "garbage"},
-		Without: agenttest.WithoutFaults("the connection is that of the kernel's suite"),
+		Prompts: faults(map[agenttest.Ability]string{}),
+		Without: map[agenttest.Ability]string{agenttest.Rich: noPermit},
+		Decoder: decoder,
 		Turns:   []string{"question", "tool", "error"},
+		Bound:   90 * time.Second, // as above
 	})
 }
 
@@ -50,30 +63,36 @@ func TestSuiteHTTP02(t *testing.T) {
 		Open: func(testing.TB) agent.Runtime {
 			return openharness.Runtime{URL: s.URL, Options: openharness.Options{Protocol: openharness.HTTP02}}
 		},
-		Prompts: map[agenttest.Ability]string{
-			agenttest.Text: "hello", agenttest.Slow: "slow",
-			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
-		},
-		Without: map[agenttest.Ability]string{agenttest.Rich: noCut},
+		Prompts: faults(map[agenttest.Ability]string{}),
+		Without: map[agenttest.Ability]string{agenttest.Rich: noPermit},
+		Decoder: decoder,
 		Turns:   []string{"", "tool", "error", "question", "busy"},
-		Bound:   40 * time.Second, // as above
+		Bound:   90 * time.Second, // as above
 	})
 }
 
+func TestBadServers(t *testing.T) {
+	for protocol, handler := range map[string]func(*testing.T) http.Handler{
+		openharness.Scaffold: func(t *testing.T) http.Handler { return newScaffold(t, nil).Config.Handler },
+		openharness.HTTP02:   func(t *testing.T) http.Handler { return newWeb(t).Config.Handler },
+	} {
+		t.Run(protocol, func(t *testing.T) {
+			remotetest.BadServers(t, remotetest.Upstream{Handler: handler, Prompt: "tool", NoEnd: protocol == openharness.HTTP02, Open: func(url string) (agent.Runtime, error) {
+				return openharness.Runtime{URL: url, Options: openharness.Options{Protocol: protocol, Silence: agent.Duration(2 * time.Second)}}, nil
+			}})
+		})
+	}
+}
+
 func TestSuiteScaffold(t *testing.T) {
-	s := newScaffold(t)
+	s := newScaffold(t, nil)
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime {
-			effects.Store(0)
-			return openharness.Runtime{URL: s.URL, Options: openharness.Options{Silence: agent.Duration(300 * time.Millisecond)}}
-		},
-		Prompts: map[agenttest.Ability]string{
-			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "question",
-			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge",
-		},
-		Effect:  func(testing.TB) bool { return effects.Load() > 0 },
-		Without: map[agenttest.Ability]string{agenttest.Rich: noCut},
+		Open:    func(testing.TB) agent.Runtime { return scaffold(s) },
+		Prompts: faults(map[agenttest.Ability]string{agenttest.Permission: "permit", agenttest.Question: "question", agenttest.Rich: "rich"}),
+		Runs:    agenttest.Tells("The answer was yes.", `{"prompt":"Touch it?"}`),
+		Cut:     func(t testing.TB, c *agenttest.Cut) agent.Runtime { return scaffold(newScaffold(t, c)) },
+		Decoder: decoder,
 		Turns:   []string{"", "tool", "error", "fake", "line"},
-		Bound:   40 * time.Second, // as above
+		Bound:   90 * time.Second, // as above
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
@@ -34,6 +35,7 @@ type turn struct {
 	usage    trace.Usage   // of all runs
 	pause    *agentkit.Asked
 	called   string // the call of the chunk before
+	gap      bool   // the connection was lost, and has said nothing since
 	asked    map[string]request
 
 	session string          // of Open Scaffold
@@ -43,11 +45,9 @@ type turn struct {
 
 // left is what is on record of a turn that an earlier process has left open.
 type left struct {
+	agent.Left
 	step     string          // the event that began the newest step
-	parts    []string        // texts and thoughts that began since
-	done     []string        // calls that have their result
-	waiting  []string        // requests that have no answer
-	answered map[string]bool // requests that have one at the server
+	answered map[string]bool // requests that have an answer at the server
 }
 
 func newTurn(l language, b *trace.Builder, tools toolkind.Table) *turn {

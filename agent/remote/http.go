@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -38,21 +39,29 @@ func lineTypes() []string {
 }
 
 func (t HTTP) call(c Call, by agent.Caller) httpjson.Call {
-	h := http.Header{}
+	h := caller(by, t.PassCaller)
 	for name, value := range c.Header {
-		h.Set(name, value)
-	}
-	if t.PassCaller && by.Bearer != "" {
-		h.Set("Authorization", "Bearer "+by.Bearer)
-	}
-	if by.Traceparent != "" {
-		h.Set("Traceparent", by.Traceparent)
+		if h.Get(name) == "" {
+			h.Set(name, value)
+		}
 	}
 	out := httpjson.Call{Method: c.Method, Path: c.Path, Query: c.Query, Header: h}
 	if c.Body != nil {
 		out.In = c.Body
 	}
 	return out
+}
+
+// caller is the header of a request in somebody's name, with their own token if pass says so.
+func caller(by agent.Caller, pass bool) http.Header {
+	h := http.Header{}
+	if pass && by.Bearer != "" {
+		h.Set("Authorization", "Bearer "+by.Bearer)
+	}
+	if by.Traceparent != "" {
+		h.Set("Traceparent", by.Traceparent)
+	}
+	return h
 }
 
 // Do implements Transport.
@@ -117,7 +126,7 @@ func (l lines) Events() iter.Seq2[Event, error] {
 		}
 		err := in.Err()
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = sse.TooLargeError{Max: sse.DefaultMax}
+			err = fmt.Errorf("the stream is broken: a line is larger than %d bytes", sse.DefaultMax)
 		}
 		if err != nil {
 			yield(Event{}, err)

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"hash/maphash"
 	"net"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -160,10 +158,7 @@ func (s *Session) open(r *run, c Call) error {
 	if err := s.Received(heard(Opened, End{})); err != nil {
 		s.cfg.Logger.Debug(err.Error())
 	}
-	last := &mark{}
-	if found || c.Header[lastEvent] != "" {
-		last.join()
-	}
+	last := &mark{joined: found || c.Header[lastEvent] != "", seen: map[uint64]bool{}}
 	s.Go(func(context.Context) { s.follow(r, stream, last) }) //nolint:contextcheck // the stream ends with the turn
 	return nil
 }
@@ -186,7 +181,7 @@ func (s *Session) follow(r *run, stream Stream, last *mark) {
 		if r.b.Over() {
 			return
 		}
-		last.join()
+		last.joined = true
 		wait := time.Duration(0)
 		if again && news == 0 {
 			wait = time.Second // the stream ends again and again without a word
@@ -243,40 +238,29 @@ func lost(err error) bool {
 	return ok && failed.Status == 0 && !unsent(err)
 }
 
-// mark is the place that the streams of a run have reached: the newest id, and the events
-// with that id. Some servers give one id to several events.
+// mark is the place that the streams of a run have reached: the newest id, and the events so
+// far. Some servers give one id to several events.
 type mark struct {
 	id     string
-	data   [][]byte
-	joined bool            // the stream goes on with a run
-	seen   map[uint64]bool // the events of such a stream
+	joined bool // the stream goes on with a run
+	seen   map[uint64]bool
 }
 
-// most bounds the events of a mark.
-const most = 64
+// most bounds the events that a mark knows.
+const most = 1 << 18
 
-// join makes the mark ready for a stream that goes on with the run. A server may send events
-// again: those of the newest id, and those that come while the server reads the old ones.
-func (m *mark) join() { m.joined, m.seen = true, map[uint64]bool{} }
-
-// take moves the mark to an event. It reports true if the event has come before.
+// take moves the mark to an event. It reports true if the event has come before, in a stream
+// that goes on with the run: a server may send any of the old events again.
 func (m *mark) take(e Event) (again bool) {
 	if e.ID == "" {
 		return false
 	}
-	if m.joined {
-		key := maphash.Bytes(seed, append([]byte(e.ID+"\x00"), e.Data...))
-		again = m.seen[key] || e.ID == m.id && slices.ContainsFunc(m.data, func(data []byte) bool { return bytes.Equal(data, e.Data) })
-		m.seen[key] = true
-	}
-	if again {
+	key := maphash.Bytes(seed, append([]byte(e.ID+"\x00"), e.Data...))
+	if m.joined && m.seen[key] {
 		return true
 	}
-	if e.ID != m.id {
-		m.id, m.data = e.ID, nil
-	}
-	if len(m.data) < most {
-		m.data = append(m.data, e.Data)
+	if m.id = e.ID; len(m.seen) < most {
+		m.seen[key] = true
 	}
 	return false
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/agent/remote/remotetest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -261,5 +262,17 @@ func TestCloseEndsATurnAndStopsItsRun(t *testing.T) {
 	r, done = begin(t.Context(), host, s, "hello")
 	if _, stop := finish(t, r, done); stop.Error != "the session is closed" {
 		t.Errorf("a prompt after Close ended with %+v", stop)
+	}
+}
+
+func TestBadServers(t *testing.T) {
+	for _, prompt := range []string{"words", "lines of words"} {
+		t.Run(prompt, func(t *testing.T) {
+			remotetest.BadServers(t, remotetest.Upstream{
+				Handler: func(t *testing.T) http.Handler { return newServer(t).Config.Handler },
+				Open:    func(url string) (agent.Runtime, error) { return toyRuntime{url: url}, nil },
+				Prompt:  prompt,
+			})
+		})
 	}
 }

@@ -212,9 +212,18 @@ func (s *server) run(w http.ResponseWriter, r *http.Request) {
 		}
 	case "ask":
 		say(w, "", event{Ask: "colour"}, event{Ask: "size"})
-	case "lines":
+	case "words":
+		sayWords(w, 0)
+	case "lines", "lines of words":
 		w.Header().Set("Content-Type", "application/x-ndjson")
-		_, _ = w.Write([]byte("{\"say\":\"by line\"}\n\n{\"end\":\"done\"}"))
+		if o.Prompt == "lines" {
+			_, _ = w.Write([]byte("{\"say\":\"by line\"}\n\n{\"end\":\"done\"}"))
+			return
+		}
+		for _, line := range []string{`{"say":"one "}`, `{"say":"two"}`, `{"end":"done"}`} {
+			_, _ = w.Write([]byte(line + "\n"))
+			_ = http.NewResponseController(w).Flush()
+		}
 	default:
 		say(w, "", event{Say: "You said: " + o.Prompt}, event{End: "done"})
 	}
@@ -226,7 +235,10 @@ func (s *server) join(w http.ResponseWriter, r *http.Request) {
 	s.joins++
 	n := s.joins
 	s.mu.Unlock()
-	switch {
+	var word int
+	switch read, _ := fmt.Sscanf(r.Header.Get("Last-Event-ID"), "word-%d", &word); {
+	case read == 1:
+		sayWords(w, word)
 	case r.Header.Get("Last-Event-ID") == "2" && n < 3:
 		http.Error(w, "restarting", http.StatusBadGateway)
 	case r.Header.Get("Last-Event-ID") == "3":
@@ -234,6 +246,15 @@ func (s *server) join(w http.ResponseWriter, r *http.Request) {
 		say(w, "4", event{Say: "two"}, event{End: "done"})
 	default:
 		say(w, "", event{Say: "two"}, event{End: "done"})
+	}
+}
+
+// sayWords says what comes after a word.
+func sayWords(w http.ResponseWriter, after int) {
+	for n, e := range []event{{Say: "one "}, {Say: "two"}, {End: "done"}} {
+		if n >= after {
+			say(w, fmt.Sprintf("word-%d", n+1), e)
+		}
 	}
 }
 
@@ -252,20 +273,31 @@ func say(w http.ResponseWriter, id string, all ...event) {
 // open opens a session with the toy.
 func open(t *testing.T, srv *server, host *agenttest.Host, change func(*remote.Spec, *toy)) *remote.Session {
 	t.Helper()
-	client, err := httpjson.New(httpjson.Config{URL: srv.URL, Bearer: "the-gateway"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &toy{}
-	spec := remote.Spec{Name: "The toy", Transport: remote.HTTP{Client: client, PassCaller: true, Lines: true}, StopTime: 3 * time.Second}
-	spec.New = func(s *remote.Session) remote.Protocol { d.Session = s; return d }
-	if change != nil {
-		change(&spec, d)
-	}
-	s, err := remote.Open(t.Context(), host, agent.Config{SessionID: "s"}, spec)
+	r := toyRuntime{srv.URL, change}
+	s, err := r.Open(t.Context(), host, agent.Config{SessionID: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return s
+	return s.(*remote.Session) //nolint:forcetypeassert // of this file
+}
+
+// toyRuntime opens sessions with the toy.
+type toyRuntime struct {
+	url    string
+	change func(*remote.Spec, *toy)
+}
+
+func (r toyRuntime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
+	client, err := httpjson.New(httpjson.Config{URL: r.url, Bearer: "the-gateway"})
+	if err != nil {
+		return nil, err
+	}
+	d := &toy{}
+	spec := remote.Spec{Name: "The toy", Transport: remote.HTTP{Client: client, PassCaller: true, Lines: true}, StopTime: 3 * time.Second}
+	spec.New = func(s *remote.Session) remote.Protocol { d.Session = s; return d }
+	if r.change != nil {
+		r.change(&spec, d)
+	}
+	return remote.Open(ctx, host, cfg, spec)
 }

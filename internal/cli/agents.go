@@ -164,7 +164,7 @@ func (one *standing) look(ctx context.Context, s *setup) {
 	if err != nil {
 		return // the configuration would say more
 	}
-	r, err := m.kind.New(m.settings)
+	r, err := m.kind.Make(m.settings)
 	if err != nil {
 		return // as above
 	}

@@ -82,7 +82,7 @@ func (s *setup) agent(name string) (session.Agent, error) {
 	if m.preset.AsksNobody && !a.AllowBypass {
 		return session.Agent{}, s.Fault(at, "runs the agent %s, which has no permission requests and runs every command unasked: set allow_bypass: true if that is meant", m.preset.Name)
 	}
-	runtime, err := m.kind.New(m.settings)
+	runtime, err := m.kind.Make(m.settings)
 	if wrong, ok := errors.AsType[*agent.SettingError](err); ok {
 		return session.Agent{}, s.Fault(at+"."+wrong.Key, "%s", wrong.Sentence)
 	}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +55,28 @@ func TestPresetsOfAnAdapter(t *testing.T) {
 		"agents:\n  x: {adapter: three}":      `agents.x.adapter is "three": write one of `,
 	} {
 		run(conf).want(t, exitUsage, says)
+	}
+}
+
+// TestAnAddressHasASchemeOfItsAdapter holds for each adapter that takes an address.
+func TestAnAddressHasASchemeOfItsAdapter(t *testing.T) {
+	t.Parallel()
+	websocket := map[string]bool{"openharness": true}
+	for _, a := range builtIn() {
+		if !slices.Contains(a.Keys, "url") {
+			continue
+		}
+		for scheme, takes := range map[string]bool{"http": true, "https": true, "ws": websocket[a.Name], "wss": websocket[a.Name], "ftp": false} {
+			_, err := a.Make(agent.Settings{URL: scheme + "://127.0.0.1:1"})
+			wrong, _ := errors.AsType[*agent.SettingError](err)
+			says := "write the address of a server, which begins with http:// or https://"
+			if websocket[a.Name] {
+				says = "write the address of a server, which begins with ws:// or wss:// or http:// or https://"
+			}
+			if refused := wrong != nil && wrong.Key == "url" && strings.HasSuffix(wrong.Sentence, says); refused == takes {
+				t.Errorf("%s takes %s: %v (%v)", a.Name, scheme, takes, err)
+			}
+		}
 	}
 }
 

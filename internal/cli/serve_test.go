@@ -253,6 +253,7 @@ func TestServeFaults(t *testing.T) {
 		"no agent to judge":   {exitUsage, `tributary.yaml:1: auth.pass_through is "ops", which is no agent: there are demo, echo, runner`, []string{"--config", conf("auth: {pass_through: ops}")}},
 		"agent cannot judge":  {exitUsage, `tributary.yaml:1: auth.pass_through is "demo", and that agent has no server that could judge tokens`, []string{"--config", conf("auth: {pass_through: demo}")}},
 		"no server":           {exitUsage, "tributary.yaml:2: agents.far has no url: write the base address of its server", []string{"--config", conf("agents:\n  far: {adapter: agentops}")}},
+		"no address":          {exitUsage, `tributary.yaml:2: agents.far.url is "agents.example.com": write the address of a server, which begins with http:// or https://`, []string{"--config", conf("agents:\n  far: {adapter: agentops, url: agents.example.com}")}},
 		"lookup, no token":    {exitUsage, "tributary.yaml:2: agents.far.options.lookup means something only with a service token", []string{"--config", conf("agents:\n  far: {adapter: agentops, url: \"http://127.0.0.1:1\", options: {lookup: email}}")}},
 		"unset server token":  {exitUsage, "tributary.yaml:2: agents.far.token_env names TRIBUTARY_TEST_UNSET, and there is no such environment variable", []string{"--config", conf("agents:\n  far: {adapter: agentops, url: \"http://127.0.0.1:1\", token_env: TRIBUTARY_TEST_UNSET}")}},
 		"wrong origin":        {exitUsage, "allow_origins", []string{"--config", conf("auth: {allow_origins: [example.org/x]}")}},

@@ -14,6 +14,9 @@ import (
 // DefaultMax is the limit of an event in bytes where no other limit is given.
 const DefaultMax = 64 << 20
 
+// patience is how often the limit an event may exceed before the stream counts as broken.
+const patience = 3
+
 // Event is one event of a stream.
 type Event struct {
 	// Name is the event's type, or "".
@@ -64,6 +67,9 @@ func (r *Reader) All() iter.Seq2[Event, error] {
 	}
 }
 
+// errEndless is the end of a stream that does not come to the end of an event.
+var errEndless = errors.New("the stream is broken: an event does not end")
+
 // Next returns the next event that has data. It returns io.EOF after the last. A stream
 // that ends within an event gives that event together with io.ErrUnexpectedEOF.
 func (r *Reader) Next() (Event, error) {
@@ -79,7 +85,9 @@ func (r *Reader) Next() (Event, error) {
 		}
 		size += len(line)
 		if long {
-			r.skip()
+			if err := r.skip(); err != nil {
+				return Event{}, err
+			}
 			return Event{}, TooLargeError{Max: r.max}
 		}
 		field, value, _ := bytes.Cut(line, []byte(":"))
@@ -111,17 +119,21 @@ func (r *Reader) Next() (Event, error) {
 }
 
 // line returns a line without its end. io.EOF may come together with the last line. A
-// line beyond the limit is read to its end and reported as long.
+// line beyond the limit is read to its end and reported as long, unless it is endless.
 func (r *Reader) line(limit int) (line []byte, long bool, err error) {
-	for {
+	for size := 0; size <= patience*r.max; {
 		var part []byte
 		part, err = r.in.ReadSlice('\n')
+		size += len(part)
 		if long = long || len(line)+len(part) > limit; !long {
 			line = append(line, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			break
 		}
+	}
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return nil, true, errEndless
 	}
 	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 	if !r.begun {
@@ -132,11 +144,18 @@ func (r *Reader) line(limit int) (line []byte, long bool, err error) {
 }
 
 // skip reads to the end of an event. The next read finds a stream that has failed.
-func (r *Reader) skip() {
-	for {
+func (r *Reader) skip() error {
+	for size := 0; size <= patience*r.max; {
 		line, long, err := r.line(r.max)
+		if errors.Is(err, errEndless) {
+			return err
+		}
 		if err != nil || len(line) == 0 && !long {
-			return
+			return nil //nolint:nilerr // the next read finds it
+		}
+		if size += len(line) + 1; long {
+			size += r.max
 		}
 	}
+	return errEndless
 }

@@ -54,6 +54,21 @@ func TestEventsOfAStream(t *testing.T) {
 	}
 }
 
+// xs is endless.
+type xs struct{ text string }
+
+func (x xs) Read(b []byte) (int, error) { return copy(b, x.text), nil }
+
+func TestAnEventThatDoesNotEndBreaksTheStream(t *testing.T) {
+	t.Parallel()
+	for _, endless := range []string{"x", "data: x\n"} {
+		got := read(io.MultiReader(strings.NewReader("data: x\n\ndata: "), xs{endless}), 5000)
+		if want := []string{"||x", "|||the stream is broken: an event does not end"}; !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestAnEventBeyondTheLimitIsSkippedAndReadingGoesOn(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 10_000)
