@@ -59,18 +59,14 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) vet
 	@$(MAKE) lint
 	@$(MAKE) agents
-	@$(MAKE) langgraph
-	@$(MAKE) uiendpoint
-	@$(MAKE) agui
+	@$(MAKE) remote-servers
 	@$(MAKE) test-go
 	@$(MAKE) binary
 	@$(MAKE) conformance
 	@$(MAKE) conformance-agentops
-	@$(MAKE) conformance-uiendpoint
 	@$(MAKE) conformance-claude
 	@$(MAKE) conformance-codex
-	@$(MAKE) conformance-langgraph
-	@$(MAKE) conformance-agui
+	@$(MAKE) conformance-remote
 	@$(MAKE) cuts
 	@$(MAKE) endurance-quick
 	@echo "All is well."
@@ -95,6 +91,9 @@ conformance/uiendpoint/venv/installed: conformance/uiendpoint/requirements.txt |
 .PHONY: uiendpoint
 uiendpoint: conformance/node_modules/.package-lock.json ## Install the endpoints of the tests of adapter/uiendpoint: the AI SDK, and pydantic-ai where there is Python
 	@$(MAKE) conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai." >&2
+
+.PHONY: remote-servers
+remote-servers: langgraph uiendpoint agui ## Install all servers of the tests of remote sources
 
 .PHONY: agents
 agents: need-go need-node ## Install the real agents that make test runs, outside the project
@@ -134,7 +133,7 @@ agents-all: need-go need-node ## Install all real agents (three gigabytes)
 test-agents: agents-all binary conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
 	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./e2e/agents
 	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -run Real ./adapter/opencode
-	cd conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from openharness && node convert.mjs --from acp --bare
+	cd conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from acp --bare
 	@$(MAKE) sdk-examples
 
 examples/claude-agent-sdk/typescript/node_modules/.package-lock.json: examples/claude-agent-sdk/typescript/package-lock.json | need-node
@@ -159,17 +158,10 @@ conformance: binary conformance/node_modules/.package-lock.json ## The real AI S
 conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops
 	cd conformance && node run.mjs --agent agentops && node convert.mjs --from agentops
 
-.PHONY: conformance-langgraph
-conformance-langgraph: binary conformance/node_modules/.package-lock.json conformance/langgraph/node_modules/.package-lock.json ## The recordings of LangGraph, read by the real clients, and compared with @ai-sdk/langchain
-	cd conformance && node convert.mjs --from langgraph --bare && node langgraph/differential.mjs
-
-.PHONY: conformance-agui
-conformance-agui: binary conformance/node_modules/.package-lock.json ## The recordings of AG-UI endpoints, read by the real clients
-	cd conformance && node convert.mjs --from agui --bare
-
-.PHONY: conformance-uiendpoint
-conformance-uiendpoint: binary conformance/node_modules/.package-lock.json ## The real clients with what becomes of the streams of AI SDK endpoints
-	cd conformance && node convert.mjs --from uiendpoint --bare
+.PHONY: conformance-remote
+conformance-remote: binary conformance/node_modules/.package-lock.json conformance/langgraph/node_modules/.package-lock.json ## The recordings of remote sources, read by the real clients; LangGraph's compared with @ai-sdk/langchain
+	cd conformance && for agent in agui langgraph openharness uiendpoint; do node convert.mjs --from $$agent --bare || exit 1; done
+	cd conformance && node langgraph/differential.mjs
 
 .PHONY: conformance-claude
 conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
