@@ -88,6 +88,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		err := json.Unmarshal(m.Data, &end)
 		return d.ended(t.Current(), end.Error), err
 	case string(m.Data) == `"[DONE]"`:
+		d.finished = true
 		return nil, nil
 	}
 	c, err := uistream.ParseChunk(m.Data)
@@ -172,7 +173,10 @@ func (d *Decoder) ended(b *trace.Builder, fault string) []agent.Effect {
 	return nil
 }
 
-// unfinished reports whether a text or the input of a call is still being written.
+// unfinished reports whether the message is empty, or a text or the input of a call is still
+// being written.
 func (d *Decoder) unfinished() bool {
-	return len(d.open) > 0 || slices.ContainsFunc(d.message.Message().Parts, func(p uistream.Part) bool { return p.State == "input-streaming" })
+	parts := d.message.Message().Parts
+	return len(d.open) > 0 || slices.ContainsFunc(parts, func(p uistream.Part) bool { return p.State == "input-streaming" }) ||
+		!slices.ContainsFunc(parts, func(p uistream.Part) bool { return p.Type != "step-start" })
 }
