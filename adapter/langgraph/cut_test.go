@@ -1,7 +1,6 @@
 package langgraph_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,9 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -110,10 +107,7 @@ func testCuts(t *testing.T, server string) {
 // testRestarts restarts the gateway, the server's door, or both at random moments of turns:
 // nothing is lost and nothing comes twice.
 func testRestarts(t *testing.T, server string) {
-	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("LANGGRAPH_RESTARTS"), "12"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rounds := agenttest.Rounds(t)
 	c, url := newCutting(t, server)
 	r := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // moments that can be repeated
 	want := map[string][]string{}

@@ -258,10 +258,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := 200
-	if testing.Short() {
-		rounds = 20
-	}
+	rounds := agenttest.Rounds(t)
 	texts := map[string]string{"tool": "I look. One file.", "words": plain(strings.Repeat("word ", 20)), "permit": "The answer was yes.", "hello": "You said: hello"}
 	var taken atomic.Int64
 	t.Cleanup(func() {

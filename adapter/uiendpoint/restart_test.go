@@ -163,14 +163,10 @@ func TestAnEndpointThatIsGoneGetsItsAnswersLater(t *testing.T) {
 	}
 }
 
-// Both sides start again at random moments, 200 times: nothing is lost, and nothing is there
-// twice.
+// Both sides start again at random moments: nothing is lost, and nothing is there twice.
 func TestRestartsAtRandomMoments(t *testing.T) {
 	t.Parallel()
-	rounds := 200
-	if testing.Short() {
-		rounds = 20
-	}
+	rounds := agenttest.Rounds(t)
 	recordings := []string{"ai5-weather", "ai6-think", "ai7-weather", "ai7-fail", "ai7-unknown", "everything"}
 	for round := range rounds {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
