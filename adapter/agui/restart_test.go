@@ -27,7 +27,7 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
 			called("b", "mail", `{}`), called("c", "mail", `{}`), interrupts(`{"id":"ib","reason":"tool_call","toolCallId":"b"}`, `{"id":"ic","reason":"tool_call","toolCallId":"c"}`)),
 		script(started, result("b", "sent"), text("m2", "last1 "), result("c", "sent"), text("m3", "last2"), finished),
 	}})
-	rounds := agenttest.Rounds(t)
+	rounds := agenttest.Rounds(t, 20)
 	ends := map[string]int{}
 	for round := range rounds {
 		f.mu.Lock()

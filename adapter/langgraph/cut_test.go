@@ -107,7 +107,7 @@ func testCuts(t *testing.T, server string) {
 // testRestarts restarts the gateway, the server's door, or both at random moments of turns:
 // nothing is lost and nothing comes twice.
 func testRestarts(t *testing.T, server string) {
-	rounds := agenttest.Rounds(t)
+	rounds := agenttest.Rounds(t, 6)
 	c, url := newCutting(t, server)
 	r := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // moments that can be repeated
 	want := map[string][]string{}

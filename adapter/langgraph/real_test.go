@@ -134,9 +134,16 @@ func ready(ctx context.Context, url string) bool {
 }
 
 func TestRealServer(t *testing.T) {
+	t.Parallel()
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
-	t.Run("JavaScript", func(t *testing.T) { testServer(t, javaScript.start(t), "the tool exploded") })
-	t.Run("Python", func(t *testing.T) { testServer(t, python.start(t), "RuntimeError('the tool exploded')") })
+	t.Run("JavaScript", func(t *testing.T) {
+		t.Parallel()
+		testServer(t, javaScript.start(t), "the tool exploded")
+	})
+	t.Run("Python", func(t *testing.T) {
+		t.Parallel()
+		testServer(t, python.start(t), "RuntimeError('the tool exploded')")
+	})
 }
 
 // TestAServerThatIsKilledInTheMiddleOfARun: LangGraph's development server keeps no runs, so

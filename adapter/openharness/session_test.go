@@ -258,7 +258,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := agenttest.Rounds(t)
+	rounds := agenttest.Rounds(t, 20)
 	texts := map[string]string{"tool": "I look. One file.", "words": plain(strings.Repeat("word ", 20)), "permit": "The answer was yes.", "hello": "You said: hello"}
 	var taken atomic.Int64
 	t.Cleanup(func() {

@@ -100,10 +100,10 @@ func (s *webServer) has() bool {
 func (s *webServer) events(w http.ResponseWriter, r *http.Request) {
 	reader := &webReader{w, make(chan struct{})}
 	w.Header().Set("Content-Type", "text/event-stream")
-	_ = http.NewResponseController(w).Flush()
 	s.mu.Lock()
 	s.calls = append(s.calls, "events")
-	s.reader = reader
+	s.reader = reader // before the client can know that it reads
+	_ = http.NewResponseController(w).Flush()
 	s.mu.Unlock()
 	select {
 	case <-reader.over:
@@ -116,10 +116,12 @@ func (s *webServer) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// close ends the stream of the reader.
+// close ends the stream of the reader. The flow is paused by then: the client may send the
+// next prompt at once.
 func (s *webServer) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.status = "paused"
 	if s.reader != nil {
 		close(s.reader.over)
 		s.reader = nil

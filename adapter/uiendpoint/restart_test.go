@@ -166,7 +166,7 @@ func TestAnEndpointThatIsGoneGetsItsAnswersLater(t *testing.T) {
 // Both sides start again at random moments: nothing is lost, and nothing is there twice.
 func TestRestartsAtRandomMoments(t *testing.T) {
 	t.Parallel()
-	rounds := agenttest.Rounds(t)
+	rounds := agenttest.Rounds(t, 20)
 	recordings := []string{"ai5-weather", "ai6-think", "ai7-weather", "ai7-fail", "ai7-unknown", "everything"}
 	for round := range rounds {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {

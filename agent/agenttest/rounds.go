@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// Rounds is how often a test plays accidents at random moments: 20 times, or as often as
+// Rounds is how often a test plays accidents at random moments: as usual, or as often as
 // the environment variable TRIBUTARY_TEST_ROUNDS says.
-func Rounds(tb testing.TB) int {
+func Rounds(tb testing.TB, usual int) int {
 	tb.Helper()
 	given := os.Getenv("TRIBUTARY_TEST_ROUNDS")
 	if given == "" {
-		return 20
+		return usual
 	}
 	n, err := strconv.Atoi(given)
 	if err != nil || n < 1 {
