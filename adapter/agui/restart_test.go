@@ -90,7 +90,7 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
 		}
 	}
 	t.Logf("the turns end as %v", ends)
-	if len(ends) < 2 {
+	if ends["closed"] == 0 {
 		t.Errorf("the turns end as %v: no moment before their end", ends)
 	}
 }

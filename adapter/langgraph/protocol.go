@@ -171,7 +171,12 @@ func (p *protocol) locate(ctx context.Context, by string) error {
 	p.from = ""
 	c := remote.Post("/threads", map[string]any{"metadata": map[string]string{"tributary_session": p.s.Config().SessionID}})
 	c.By = by
-	if err := p.s.Exchange(ctx, c); err != nil {
+	err := p.s.Exchange(ctx, c)
+	for wait := 100 * time.Millisecond; err != nil && !remote.Refused(err) && ctx.Err() == nil && wait < time.Second; wait *= 3 {
+		time.Sleep(wait) // an empty thread that was made in vain harms nobody
+		err = p.s.Exchange(ctx, c)
+	}
+	if err != nil {
 		return err
 	}
 	if p.status(p.s).at.thread == "" {

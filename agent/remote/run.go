@@ -36,6 +36,8 @@ type run struct {
 	end  context.CancelFunc
 	once sync.Once
 	lost chan struct{} // closed when the run cannot go on
+	// streams are the readers. They end with life, and none begins after that.
+	streams sync.WaitGroup
 	why  trace.Stop    // set before lost is closed
 	// turn is the context of the turn, which says whether the turn is left to the server.
 	turn context.Context //nolint:containedctx // as above
@@ -129,17 +131,19 @@ func (l *link) Cut() { l.run.end() }
 // Lost implements agentkit.Link: the run has gone on as long as it could.
 func (l *link) Lost(agentkit.Loss) (again bool, end trace.Stop) { return false, l.run.why }
 
-// leave ends what the turn has of the connection.
+// leave ends what the turn has of the connection, and waits for it: the end of a stream must
+// not be taken for that of the next turn's.
 func (l *link) leave() {
 	if l.run == nil {
 		return
 	}
-	l.run.end()
 	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
+	l.run.end()
 	if l.s.run == l.run {
 		l.s.run = nil
 	}
+	l.s.mu.Unlock()
+	l.run.streams.Wait()
 }
 
 // open makes a call whose answer is a stream, and reads the stream.
@@ -159,7 +163,13 @@ func (s *Session) open(r *run, c Call) error {
 		s.cfg.Logger.Debug(err.Error())
 	}
 	last := &mark{joined: found || c.Header[lastEvent] != "", seen: map[uint64]bool{}}
-	s.Go(func(context.Context) { s.follow(r, stream, last) }) //nolint:contextcheck // the stream ends with the turn
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := r.life.Err(); err != nil {
+		stream.Close()
+		return err
+	}
+	r.streams.Go(func() { s.follow(r, stream, last) }) //nolint:contextcheck // the stream ends with the turn
 	return nil
 }
 
