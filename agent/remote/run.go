@@ -38,7 +38,7 @@ type run struct {
 	lost chan struct{} // closed when the run cannot go on
 	// streams are the readers. They end with life, and none begins after that.
 	streams sync.WaitGroup
-	why  trace.Stop    // set before lost is closed
+	why     trace.Stop // set before lost is closed
 	// turn is the context of the turn, which says whether the turn is left to the server.
 	turn context.Context //nolint:containedctx // as above
 }
