@@ -233,7 +233,7 @@ func (p *protocol) GoOn(ctx context.Context, b remote.Break) (_ *remote.Call, er
 			return nil, err
 		}
 	case b.Err == nil:
-		for _, c := range []remote.Call{s.at.get("", "state"), s.at.get("", "runs", s.at.run)} { // the place to go back to is known before the turn ends
+		for _, c := range []remote.Call{s.at.get("", "runs", s.at.run), s.at.get("", "state")} { // the state is the run's last one only if the run is over
 			if err := p.s.Exchange(ctx, c); err != nil {
 				return nil, err
 			}

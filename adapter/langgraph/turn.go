@@ -60,11 +60,13 @@ func (t *turn) message(m message, from source) {
 	case assistant:
 		t.assistant(m, from)
 	case toolRole:
-		if !t.known[m.id] || m.id == "" {
+		if (!t.known[m.id] || m.id == "") && (!from.known || t.calls[m.callID] != nil) {
 			t.answered(m, from.at)
 		}
 	case human:
-		t.person(m, from.at)
+		if !from.known {
+			t.person(m, from.at)
+		}
 	case other:
 	}
 }
