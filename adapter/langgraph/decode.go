@@ -95,38 +95,41 @@ func (d *Decoder) frame(m agent.Message) {
 	mode, namespace, _ := strings.Cut(m.Channel, "|")
 	data := bytes.TrimSpace(m.Data)
 	head := bytes.ReplaceAll(data[:min(len(data), 40)], []byte(" "), nil)
-	frames := list[raw](data)
 	switch {
 	case bytes.HasPrefix(head, []byte(`{"type":"event",`)):
 		d.protocol3(data)
 	case modes[mode] != nil:
 		modes[mode](d, namespace, data)
-	case bytes.HasPrefix(data, []byte("{")):
-		d.object(m)
-	case text(data) == "[DONE]" || len(data) == 0 || string(data) == `""`: // the marks with which some backends end
-	case len(frames) > 1 && modes[text(frames[len(frames)-2])] != nil: // [namespace, mode, data] of graph.stream
-		modes[text(frames[len(frames)-2])](d, strings.Join(list[string](frames[0]), "|"), frames[len(frames)-1])
+	case begins(data, '{'):
+		d.object(m.Channel, data)
+	case len(data) == 0 || string(data) == `"[DONE]"` || string(data) == `""`: // the marks with which some backends end
 	default:
-		d.strange(m.Channel, data)
+		tuple := list[raw](data) // [namespace, mode, data] of graph.stream
+		n := len(tuple)
+		if n < 2 || modes[text(tuple[n-2])] == nil {
+			d.strange(m.Channel, data)
+			return
+		}
+		modes[text(tuple[n-2])](d, strings.Join(list[string](tuple[0]), "|"), tuple[n-1])
 	}
 }
 
 // object reads a frame that is an object without a mode.
-func (d *Decoder) object(m agent.Message) {
-	o := objectOf(m.Data)
+func (d *Decoder) object(channel string, data raw) {
+	o := objectOf(data)
 	switch {
 	case o.first("event") != nil:
 		d.event(o)
 	case o.first("type") != nil && o["data"] != nil:
 		d.conversation(o.text("type"), o["data"])
 	case o["error"] != nil:
-		modes["error"](d, "", m.Data)
+		modes["error"](d, "", data)
 	case o["__stream_error__"] != nil: // of a recording
 		modes["error"](d, "", o["__stream_error__"])
-	case m.Channel != "" && m.Channel != remote.Unnamed: // the event's name stands beside its data
-		d.conversation(m.Channel, m.Data)
+	case channel != "" && channel != remote.Unnamed: // the event's name stands beside its data
+		d.conversation(channel, data)
 	default:
-		d.strange(m.Channel, m.Data)
+		d.strange(channel, data)
 	}
 }
 
