@@ -22,7 +22,7 @@ func (d *Decoder) runStarted(t *turn, e event) {
 
 // runFinished ends a run. The turn ends with the stream, unless the run asks for something.
 func (d *Decoder) runFinished(t *turn, e event) {
-	if t.verdict != nil || len(t.asks) > 0 {
+	if t.verdict != nil || d.Waits() {
 		return // the first end counts
 	}
 	d.closeRun(t, e)
@@ -46,7 +46,7 @@ func (d *Decoder) runFinished(t *turn, e event) {
 
 // runError ends a run that failed.
 func (d *Decoder) runError(t *turn, e event) {
-	if t.verdict != nil || len(t.asks) > 0 {
+	if t.verdict != nil || d.Waits() {
 		return // as above
 	}
 	d.closeRun(t, e)
@@ -84,16 +84,10 @@ func (d *Decoder) closeRun(t *turn, e event) {
 
 // streamEnded ends the turn if its run is over.
 func (d *Decoder) streamEnded() {
-	t := d.turn
-	if t == nil {
-		return
-	}
-	t.streams--
-	if t.verdict != nil && len(t.asks) == 0 {
+	if t := d.turn; t != nil && t.verdict != nil && !d.Waits() {
 		t.b.End(*t.verdict)
 		d.turn = nil
 	}
-	d.next()
 }
 
 // AtEnd ends the last turn of a recording. One that has called tools of the app is complete.
@@ -104,15 +98,12 @@ func (d *Decoder) AtEnd(agent.Turns) {
 	}
 }
 
-// lost reports whether the turn can only go on with a stream, and there is none.
-func (d *Decoder) lost() bool {
-	t := d.turn
-	return t != nil && !t.b.Over() && len(t.asks) == 0 && t.streams <= 0
-}
+// lost reports whether the turn has no end.
+func (d *Decoder) lost() bool { return d.turn != nil && !d.turn.b.Over() }
 
 // Finished implements remote.Finisher. A run that is over and has called tools of the
 // endpoint's own goes on as another run on the same stream.
 func (d *Decoder) Finished() bool {
 	t := d.turn
-	return t != nil && (len(t.asks) > 0 || t.verdict != nil && !slices.ContainsFunc(t.order, func(id string) bool { return !t.calls[id].done }))
+	return t != nil && (d.Waits() || t.verdict != nil && !slices.ContainsFunc(t.order, func(id string) bool { return !t.calls[id].done }))
 }

@@ -28,6 +28,7 @@ const (
 
 // Decoder reads what an endpoint says.
 type Decoder struct {
+	remote.Asking
 	tools    toolkind.Table
 	live     bool // else a recording is read, which may lack the requests
 	session  string
@@ -44,7 +45,6 @@ type Decoder struct {
 	place    place
 	open     map[string]*part
 	forms    map[string]uistream.Form // of the calls
-	waits    []*wait
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -60,7 +60,7 @@ func NewDecoder(tools toolkind.Table) *Decoder {
 // turn begins a turn.
 func (d *Decoder) turn(before []json.RawMessage) {
 	d.before, d.message, d.id = before, &uistream.Reducer{}, ""
-	d.place, d.forms, d.waits = newPlace(), map[string]uistream.Form{}, nil
+	d.place, d.forms = newPlace(), map[string]uistream.Form{}
 	d.begin()
 }
 
@@ -78,6 +78,11 @@ func (d *Decoder) again() {
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	return d.Asking.Decode(m, t, d)
+}
+
+// Hear implements remote.Asker.
+func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	switch {
 	case m.Dir == agent.In:
 		return d.sends(m.Data, t)
@@ -103,7 +108,8 @@ func (d *Decoder) AtEnd(t agent.Turns) {
 	d.ended(t.Current(), "")
 }
 
-// sends takes what is sent to the endpoint, and notes.
+// sends takes what is sent to the endpoint, and the note that an earlier process has left the
+// turn.
 func (d *Decoder) sends(data json.RawMessage, t agent.Turns) ([]agent.Effect, error) {
 	c, err := remote.ParseCall(data)
 	if err != nil {
@@ -111,13 +117,12 @@ func (d *Decoder) sends(data json.RawMessage, t agent.Turns) ([]agent.Effect, er
 	}
 	switch s := readSent(c); {
 	case c.Method == "":
-		var n note
-		if err := json.Unmarshal(c.Body, &n); err != nil {
-			return nil, err
+		b := t.Prompted(sent{Messages: d.before}.prompt())
+		if b != nil && d.phase == waiting {
+			return d.ask(b), nil
 		}
-		return d.noted(n, t), nil
 	case c.Method != http.MethodPost || c.Path != "": // it begins no run
-	case s.MessageID != "" && d.phase == waiting:
+	case d.Continues():
 		d.begin()
 	case t.Prompted(s.prompt()) != nil:
 		d.turn(s.Messages)

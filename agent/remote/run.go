@@ -110,8 +110,8 @@ func (l *link) Send(ctx context.Context) error {
 // Stop implements agentkit.Link.
 func (l *link) Stop(ctx context.Context) error {
 	c, ok := l.s.protocol.Stop()
-	if !ok {
-		return errors.New("the run ends with its stream")
+	if !ok || l.s.withAsking((*Asking).paused) {
+		return errors.New("the run ends with its stream, or has ended")
 	}
 	l.s.mu.Lock()
 	l.s.unheard = &c
@@ -175,6 +175,8 @@ func (s *Session) open(r *run, c Call) error {
 
 // follow reads a stream to the end of its run.
 func (s *Session) follow(r *run, stream Stream, last *mark) {
+	runs := 0
+	s.withAsking(func(a *Asking) bool { runs = a.runs; return true })
 	for stream != nil {
 		again := last.joined
 		news, err := s.hear(r, stream, last)
@@ -188,7 +190,7 @@ func (s *Session) follow(r *run, stream Stream, last *mark) {
 		if err := s.Received(heard(Ended, end)); err != nil {
 			s.cfg.Logger.Warn(err.Error())
 		}
-		if r.b.Over() {
+		if r.b.Over() || s.withAsking(func(a *Asking) bool { return err == nil && a.Waits() || a.runs > runs }) {
 			return
 		}
 		last.joined = true
@@ -296,7 +298,7 @@ func (s *Session) hear(r *run, stream Stream, last *mark) (news int, _ error) {
 			continue
 		}
 		switch {
-		case err != nil && silent.Load() && s.finished():
+		case err != nil && s.finished():
 			return news, nil
 		case err != nil && silent.Load():
 			return news, fmt.Errorf("the server said nothing for %v", s.spec.Silence)

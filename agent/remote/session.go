@@ -91,7 +91,17 @@ func (s *Session) Reattach(ctx context.Context, left agent.Left) error {
 	if !ok {
 		return fmt.Errorf("the gateway was restarted while this turn ran, and a run of %s cannot be taken up again: send the prompt again", s.spec.Name)
 	}
+	s.withAsking(func(a *Asking) bool { a.Recall(left); return true })
 	return s.turn(ctx, left.Builder, func(ctx context.Context) (*Call, error) { return r.Reattach(ctx, left) })
+}
+
+// withAsking looks at what the turn asks people. It reports false for a Protocol that asks
+// nothing between two runs.
+func (s *Session) withAsking(look func(a *Asking) bool) (is bool) {
+	if p, ok := s.protocol.(interface{ asking() *Asking }); ok {
+		s.Do(func() { is = look(p.asking()) })
+	}
+	return is
 }
 
 func (s *Session) turn(ctx context.Context, b *trace.Builder, first func(context.Context) (*Call, error)) error {
@@ -162,7 +172,7 @@ func (s *Session) Close() error {
 		return nil
 	}
 	if r != nil {
-		if c, ok := s.protocol.Stop(); ok && !r.left() {
+		if c, ok := s.protocol.Stop(); ok && !r.left() && !s.withAsking((*Asking).paused) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			_, _ = s.spec.Transport.Do(ctx, c, s.caller(c)) // the session ends in any case
 			cancel()
