@@ -16,6 +16,7 @@ import (
 // a LangGraph server, the events of astream_events, and the events of Conversaition. The
 // forms have different frames, so the Decoder tells them apart by themselves.
 type Decoder struct {
+	remote.Asking
 	o     Options
 	tools toolkind.Table
 	live  bool // a session, and no recording
@@ -29,13 +30,10 @@ type Decoder struct {
 
 	turn       *turn
 	over       bool // the turn has its end; what comes belongs to no turn
-	ended      bool // the stream has ended
-	closed     bool // no stream of the turn is open or is being opened
 	at         spot
 	notice     *trace.Error      // for the beginning of the next turn
-	by         string            // the last person who answered
 	interrupts map[string]string // calls whose tool was interrupted, by the id of the interrupt
-	waiting    []string          // what an earlier process asks
+	left       *left             // a turn to take up
 
 	server server
 	events events
@@ -54,39 +52,27 @@ func (d *Decoder) strange(channel string, data raw) {
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	return d.Asking.Decode(m, t, d)
+}
+
+// Hear implements remote.Asker.
+func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	d.t, d.effects, d.err = t, nil, nil
 	d.settle()
 	switch {
 	case m.Dir == agent.In:
 		d.sent(m.Data)
-	case m.Dir != agent.Out:
-	case m.Channel == remote.Opened:
-		d.ended, d.closed = false, false
+	case m.Dir != agent.Out || m.Channel == remote.Opened:
 	case m.Channel == remote.Ended:
-		d.closed = true
-		d.streamEnded(m.Data)
+		if d.ends && objectOf(m.Data).text("error") == "" { // a stream that broke off goes on elsewhere
+			d.AtEnd(t)
+		}
 	case m.Channel == remote.Answer:
 		d.answered(m.Data)
 	default:
 		d.frame(m)
 	}
 	return d.effects, d.err
-}
-
-// streamEnded takes the end of a stream. A stream that broke off goes on elsewhere.
-func (d *Decoder) streamEnded(data raw) {
-	if objectOf(data).text("error") != "" || d.turn == nil || d.over {
-		return
-	}
-	d.ended = true
-	switch {
-	case d.waitsFor() && d.goOn != nil:
-		d.answer()
-	case d.waitsFor() && d.ends:
-		d.end("", "")
-	case d.ends:
-		d.AtEnd(d.t)
-	}
 }
 
 // frame reads a frame of a mode, by the name of the event, or one whose form its content
@@ -155,7 +141,7 @@ func (d *Decoder) begin() *turn {
 func (d *Decoder) enter(b *trace.Builder, prompt string) {
 	d.turn = newTurn(b, d.o, d.tools)
 	d.turn.prompt = prompt
-	d.over, d.ended, d.closed, d.by, d.at.run = false, false, false, "", ""
+	d.over, d.at.run = false, ""
 	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live, places: map[string]place{}}, newEvents(), talk{speaking: map[string]*speech{}}
 }
 
@@ -175,7 +161,7 @@ func (d *Decoder) again() {
 }
 
 // waitsFor reports whether the turn waits for a person.
-func (d *Decoder) waitsFor() bool { return d.turn != nil && len(d.turn.asks) > 0 }
+func (d *Decoder) waitsFor() bool { return d.turn != nil && len(d.turn.requests) > 0 }
 
 // settle forgets a turn that somebody else has ended: what still comes belongs to no turn.
 func (d *Decoder) settle() {
@@ -187,7 +173,11 @@ func (d *Decoder) settle() {
 // AtEnd ends a turn at the end of a recording, or of the only stream of a turn.
 func (d *Decoder) AtEnd(agent.Turns) {
 	switch {
-	case d.turn == nil || d.waitsFor():
+	case d.turn == nil:
+	case d.waitsFor():
+		if d.ends && !d.Waits() { // a backend that takes no answers
+			d.end("", "")
+		}
 	case d.talk.begun:
 		d.end("", "The conversation has gone silent: nothing says that it ended.")
 	case d.events.root != "":

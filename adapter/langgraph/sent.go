@@ -1,9 +1,7 @@
 package langgraph
 
 import (
-	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -11,31 +9,16 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// sent takes a request to the server, or a note.
+// sent takes a request to the server, or the note that a turn is taken up.
 func (d *Decoder) sent(data raw) {
 	c, err := remote.ParseCall(data)
-	if err != nil {
-		d.err = err
-		return
-	}
-	var about struct {
-		note
-		Left *leftTurn `json:"left"`
-	}
-	if c.Method == "" {
-		_ = json.Unmarshal(c.Body, &about) // written by this package
-	}
 	switch {
-	case about.Left != nil:
-		d.reattached(*about.Left)
+	case err != nil:
+		d.err = err
 	case c.Method == "":
-		d.noted(about.note)
-	case strings.HasSuffix(c.Path, "/cancel"):
-		if d.waitsFor() && d.ended { // no run is there that would end
-			d.end("stopped", "")
-		}
+		d.reattached()
 	case !c.Stream || c.Method == http.MethodGet && !d.ends: // a stream that goes on
-	case d.waitsFor():
+	case d.Continues():
 		d.resumed()
 	default:
 		d.prompted(c.Body)
@@ -65,8 +48,7 @@ func (d *Decoder) prompted(body raw) {
 
 // resumed begins the next run of an interrupted turn.
 func (d *Decoder) resumed() {
-	d.turn.asks, d.waiting, d.at.run = nil, nil, ""
-	d.interrupts, d.ended, d.closed = map[string]string{}, false, false
+	d.turn.requests, d.at.run, d.interrupts = nil, "", map[string]string{}
 	d.server.values, d.server.status, d.events = false, "", newEvents()
 }
 

@@ -29,7 +29,7 @@ type turn struct {
 	known     map[string]bool // ids of messages of earlier turns, and of people
 	total     trace.Usage
 	finish    string
-	asks      []*ask
+	requests  []*request // of the newest run
 
 	// The records of an earlier process, see reattach.go.
 	skip     string
