@@ -49,11 +49,7 @@ func (r *request) answer(replies remote.Replies) any {
 	}
 	var all []map[string]any
 	for n, a := range r.actions {
-		reply := replies.Permissions[r.native(n)]
-		if a.call != nil {
-			a.call.refused = !reply.Allowed()
-		}
-		all = append(all, r.decision(a, reply))
+		all = append(all, r.decision(a, replies.Permissions[r.native(n)]))
 	}
 	if r.form == decisions {
 		return map[string]any{"decisions": all}

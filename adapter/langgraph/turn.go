@@ -97,7 +97,7 @@ func (t *turn) assistant(m message, from source) {
 	switch {
 	case from.partial:
 		for _, c := range m.calls {
-			if c.ID != "" && t.own(s, c.ID, c.Name).shown == flat && !t.own(s, c.ID, c.Name).whole {
+			if t.own(s, c.ID, c.Name).shown == flat {
 				t.b.ToolCallSnapshot(c.ID, c.Args)
 			}
 		}
@@ -159,7 +159,7 @@ func (t *turn) remember(all []message) {
 			t.known[m.id] = true
 		}
 		for _, one := range m.calls {
-			if t.calls[one.ID] == nil && one.ID != "" { // a later stream may run it
+			if t.calls[one.ID] == nil { // a later stream may run it
 				c := &toolCall{id: one.ID, name: one.Name, args: one.Args}
 				t.calls[c.id], t.callOrder = c, append(t.callOrder, c)
 			}
