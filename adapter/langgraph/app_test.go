@@ -46,6 +46,7 @@ var said = map[string]map[string][]string{ //nolint:gochecknoglobals // never wr
 }
 
 func TestAnAppThatPublishesTheEventsOfItsGraph(t *testing.T) {
+	t.Parallel()
 	url := app.start(t)
 	settings := func(graph string) agent.Settings {
 		return agent.Settings{URL: url + "/chat/" + graph, Options: json.RawMessage(`{
@@ -99,6 +100,7 @@ func check(t *testing.T, name string, events []trace.Event, want []string) {
 }
 
 func TestAProgramThatPrintsTheEventsOfItsGraph(t *testing.T) {
+	t.Parallel()
 	home := app.installedAt(t)
 	for graph, prompts := range map[string][]string{"agent": {"weather", "think", "cut"}, "duo": {"go"}, "nested": {"weather"}} {
 		for _, prompt := range prompts {

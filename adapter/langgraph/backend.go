@@ -174,12 +174,8 @@ func (p *publisher) Stop() (remote.Call, bool) { return remote.Call{}, false }
 
 // GoOn implements remote.Protocol. No backend can go on with a stream.
 func (p *publisher) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
-	s := p.status(p.s)
-	switch {
-	case s.over, s.waits && p.goOn != nil && b.Err == nil:
+	if _, over := p.status(p.s); over {
 		return nil, nil //nolint:nilnil // nothing more is to come
-	case b.Err != nil:
-		return nil, b.Err
 	}
-	return nil, errors.New("the stream ended before the graph did")
+	return nil, cmp.Or(b.Err, errors.New("the stream ended before the graph did"))
 }

@@ -71,19 +71,13 @@ func before(id string) string {
 	return cmp.Or(id, "-1")
 }
 
-// status is what a protocol asks of its Decoder. A stream is over, too, if the next run has
-// begun meanwhile.
-type status struct {
-	over, waits bool
-	at          spot
-}
-
-func (d *Decoder) status(session *remote.Session) (s status) {
+// status returns where the conversation is, and whether the turn has its end.
+func (d *Decoder) status(session *remote.Session) (at spot, over bool) {
 	session.Do(func() {
 		d.settle()
-		s = status{over: d.turn == nil || !d.closed, waits: d.waitsFor(), at: d.at}
+		at, over = d.at, d.turn == nil
 	})
-	return s
+	return at, over
 }
 
 // greet checks that the server is one of LangGraph, and learns of which kind. A server that
@@ -156,7 +150,7 @@ func (p *protocol) resume(command raw) remote.Call {
 // locate finds the thread of the session, or makes one. A thread has one run at a time.
 func (p *protocol) locate(ctx context.Context, by string) error {
 	var found object
-	if at := p.status(p.s).at; at.thread != "" {
+	if at, _ := p.status(p.s); at.thread != "" {
 		err := p.s.Fetch(ctx, at.get(by), &found)
 		switch {
 		case err == nil && found.text("status") == "busy":
@@ -179,7 +173,7 @@ func (p *protocol) locate(ctx context.Context, by string) error {
 	if err != nil {
 		return err
 	}
-	if p.status(p.s).at.thread == "" {
+	if at, _ := p.status(p.s); at.thread == "" {
 		return errors.New("the server made no thread: is it a LangGraph server?")
 	}
 	return nil
@@ -215,7 +209,7 @@ func (p *protocol) back(ctx context.Context, at spot, by string) error {
 // Stop implements remote.Protocol. Before the run has a name, nothing can be stopped; the
 // stop is asked for again.
 func (p *protocol) Stop() (remote.Call, bool) {
-	at := p.status(p.s).at
+	at, _ := p.status(p.s)
 	if at.run == "" {
 		return remote.Call{}, true
 	}
@@ -224,25 +218,25 @@ func (p *protocol) Stop() (remote.Call, bool) {
 
 // GoOn implements remote.Protocol. The end of a stream does not say how the run ended.
 func (p *protocol) GoOn(ctx context.Context, b remote.Break) (_ *remote.Call, err error) {
-	s := p.status(p.s)
+	at, over := p.status(p.s)
 	switch {
-	case s.over, s.waits && b.Err == nil:
+	case over:
 		return nil, nil //nolint:nilnil // nothing more is to come
-	case s.at.run == "":
-		if s.at.run, err = p.newest(ctx, s.at, ""); err != nil {
+	case at.run == "":
+		if at.run, err = p.newest(ctx, at, ""); err != nil {
 			return nil, err
 		}
 	case b.Err == nil:
-		for _, c := range []remote.Call{s.at.get("", "state"), s.at.get("", "runs", s.at.run)} { // the place to go back to is known before the turn ends
+		for _, c := range []remote.Call{at.get("", "runs", at.run), at.get("", "state")} { // the state is the run's last one only if the run is over
 			if err := p.s.Exchange(ctx, c); err != nil {
 				return nil, err
 			}
 		}
-		if p.status(p.s).over {
+		if _, over = p.status(p.s); over {
 			return nil, nil //nolint:nilnil // as above
 		}
 	}
-	return s.at.join("", b.LastID), nil
+	return at.join("", b.LastID), nil
 }
 
 // newest finds the newest run of the prompt, whose stream broke off before it had a name.

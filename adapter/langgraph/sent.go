@@ -1,9 +1,7 @@
 package langgraph
 
 import (
-	"encoding/json"
 	"net/http"
-	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -11,31 +9,16 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// sent takes a request to the server, or a note.
+// sent takes a request to the server, or the note that a turn is taken up.
 func (d *Decoder) sent(data raw) {
 	c, err := remote.ParseCall(data)
-	if err != nil {
-		d.err = err
-		return
-	}
-	var about struct {
-		note
-		Left *leftTurn `json:"left"`
-	}
-	if c.Method == "" {
-		_ = json.Unmarshal(c.Body, &about) // written by this package
-	}
 	switch {
-	case about.Left != nil:
-		d.reattached(*about.Left)
+	case err != nil:
+		d.err = err
 	case c.Method == "":
-		d.noted(about.note)
-	case strings.HasSuffix(c.Path, "/cancel"):
-		if d.waitsFor() && d.ended { // no run is there that would end
-			d.end("stopped", "")
-		}
+		d.reattached()
 	case !c.Stream || c.Method == http.MethodGet && !d.ends: // a stream that goes on
-	case d.waitsFor():
+	case d.Continues():
 		d.resumed()
 	default:
 		d.prompted(c.Body)
@@ -65,30 +48,58 @@ func (d *Decoder) prompted(body raw) {
 
 // resumed begins the next run of an interrupted turn.
 func (d *Decoder) resumed() {
-	d.turn.asks, d.waiting, d.at.run = nil, nil, ""
-	d.interrupts, d.ended, d.closed = map[string]string{}, false, false
-	d.server.values, d.events = false, newEvents()
+	d.turn.requests, d.at.run, d.interrupts = nil, "", map[string]string{}
+	d.server.values, d.server.status, d.events = false, "", newEvents()
 }
 
-// answered takes the answer to a request that is no stream: a thread, its state, or a run.
+// outcomes are the ends of a run, by its status: the reason of the turn's end, and the sentence
+// of a failure.
+var outcomes = map[string][2]string{ //nolint:gochecknoglobals // never written
+	"success": {}, "interrupted": {"stopped"},
+	"error":   {"failed", "The graph failed, and the server does not say why."},
+	"timeout": {"failed", "The run took longer than the server allows."},
+}
+
+// answered takes the answer to a request that is no stream: a run, a thread, or the state behind
+// the end of a run.
 func (d *Decoder) answered(data raw) {
 	o := objectOf(data)
-	thread, run := o.text("thread_id"), o.text("run_id")
-	if thread != "" && run == "" && thread != d.at.thread {
-		d.at.thread = thread
-		d.do(agent.Resume{Token: thread})
+	switch thread, run := o.text("thread_id"), o.text("run_id"); {
+	case run != "":
+		if run == d.at.run {
+			d.server.status = o.text("status")
+		}
+	case thread != "":
+		if thread != d.at.thread {
+			d.at.thread = thread
+			d.do(agent.Resume{Token: thread})
+		}
+	default:
+		d.settled(o)
 	}
-	if point := o.in("checkpoint").text("checkpoint_id"); point != "" {
+}
+
+// settled takes the state of the thread. Behind the end of the run, the state ends the turn.
+func (d *Decoder) settled(state object) {
+	if point := state.in("checkpoint").text("checkpoint_id"); point != "" {
 		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.at.thread, Moment: point}.Token()})
 	}
-	if run == "" || run != d.at.run || d.turn == nil || d.waitsFor() {
-		return
-	}
-	if how, ok := map[string][2]string{
-		"success": {}, "interrupted": {"stopped"},
-		"error":   {"failed", "The graph failed, and the server does not say why."},
-		"timeout": {"failed", "The run took longer than the server allows."},
-	}[o.text("status")]; ok {
+	if how, over := outcomes[d.server.status]; over && d.turn != nil && !d.waitsFor() {
+		d.turn.complete(d.messages(state["values"]))
 		d.end(how[0], how[1])
 	}
+}
+
+// complete takes the messages of the state at the end of the run: a stream may have ended before
+// its last events. The messages behind the prompt are the turn's. The place of a message is not
+// in the state, so the user sees no unknown message if some places are hidden.
+func (t *turn) complete(state []message) {
+	from := source{known: true}
+	for i := len(state) - 1; i >= 0; i-- {
+		if m := state[i]; m.role == human && m.said(words) == t.prompt {
+			state, from.known = state[i+1:], len(t.o.Hide) > 0
+			break
+		}
+	}
+	t.wholes(state, from)
 }

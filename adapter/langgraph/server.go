@@ -12,8 +12,9 @@ import (
 
 // server is what the Decoder knows of a run of a LangGraph server.
 type server struct {
-	tuple  bool // messages come by themselves, so updates and values only complete them
-	values bool // the state at the beginning was read
+	tuple  bool   // messages come by themselves, so updates and values only complete them
+	values bool   // the state at the beginning was read
+	status string // of the run, as the server says behind the end of its stream
 	places map[string]place
 }
 
@@ -66,7 +67,7 @@ func (d *Decoder) metadata(_ string, data raw) {
 	if run == "" || run == d.at.run {
 		return
 	}
-	d.at.run, d.server.values = run, false
+	d.at.run, d.server.values, d.server.status = run, false, ""
 	switch name := runName + run; t.skip {
 	case name:
 		t.skip, t.fresh = "", true

@@ -25,9 +25,8 @@ type speech struct {
 	sign      string // the signature of the open thought
 	said      [2]strings.Builder
 	files     int
-	announced []string         // ids of the data that announced the speaker
-	again     *strings.Builder // the text of the open part, if an earlier process began it
-	resumed   bool             // there was such a part
+	announced []string // ids of the data that announced the speaker
+	resumed   bool     // an earlier process began a part of it
 
 	calls  map[int]*toolCall    // by their index in the message
 	own    map[string]*toolCall // by their ids
@@ -147,9 +146,15 @@ func (t *turn) add(s *speech, b block) {
 	}
 }
 
+// say writes a text or a thought. The first part of a speech of an earlier process repeats what
+// is on record.
 func (t *turn) say(s *speech, b block) {
 	if s.shown != flat {
 		return
+	}
+	delta, repeats := t.b.MessageDelta, t.b.MessageRepeats
+	if b.kind == thought {
+		delta, repeats = t.b.ThoughtDelta, t.b.ThoughtRepeats
 	}
 	if s.key == "" || s.kind != b.kind {
 		t.endPart(s)
@@ -157,20 +162,11 @@ func (t *turn) say(s *speech, b block) {
 		s.key, s.kind = fmt.Sprintf("%s:%d", s.id, s.parts), b.kind
 		t.speaks(s, s.key)
 		if len(t.begun) > 0 {
-			s.key, t.begun = t.begun[0], t.begun[1:]
-			s.again, s.resumed = &strings.Builder{}, true
+			repeats(s.key, t.begun[0])
+			s.resumed, t.begun = true, t.begun[1:]
 		}
 	}
-	delta, snapshot := t.b.MessageDelta, t.b.MessageSnapshot
-	if b.kind == thought {
-		delta, snapshot = t.b.ThoughtDelta, t.b.ThoughtSnapshot
-	}
-	if s.again == nil {
-		delta(s.key, b.text)
-		return
-	}
-	s.again.WriteString(b.text)
-	snapshot(s.key, s.again.String())
+	delta(s.key, b.text)
 }
 
 // endPart ends the text or the thought that is being written.
@@ -182,7 +178,7 @@ func (t *turn) endPart(s *speech) {
 	default:
 		t.b.MessageEnd(s.key)
 	}
-	s.key, s.sign, s.again = "", "", nil
+	s.key, s.sign = "", ""
 }
 
 // whole says what a whole message, or a snapshot, has beyond what was said.

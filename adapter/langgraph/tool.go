@@ -14,13 +14,11 @@ import (
 // toolCall is a call of a tool.
 type toolCall struct {
 	id, name string
-	args     raw
+	args     raw             // nil until the whole input is known
 	text     strings.Builder // of the input, as it grows
 	shown    shown
 	begun    bool // the user has seen it, unless it is hidden
-	whole    bool // the input is on record
 	done     bool
-	refused  bool // by a person
 	failing  bool // the tool has failed, and why is not known yet
 }
 
@@ -30,19 +28,16 @@ func (t *turn) call(id, name string, how shown) *toolCall {
 	c := t.calls[id]
 	if c == nil || c.done && c.shown != past {
 		c = &toolCall{id: id}
-		t.calls[id] = c
+		t.calls[id], t.callOrder = c, append(t.callOrder, c)
 	}
 	if c.begun {
 		return c
 	}
-	c.begun, c.shown, c.name = true, how, cmp.Or(name, c.name)
-	if t.finished[id] {
+	c.begun, c.shown, c.name, c.args = true, how, cmp.Or(name, c.name), nil // an input of the history is not on record
+	switch {
+	case t.finished[id]:
 		c.shown, c.done = past, true
-	}
-	if !slices.Contains(t.callOrder, c) {
-		t.callOrder = append(t.callOrder, c)
-	}
-	if c.shown == flat {
+	case how == flat:
 		known := t.tools.Classify(c.name, nil)
 		t.b.ToolCallStart(trace.ToolCallStart{ToolCallID: id, RawName: c.name, Name: known.Name, ToolKind: known.Kind})
 	}
@@ -79,26 +74,26 @@ func (t *turn) chunk(s *speech, p callChunk) {
 	}
 }
 
-// input puts the whole input of a call on record. An input that changes later, by the hand
-// of a person, goes on record again.
+// input puts the whole input of a call on record. An input that a person changes later goes
+// on record again.
 func (t *turn) input(c *toolCall, args raw) {
-	if len(args) == 0 || c.done || c.whole && agentkit.SameJSON(args, c.args) {
+	if len(args) == 0 || c.done {
 		return
 	}
-	if c.args, c.whole = args, true; c.shown == flat {
+	if c.shown == flat && !agentkit.SameJSON(args, c.args) {
 		call := t.tools.Call(c.id, c.name, args)
 		t.b.ToolCall(call)
 		t.b.ToolCallUpdate(call)
 	}
+	c.args = args
 }
 
 // written takes the inputs that a message has streamed, if they are JSON. LangChain repairs
 // others, and then the whole message has them.
 func (t *turn) written(s *speech) {
 	for _, at := range slices.Sorted(maps.Keys(s.calls)) {
-		c := s.calls[at]
-		if args := c.text.String(); !c.whole && json.Valid([]byte(args)) {
-			t.input(c, raw(args))
+		if c := s.calls[at]; c.args == nil && json.Valid([]byte(c.text.String())) {
+			t.input(c, raw(c.text.String()))
 		}
 	}
 }
@@ -106,16 +101,13 @@ func (t *turn) written(s *speech) {
 // wholeCalls takes the calls of a whole message.
 func (t *turn) wholeCalls(s *speech, m message) {
 	for _, one := range m.calls {
-		if one.ID != "" {
-			t.input(t.own(s, one.ID, one.Name), one.Args)
-		}
+		t.input(t.own(s, one.ID, one.Name), one.Args)
 	}
 	for _, one := range m.invalid {
-		if c := s.own[one.ID]; one.ID == "" || c != nil && c.whole {
+		c := t.own(s, one.ID, one.Name)
+		if c.args != nil || c.done {
 			continue
 		}
-		c := t.own(s, one.ID, one.Name)
-		c.whole = true
 		if c.shown == flat {
 			broken := t.tools.Call(c.id, c.name, raw("{}"))
 			broken.InputText = text(one.Args)
@@ -131,16 +123,12 @@ func (t *turn) result(c *toolCall, output raw, failure string) {
 		return
 	}
 	c.done = true
-	if c.shown != flat && c.shown != past {
-		return
+	r := trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCompleted, Output: output}
+	if failure != "" {
+		r = trace.ToolResult{ToolCallID: c.id, Status: trace.ToolFailed, Error: failure}
 	}
-	switch {
-	case failure == "":
-		t.b.ToolResult(trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCompleted, Output: output})
-	case c.refused:
-		t.b.Denied(c.id, failure)
-	default:
-		t.b.ToolResult(trace.ToolResult{ToolCallID: c.id, Status: trace.ToolFailed, Error: failure})
+	if c.shown == flat || c.shown == past {
+		t.b.ToolResult(r)
 	}
 }
 
@@ -151,15 +139,13 @@ func (t *turn) answered(m message, at place) {
 	}
 	c := t.foreign(m.callID, m.name, nil, at)
 	t.close(func(s *speech) bool { return s.own[c.id] == c })
+	failure := ""
 	if m.failed {
-		failure := text(m.output)
-		if failure == "" {
+		if failure = text(m.output); failure == "" {
 			failure = string(m.output)
 		}
-		t.result(c, nil, failure)
-		return
 	}
-	t.result(c, m.output, "")
+	t.result(c, m.output, failure)
 }
 
 // foreign returns the call that a tool itself names. The model's call may have come in an
@@ -169,19 +155,18 @@ func (t *turn) foreign(id, name string, args raw, at place) *toolCall {
 	if !t.o.shows(at) {
 		how = hidden
 	}
-	c := t.calls[id]
-	if c != nil && c.begun && (c.done || len(args) == 0) {
-		return c
+	var earlier raw
+	if c := t.calls[id]; c != nil {
+		if earlier = c.args; c.begun && (c.done || len(args) == 0) {
+			return c
+		}
 	}
-	c = t.call(id, name, how)
-	switch {
-	case len(args) > 0:
-		t.input(c, args)
-	case c.whole:
-	case len(c.args) > 0:
-		t.input(c, c.args)
-	default:
-		t.input(c, raw("{}"))
+	c := t.call(id, name, how)
+	t.input(c, args)
+	for _, known := range []raw{earlier, raw("{}")} {
+		if c.args == nil {
+			t.input(c, known)
+		}
 	}
 	return c
 }
@@ -189,7 +174,7 @@ func (t *turn) foreign(id, name string, args raw, at place) *toolCall {
 // pending finds the oldest call without a result that has this name and these arguments.
 func (t *turn) pending(name string, args raw, fits func(*toolCall) bool) *toolCall {
 	for _, c := range t.callOrder {
-		if !c.done && c.name == name && fits(c) && (agentkit.SameJSON(c.args, args) || !c.whole && agentkit.SameJSON(raw(c.text.String()), args)) {
+		if !c.done && c.name == name && fits(c) && agentkit.SameJSON(c.args, args) {
 			return c
 		}
 	}

@@ -29,7 +29,7 @@ type turn struct {
 	known     map[string]bool // ids of messages of earlier turns, and of people
 	total     trace.Usage
 	finish    string
-	asks      []*ask
+	requests  []*request // of the newest run
 
 	// The records of an earlier process, see reattach.go.
 	skip     string
@@ -60,11 +60,13 @@ func (t *turn) message(m message, from source) {
 	case assistant:
 		t.assistant(m, from)
 	case toolRole:
-		if !t.known[m.id] || m.id == "" {
+		if (!t.known[m.id] || m.id == "") && (!from.known || t.calls[m.callID] != nil) {
 			t.answered(m, from.at)
 		}
 	case human:
-		t.person(m, from.at)
+		if !from.known {
+			t.person(m, from.at)
+		}
 	case other:
 	}
 }
@@ -95,7 +97,7 @@ func (t *turn) assistant(m message, from source) {
 	switch {
 	case from.partial:
 		for _, c := range m.calls {
-			if c.ID != "" && t.own(s, c.ID, c.Name).shown == flat && !t.own(s, c.ID, c.Name).whole {
+			if t.own(s, c.ID, c.Name).shown == flat {
 				t.b.ToolCallSnapshot(c.ID, c.Args)
 			}
 		}
@@ -157,7 +159,7 @@ func (t *turn) remember(all []message) {
 			t.known[m.id] = true
 		}
 		for _, one := range m.calls {
-			if t.calls[one.ID] == nil && one.ID != "" { // a later stream may run it
+			if t.calls[one.ID] == nil { // a later stream may run it
 				c := &toolCall{id: one.ID, name: one.Name, args: one.Args}
 				t.calls[c.id], t.callOrder = c, append(t.callOrder, c)
 			}
