@@ -15,11 +15,12 @@ import (
 // ask is something that a run has asked for.
 type ask struct {
 	interrupt
-	kind askKind
-	may  allowing  // of an approval
-	form form.Form // of everything else
-	bare bool      // the form has one field, whose value is the answer
-	ids  []string  // of the questions
+	kind  askKind
+	may   allowing  // of an approval
+	calls []review  // of a review
+	form  form.Form // of everything else
+	bare  bool      // the form has one field, whose value is the answer
+	ids   []string  // of the questions
 }
 
 // askKind says what an answer is.
@@ -27,9 +28,9 @@ type askKind int
 
 const (
 	approval askKind = iota // whether a call may run
+	reviewal                // whether calls may run, in the words of LangChain
 	question                // what the user says
 	toolUse                 // the result of a tool of the app
-	old                     // what the user says, to an endpoint before 1.0
 )
 
 // ask puts to the user all that a run has ended with.
@@ -41,9 +42,19 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 		i.ID = cmp.Or(i.ID, fmt.Sprintf("interrupt-%d", n+1))
 		a := &ask{interrupt: i, kind: kind}
 		t.asks = append(t.asks, a)
+		own := a.own()
+		if len(own.Actions) > 0 {
+			a.kind = reviewal
+			approvals = append(approvals, d.review(t, a, own)...)
+			continue
+		}
+		a.Message = cmp.Or(a.Message, own.words())
+		if own.Tool != "" && t.calls[i.ToolCallID] == nil { // Mastra does not announce a call that waits
+			d.callArgs(t, event{ToolCallID: i.ToolCallID, ToolCallName: own.Tool, Delta: own.Args})
+		}
 		if may, is := i.approves(); is && kind == question {
 			a.kind, a.may = approval, may
-			approvals = append(approvals, d.approval(t, a))
+			approvals = append(approvals, d.approval(t, a.ID, a.ToolCallID, a.Message))
 			continue
 		}
 		c := t.calls[i.ToolCallID]
@@ -53,18 +64,21 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 	d.effects = append(d.effects, d.Questions(t.b, questions...)...)
 }
 
-func (d *Decoder) approval(t *turn, a *ask) trace.PermissionAsk {
-	_, c := d.known(t, event{ToolCallID: a.ToolCallID})
-	d.whole(t, a.ToolCallID)
+// approval asks whether a call may run.
+func (d *Decoder) approval(t *turn, id, call, title string) trace.PermissionAsk {
+	_, c := d.known(t, event{ToolCallID: call})
+	d.whole(t, call)
 	return trace.PermissionAsk{Request: trace.PermissionRequest{
-		RequestID: a.ID, ToolCallID: a.ToolCallID, Title: cmp.Or(a.Message, d.tools.Classify(c.name, c.input()).Title, c.name),
+		RequestID: id, ToolCallID: call, Title: cmp.Or(title, d.tools.Classify(c.name, c.input()).Title, c.name),
 		Options: []trace.PermissionOption{{ID: "approve", Name: "Approve", OptionKind: trace.AllowOnce}, {ID: "reject", Name: "Reject", OptionKind: trace.RejectOnce}},
 	}}
 }
 
-// Next implements remote.Asker.
+// Next implements remote.Asker. The answers are on record before they are sent: a turn that
+// ends meanwhile has answered all the same.
 func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	t := d.turn
+	t.b.Emit(memo{Answered: true}.record())
 	in := t.input
 	in.Resume, in.Parent = nil, ""
 	if in.Version != "" {
@@ -72,16 +86,21 @@ func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	}
 	var olds []raw
 	for _, a := range t.asks {
-		if a.kind == approval {
-			in.Resume = append(in.Resume, t.approved(a, replies.Permissions[a.ID]))
+		var r resume
+		switch a.kind {
+		case approval:
+			r = t.approved(a, replies.Permissions[a.ID])
+		case reviewal:
+			r = t.reviewed(a, replies.Permissions)
+		case question:
+			r = a.reply(replies.Answers)
+		case toolUse:
+			t.appResult(a.ToolCallID, a.reply(replies.Answers))
 			continue
 		}
-		switch r := a.reply(replies.Answers); a.kind {
-		case old:
+		if a.legacy {
 			olds = append(olds, r.Payload)
-		case toolUse:
-			t.appResult(a.ToolCallID, r)
-		case approval, question:
+		} else {
 			in.Resume = append(in.Resume, r)
 		}
 	}
@@ -110,9 +129,7 @@ func (t *turn) appResult(id string, r resume) {
 // interrupts are those of an endpoint before 1.0.
 func (t *turn) interrupts() (all []interrupt) {
 	for _, value := range t.legacy {
-		var words struct{ Question, Message, Prompt, Text, Description string }
-		read(raw(plain(value)), &words)
-		all = append(all, interrupt{Message: cmp.Or(words.Question, words.Message, words.Prompt, words.Text, words.Description, plain(value))})
+		all = append(all, interrupt{Reason: plain(value), Metadata: encode(map[string]any{"langgraph": map[string]any{"raw": value}}), legacy: true})
 	}
 	return all
 }

@@ -37,6 +37,7 @@ type turn struct {
 	asks    []*ask
 	legacy  []raw // the interrupts of endpoints before 1.0, in the newest run
 	used    trace.Usage
+	tokens  []usage // of the newest run, where RUN_FINISHED has none
 	text    voice
 	thought voice
 	spoke   bool  // the run has said something
@@ -174,7 +175,6 @@ func (d *Decoder) requested(in input) {
 		return
 	}
 	t.input, t.verdict = in, nil
-	t.b.Emit(memo{Answered: true}.record())
 }
 
 // asked is the newest message of a person.

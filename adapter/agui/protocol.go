@@ -51,7 +51,7 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 		in.Version = ""
 	}
 	for _, i := range m.open.Open {
-		in.Resume, in.Parent = append(in.Resume, resume{ID: i.ID, Status: cancelled}), m.open.Run
+		in.Resume, in.Parent = append(in.Resume, i.cancelled()), m.open.Run
 	}
 	return request(in), nil
 }

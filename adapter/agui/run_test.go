@@ -283,6 +283,83 @@ func TestTheLegacyInterruptOfLangGraphIsAQuestion(t *testing.T) {
 	}
 }
 
+// TestApprovalsOfLangChain: one interrupt asks about several calls, and its answer is a decision for each.
+func TestApprovalsOfLangChain(t *testing.T) {
+	t.Parallel()
+	const value = `{"action_requests":[{"name":"mail","args":{"to": "bob"},"description":"Mail bob?"},{"name":"mail","args":{"to":"eve"}},{"name":"drop","args":{"x":1},"description":"Drop?"}],` +
+		`"review_configs":[{"action_name":"mail","allowed_decisions":["approve","edit","reject"]},{"action_name":"drop","allowed_decisions":["approve","reject"]}]}`
+	calls := []string{started, called("e", "mail", `{"to":"eve"}`), called("b", "mail", `{"to":"bob"}`)}
+	then := script(started, result("e", "sent"), text("m", "Done."), finished)
+	decisions := `map[decisions:[map[edited_action:map[args:map[to:ann] name:mail] type:edit] map[type:approve] map[message:The user wants another input: {"to":"ann"} type:reject]]]`
+	for name, c := range map[string]struct {
+		end, answer string
+		given       func(got) string
+	}{
+		"by the outcome": {
+			interrupts(`{"id":"i","reason":"langgraph:interrupt","metadata":{"langgraph":{"raw":` + value + `}}}`), decisions,
+			func(g got) string { return fmt.Sprint(g.Resume[0]["payload"]) },
+		},
+		"by the event of earlier endpoints": {
+			fmt.Sprintf(`{"type":"CUSTOM","name":"on_interrupt","value":%q}`, value) + "\n" + `{"type":"RUN_FINISHED","threadId":"s","runId":"r"}`, "map[command:map[resume:" + decisions + "]]",
+			func(g got) string { return fmt.Sprint(g.ForwardedProps) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, map[string][]string{"go": {script(append(slices.Clone(calls), c.end)...), then}})
+			s := on(t, f.URL)
+			s.host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+				allowed := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "approve", OptionKind: trace.AllowOnce}
+				if r.ToolCallID != "e" {
+					allowed.UpdatedInput = []byte(`{"to":"ann"}`)
+				}
+				return allowed
+			}
+			events := s.plays("go")
+			var asked []string
+			for _, r := range agenttest.Each[trace.PermissionRequest](events) {
+				asked = append(asked, r.ToolCallID+" "+r.Title)
+			}
+			if len(asked) != 3 || asked[0] != "b Mail bob?" || !strings.HasPrefix(asked[1], "e ") || !strings.HasSuffix(asked[2], "Drop?") {
+				t.Errorf("asked for %q", asked)
+			}
+			if got := c.given(f.input(1)); got != c.answer {
+				t.Errorf("the answer is %s", got)
+			}
+		})
+	}
+}
+
+func TestAnAbandonedApprovalOfLangChainIsRejectedByTheNextRun(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{
+		"go":    {script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","metadata":{"langgraph":{"raw":{"action_requests":[{"name":"mail","args":{}}]}}}}`))},
+		"hello": {script(started, text("m", "Hi."), finished)},
+	})
+	s := on(t, f.URL)
+	s.abandons("go")
+	s.says("hello")
+	if got := fmt.Sprint(f.input(1).Resume); got != "[map[interruptId:i payload:map[decisions:[map[message:The user did not answer. type:reject]]] status:resolved]]" {
+		t.Errorf("the answer is %s", got)
+	}
+}
+
+func TestTheQuestionOfAnInterruptIsInTheWordsOfItsFramework(t *testing.T) {
+	t.Parallel()
+	for metadata, want := range map[string]string{
+		`{"langgraph":{"raw":{"question":"Which?"}}}`:      "Which??",
+		`{"langgraph":{"raw":"{\"message\":\"Which?\"}"}}`: "Which??",
+		`{"mastra":{"suspendPayload":{"text":"Which?"}}}`:  "Which??",
+		`{"reason":"Which?"}`:                              "Which??",
+		`{"reason":{"path":"/x"}}`:                         "why?",
+	} {
+		f := newFake(t, map[string][]string{"go": {script(started, interrupts(`{"id":"i","reason":"why","metadata":`+metadata+`}`)), script(started, finished)}})
+		s := on(t, f.URL)
+		s.host.OnAsk = answer("this")
+		same(t, s.says("go"), []string{want, `selected ["this"]`, "completed stop"})
+	}
+}
+
 func TestAToolOfTheAppIsAnsweredByTheClient(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]string{
@@ -400,6 +477,19 @@ func TestUsageIsTheSumOfAllRuns(t *testing.T) {
 	}
 	if got := told(events); got[len(got)-1] != "failed quota no more" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestUsageOfMicrosoftsFrameworkIsTheNewestOfEachRun(t *testing.T) {
+	t.Parallel()
+	used := func(in, out int) string {
+		return fmt.Sprintf(`{"type":"CUSTOM","name":"usage","value":{"input_token_count":%d,"output_token_count":%d,"cache_read_input_token_count":3,"reasoning_output_token_count":1,"openai.x":0}}`, in, out)
+	}
+	f := newFake(t, map[string][]string{"go": {script(started, called("c", "pick", `{}`), used(10, 2), used(25, 5), finished), script(started, text("m", "Done."), used(4, 1), finished)}})
+	events := on(t, f.URL, tools).plays("go")
+	want := trace.Usage{Scope: trace.UsageTurn, InputTokens: 29, OutputTokens: 6, ReasoningTokens: 2, CacheReadTokens: 6}
+	if all := agenttest.Each[trace.Usage](events); len(all) != 2 || all[1] != want {
+		t.Errorf("the usage is %+v", all)
 	}
 }
 
