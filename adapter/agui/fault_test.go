@@ -169,6 +169,12 @@ func TestASnapshotOfAResumedRunShowsOnlyWhatIsNew(t *testing.T) {
 	same(t, s.says("go"), []string{"Sure?", "confirmation?", `selected ["Yes"]`, "Done.", "completed stop"})
 }
 
+func TestAnEndpointOfAnotherProtocolIsOneSentence(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{"go": {script(`{"type":"start"}`, `{"type":"text-delta","id":"1","delta":"Hello."}`, `{"type":"finish"}`)}})
+	same(t, on(t, f.URL).says("go"), []string{`failed agent_lost The AG-UI agent does not speak AG-UI: the stream begins with "{\"type\":\"start\"}"`})
+}
+
 func TestARefusalOfTheEndpointIsOneSentence(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, nil)

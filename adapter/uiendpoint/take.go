@@ -72,6 +72,10 @@ func (w writer) take(c uistream.Chunk) {
 	if e, is := c.(uistream.Extended); is {
 		bare, keys = e.Chunk, e.Keys
 	}
+	if _, begins := uistream.FormOf(bare); begins && uistream.CallOf(bare) == "" {
+		w.end(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "The endpoint sent a chunk " + bare.Type() + " without a toolCallId."})
+		return
+	}
 	switch p := bare.(type) { //nolint:gochecksumtype // the others stand for themselves
 	case uistream.Start: // a message that is gone on with keeps its name
 		if w.id == "" && w.b != nil {
