@@ -74,11 +74,14 @@ func (d *Decoder) approval(t *turn, id, call, title string) trace.PermissionAsk 
 	}}
 }
 
-// Next implements remote.Asker. The answers are on record before they are sent: a turn that
-// ends meanwhile has answered all the same.
+// Next implements remote.Asker. The record says that the interrupts are answered, before they
+// are. A turn that has its end on record sends nothing: the next run cancels the interrupts.
 func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	t := d.turn
-	t.b.Emit(memo{Answered: true}.record())
+	late := t.b.Counts().Late
+	if t.b.Emit(memo{Answered: true}.record()); t.b.Counts().Late > late {
+		return nil
+	}
 	in := t.input
 	in.Resume, in.Parent = nil, ""
 	if in.Version != "" {

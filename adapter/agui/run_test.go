@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -280,6 +281,40 @@ func TestTheLegacyInterruptOfLangGraphIsAQuestion(t *testing.T) {
 	same(t, s.says("go"), []string{"Send it??", `selected ["yes"]`, "Sent.", "completed stop"})
 	if got := fmt.Sprint(f.input(1).ForwardedProps); got != "map[command:map[resume:yes]]" {
 		t.Errorf("the answer is %s", got)
+	}
+}
+
+// TestARefusalThatComesBehindTheEndIsNotSent: a person has written something else instead of an answer.
+func TestARefusalThatComesBehindTheEndIsNotSent(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{
+		"go":    {script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","toolCallId":"c"}`)), script(started, finished)},
+		"hello": {script(started, text("m", "Hi."), finished)},
+	})
+	s := on(t, f.URL)
+	over := make(chan struct{})
+	s.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		<-over
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "reject", OptionKind: trace.RejectOnce}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r, done := s.begin(ctx, words("go"))
+	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPark }); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Finish(trace.Stop{Reason: "unanswered", Outcome: trace.OutcomeCanceled}); err != nil {
+		t.Fatal(err)
+	}
+	close(over)
+	time.Sleep(20 * time.Millisecond)
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	same(t, s.says("hello"), []string{"Hi.", "completed stop"})
+	if in := f.input(1); in.last() != "hello" || fmt.Sprint(in.Resume) != "[map[interruptId:i status:cancelled]]" {
+		t.Errorf("the second input is %s", in.raw)
 	}
 }
 
