@@ -67,9 +67,7 @@ func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 
 func (d *Decoder) decode(m agent.Message) error {
 	switch {
-	case m.Dir == agent.In:
-		return d.sent(m.Data)
-	case m.Dir != agent.Out, m.Channel == remote.Opened, string(m.Data) == `"[DONE]"`:
+	case m.Channel == remote.Opened, string(m.Data) == `"[DONE]"`:
 		return nil
 	case m.Channel == remote.Ended:
 		d.streamEnded()
@@ -146,21 +144,15 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 	}
 }
 
-// sent takes the request of a run.
-func (d *Decoder) sent(data raw) error {
-	c, err := remote.ParseCall(data)
-	if err != nil {
-		return fmt.Errorf("agui: a request of another form was skipped: %w", err)
-	}
+// Request implements remote.Asker.
+func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) {
 	var in input
-	if err := json.Unmarshal(c.Body, &in); err != nil {
-		return fmt.Errorf("agui: an input of another form was skipped: %w", err)
+	if err := json.Unmarshal(c.Body, &in); err != nil || in.Messages == nil {
+		return nil, errors.New("agui: an input without messages, or of another form, was skipped")
 	}
-	if in.Messages == nil {
-		return errors.New("agui: an input without messages was skipped")
-	}
+	d.t = t
 	d.requested(in)
-	return nil
+	return nil, nil
 }
 
 // requested takes the input of a run: of a new turn, or of one that goes on.
