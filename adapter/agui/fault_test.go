@@ -12,6 +12,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/agui"
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/sse"
 )
 
 // TestFaultsOfEndpoints: each was met in an endpoint that people use.
@@ -242,6 +243,6 @@ func TestAnEventBeyondTheLimitIsSkipped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("70 MB take a second")
 	}
-	f := newFake(t, map[string][]string{"go": {script(started, text("m", "one "), text("m", strings.Repeat("x", 70<<20)), text("m", "two"), finished)}})
+	f := newFake(t, map[string][]string{"go": {script(started, text("m", "one "), `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"`+strings.Repeat("x", sse.DefaultMax)+`"}`, text("m", "two"), finished)}})
 	same(t, on(t, f.URL).says("go"), []string{"one two", "completed stop"})
 }
