@@ -37,8 +37,8 @@ type turn struct {
 	asks    []*ask
 	legacy  []raw // the interrupts of endpoints before 1.0, in the newest run
 	used    trace.Usage
-	text    voice
-	thought voice
+	text    *voice
+	thought *voice
 	spoke   bool  // the run has said something
 	chunk   chunk // that a chunk may go on with
 	calls   map[string]*call
@@ -129,8 +129,7 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 		d.turn = nil
 		return
 	}
-	t := &turn{b: b, input: in, calls: map[string]*call{}, subs: map[string]sub{}, values: map[place]raw{state(): in.State}, earlier: map[string]bool{}}
-	t.text, t.thought = newVoices()
+	t := &turn{b: b, input: in, text: newVoice(roleAssistant), thought: newVoice(roleReasoning), calls: map[string]*call{}, subs: map[string]sub{}, values: map[place]raw{state(): in.State}, earlier: map[string]bool{}}
 	d.turn = t
 	if len(in.Resume) > 0 { // of an earlier turn, whose calls get their results now
 		b.Emit(memo{Answered: true}.record())
