@@ -86,6 +86,14 @@ func TestFaultsOfEndpoints(t *testing.T) {
 			[]string{called("a", "t", `{"x":1}`), result("a", "ok"), text("m", "done"), called("a", "t", `{"x":1}`), result("a", "ok"), bare},
 			[]string{`t{"x":1}`, `completed:"ok"`, "done", "completed stop"},
 		},
+		"the run says why its model has finished": {
+			[]string{text("m", "so far"), `{"type":"RUN_FINISHED","finishReason":"length"}`},
+			[]string{"so far", "completed length"},
+		},
+		"the model's reason to finish is unknown": {
+			[]string{text("m", "done"), `{"type":"RUN_FINISHED","finishReason":"tool_calls"}`},
+			[]string{"done", "completed stop"},
+		},
 		"the outcome is a word": {
 			[]string{text("m", "done"), `{"type":"RUN_FINISHED","outcome":"success"}`},
 			[]string{"done", "completed stop"},
