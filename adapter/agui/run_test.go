@@ -318,6 +318,22 @@ func TestARefusalThatComesBehindTheEndIsNotSent(t *testing.T) {
 	}
 }
 
+// TestAPromptGetsARunOfItsOwn: the run that cancels an interrupt may do nothing else.
+func TestAPromptGetsARunOfItsOwn(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{
+		"go":    {script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","toolCallId":"c"}`))},
+		"hello": {script(started, `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"x","role":"user","content":"hello"}]}`, finished), script(started, text("m", "Hi."), finished)},
+	})
+	s := on(t, f.URL, func(r *agui.Runtime) { r.PassToken = true })
+	s.abandons("go")
+	same(t, s.says("hello"), []string{"Hi.", "completed stop"})
+	first, second := f.input(1), f.input(2)
+	if fmt.Sprint(first.Resume) != "[map[interruptId:i status:cancelled]]" || second.Resume != nil || second.last() != "hello" || second.header.Get("Authorization") != "Bearer anns-token" {
+		t.Errorf("the inputs are %s\nand %s", first.raw, second.raw)
+	}
+}
+
 // TestApprovalsOfLangChain: one interrupt asks about several calls, and its answer is a decision for each.
 func TestApprovalsOfLangChain(t *testing.T) {
 	t.Parallel()

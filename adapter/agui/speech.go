@@ -17,24 +17,17 @@ type voice struct {
 	open   map[string]bool // the messages that have begun
 	pieces map[string]int  // of each message of the run
 	hidden map[string]bool // the messages that are not the agent's
-	delta  func(b *trace.Builder, id, text string)
-	end    func(b *trace.Builder, id string)
 }
 
-func newVoices() (text, thought voice) {
-	text = voice{role: roleAssistant, delta: (*trace.Builder).MessageDelta, end: (*trace.Builder).MessageEnd}
-	thought = voice{role: roleReasoning, delta: (*trace.Builder).ThoughtDelta, end: func(b *trace.Builder, id string) { b.ThoughtEnd(id, "") }}
-	for _, v := range []*voice{&text, &thought} {
-		v.open, v.hidden, v.pieces = map[string]bool{}, map[string]bool{}, map[string]int{}
-	}
-	return text, thought
+func newVoice(role string) *voice {
+	return &voice{role: role, open: map[string]bool{}, hidden: map[string]bool{}, pieces: map[string]int{}}
 }
 
 func (t *turn) voice(e event) *voice {
 	if strings.HasPrefix(e.Type, "TEXT_") {
-		return &t.text
+		return t.text
 	}
-	return &t.thought
+	return t.thought
 }
 
 // begin begins a message. Reasoning had no ids before 1.0.
@@ -80,7 +73,11 @@ func (t *turn) say(v *voice, e event, text string) {
 	}
 	v.open[id] = true
 	v.pieces[id]++
-	v.delta(t.view(e.SubagentRunID), id, text)
+	if b := t.view(e.SubagentRunID); v == t.thought {
+		b.ThoughtDelta(id, text)
+	} else {
+		b.MessageDelta(id, text)
+	}
 	t.said.say(v.role, id, e.SubagentRunID, text)
 }
 
@@ -98,8 +95,12 @@ func (t *turn) repeats(v *voice, id, text string) bool {
 
 func (t *turn) hush(v *voice, e event) {
 	id := cmp.Or(e.MessageID, v.latest)
-	v.end(t.view(e.SubagentRunID), id)
 	delete(v.open, id)
+	if b := t.view(e.SubagentRunID); v == t.thought {
+		b.ThoughtEnd(id, "")
+	} else {
+		b.MessageEnd(id)
+	}
 }
 
 // speaks notes that the run has said something. A run that goes on is not over, whatever
@@ -181,20 +182,17 @@ func (d *Decoder) showSnapshot(t *turn) {
 			continue
 		}
 		e := event{MessageID: m.ID, SubagentRunID: m.Sub, Content: m.Content, ToolCallID: m.ToolCallID, ParentMessageID: m.ID}
-		switch m.Role {
-		case roleReasoning:
-			t.say(&t.thought, e, plain(m.Content))
-			t.hush(&t.thought, e)
-		case roleTool:
+		switch v := map[string]*voice{roleReasoning: t.thought, roleAssistant: t.text}[m.Role]; {
+		case v != nil:
+			t.say(v, e, plain(m.Content))
+			t.hush(v, e)
+		case m.Role == roleTool:
 			d.callResult(t, e)
-		case roleAssistant:
-			t.say(&t.text, e, plain(m.Content))
-			t.hush(&t.text, e)
-			for _, c := range m.Calls {
-				e.ToolCallID, e.ToolCallName, e.Delta = c.ID, c.Function.Name, encode(c.Function.Arguments)
-				d.callArgs(t, e)
-				d.whole(t, c.ID)
-			}
+		}
+		for _, c := range m.Calls {
+			e.ToolCallID, e.ToolCallName, e.Delta = c.ID, c.Function.Name, encode(c.Function.Arguments)
+			d.callArgs(t, e)
+			d.whole(t, c.ID)
 		}
 	}
 	t.snapshot, t.spoke = nil, false

@@ -50,22 +50,19 @@ func (d *toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	return d.Asking.Decode(m, t, d)
 }
 
-func (d *toy) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	if m.Dir == agent.In {
-		c, err := remote.ParseCall(m.Data)
-		if err != nil {
-			return nil, err
-		}
-		var o order
-		_ = json.Unmarshal(c.Body, &o)
-		if o.Prompt != "" || o.Left != nil {
-			t.Prompted(trace.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: o.Prompt}}}})
-		}
-		if o.Left != nil {
-			return d.ask(t.Current(), *o.Left...), nil
-		}
-		return nil, nil
+func (d *toy) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) {
+	var o order
+	_ = json.Unmarshal(c.Body, &o)
+	if o.Prompt != "" || o.Left != nil {
+		t.Prompted(trace.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: o.Prompt}}}})
 	}
+	if o.Left != nil {
+		return d.ask(t.Current(), *o.Left...), nil
+	}
+	return nil, nil
+}
+
+func (d *toy) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	if m.Channel == remote.Ended && d.ended != nil {
 		d.ended()
 	}
