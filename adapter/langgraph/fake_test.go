@@ -215,7 +215,7 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "event: messages\ndata: {nonsense\n\nno field at all\n\nevent: \x00\ndata: [1,2,3]\n\nevent: messages\ndata: []\n\n: heartbeat\n\n")
 		s.whole("m", "Beside the garbage.")
 	case how == "huge":
-		s.says("m", strings.Repeat("x", 50<<20))
+		s.says("m", agenttest.HugeText())
 		s.send("messages", last("m", ""))
 	case how == "gone": // the run is unknown when its status is asked for
 		s.says("m", "So far. ")

@@ -112,7 +112,7 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 	switch e.Type {
 	case "agent:start":
 		t.survived()
-		r.model, r.spoken, r.open = e.Model, false, nil
+		r.model, r.spoken, r.deltas = e.Model, false, [2][]byte{}
 	case "agent:thinking:delta", "agent:text:delta":
 		r.delta(e.Type == "agent:thinking:delta", e.Content)
 	case "agent:thinking", "agent:text":
@@ -158,21 +158,11 @@ func (t *turn) alone(reason string, outcome trace.Outcome, sentence string) {
 
 // count adds the usage of a run to that of the turn.
 func (t *turn) count(r *run, e event) {
-	u := &t.usage
-	u.Scope, u.Model = trace.UsageTurn, cmp.Or(r.model, u.Model)
-	u.InputTokens += e.Usage.Input
-	u.OutputTokens += e.Usage.Output
-	u.CacheReadTokens += e.Usage.CacheRead
-	u.CacheWriteTokens += e.Usage.CacheWrite
-	if e.Cost != nil {
-		sum := *e.Cost
-		if u.CostUSD != nil {
-			sum += *u.CostUSD
-		}
-		u.CostUSD = &sum
-	}
-	if *u != (trace.Usage{Scope: trace.UsageTurn, Model: u.Model}) {
-		t.b.Emit(*u)
+	u := e.Usage
+	sum := t.usage.Plus(trace.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite, CostUSD: e.Cost})
+	if sum.Scope, sum.Model = trace.UsageTurn, cmp.Or(r.model, sum.Model); sum != (trace.Usage{Scope: sum.Scope, Model: sum.Model}) {
+		t.usage = sum
+		t.b.Emit(sum)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -53,14 +52,12 @@ func Adapter() agent.Adapter {
 		Name: "openharness", Needs: "url", InProcess: true, Harmless: true,
 		Keys: []string{"url", "token_env", "tool_kinds", "options"}, Schemes: []string{"ws", "wss", "http", "https"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			r := Runtime{URL: s.URL, Token: os.Getenv(s.TokenEnv), Tools: toolkind.Claude().With(s.ToolKinds)}
-			if err := agent.DecodeOptions(s.Options, &r.Options); err != nil {
+			token, err := s.Token()
+			r := Runtime{URL: s.URL, Token: token, Tools: toolkind.Claude().With(s.ToolKinds)}
+			if err = errors.Join(err, agent.DecodeOptions(s.Options, &r.Options)); err != nil {
 				return nil, err
 			}
-			if s.TokenEnv != "" && r.Token == "" {
-				return nil, agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", s.TokenEnv)
-			}
-			r, err := r.checked()
+			r, err = r.checked()
 			if err == nil && r.Protocol == Scaffold {
 				return lasting{r}, nil
 			}
