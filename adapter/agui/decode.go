@@ -37,8 +37,8 @@ type turn struct {
 	asks    []*ask
 	legacy  []raw // the interrupts of endpoints before 1.0, in the newest run
 	used    trace.Usage
-	text    voice
-	thought voice
+	text    *voice
+	thought *voice
 	spoke   bool  // the run has said something
 	chunk   chunk // that a chunk may go on with
 	calls   map[string]*call
@@ -67,9 +67,7 @@ func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 
 func (d *Decoder) decode(m agent.Message) error {
 	switch {
-	case m.Dir == agent.In:
-		return d.sent(m.Data)
-	case m.Dir != agent.Out, m.Channel == remote.Opened, string(m.Data) == `"[DONE]"`:
+	case m.Channel == remote.Opened, string(m.Data) == `"[DONE]"`:
 		return nil
 	case m.Channel == remote.Ended:
 		d.streamEnded()
@@ -131,8 +129,7 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 		d.turn = nil
 		return
 	}
-	t := &turn{b: b, input: in, calls: map[string]*call{}, subs: map[string]sub{}, values: map[place]raw{state(): in.State}, earlier: map[string]bool{}}
-	t.text, t.thought = newVoices()
+	t := &turn{b: b, input: in, text: newVoice(roleAssistant), thought: newVoice(roleReasoning), calls: map[string]*call{}, subs: map[string]sub{}, values: map[place]raw{state(): in.State}, earlier: map[string]bool{}}
 	d.turn = t
 	if len(in.Resume) > 0 { // of an earlier turn, whose calls get their results now
 		b.Emit(memo{Answered: true}.record())
@@ -146,21 +143,15 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 	}
 }
 
-// sent takes the request of a run.
-func (d *Decoder) sent(data raw) error {
-	c, err := remote.ParseCall(data)
-	if err != nil {
-		return fmt.Errorf("agui: a request of another form was skipped: %w", err)
-	}
+// Request implements remote.Asker.
+func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) {
 	var in input
-	if err := json.Unmarshal(c.Body, &in); err != nil {
-		return fmt.Errorf("agui: an input of another form was skipped: %w", err)
+	if err := json.Unmarshal(c.Body, &in); err != nil || in.Messages == nil {
+		return nil, errors.New("agui: an input without messages, or of another form, was skipped")
 	}
-	if in.Messages == nil {
-		return errors.New("agui: an input without messages was skipped")
-	}
+	d.t = t
 	d.requested(in)
-	return nil
+	return nil, nil
 }
 
 // requested takes the input of a run: of a new turn, or of one that goes on.

@@ -19,10 +19,8 @@ const memoName = "agui"
 
 // memo is a note beside the conversation.
 type memo struct {
-	// ID is the endpoint's own id of the message that begins with the next record.
-	ID string `json:"id,omitempty"`
-	// Parent is the message of the next call.
-	Parent string  `json:"parent,omitempty"`
+	// ID is the endpoint's own id of the message that the next record belongs to.
+	ID     string  `json:"id,omitempty"`
 	Sealed *sealed `json:"sealed,omitempty"`
 	// Open are the interrupts that the run has ended with.
 	Open []interrupt `json:"open,omitempty"`
@@ -85,8 +83,7 @@ func (m *memory) take(r trace.Record, legacy bool) {
 	case trace.Thought:
 		m.ended(p.Part, p.Text)
 	case trace.ToolCallStart:
-		m.begun(p.ToolCallID, p.RawName, m.next.Parent, "")
-		m.next = memo{}
+		m.begun(p.ToolCallID, p.RawName, m.own(""), "")
 	case trace.ToolCall:
 		if c := m.call(p.ToolCallID); c != nil {
 			c.Function.Arguments = string(p.Input)

@@ -146,6 +146,7 @@ func checkEndpoint(t *testing.T, name, address string, cases map[string]expected
 }
 
 func TestRealEndpoints(t *testing.T) {
+	t.Parallel()
 	all := endpoints(t, "node_modules/@tanstack", "node", "server.mjs")
 	t.Run("aimock", func(t *testing.T) {
 		checkEndpoint(t, "aimock", all["aimock"], map[string]expected{
@@ -180,6 +181,7 @@ func TestRealEndpoints(t *testing.T) {
 }
 
 func TestRealPydanticAI(t *testing.T) {
+	t.Parallel()
 	python, err := filepath.Abs(filepath.Join(home, "venv/bin/python"))
 	if err != nil {
 		t.Fatal(err)

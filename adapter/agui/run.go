@@ -39,10 +39,14 @@ func (d *Decoder) runFinished(t *turn, e event) {
 	case len(t.legacy) > 0:
 		d.ask(t, old, t.interrupts())
 	default:
-		t.verdict = &trace.Stop{Reason: "stop", Outcome: trace.OutcomeCompleted}
+		t.verdict = &trace.Stop{Reason: cmp.Or(finishReasons[e.FinishReason], "stop"), Outcome: trace.OutcomeCompleted}
 		d.ask(t, toolUse, t.pending(o.PendingToolCallIDs))
 	}
 }
+
+// finishReasons are those that clients tell apart. TanStack AI says them; the protocol does
+// not know them.
+var finishReasons = map[string]string{"length": "length", "content_filter": "content-filter", "content-filter": "content-filter"} //nolint:gochecknoglobals // never written
 
 // runError ends a run that failed.
 func (d *Decoder) runError(t *turn, e event) {
@@ -59,9 +63,8 @@ func (d *Decoder) closeRun(t *turn, e event) {
 		d.whole(t, id)
 	}
 	d.showSnapshot(t)
-	for _, at := range slices.Clone(t.unsent) {
-		t.show(at)
-	}
+	t.show(t.unsent...)
+	t.unsent = nil
 	var all []usage
 	var one usage
 	if read(e.Usage, &one) {

@@ -84,9 +84,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 // Hear implements remote.Asker.
 func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	switch {
-	case m.Dir == agent.In:
-		return d.sends(m.Data, t)
-	case m.Dir != agent.Out, m.Channel == remote.Opened, m.Channel == remote.Answer:
+	case m.Channel == remote.Opened, m.Channel == remote.Answer:
 		return nil, nil
 	case m.Channel == remote.Ended:
 		var end remote.End
@@ -108,13 +106,8 @@ func (d *Decoder) AtEnd(t agent.Turns) {
 	d.ended(t.Current(), "")
 }
 
-// sends takes what is sent to the endpoint, and the note that an earlier process has left the
-// turn.
-func (d *Decoder) sends(data json.RawMessage, t agent.Turns) ([]agent.Effect, error) {
-	c, err := remote.ParseCall(data)
-	if err != nil {
-		return nil, err
-	}
+// Request implements remote.Asker. A note says that an earlier process has left the turn.
+func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) {
 	switch s := readSent(c); {
 	case c.Method == "":
 		b := t.Prompted(sent{Messages: d.before}.prompt())

@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -11,7 +12,9 @@ import (
 
 // Asker is the half of a Decoder that an Asking drives.
 type Asker interface {
-	// Hear is Decode for every message but the answers of people.
+	// Request takes a request to the server, or a note of the adapter's own.
+	Request(c Call, t agent.Turns) ([]agent.Effect, error)
+	// Hear takes what the server says.
 	Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	// Next is called once a run is over and all that the run has asked is answered. Next
 	// takes the answers, and encodes the request of the turn's next run. Nil says that the
@@ -64,40 +67,52 @@ func (a *Asking) asking() *Asking { return a }
 // Waits reports whether the newest run has asked something, and no other has begun.
 func (a *Asking) Waits() bool { return a.phase != silent && !a.b.Over() }
 
-// Continues reports whether the request that the Decoder hears goes on with the turn.
+// Continues reports whether the request that the Decoder gets goes on with the turn.
 func (a *Asking) Continues() bool { return a.phase == going && !a.b.Over() }
 
 // paused reports whether the turn waits for people, and for nothing else.
 func (a *Asking) paused() bool { return a.Waits() && a.phase == asking && !a.running }
 
 // Decode implements agent.Decoder for the Decoder that embeds the Asking.
-func (a *Asking) Decode(m agent.Message, t agent.Turns, d Asker) ([]agent.Effect, error) {
-	var c Call
-	var end End
-	var reply asked
-	switch {
-	case m.Dir == agent.In:
-		_ = json.Unmarshal(m.Data, &c) // Hear refuses a message of another form
-	case m.Channel == Opened:
-		a.running = true
-	case m.Channel == Ended:
-		_ = json.Unmarshal(m.Data, &end)         // written by this package
-		a.running = a.running && end.Error != "" // a stream that broke off goes on, or the turn is lost
-	}
-	if c.isNote() && json.Unmarshal(c.Body, &reply) == nil && reply.Native != "" {
-		a.take(reply)
-		return a.next(d), nil
-	}
-	if c.Stream {
-		a.running = false // a recording may lack the end of the run
-		a.next(d)
-	}
-	effects, err := d.Hear(m, t)
-	if c.Stream {
-		a.runs++
-		a.phase, a.asked, a.running, a.by = silent, nil, true, ""
+func (a *Asking) Decode(m agent.Message, t agent.Turns, d Asker) (effects []agent.Effect, err error) {
+	switch m.Dir {
+	case agent.In:
+		var c Call
+		if c, err = ParseCall(m.Data); err != nil {
+			return nil, fmt.Errorf("a request of another form was skipped: %w", err)
+		}
+		effects, err = a.request(c, t, d)
+	case agent.Out:
+		var end End
+		switch m.Channel {
+		case Opened:
+			a.running = true
+		case Ended:
+			_ = json.Unmarshal(m.Data, &end)         // written by this package
+			a.running = a.running && end.Error != "" // a stream that broke off goes on, or the turn is lost
+		}
+		effects, err = d.Hear(m, t)
+	case agent.Err:
 	}
 	return append(effects, a.next(d)...), err
+}
+
+// request takes a request, or an answer on its way to the Decoder.
+func (a *Asking) request(c Call, t agent.Turns, d Asker) ([]agent.Effect, error) {
+	var reply asked
+	switch {
+	case c.isNote() && json.Unmarshal(c.Body, &reply) == nil && reply.Native != "":
+		a.take(reply)
+		return nil, nil
+	case !c.Stream:
+		return d.Request(c, t)
+	}
+	a.running = false // a recording may lack the end of the run
+	a.next(d)
+	effects, err := d.Request(c, t)
+	a.runs++
+	a.phase, a.asked, a.running, a.by = silent, nil, true, ""
+	return effects, err
 }
 
 // take puts an answer on record. In a live session the gateway has done so.

@@ -184,3 +184,11 @@ func (s *Session) Close() error {
 	s.spec.Transport.Close()
 	return nil
 }
+
+// Reattach is the method of agent.Reattacher for a Runtime that opens Sessions.
+func Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+	if session, ok := s.(*Session); ok {
+		return session.Reattach(ctx, left)
+	}
+	return errors.New("this is a session of another agent")
+}
