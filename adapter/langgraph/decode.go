@@ -59,15 +59,13 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	d.t, d.effects, d.err = t, nil, nil
 	d.settle()
-	switch {
-	case m.Dir == agent.In:
-		d.sent(m.Data)
-	case m.Dir != agent.Out || m.Channel == remote.Opened:
-	case m.Channel == remote.Ended:
+	switch m.Channel {
+	case remote.Opened:
+	case remote.Ended:
 		if d.ends && objectOf(m.Data).text("error") == "" { // a stream that broke off goes on elsewhere
 			d.AtEnd(t)
 		}
-	case m.Channel == remote.Answer:
+	case remote.Answer:
 		d.answered(m.Data)
 	default:
 		d.frame(m.Channel, bytes.TrimSpace(m.Data))

@@ -2,7 +2,6 @@ package langgraph
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -126,9 +125,6 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 }
 
 // Reattach implements agent.Reattacher.
-func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
-	if session, ok := s.(*remote.Session); ok {
-		return session.Reattach(ctx, left)
-	}
-	return errors.New("langgraph: this is a session of another agent")
+func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+	return remote.Reattach(ctx, s, left)
 }

@@ -122,8 +122,5 @@ type lasting struct{ Runtime }
 
 // Reattach implements agent.Reattacher.
 func (lasting) Reattach(ctx context.Context, s agent.Session, was agent.Left) error {
-	if session, ok := s.(*remote.Session); ok {
-		return session.Reattach(ctx, was)
-	}
-	return errors.New("openharness: this is a session of another agent")
+	return remote.Reattach(ctx, s, was)
 }

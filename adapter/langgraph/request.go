@@ -9,12 +9,11 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// sent takes a request to the server, or the note that a turn is taken up.
-func (d *Decoder) sent(data raw) {
-	c, err := remote.ParseCall(data)
+// Request implements remote.Asker. The only note is that a turn is taken up.
+func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) {
+	d.t, d.effects = t, nil
+	d.settle()
 	switch {
-	case err != nil:
-		d.err = err
 	case c.Method == "":
 		d.reattached()
 	case !c.Stream || c.Method == http.MethodGet && !d.ends: // a stream that goes on
@@ -23,6 +22,7 @@ func (d *Decoder) sent(data raw) {
 	default:
 		d.prompted(c.Body)
 	}
+	return d.effects, nil
 }
 
 // prompted begins the turn of a prompt.
