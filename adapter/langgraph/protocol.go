@@ -83,12 +83,12 @@ func (d *Decoder) status(session *remote.Session) (at spot, over bool) {
 // greet checks that the server is one of LangGraph, and learns of which kind. A server that
 // wants a person's token says so later.
 func (p *protocol) greet(ctx context.Context, s *remote.Session) error {
-	var about object
-	err := s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/info"}, &about)
+	var found about
+	err := s.Fetch(ctx, info, &found)
 	if err != nil && !(p.rt.PassToken && remote.Refused(err, http.StatusUnauthorized, http.StatusForbidden)) {
 		return noServer(err)
 	}
-	s.Do(func() { p.at.js = isJS(about) })
+	s.Do(func() { p.at.js = found.Context == "js" })
 	return nil
 }
 
