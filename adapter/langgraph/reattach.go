@@ -34,7 +34,9 @@ func (d *Decoder) reattached() {
 		t.finished[id] = true
 	}
 	if on.state == nil {
-		t.skip, t.begun = on.name, on.Parts
+		if t.skip, t.begun = on.name, on.Parts; on.name != "" {
+			t.out = t.nowhere
+		}
 		return
 	}
 	d.at.run = on.run

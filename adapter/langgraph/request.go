@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -95,8 +96,8 @@ func (d *Decoder) settled(state object) {
 // in the state, so the user sees no unknown message if some places are hidden.
 func (t *turn) complete(state []message) {
 	from := source{known: true}
-	for i := len(state) - 1; i >= 0; i-- {
-		if m := state[i]; m.role == human && m.said(words) == t.prompt {
+	for i, m := range slices.Backward(state) {
+		if m.role == human && m.said(words) == t.prompt {
 			state, from.known = state[i+1:], len(t.o.Hide) > 0
 			break
 		}

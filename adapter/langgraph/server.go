@@ -74,11 +74,8 @@ func (d *Decoder) metadata(run string) {
 		return
 	}
 	d.at.run, d.server.values, d.server.status = run, false, ""
-	switch name := runName + run; t.skip {
-	case name:
-		t.skip, t.fresh = "", true
-	case "":
-		t.b.StepStart(trace.Step{NativeID: name})
+	if name := runName + run; t.skip == "" || t.skip == name {
+		t.step(trace.Step{NativeID: name})
 		t.fresh = true
 	}
 }
@@ -188,8 +185,8 @@ func (d *Decoder) tool(f toolNews) {
 	case "on_tool_start":
 		t.foreign(f.id, f.name, unquoted(f.input), f.at)
 	case "on_tool_event":
-		if c != nil && c.shown == flat && !c.done {
-			t.b.ToolResultProgress(c.id, f.data)
+		if c != nil && !c.done {
+			t.to(c.hidden).ToolResultProgress(c.id, f.data)
 		}
 	case "on_tool_end":
 		m, ok := parse(f.output)
