@@ -97,7 +97,7 @@ func (d *Decoder) settled(state object) {
 func (t *turn) complete(state []message) {
 	from := source{known: true}
 	for i, m := range slices.Backward(state) {
-		if m.role == human && m.said(words) == t.prompt {
+		if m.role == human && t.prompt != "" && m.said(words) == t.prompt {
 			state, from.known = state[i+1:], len(t.o.Hide) > 0
 			break
 		}

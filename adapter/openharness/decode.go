@@ -20,10 +20,7 @@ type Decoder struct {
 	tools toolkind.Table
 	// live says that turns begin with prompts of this session only.
 	live bool
-	// pauseEnds says that a pause of the flow is the end of a turn, because each prompt
-	// resumes the flow.
-	pauseEnds bool
-	left      left // of the next turn
+	left left // of the next turn
 	// active says that the server has said something on the newest connection, and silent
 	// counts the connections since the last word.
 	active bool
@@ -122,8 +119,6 @@ type envelope struct {
 	Type    string  `json:"type"`
 	Command command `json:"command"`
 }
-
-func (c command) envelope() envelope { return envelope{"command", c} }
 
 // sent takes a request of the session, or a recorded command.
 func (d *Decoder) sent(data raw) error {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -180,20 +179,16 @@ func (d *Decoder) paused(t *turn) {
 	case t.stopped:
 		t.end("stopped", trace.OutcomeCanceled, "")
 		return
-	case d.pauseEnds:
-		t.end("paused", trace.OutcomeCompleted, "")
-		return
 	}
 	q := trace.Question{QuestionID: "pause", Text: "The flow is paused. Let it go on, or send it a message.", Choices: []trace.Choice{{Label: goOn}}}
 	a := agentkit.Ask(t.b, "pause", []trace.Question{q}, func(a []trace.Answer) raw {
 		c := command{Type: "resume"}
 		if a[0].Outcome != trace.Selected || len(a[0].Values) == 0 {
-			no := false
-			c = command{Type: "abort", Resumable: &no, Reason: "nobody resumed the flow"}
+			c = abort("nobody resumed the flow")
 		} else if a[0].Values[0] != goOn {
 			c.Message = &a[0].Values[0]
 		}
-		return remote.Call{Method: "POST", Path: socketPath, Body: agentkit.Encode(c.envelope())}.JSON()
+		return c.call().JSON()
 	})
 	t.pause = &a
 	d.effects = append(d.effects, a.Effect)

@@ -47,21 +47,6 @@ func TestSuiteKernel(t *testing.T) {
 	})
 }
 
-func TestSuiteKernel02(t *testing.T) {
-	s := newKernel(t)
-	s.version2 = true
-	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime {
-			return openharness.Runtime{URL: s.address(), Options: openharness.Options{Protocol: openharness.Kernel02}}
-		},
-		Prompts: faults(map[agenttest.Ability]string{}),
-		Without: map[agenttest.Ability]string{agenttest.Rich: noPermit},
-		Decoder: decoder,
-		Turns:   []string{"question", "tool", "error"},
-		Bound:   90 * time.Second, // as above
-	})
-}
-
 func TestSuiteHTTP02(t *testing.T) {
 	s := newWeb(t)
 	agenttest.Run(t, agenttest.Suite{
