@@ -83,7 +83,7 @@ func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 		all := []any{}
 		for n := 1; n <= len(f.runs); n++ {
 			if run := f.runs[fmt.Sprint("run-", n)]; run != nil && run.thread == r.PathValue("t") {
-				all = append(all, map[string]any{"run_id": run.id, "created_at": time.Unix(int64(n), 0), "metadata": map[string]string{"tributary_prompt": run.prompt}})
+				all = append(all, map[string]any{"run_id": run.id, "status": run.status, "created_at": time.Unix(int64(n), 0), "metadata": map[string]string{"tributary_prompt": run.prompt}})
 			}
 		}
 		return all

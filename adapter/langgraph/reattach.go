@@ -3,8 +3,6 @@ package langgraph
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -72,23 +70,14 @@ func (p *protocol) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 		p.s.Do(func() { p.at.prompt = was.Prompt.Message.ID })
 	}
 	at, _ := p.status(p.s)
-	newest, err := p.newest(ctx, at, by)
-	switch {
-	case err != nil && on.run == "":
-		return nil, err
-	case err == nil && newest != on.run: // of which nothing is on record
-		on.run, on.name, on.Parts = newest, "", nil
-	}
-	at.run = on.run
-	var run object
-	err = p.s.Fetch(ctx, at.get(by, "runs", at.run), &run)
-	if remote.Refused(err, http.StatusNotFound) {
-		return nil, fmt.Errorf("the server does not know the run %s any more: send the prompt again", at.run)
-	}
+	run, err := p.newest(ctx, at, by)
 	if err != nil {
 		return nil, err
 	}
-	if status := run.text("status"); len(was.Waiting) > 0 && status != "pending" && status != "running" {
+	if at.run = run.ID; on.run != run.ID { // of which nothing is on record
+		on.run, on.name, on.Parts = run.ID, "", nil
+	}
+	if len(was.Waiting) > 0 && run.Status != "pending" && run.Status != "running" {
 		if err := p.s.Fetch(ctx, at.get(by, "state"), &on.state); err != nil {
 			return nil, err
 		}
