@@ -18,7 +18,7 @@ func automatic(p uistream.Part) bool {
 }
 
 // ask asks what the run has left open: approvals, and calls that the app answers.
-func (d *Decoder) ask(b *trace.Builder) []agent.Effect {
+func (d *Decoder) ask() []agent.Effect {
 	var permits []trace.PermissionAsk
 	var questions []trace.Question
 	parts := d.message.Message().Parts
@@ -33,12 +33,11 @@ func (d *Decoder) ask(b *trace.Builder) []agent.Effect {
 			questions = append(questions, trace.Question{QuestionID: p.ToolCallID, ToolCallID: p.ToolCallID, Text: "The app is to run " + p.ToolName + "."})
 		}
 	}
-	return append(d.Permissions(b, permits...), d.Questions(b, questions...)...)
+	return append(d.Permissions(d.b, permits...), d.Questions(d.b, questions...)...)
 }
 
 // Next implements remote.Asker.
-func (d *Decoder) Next(b *trace.Builder, replies remote.Replies) *remote.Call {
-	w := writer{d, b}
+func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	for _, p := range d.message.Message().Parts {
 		if p.Approval != nil {
 			if r, is := replies.Permissions[p.Approval.ID]; is {
@@ -46,11 +45,11 @@ func (d *Decoder) Next(b *trace.Builder, replies remote.Replies) *remote.Call {
 			}
 		}
 		if a, is := replies.Answers[p.ToolCallID]; is && p.ToolCallID != "" {
-			w.put(d.output(p.ToolCallID, a))
+			d.put(d.output(p.ToolCallID, a))
 		}
 	}
 	if d.id == "" {
-		w.name("")
+		d.name("")
 	}
 	message := d.message.Message()
 	message.ID = d.id

@@ -116,10 +116,11 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 // what is on record, and writes nothing.
 func (d *Decoder) recall(before []json.RawMessage, left agent.Left) {
 	d.turn(before)
+	d.b = nil
 	tr := uistream.NewTranslator(native())
 	for _, r := range left.Records {
 		for _, c := range tr.Translate(r) {
-			writer{d, nil}.take(c)
+			d.take(c)
 		}
 		switch p := r.Payload.(type) { //nolint:gochecksumtype // the chunks tell the others
 		case trace.Data:

@@ -30,7 +30,7 @@ func answering(late ...string) *agenttest.Host {
 	return host
 }
 
-// everything is what the toy server is told once all is answered.
+// everything are the answers that the toy server gets in the end.
 const everything = "map[colour:no colour? may paint:yes size:no size?]"
 
 // answered waits for so many answers of people.

@@ -17,5 +17,6 @@
 // of such an agent embeds an [Asking]. The Decoder asks by Permissions and Questions, at any
 // time of the run. Once the run is over and all is answered, the Asking calls Next, which
 // encodes the request of the next run. After a restart of the gateway, the Decoder asks the
-// same again. What is on record is not put to people again, and answers on record count.
+// same again. The Asking puts no request on record a second time, and keeps the answers that are
+// on record.
 package remote

@@ -111,9 +111,10 @@ func (s *Session) turn(ctx context.Context, b *trace.Builder, first func(context
 	if closed {
 		return agentkit.ErrClosed
 	}
-	l := &link{s: s, b: b, first: first}
-	defer l.leave()
-	return s.Run(ctx, b, l)
+	r := &run{s: s, b: b, first: first, turn: ctx, lost: make(chan struct{})}
+	r.life, r.end = context.WithCancel(s.Life())
+	defer r.leave() //nolint:contextcheck // the streams end with the turn
+	return s.Run(ctx, b, r)
 }
 
 // Exchange makes a call and gives it and its answer to the Decoder.
@@ -150,7 +151,7 @@ func (s *Session) post(ctx context.Context, data []byte) error {
 	r := s.run
 	s.mu.Unlock()
 	if c.Stream && r != nil {
-		if err = s.retry(r, unsent, func() error { return s.open(r, c) }); err != nil && r.life.Err() == nil { //nolint:contextcheck // the stream ends with the turn
+		if err = r.retry(unsent, func() error { return r.open(c) }); err != nil && r.life.Err() == nil { //nolint:contextcheck // the stream ends with the turn
 			r.lose(s.sentence(err))
 		}
 		return err
