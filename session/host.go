@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -58,13 +59,17 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	if info.Prompt != nil {
 		t.logger = l.loggerOf(t.id, info.Prompt.By, agent.Caller{})
 	}
-	t.began, t.theirs = true, true
+	t.theirs = true
+	t.state.To(turnstate.Queued)
+	t.state.To(turnstate.Running)
 	l.enter(t)
 	l.keepAgent()
 	if info.Prompt != nil {
 		l.info.visit(info.Prompt.Channel)
 		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, by: info.Prompt.By, after: after})
 	}
+	t.enterMessage()
+	resume := l.info.Resume
 	l.mu.Unlock()
 	l.saveLate()
 	cause := trace.CauseAgent
@@ -72,7 +77,7 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 		t.builder.Emit(*info.Prompt)
 		cause = trace.CausePrompt
 	}
-	t.reply(cause)
+	t.openMessage(cause, resume)
 	l.hub.goes.Go(func() { t.await() })
 	return t.builder
 }
@@ -87,11 +92,11 @@ func (t *turn) await() {
 	}
 	select {
 	case <-t.builder.Ended():
-	case <-t.ctx.Done():
+	case <-t.work.Done():
 	}
 	close(released)
-	t.finish(t.verdict(t.ctx.Err()))
-	t.live.idleAgent()
+	t.finish(t.verdict(t.work.Err()))
+	t.live.releaseAgent(t)
 }
 
 // Note implements agent.Host.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -67,14 +68,14 @@ func (h *Hub) Close(ctx context.Context) error {
 		sessions = append(sessions, l)
 	}
 	h.mu.Unlock()
-	finishAll(unbegun(sessions), stopped("not_run"))
+	writeStops(withdraw(sessions), stopped("not_run"))
 	for _, t := range openTurns(sessions) {
 		if t.outlives() {
 			t.abandon()
 		}
 		l := t.live
 		l.mu.Lock()
-		waits := t.parked() // for somebody, and that can be long
+		waits := t.state == turnstate.Paused // for a person, and that can be long
 		l.mu.Unlock()
 		if waits {
 			continue
@@ -114,20 +115,28 @@ func openTurns(sessions []*live) []*turn {
 	return open
 }
 
-// unbegun returns the turns that wait in a queue, of which none begins any more.
-func unbegun(sessions []*live) []*turn {
+// withdraw decides that no queued turn begins any more, and returns those turns.
+func withdraw(sessions []*live) []*turn {
 	var waiting []*turn
 	for _, l := range sessions {
 		l.mu.Lock()
 		for _, t := range l.turns {
-			if !t.began && !t.ending {
-				t.ending = true
+			if t.state.Waiting() && t.decideStop() {
 				waiting = append(waiting, t)
 			}
 		}
 		l.mu.Unlock()
 	}
 	return waiting
+}
+
+// writeStops puts the stops of turns on record side by side: each waits for the log.
+func writeStops(turns []*turn, s trace.Stop) {
+	var all sync.WaitGroup
+	for _, t := range turns {
+		all.Go(func() { t.writeStop(s) })
+	}
+	all.Wait()
 }
 
 // finishAll ends turns side by side: each waits for the log.

@@ -189,7 +189,7 @@ func (b *branch) rewinding(i int) rewinding {
 func (l *live) superseded(back rewinding) []ending {
 	var all []ending
 	for _, id := range back.turns {
-		if t := l.turns[id]; t != nil && !t.ending {
+		if t := l.turns[id]; t != nil && !t.state.Stopped() {
 			all = append(all, ending{t, stopped(superseded)})
 		}
 	}
@@ -228,7 +228,7 @@ func (l *live) stay(back rewinding) {
 func (t *turn) goBack() bool {
 	l := t.live
 	l.mu.Lock()
-	if t.ending {
+	if t.state.Stopped() {
 		l.mu.Unlock()
 		return false // the next one sees to it
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -89,7 +90,7 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(trace.Word
 // caller holds l.mu.
 func (l *live) waitsFor(p Prompt) *turn {
 	for _, t := range l.turns {
-		if len(t.waits.put) == 1 && !t.ending && t.by == p.By && t.channel == p.Channel {
+		if t.state == turnstate.Paused && len(t.waits.put) == 1 && t.by == p.By && t.channel == p.Channel {
 			return t
 		}
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -26,10 +27,6 @@ func (l *limit) stop() {
 	l.present.Stop()
 	l.expire.Stop()
 }
-
-// parked reports whether the turn has put something to the user that has no
-// answer.
-func (t *turn) parked() bool { return len(t.waits.put) > 0 }
 
 // limitWait bounds how long what was asked waits.
 func (t *turn) limitWait(id string, expire func()) {
@@ -58,6 +55,9 @@ func (t *turn) putToUser(p trace.Park) {
 		t.waits.put[id] = true
 	}
 	t.waits.parks++
+	if len(t.waits.put) > 0 {
+		t.state.To(turnstate.Paused) // unless it paused before, or is stopped
+	}
 	t.waits.since = l.hub.Now()
 	stopTimer(&t.grace)
 	stopTimer(&t.waits.held)
@@ -75,8 +75,11 @@ func (t *turn) answered(id string) {
 		delete(t.waits.limits, id)
 	}
 	delete(t.waits.put, id)
-	if !t.parked() {
+	if len(t.waits.put) == 0 {
 		stopTimer(&t.waits.held)
+		if t.state == turnstate.Paused {
+			t.state.To(turnstate.Running)
+		}
 	}
 }
 
@@ -101,8 +104,8 @@ func (l *live) waitsSince() time.Time {
 func (l *live) waitSince() (since time.Time) {
 	for _, t := range l.turns {
 		switch {
-		case !t.began:
-		case t.ending || !t.parked():
+		case !t.state.Began():
+		case t.state != turnstate.Paused:
 			return time.Time{}
 		case t.waits.since.After(since):
 			since = t.waits.since

@@ -60,16 +60,26 @@ func (t *turn) closeStep(subagents bool) {
 // the turn, once. It returns when all is on record; a second call waits and
 // returns the same. An empty FinalOutput becomes the text of the last step.
 func (b *Builder) Finish(s Stop) error {
+	b.Close(s)
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.done {
-		t.touched = t.Now()
-		t.finish(s.normal())
-		t.done = true
-		t.cond().Broadcast()
-	}
 	return t.end()
+}
+
+// Close is Finish without the wait for the log. Nothing that the agent writes after Close
+// is on record.
+func (b *Builder) Close(s Stop) {
+	t := b.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done {
+		return
+	}
+	t.touched = t.Now()
+	t.finish(s.normal())
+	t.done = true
+	t.cond().Broadcast()
 }
 
 // Abandon ends the writing without a stop, for a turn that goes on where its agent

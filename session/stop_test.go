@@ -1,0 +1,72 @@
+package session_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func TestAStopReachesTheAgentWhileTheLogStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stopped time.Time
+		bad := newBadLog()
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error {
+			b.MessageDelta("1", "I delete ")
+			<-ctx.Done()
+			stopped = time.Now()
+			b.MessageDelta("1", "everything")
+			return context.Cause(ctx)
+		}}))
+		defer b.close()
+		turn := b.say("u1", "go")
+		synctest.Wait()
+		gate := bad.busy()
+		pressed := time.Now()
+		done := make(chan bool, 1)
+		go func() {
+			_, mine, err := b.StopTurn(t.Context(), "s", turn.ID, "ada")
+			done <- mine && err == nil
+		}()
+		time.Sleep(5 * time.Second)
+		if stopped.IsZero() || stopped.Sub(pressed) > 0 {
+			t.Errorf("the agent was stopped %s after the user pressed Stop", stopped.Sub(pressed))
+		}
+		select {
+		case <-done:
+			t.Error("the stop was acknowledged before it was on record")
+		default:
+		}
+		close(gate)
+		if !<-done {
+			t.Error("the stop failed")
+		}
+		records := b.wait(turn)
+		if s := stopOf(t, records); s.Reason != "stopped" || s.FinalOutput != "I delete " {
+			t.Errorf("stop %+v", s)
+		}
+	})
+}
+
+func TestAQueuedTurnThatIsStoppedWasNotRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		first, queued := b.say("u1", "slow"), b.say("u2", "hello")
+		for _, c := range []struct{ id, reason string }{{queued.ID, "not_run"}, {first.ID, "stopped"}} {
+			if _, done, err := b.StopTurn(t.Context(), "s", c.id, "ada"); !done || err != nil {
+				t.Fatal(done, err)
+			}
+		}
+		if s := stopOf(t, b.wait(queued)); s.Reason != "not_run" {
+			t.Errorf("the queued turn: %+v", s)
+		}
+		if s := stopOf(t, b.wait(first)); s.Reason != "stopped" {
+			t.Errorf("the running turn: %+v", s)
+		}
+	})
+}
