@@ -16,28 +16,27 @@ var _ agent.Host = host{}
 
 // Permit implements agent.Host.
 func (h host) Permit(ctx context.Context, requestID string) (trace.PermissionResponse, error) {
-	canceled := trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}
-	if requestID == "" { // asked in a turn that was over
-		return canceled, nil
+	if answer, is := h.live.await(ctx, requestID).(trace.PermissionResponse); is {
+		return answer, nil
 	}
-	answer, err := await(ctx, h.live, h.live.asks.requests, requestID)
-	if isCanceled(err) {
-		return canceled, nil //nolint:nilerr // that is the answer
-	}
-	return answer, err
+	return trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}, nil
 }
 
 // Ask implements agent.Host.
 func (h host) Ask(ctx context.Context, questionID string) (trace.Answer, error) {
-	canceled := trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}
-	if questionID == "" {
-		return canceled, nil
+	if answer, is := h.live.await(ctx, questionID).(trace.Answer); is {
+		return answer, nil
 	}
-	answer, err := await(ctx, h.live, h.live.asks.questions, questionID)
-	if isCanceled(err) {
-		return canceled, nil //nolint:nilerr // that is the answer
+	return trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}, nil
+}
+
+// await waits for the answer to a request; nil if there is no such request.
+func (l *live) await(ctx context.Context, id string) trace.Payload {
+	t, _, err := l.requested(id)
+	if err != nil {
+		return nil
 	}
-	return answer, err
+	return t.builder.Wait(ctx, id)
 }
 
 // Files implements agent.Host.

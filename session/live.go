@@ -40,7 +40,6 @@ type live struct {
 	running   *turn            // has the agent; nil once released
 	queue     []*turn          // have not begun, in order
 	last      *turn            // the newest that ended in this process
-	asks      asks             // its maps and channel
 
 	agent      *opened // nil while closed; guarded by opens and mu
 	astray     int     // the open agent is ahead of info.Resume: how often it was sent back, see takeBack
@@ -65,7 +64,7 @@ type live struct {
 }
 
 func (h *Hub) newLive(info Info) *live {
-	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, asks: newAsks(h), telling: make(chan struct{}, 1)}
+	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, telling: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancel(context.Background())
 	return l
 }
@@ -119,15 +118,13 @@ func (l *live) saveLate() {
 	}
 }
 
-// append puts events of a turn on record. The asks among them are known before
-// anybody can see them, so that the quickest answer finds them.
+// append puts events of a turn on record.
 func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	events, err := t.live.nameSteps(ctx, t.id, events)
 	if err != nil {
 		return err
 	}
 	for _, e := range events {
-		t.live.noticeAsk(t, e.Payload)
 		t.countTool(e.Payload)
 	}
 	if over := t.budget.spend(events, t.live.hub.Options); over != "" {

@@ -101,9 +101,7 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 		l.running = t
 	}
 	l.mu.Unlock()
-	for _, r := range records {
-		l.noticeAsk(t, r.Payload)
-	}
+	t.requestsChanged(nil)
 	t.left = leftOf(records, t)
 	return t
 }
@@ -131,7 +129,7 @@ func (t *turn) abandon() {
 		t.logger.Error("turn not wholly recorded", "error", err)
 	}
 	l.mu.Lock()
-	t.stopWaiting() // now that nothing more is asked
+	t.pause.stop()
 	l.mu.Unlock()
 	t.cancel(agent.ErrLeft)
 	l.saveLate()

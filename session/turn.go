@@ -67,7 +67,7 @@ type turn struct {
 	followed  bool
 	grace     *time.Timer
 	graceFrom time.Time
-	waits     waiting
+	pause     pause
 	asking    map[string]permission.Grant // what an "always" would grant, by the call that is asked about
 	typed     int                         // answers that came as messages: each began an assistant message
 }
@@ -96,7 +96,7 @@ func (t *turn) writes() trace.Config {
 	h := t.live.hub
 	return trace.Config{
 		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
-		ShowWithin: outputWithin,
+		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
 	}
 }
 
@@ -128,7 +128,6 @@ func (t *turn) enterMessage() {
 // for that. openMessage reports false if the turn is stopped: then the agent must not get
 // the prompt.
 func (t *turn) openMessage(cause trace.Cause, resume string) (running bool) {
-	t.live.forgetAsks()
 	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause, Resume: resume})
 	close(t.opened)
 	t.live.mu.Lock()
@@ -180,7 +179,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	l.mu.Lock()
 	t.state.Close()
 	t.endedAt = l.hub.Now()
-	t.stopWaiting()
+	t.pause.stop()
 	l.leave(t, err == nil)
 	l.mu.Unlock()
 	t.cancel(errEnded)

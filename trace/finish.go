@@ -72,14 +72,17 @@ func (b *Builder) Finish(s Stop) error {
 func (b *Builder) Close(s Stop) {
 	t := b.turn
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.done {
+		t.mu.Unlock()
 		return
 	}
-	t.touched = t.Now()
-	t.finish(s.normal())
+	resolved, changed := t.write(func(t *turn) { t.finish(s.normal()) })
 	t.done = true
 	t.cond().Broadcast()
+	t.mu.Unlock()
+	if changed {
+		t.announce(resolved)
+	}
 }
 
 // Abandon ends the writing without a stop, for a turn that goes on where its agent
@@ -95,10 +98,10 @@ func (b *Builder) Abandon() error {
 }
 
 func (t *turn) finish(s Stop) {
-	t.unshown = nil // nobody is asked any more
+	t.queuedRequests = nil // no user is asked any more
 	t.closeParts(true, true)
-	for _, q := range t.asked {
-		t.closeAsk(q)
+	for _, q := range t.inOrder {
+		t.cancelRequest(q)
 	}
 	for _, c := range t.order {
 		switch {
