@@ -253,7 +253,9 @@ func (l *live) enter(t *turn) {
 // not be written stays on the list of those that are to be closed.
 func (l *live) leave(t *turn, closed bool) {
 	delete(l.turns, t.id)
-	l.hub.load.leave(t)
+	if t.counted {
+		l.hub.load.leave(t.by)
+	}
 	if closed {
 		l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })
 	}

@@ -103,7 +103,7 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	if t.back.to != "" {
 		t.builder.Emit(trace.Rewind{To: t.back.to})
 	}
-	t.builder.Emit(trace.Prompt{Message: t.prompt.Message, By: p.By, Channel: p.Channel})
+	t.builder.Emit(trace.Prompt{Message: t.message(), By: p.By, Channel: p.Channel})
 	// On record before it is answered for, so that prompts stand in the log in the
 	// order in which they were taken.
 	if err := t.builder.Flush(); err != nil {
@@ -115,6 +115,9 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	l.startNext()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if t.state == turnstate.Queued {
+		t.prompt.Message.Parts = nil // the prompt may be large, and is in the log
+	}
 	return t.handle(), nil
 }
 
@@ -174,7 +177,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
-	t.back = back
+	t.back, t.counted = back, true
 	l.queue = append(l.queue, t)
 	l.takeBack(back)
 	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: after})

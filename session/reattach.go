@@ -84,7 +84,7 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 	for _, r := range records {
 		if p, is := r.Payload.(trace.Prompt); is && !prompted && !t.theirs {
 			prompted = true
-			t.by, t.channel, t.prompt = p.By, p.Channel, agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}
+			t.by, t.channel, t.counted = p.By, p.Channel, true
 			l.hub.load.take(p.By, -1, 0) // it was let in before
 		}
 		if p, is := r.Payload.(trace.Reply); is {

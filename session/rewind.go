@@ -43,7 +43,7 @@ func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 	case named && holds:
 		return p, nil // perhaps edited: the content of the request counts
 	}
-	said, err := l.said(ctx, m)
+	said, err := l.loadPrompt(ctx, m.turn, m.id, m.after)
 	same := holds && textOf(said) == textOf(p.Message)
 	switch {
 	case err != nil:
@@ -61,13 +61,13 @@ func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 
 func textOf(m trace.UserMessage) string { return agent.Prompt{Message: m}.Text() }
 
-// said reads a user's message from the log.
-func (l *live) said(ctx context.Context, m message) (trace.UserMessage, error) {
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, m.after, 0) {
+// loadPrompt reads a message of a user from the log.
+func (l *live) loadPrompt(ctx context.Context, turn, message string, after uint64) (trace.UserMessage, error) {
+	for r, err := range l.hub.Log.Wholes(ctx, l.id, after, 0) {
 		if err != nil {
 			return trace.UserMessage{}, fmt.Errorf("read the history of session %q: %w", l.id, err)
 		}
-		if p, ok := r.Payload.(trace.Prompt); ok && r.Turn == m.turn && p.Message.ID == m.id {
+		if p, ok := r.Payload.(trace.Prompt); ok && r.Turn == turn && p.Message.ID == message {
 			return p.Message, nil
 		}
 	}

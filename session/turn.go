@@ -42,7 +42,6 @@ type turn struct {
 	messageID string
 	by        string
 	channel   string
-	prompt    agent.Prompt
 	theirs    bool        // the agent began it, also if somebody asked for it there
 	left      *agent.Left // what an earlier process left of it; nil if it began in this one
 	back      rewinding   // what it takes back
@@ -61,8 +60,10 @@ type turn struct {
 
 	// Guarded by live.mu.
 	state     turnstate.State
+	prompt    agent.Prompt // its message has no parts when they are only in the log
 	endedAt   time.Time
 	cut       bool
+	counted   bool // among the prompts of its principal
 	followers int
 	followed  bool
 	grace     *time.Timer
@@ -180,6 +181,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	t.state.Close()
 	t.endedAt = l.hub.Now()
 	t.pause.stop()
+	t.prompt, t.left = agent.Prompt{}, nil
 	l.leave(t, err == nil)
 	l.mu.Unlock()
 	t.cancel(errEnded)
@@ -221,7 +223,32 @@ func (t *turn) run(resume string) {
 		return
 	}
 	t.logger.Debug("turn began")
-	t.perform(func(s agent.Session) error { return s.Prompt(t.work, t.prompt, t.builder) })
+	t.perform(func(s agent.Session) error {
+		p, err := t.takePrompt()
+		if err != nil {
+			return err
+		}
+		return s.Prompt(t.work, p, t.builder)
+	})
+}
+
+func (t *turn) message() trace.UserMessage {
+	t.live.mu.Lock()
+	defer t.live.mu.Unlock()
+	return t.prompt.Message
+}
+
+// takePrompt returns the prompt for the agent, and keeps nothing of the message. A prompt
+// that was queued is read from the log.
+func (t *turn) takePrompt() (p agent.Prompt, err error) {
+	t.live.mu.Lock()
+	p = t.prompt
+	t.prompt.Message = trace.UserMessage{}
+	t.live.mu.Unlock()
+	if p.Message.Parts == nil {
+		p.Message, err = t.live.loadPrompt(t.work, t.id, p.Message.ID, t.after)
+	}
+	return p, err
 }
 
 // perform has the agent do the turn.

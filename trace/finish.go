@@ -64,7 +64,20 @@ func (b *Builder) Finish(s Stop) error {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.end()
+	err := t.end()
+	t.drop()
+	return err
+}
+
+// drop lets go of what the turn held of the agent's output. What became of requests stays
+// known.
+func (t *turn) drop() {
+	t.parts, t.calls, t.subs, t.callNames, t.requestNames = nil, nil, nil, nil, nil
+	t.open, t.order, t.inOrder, t.refused, t.printing, t.subsInOrder, t.final = nil, nil, nil, nil, nil, nil, nil
+	t.verdict, t.spare = nil, nil
+	for _, q := range t.requests {
+		q.Asked, q.options, q.toolCall = nil, nil, nil
+	}
 }
 
 // Close is Finish without the wait for the log. Nothing that the agent writes after Close
