@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,6 +54,26 @@ func TestAStopReachesTheAgentWhileTheLogStalls(t *testing.T) {
 		records := b.wait(turn)
 		if s := stopOf(t, records); s.Reason != "stopped" || s.FinalOutput != "I delete " {
 			t.Errorf("stop %+v", s)
+		}
+	})
+}
+
+func TestAPanicOfAnAdapterEndsOneTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, with(t, scripted{prompt: func(_ context.Context, _ agent.Host, p agent.Prompt, b *trace.Builder) error {
+			b.Message("1", "I begin.")
+			if p.Message.ID == "u1" {
+				panic("no such message")
+			}
+			return nil
+		}}))
+		defer b.close()
+		first, second := b.say("u1", "hello"), b.say("u2", "hello")
+		if s := stopOf(t, b.wait(first)); s.Outcome != trace.OutcomeFailed || !strings.Contains(s.Error, "no such message") {
+			t.Errorf("the turn ended with %+v", s)
+		}
+		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCompleted {
+			t.Errorf("the next turn ended with %+v", s)
 		}
 	})
 }

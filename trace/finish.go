@@ -74,7 +74,7 @@ func (b *Builder) Finish(s Stop) error {
 func (t *turn) drop() {
 	t.parts, t.calls, t.subs, t.callNames, t.requestNames = nil, nil, nil, nil, nil
 	t.open, t.order, t.inOrder, t.refused, t.printing, t.subsInOrder, t.final = nil, nil, nil, nil, nil, nil, nil
-	t.verdict, t.spare = nil, nil
+	t.spare = nil
 	for _, q := range t.requests {
 		q.Asked, q.options, q.toolCall = nil, nil, nil
 	}
@@ -84,18 +84,21 @@ func (t *turn) drop() {
 // is on record.
 func (b *Builder) Close(s Stop) {
 	t := b.turn
-	t.mu.Lock()
-	if t.done {
-		t.mu.Unlock()
-		return
-	}
-	resolved, changed := t.write(func(t *turn) { t.finish(s.normal()) })
-	t.done = true
-	t.cond().Broadcast()
-	t.mu.Unlock()
-	if changed {
+	if resolved, changed := t.close(s); changed {
 		t.announce(resolved)
 	}
+}
+
+func (t *turn) close(s Stop) (resolved []*request, changed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done {
+		return nil, false
+	}
+	resolved, changed = t.write(func(t *turn) { t.finish(s.normal()) })
+	t.done = true
+	t.cond().Broadcast()
+	return resolved, changed
 }
 
 // Abandon ends the writing without a stop, for a turn that goes on where its agent
