@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/session/turnstate"
@@ -65,7 +66,24 @@ func (t *turn) requestsChanged(answered []trace.Request) {
 	stopTimer(&t.grace) // a turn that waits for a person needs no subscriber
 	if t.state == turnstate.Running {
 		t.state.To(turnstate.Paused)
+		t.makeWayForQueued()
 	}
+}
+
+// makeWayForQueued ends a turn that has paused if its own user has sent a message since: the
+// message waits in the queue, and the user would not see the request. A message that comes
+// after the pause does the same. The caller holds live.mu.
+func (t *turn) makeWayForQueued() {
+	l := t.live
+	i := slices.IndexFunc(l.queue, func(q *turn) bool { return q.state.Waiting() && q.by == t.by && q.channel == t.channel })
+	if l.running != t || i < 0 || !t.decideStop() {
+		return
+	}
+	sender := Sender{By: t.by, Caller: l.queue[i].prompt.Caller}
+	l.hub.goes.Go(func() {
+		t.refuseAll(sender)
+		t.writeStop(stopped(unanswered))
+	})
 }
 
 // shownRequests are the requests that are with the user.

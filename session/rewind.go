@@ -16,8 +16,9 @@ type rewinding struct {
 	ran   bool     // the agent has worked on one of them
 	// from is where the agent stood before it did, and was where it stands now.
 	from, was string
-	// why says in a sentence why the agent cannot go there.
-	why string
+	// why says in a sentence why the agent cannot go there, and warned what the next turn
+	// was to say before.
+	why, warned string
 }
 
 // again turns a regeneration into a prompt with the id and the content of the
@@ -156,7 +157,7 @@ func (l *live) resolve(p Prompt) (rewinding, error) {
 		}
 	}
 	back := l.branch.rewinding(i)
-	back.was = l.info.Resume
+	back.was, back.warned = l.info.Resume, l.unforgot
 	kept := slices.ContainsFunc(l.branch.messages[:i], func(m message) bool { return !m.user })
 	first, ran := l.branch.firstAnswer(i)
 	later := ran && slices.ContainsFunc(l.branch.messages[:i], func(m message) bool { return !m.user && m.nth > first.nth })
@@ -216,7 +217,11 @@ func (l *live) takeBack(back rewinding) {
 
 // stay leaves the agent where it was: taking back did not get on record.
 func (l *live) stay(back rewinding) {
-	if back.ran && back.why == "" && l.info.Resume == back.from {
+	switch {
+	case !back.ran:
+	case back.why != "" && l.unforgot == back.why:
+		l.unforgot = back.warned
+	case back.why == "" && l.info.Resume == back.from:
 		l.info.Resume = back.was
 	}
 }
