@@ -155,13 +155,16 @@ func (t *turn) alone(reason string, outcome trace.Outcome, sentence string) {
 	}
 }
 
-// count adds the usage of a run to that of the turn.
+// count adds the usage of a run to that of the turn. The kernel passes on Anthropic's
+// counts, which report cached tokens apart.
 func (t *turn) count(r *run, e event) {
-	u := e.Usage
-	sum := t.usage.Plus(trace.Usage{InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite, CostUSD: e.Cost})
-	if sum.Scope, sum.Model = trace.UsageTurn, cmp.Or(r.model, sum.Model); sum != (trace.Usage{Scope: sum.Scope, Model: sum.Model}) {
-		t.usage = sum
-		t.b.Emit(sum)
+	u := &t.usage
+	u.Scope, u.Model = trace.UsageTurn, cmp.Or(r.model, u.Model)
+	*u = u.Plus(trace.Usage{
+		InputTokens: e.Usage.Input, OutputTokens: e.Usage.Output, CacheReadTokens: e.Usage.CacheRead, CacheWriteTokens: e.Usage.CacheWrite, CostUSD: e.Cost,
+	}.CacheApart())
+	if *u != (trace.Usage{Scope: trace.UsageTurn, Model: u.Model}) {
+		t.b.Emit(*u)
 	}
 }
 
