@@ -33,7 +33,7 @@ type Decoder struct {
 	at         spot
 	notice     *trace.Error      // for the beginning of the next turn
 	interrupts map[string]string // calls whose tool was interrupted, by the id of the interrupt
-	left       *left             // a turn to take up
+	earlier    *earlier          // a turn to take up
 
 	server server
 	events events

@@ -97,7 +97,7 @@ func (d *Decoder) chain(e event, data raw) {
 	case e.moment == "end" && root && !d.waitsFor():
 		d.end("", "")
 	case e.moment == "end" && root:
-		d.events.root = "" // the graph has said all
+		d.events.root = "" // the graph says no more
 	case e.moment == "error" && root:
 		d.fail(data)
 	}
@@ -108,7 +108,7 @@ func (d *Decoder) model(e event) {
 	data := map[string]raw{"stream": e.data["chunk"], "end": e.data["output"]}[e.moment]
 	m, ok := parse(data)
 	if s := text(data); s != "" && e.moment == "stream" && !strings.Contains(s, "content=") { // else Python's own notation
-		m, ok = spoken(s), true
+		m, ok = textMessage(s), true
 		m.role = assistant
 	}
 	if !ok || m.role != assistant {

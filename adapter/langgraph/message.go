@@ -108,8 +108,8 @@ func usageOf(o object) *trace.Usage {
 	return &u
 }
 
-// said is what a message says, without its other blocks.
-func (m message) said(k kind) string {
+// full is the whole text of a message, or its whole reasoning.
+func (m message) full(k kind) string {
 	var b strings.Builder
 	for _, one := range m.content {
 		if one.kind == k {

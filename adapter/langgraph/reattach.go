@@ -10,22 +10,22 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// left is a turn that an earlier process left open.
-type left struct {
+// earlier is a turn of an earlier process.
+type earlier struct {
 	agent.Left
 	name  string // the agent's newest name on record: what came before is not written again
 	run   string
 	state object // of a graph that waits for a person; nil if the run is read again
 }
 
-// reattached takes up a turn that an earlier process left open.
+// reattached takes up a turn of an earlier process.
 func (d *Decoder) reattached() {
 	b := d.t.Prompted(trace.Prompt{})
-	if b == nil || d.left == nil {
+	if b == nil || d.earlier == nil {
 		return
 	}
-	on := *d.left
-	d.left = nil
+	on := *d.earlier
+	d.earlier = nil
 	d.enter(b, "")
 	t := d.turn
 	for _, id := range on.Done {
@@ -56,7 +56,7 @@ func (p *protocol) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 	if p.s.Config().Resume == "" {
 		return nil, errors.New("the gateway was restarted before the run had begun: send the prompt again")
 	}
-	on := left{Left: was}
+	on := earlier{Left: was}
 	for _, name := range was.Native {
 		on.name = name
 		if run, ok := strings.CutPrefix(name, runName); ok {
@@ -82,8 +82,8 @@ func (p *protocol) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 			return nil, err
 		}
 	}
-	p.s.Do(func() { p.left = &on })
-	if err := p.s.Sent(agent.Message{Dir: agent.In, Data: remote.Note("left")}); err != nil { //nolint:contextcheck // effects end with the session
+	p.s.Do(func() { p.earlier = &on })
+	if err := p.s.Sent(agent.Message{Dir: agent.In, Data: remote.Note("earlier")}); err != nil { //nolint:contextcheck // effects end with the session
 		return nil, err
 	}
 	if on.state != nil {

@@ -30,7 +30,7 @@ func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) 
 func (d *Decoder) prompted(body raw) {
 	prompt := ""
 	for _, m := range d.messages(objectOf(body)["input"]) {
-		prompt = m.said(words)
+		prompt = m.full(words)
 	}
 	if prompt == "" {
 		prompt = string(trace.Opaque(body))
@@ -97,7 +97,7 @@ func (d *Decoder) settled(state object) {
 func (t *turn) complete(state []message) {
 	from := source{known: true}
 	for i, m := range slices.Backward(state) {
-		if m.role == human && t.prompt != "" && m.said(words) == t.prompt {
+		if m.role == human && t.prompt != "" && m.full(words) == t.prompt {
 			state, from.known = state[i+1:], len(t.o.Hide) > 0
 			break
 		}

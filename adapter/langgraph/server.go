@@ -208,19 +208,19 @@ func (d *Decoder) tool(f toolNews) {
 // message of the tool has the text. A tool that asks a person has not failed.
 func (d *Decoder) toolError(callID string, data raw) {
 	o := objectOf(data)
-	said := strings.TrimSpace(cmp.Or(text(data), o.text("message")))
+	sentence := strings.TrimSpace(cmp.Or(text(data), o.text("message")))
 	asked := list[interrupt](o["interrupts"])
-	if strings.HasPrefix(said, "[") { // the interrupts, and perhaps a stack trace
-		_ = json.NewDecoder(strings.NewReader(said)).Decode(&asked) // any other text is the error
+	if strings.HasPrefix(sentence, "[") { // the interrupts, and perhaps a stack trace
+		_ = json.NewDecoder(strings.NewReader(sentence)).Decode(&asked) // any other text is the error
 	}
 	for _, i := range asked {
 		d.interrupts[i.ID] = callID
 	}
 	switch c := d.turn.calls[callID]; {
 	case c == nil || asked != nil:
-	case said == "":
+	case sentence == "":
 		c.failing = true
 	default:
-		d.turn.result(c, nil, firstLine(said))
+		d.turn.result(c, nil, firstLine(sentence))
 	}
 }

@@ -24,7 +24,7 @@ type speech struct {
 	key       string // of the open part, or ""
 	kind      kind   // of the open part
 	sign      string // the signature of the open thought
-	said      [2]strings.Builder
+	texts     [2]strings.Builder
 	files     int
 	announced []string // ids of the data that announced the speaker
 	resumed   bool     // an earlier process began a part of it
@@ -79,11 +79,11 @@ func (t *turn) step(s trace.Step) {
 // announce says who speaks. All parts belong to the speaker that was announced last, so a
 // speaker who goes on after another one is announced again.
 func (t *turn) announce(s *speech, id, state string) {
-	if s.hidden || s.who == "" && (t.voice == nil || t.voice.who == "") {
+	if s.hidden || s.who == "" && (t.speaker == nil || t.speaker.who == "") {
 		return
 	}
 	if state == "speaking" {
-		t.voice = s
+		t.speaker = s
 		s.announced = append(s.announced, id)
 	}
 	p := participant{Participant: s.who, MessageID: s.id, Node: s.at.node, Namespace: s.at.namespace, State: state}
@@ -95,7 +95,7 @@ func (t *turn) announce(s *speech, id, state string) {
 
 // speaks announces a speaker again, if another one was announced meanwhile.
 func (t *turn) speaks(s *speech, id string) {
-	if t.voice != nil && t.voice != s {
+	if t.speaker != nil && t.speaker != s {
 		t.announce(s, id, "speaking")
 	}
 }
@@ -125,7 +125,7 @@ func (t *turn) add(s *speech, b block) {
 		return
 	}
 	if b.text != "" {
-		s.said[b.kind].WriteString(b.text)
+		s.texts[b.kind].WriteString(b.text)
 		t.say(s, b)
 	}
 	if b.signature != "" && s.kind == thought {
@@ -172,9 +172,9 @@ func (t *turn) endPart(s *speech) {
 	s.key, s.sign = "", ""
 }
 
-// whole says what a whole message, or a snapshot, has beyond what was said.
+// whole says what a whole message, or a snapshot, has beyond the deltas.
 func (t *turn) whole(s *speech, m message) {
-	fresh := s.said[words].Len()+s.said[thought].Len() == 0
+	fresh := s.texts[words].Len()+s.texts[thought].Len() == 0
 	files := 0
 	for _, b := range m.content {
 		if b.kind == picture {
@@ -188,7 +188,7 @@ func (t *turn) whole(s *speech, m message) {
 		}
 	}
 	for _, k := range []kind{thought, words} {
-		if more, ok := strings.CutPrefix(m.said(k), s.said[k].String()); ok && more != "" && !fresh {
+		if more, ok := strings.CutPrefix(m.full(k), s.texts[k].String()); ok && more != "" && !fresh {
 			t.add(s, block{kind: k, text: more})
 		}
 	}
@@ -210,7 +210,7 @@ func (t *turn) end(s *speech) {
 	}
 	if s.data {
 		t.out.Emit(trace.Data{Name: "subgraph-message", ID: s.id, Value: agentkit.Encode(map[string]any{
-			"participant": s.who, "node": s.at.node, "namespace": s.at.namespace, "text": s.said[words].String(),
+			"participant": s.who, "node": s.at.node, "namespace": s.at.namespace, "text": s.texts[words].String(),
 		})})
 	}
 	t.order = slices.DeleteFunc(t.order, func(o *speech) bool { return o == s })

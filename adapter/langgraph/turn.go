@@ -23,7 +23,7 @@ type turn struct {
 	fresh     bool // a step is open and empty
 	speeches  map[string]*speech
 	order     []*speech // that are not done
-	voice     *speech   // that was announced last
+	speaker   *speech   // that was announced last
 	unnamed   int       // messages without an id
 	plain     map[string]bool
 	calls     map[string]*toolCall
@@ -86,14 +86,14 @@ func (t *turn) message(m message, from source) {
 
 func (t *turn) assistant(m message, from source) {
 	id := m.id
-	switch said := m.said(words); {
+	switch full := m.full(words); {
 	case id == "" && m.delta:
 		id = t.unnamedAt(from.at)
 	case id == "": // a plain object, which has an id in the state only
-		t.plain[said] = true
+		t.plain[full] = true
 		t.unnamed++
 		id = fmt.Sprintf("unnamed-%d", t.unnamed)
-	case t.known[id], t.speeches[id] == nil && (from.known || t.plain[said]):
+	case t.known[id], t.speeches[id] == nil && (from.known || t.plain[full]):
 		return
 	}
 	s := t.speech(id, t.o.speaker(from.at, m), from.at)
@@ -154,12 +154,12 @@ func (t *turn) count(s *speech, m message, at place) {
 // person takes a message that the graph wrote in the name of a person. The prompt is one,
 // too.
 func (t *turn) person(m message, at place) {
-	said := m.said(words)
-	if m.id != "" && t.known[m.id] || said == t.prompt || !t.o.shows(at) {
+	full := m.full(words)
+	if m.id != "" && t.known[m.id] || full == t.prompt || !t.o.shows(at) {
 		return
 	}
 	t.known[m.id] = true
-	t.out.Emit(trace.Data{Name: "user-message", ID: m.id, Value: agentkit.Encode(map[string]string{"text": said, "name": m.name, "node": at.node})})
+	t.out.Emit(trace.Data{Name: "user-message", ID: m.id, Value: agentkit.Encode(map[string]string{"text": full, "name": m.name, "node": at.node})})
 }
 
 // remember takes messages of earlier turns. The user has seen them.

@@ -18,31 +18,23 @@ type run struct {
 	called string // the newest call
 
 	parts   int
-	key     string // of the newest part, unless something else has come since
-	thought bool   // the part is a thought
-	deltas  [2][]byte
+	key     string          // of the newest part, unless something else has come since
+	thought bool            // the part is a thought
+	deltas  map[bool][]byte // of texts and of thoughts, whose full text may still come
 }
 
-// voice is what the Builder does with texts, or with thoughts.
-type voice struct {
+// writer is how the Builder takes texts, or thoughts.
+type writer struct {
 	delta, whole, repeats func(key, text string)
 	end                   func(key string)
 }
 
-func (r *run) voice(thought bool) voice {
+func (r *run) writer(thought bool) writer {
 	b := r.t.b
 	if thought {
-		return voice{b.ThoughtDelta, func(key, text string) { b.Thought(key, text, "") }, b.ThoughtRepeats, func(key string) { b.ThoughtEnd(key, "") }}
+		return writer{b.ThoughtDelta, func(key, text string) { b.Thought(key, text, "") }, b.ThoughtRepeats, func(key string) { b.ThoughtEnd(key, "") }}
 	}
-	return voice{b.MessageDelta, b.Message, b.MessageRepeats, b.MessageEnd}
-}
-
-// said returns the deltas whose full text may still come.
-func (r *run) said(thought bool) *[]byte {
-	if thought {
-		return &r.deltas[1]
-	}
-	return &r.deltas[0]
+	return writer{b.MessageDelta, b.Message, b.MessageRepeats, b.MessageEnd}
 }
 
 // part returns the key of the part that is written. A part that an earlier process has begun
@@ -56,8 +48,8 @@ func (r *run) part(thought bool) string {
 	r.close()
 	r.parts++
 	r.key, r.thought = fmt.Sprintf("%s-%d", r.name, r.parts), thought
-	if on := &r.t.left; len(on.Parts) > 0 {
-		r.voice(thought).repeats(r.key, on.Parts[0])
+	if on := &r.t.earlier; len(on.Parts) > 0 {
+		r.writer(thought).repeats(r.key, on.Parts[0])
 		on.Parts = on.Parts[1:]
 	}
 	return r.key
@@ -68,9 +60,8 @@ func (r *run) delta(thought bool, text string) {
 	if text == "" {
 		return
 	}
-	said := r.said(thought)
-	*said = append(*said, text...)
-	r.voice(thought).delta(r.part(thought), text)
+	r.deltas[thought] = append(r.deltas[thought], text...)
+	r.writer(thought).delta(r.part(thought), text)
 }
 
 // whole takes a full text. Most of them repeat what deltas have brought, sometimes late, and
@@ -79,30 +70,31 @@ func (r *run) whole(thought bool, full string) {
 	if full == "" {
 		return
 	}
-	v, said := r.voice(thought), r.said(thought)
-	if at := bytes.Index(*said, []byte(full)); at >= 0 {
-		if *said = (*said)[at+len(full):]; len(*said) == 0 && r.key != "" && r.thought == thought {
-			v.end(r.key)
+	w, deltas := r.writer(thought), r.deltas[thought]
+	if at := bytes.Index(deltas, []byte(full)); at >= 0 {
+		deltas = deltas[at+len(full):]
+		if r.deltas[thought] = deltas; len(deltas) == 0 && r.key != "" && r.thought == thought {
+			w.end(r.key)
 		}
 		return
 	}
-	switch more, goesOn := strings.CutPrefix(full, string(*said)); {
-	case len(*said) == 0:
-		v.whole(r.part(thought), full)
+	switch more, goesOn := strings.CutPrefix(full, string(deltas)); {
+	case len(deltas) == 0:
+		w.whole(r.part(thought), full)
 	case goesOn:
 		r.delta(thought, more)
-		v.end(r.key)
+		w.end(r.key)
 	default: // deltas were lost
 		r.close()
-		v.whole(r.part(thought), full)
+		w.whole(r.part(thought), full)
 	}
-	*said = nil
+	r.deltas[thought] = nil
 }
 
 // close ends the text that is being written.
 func (r *run) close() {
 	if r.key != "" {
-		r.voice(r.thought).end(r.key)
+		r.writer(r.thought).end(r.key)
 	}
 	r.key = ""
 }

@@ -111,7 +111,7 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 	switch e.Type {
 	case "agent:start":
 		t.survived()
-		r.model, r.spoken, r.deltas = e.Model, false, [2][]byte{}
+		r.model, r.spoken, r.deltas = e.Model, false, map[bool][]byte{}
 	case "agent:thinking:delta", "agent:text:delta":
 		r.delta(e.Type == "agent:thinking:delta", e.Content)
 	case "agent:thinking", "agent:text":
@@ -197,7 +197,7 @@ func (d *Decoder) paused(t *turn) {
 	d.effects = append(d.effects, a.Effect)
 }
 
-// resumed takes the end of a pause; message is what somebody has said to the flow.
+// resumed takes the end of a pause; message is what somebody has sent to the flow.
 func (d *Decoder) resumed(message string) {
 	if t := d.turn; t.pause != nil {
 		t.pause.Answer([][]string{{cmp.Or(message, goOn)}}, "")

@@ -77,8 +77,8 @@ type web struct {
 // Run implements remote.Protocol.
 func (p *web) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
 	text, err := promptText(prompt)
-	said := trace.UserMessage{ID: prompt.Message.ID, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}
-	c := remote.Post(chatPath, chat{[]chatMessage{{"user", said}}})
+	message := trace.UserMessage{ID: prompt.Message.ID, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}
+	c := remote.Post(chatPath, chat{[]chatMessage{{"user", message}}})
 	c.Stream = true
 	return c, err
 }
@@ -193,7 +193,7 @@ func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + id + "/state"}, &log); err != nil {
 		return nil, err
 	}
-	on := left{Left: was, answered: map[string]bool{}}
+	on := earlier{Left: was, answered: map[string]bool{}}
 	if n := len(was.Native); n > 0 {
 		on.step = was.Native[n-1]
 	}
@@ -202,7 +202,7 @@ func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 			on.answered[e.Payload.ID] = true
 		}
 	}
-	p.s.Do(func() { p.id, p.left = id, on })
+	p.s.Do(func() { p.id, p.earlier = id, on })
 	c := p.events(0)
 	return &c, nil
 }

@@ -68,9 +68,9 @@ func (d *Decoder) logged(data raw) error {
 	case e.ID != "":
 		t.seen[e.ID] = true
 	}
-	if t.left.step != "" { // this event is on record
-		if t.left.step == e.ID {
-			t.left.step = "" // the step of this event is the open one
+	if t.earlier.step != "" { // this event is on record
+		if t.earlier.step == e.ID {
+			t.earlier.step = "" // the step of this event is the open one
 			t.steps[t.run(e.Payload.Agent, "")] = true
 		}
 		return nil
@@ -112,7 +112,7 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 		if r.tools++; p.ToolID == "" {
 			p.ToolID = fmt.Sprintf("%s-%d", r.name, r.tools)
 		}
-		if r.called = p.ToolID; !slices.Contains(t.left.Done, p.ToolID) {
+		if r.called = p.ToolID; !slices.Contains(t.earlier.Done, p.ToolID) {
 			t.call(p.ToolID, p.ToolName, p.Input)
 		}
 	case "tool:result":
@@ -132,12 +132,12 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 // on record is awaited.
 func (d *Decoder) ask(t *turn, p payload) {
 	q := request{approval: p.Kind == "approval"}
-	for _, id := range t.left.Waiting {
+	for _, id := range t.earlier.Waiting {
 		if id == p.ID || strings.HasPrefix(id, p.ID+"-") {
 			q.id = id
 		}
 	}
-	if q.id == "" && t.left.answered[p.ID] {
+	if q.id == "" && t.earlier.answered[p.ID] {
 		return
 	}
 	for _, r := range t.runs {
