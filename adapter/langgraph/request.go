@@ -86,19 +86,19 @@ func (d *Decoder) settled(state object) {
 		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.at.thread, Moment: point}.Token()})
 	}
 	if how, over := outcomes[d.server.status]; over && d.turn != nil && !d.waitsFor() {
-		d.turn.complete(d.messages(state["values"]))
+		d.turn.complete(d.messages(state["values"]), d.server.status == "success")
 		d.end(how[0], how[1])
 	}
 }
 
 // complete takes the messages of the state at the end of the run: a stream may have ended before
-// its last events. The messages behind the prompt are the turn's. The place of a message is not
-// in the state, so the user sees no unknown message if some places are hidden.
-func (t *turn) complete(state []message) {
+// its last events. Behind the prompt, the state of a run that went well has the messages of the
+// turn. Their places are not in the state, so the user sees no unknown message if places are hidden.
+func (t *turn) complete(state []message, well bool) {
 	from := source{known: true}
 	for i, m := range slices.Backward(state) {
-		if m.role == human && t.prompt != "" && m.full(words) == t.prompt {
-			state, from.known = state[i+1:], len(t.o.Hide) > 0
+		if well && m.role == human && t.prompt != "" && m.full(words) == t.prompt {
+			state, from.known = state[i+1:], len(t.o.Hide) > 0 || t.o.Subgraphs == "hide"
 			break
 		}
 	}
