@@ -93,8 +93,8 @@ uiendpoint: conformance/node_modules/.package-lock.json ## Install the endpoints
 	@$(MAKE) conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai." >&2
 
 .PHONY: restarts
-restarts: remote-servers ## Restarts of the gateway and of remote sources, 200 of each
-	TRIBUTARY_TEST_ROUNDS=200 $(GO) test -count=1 -timeout 30m -run 'Restart|RealServer' ./adapter/agui ./adapter/langgraph ./adapter/openharness ./adapter/uiendpoint
+restarts: remote-servers ## Restarts of the gateway and of remote sources, 200 of each, and messages of 50 MB
+	TRIBUTARY_TEST_ROUNDS=200 $(GO) test -count=1 -timeout 30m -run 'Restart|RealServer|Suite/huge' ./adapter/agui ./adapter/langgraph ./adapter/openharness ./adapter/uiendpoint
 
 .PHONY: remote-servers
 remote-servers: langgraph uiendpoint agui ## Install all servers of the tests of remote sources
@@ -156,7 +156,7 @@ sdk-examples: need-python agents examples/claude-agent-sdk/typescript/node_modul
 
 .PHONY: conformance
 conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients (React, Vue, Svelte, assistant-ui) against the binary, with the demo agent; the apps of docs/
-	cd conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs parts.test.mjs rfc.test.mjs && node run.mjs
+	cd conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs && node run.mjs
 
 .PHONY: conformance-agentops
 conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops

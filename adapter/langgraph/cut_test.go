@@ -93,7 +93,7 @@ func testCuts(t *testing.T, server string) {
 	want := []string{strings.Join(wordsTo(40), " "), "completed stop"}
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // cuts that can be repeated
 	for range agenttest.Rounds(t, 4) {
-		after := 3000 + r.Int64N(9000)
+		after := 6000 + r.Int64N(6000) // more than the largest events, so that each stream brings news
 		t.Run(fmt.Sprintf("after %d bytes", after), func(t *testing.T) {
 			t.Parallel()
 			c, url := newCutting(t, server)

@@ -33,7 +33,7 @@ type Decoder struct {
 	at         spot
 	notice     *trace.Error      // for the beginning of the next turn
 	interrupts map[string]string // calls whose tool was interrupted, by the id of the interrupt
-	left       *left             // a turn to take up
+	earlier    *earlier          // a turn to take up
 
 	server server
 	events events
@@ -59,44 +59,38 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	d.t, d.effects, d.err = t, nil, nil
 	d.settle()
-	switch {
-	case m.Dir == agent.In:
-		d.sent(m.Data)
-	case m.Dir != agent.Out || m.Channel == remote.Opened:
-	case m.Channel == remote.Ended:
+	switch m.Channel {
+	case remote.Opened:
+	case remote.Ended:
 		if d.ends && objectOf(m.Data).text("error") == "" { // a stream that broke off goes on elsewhere
 			d.AtEnd(t)
 		}
-	case m.Channel == remote.Answer:
+	case remote.Answer:
 		d.answered(m.Data)
 	default:
-		d.frame(m)
+		d.frame(m.Channel, bytes.TrimSpace(m.Data))
 	}
 	return d.effects, d.err
 }
 
 // frame reads a frame of a mode, by the name of the event, or one whose form its content
 // tells.
-func (d *Decoder) frame(m agent.Message) {
-	mode, namespace, _ := strings.Cut(m.Channel, "|")
-	data := bytes.TrimSpace(m.Data)
+func (d *Decoder) frame(channel string, data raw) {
+	mode, namespace, _ := strings.Cut(channel, "|")
 	head := bytes.ReplaceAll(data[:min(len(data), 40)], []byte(" "), nil)
 	switch {
 	case bytes.HasPrefix(head, []byte(`{"type":"event",`)):
 		d.protocol3(data)
-	case modes[mode] != nil:
-		modes[mode](d, namespace, data)
+	case d.mode(mode, namespace, data):
 	case begins(data, '{'):
-		d.object(m.Channel, data)
+		d.object(channel, data)
 	case len(data) == 0 || string(data) == `"[DONE]"` || string(data) == `""`: // the marks with which some backends end
 	default:
-		tuple := list[raw](data) // [namespace, mode, data] of graph.stream
-		n := len(tuple)
-		if n < 2 || modes[text(tuple[n-2])] == nil {
-			d.strange(m.Channel, data)
-			return
+		tuple := append(make([]raw, 3), list[raw](data)...) // [namespace, mode, data] of graph.stream
+		tuple = tuple[len(tuple)-3:]
+		if !d.mode(text(tuple[1]), strings.Join(list[string](tuple[0]), "|"), tuple[2]) {
+			d.strange(channel, data)
 		}
-		modes[text(tuple[n-2])](d, strings.Join(list[string](tuple[0]), "|"), tuple[n-1])
 	}
 }
 
@@ -109,9 +103,9 @@ func (d *Decoder) object(channel string, data raw) {
 	case o.first("type") != nil && o["data"] != nil:
 		d.conversation(o.text("type"), o["data"])
 	case o["error"] != nil:
-		modes["error"](d, "", data)
+		d.mode("error", "", data)
 	case o["__stream_error__"] != nil: // of a recording
-		modes["error"](d, "", o["__stream_error__"])
+		d.mode("error", "", o["__stream_error__"])
 	case channel != "" && channel != remote.Unnamed: // the event's name stands beside its data
 		d.conversation(channel, data)
 	default:

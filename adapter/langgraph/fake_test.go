@@ -83,7 +83,7 @@ func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 		all := []any{}
 		for n := 1; n <= len(f.runs); n++ {
 			if run := f.runs[fmt.Sprint("run-", n)]; run != nil && run.thread == r.PathValue("t") {
-				all = append(all, map[string]any{"run_id": run.id, "created_at": time.Unix(int64(n), 0), "metadata": map[string]string{"tributary_prompt": run.prompt}})
+				all = append(all, map[string]any{"run_id": run.id, "status": run.status, "created_at": time.Unix(int64(n), 0), "metadata": map[string]string{"tributary_prompt": run.prompt}})
 			}
 		}
 		return all
@@ -215,7 +215,7 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "event: messages\ndata: {nonsense\n\nno field at all\n\nevent: \x00\ndata: [1,2,3]\n\nevent: messages\ndata: []\n\n: heartbeat\n\n")
 		s.whole("m", "Beside the garbage.")
 	case how == "huge":
-		s.says("m", strings.Repeat("x", 50<<20))
+		s.says("m", agenttest.HugeText())
 		s.send("messages", last("m", ""))
 	case how == "gone": // the run is unknown when its status is asked for
 		s.says("m", "So far. ")

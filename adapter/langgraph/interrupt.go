@@ -139,7 +139,7 @@ func (d *Decoder) approvals(r *request) (all []trace.PermissionAsk) {
 			if c := t.pending(a.name, a.args, func(c *toolCall) bool { return !taken(c) }); c != nil {
 				id = c.id
 			}
-			a.call = t.call(id, a.name, flat)
+			a.call = t.call(id, a.name, false)
 			t.input(a.call, a.args)
 			p.Call = t.tools.Call(id, a.name, a.args)
 			p.Request.ToolCallID, p.Request.Title, p.Request.Options = id, cmp.Or(a.title, p.Call.Title, a.name), a.options()

@@ -55,7 +55,7 @@ func (o object) first(keys ...string) raw {
 // list are the elements of a field.
 func list[T any](data raw) (all []T) {
 	if begins(data, '[') {
-		_ = json.Unmarshal(data, &all) // what has another type is left out
+		_ = json.Unmarshal(data, &all) // what has another type is skipped
 	}
 	return all
 }

@@ -83,12 +83,12 @@ func (d *Decoder) status(session *remote.Session) (at spot, over bool) {
 // greet checks that the server is one of LangGraph, and learns of which kind. A server that
 // wants a person's token says so later.
 func (p *protocol) greet(ctx context.Context, s *remote.Session) error {
-	var about object
-	err := s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/info"}, &about)
+	var found about
+	err := s.Fetch(ctx, info, &found)
 	if err != nil && !(p.rt.PassToken && remote.Refused(err, http.StatusUnauthorized, http.StatusForbidden)) {
 		return noServer(err)
 	}
-	s.Do(func() { p.at.js = isJS(about) })
+	s.Do(func() { p.at.js = found.Context == "js" })
 	return nil
 }
 
@@ -217,15 +217,17 @@ func (p *protocol) Stop() (remote.Call, bool) {
 }
 
 // GoOn implements remote.Protocol. The end of a stream does not say how the run ended.
-func (p *protocol) GoOn(ctx context.Context, b remote.Break) (_ *remote.Call, err error) {
+func (p *protocol) GoOn(ctx context.Context, b remote.Break) (*remote.Call, error) {
 	at, over := p.status(p.s)
 	switch {
 	case over:
 		return nil, nil //nolint:nilnil // nothing more is to come
 	case at.run == "":
-		if at.run, err = p.newest(ctx, at, ""); err != nil {
+		run, err := p.newest(ctx, at, "")
+		if err != nil {
 			return nil, err
 		}
+		at.run = run.ID
 	case b.Err == nil:
 		for _, c := range []remote.Call{at.get("", "runs", at.run), at.get("", "state")} { // the state is the run's last one only if the run is over
 			if err := p.s.Exchange(ctx, c); err != nil {
@@ -239,24 +241,26 @@ func (p *protocol) GoOn(ctx context.Context, b remote.Break) (_ *remote.Call, er
 	return at.join("", b.LastID), nil
 }
 
-// newest finds the newest run of the prompt, whose stream broke off before it had a name.
-func (p *protocol) newest(ctx context.Context, at spot, by string) (string, error) {
-	type run struct {
-		Run      string         `json:"run_id"`
-		Created  time.Time      `json:"created_at"`
-		Metadata map[string]any `json:"metadata"`
-	}
-	var all []run
+// serverRun is a run as the server lists it.
+type serverRun struct {
+	ID       string         `json:"run_id"`
+	Status   string         `json:"status"`
+	Created  time.Time      `json:"created_at"`
+	Metadata map[string]any `json:"metadata"`
+}
+
+// newest finds the newest run of the prompt. The servers differ in the order of their runs.
+func (p *protocol) newest(ctx context.Context, at spot, by string) (serverRun, error) {
+	var all []serverRun
 	c := at.get(by, "runs")
 	c.Query = url.Values{"limit": {"1000"}}
-	if err := p.s.Fetch(ctx, c, &all); err != nil {
-		return "", err
+	err := p.s.Fetch(ctx, c, &all)
+	all = slices.DeleteFunc(all, func(r serverRun) bool { return r.Metadata[promptKey] != at.prompt })
+	if err == nil && len(all) == 0 {
+		err = errors.New("the server has no run of this prompt: send the prompt again")
 	}
-	slices.SortFunc(all, func(a, b run) int { return b.Created.Compare(a.Created) }) // the servers differ in their order
-	for _, r := range all {
-		if r.Metadata[promptKey] == at.prompt {
-			return r.Run, nil
-		}
+	if err != nil {
+		return serverRun{}, err
 	}
-	return "", errors.New("the connection broke before the run had begun: send the prompt again")
+	return slices.MaxFunc(all, func(a, b serverRun) int { return a.Created.Compare(b.Created) }), nil
 }

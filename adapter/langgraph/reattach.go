@@ -3,8 +3,6 @@ package langgraph
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -12,29 +10,31 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// left is a turn that an earlier process left open.
-type left struct {
+// earlier is a turn of an earlier process.
+type earlier struct {
 	agent.Left
 	name  string // the agent's newest name on record: what came before is not written again
 	run   string
 	state object // of a graph that waits for a person; nil if the run is read again
 }
 
-// reattached takes up a turn that an earlier process left open.
+// reattached takes up a turn of an earlier process.
 func (d *Decoder) reattached() {
 	b := d.t.Prompted(trace.Prompt{})
-	if b == nil || d.left == nil {
+	if b == nil || d.earlier == nil {
 		return
 	}
-	on := *d.left
-	d.left = nil
+	on := *d.earlier
+	d.earlier = nil
 	d.enter(b, "")
 	t := d.turn
 	for _, id := range on.Done {
 		t.finished[id] = true
 	}
 	if on.state == nil {
-		t.skip, t.begun = on.name, on.Parts
+		if t.skip, t.begun = on.name, on.Parts; on.name != "" {
+			t.out = t.nowhere
+		}
 		return
 	}
 	d.at.run = on.run
@@ -56,7 +56,7 @@ func (p *protocol) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 	if p.s.Config().Resume == "" {
 		return nil, errors.New("the gateway was restarted before the run had begun: send the prompt again")
 	}
-	on := left{Left: was}
+	on := earlier{Left: was}
 	for _, name := range was.Native {
 		on.name = name
 		if run, ok := strings.CutPrefix(name, runName); ok {
@@ -70,29 +70,20 @@ func (p *protocol) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 		p.s.Do(func() { p.at.prompt = was.Prompt.Message.ID })
 	}
 	at, _ := p.status(p.s)
-	newest, err := p.newest(ctx, at, by)
-	switch {
-	case err != nil && on.run == "":
-		return nil, err
-	case err == nil && newest != on.run: // of which nothing is on record
-		on.run, on.name, on.Parts = newest, "", nil
-	}
-	at.run = on.run
-	var run object
-	err = p.s.Fetch(ctx, at.get(by, "runs", at.run), &run)
-	if remote.Refused(err, http.StatusNotFound) {
-		return nil, fmt.Errorf("the server does not know the run %s any more: send the prompt again", at.run)
-	}
+	run, err := p.newest(ctx, at, by)
 	if err != nil {
 		return nil, err
 	}
-	if status := run.text("status"); len(was.Waiting) > 0 && status != "pending" && status != "running" {
+	if at.run = run.ID; on.run != run.ID { // of which nothing is on record
+		on.run, on.name, on.Parts = run.ID, "", nil
+	}
+	if len(was.Waiting) > 0 && run.Status != "pending" && run.Status != "running" {
 		if err := p.s.Fetch(ctx, at.get(by, "state"), &on.state); err != nil {
 			return nil, err
 		}
 	}
-	p.s.Do(func() { p.left = &on })
-	if err := p.s.Sent(agent.Message{Dir: agent.In, Data: remote.Note("left")}); err != nil { //nolint:contextcheck // effects end with the session
+	p.s.Do(func() { p.earlier = &on })
+	if err := p.s.Sent(agent.Message{Dir: agent.In, Data: remote.Note("earlier")}); err != nil { //nolint:contextcheck // effects end with the session
 		return nil, err
 	}
 	if on.state != nil {

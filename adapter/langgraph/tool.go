@@ -16,7 +16,7 @@ type toolCall struct {
 	id, name string
 	args     raw             // nil until the whole input is known
 	text     strings.Builder // of the input, as it grows
-	shown    shown
+	hidden   bool
 	begun    bool // the user has seen it, unless it is hidden
 	done     bool
 	failing  bool // the tool has failed, and why is not known yet
@@ -24,22 +24,19 @@ type toolCall struct {
 
 // call returns the call of an id, and begins it if need be. A model may use an id again
 // once the call has its result.
-func (t *turn) call(id, name string, how shown) *toolCall {
+func (t *turn) call(id, name string, hide bool) *toolCall {
 	c := t.calls[id]
-	if c == nil || c.done && c.shown != past {
+	if c == nil || c.done {
 		c = &toolCall{id: id}
 		t.calls[id], t.callOrder = c, append(t.callOrder, c)
 	}
 	if c.begun {
 		return c
 	}
-	c.begun, c.shown, c.name, c.args = true, how, cmp.Or(name, c.name), nil // an input of the history is not on record
-	switch {
-	case t.finished[id]:
-		c.shown, c.done = past, true
-	case how == flat:
+	c.begun, c.hidden, c.name, c.args = true, hide, cmp.Or(name, c.name), nil // an input of the history is not on record
+	if c.done = t.finished[id]; !c.done {
 		known := t.tools.Classify(c.name, nil)
-		t.b.ToolCallStart(trace.ToolCallStart{ToolCallID: id, RawName: c.name, Name: known.Name, ToolKind: known.Kind})
+		t.to(hide).ToolCallStart(trace.ToolCallStart{ToolCallID: id, RawName: c.name, Name: known.Name, ToolKind: known.Kind})
 	}
 	return c
 }
@@ -53,7 +50,7 @@ func (t *turn) own(s *speech, id, name string) *toolCall {
 	if s.own[id] == nil {
 		t.endPart(s)
 		t.speaks(s, s.id+":"+id)
-		s.own[id] = t.call(id, name, s.shown)
+		s.own[id] = t.call(id, name, s.hidden)
 	}
 	return s.own[id]
 }
@@ -69,8 +66,8 @@ func (t *turn) chunk(s *speech, p callChunk) {
 		return
 	}
 	c.text.WriteString(string(p.Args))
-	if c.shown == flat && !s.resumed {
-		t.b.ToolCallDelta(c.id, string(p.Args))
+	if !s.resumed {
+		t.to(c.hidden).ToolCallDelta(c.id, string(p.Args))
 	}
 }
 
@@ -80,10 +77,10 @@ func (t *turn) input(c *toolCall, args raw) {
 	if len(args) == 0 || c.done {
 		return
 	}
-	if c.shown == flat && !agentkit.SameJSON(args, c.args) {
+	if !agentkit.SameJSON(args, c.args) {
 		call := t.tools.Call(c.id, c.name, args)
-		t.b.ToolCall(call)
-		t.b.ToolCallUpdate(call)
+		t.to(c.hidden).ToolCall(call)
+		t.to(c.hidden).ToolCallUpdate(call)
 	}
 	c.args = args
 }
@@ -108,11 +105,9 @@ func (t *turn) wholeCalls(s *speech, m message) {
 		if c.args != nil || c.done {
 			continue
 		}
-		if c.shown == flat {
-			broken := t.tools.Call(c.id, c.name, raw("{}"))
-			broken.InputText = text(one.Args)
-			t.b.ToolCall(broken)
-		}
+		broken := t.tools.Call(c.id, c.name, raw("{}"))
+		broken.InputText = text(one.Args)
+		t.to(c.hidden).ToolCall(broken)
 		t.result(c, nil, "The model wrote arguments that are no JSON.")
 	}
 }
@@ -127,9 +122,7 @@ func (t *turn) result(c *toolCall, output raw, failure string) {
 	if failure != "" {
 		r = trace.ToolResult{ToolCallID: c.id, Status: trace.ToolFailed, Error: failure}
 	}
-	if c.shown == flat || c.shown == past {
-		t.b.ToolResult(r)
-	}
+	t.to(c.hidden).ToolResult(r)
 }
 
 // answered takes the message with the result of a call.
@@ -151,17 +144,13 @@ func (t *turn) answered(m message, at place) {
 // foreign returns the call that a tool itself names. The model's call may have come in an
 // earlier stream, or not at all.
 func (t *turn) foreign(id, name string, args raw, at place) *toolCall {
-	how := flat
-	if !t.o.shows(at) {
-		how = hidden
-	}
 	var earlier raw
 	if c := t.calls[id]; c != nil {
 		if earlier = c.args; c.begun && (c.done || len(args) == 0) {
 			return c
 		}
 	}
-	c := t.call(id, name, how)
+	c := t.call(id, name, !t.o.shows(at))
 	t.input(c, args)
 	for _, known := range []raw{earlier, raw("{}")} {
 		if c.args == nil {

@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -9,12 +10,11 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// sent takes a request to the server, or the note that a turn is taken up.
-func (d *Decoder) sent(data raw) {
-	c, err := remote.ParseCall(data)
+// Request implements remote.Asker. The only note is that a turn is taken up.
+func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) {
+	d.t, d.effects = t, nil
+	d.settle()
 	switch {
-	case err != nil:
-		d.err = err
 	case c.Method == "":
 		d.reattached()
 	case !c.Stream || c.Method == http.MethodGet && !d.ends: // a stream that goes on
@@ -23,13 +23,14 @@ func (d *Decoder) sent(data raw) {
 	default:
 		d.prompted(c.Body)
 	}
+	return d.effects, nil
 }
 
 // prompted begins the turn of a prompt.
 func (d *Decoder) prompted(body raw) {
 	prompt := ""
 	for _, m := range d.messages(objectOf(body)["input"]) {
-		prompt = m.said(words)
+		prompt = m.full(words)
 	}
 	if prompt == "" {
 		prompt = string(trace.Opaque(body))
@@ -85,19 +86,19 @@ func (d *Decoder) settled(state object) {
 		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.at.thread, Moment: point}.Token()})
 	}
 	if how, over := outcomes[d.server.status]; over && d.turn != nil && !d.waitsFor() {
-		d.turn.complete(d.messages(state["values"]))
+		d.turn.complete(d.messages(state["values"]), d.server.status == "success")
 		d.end(how[0], how[1])
 	}
 }
 
 // complete takes the messages of the state at the end of the run: a stream may have ended before
-// its last events. The messages behind the prompt are the turn's. The place of a message is not
-// in the state, so the user sees no unknown message if some places are hidden.
-func (t *turn) complete(state []message) {
+// its last events. Behind the prompt, the state of a run that went well has the messages of the
+// turn. Their places are not in the state, so the user sees no unknown message if places are hidden.
+func (t *turn) complete(state []message, well bool) {
 	from := source{known: true}
-	for i := len(state) - 1; i >= 0; i-- {
-		if m := state[i]; m.role == human && m.said(words) == t.prompt {
-			state, from.known = state[i+1:], len(t.o.Hide) > 0
+	for i, m := range slices.Backward(state) {
+		if well && m.role == human && t.prompt != "" && m.full(words) == t.prompt {
+			state, from.known = state[i+1:], len(t.o.Hide) > 0 || t.o.Subgraphs == "hide"
 			break
 		}
 	}
