@@ -111,6 +111,9 @@ func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	in.State = first(t.values[state()], in.State)
 	in.command(olds)
 	call := request(in)
+	if len(t.asks) == 0 {
+		call.By = t.by
+	}
 	return &call
 }
 

@@ -34,6 +34,8 @@ type turn struct {
 	said    transcript // of this turn alone
 	input   input      // of the newest run
 	verdict *trace.Stop
+	by      string // who has sent the prompt
+	cancels bool   // the run cancels interrupts of an earlier turn, beside the prompt
 	asks    []*ask
 	legacy  []raw // the interrupts of endpoints before 1.0, in the newest run
 	used    trace.Usage
@@ -132,7 +134,7 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 	}
 	t := &turn{b: b, input: in, text: newVoice(roleAssistant), thought: newVoice(roleReasoning), calls: map[string]*call{}, subs: map[string]sub{}, values: map[place]raw{state(): in.State}, earlier: map[string]bool{}}
 	d.turn = t
-	if len(in.Resume) > 0 { // of an earlier turn, whose calls get their results now
+	if t.cancels = len(in.Resume) > 0; t.cancels { // of an earlier turn, whose calls get their results now
 		b.Emit(memo{Answered: true}.record())
 		for _, data := range in.Messages {
 			var m message
@@ -152,6 +154,9 @@ func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) 
 	}
 	d.t = t
 	d.requested(in)
+	if d.turn != nil && len(d.turn.asks) == 0 {
+		d.turn.by = c.By
+	}
 	return nil, nil
 }
 

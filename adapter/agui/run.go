@@ -39,6 +39,9 @@ func (d *Decoder) runFinished(t *turn, e event) {
 		d.ask(t, question, o.Interrupts)
 	case len(t.legacy) > 0:
 		d.ask(t, question, t.interrupts())
+	case t.cancels && len(t.said.messages) == 0: // Microsoft's framework reads no prompt then
+		t.cancels = false
+		d.Again(t.b)
 	default:
 		t.verdict = &trace.Stop{Reason: cmp.Or(finishReasons[e.FinishReason], "stop"), Outcome: trace.OutcomeCompleted}
 		d.ask(t, toolUse, t.pending(o.PendingToolCallIDs))

@@ -32,6 +32,9 @@ func (a *Asking) Questions(b *trace.Builder, all ...trace.Question) []agent.Effe
 	return a.await(from, func(q *asked) { q.id, ids = ids[0], ids[1:] })
 }
 
+// Again says that another run of the turn follows, for which nobody is asked.
+func (a *Asking) Again(b *trace.Builder) { a.b, a.phase = b, asking }
+
 // add adds a request, and reports whether the request is to be put on record.
 func (a *Asking) add(b *trace.Builder, q asked) bool {
 	if slices.ContainsFunc(a.asked, q.same) {
