@@ -52,6 +52,22 @@ func TestHandWrittenEndpoints(t *testing.T) {
 	}
 }
 
+// TestLaravel: the chunks that the package laravel/ai documents; early releases began a thought with each of its words.
+func TestLaravel(t *testing.T) {
+	t.Parallel()
+	for name, word := range map[string]string{"now": "reasoning-delta", "before": "reasoning-start"} {
+		body := lines(`{"type":"start","messageId":"m"}`, `{"type":"start-step"}`, `{"type":"reasoning-start","id":"r"}`, `{"type":"`+word+`","id":"r","delta":"So "}`, `{"type":"`+word+`","id":"r","delta":"it is."}`, `{"type":"reasoning-end","id":"r"}`,
+			`{"type":"tool-input-available","toolCallId":"c","toolName":"Weather","input":{"city":"Paris"}}`, `{"type":"tool-output-available","toolCallId":"c","output":"Sunny"}`, `{"type":"finish-step"}`, `{"type":"start-step"}`,
+			`{"type":"custom","kind":"openai.web_search","providerMetadata":{"openai":{"status":"done"}}}`, `{"type":"source-url","sourceId":"https://a.test","url":"https://a.test"}`,
+			`{"type":"text-start","id":"t"}`, `{"type":"text-delta","id":"t","delta":"Sunny."}`, `{"type":"text-end","id":"t"}`, `{"type":"finish-step"}`, `{"type":"finish","finishReason":"stop","messageMetadata":{"usage":{"inputTokens":3}}}`, "[DONE]")
+		events, stop := on(t, answering(t, "text/event-stream", body), uiendpoint.Settings{}).plays("hello")
+		thoughts, results, texts := agenttest.Each[trace.Thought](events), agenttest.Each[trace.ToolResult](events), agenttest.Each[trace.Message](events)
+		if len(thoughts) != 1 || thoughts[0].Text != "So it is." || len(results) != 1 || string(results[0].Output) != `"Sunny"` || len(texts) != 1 || texts[0].Text != "Sunny." || stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("%s: the turn thought %+v, got %+v, said %+v and ended with %+v", name, thoughts, results, texts, stop)
+		}
+	}
+}
+
 func TestEndpointsOfAnotherProtocolFailWithOneSentence(t *testing.T) {
 	t.Parallel()
 	const speaks = "The endpoint does not speak the UI message stream of AI SDK 5 and later, as toUIMessageStreamResponse() writes it: the stream begins with "
