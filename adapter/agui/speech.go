@@ -142,8 +142,8 @@ func (d *Decoder) sealed(t *turn, e event) {
 }
 
 // messages takes a snapshot of the conversation. Endpoints split messages there in another
-// way than in their stream, so the snapshot counts only for a run that streams nothing, and
-// for results that are missing in the stream.
+// way than in their stream, so the snapshot counts only for a run that streams nothing. Results
+// that are missing in the stream come from the snapshot, too.
 func (d *Decoder) messages(t *turn, e event) {
 	t.snapshot = e.Messages
 	t.b.Touch()
