@@ -48,7 +48,7 @@ func (t *turn) speech(id string, who string, at place) *speech {
 	}
 	if s.who == "" {
 		s.who = who
-		t.announce(s, s.id, "speaking")
+		t.announce(s, s.id, map[bool]string{false: "speaking", true: "done"}[s.done && who != ""])
 	}
 	return s
 }
@@ -194,6 +194,13 @@ func (t *turn) whole(s *speech, m message) {
 	}
 }
 
+// silent says that a speaker has said all.
+func (t *turn) silent(s *speech) {
+	for _, id := range s.announced {
+		t.announce(s, id, "done")
+	}
+}
+
 // end ends a speech.
 func (t *turn) end(s *speech) {
 	if s.done {
@@ -205,9 +212,7 @@ func (t *turn) end(s *speech) {
 		t.total = t.total.Plus(*s.usage)
 	}
 	t.finish = cmp.Or(s.finish, t.finish)
-	for _, id := range s.announced {
-		t.announce(s, id, "done")
-	}
+	t.silent(s)
 	if s.data {
 		t.out.Emit(trace.Data{Name: "subgraph-message", ID: s.id, Value: agentkit.Encode(map[string]any{
 			"participant": s.who, "node": s.at.node, "namespace": s.at.namespace, "text": s.texts[words].String(),

@@ -149,6 +149,9 @@ func (t *turn) count(s *speech, m message, at place) {
 	u.Scope, u.Model = trace.UsageStep, cmp.Or(m.model, at.model)
 	s.usage = &u
 	t.to(s.hidden).Emit(u)
+	if s.done { // the usage comes behind the last word, as OpenAI sends it
+		t.silent(s)
+	}
 }
 
 // person takes a message that the graph wrote in the name of a person. The prompt is one,
