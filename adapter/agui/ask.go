@@ -16,6 +16,7 @@ import (
 type ask struct {
 	interrupt
 	kind  askKind
+	old   bool      // the endpoint is one before 1.0
 	may   allowing  // of an approval
 	calls []review  // of a review
 	form  form.Form // of everything else
@@ -24,23 +25,28 @@ type ask struct {
 }
 
 // askKind says what an answer is.
-type askKind int
+type askKind string
 
 const (
-	approval askKind = iota // whether a call may run
-	reviewal                // whether calls may run, in the words of LangChain
-	question                // what the user says
-	toolUse                 // the result of a tool of the app
+	approval askKind = "approval" // whether a call may run
+	reviewal askKind = "reviewal" // whether calls may run, in the words of LangChain
+	question askKind = ""         // what the user says
+	toolUse  askKind = "tool"     // the result of a tool of the app
+	old      askKind = "old"      // a question or a reviewal of an endpoint before 1.0
 )
 
 // ask puts to the user all that a run has ended with.
 func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
+	if len(all) == 0 {
+		return
+	}
 	var approvals []trace.PermissionAsk
 	var questions []trace.Question
 	t.asks = nil
 	for n, i := range all {
 		i.ID = cmp.Or(i.ID, fmt.Sprintf("interrupt-%d", n+1))
-		a := &ask{interrupt: i, kind: kind}
+		all[n] = i
+		a := &ask{interrupt: i, kind: kind, old: kind == old}
 		t.asks = append(t.asks, a)
 		own := a.own()
 		if len(own.Actions) > 0 {
@@ -60,6 +66,7 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 		c := t.calls[i.ToolCallID]
 		questions = append(questions, a.questions(c != nil && t.input.has(c.name))...)
 	}
+	t.b.Emit(memo{Open: all, Kind: kind, Run: t.input.RunID}.record())
 	d.effects = append(d.effects, d.Permissions(t.b, approvals...)...)
 	d.effects = append(d.effects, d.Questions(t.b, questions...)...)
 }
@@ -95,13 +102,13 @@ func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 			r = t.approved(a, replies.Permissions[a.ID])
 		case reviewal:
 			r = t.reviewed(a, replies.Permissions)
-		case question:
+		case question, old:
 			r = a.reply(replies.Answers)
 		case toolUse:
 			t.appResult(a.ToolCallID, a.reply(replies.Answers))
 			continue
 		}
-		if a.legacy {
+		if a.old {
 			olds = append(olds, r.Payload)
 		} else {
 			in.Resume = append(in.Resume, r)
@@ -135,7 +142,7 @@ func (t *turn) appResult(id string, r resume) {
 // interrupts are those of an endpoint before 1.0.
 func (t *turn) interrupts() (all []interrupt) {
 	for _, value := range t.legacy {
-		all = append(all, interrupt{Reason: plain(value), Metadata: encode(map[string]any{"langgraph": map[string]any{"raw": value}}), legacy: true})
+		all = append(all, interrupt{Reason: plain(value), Metadata: encode(map[string]any{"langgraph": map[string]any{"raw": value}})})
 	}
 	return all
 }

@@ -54,8 +54,6 @@ type interrupt struct {
 	ToolCallID string `json:"toolCallId"`
 	Schema     raw    `json:"responseSchema"`
 	Metadata   raw    `json:"metadata,omitempty"`
-
-	legacy bool // of an endpoint before 1.0
 }
 
 // resume is the answer to an interrupt.
