@@ -23,22 +23,26 @@ type ask struct {
 }
 
 // askKind says what an answer is.
-type askKind int
+type askKind string
 
 const (
-	approval askKind = iota // whether a call may run
-	question                // what the user says
-	toolUse                 // the result of a tool of the app
-	old                     // what the user says, to an endpoint before 1.0
+	approval askKind = "approval" // whether a call may run
+	question askKind = ""         // what the user says
+	toolUse  askKind = "tool"     // the result of a tool of the app
+	old      askKind = "old"      // what the user says, to an endpoint before 1.0
 )
 
 // ask puts to the user all that a run has ended with.
 func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
+	if len(all) == 0 {
+		return
+	}
 	var approvals []trace.PermissionAsk
 	var questions []trace.Question
 	t.asks = nil
 	for n, i := range all {
 		i.ID = cmp.Or(i.ID, fmt.Sprintf("interrupt-%d", n+1))
+		all[n] = i
 		a := &ask{interrupt: i, kind: kind}
 		t.asks = append(t.asks, a)
 		if may, is := i.approves(); is && kind == question {
@@ -49,6 +53,7 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 		c := t.calls[i.ToolCallID]
 		questions = append(questions, a.questions(c != nil && t.input.has(c.name))...)
 	}
+	t.b.Emit(memo{Open: all, Kind: kind, Run: t.input.RunID}.record())
 	d.effects = append(d.effects, d.Permissions(t.b, approvals...)...)
 	d.effects = append(d.effects, d.Questions(t.b, questions...)...)
 }

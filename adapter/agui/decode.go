@@ -23,6 +23,7 @@ type Decoder struct {
 	effects []agent.Effect
 	problem error // why an event was skipped
 	turn    *turn
+	left    *leftTurn // that an earlier process has left open
 }
 
 // NewDecoder returns a Decoder for recordings.
@@ -145,11 +146,15 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 
 // Request implements remote.Asker.
 func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) {
+	d.t, d.effects = t, nil
+	if c.Method == "" && d.left != nil {
+		d.recall()
+		return d.effects, nil
+	}
 	var in input
 	if err := json.Unmarshal(c.Body, &in); err != nil || in.Messages == nil {
 		return nil, errors.New("agui: an input without messages, or of another form, was skipped")
 	}
-	d.t = t
 	d.requested(in)
 	return nil, nil
 }

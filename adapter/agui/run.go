@@ -34,7 +34,6 @@ func (d *Decoder) runFinished(t *turn, e event) {
 	case o.Type == "cancelled":
 		t.verdict = &trace.Stop{Reason: "cancelled", Outcome: trace.OutcomeCanceled}
 	case len(o.Interrupts) > 0:
-		t.b.Emit(memo{Open: o.Interrupts, Run: t.input.RunID}.record())
 		d.ask(t, question, o.Interrupts)
 	case len(t.legacy) > 0:
 		d.ask(t, old, t.interrupts())

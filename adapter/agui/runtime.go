@@ -75,7 +75,13 @@ func (r Runtime) validate() error {
 var _ interface {
 	agent.Runtime
 	agent.Rewinder
+	agent.Reattacher
 } = Runtime{}
+
+// Reattach implements agent.Reattacher.
+func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+	return remote.Reattach(ctx, s, left)
+}
 
 func (r Runtime) client() (*httpjson.Client, error) {
 	return httpjson.New(httpjson.Config{URL: r.URL, Bearer: r.Token, Timeout: cmp.Or(time.Duration(r.StartTime), 2*time.Minute)})

@@ -36,11 +36,12 @@ const everything = "map[colour:no colour? may paint:yes size:no size?]"
 // answered waits for so many answers of people.
 func answered(t *testing.T, r *agenttest.Recorder, n int) {
 	t.Helper()
+	seen := map[string]bool{} // each event comes more than once
 	if _, err := r.Await(t.Context(), func(e trace.Event) bool {
 		if k := e.Payload.Kind(); k == trace.KindAnswer || k == trace.KindPermissionResponse {
-			n--
+			seen[e.ID] = true
 		}
-		return n == 0
+		return len(seen) == n
 	}); err != nil {
 		t.Fatal(err)
 	}
