@@ -100,7 +100,6 @@ func check(t *testing.T, name string, events []trace.Event, want []string) {
 }
 
 func TestAProgramThatPrintsTheEventsOfItsGraph(t *testing.T) {
-	t.Parallel()
 	home := app.installedAt(t)
 	for graph, prompts := range map[string][]string{"agent": {"weather", "think", "cut"}, "duo": {"go"}, "nested": {"weather"}} {
 		for _, prompt := range prompts {

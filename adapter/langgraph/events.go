@@ -61,7 +61,7 @@ func (d *Decoder) event(o object) {
 // split takes the name of an event apart: on_chat_model_stream is the stream of chat_model.
 func split(name string) (kind, moment string) {
 	for _, kind := range []string{"chain", "chat_model", "llm", "tool", "retriever", "prompt", "parser"} {
-		if moment, ok := strings.CutPrefix(name, "on_"+kind+"_"); ok {
+		if moment, ok := strings.CutPrefix(name, "on_"+kind+"_"); ok && slices.Contains([]string{"start", "stream", "end", "error"}, moment) {
 			return kind, moment
 		}
 	}

@@ -158,6 +158,9 @@ func (d *Decoder) ask(t *turn, p payload) {
 		}
 		made.ID = t.b.Question(asked)
 	}
+	if made.ID == "" { // another gateway goes on with the turn, and asks
+		return
+	}
 	q.id, t.asked[p.ID] = made.ID, request{made.ID, q.approval}
 	if !q.approval {
 		d.effects = append(d.effects, agent.Ask{Native: p.ID, QuestionIDs: []string{q.id}, Reply: func(a []trace.Answer) raw {

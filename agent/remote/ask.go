@@ -56,6 +56,8 @@ func (a *Asking) await(from int, record func(q *asked)) (effects []agent.Effect)
 		}
 		native := q.Native
 		switch {
+		case q.id == "": // another gateway goes on with the turn, and asks
+			q.Permission = nil
 		case q.answered():
 			effects = append(effects, agent.Send{Data: Note(*q)})
 			q.Permission, q.Answer = nil, nil
