@@ -1,4 +1,4 @@
-package natslog
+package sqllog
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package natslog
+package sqllog
 
 import (
 	"os"
