@@ -10,7 +10,7 @@ import (
 // Times of what is done beside appends.
 const (
 	// A checkpoint is at most checkpointAge old, and busyAge while many parts are open.
-	checkpointAge = 200 * time.Millisecond
+	checkpointAge = 150 * time.Millisecond
 	busyAge       = 900 * time.Millisecond
 	manySessions  = 1000
 	sweepEvery    = time.Second

@@ -105,27 +105,32 @@ func (s *Store) firstEdition() {
 // restart. A data directory that had a database and has none now is an error: the
 // sessions would be gone without a word.
 func (s *Store) name() (string, error) {
-	path := filepath.Join(s.opts.Dir, "gateway")
+	path, database := filepath.Join(s.opts.Dir, "gateway"), filepath.Join(s.opts.Dir, databaseFile)
 	text, err := os.ReadFile(path)
-	known := strings.TrimSpace(string(text))
-	if err == nil && known != "" {
-		if _, err := os.Stat(filepath.Join(s.opts.Dir, databaseFile)); s.opts.URL == "" && os.IsNotExist(err) {
-			return "", fmt.Errorf("the database %s is missing in a data directory that had one: restore it, or delete the file %s to begin with no sessions", filepath.Join(s.opts.Dir, databaseFile), path)
-		}
-		return known, nil
-	}
 	if err != nil && !os.IsNotExist(err) {
 		return "", fmt.Errorf("the file %s cannot be read: correct its permissions: %w", path, reason(err))
 	}
-	return s.opts.newName(path)
-}
-
-func (o Options) newName(path string) (string, error) {
-	made := rand.Text()
-	if err := os.WriteFile(path, []byte(made+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("the data directory %s cannot be written: correct its permissions, or free some room: %w", o.Dir, reason(err))
+	known, had, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	if s.opts.URL == "" && had == databaseFile {
+		if _, err := os.Stat(database); os.IsNotExist(err) {
+			return "", fmt.Errorf("the database %s is missing in a data directory that had one: restore it, or delete the file %s to begin with no sessions", database, path)
+		}
+		return known, nil
 	}
-	return made, nil
+	if known != "" && s.opts.URL != "" {
+		return known, nil
+	}
+	if known == "" {
+		known = rand.Text()
+	}
+	line := known
+	if s.opts.URL == "" {
+		line += " " + databaseFile
+	}
+	if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("the data directory %s cannot be written: correct its permissions, or free some room: %w", s.opts.Dir, reason(err))
+	}
+	return known, nil
 }
 
 func (s *Store) readEpoch(ctx context.Context) error {
