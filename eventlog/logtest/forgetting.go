@@ -3,6 +3,7 @@ package logtest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -68,6 +69,58 @@ func registry(t *testing.T, s eventlog.Store) {
 		})
 	}
 	wg.Wait()
+}
+
+// registryQueries checks that a list holds the sessions of one person, the last
+// changed first, page by page.
+func registryQueries(t *testing.T, s eventlog.Store) {
+	ctx := t.Context()
+	begin := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	people := []string{"ann", "bob", "cem"}
+	want := map[string][]string{}
+	for i := range 60 {
+		e := eventlog.Entry{
+			Session: fmt.Sprintf("s%02d", i), CreatedBy: people[i%3], Title: "a \x00 title", Kind: "workflow", Agent: "demo",
+			CreatedAt: begin, Updated: begin.Add(time.Duration(i) * time.Microsecond), Doc: []byte("{}"),
+		}
+		if i%5 == 0 {
+			e.Members = map[string]string{people[(i+1)%3]: "viewer", "dan\x00": "owner"}
+			want[people[(i+1)%3]] = append(want[people[(i+1)%3]], e.Session)
+		}
+		want[e.CreatedBy] = append(want[e.CreatedBy], e.Session)
+		want[""] = append(want[""], e.Session)
+		must(t, s.Put(ctx, e))
+		e.Title = "another"
+		must(t, s.Put(ctx, e))
+	}
+	for person, ids := range want {
+		slices.Reverse(ids)
+		for _, page := range []int{0, 7, 100} {
+			var got []string
+			var before time.Time
+			for more := true; more; {
+				n := 0
+				for e, err := range s.List(ctx, eventlog.Query{Person: person, Before: before, Limit: page}) {
+					must(t, err)
+					if e.Title != "another" || e.Agent != "demo" || e.Kind != "workflow" || !e.CreatedAt.Equal(begin) || string(e.Doc) != "{}" {
+						t.Fatalf("listed as %+v", e)
+					}
+					got, before = append(got, e.Session), e.Updated
+					n++
+				}
+				more = page != 0 && n == page
+			}
+			same(t, fmt.Sprintf("the sessions of %q in pages of %d", person, page), got, ids)
+		}
+	}
+	// A person who is no member any more has the session no more.
+	must(t, s.Put(ctx, eventlog.Entry{Session: "s00", CreatedBy: "ann", Updated: begin}))
+	for e, err := range s.List(ctx, eventlog.Query{Person: "bob"}) {
+		must(t, err)
+		if e.Session == "s00" {
+			t.Error("a member that was removed still has the session")
+		}
+	}
 }
 
 func deletion(t *testing.T, s eventlog.Store) {

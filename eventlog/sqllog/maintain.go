@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
 )
 
 // Times of what is done beside appends.
@@ -54,6 +56,8 @@ func (s *Store) checkpointSoon(se *session) {
 
 // checkpoint gives the writer what the open parts have now.
 func (s *Store) checkpoint() {
+	s.checkpointing.Lock()
+	defer s.checkpointing.Unlock()
 	s.mu.Lock()
 	dirty := s.dirty
 	s.dirty = map[*session]struct{}{}
@@ -189,7 +193,7 @@ func (s *Store) giveBack() error {
 	var err error
 	for _, o := range ops {
 		<-o.done
-		if o.err != nil && err == nil {
+		if o.err != nil && err == nil && !errors.Is(o.err, eventlog.ErrNotOwner) {
 			err = errors.Join(errors.New("the log is not closed in order"), o.err)
 		}
 	}

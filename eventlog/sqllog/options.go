@@ -40,6 +40,10 @@ type Options struct {
 	Patience time.Duration
 	// Logger gets what the store finds out.
 	Logger *slog.Logger
+
+	// shared lets several stores of a test use one SQLite database, as gateways use
+	// one PostgreSQL.
+	shared bool
 }
 
 func (o Options) withDefaults() Options {

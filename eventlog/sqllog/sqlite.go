@@ -38,7 +38,7 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	d := &db{exclusive: true, now: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`}
+	d := &db{exclusive: !o.shared, now: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`}
 	sync := "FULL"
 	if o.NoSync {
 		sync = "NORMAL"

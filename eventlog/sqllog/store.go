@@ -34,6 +34,8 @@ type Store struct {
 
 	liveBytes atomic.Int64 // of all sessions
 
+	checkpointing sync.Mutex // held while checkpoints are collected; taken first
+
 	mu           sync.Mutex
 	closed       bool
 	closing      chan struct{} // closed when Close has ended
@@ -75,12 +77,17 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if s.opts.Dir == "" {
 		return errors.New("the log has no data directory: choose one with --data")
 	}
-	if s.lock, err = lockDir(s.opts.Dir); err != nil {
-		return err
+	if !s.opts.shared {
+		if s.lock, err = lockDir(s.opts.Dir); err != nil {
+			return err
+		}
 	}
 	s.firstEdition()
 	if s.gateway, err = s.name(); err != nil {
 		return err
+	}
+	if s.gateway == "" {
+		s.gateway = rand.Text()
 	}
 	s.owner = s.gateway + ":" + rand.Text()[:8]
 	if s.opts.URL != "" {
@@ -91,7 +98,10 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.db.sentence(s.readEpoch(ctx))
+	if err := s.readEpoch(ctx); err != nil {
+		return s.db.sentence(err)
+	}
+	return s.sign()
 }
 
 // firstEdition says that the log of the first edition is not read.
@@ -101,11 +111,14 @@ func (s *Store) firstEdition() {
 	}
 }
 
-// name reads the name of this gateway, by which it knows its sessions after a
-// restart. A data directory that had a database and has none now is an error: the
-// sessions would be gone without a word.
-func (s *Store) name() (string, error) {
-	path, database := filepath.Join(s.opts.Dir, "gateway"), filepath.Join(s.opts.Dir, databaseFile)
+// nameFile has the name by which this gateway knows its sessions after a restart,
+// and whether the data directory has a database.
+const nameFile = "gateway"
+
+// name reads the name of this gateway. A data directory that had a database and has
+// none now is an error: the sessions would be gone without a word.
+func (s *Store) name() (known string, err error) {
+	path, database := filepath.Join(s.opts.Dir, nameFile), filepath.Join(s.opts.Dir, databaseFile)
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return "", fmt.Errorf("the file %s cannot be read: correct its permissions: %w", path, reason(err))
@@ -115,22 +128,24 @@ func (s *Store) name() (string, error) {
 		if _, err := os.Stat(database); os.IsNotExist(err) {
 			return "", fmt.Errorf("the database %s is missing in a data directory that had one: restore it, or delete the file %s to begin with no sessions", database, path)
 		}
-		return known, nil
-	}
-	if known != "" && s.opts.URL != "" {
-		return known, nil
-	}
-	if known == "" {
-		known = rand.Text()
-	}
-	line := known
-	if s.opts.URL == "" {
-		line += " " + databaseFile
-	}
-	if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("the data directory %s cannot be written: correct its permissions, or free some room: %w", s.opts.Dir, reason(err))
 	}
 	return known, nil
+}
+
+// sign writes the name when the database is there.
+func (s *Store) sign() error {
+	line := s.gateway
+	if _, err := os.Stat(filepath.Join(s.opts.Dir, databaseFile)); err == nil {
+		line += " " + databaseFile
+	}
+	path := filepath.Join(s.opts.Dir, nameFile)
+	if text, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(text)) == line {
+		return nil
+	}
+	if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
+		return fmt.Errorf("the data directory %s cannot be written: correct its permissions, or free some room: %w", s.opts.Dir, reason(err))
+	}
+	return nil
 }
 
 func (s *Store) readEpoch(ctx context.Context) error {

@@ -129,6 +129,17 @@ func (s *Server) start() error {
 	}
 }
 
+// Do runs a statement in a database, as the superuser.
+func (s *Server) Do(t testing.TB, database, statement string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out, err := s.command("psql", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "test", "-d", database, "-qc", statement).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", statement, err, out)
+	}
+}
+
 // Kill kills the server at once, as a machine that fails would.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
