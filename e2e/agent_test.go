@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		http.DefaultClient.CloseIdleConnections()
+		postgres.Stop()
 		if err := os.RemoveAll(binaryDir()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
