@@ -58,7 +58,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, wish.of(info), began)
+	g.serve(w, r, turn, uistream.Span{From: turn.From, SkipParksThrough: turn.Past}, wish.of(info), began)
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past, Upto: turn.Upto}, wish.of(info), time.Time{})
+	g.serve(w, r, turn, uistream.Span{From: turn.From, SkipParksThrough: turn.Past, Upto: turn.Upto}, wish.of(info), time.Time{})
 	return nil
 }
 

@@ -41,13 +41,13 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 		return g.refuseAnswer(w, message, parts, o, err)
 	}
 	if rest.Waiting {
-		writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
+		writer := uistream.NewWriter(w, g.Streams.Framing().For(o), g.Timing)
 		defer writer.Close()
-		err := writer.Pause(message, o) // it says that the client has gone
+		err := writer.WriteWaiting(message, o) // it says that the client has gone
 		g.streamed(r, rest.Turn, began, writer.Sent(), err)
 		return nil //nolint:nilerr // as it says
 	}
-	g.serve(w, r, rest.Turn, uistream.Span{From: rest.From, Past: rest.Past, Again: askedAgain(parts, rest.Allowed, o)}, o, began)
+	g.serve(w, r, rest.Turn, uistream.Span{From: rest.From, SkipParksThrough: rest.Past, Reask: askedAgain(parts, rest.Allowed, o)}, o, began)
 	return nil
 }
 
@@ -63,7 +63,7 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []an
 		return err
 	}
 	g.Meter.Refused() // the status does not tell it
-	writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
+	writer := uistream.NewWriter(w, g.Streams.Framing().For(o), g.Timing)
 	defer writer.Close()
 	_ = writer.Refuse(message, code, sentence(err.Error())) // its error says that the client has gone
 	return nil

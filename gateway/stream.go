@@ -1,27 +1,24 @@
 package gateway
 
 import (
-	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session"
-	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
 // serve streams a part of a turn to one client. The client counts as a
-// follower of the turn until it leaves; whether it had the end by then decides
+// subscriber of the turn until it leaves; whether it had the end by then decides
 // what its leaving means. A chat request is measured from when it began; began is
 // zero for a resume, which shows a turn once more and is none.
 func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Turn, span uistream.Span, o uistream.Options, began time.Time) {
 	defer g.Meter.Follow()()
-	writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
+	writer := uistream.NewWriter(w, g.Streams.Framing().For(o), g.Timing)
 	defer writer.Close()
-	if r.Method == http.MethodHead { // who only asks whether there is a stream follows none
+	if r.Method == http.MethodHead { // a client that only asks whether there is a stream
 		if writer.Begin() == nil {
 			_ = writer.Done()
 		}
@@ -37,17 +34,22 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 	}
 	pointToTools(w, turn.Session)
 	leave, back := g.Hub.Attach(turn.Session, turn.ID), g.Hub.Return(turn.Session, caller(r))
+	cut := true // by a panic, for example
+	defer func() {
+		leave(cut)
+		back(cut)
+	}()
+	reader := g.Hub.Read(turn)
+	defer reader.Close()
 	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
 	ctx, gone := g.staying(r.Context(), r, turn.Session)
 	defer gone()
-	err := g.Rings.Serve(ctx, writer, key, g.source(turn), span)
-	away, dismissed := errors.AsType[*uistream.Dismissal](err)
-	if dismissed && away == uistream.ErrExpired { // he may come back
+	err := g.Streams.Serve(ctx, writer, key, reader, span)
+	revocation, revoked := errors.AsType[*uistream.Revocation](err)
+	if revoked && revocation == uistream.ErrExpired { // the client may come back with another token
 		g.Hub.Owe(turn.Session, turn.ID)
 	}
-	cut := err != nil && !dismissed // who has been sent away has not left
-	leave(cut)
-	back(cut)
+	cut = err != nil && !revoked // a client that was sent away has not left
 	if !began.IsZero() {
 		g.streamed(r, turn, began, writer.Sent(), err)
 	}
@@ -57,12 +59,5 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Tur
 			logger = logger.With("trace_id", id)
 		}
 		logger.Warn("stream was cut", "error", err)
-	}
-}
-
-// source reads the turn from the log.
-func (g *gateway) source(turn session.Turn) uistream.Source {
-	return func(ctx context.Context, after uint64) iter.Seq2[trace.Record, error] {
-		return g.Hub.Follow(ctx, turn.Session, turn.ID, max(after, turn.After))
 	}
 }

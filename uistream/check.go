@@ -72,7 +72,7 @@ func (k kind) holds(value json.RawMessage, v release) bool {
 	case boolean:
 		var b bool
 		return !null && json.Unmarshal(value, &b) == nil
-	case list:
+	case array:
 		var l []json.RawMessage
 		return !null && json.Unmarshal(value, &l) == nil
 	case metadata:

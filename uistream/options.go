@@ -39,16 +39,16 @@ const (
 	SubagentsHidden
 )
 
-// abilities is what a profile unlocks, looked up once.
-type abilities struct {
+// capabilities is what a profile unlocks, looked up once.
+type capabilities struct {
 	approvals, denied, approvalResponse bool
 	preliminary, title, finishReason    bool
 	inputError                          bool
 	abortReason                         bool
 }
 
-func (p Profile) abilities() abilities {
-	return abilities{
+func (p Profile) capabilities() capabilities {
+	return capabilities{
 		approvals:        p.Approvals(),
 		denied:           p.knows("tool-output-denied", ""),
 		approvalResponse: p.knows("tool-approval-response", ""),

@@ -13,6 +13,9 @@ import (
 // stands in the last step and no other call of it runs. Else the request gets a
 // call and a step of its own. Questions have a step of their own.
 
+// parkChunks ends the response to a reader who leaves at a park.
+func parkChunks(o Options) []Chunk { return []Chunk{NewTranslator(o).finish(finishTools, nil)} }
+
 // asked is a permission request or a question that a person is asked.
 type asked struct {
 	call *call  // of a permission request, once it is shown

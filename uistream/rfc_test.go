@@ -512,14 +512,14 @@ func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			const n = 50
 			records := story(t, n, "word ")
-			rs := uistream.NewRings(uistream.RingsConfig{})
-			defer rs.Close()
+			bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+			defer bc.Close()
 			f := newFeed(records[:2]...)
 			var r response
 			result := make(chan error)
 			go func() {
 				o := uistream.Options{Letter: letter}
-				result <- rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing().For(o), uistream.Timing{}), uistream.Key{Turn: "t1", Options: o}, f.source, uistream.Span{})
+				result <- bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing().For(o), uistream.Timing{}), uistream.Key{Turn: "t1", Options: o}, f, uistream.Span{})
 			}()
 			said := 0
 			for _, next := range records[2:] {
@@ -549,8 +549,8 @@ func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
 	t.Parallel()
 	records := story(t, 300, strings.Repeat("x", 10<<10))
 	half := len(records) / 2
-	rs := uistream.NewRings(uistream.RingsConfig{Window: 64 << 10})
-	defer rs.Close()
+	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: 64 << 10})
+	defer bc.Close()
 	f := newFeed(records[:half]...)
 	var last int
 	var r response
@@ -569,7 +569,7 @@ func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
 		}
 		return nil
 	}
-	if err := rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing(), uistream.Timing{}), turn, f.source, uistream.Span{}); err != nil {
+	if err := bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing(), uistream.Timing{}), turn, f, uistream.Span{}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasSuffix(r.text(), "data: [DONE]\n\n") || r.body.Len() < 300*(10<<10) {
@@ -580,10 +580,10 @@ func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
 // rest is the outline of what somebody gets of a turn from a mark on.
 func rest(t *testing.T, o uistream.Options, window int, records []trace.Record, from uistream.Span) string {
 	t.Helper()
-	rs := uistream.NewRings(uistream.RingsConfig{Window: window})
-	defer rs.Close()
+	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
+	defer bc.Close()
 	var r response
-	if err := rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing().For(o), uistream.Timing{}), uistream.Key{Session: "s", Turn: "t1", Options: o}, newFeed(records...).source, from); err != nil {
+	if err := bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing().For(o), uistream.Timing{}), uistream.Key{Session: "s", Turn: "t1", Options: o}, newFeed(records...), from); err != nil {
 		t.Error(err)
 	}
 	return outlineOf(t, []byte(r.frames()))
@@ -611,7 +611,7 @@ func TestTheRestOfAMessageByTheLetter(t *testing.T) {
 		{"after a question", answered, "message-start(turn-abc123) text-start(turn-abc123) data-question(q-1) " + delta + " " + closes},
 	} {
 		for _, window := range []int{0, 1} {
-			if got := rest(t, o, window, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPark, 1) + 1, Past: 1 << 60}); got != c.want {
+			if got := rest(t, o, window, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPark, 1) + 1, SkipParksThrough: 1 << 60}); got != c.want {
 				t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 			}
 		}

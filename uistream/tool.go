@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -20,7 +19,7 @@ type call struct {
 	id, name, title string
 	state           callState
 	input           json.RawMessage // kept until the call is settled
-	text            strings.Builder // input not yet sent
+	text            []byte          // input not yet sent
 	hidden          bool            // a sub-agent's, which the client does not see
 	carried         bool            // shown in the message before this one
 	approval        string          // the approval request that the client was sent last
@@ -98,10 +97,10 @@ func (t *Translator) callDelta(p trace.ToolCallDelta) {
 	if c.state != callWriting || c.hidden {
 		return
 	}
-	c.text.WriteString(p.Delta)
-	if c.text.Len() >= inputBurst {
-		t.emit(ToolInputDelta{ToolCallID: c.id, Delta: c.text.String()})
-		c.text.Reset()
+	c.text = append(c.text, p.Delta...)
+	if len(c.text) >= inputBurst {
+		t.emit(ToolInputDelta{ToolCallID: c.id, Delta: string(c.text)})
+		c.text = c.text[:0]
 	}
 }
 
@@ -148,7 +147,7 @@ func (t *Translator) callRevised(c *call, p trace.ToolCall) {
 func (t *Translator) complete(c *call, input json.RawMessage) {
 	was := c.state
 	c.state, c.input = callRunning, Opaque(input)
-	c.text = strings.Builder{}
+	c.text = nil
 	if c.hidden {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 // concurrent use.
 type Translator struct {
 	options Options
-	can     abilities
+	can     capabilities
 	out     []Chunk
 
 	message string // the assistant message that is being written
@@ -54,7 +54,7 @@ type Translator struct {
 func NewTranslator(o Options) *Translator {
 	return &Translator{
 		options:   o,
-		can:       o.Profile.abilities(),
+		can:       o.Profile.capabilities(),
 		parts:     map[string]*part{},
 		calls:     map[string]*call{},
 		approvals: map[string]*approval{},
@@ -71,8 +71,8 @@ func NewTranslator(o Options) *Translator {
 func (t *Translator) MessageID() string { return t.message }
 
 // Parked reports whether the last record was a park at which readers leave: a
-// subscriber gets [Translator.Leave] and then the end of the stream. A reader of
-// the whole message goes on instead.
+// subscriber gets the finish of the message and the end of the stream. A reader of the
+// whole message goes on instead.
 func (t *Translator) Parked() bool { return t.parked }
 
 // Over reports whether the turn has stopped.
@@ -80,12 +80,6 @@ func (t *Translator) Over() bool { return t.over }
 
 // Unknown counts the records of kinds that this version does not know.
 func (t *Translator) Unknown() int { return t.unknown }
-
-// Leave is what ends the response at a park.
-func (t *Translator) Leave() []Chunk { return []Chunk{t.finish(finishTools, nil)} }
-
-// Rejoin is what begins the response to somebody who has the message up to here.
-func (t *Translator) Rejoin() []Chunk { return []Chunk{Start{MessageID: t.message}} }
 
 // Translate takes the next record of the turn.
 func (t *Translator) Translate(r trace.Record) []Chunk {

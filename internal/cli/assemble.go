@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"math"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
-	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/natslog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/permission"
@@ -168,9 +166,6 @@ func timing(s config.Stream) uistream.Timing {
 	return uistream.Timing{Keepalive: s.Keepalive, Write: s.WriteTimeout}
 }
 
-func framing(s config.Stream, log *eventlog.Log) uistream.Framing {
-	return uistream.Framing{
-		NoEvents: s.EventLines != nil && !*s.EventLines,
-		Cursor:   func(_ string, seq uint64) string { return fmt.Sprintf("%s-%d", log.Epoch(), seq) },
-	}
+func framing(s config.Stream) uistream.Framing {
+	return uistream.Framing{NoEvents: s.EventLines != nil && !*s.EventLines}
 }
