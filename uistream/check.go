@@ -94,7 +94,7 @@ func finishReasonKnown(s string, v release) bool {
 	case "unknown":
 		return v.major == 5
 	case "interrupted":
-		return v.major == 7 && (v.minor > 0 || v.patch >= 149)
+		return knowsInterrupted.knownTo(v)
 	default:
 		return false
 	}
