@@ -7,7 +7,9 @@ import (
 
 // clone returns a Translator that goes on from here and shares nothing that changes: the
 // state in which a subscriber that has fallen behind reads on from the log.
-func (t *Translator) clone() *Translator {
+func (t *Translator) clone() translation { return t.copy() }
+
+func (t *Translator) copy() *Translator {
 	parts, calls, questions := copies[part]{}, copies[call]{}, copies[question]{}
 	approvals, subagents := copies[approval]{}, copies[subagent]{}
 	c := *t

@@ -12,22 +12,22 @@ import (
 // encoder turns the records of one turn into frames. It knows how far it has come in the
 // log, so a copy of it can go on from there.
 type encoder struct {
-	translator *Translator
-	framing    Framing
-	turn       string // the others are passed over; "" for a log of one turn
-	seq        uint64 // the last record of the log that was taken
-	own        uint64 // the last of them that belongs to the turn
-	content    int64  // how much the client has been told, see weight
+	translation translation
+	framing     Framing
+	turn        string // the others are passed over; "" for a log of one turn
+	seq         uint64 // the last record of the log that was taken
+	own         uint64 // the last of them that belongs to the turn
+	content     int64  // how much the client has been told, see weight
 }
 
 func newEncoder(turn string, o Options, f Framing) *encoder {
-	return &encoder{translator: NewTranslator(o), framing: f.For(o), turn: turn}
+	return &encoder{translation: newTranslation(o), framing: f.For(o), turn: turn}
 }
 
 // clone returns an encoder that goes on from here and shares nothing that changes.
 func (e *encoder) clone() *encoder {
 	c := *e
-	c.translator = e.translator.clone()
+	c.translation = e.translation.clone()
 	return &c
 }
 
@@ -72,9 +72,9 @@ func (e *encoder) encode(r trace.Record, b *block) {
 		return
 	}
 	e.own = r.Seq
-	at := place{text: e.translator.openTextID()}
+	at := place{text: e.translation.openText()}
 	m := mark{seq: r.Seq}
-	for _, c := range e.translator.Translate(r) {
+	for _, c := range e.translation.Translate(r) {
 		from := len(b.frames)
 		switch c.(type) { //nolint:gochecksumtype // the others are not special
 		case Start:
@@ -86,12 +86,12 @@ func (e *encoder) encode(r trace.Record, b *block) {
 		b.frames = e.framing.AppendFrame(b.frames, c)
 		e.content += weight(c, len(b.frames)-from)
 	}
-	at.message = e.translator.MessageID()
+	at.message = e.translation.MessageID()
 	if n := len(b.places); n == 0 || b.places[n-1] != at {
 		b.places = append(b.places, at)
 	}
 	m.place, m.end, m.content = len(b.places)-1, len(b.frames), e.content
-	m.park, m.over = e.translator.Parked(), e.translator.Over()
+	m.park, m.over = e.translation.Parked(), e.translation.Over()
 	b.marks = append(b.marks, m)
 }
 

@@ -5,21 +5,21 @@ package uistream
 type Framing struct {
 	// NoEvents leaves out the event lines, which hold the type of the chunk.
 	NoEvents bool
-	// long says that event lines, and comments, have the words of the letter.
-	long bool
+	// rfc says that event lines, and comments, have the words of the Agent Ops RFC.
+	rfc bool
 	// legacy says that chunks have the legacy form.
 	legacy bool
 }
 
 // For returns the framing of streams with these options.
 func (f Framing) For(o Options) Framing {
-	f.long, f.legacy = o.Letter, o.Legacy
+	f.rfc, f.legacy = o.RFC, o.Legacy
 	return f
 }
 
 // alive is the comment that breaks a silence.
 func (f Framing) alive() string {
-	if f.long {
+	if f.rfc {
 		return ": keepalive\n\n"
 	}
 	return ": keep-alive\n\n"
@@ -28,7 +28,7 @@ func (f Framing) alive() string {
 // event is the name in the event line of a chunk.
 func (f Framing) event(c Chunk) string {
 	switch typ := c.Type(); {
-	case f.long && (typ == "start" || typ == "finish"):
+	case f.rfc && (typ == "start" || typ == "finish"):
 		return "message-" + typ
 	default:
 		return typ

@@ -44,7 +44,7 @@ func (t *Translator) park(p trace.Park) {
 	t.askQuestions(questions)
 	t.endWriting()
 	t.closeStep()
-	if t.parked = !p.Held && !t.options.Letter; t.parked {
+	if t.parked = !p.Held; t.parked {
 		t.wait(p.Requests)
 	}
 }
@@ -117,7 +117,7 @@ func (t *Translator) letPass() {
 // toShow reports whether the client has to be shown what is asked: it was not
 // yet, or not in what is now the last step.
 func (t *Translator) toShow(a *asked) bool {
-	return !a.done && (!a.shown() || a.step != t.steps && !t.options.Letter)
+	return !a.done && (!a.shown() || a.step != t.steps)
 }
 
 // ownStep begins a step that holds only what is asked.

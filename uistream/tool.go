@@ -203,7 +203,7 @@ func (t *Translator) callProgress(p trace.ToolResultProgress) {
 
 // preliminary shows what a running call has given so far, to clients that know of such.
 func (t *Translator) preliminary(c *call, output json.RawMessage) {
-	if !t.can.preliminary || t.options.Letter || c.hidden || c.carried || c.state == callSettled || c.approval != "" && !c.allowed {
+	if !t.can.preliminary || c.hidden || c.carried || c.state == callSettled || c.approval != "" && !c.allowed {
 		return
 	}
 	c.preliminary = true
@@ -225,8 +225,6 @@ func (t *Translator) callResult(p trace.ToolResult) {
 	t.asked = t.asked || c.form.Unmarked && !t.options.Native
 	switch {
 	case c.state == callSettled: // its input was of no use
-	case t.options.Letter:
-		t.letterResult(c, p)
 	case p.Status == trace.ToolCompleted:
 		t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: Opaque(p.Output), Form: c.form})
 	case p.Status == trace.ToolDenied && c.approval != "" && !c.allowed && t.can.denied:
@@ -278,10 +276,7 @@ func (t *Translator) settleCall(c *call, why string) {
 	t.fail(c, why)
 }
 
-// fail says in words of our own why a call gave nothing. The letter has none but an
-// error, which would end the turn for the client.
+// fail says in words of our own why a call gave nothing.
 func (t *Translator) fail(c *call, why string) {
-	if !t.options.Letter {
-		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Form: c.form})
-	}
+	t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Form: c.form})
 }

@@ -145,7 +145,7 @@ func logOptions(c config.Config, logger *slog.Logger) natslog.Options {
 func streamOptions(s config.Stream) uistream.Options {
 	profile, _ := uistream.ParseProfile(s.Client)           // config has checked it
 	domain, _ := uistream.ParseDomainEvents(s.DomainEvents) // and this
-	o := uistream.Options{Profile: profile, Letter: s.Letter == config.LetterRFC, Domain: domain}
+	o := uistream.Options{Profile: profile, RFC: s.Letter == config.LetterRFC, Domain: domain}
 	switch s.Subagents {
 	case config.SubagentsInline:
 		o.Subagents = uistream.SubagentsInline
