@@ -43,7 +43,7 @@ type Broadcaster struct {
 
 	mu      sync.Mutex // taken before the mutex of a buffer
 	buffers map[Key]*liveBuffer
-	recent  list.List // of *liveBuffer, the one that grew last in front
+	recent  list.List // of *liveBuffer that have grown since they were evicted from, the last in front
 	bytes   int       // of all buffers
 }
 
@@ -83,7 +83,6 @@ func (bc *Broadcaster) acquire(key Key) *liveBuffer {
 	b, ok := bc.buffers[key]
 	if !ok {
 		b = newLiveBuffer(key, bc.config)
-		b.place = bc.recent.PushFront(b)
 		bc.buffers[key] = b
 	}
 	b.subscribers++
@@ -114,17 +113,13 @@ func (bc *Broadcaster) release(b *liveBuffer) {
 // forget takes the buffer off the list. Its subscribers may go on with it.
 func (bc *Broadcaster) forget(b *liveBuffer) {
 	delete(bc.buffers, b.key)
-	bc.recent.Remove(b.place)
+	bc.unlist(b)
 	bc.bytes -= b.counted
 	if b.idle != nil {
 		b.idle.Stop()
 		b.idle = nil
 	}
 }
-
-// mostEvicted bounds how many buffers one growth looks at, so that a Broadcaster over its
-// total does not scan all of them for each word.
-const mostEvicted = 16
 
 // grown counts the bytes that a buffer has grown by, and evicts from those that have not
 // grown for the longest time.
@@ -136,11 +131,20 @@ func (bc *Broadcaster) grown(b *liveBuffer, by int) {
 	}
 	b.counted += by
 	bc.bytes += by
-	bc.recent.MoveToFront(b.place)
-	for n, e := 0, bc.recent.Back(); e != nil && n < mostEvicted && bc.bytes > bc.config.Total; n, e = n+1, e.Prev() {
-		old := e.Value.(*liveBuffer) //nolint:forcetypeassert // the list holds nothing else
+	bc.unlist(b)
+	b.place = bc.recent.PushFront(b)
+	for bc.bytes > bc.config.Total && bc.recent.Len() > 0 {
+		old := bc.recent.Back().Value.(*liveBuffer) //nolint:forcetypeassert // the list holds nothing else
+		bc.unlist(old)
 		freed := old.evict(0)
 		old.counted -= freed
 		bc.bytes -= freed
+	}
+}
+
+func (bc *Broadcaster) unlist(b *liveBuffer) {
+	if b.place != nil {
+		bc.recent.Remove(b.place)
+		b.place = nil
 	}
 }

@@ -337,3 +337,42 @@ func TestFailingLogIsToldToTheClient(t *testing.T) {
 		})
 	}
 }
+
+// A bug in a translator or an encoder ends the streams of its turn with a sentence, and no
+// other stream.
+func TestAPanicOfTheEncoderEndsOneTurnsStreams(t *testing.T) {
+	t.Parallel()
+	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+	defer bc.Close()
+	f, other := newFeed(story(t, 3, "words ")...), turn
+	other.Options.Signatures = true
+	bc.Break(turn)
+	for range 2 {
+		got, err := serve(t.Context(), bc, turn, f, uistream.Span{})
+		if err == nil || !strings.Contains(got, "The gateway could not show the rest of the answer.") || !strings.HasSuffix(got, "data: [DONE]\n\n") {
+			t.Errorf("err %v, body\n%s", err, got)
+		}
+	}
+	if _, err := serve(t.Context(), bc, other, f, uistream.Span{}); err != nil {
+		t.Errorf("another stream: %v", err)
+	}
+}
+
+// Many turns at once cost bounded memory. Those that grew last stay, and their subscribers lose nothing.
+func TestAllBuffersTogetherAreBounded(t *testing.T) {
+	t.Parallel()
+	const turns, total = 40, 400_000
+	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: 64_000, Total: total})
+	defer bc.Close()
+	records := story(t, 500, "some words of text ")
+	for n := range turns {
+		key := turn
+		key.Session = string(rune('A' + n))
+		if got, err := serve(t.Context(), bc, key, newFeed(records...), uistream.Span{}); err != nil || got != whole(records, bc.Framing()) {
+			t.Error(err)
+		}
+		if kept := bc.Kept(); kept > total+turns*2*64_000/16 {
+			t.Fatalf("%d bytes of %d turns are kept, want about %d", kept, n+1, total)
+		}
+	}
+}

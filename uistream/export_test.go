@@ -17,3 +17,22 @@ func NewTranslation(o Options) Translation {
 func CloneTranslation(t Translation) Translation {
 	return t.(translation).clone().(Translation) //nolint:forcetypeassert // both are
 }
+
+// Kept is how many bytes of all turns a Broadcaster keeps.
+func (bc *Broadcaster) Kept() (bytes int) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	for _, b := range bc.buffers {
+		b.mu.Lock()
+		bytes += b.size
+		b.mu.Unlock()
+	}
+	return bytes
+}
+
+// Break makes the encoder of a turn panic at its next record.
+func (bc *Broadcaster) Break(key Key) {
+	b := bc.acquire(key)
+	defer bc.release(b)
+	b.encoder.translation = (*Translator)(nil)
+}
