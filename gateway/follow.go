@@ -20,7 +20,7 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 		return err
 	}
 	defer goodbye()
-	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
+	writer := uistream.NewWriter(w, g.Streams.Framing(), g.Timing)
 	if err := writer.Begin(); err != nil || r.Method == http.MethodHead {
 		return nil //nolint:nilerr // the client has gone, or wanted no more
 	}
@@ -48,7 +48,7 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 	})
 	for {
 		it, more, err := uistream.Next(ctx, writer, items)
-		if away, is := uistream.Dismissed(ctx); is {
+		if away, is := uistream.Revoked(ctx); is {
 			tellDismissed(writer, away)
 			return nil
 		}
