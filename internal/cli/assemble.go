@@ -11,7 +11,6 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
-	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
