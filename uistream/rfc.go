@@ -1,6 +1,7 @@
 package uistream
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -23,9 +24,9 @@ type rfc struct {
 	made    []Chunk
 	message string
 	started bool   // the message's start was sent
+	failed  bool   // this record has had its error
 	ours    string // our own id of the message
 	native  string // the upstream turn that speaks
-	failed  bool   // this record has had its error
 
 	text    string // the id of the text
 	writing bool   // the text has begun and not ended
@@ -34,22 +35,12 @@ type rfc struct {
 
 	shown     map[string]bool         // requests: none is shown twice
 	questions map[string]*rfcQuestion // by their id
-	asking    string                  // the text of a request that is being sent as it is
 }
 
 // rfcQuestion is a question: a data part, not a text and a call.
 type rfcQuestion struct {
 	what        trace.Question
 	shown, done bool
-}
-
-// queuedText is a part of text that has not ended. Parts are sent one after another,
-// because one text cannot hold two at once; and history, which knows only full texts, must
-// give the same order.
-type queuedText struct {
-	id   string
-	open bool
-	held []byte // what waits for its turn
 }
 
 func newRFC(o Options) *rfc {
@@ -92,26 +83,36 @@ func (d *rfc) answeredPart(p Part) Part { return p }
 
 // Translate takes the next record of the turn.
 func (d *rfc) Translate(r trace.Record) []Chunk {
-	if d.Over() || !d.takes(&r) {
+	if d.Over() || r.Payload == nil {
 		return nil
 	}
-	d.record, d.made, d.failed = r, nil, false
+	d.made, d.failed = nil, false
+	asks := false
+	switch p := r.Payload.(type) { //nolint:gochecksumtype // all others are translated as they are
+	case trace.Data:
+		if p.Name == beyond {
+			return nil
+		}
+	case trace.Park:
+		p.Held = true
+		p.Requests = slices.DeleteFunc(slices.Clone(p.Requests), func(id string) bool { return d.shown[id] })
+		for _, id := range p.Requests {
+			d.shown[id] = true
+			asks = asks || d.approvals[id] != nil && !d.approvals[id].done
+		}
+		r.Payload = p
+	case trace.Question:
+		if d.questions[p.QuestionID] == nil {
+			d.questions[p.QuestionID] = &rfcQuestion{what: p}
+		}
+	}
+	d.record = r
 	chunks := d.Translator.Translate(r)
-	if step, is := r.Payload.(trace.Step); is && step.Phase == trace.PhaseStart {
-		d.nativeStep(step.NativeID)
+	d.begin(chunks)
+	if asks { // the reader who answers gets the rest, and knows of no open text
+		d.endText()
 	}
-	if !d.started {
-		d.note(chunks)
-		if d.opens(chunks) {
-			d.start(d.ours)
-		}
-	}
-	asks := d.asksPermission(chunks)
 	for _, c := range chunks {
-		_, closes := c.(ReasoningEnd)
-		if asks && !closes {
-			d.endText() // the reader who answers gets the rest, and knows of no open text
-		}
 		d.take(c)
 	}
 	switch p := r.Payload.(type) { //nolint:gochecksumtype // the others are said already
@@ -125,60 +126,32 @@ func (d *rfc) Translate(r trace.Record) []Chunk {
 	return d.made
 }
 
-// takes reports whether the dialect has a word for a record, and adapts it.
-func (d *rfc) takes(r *trace.Record) bool {
-	switch p := r.Payload.(type) { //nolint:gochecksumtype // all others are taken as they are
-	case nil:
-		return false
-	case trace.Data:
-		return p.Name != beyond
-	case trace.Park:
-		p.Held = true
-		p.Requests = slices.DeleteFunc(slices.Clone(p.Requests), func(id string) bool { return d.shown[id] })
-		for _, id := range p.Requests {
-			d.shown[id] = true
-		}
-		r.Payload = p
-	case trace.Question:
-		if d.questions[p.QuestionID] == nil {
-			d.questions[p.QuestionID] = &rfcQuestion{what: p}
-		}
+// begin begins the message, if it has to begin with this record. Data and numbers wait for
+// it.
+func (d *rfc) begin(chunks []Chunk) {
+	step, is := d.record.Payload.(trace.Step)
+	if is && step.Phase == trace.PhaseStart {
+		d.nativeStep(step.NativeID)
 	}
-	return true
-}
-
-// opens reports whether the message has to begin with this record. Data and numbers wait
-// until it has.
-func (d *rfc) opens(chunks []Chunk) bool {
-	_, sub := d.record.Actor.SubagentCall()
-	switch p := d.record.Payload.(type) { //nolint:gochecksumtype // all others open it
-	case trace.Prompt, trace.Rewind, trace.Reply, trace.Status, trace.Unknown, trace.Usage, trace.Plan, trace.FileChange, trace.Error:
-		return false
-	case trace.Data:
-		_, state := p.Subagent()
-		return state && len(chunks) > 0
-	case trace.MessageStart, trace.MessageDelta, trace.Message, trace.ThoughtStart, trace.ThoughtDelta, trace.Thought,
-		trace.ToolCallDelta, trace.ToolResultProgress, trace.Source, trace.File:
-		return !sub || len(chunks) > 0
+	if d.started {
+		return
 	}
-	return true
-}
-
-// asksPermission reports whether the chunks of a park hold the sentence of a request.
-func (d *rfc) asksPermission(chunks []Chunk) bool {
-	_, parks := d.record.Payload.(trace.Park)
-	return parks && slices.ContainsFunc(chunks, func(c Chunk) bool {
-		start, is := c.(TextStart)
-		return is && d.questions[strings.TrimPrefix(start.ID, "ask-")] == nil
-	})
-}
-
-// note takes our own id of the message.
-func (d *rfc) note(chunks []Chunk) {
 	for _, c := range chunks {
 		if s, is := c.(Start); is {
 			d.ours = s.MessageID
 		}
+	}
+	switch p := d.record.Payload.(type) { //nolint:gochecksumtype // all others begin it
+	case trace.Prompt, trace.Rewind, trace.Reply, trace.Status, trace.Unknown, trace.Usage, trace.Plan, trace.FileChange, trace.Error:
+		return
+	case trace.Data:
+		if _, state := p.Subagent(); !state || len(chunks) == 0 {
+			return
+		}
+	}
+	_, call := d.record.Payload.(trace.ToolCall)
+	if _, sub := d.record.Actor.SubagentCall(); !sub || call || len(chunks) > 0 {
+		d.start(d.ours)
 	}
 }
 
@@ -212,23 +185,34 @@ func (d *rfc) emit(all ...Chunk) { d.made = append(d.made, all...) }
 
 // take sends what the dialect has a word for.
 func (d *rfc) take(c Chunk) {
-	_, stops := d.record.Payload.(trace.Stop)
+	kind := d.record.Payload.Kind()
+	asked := kind == trace.KindPark || kind == trace.KindAnswer
 	switch c := c.(type) {
 	case Start:
 		if d.started && c.MessageID != d.ours {
 			d.ours = c.MessageID
 			d.start(c.MessageID)
 		}
-	case TextStart, TextDelta, TextEnd:
-		d.takeText(c)
+	case TextStart:
+		if !asked || !d.sentence(c, c.ID) {
+			d.enqueue(c.ID)
+		}
+	case TextDelta:
+		if !asked || !d.sentence(c, c.ID) {
+			d.write(c.ID, c.Delta)
+		}
+	case TextEnd:
+		if !asked || !d.sentence(c, c.ID) {
+			d.dequeue(c.ID)
+		}
 	case ToolInputAvailable:
 		if q := d.questions[QuestionID(c.ToolCallID)]; q != nil && c.ToolName == AskUser && c.Form == clientForm() {
 			d.ask(q)
-			return
+		} else {
+			d.emit(c)
 		}
-		d.emit(c)
 	case ToolOutputAvailable:
-		if q, asks := d.record.Payload.(trace.Answer); !asks || d.questions[q.QuestionID] == nil {
+		if kind != trace.KindAnswer {
 			d.emit(c)
 		}
 	case ToolOutputError:
@@ -238,17 +222,15 @@ func (d *rfc) take(c Chunk) {
 	case ToolOutputDenied:
 		d.fail()
 	case Data:
-		_, parks := d.record.Payload.(trace.Park)
-		_, answers := d.record.Payload.(trace.Answer)
 		switch {
 		case !d.started && !c.Transient:
 			d.early = append(d.early, c)
-		case stops, (parks || answers) && d.questions[c.ID] != nil && c.Name == "question":
+		case kind == trace.KindStop, asked && c.Name == "question":
 		default:
 			d.emit(c)
 		}
 	case Finish:
-		if d.started && !stops { // at the next message
+		if d.started && kind == trace.KindReply { // which begins the next message
 			d.endText()
 			d.emit(FinishStep{}, Finish{Reason: c.Reason})
 		}
@@ -256,113 +238,21 @@ func (d *rfc) take(c Chunk) {
 		if stop, is := d.record.Payload.(trace.Stop); !is || superseded(stop) {
 			d.emit(c)
 		}
-	case StartStep, FinishStep, Error: // the stop has an error of its own
+	case StartStep, FinishStep, Error: // a stop has an error of its own
 	case ReasoningStart, ReasoningDelta, ReasoningEnd, ToolInputStart, ToolInputDelta, ToolInputError,
 		ToolApprovalRequest, ToolApprovalResponse, SourceURL, SourceDocument, File, Extended, Other:
 		d.emit(c)
 	}
 }
 
-// takeText puts what the agent writes into the one text. The sentence of a permission
-// request is a text of its own.
-func (d *rfc) takeText(c Chunk) {
-	id, delta := "", ""
-	switch c := c.(type) { //nolint:gochecksumtype // the caller has no others
-	case TextStart:
-		id = c.ID
-	case TextDelta:
-		id, delta = c.ID, c.Delta
-	case TextEnd:
-		id = c.ID
+// sentence sends the sentence of a permission request as a text of its own, and drops that
+// of a question. It reports whether the text is one of them.
+func (d *rfc) sentence(c Chunk, id string) bool {
+	request, is := strings.CutPrefix(id, "ask-")
+	if is && d.questions[request] == nil {
+		d.emit(c)
 	}
-	_, begins := c.(TextStart)
-	_, ends := c.(TextEnd)
-	switch d.record.Payload.(type) { //nolint:gochecksumtype // the others ask nothing
-	case trace.Park, trace.Answer:
-		if begins {
-			d.asking = id
-		}
-		if id != d.asking {
-			break
-		}
-		if ends {
-			d.asking = ""
-		}
-		if d.questions[strings.TrimPrefix(id, "ask-")] == nil {
-			d.emit(c)
-		}
-		return
-	}
-	switch {
-	case begins:
-		d.enqueue(id)
-	case ends:
-		if i := d.queued(id); i >= 0 {
-			d.queue[i].open = false
-			d.flushNext(false)
-		}
-	default:
-		d.write(id, delta)
-	}
-}
-
-func (d *rfc) queued(id string) int {
-	return slices.IndexFunc(d.queue, func(q *queuedText) bool { return q.open && q.id == id })
-}
-
-// enqueue puts a part behind those that are open.
-func (d *rfc) enqueue(id string) {
-	d.queue = append(d.queue, &queuedText{id: id, open: true})
-	if len(d.queue) == 1 {
-		d.startText()
-	}
-}
-
-// write adds to the text, if the part is the first in the queue.
-func (d *rfc) write(id, delta string) {
-	i := d.queued(id)
-	if i < 0 {
-		d.enqueue(id)
-		i = len(d.queue) - 1
-	}
-	if i > 0 {
-		d.queue[i].held = append(d.queue[i].held, delta...)
-		return
-	}
-	d.startText()
-	d.emit(TextDelta{ID: d.text, Delta: delta})
-}
-
-// flushNext writes what parts have held that are first now; all of them, if the queue is to
-// be empty.
-func (d *rfc) flushNext(all bool) {
-	for len(d.queue) > 0 && (all || !d.queue[0].open) {
-		if d.queue = d.queue[1:]; len(d.queue) == 0 {
-			return
-		}
-		next := d.queue[0]
-		d.startText()
-		if len(next.held) > 0 {
-			d.emit(TextDelta{ID: d.text, Delta: string(next.held)})
-			next.held = nil
-		}
-	}
-}
-
-// startText begins the text, or goes on with it where it was ended for an approval.
-func (d *rfc) startText() {
-	if !d.writing {
-		d.writing = true
-		d.emit(TextStart{ID: d.text})
-	}
-}
-
-func (d *rfc) endText() {
-	d.flushNext(true)
-	if d.writing {
-		d.writing = false
-		d.emit(TextEnd{ID: d.text})
-	}
+	return is
 }
 
 // ask shows a question once.
@@ -374,33 +264,26 @@ func (d *rfc) ask(q *rfcQuestion) {
 }
 
 func (d *rfc) answer(p trace.Answer) {
-	q := d.questions[p.QuestionID]
-	if q == nil || q.done {
-		return
+	if q := d.questions[p.QuestionID]; q != nil && !q.done {
+		d.ask(q)
+		q.done = true
+		d.emit(questionData(q.what, &p))
 	}
-	d.ask(q)
-	q.done = true
-	d.emit(questionData(q.what, &p))
 }
 
-// fail sends the failure of a tool as an error. There is no word for a call that was
+// fail sends the failure of a tool as an error, once. There is no word for a call that was
 // stopped with its turn, nor for one that a message leaves unfinished.
 func (d *rfc) fail() {
 	text := ""
 	switch p := d.record.Payload.(type) { //nolint:gochecksumtype // the others fail no tool
 	case trace.ToolResult:
-		if text = p.Error; text == "" {
-			text = "Tool execution failed"
-		}
-		if p.Status == trace.ToolCanceled {
-			return
+		if p.Status != trace.ToolCanceled {
+			text = cmp.Or(p.Error, "Tool execution failed")
 		}
 	case trace.PermissionResponse:
 		text = refusal(p)
-	default:
-		return
 	}
-	if !d.failed {
+	if text != "" && !d.failed {
 		d.failed = true
 		d.emit(Error{ErrorText: text})
 	}
@@ -411,22 +294,16 @@ func (d *rfc) fail() {
 func (d *rfc) stop(p trace.Stop) {
 	d.flushNext(true)
 	reason := finishReason(p.Reason)
-	switch p.Outcome {
-	case trace.OutcomeFailed:
-		text := p.Error
-		if text == "" {
-			text = "Turn failed"
-		}
-		d.emit(Error{ErrorText: text})
+	switch {
+	case p.Outcome == trace.OutcomeFailed:
+		d.emit(Error{ErrorText: cmp.Or(p.Error, "Turn failed")})
 		reason = finishError
-	case trace.OutcomeCanceled:
+	case p.Outcome == trace.OutcomeCanceled:
 		d.endText()
 		reason = finishOther
-	case trace.OutcomeCompleted:
-		if reason == finishStop {
-			d.endText()
-			d.emit(FinishStep{})
-		}
+	case reason == finishStop:
+		d.endText()
+		d.emit(FinishStep{})
 	}
 	if !d.can.finishReason {
 		reason = ""
