@@ -18,10 +18,10 @@ import (
 
 // The names of the servers, as the tables show them.
 const (
-	gateway = "gateway"
-	unsynced  = "fsync off"
-	raw     = "raw Go"
-	peer    = "Node"
+	gateway  = "gateway"
+	unsynced = "fsync off"
+	raw      = "raw Go"
+	peer     = "Node"
 )
 
 // server is one of the programs that are compared.
