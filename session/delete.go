@@ -22,7 +22,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	if err := l.remove(context.WithoutCancel(ctx)); err != nil {
 		l.setDeleted(false)
 		l.mu.Lock()
-		l.branched = false // some of the history may be gone
+		l.threaded = false // some of the history may be gone
 		l.mu.Unlock()
 		return err
 	}

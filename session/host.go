@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
@@ -65,7 +66,7 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	l.keepAgent()
 	if info.Prompt != nil {
 		l.info.visit(info.Prompt.Channel)
-		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, by: info.Prompt.By, after: after})
+		l.thread.Add(thread.Message{ID: info.Prompt.Message.ID, Turn: t.id, User: true, By: info.Prompt.By, After: after})
 	}
 	t.enterMessage()
 	resume := l.info.Resume

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
@@ -29,17 +30,19 @@ type live struct {
 	saving sync.Mutex // orders writes of the registry document
 	opens  sync.Mutex // orders opening and closing of the agent
 
-	mu        sync.Mutex
-	info      Info
-	deleted   bool
-	forgotten bool // it was retired: what is said here is lost
-	stale     bool // the document on record is older than info
-	branch    branch
-	branched  bool
-	turns     map[string]*turn // all that have no stop on record
-	running   *turn            // has the agent; nil once released
-	queue     []*turn          // have not begun, in order
-	last      *turn            // the newest that ended in this process
+	mu         sync.Mutex
+	info       Info
+	deleted    bool
+	forgotten  bool // it was retired: what is said here is lost
+	stale      bool // the document on record is older than info
+	thread     thread.Thread
+	threaded   bool // the thread has what is on record
+	names      thread.Names
+	namesKnown bool
+	turns      map[string]*turn // all that have no stop on record
+	running    *turn            // has the agent; nil once released
+	queue      []*turn          // have not begun, in order
+	last       *turn            // the newest that ended in this process
 
 	agent      *opened // nil while closed; guarded by opens and mu
 	astray     int     // the open agent is ahead of info.Resume: how often it was sent back, see takeBack
@@ -52,7 +55,6 @@ type live struct {
 	unread  chan struct{} // closed when there are none, if somebody waits for that
 
 	mending sync.Mutex // orders the closing of turns whose stop was not written
-	names   naming     // of what the agent does
 
 	life context.Context //nolint:containedctx // ends when the session is deleted or retired
 	end  context.CancelFunc
@@ -130,26 +132,31 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	if over := t.budget.spend(events, t.live.hub.Options); over != "" {
 		t.live.hub.goes.Go(func() { t.finish(failed(trace.ReasonTooMuch, over)) }) // it waits for this append
 	}
-	if err := t.live.append(ctx, t.id, events); err != nil {
+	last, err := t.live.append(ctx, t.id, events)
+	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(events, func(e trace.Event) bool { _, is := e.Payload.(trace.Stop); return is }) {
-		t.live.mu.Lock()
-		t.state.Close()
-		t.live.mu.Unlock()
+	t.live.mu.Lock()
+	defer t.live.mu.Unlock()
+	for i, e := range events {
+		t.live.thread.Take(t.id, last-uint64(len(events)-1-i), e.Payload) //nolint:gosec // a place in a list
+		if _, is := e.Payload.(trace.Stop); is {
+			t.state.Close()
+		}
 	}
 	return nil
 }
 
-func (l *live) append(ctx context.Context, turn string, events []trace.Event) error {
-	err := l.hub.health.write(l.hub.Now, func() error {
-		_, err := l.hub.Log.Append(ctx, l.id, turn, events)
+// append puts events on record and returns the number of the last one.
+func (l *live) append(ctx context.Context, turn string, events []trace.Event) (last uint64, err error) {
+	err = l.hub.health.write(l.hub.Now, func() (err error) {
+		last, err = l.hub.Log.Append(ctx, l.id, turn, events)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("write to the log of session %q: %w", l.id, err)
+		return 0, fmt.Errorf("write to the log of session %q: %w", l.id, err)
 	}
-	return nil
+	return last, nil
 }
 
 // note records what happens outside any turn.
@@ -158,7 +165,7 @@ func (l *live) note(p trace.Payload) {
 		l.retitle(d.Value)
 	}
 	e := trace.Event{ID: "note." + newID(l.hub.Now()), Time: l.hub.Now(), Actor: trace.Agent, Payload: p}
-	if err := l.append(l.hub.ctx, "", []trace.Event{e}); err != nil {
+	if _, err := l.append(l.hub.ctx, "", []trace.Event{e}); err != nil {
 		l.hub.Logger.Error("note not recorded", "session", l.id, "kind", p.Kind(), "error", err)
 	}
 }
@@ -172,47 +179,6 @@ func (l *live) retitle(value json.RawMessage) {
 	l.info.Title = title(text)
 	l.mu.Unlock()
 	l.saveLate()
-}
-
-// loadBranch reads the session's messages from the log, unless they are known. If a
-// turn changes the branch meanwhile, loadBranch reads again.
-func (l *live) loadBranch(ctx context.Context) error {
-	for {
-		l.mu.Lock()
-		done, changes, open := l.branched, l.branch.changes, l.unrecorded()
-		l.mu.Unlock()
-		if done {
-			return nil
-		}
-		var b branch
-		for m, err := range l.hub.Log.Messages(ctx, l.id) {
-			if err != nil {
-				return fmt.Errorf("read the history of session %q: %w", l.id, err)
-			}
-			b.observe(m)
-		}
-		b.catchUp(open)
-		l.mu.Lock()
-		if !l.branched && l.branch.changes == changes {
-			b.changes = changes
-			l.branch, l.branched = b, true
-		}
-		l.mu.Unlock()
-	}
-}
-
-// unrecorded is what the turns that are open have done to the branch. The caller
-// holds l.mu.
-func (l *live) unrecorded() (u unrecorded) {
-	for _, m := range l.branch.messages {
-		if t := l.turns[m.turn]; t != nil {
-			u.messages = append(u.messages, m)
-			if t.back.to != "" && m.user {
-				u.cuts = append(u.cuts, cut{t.id, t.back.to})
-			}
-		}
-	}
-	return u
 }
 
 // state tells what the session does now. The session is idle only when the last record of
@@ -246,6 +212,7 @@ func published(s turnstate.State) State {
 // enter makes a turn known, before anything of it is on record.
 func (l *live) enter(t *turn) {
 	l.turns[t.id] = t
+	l.thread.Begin(t.id)
 	l.info.Open = append(l.info.Open, t.ref())
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -58,21 +59,21 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
 		return Turn{}, ErrLog
 	}
-	if err := l.loadBranch(ctx); err != nil {
+	if err := l.loadThread(ctx); err != nil {
 		return Turn{}, err
 	}
 	if t, answered, err := l.typed(ctx, p); answered || err != nil {
 		return t, err
 	}
 	if p.Regenerate {
-		if p.Of, err = l.ours(ctx, p.Of); err != nil {
+		if p.Of, err = l.resolveMessageID(ctx, p.Of); err != nil {
 			return Turn{}, err
 		}
 		if p, err = l.again(ctx, p); err != nil {
 			return Turn{}, err
 		}
 	}
-	if err := l.recall(ctx, p.Message.ID); err != nil {
+	if err := l.loadResumePoint(ctx, p.Message.ID); err != nil {
 		return Turn{}, err
 	}
 	told, err := l.tells(ctx)
@@ -125,7 +126,7 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 func (l *live) refuse(t *turn, err error) error {
 	t.finish(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
 	l.mu.Lock()
-	l.branched = false // what is on record is to be read again
+	l.threaded = false // what is on record is to be read again
 	l.stay(t.back)
 	l.mu.Unlock()
 	t.logger.Error("prompt not taken", "error", err)
@@ -135,7 +136,7 @@ func (l *live) refuse(t *turn, err error) error {
 // superseded is the reason of a turn that an edit or a regeneration replaces. A
 // rewind goes before the records that close the turn's parts. So a subscriber gets
 // the end before any record could bring the message back.
-const superseded = "superseded"
+const superseded = thread.Superseded
 
 // ending is a turn that a new prompt ends.
 type ending struct {
@@ -180,7 +181,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	t.back, t.counted = back, true
 	l.queue = append(l.queue, t)
 	l.takeBack(back)
-	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: after})
+	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
 	l.info.visit(p.Channel)
 	if l.info.Title == "" {
 		l.info.Title = title(t.prompt.Text())

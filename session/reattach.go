@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -62,7 +63,7 @@ func leftOf(records []trace.Record, t *turn) *agent.Left {
 	named := slices.Clone(records)
 	for i, r := range named {
 		if s, is := r.Payload.(trace.Step); is {
-			s.NativeID = ownName(s.NativeID)
+			s.NativeID = thread.Own(s.NativeID)
 			named[i].Payload = s
 		}
 	}
@@ -88,15 +89,16 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 			l.hub.load.take(p.By, -1, 0) // it was let in before
 		}
 		if p, is := r.Payload.(trace.Reply); is {
-			if p.MessageID != ref.MessageID {
-				t.typed++
-			}
 			t.messageID = p.MessageID
 		}
 	}
 	t.logger = l.loggerOf(t.id, t.by, agent.Caller{})
 	l.mu.Lock()
 	l.turns[t.id] = t
+	l.thread.Begin(t.id)
+	for _, r := range records {
+		l.thread.Take(t.id, r.Seq, r.Payload)
+	}
 	if prompted && l.running == nil {
 		l.running = t
 	}

@@ -103,9 +103,12 @@ func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) erro
 	}
 	if len(records) > 0 && !over {
 		b := trace.Reopen(l.hub.ctx, trace.Config{ //nolint:contextcheck // a stop that was begun is written, also if who asked has left
-			Turn:   ref.ID,
-			Now:    l.hub.Now,
-			Append: func(ctx context.Context, events []trace.Event) error { return l.append(ctx, ref.ID, events) },
+			Turn: ref.ID,
+			Now:  l.hub.Now,
+			Append: func(ctx context.Context, events []trace.Event) error {
+				_, err := l.append(ctx, ref.ID, events)
+				return err
+			},
 		}, records)
 		if err := b.Finish(stop); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -71,7 +72,6 @@ type turn struct {
 	graceFrom time.Time
 	pause     pause
 	asking    map[string]permission.Grant // what an "always" would grant, by the call that is asked about
-	typed     int                         // answers that came as messages: each began an assistant message
 }
 
 func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
@@ -123,7 +123,7 @@ func (t *turn) handle() Turn {
 // stands now. The caller holds live.mu.
 func (t *turn) enterMessage() {
 	l := t.live
-	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after, resume: l.info.Resume, recalled: true})
+	l.thread.Add(thread.Message{ID: t.messageID, Turn: t.id, After: t.after, Resume: l.info.Resume, Known: true})
 }
 
 // openMessage puts the assistant message on record. A stop that is decided meanwhile waits

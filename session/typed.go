@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -45,7 +46,7 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, answer trace.Payload, err error) 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t, r := l.waitsFor(p)
-	if t == nil || !plain || p.Regenerate || p.Message.ID != "" && l.branch.find(p.Message.ID) >= 0 {
+	if t == nil || !plain || p.Regenerate || p.Message.ID != "" && l.thread.Find(p.Message.ID) >= 0 {
 		return nil, nil, nil
 	}
 	call := r.ToolCallID()
@@ -111,12 +112,11 @@ func (t *turn) goOnBelow(w trace.Words) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t.messageID = w.Reply.MessageID
-	t.typed++
-	if l.branch.gone[t.id] { // taken back just now
+	if l.thread.Removed(t.id) { // taken back just now
 		return
 	}
-	l.branch.add(message{id: w.Prompt.Message.ID, turn: t.id, user: true, by: w.Prompt.By, after: t.after})
-	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after, recalled: true})
+	l.thread.Add(thread.Message{ID: w.Prompt.Message.ID, Turn: t.id, User: true, By: w.Prompt.By, After: t.after})
+	l.thread.Add(thread.Message{ID: t.messageID, Turn: t.id, After: t.after, Known: true})
 }
 
 // refuseAll says no to all that the turn asks, in the name of somebody who sent a
