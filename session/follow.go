@@ -146,7 +146,7 @@ func (l *live) left(t *turn, cut bool) {
 	}
 	l.mu.Unlock()
 	if remember {
-		l.saveLate()
+		l.saveLater()
 	}
 }
 
@@ -168,7 +168,7 @@ func (h *Hub) Owe(session, turn string) {
 	}
 	l.mu.Unlock()
 	if remember {
-		l.saveLate()
+		l.saveLater()
 	}
 }
 

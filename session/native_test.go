@@ -100,3 +100,41 @@ func TestAnUnknownMessageCostsOneLookup(t *testing.T) {
 		}
 	})
 }
+
+// lastFails is a store that cannot tell its last record.
+type lastFails struct {
+	eventlog.Store
+	fails *atomic.Bool
+}
+
+func (s lastFails) Last(ctx context.Context, session string) (uint64, error) {
+	if s.fails.Load() {
+		return 0, errDisk
+	}
+	return s.Store.Last(ctx, session)
+}
+
+func TestATurnOfTheAgentBeginsWhereTheRecordsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := new(atomic.Bool)
+		b := benchOn(t, eventlog.New(lastFails{memlog.New(), fails}, eventlog.Options{}), with(t, scripted{prompt: func(_ context.Context, host agent.Host, _ agent.Prompt, _ *trace.Builder) error {
+			other := host.Begin(agent.TurnInfo{})
+			other.Message("1", "By the way")
+			other.End(trace.Stop{Outcome: trace.OutcomeCompleted})
+			return nil
+		}}))
+		defer b.close()
+		b.wait(b.say("u1", "hello"))
+		synctest.Wait()
+		fails.Store(true)
+		turn, err := b.Prompt(t.Context(), "s", promptOf("u2", "ada"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		info, _, _, err := b.Get(t.Context(), "s")
+		if err != nil || info.Last == nil || info.Last.After < turn.After {
+			t.Errorf("the last turn is %+v, the prompt's began after %d: %v", info.Last, turn.After, err)
+		}
+	})
+}

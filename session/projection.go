@@ -113,7 +113,7 @@ func (l *live) atLastMessage(ctx context.Context, t Turn) (Turn, error) {
 // loadNames reads the native ids that turns have on record, once.
 func (l *live) loadNames(ctx context.Context) error {
 	l.mu.Lock()
-	known := l.namesKnown
+	known := l.namesRead
 	l.mu.Unlock()
 	if known {
 		return nil
@@ -121,9 +121,9 @@ func (l *live) loadNames(ctx context.Context) error {
 	if err := l.loadThread(ctx); err != nil {
 		return err
 	}
-	last, err := l.hub.Log.Last(ctx, l.id)
+	last, err := l.newest(ctx)
 	if err != nil {
-		return l.notRead(err)
+		return err
 	}
 	l.mu.Lock()
 	turns := l.thread.Spans()
@@ -145,8 +145,8 @@ func (l *live) loadNames(ctx context.Context) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.namesKnown { // no name is given before
-		l.names, l.namesKnown = names, true
+	if !l.namesRead { // no name is given before
+		l.names, l.namesRead = names, true
 	}
 	return nil
 }

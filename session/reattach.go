@@ -33,7 +33,7 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 		return false, err
 	}
 	h.mu.Lock()
-	h.settle(l)
+	h.register(l)
 	h.mu.Unlock()
 	for _, t := range open { // now that the agent is opened with all of them
 		h.goes.Go(func() {
@@ -45,8 +45,8 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 	return true, err
 }
 
-// leftOpen are the turns that an earlier process left open, and that are not over.
-func (l *live) leftOpen() []agent.Left {
+// openTurnsForAgent are the turns that an earlier process left open, and that are not over.
+func (l *live) openTurnsForAgent() []agent.Left {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []agent.Left
@@ -58,8 +58,8 @@ func (l *live) leftOpen() []agent.Left {
 	return all
 }
 
-// leftOf is what the agent is to know of a turn that it goes on with, by its own names.
-func leftOf(records []trace.Record, t *turn) *agent.Left {
+// openTurnFor is what the agent is to know of a turn that it goes on with, by its own names.
+func openTurnFor(records []trace.Record, t *turn) *agent.Left {
 	named := slices.Clone(records)
 	for i, r := range named {
 		if s, is := r.Payload.(trace.Step); is {
@@ -86,7 +86,7 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 		if p, is := r.Payload.(trace.Prompt); is && !prompted && !t.theirs {
 			prompted = true
 			t.by, t.channel, t.counted = p.By, p.Channel, true
-			l.hub.load.take(p.By, -1, 0) // it was let in before
+			l.hub.quota.take(p.By, -1, 0) // it was let in before
 		}
 		if p, is := r.Payload.(trace.Reply); is {
 			t.messageID = p.MessageID
@@ -104,12 +104,12 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 	}
 	l.mu.Unlock()
 	t.requestsChanged(nil)
-	t.left = leftOf(records, t)
+	t.left = openTurnFor(records, t)
 	return t
 }
 
-// outlives reports whether the turn goes on when the gateway has ended.
-func (t *turn) outlives() bool {
+// survivesRestart reports whether the turn goes on when the gateway has ended.
+func (t *turn) survivesRestart() bool {
 	_, ok := t.live.hub.Agents[t.live.info.Agent].Runtime.(agent.Reattacher)
 	return ok
 }
@@ -134,6 +134,6 @@ func (t *turn) abandon() {
 	t.pause.stop()
 	l.mu.Unlock()
 	t.cancel(agent.ErrLeft)
-	l.saveLate()
+	l.saveLater()
 	close(t.ended)
 }

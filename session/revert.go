@@ -21,11 +21,11 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 	if err := l.loadResumePoint(ctx, message); err != nil {
 		return err
 	}
-	told, err := l.tells(ctx)
+	unlock, err := l.lockHistory(ctx)
 	if err != nil {
 		return err
 	}
-	defer told()
+	defer unlock()
 	back, stopping, err := l.revert(message, by)
 	if err != nil {
 		return err
@@ -41,9 +41,9 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 	if err != nil {
 		l.mu.Lock()
 		l.threaded = false // what is on record is to be read again
-		l.stay(back)
+		l.undoRewind(back)
 		l.mu.Unlock()
-		l.saveLate()
+		l.saveLater()
 		h.Logger.Error("messages not taken back", "session", session, "error", err)
 		return ErrLog
 	}
@@ -74,7 +74,7 @@ func (l *live) revert(message, by string) (rewinding, []ending, error) {
 	for _, s := range stopping {
 		s.turn.decideStop() // all at once, so that none of them begins while another is ended
 	}
-	l.takeBack(back)
+	l.applyRewind(back)
 	return back, stopping, nil
 }
 

@@ -21,11 +21,11 @@ type rewinding struct {
 	why, warned string
 }
 
-// again turns a regeneration into a prompt with the id and the content of the
+// resolveRegenerate turns a regeneration into a prompt with the id and the content of the
 // message that is to run again. Where the request names none that is known, the
 // last message of a page decides. A page that is behind gets an error. A page whose
 // last text was never sent is not behind: it means an edit.
-func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
+func (l *live) resolveRegenerate(ctx context.Context, p Prompt) (Prompt, error) {
 	l.mu.Lock()
 	m, named := l.thread.Target(p.Of)
 	named = named && (p.Of != "" || p.Message.ID == "")
@@ -52,7 +52,7 @@ func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 	case same && m.ID == last.ID:
 		return p, nil
 	case holds && !same:
-		return p, l.unsaid(ctx, p.Message)
+		return p, l.checkStale(ctx, p.Message)
 	case same, !named && m.ID != last.ID:
 		return p, ErrStale
 	}
@@ -102,9 +102,9 @@ func (l *live) loadResumePoint(ctx context.Context, id string) error {
 	return nil
 }
 
-// unsaid returns ErrStale if the message ever had this text: a page that shows it
+// checkStale returns ErrStale if the message ever had this text: a page that shows it
 // has missed an edit.
-func (l *live) unsaid(ctx context.Context, m trace.UserMessage) error {
+func (l *live) checkStale(ctx context.Context, m trace.UserMessage) error {
 	var said []uint64
 	for mark, err := range l.hub.Log.Messages(ctx, l.id) {
 		if err != nil {
@@ -147,7 +147,7 @@ func (l *live) resolve(p Prompt) (rewinding, error) {
 	kept, later := l.thread.Remains(i, first)
 	back := rewinding{
 		to: l.thread.Messages[i].ID, turns: l.thread.From(i), ran: ran, from: first.Resume,
-		was: l.info.Resume, warned: l.unforgot,
+		was: l.info.Resume, warned: l.rewindWarning,
 	}
 	r, can := l.hub.Agents[l.info.Agent].Runtime.(agent.Rewinder)
 	switch {
@@ -172,10 +172,10 @@ func (l *live) superseded(back rewinding) []ending {
 	return all
 }
 
-// takeBack cuts the thread, and moves the agent to where it stood. The one that
+// applyRewind cuts the thread, and moves the agent to where it stood. The one that
 // is open is behind the times from now on: it works, or will be closed before it
 // is asked again.
-func (l *live) takeBack(back rewinding) {
+func (l *live) applyRewind(back rewinding) {
 	if back.to == "" {
 		return
 	}
@@ -183,43 +183,43 @@ func (l *live) takeBack(back rewinding) {
 	switch {
 	case !back.ran:
 	case back.why != "":
-		l.unforgot = back.why
+		l.rewindWarning = back.why
 	default:
 		l.info.Resume = back.from
-		l.astray++
+		l.agentStale++
 	}
 }
 
-// stay leaves the agent where it was: taking back did not get on record.
-func (l *live) stay(back rewinding) {
+// undoRewind leaves the agent where it was: taking back did not get on record.
+func (l *live) undoRewind(back rewinding) {
 	switch {
 	case !back.ran:
-	case back.why != "" && l.unforgot == back.why:
-		l.unforgot = back.warned
+	case back.why != "" && l.rewindWarning == back.why:
+		l.rewindWarning = back.warned
 	case back.why == "" && l.info.Resume == back.from:
 		l.info.Resume = back.was
 	}
 }
 
-// goBack makes sure that the agent does not remember messages that were removed
+// syncAgent makes sure that the agent does not remember messages that were removed
 // since it last worked: an agent that is opened now stands at the place of its
 // token. It reports false if the turn was ended meanwhile. If the agent cannot
 // forget, the turn says so.
-func (t *turn) goBack() bool {
+func (t *turn) syncAgent() bool {
 	l := t.live
 	l.mu.Lock()
 	if t.state.Stopped() {
 		l.mu.Unlock()
 		return false // the next one sees to it
 	}
-	times, why := l.astray, l.unforgot
-	l.unforgot = ""
+	times, why := l.agentStale, l.rewindWarning
+	l.rewindWarning = ""
 	l.mu.Unlock()
 	if times > 0 {
 		l.closeAgent()
 		l.mu.Lock()
-		if l.astray == times { // else it was sent back again, and this turn with it
-			l.astray = 0
+		if l.agentStale == times { // else it was sent back again, and this turn with it
+			l.agentStale = 0
 		}
 		l.mu.Unlock()
 	}

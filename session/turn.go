@@ -51,14 +51,14 @@ type turn struct {
 	builder   *trace.Builder
 	// ctx ends when the stop is on record. work ends earlier, with the decision to stop, so
 	// that a slow log does not delay the agent's stop.
-	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
-	cancel    context.CancelCauseFunc
-	work      context.Context //nolint:containedctx // the life of the agent's work
-	stopAgent context.CancelCauseFunc
-	budget    budget
-	logger    *slog.Logger  // says which turn it is
-	opened    chan struct{} // closed when the assistant message has begun
-	ended     chan struct{} // closed when the stop is on record
+	ctx        context.Context //nolint:containedctx // the life of the turn: it outlives requests
+	cancel     context.CancelCauseFunc
+	work       context.Context //nolint:containedctx // the life of the agent's work
+	stopAgent  context.CancelCauseFunc
+	turnLimits turnLimits
+	logger     *slog.Logger  // says which turn it is
+	opened     chan struct{} // closed when the assistant message has begun
+	ended      chan struct{} // closed when the stop is on record
 
 	// Guarded by live.mu.
 	state     turnstate.State
@@ -186,7 +186,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	l.leave(t, err == nil)
 	l.mu.Unlock()
 	t.cancel(errEnded)
-	l.saveLate()
+	l.saveLater()
 	close(t.ended)
 }
 
@@ -220,7 +220,7 @@ func failed(reason, sentence string) trace.Stop {
 
 // run gives the turn to the agent and returns when the agent is free again.
 func (t *turn) run(resume string) {
-	if !t.openMessage(trace.CausePrompt, resume) || !t.goBack() {
+	if !t.openMessage(trace.CausePrompt, resume) || !t.syncAgent() {
 		return
 	}
 	t.logger.Debug("turn began")
