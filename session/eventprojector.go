@@ -6,9 +6,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// digest makes events of a session's whole records, one after another. It keeps
+// eventProjector makes events of a session's whole records, one after another. It keeps
 // the turns that are not over and nothing else. The zero value has seen nothing.
-type digest struct {
+type eventProjector struct {
 	open []openTurn // in the order in which they began
 }
 
@@ -19,7 +19,7 @@ type openTurn struct {
 }
 
 // observe takes a record over and returns the event that it makes, if any.
-func (d *digest) observe(r trace.Record) (e Event, ok bool) {
+func (d *eventProjector) observe(r trace.Record) (e Event, ok bool) {
 	switch p := r.Payload.(type) {
 	case trace.Prompt:
 		t := d.turn(r.Turn)
@@ -54,7 +54,7 @@ func (d *digest) observe(r trace.Record) (e Event, ok bool) {
 }
 
 // turn finds a turn, or begins it.
-func (d *digest) turn(id string) *openTurn {
+func (d *eventProjector) turn(id string) *openTurn {
 	i := slices.IndexFunc(d.open, func(t openTurn) bool { return t.Turn == id })
 	if i < 0 {
 		i = len(d.open)
@@ -64,7 +64,7 @@ func (d *digest) turn(id string) *openTurn {
 }
 
 // status lists the turns that are not over.
-func (d *digest) status() []TurnStatus {
+func (d *eventProjector) status() []TurnStatus {
 	all := make([]TurnStatus, 0, len(d.open))
 	for _, t := range d.open {
 		if t.State != "" {

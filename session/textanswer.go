@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -13,24 +14,24 @@ import (
 // message instead.
 const unanswered = "unanswered"
 
-// typed takes a message as the answer to a request, if it can be one. A yes, a no
+// answerInText takes a message as the answer to a request, if it can be one. A yes, a no
 // or an option's name answers a single permission request, and any text answers a
 // single question. A message answers only requests that the sender's page shows.
 // The answer and what follows are a message of their own, for the client puts what
 // comes now below the user's words.
-func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
-	t, answer, err := l.wouldAnswer(p)
+func (l *live) answerInText(ctx context.Context, p Prompt) (Turn, bool, error) {
+	t, answer, err := l.matchRequest(p)
 	if t == nil || err != nil {
 		return Turn{}, false, err
 	}
-	if err := l.introduce(p.sender()); err != nil {
+	if err := l.identifyCaller(p.sender()); err != nil {
 		return Turn{}, false, err
 	}
 	words := l.words(p)
 	if t.builder.Resolve(answer, &words) != nil {
 		return Turn{}, false, nil // another answer came first, so the text is a message like any other
 	}
-	t.goOnBelow(words)
+	t.continueInNewMessage(words)
 	l.mu.Lock()
 	turn := t.handle()
 	l.mu.Unlock()
@@ -38,14 +39,14 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 	return turn, err == nil, err
 }
 
-// wouldAnswer finds the turn that waits for the sender of a message, and the answer that
+// matchRequest finds the turn that waits for the sender of a message, and the answer that
 // the message gives.
-func (l *live) wouldAnswer(p Prompt) (t *turn, answer trace.Payload, err error) {
+func (l *live) matchRequest(p Prompt) (t *turn, answer trace.Payload, err error) {
 	text, plain := plainText(p.Message)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t, r := l.waitsFor(p)
-	if t == nil || !plain || p.Regenerate || p.Message.ID != "" && l.branch.find(p.Message.ID) >= 0 {
+	t, r := l.turnAwaiting(p)
+	if t == nil || !plain || p.Regenerate || p.Message.ID != "" && l.thread.Find(p.Message.ID) >= 0 {
 		return nil, nil, nil
 	}
 	call := r.ToolCallID()
@@ -70,9 +71,9 @@ func (l *live) wouldAnswer(p Prompt) (t *turn, answer trace.Payload, err error) 
 	return t, response, nil
 }
 
-// waitsFor is the turn that waits for exactly one answer of the sender's, and the request.
+// turnAwaiting is the turn that waits for exactly one answer of the sender's, and the request.
 // The caller holds l.mu.
-func (l *live) waitsFor(p Prompt) (*turn, trace.Request) {
+func (l *live) turnAwaiting(p Prompt) (*turn, trace.Request) {
 	for _, t := range l.turns {
 		if t.state != turnstate.Paused || t.by != p.By || t.channel != p.Channel {
 			continue
@@ -104,19 +105,18 @@ func (l *live) words(p Prompt) trace.Words {
 	}
 }
 
-// goOnBelow begins an assistant message below the user's words. Where the agent
+// continueInNewMessage begins an assistant message below the user's words. Where the agent
 // stood then is in the middle of a turn, where it cannot go back to.
-func (t *turn) goOnBelow(w trace.Words) {
+func (t *turn) continueInNewMessage(w trace.Words) {
 	l := t.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t.messageID = w.Reply.MessageID
-	t.typed++
-	if l.branch.gone[t.id] { // taken back just now
+	if l.thread.Removed(t.id) { // taken back just now
 		return
 	}
-	l.branch.add(message{id: w.Prompt.Message.ID, turn: t.id, user: true, by: w.Prompt.By, after: t.after})
-	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after, recalled: true})
+	l.thread.Add(thread.Message{ID: w.Prompt.Message.ID, Turn: t.id, User: true, By: w.Prompt.By, After: t.after})
+	l.thread.Add(thread.Message{ID: t.messageID, Turn: t.id, After: t.after, Known: true})
 }
 
 // refuseAll says no to all that the turn asks, in the name of somebody who sent a

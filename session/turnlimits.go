@@ -7,17 +7,17 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// budget counts the output of one turn. An agent that goes round in circles would fill the
+// turnLimits count the output of one turn. An agent that goes round in circles would fill the
 // disk, and the memory of every reader of its turn. The appends of a turn come one after
-// another, so a budget needs no lock.
-type budget struct {
+// another, so turnLimits need no lock.
+type turnLimits struct {
 	bytes   int64
 	records int
 	over    bool
 }
 
 // spend counts events and returns a sentence once they are too many.
-func (b *budget) spend(events []trace.Event, o Options) (sentence string) {
+func (b *turnLimits) spend(events []trace.Event, o Options) (sentence string) {
 	for _, e := range events {
 		b.bytes += int64(trace.Weigh(e.Payload))
 		if trace.Provisional(e.Payload) {

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// fleet bounds the agents that are open at once, and shares them out. Each person has at
+// agentPool bounds the agents that are open at once, and shares them out. Each person has at
 // most a share of the places, and waiting people get a place in turn.
-type fleet struct {
-	mu      sync.Mutex
-	max     int
-	share   int               // places of one person
-	patient time.Duration     // how long an agent may wait for its user while others need its place
-	open    map[*live]place   // by session
-	queue   []*waiter         // in the order in which they came
-	served  map[string]uint64 // when each person last got a place
-	grants  uint64
+type agentPool struct {
+	mu           sync.Mutex
+	max          int
+	share        int               // places of one person
+	reclaimAfter time.Duration     // how long an agent may wait for its user while others need its place
+	open         map[*live]place   // by session
+	queue        []*waiter         // in the order in which they came
+	served       map[string]uint64 // when each person last got a place
+	grants       uint64
 }
 
 // place is an open agent.
@@ -35,16 +35,16 @@ type waiter struct {
 	wake chan struct{} // holds one
 }
 
-func newFleet(limit, share int, patient time.Duration) *fleet {
-	return &fleet{max: limit, share: min(share, limit), patient: patient, open: map[*live]place{}, served: map[string]uint64{}}
+func newAgentPool(limit, share int, reclaimAfter time.Duration) *agentPool {
+	return &agentPool{max: limit, share: min(share, limit), reclaimAfter: reclaimAfter, open: map[*live]place{}, served: map[string]uint64{}}
 }
 
 // reserve takes a place for a session's agent, for a turn of the person by. If no place is
 // free, reserve closes the agent that has been idle longest, of those that it can close. If
 // all agents work, reserve calls full once, and waits. If an agent has waited too long for
 // its user, reserve ends that wait without an answer. A page that was closed must not hold
-// a place that somebody else needs. The caller holds l.opens.
-func (f *fleet) reserve(ctx context.Context, l *live, by string, now func() time.Time, full func(reason string)) error {
+// a place that somebody else needs. The caller holds l.agentMu.
+func (f *agentPool) reserve(ctx context.Context, l *live, by string, now func() time.Time, full func(reason string)) error {
 	w := &waiter{l, by, make(chan struct{}, 1)}
 	f.mu.Lock()
 	f.queue = append(f.queue, w)
@@ -70,9 +70,9 @@ func (f *fleet) reserve(ctx context.Context, l *live, by string, now func() time
 			told = true
 			full(f.reason(atShare))
 		}
-		pause := f.patient
+		pause := f.reclaimAfter
 		if atShare || next {
-			pause = f.hurry(working, now())
+			pause = f.reclaimPaused(working, now())
 		}
 		again := time.NewTimer(pause)
 		select {
@@ -87,7 +87,7 @@ func (f *fleet) reserve(ctx context.Context, l *live, by string, now func() time
 }
 
 // reason says in a phrase why a turn waits.
-func (f *fleet) reason(atShare bool) string {
+func (f *agentPool) reason(atShare bool) string {
 	if atShare {
 		return fmt.Sprintf("%d of your agents are at work, which is your share", f.share)
 	}
@@ -95,14 +95,14 @@ func (f *fleet) reason(atShare bool) string {
 }
 
 // grant gives a waiter its place. The caller holds f.mu.
-func (f *fleet) grant(w *waiter) {
+func (f *agentPool) grant(w *waiter) {
 	f.grants++
 	f.served[w.by] = f.grants
 	f.open[w.live] = place{by: w.by}
 }
 
 // leave takes a waiter out of the queue.
-func (f *fleet) leave(w *waiter) {
+func (f *agentPool) leave(w *waiter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.queue = slices.DeleteFunc(f.queue, func(o *waiter) bool { return o == w })
@@ -115,7 +115,7 @@ func (f *fleet) leave(w *waiter) {
 // next is the waiter that gets the next place. Among the people who have not used up their
 // share, the one who got a place longest ago comes first. Of that person's turns, the
 // oldest comes first. The caller holds f.mu.
-func (f *fleet) next() *waiter {
+func (f *agentPool) next() *waiter {
 	var next *waiter
 	for _, w := range f.queue {
 		if f.owned(w.by) < f.share && (next == nil || f.served[w.by] < f.served[next.by]) {
@@ -126,7 +126,7 @@ func (f *fleet) next() *waiter {
 }
 
 // owned counts the places of one person. The caller holds f.mu.
-func (f *fleet) owned(by string) (n int) {
+func (f *agentPool) owned(by string) (n int) {
 	for _, p := range f.open {
 		if p.by == by {
 			n++
@@ -137,7 +137,7 @@ func (f *fleet) owned(by string) (n int) {
 
 // others are the agents that can make room for somebody: those of that person only, if
 // they have used up their share. The caller holds f.mu.
-func (f *fleet) others(by string, atShare bool) (all []*live) {
+func (f *agentPool) others(by string, atShare bool) (all []*live) {
 	for l, p := range f.open {
 		if !atShare || p.by == by {
 			all = append(all, l)
@@ -148,7 +148,7 @@ func (f *fleet) others(by string, atShare bool) (all []*live) {
 
 // sorted returns which of these work, and which do not, the longest idle first. The
 // caller holds f.mu.
-func (f *fleet) sorted(all []*live) (working, idle []*live) {
+func (f *agentPool) sorted(all []*live) (working, idle []*live) {
 	for _, l := range all {
 		if f.open[l].idle.IsZero() {
 			working = append(working, l)
@@ -160,9 +160,9 @@ func (f *fleet) sorted(all []*live) (working, idle []*live) {
 	return working, idle
 }
 
-// hurry ends the wait of the agent that has waited for its user longest, if that
+// reclaimPaused ends the wait of the agent that has waited for its user longest, if that
 // was long enough, and returns when it is time to look again.
-func (f *fleet) hurry(working []*live, now time.Time) time.Duration {
+func (f *agentPool) reclaimPaused(working []*live, now time.Time) time.Duration {
 	var longest *live
 	var since time.Time
 	for _, l := range working {
@@ -171,17 +171,17 @@ func (f *fleet) hurry(working []*live, now time.Time) time.Duration {
 		}
 	}
 	if longest == nil {
-		return f.patient // who begins to wait now may be hurried then
+		return f.reclaimAfter // who begins to wait now may be hurried then
 	}
-	if rest := since.Add(f.patient).Sub(now); rest > 0 {
+	if rest := since.Add(f.reclaimAfter).Sub(now); rest > 0 {
 		return rest
 	}
 	longest.giveUpWaiting(since)
-	return f.patient
+	return f.reclaimAfter
 }
 
 // mark tells whether a session's agent works now.
-func (f *fleet) mark(l *live, idle bool, now time.Time) {
+func (f *agentPool) mark(l *live, idle bool, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, has := f.open[l]
@@ -196,7 +196,7 @@ func (f *fleet) mark(l *live, idle bool, now time.Time) {
 	f.wake()
 }
 
-func (f *fleet) release(l *live) {
+func (f *agentPool) release(l *live) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.open, l)
@@ -205,7 +205,7 @@ func (f *fleet) release(l *live) {
 
 // wake lets those waiters look again who may find a place now: the next one, and those
 // who wait for a place of their own share. The caller holds f.mu.
-func (f *fleet) wake() {
+func (f *agentPool) wake() {
 	next := f.next()
 	for _, w := range f.queue {
 		if w == next || f.owned(w.by) >= f.share {

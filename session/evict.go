@@ -22,17 +22,17 @@ func (h *Hub) hold(l *live) (release func()) {
 	}
 }
 
-// settle puts a session among those in memory. The caller holds h.mu.
-func (h *Hub) settle(l *live) {
+// register puts a session among those in memory. The caller holds h.mu.
+func (h *Hub) register(l *live) {
 	h.live[l.id] = l
 	l.used = time.Now()
-	l.retiring = time.AfterFunc(h.Retire, func() { h.retire(l) })
+	l.evicting = time.AfterFunc(h.Retire, func() { h.evict(l) })
 }
 
-// retire forgets a session that nobody uses, and else looks again later.
-func (h *Hub) retire(l *live) {
+// evict forgets a session that nobody uses, and else looks again later.
+func (h *Hub) evict(l *live) {
 	if l.rests() && l.unsaved() {
-		l.saveLate()
+		l.saveLater()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,10 +42,10 @@ func (h *Hub) retire(l *live) {
 		return
 	}
 	if wait := h.Retire - time.Since(l.used); l.holds > 0 || wait > 0 || l.stale || !l.resting() {
-		l.retiring.Reset(max(wait, h.Retire/4))
+		l.evicting.Reset(max(wait, h.Retire/4))
 		return
 	}
-	l.forgotten = true
+	l.evicted = true
 	l.end()
 	delete(h.live, l.id)
 }
