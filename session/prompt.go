@@ -246,6 +246,7 @@ func (l *live) advance() {
 
 // rest frees the agent after a turn.
 func (l *live) rest(t *turn) {
+	t.prompt.Message.Parts = nil // a prompt may be large, and is in the log
 	l.mu.Lock()
 	if l.running == t {
 		l.running = nil
