@@ -19,7 +19,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	r, b, err := g.reading(r)
+	r, b, err := g.page(r)
 	if err != nil {
 		return err
 	}

@@ -81,6 +81,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 		return err
 	}
 	defer listener.Close() // the server closes it first, if it ever runs
+	defer boundHeap(groupMemory())()
 	defer reserveSlack()()
 	if err := prepareDir(c.Data); err != nil {
 		return err
