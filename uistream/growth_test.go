@@ -103,7 +103,7 @@ var readersOfTurns = map[string]func([]trace.Record) error{
 		_, err := uistream.History(seq(records), uistream.Options{})
 		return err
 	},
-	"stream":               func(records []trace.Record) error { translate(uistream.Options{}, records); return nil },
+	"stream":            func(records []trace.Record) error { translate(uistream.Options{}, records); return nil },
 	"stream by the RFC": func(records []trace.Record) error { translate(uistream.Options{RFC: true}, records); return nil },
 }
 
