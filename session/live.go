@@ -22,7 +22,7 @@ type live struct {
 
 	// historyLock serializes writes to the history: a message or a rewind holds the token
 	// until it is on record, so that log order equals arrival order. A channel, not a
-	// mutex, so that a caller can stop waiting. It is taken before all other locks.
+	// mutex, so that a caller can stop waiting. A caller takes it before all other locks.
 	historyLock chan struct{}
 
 	script permission.Script // how far the session is in its policy's script

@@ -274,7 +274,7 @@ func (t *turn) takeChanges() *changes {
 }
 
 // announce tells the owner of the turn that requests have changed, and then lets the agent
-// have the answers. It is called without the lock.
+// have the answers. The caller does not hold the lock.
 func (t *turn) announce(c *changes) {
 	if c == nil {
 		return

@@ -1,7 +1,7 @@
-// Package thread is what a session knows of its durable records without reading them again:
-// its messages and turns, the points to which the agent can go back, and the agent's own
-// ids. A Thread is folded when a session is loaded, and then with each change. It does no
-// I/O, and its owner guards it.
+// Package thread is the projection of a session's durable records. A Thread has the
+// messages, the turns and the points to which the agent can go back; Names have the agent's
+// own ids. A session folds its records once, when it is loaded, and then adds each change.
+// A Thread does no I/O. Its owner guards it with a lock.
 package thread
 
 import (
