@@ -15,6 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
+// This file has the state of a session in memory, and writes its records and its document.
+
 // live is a session in memory.
 type live struct {
 	hub *Hub

@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file pauses a turn while people are asked, and bounds the wait.
+
 // showRequestsWithin is how long a request waits for the agent to finish writing a call.
 // Then the user gets the request all the same.
 const showRequestsWithin = 3 * time.Second

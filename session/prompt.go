@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file admits prompts, starts queued turns, and stops turns for users.
+
 // Prompt is a wish to have the agent do something.
 type Prompt struct {
 	// Message is what the user says. If its id names a message of the session, the

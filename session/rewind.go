@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file cuts history at a message, and moves the agent to where it stood before.
+
 // rewinding is what a prompt removes: a message and all that follows it.
 type rewinding struct {
 	to    string   // the message; "" takes nothing back

@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file takes a message of a user as the answer to a request.
+
 // unanswered is the reason of a turn that waited for its user, who sent another
 // message instead.
 const unanswered = "unanswered"

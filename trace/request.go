@@ -147,7 +147,7 @@ func (b *Builder) Resolve(answer Payload, in *Words) error {
 	})
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if mine && t.landed(q.recorded) {
+	if mine && t.committed(q.recorded) {
 		return nil
 	}
 	if mine { // the log failed: nobody has the answer
@@ -185,7 +185,7 @@ func (b *Builder) Wait(ctx context.Context, id string) Payload {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if q.done() && t.landed(q.recorded) {
+	if q.done() && t.committed(q.recorded) {
 		return q.Answer
 	}
 	return q.canceled()

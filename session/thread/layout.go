@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the layout of one turn: its messages and pauses.
+
 // Superseded is the reason of a turn that an edit or a regeneration replaces.
 const Superseded = "superseded"
 
