@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -289,9 +288,4 @@ func (l *live) stoppable(id string) *turn {
 		}
 	}
 	return nil
-}
-
-// isCanceled reports whether an error only says that somebody stopped waiting.
-func isCanceled(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -30,8 +30,8 @@ func (l *live) answerInText(ctx context.Context, p Prompt) (Turn, bool, error) {
 		return Turn{}, false, err
 	}
 	words := l.words(p)
-	if t.builder.Resolve(answer, &words) != nil {
-		return Turn{}, false, nil // another answer came first, so the text is a message like any other
+	if late := t.builder.Resolve(answer, &words); late != nil {
+		return Turn{}, false, nil //nolint:nilerr // another answer came first, so the text is a message like any other
 	}
 	t.continueInNewMessage(words)
 	l.mu.Lock()

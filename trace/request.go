@@ -216,8 +216,7 @@ func (b *Builder) respond(id string, question bool, answer Payload) (accepted bo
 // resolve puts the answer to a request on record.
 func (t *turn) resolve(q *request, answer Payload) {
 	by := ""
-	switch a := answer.(type) {
-	case PermissionResponse:
+	if a, is := answer.(PermissionResponse); is {
 		a.RequestID = q.ID
 		for _, o := range q.options {
 			if o.ID == a.ChosenOption {
@@ -227,7 +226,8 @@ func (t *turn) resolve(q *request, answer Payload) {
 		a = a.normal()
 		t.heed(q.toolCall, a)
 		answer, by = a, a.By
-	case Answer:
+	}
+	if a, is := answer.(Answer); is {
 		a.QuestionID = q.ID
 		a = a.normal()
 		answer, by = a, a.By

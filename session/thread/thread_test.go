@@ -109,6 +109,21 @@ func TestAThreadThatIsReadAgainKeepsWhatIsNotOnRecordYet(t *testing.T) {
 	}
 }
 
+func TestAnEditedMessageHasSeveralPrompts(t *testing.T) {
+	t.Parallel()
+	old := fold("p 1 u1", "r 1 a1", "- u1", "p 2 u1")
+	old.Begin("3")
+	old.Take("3", 5, trace.Prompt{Message: trace.UserMessage{ID: "u1"}})
+	again := fold("p 1 u1", "r 1 a1", "- u1", "p 2 u1")
+	again.Keep(old)
+	if got := fmt.Sprint(again.Prompts("u1"), again.Prompts("none")); got != "[1 4 5] []" {
+		t.Errorf("the prompts are %s", got)
+	}
+	if _, known := again.Layout("3"); !known {
+		t.Error("the layout of an open turn is gone")
+	}
+}
+
 func TestTheLayoutOfATurn(t *testing.T) {
 	t.Parallel()
 	steps := []struct {
