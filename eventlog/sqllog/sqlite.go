@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -76,7 +77,7 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 }
 
 func dsn(path string, settings ...string) string {
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	u := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")} // Windows' begin with a letter
 	s := u.String() + "?_pragma=busy_timeout(10000)&_pragma=cell_size_check(1)&_pragma=journal_size_limit(67108864)"
 	for _, setting := range settings {
 		s += "&" + setting
