@@ -91,7 +91,8 @@ func rooms() []room {
 		{packages: "export/*", ours: "trace"},
 
 		// The hub, and what is above it.
-		{packages: "session", ours: "trace agent eventlog internal/size permission toolkind workspace"},
+		{packages: "session/turnstate"},
+		{packages: "session", ours: "trace agent eventlog internal/size permission session/turnstate toolkind workspace"},
 		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "agentops/server", ours: "access agent agent/agentkit agentops agentops/browser internal/wsconn session trace"},
 		{packages: "gateway", ours: "access agent agentops/server eventlog metrics session trace uistream", others: "golang.org/x/time/rate"},
