@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 	waitTogether()
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		http.DefaultClient.CloseIdleConnections()
+		postgres.Stop()
 		if err := os.RemoveAll(binaryDir()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}

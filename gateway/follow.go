@@ -20,7 +20,7 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *readi
 		return err
 	}
 	defer goodbye()
-	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
+	writer := uistream.NewWriter(w, g.Streams.Framing(), g.Timing)
 	if r.Method == http.MethodHead {
 		_ = writer.Begin()
 		return nil
@@ -62,7 +62,7 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *readi
 	}
 	for {
 		it, more, err := uistream.Next(ctx, writer, items)
-		if away, is := uistream.Dismissed(ctx); is {
+		if away, is := uistream.Revoked(ctx); is {
 			tellDismissed(writer, away)
 			return nil
 		}

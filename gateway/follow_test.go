@@ -15,8 +15,8 @@ import (
 func TestCommentsComeInSilenceOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := &gateway{Options: Options{Rings: uistream.NewRings(uistream.RingsConfig{})}, limiter: newLimiter(Limits{})}
-		defer g.Rings.Close()
+		g := &gateway{Options: Options{Streams: uistream.NewBroadcaster(uistream.BroadcasterConfig{})}, limiter: newLimiter(Limits{})}
+		defer g.Streams.Close()
 		source := func(yield func(string, error) bool) {
 			for range 10 {
 				time.Sleep(10 * time.Second)
@@ -45,8 +45,8 @@ func TestCommentsComeInSilenceOnly(t *testing.T) {
 func TestWhatAStreamSendsCountsWhileItIsSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := &gateway{Options: Options{Rings: uistream.NewRings(uistream.RingsConfig{}), Read: time.Second}, limiter: newLimiter(Limits{})}
-		defer g.Rings.Close()
+		g := &gateway{Options: Options{Streams: uistream.NewBroadcaster(uistream.BroadcasterConfig{}), Read: time.Second}, limiter: newLimiter(Limits{})}
+		defer g.Streams.Close()
 		g.limiter.bulk = 10 * mb
 		held := func() (sum int64) {
 			g.limiter.mu.Lock()
