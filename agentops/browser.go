@@ -14,7 +14,7 @@ type Init struct {
 	Data    InitData    `json:"data"`
 }
 
-// SessionInfo describes the session in Init. Messages came with it in February.
+// SessionInfo describes the session in Init. Servers older than 12 March 2026 add Messages.
 type SessionInfo struct {
 	ID        string        `json:"id"`
 	Status    string        `json:"status"`
@@ -33,7 +33,6 @@ type InitData struct {
 	ConnectedUsers   List[User]      `json:"connectedUsers"`
 	PendingPrompt    *PendingPrompt  `json:"pendingPrompt,omitempty"`
 	AvailableModels  json.RawMessage `json:"availableModels,omitempty"`
-	AuditLog         json.RawMessage `json:"auditLog,omitempty"`
 }
 
 // PendingPrompt is the prompt that waits.

@@ -2,8 +2,7 @@
 // session agent to which browsers and a runner connect by WebSocket. It is shared
 // by whoever speaks to such a session agent and by whoever stands where it stands.
 //
-// There are four [Direction]s, and two eras of the protocol that are spoken in the
-// wild, see [Era]. [Decode] turns a frame into one of the types of this package,
+// There are four [Direction]s. [Decode] turns a frame into one of the types of this package,
 // [Encode] turns one into a frame. Every type of frame that was ever sent is in the
 // table of [Events], so that only a truly new one becomes [Unknown]; one that this
 // package knows and has no type of its own for becomes [Other].

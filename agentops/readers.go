@@ -14,11 +14,6 @@ var readers = map[key]func(string, []byte) (Frame, error){ //nolint:gochecknoglo
 	{ToBrowser, "chunk"}:                       read[Chunk],
 	{ToBrowser, "agentStatus"}:                 read[AgentStatus],
 	{ToBrowser, "status"}:                      read[Status],
-	{ToBrowser, "question"}:                    read[Question],
-	{ToBrowser, "action_approval_required"}:    read[ActionApprovalRequired],
-	{ToBrowser, "action_approved"}:             read[ActionApproved],
-	{ToBrowser, "action_denied"}:               read[ActionDenied],
-	{ToBrowser, "action_expired"}:              read[ActionExpired],
 	{ToBrowser, "interactive_prompt"}:          read[InteractivePrompt],
 	{ToBrowser, "interactive_prompt_resolved"}: read[InteractivePromptResolved],
 	{ToBrowser, "interactive_prompt_expired"}:  read[InteractivePromptExpired],
@@ -94,10 +89,6 @@ func (f MessageAdded) wants() string              { return unless(f.Data.ID, "da
 func (f MessageUpdated) wants() string            { return unless(f.Data.ID, "data.id") }
 func (f Chunk) wants() string                     { return unless(f.MessageID, "messageId") }
 func (f Question) wants() string                  { return unless(f.QuestionID, "questionId") }
-func (f ActionApprovalRequired) wants() string    { return unless(f.InvocationID, "invocationId") }
-func (f ActionApproved) wants() string            { return unless(f.InvocationID, "invocationId") }
-func (f ActionDenied) wants() string              { return unless(f.InvocationID, "invocationId") }
-func (f ActionExpired) wants() string             { return unless(f.InvocationID, "invocationId") }
 func (f InteractivePrompt) wants() string         { return unless(f.Prompt.ID, "prompt.id") }
 func (f InteractivePromptResolved) wants() string { return unless(f.PromptID, "promptId") }
 func (f InteractivePromptExpired) wants() string  { return unless(f.PromptID, "promptId") }

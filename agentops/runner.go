@@ -34,8 +34,7 @@ type ToolUpdate struct {
 	Error    string          `json:"error,omitempty"`
 }
 
-// Finalize ends a turn. February's runner leaves out the id of a turn that failed
-// before its first word.
+// Finalize ends a turn. The id may be missing from a turn that failed before its first word.
 type Finalize struct {
 	TurnID    string         `json:"turnId,omitempty"`
 	Reason    string         `json:"reason"`
@@ -43,7 +42,7 @@ type Finalize struct {
 	Error     string         `json:"error,omitempty"`
 }
 
-// Complete says that a prompt is done, sometimes twice. February's has no id.
+// Complete says that a prompt is done, sometimes twice.
 type Complete struct {
 	MessageID string `json:"messageId,omitempty"`
 }

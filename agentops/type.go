@@ -9,10 +9,6 @@ func (Chunk) Type() string                     { return "chunk" }
 func (AgentStatus) Type() string               { return "agentStatus" }
 func (Status) Type() string                    { return "status" }
 func (Question) Type() string                  { return "question" }
-func (ActionApprovalRequired) Type() string    { return "action_approval_required" }
-func (ActionApproved) Type() string            { return "action_approved" }
-func (ActionDenied) Type() string              { return "action_denied" }
-func (ActionExpired) Type() string             { return "action_expired" }
 func (InteractivePrompt) Type() string         { return "interactive_prompt" }
 func (InteractivePromptResolved) Type() string { return "interactive_prompt_resolved" }
 func (InteractivePromptExpired) Type() string  { return "interactive_prompt_expired" }

@@ -22,8 +22,8 @@ func (g *gateway) agentOps(route func(pattern string, h handler)) {
 	route("GET /api/sessions/{id}/ws", s.Connect)
 	route("GET /api/auth/me", g.me)
 	route("GET /api/sessions/{id}/participants", g.member(access.Viewer, g.participants, nil))
+	route("POST /api/sessions/{id}/prompt", sized(s.Prompt))
 	for _, pattern := range []string{
-		"POST /api/sessions/{id}/prompt",
 		"GET /api/sessions/{id}/threads", "POST /api/sessions/{id}/threads", "GET /api/sessions/{id}/threads/active",
 	} {
 		route(pattern, g.member(access.Viewer, notOffered, nil))

@@ -3,6 +3,7 @@ package gateway
 import (
 	"net/http"
 
+	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -16,8 +17,9 @@ const downloadCost = 2
 // the first byte, and have their status.
 func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	const page, most = 100, 1000
+	agentOps := r.URL.Query().Get("format") == server.Format
 	wish, err := g.wish(r)
-	if err != nil {
+	if err != nil && !agentOps {
 		return err
 	}
 	limit, err := number("limit", r.URL.Query().Get("limit"), page, 1, most)
@@ -39,6 +41,13 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := b.hold(downloadCost * int64(history.Bytes)); err != nil {
 		return err
+	}
+	if agentOps {
+		messages, err := server.Messages(info.ID, history.Records)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, messages)
 	}
 	messages, err := uistream.History(history.Records, wish.of(info))
 	if err != nil {
