@@ -26,7 +26,7 @@ type SessionInfo struct {
 // InitData is the state of the session in Init.
 type InitData struct {
 	SandboxRunning   bool            `json:"sandboxRunning"`
-	RunnerConnected  bool            `json:"runnerConnected"`
+	RunnerConnected  *bool           `json:"runnerConnected,omitempty"`
 	RunnerBusy       bool            `json:"runnerBusy"`
 	PromptsQueued    int             `json:"promptsQueued"`
 	ConnectedClients int             `json:"connectedClients"`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -35,13 +36,13 @@ type Decoder struct {
 	asleep   bool           // the session is on its way up
 	presence presence       // of its runner
 	unseen   bool           // a prompt runs whose beginning we did not see
-	twice    bool           // what ran was stopped, of which the end may be told again at once
+	endAgain bool           // the end of what was stopped may be told a second time
 
-	prompts  []*prompt // those whose turn is not over, in order
-	lastSeen *prompt   // whose user message came last
-	before   string    // the id of the newest prompt of ours before a restart
-	theirs   bool      // what waits is somebody else's
-	count    int       // prompts so far, for ids
+	prompts []*prompt // those whose turn is not over, in order
+	newest  *prompt   // the prompt whose message came last
+	before  string    // the id of the newest prompt of ours before a restart
+	theirs  bool      // what waits is somebody else's
+	count   int       // prompts so far, for ids
 
 	runs    []*run           // those that are not over, in order
 	turns   map[string]*turn // the upstream's, by id, and the last that are over
@@ -49,18 +50,17 @@ type Decoder struct {
 	moves   int              // what has happened to them so far
 	lastErr string           // what the last run failed with, until the next prompt is given to the agent
 
-	asks  map[string]*ask // without an answer, by the upstream's id
-	fresh effects         // what nobody has taken yet
+	asks    map[string]*ask // without an answer, by the upstream's id
+	waiting []string        // the ids of requests from before a restart, on record without an answer
+	effects []agent.Effect
 }
 
 // What is kept of a stranger's ids and lists.
 const (
-	longestID  = 512
-	mostPast   = 256
-	mostPrompt = 256
-	mostWords  = 16 << 20 // of prompts
-	mostAsks   = 256
-	mostRuns   = 64
+	longestID = 512
+	mostPast  = 256
+	mostAsks  = 256
+	mostRuns  = 64
 )
 
 // NewDecoder returns a Decoder for one session.
@@ -84,7 +84,15 @@ const (
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	return nil, d.decode(m, t) // the session takes what is to be done from take
+	err := d.decode(m, t)
+	return d.take(), err
+}
+
+// take returns the effects since the last call.
+func (d *Decoder) take() []agent.Effect {
+	effects := d.effects
+	d.effects = nil
+	return effects
 }
 
 func (d *Decoder) decode(m agent.Message, t agent.Turns) error {
@@ -104,10 +112,9 @@ func (d *Decoder) decode(m agent.Message, t agent.Turns) error {
 		return fmt.Errorf("agentops: a frame was skipped: %w", err)
 	case m.Dir == agent.In:
 		d.told(f, t)
-	default:
-		d.said(f, m.Data, t)
+		return nil
 	}
-	return nil
+	return d.said(f, m.Data, t)
 }
 
 // told takes a frame that was sent to the session agent.
@@ -118,19 +125,19 @@ func (d *Decoder) told(f wire.Frame, t agent.Turns) {
 	case wire.QueueReplace:
 		d.sent(f.Prompt, t)
 	case wire.Answer:
-		d.answered(f)
+		d.settle(f.QuestionID, answer{value: f.Answer.String(), by: cmp.Or(d.user, "user"), expired: f.Answer.String() == wire.Expired})
 	case wire.Abort:
 		d.abort()
 	}
 }
 
 // said takes a frame of the session agent.
-func (d *Decoder) said(f wire.Frame, data json.RawMessage, t agent.Turns) {
+func (d *Decoder) said(f wire.Frame, data json.RawMessage, t agent.Turns) error {
 	switch f := f.(type) {
 	case wire.Unknown:
-		d.fresh.strange(f.Name)
+		return fmt.Errorf("agentops: the frame %q was skipped: %w", f.Name, agent.ErrUnknownEvent)
 	case wire.Init:
-		d.greeting(f, data, t)
+		d.greeting(f, t)
 	case wire.MessageAdded:
 		d.message(f.Data, t)
 	case wire.MessageUpdated:
@@ -144,8 +151,13 @@ func (d *Decoder) said(f wire.Frame, data json.RawMessage, t agent.Turns) {
 		d.domain(f, data, t)
 	case wire.Error:
 		d.failed(f, t)
-	case wire.QueueState, wire.QueueWithdrawn:
-		d.queue(f)
+	case wire.QueueState:
+		d.queueState(f.Data.Pending)
+		d.domain(f, data, t)
+	case wire.QueueWithdrawn:
+		if p := d.queuedPrompt(f.Data); p != nil && p.phase <= given {
+			d.withdraw(p)
+		}
 		d.domain(f, data, t)
 	case wire.UserJoined:
 		if d.user == "" && d.greeted && d.guesses {
@@ -155,12 +167,37 @@ func (d *Decoder) said(f wire.Frame, data json.RawMessage, t agent.Turns) {
 	case wire.InteractivePrompt:
 		d.ask(f, t)
 	case wire.InteractivePromptResolved:
-		d.settleAsk(f.PromptID, verdict{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
+		d.settle(f.PromptID, answer{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
 	case wire.InteractivePromptExpired:
-		d.settleAsk(f.PromptID, verdict{expired: true})
+		d.settle(f.PromptID, answer{expired: true})
 	default:
 		d.domain(f, data, t)
 	}
+	return nil
+}
+
+// AtEnd ends what only waits for a last word, and the wait for a second end.
+func (d *Decoder) AtEnd(t agent.Turns) {
+	d.endAgain = false
+	for _, r := range slices.Clone(d.runs) {
+		switch {
+		case r.verdict != nil || r.course == stopping:
+			d.cut(r)
+		case r.doubt == maybeOver || r.doubt == alive:
+			d.goesOnOr(r)
+		case r.doubt == overUnseen:
+			d.end(r, lost(streamInterrupted))
+		default:
+			d.releaseDeferred(r, true)
+		}
+	}
+}
+
+// unsettled reports whether AtEnd has something to end after a while.
+func (d *Decoder) unsettled() bool {
+	return d.endAgain || slices.ContainsFunc(d.runs, func(r *run) bool {
+		return r.verdict != nil || r.course == stopping || r.doubt >= maybeOver || len(r.waits) > 0
+	})
 }
 
 // channelOf names the channel of a frame, "type:id"; "" is the default one.

@@ -2,8 +2,6 @@ package agentops
 
 import (
 	"slices"
-
-	"github.com/tributary-dev/tributary/agent"
 )
 
 // redispatched reports whether what was given to the agent is what it has already, if it is no
@@ -32,11 +30,11 @@ func (d *Decoder) goesOn(r *run) {
 
 // goesOnOr ends a run that may have ended unseen, if nothing has come of it since and no
 // tool of it is at work.
-func (d *Decoder) goesOnOr(r *run, t agent.Turns) {
+func (d *Decoder) goesOnOr(r *run) {
 	ended := r.doubt == maybeOver && !r.turn.works()
 	r.doubts(cleared)
 	if ended {
-		d.cut(r, t)
+		d.cut(r)
 		return
 	}
 	d.goesOn(r)
@@ -46,8 +44,8 @@ func (d *Decoder) goesOnOr(r *run, t agent.Turns) {
 // what was given once more. By then the next prompt may have been given to the agent, and
 // it has said nothing of an end.
 func (d *Decoder) duplicateEnd() bool {
-	again, goesOn := d.twice, len(d.runs) > 0
-	d.twice = false
+	again, goesOn := d.endAgain, len(d.runs) > 0
+	d.endAgain = false
 	for _, r := range d.runs {
 		if r.course == stopping || r.verdict != nil {
 			return false

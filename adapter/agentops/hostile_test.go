@@ -478,28 +478,6 @@ func TestI11_I08_WhatIsCountedOfARealSession(t *testing.T) {
 	})
 }
 
-// A server that has no address for prompts gets the trace with the frame.
-func TestB11_TheTraceGoesAlongInAPromptsFrame(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const traced = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-		st := newStage(t, head)
-		st.server.wrap = func(h http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.Method == http.MethodPost {
-					reply(w, http.StatusNotFound, object{"error": "Not found", "code": "NOT_FOUND"})
-					return
-				}
-				h.ServeHTTP(w, r)
-			})
-		}
-		st.sayBy("hello", by{who: "ada", traceparent: traced}).completes()
-		got := st.server.frames("prompt")
-		if len(got) != 1 || got[0]["how"] != "socket" || got[0]["traceparent"] != traced {
-			t.Errorf("%+v", got)
-		}
-	})
-}
-
 // A token goes to no other host, whatever the server says: not after a redirection,
 // and not by an id that is an address.
 func TestATokenGoesNowhereElse(t *testing.T) {

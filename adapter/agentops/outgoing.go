@@ -8,7 +8,6 @@ import (
 
 	wire "github.com/tributary-dev/tributary/agentops"
 
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -36,8 +35,6 @@ func parsePlace(channel string) place {
 	}
 	return place{channel: wire.Channel{ChannelType: kind, ChannelID: id}}
 }
-
-func (p place) named() bool { return p.thread != "" || p.channel.ChannelID != "" }
 
 // outgoing is a prompt as it is sent. Servers that trace know of the last field.
 type outgoing struct {
@@ -110,12 +107,4 @@ func attachment(part trace.InputPart) (f wire.Attachment, why string) {
 		}
 	}
 	return f, fmt.Sprintf("this Agent Ops takes no %s, only %s", oneLine(media), strings.Join(fileTypes(), ", "))
-}
-
-// compose makes what is sent of a prompt.
-func (s *session) compose(p agent.Prompt, at place) (out outgoing, dropped []string) {
-	out = outgoing{Prompt: wire.Prompt{Content: p.Text(), Model: s.cfg.Model, ThreadID: at.thread, Channel: at.channel}}
-	out.Traceparent = p.Caller.Traceparent
-	out.Attachments, dropped = attach(p.Message)
-	return out, dropped
 }

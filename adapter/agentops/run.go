@@ -17,7 +17,7 @@ type run struct {
 	turn    *turn // the newest
 	owners  map[string]*turn
 
-	waits   []asking    // what is asked before the call behind it is told with its arguments
+	waits   []request   // what is asked before the call behind it is told with its arguments
 	verdict *trace.Stop // how it ended, while a last word is awaited
 	course  course
 	doubt   doubt
@@ -95,7 +95,7 @@ func (d *Decoder) next(channel string, seen bool) *prompt {
 func (d *Decoder) begin(p *prompt, channel string, t agent.Turns) *run {
 	if len(d.runs) >= mostRuns {
 		oldest := max(0, slices.IndexFunc(d.runs, func(r *run) bool { return r.prompt == nil || !r.prompt.own }))
-		d.cut(d.runs[oldest], t)
+		d.cut(d.runs[oldest])
 	}
 	r := &run{prompt: p, channel: channel, owners: map[string]*turn{}}
 	info := agent.TurnInfo{Reason: "upstream", Beside: len(d.runs) > 0}
@@ -150,7 +150,7 @@ func (d *Decoder) end(r *run, stop trace.Stop) {
 	for id, a := range d.asks {
 		if a.run == r {
 			delete(d.asks, id)
-			d.fresh.settle(id)
+			d.effects = append(d.effects, agent.Withdraw{Native: id})
 			d.forget(id)
 		}
 	}
@@ -180,7 +180,7 @@ func (d *Decoder) forget(id string) {
 // they are told after the end.
 func (d *Decoder) finish(r *run, stop trace.Stop) {
 	if r.course == stopping {
-		stop = halted()
+		stop = stopped()
 	}
 	if r.turn != nil && r.turn.works() && stop.Outcome != trace.OutcomeCanceled {
 		r.verdict = &stop
@@ -201,13 +201,13 @@ func (d *Decoder) lastWord(r *run) {
 
 // cut ends a run of which no end was told: the agent is not busy any more, or with
 // something else.
-func (d *Decoder) cut(r *run, _ agent.Turns) {
+func (d *Decoder) cut(r *run) {
 	switch {
 	case r.verdict != nil:
 		d.end(r, *r.verdict)
 	case r.course != atWork:
-		d.twice = d.twice || r.course != resumed
-		d.end(r, halted())
+		d.endAgain = d.endAgain || r.course != resumed
+		d.end(r, stopped())
 	case r.turn != nil && r.turn.empty():
 		// So ends a turn that failed before its first word: whoever reports the
 		// failure leaves out what it is about, and it is told to nobody.
@@ -217,14 +217,11 @@ func (d *Decoder) cut(r *run, _ agent.Turns) {
 	}
 }
 
-// halted is the end of a turn that was stopped, by whomever.
-func halted() trace.Stop { return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled} }
-
 // superseded ends all runs: the agent has been given something else.
-func (d *Decoder) superseded(t agent.Turns) {
+func (d *Decoder) superseded() {
 	d.unseen = false
 	for _, r := range slices.Clone(d.runs) {
-		d.cut(r, t)
+		d.cut(r)
 	}
 }
 

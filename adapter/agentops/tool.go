@@ -108,14 +108,18 @@ func (tn *turn) write(d *Decoder, c *call) {
 		return
 	}
 	c.state = callWhole
-	tool := d.tools.Classify(c.name, c.args)
-	input := c.args
+	tn.run.b.ToolCall(c.record(d, c.args))
+}
+
+// record is the record of a call with an input.
+func (c *call) record(d *Decoder, input json.RawMessage) trace.ToolCall {
+	tool := d.tools.Classify(c.name, input)
 	if !hasArgs(input) {
 		input = json.RawMessage("{}")
 	}
-	tn.run.b.ToolCall(trace.ToolCall{
+	return trace.ToolCall{
 		ToolCallID: c.key, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input, Locations: tool.Locations,
-	})
+	}
 }
 
 func (tn *turn) result(c *call, r trace.ToolResult) {

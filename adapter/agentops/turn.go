@@ -38,7 +38,7 @@ func (d *Decoder) create(id, channel string, t agent.Turns) *turn {
 	}
 	r := d.active(channel)
 	if r != nil && (r.verdict != nil || d.succeeded(r)) {
-		d.cut(r, t) // what was not told of its end by now will not be told any more
+		d.cut(r) // what was not told of its end by now will not be told any more
 		r = nil
 	}
 	if r == nil {

@@ -13,7 +13,7 @@ type Presence struct {
 func (t *Translator) Join(p Presence) []agentops.Frame {
 	t.out = nil
 	t.send(newInit(agentops.SessionInfo{ID: t.Session, Status: agentops.SessionRunning, Workspace: t.Workspace, Title: t.Title}, agentops.InitData{
-		SandboxRunning: true, RunnerConnected: !t.away, RunnerBusy: t.busy(), PromptsQueued: len(t.waiting()),
+		SandboxRunning: true, RunnerConnected: new(!t.away), RunnerBusy: t.busy(), PromptsQueued: len(t.waiting()),
 		ConnectedClients: p.Clients, ConnectedUsers: p.Users, PendingPrompt: t.next(),
 	}))
 	for _, u := range t.turns {
