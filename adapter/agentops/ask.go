@@ -27,7 +27,7 @@ type request struct {
 type ask struct {
 	request
 	id      string // for the host
-	run     *run
+	turn    *turn
 	b       *trace.Builder
 	call    *call // the call that the request is about
 	made    bool  // the call stands only for the approval
@@ -64,39 +64,39 @@ func readRequest(f wire.InteractivePrompt) request {
 }
 
 // ask takes a request. The session agent repeats open requests after each greeting.
-func (d *Decoder) ask(f wire.InteractivePrompt, t agent.Turns) {
+func (d *Decoder) ask(f wire.InteractivePrompt, to agent.Turns) {
 	q := readRequest(f)
 	if a := d.asks[q.native]; a != nil {
 		d.effects = append(d.effects, a.effect())
 		return
 	}
-	_, past := d.turns[q.native] // its turn is over
+	_, past := d.messages[q.native] // its turn is over
 	if past || len(q.native) > longestID || d.asking() >= mostAsks {
 		return
 	}
 	known := slices.IndexFunc(d.waiting, func(id string) bool { return asks(id, q.native) })
-	r := d.active(q.channel)
-	if r == nil && q.channel == "" && len(d.runs) > 0 {
-		r = d.runs[len(d.runs)-1]
+	t := d.active(q.channel)
+	if t == nil && q.channel == "" {
+		t = d.about("", wire.Channel{})
 	}
-	if r == nil && (known >= 0 || !d.leftOver(q)) {
-		r = d.begin(d.next(q.channel, true), q.channel, t)
+	if t == nil && (known >= 0 || !d.leftOver(q)) {
+		t = d.begin(d.next(q.channel, true), q.channel, to)
 	}
-	if r == nil {
+	if t == nil {
 		return
 	}
-	r.dismiss(q.native)
+	t.dismiss(q.native)
 	switch {
 	case known >= 0:
-		a := d.newAsk(q, r)
+		a := d.newAsk(q, t)
 		a.id, a.call = d.waiting[known], cmp.Or(a.call, &call{id: q.native, key: q.native, name: q.title})
 		d.waiting = slices.Delete(d.waiting, known, known+1)
 		d.effects = append(d.effects, a.effect())
-	case r.course == stopping, r.b.Over():
-	case r.early(q):
-		r.waits = append(r.waits, q)
+	case t.course == stopping, t.b.Over():
+	case t.early(q):
+		t.deferred = append(t.deferred, q)
 	default:
-		d.put(q, r)
+		d.put(q, t)
 	}
 }
 
@@ -110,23 +110,20 @@ func asks(id, native string) bool {
 // leftOver reports whether nobody is at work who might ask a request. The session agent repeats
 // the requests of a turn that was stopped until they run out.
 func (d *Decoder) leftOver(q request) bool {
-	return d.greeted && !d.unseen && !slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.channel == q.channel && p.phase == given })
+	return d.greeted && !d.unseen && d.first(func(t *turn) bool { return t.channel == q.channel && t.phase == given }) == nil
 }
 
-func (d *Decoder) newAsk(q request, r *run) *ask {
-	a := &ask{request: q, run: r, b: r.b}
-	if r.turn != nil {
-		a.call = r.turn.about(q)
-	}
+func (d *Decoder) newAsk(q request, t *turn) *ask {
+	a := &ask{request: q, turn: t, b: t.b, call: t.message.about(q)}
 	d.asks[a.native] = a
 	return a
 }
 
 // put puts a request on record.
-func (d *Decoder) put(q request, r *run) {
-	a := d.newAsk(q, r)
+func (d *Decoder) put(q request, t *turn) {
+	a := d.newAsk(q, t)
 	if a.call != nil {
-		r.turn.write(d, a.call)
+		t.message.write(d, a.call)
 	}
 	if a.question {
 		asked := trace.Question{QuestionID: a.native, Text: q.title}
@@ -220,8 +217,8 @@ type answer struct {
 
 // settle puts an answer on record, unless one is.
 func (d *Decoder) settle(native string, v answer) {
-	for _, r := range d.runs {
-		d.overtaken(r, native)
+	for t := range d.running() {
+		d.overtaken(t, native)
 	}
 	a := d.asks[native]
 	if a == nil {
@@ -257,13 +254,10 @@ func (a *ask) read(d *Decoder, v answer) trace.Answer {
 		}
 	}
 	value = cmp.Or(value, v.action)
-	for _, p := range d.prompts {
-		if a.isAnswer(d, p, v, value) {
-			d.drop(p)
-			if p.b != nil {
-				p.b.End(trace.Stop{Reason: "answered", Outcome: trace.OutcomeCompleted})
-			}
-			break
+	if t := d.first(func(t *turn) bool { return a.isAnswer(d, t, v, value) }); t != nil {
+		d.drop(t)
+		if t.b != nil {
+			t.b.End(trace.Stop{Reason: "answered", Outcome: trace.OutcomeCompleted})
 		}
 	}
 	return trace.Answer{QuestionID: a.id, Outcome: trace.Selected, Values: []string{value}, By: v.by}
@@ -272,7 +266,7 @@ func (a *ask) read(d *Decoder, v answer) trace.Answer {
 // isAnswer reports whether a prompt of ours was taken for an answer. A prompt of the owner is,
 // if it names a channel of another type than web where a question is open. No frame says that
 // such a prompt waits.
-func (a *ask) isAnswer(d *Decoder, p *prompt, v answer, value string) bool {
-	return p.answers && p.phase == sent && p.channel == a.run.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&
+func (a *ask) isAnswer(d *Decoder, p *turn, v answer, value string) bool {
+	return p.answers && p.phase == sent && p.channel == a.turn.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&
 		(v.by == cmp.Or(p.sender, d.user) || p.sender == "" && d.user == "")
 }

@@ -301,12 +301,9 @@ func (s *session) reader(refused map[principal]bool) (agent.Caller, bool) {
 func (s *session) interrupted(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range s.dec.runs {
-		fail(r.b, streamInterrupted, why)
-	}
-	for _, p := range s.dec.prompts {
-		if p.b != nil {
-			fail(p.b, streamInterrupted, why)
+	for _, t := range s.dec.turns {
+		if t.b != nil {
+			fail(t.b, streamInterrupted, why)
 		}
 	}
 	if s.active != nil {

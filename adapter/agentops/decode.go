@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
@@ -29,26 +28,24 @@ type Decoder struct {
 	tools   toolkind.Table
 	ownOnly bool
 	user    string // our own id, once it is known
-	guesses bool   // it is taken from who joins
+	guesses bool   // it is taken from the first who joins
 
-	greeted  bool           // an init came
-	backlog  []wire.Message // the history that belongs to the next init
+	greeted  bool           // a greeting came
+	backlog  []wire.Message // the history that belongs to the next greeting
 	asleep   bool           // the session is on its way up
 	presence presence       // of its runner
-	unseen   bool           // a prompt runs whose beginning we did not see
-	endAgain bool           // the end of what was stopped may be told a second time
+	unseen   bool           // a turn runs whose beginning nobody here saw
+	endAgain bool           // the end of a stopped turn may be told a second time
+	theirs   bool           // the prompt that waits is somebody else's
+	lastErr  string         // the error of the last turn, until the agent is given the next prompt
 
-	prompts []*prompt // those whose turn is not over, in order
-	newest  *prompt   // the prompt whose message came last
-	before  string    // the id of the newest prompt of ours before a restart
-	theirs  bool      // what waits is somebody else's
-	count   int       // prompts so far, for ids
-
-	runs    []*run           // those that are not over, in order
-	turns   map[string]*turn // the upstream's, by id, and the last that are over
-	past    []string         // turns that are over, and their prompts, oldest first
-	moves   int              // what has happened to them so far
-	lastErr string           // what the last run failed with, until the next prompt is given to the agent
+	turns    []*turn             // the open ones; those that run in the order of their beginnings
+	newest   *turn               // that of the user's message that came last
+	before   string              // the id of our newest prompt before a restart
+	count    int                 // prompts so far, for ids
+	moves    int                 // events of turns so far
+	messages map[string]*message // of the agent, by id; nil for ids that are over
+	past     []string            // the newest ids that are over, oldest first
 
 	asks    map[string]*ask // without an answer, by the upstream's id
 	waiting []string        // the ids of requests from before a restart, on record without an answer
@@ -57,10 +54,12 @@ type Decoder struct {
 
 // What is kept of a stranger's ids and lists.
 const (
-	longestID = 512
-	mostPast  = 256
-	mostAsks  = 256
-	mostRuns  = 64
+	longestID  = 512
+	mostPast   = 256
+	mostAsks   = 256
+	mostRuns   = 64
+	mostPrompt = 256
+	mostWords  = 16 << 20 // of others' prompts
 )
 
 // NewDecoder returns a Decoder for one session.
@@ -69,7 +68,7 @@ func NewDecoder(o Options) *Decoder {
 	if o.Tools != nil {
 		tools = *o.Tools
 	}
-	return &Decoder{tools: tools, ownOnly: o.OwnOnly, user: o.User, guesses: !o.Told, turns: map[string]*turn{}, asks: map[string]*ask{}}
+	return &Decoder{tools: tools, ownOnly: o.OwnOnly, user: o.User, guesses: !o.Told, messages: map[string]*message{}, asks: map[string]*ask{}}
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -83,8 +82,8 @@ const (
 )
 
 // Decode implements agent.Decoder.
-func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	err := d.decode(m, t)
+func (d *Decoder) Decode(m agent.Message, to agent.Turns) ([]agent.Effect, error) {
+	err := d.decode(m, to)
 	return d.take(), err
 }
 
@@ -95,12 +94,12 @@ func (d *Decoder) take() []agent.Effect {
 	return effects
 }
 
-func (d *Decoder) decode(m agent.Message, t agent.Turns) error {
+func (d *Decoder) decode(m agent.Message, to agent.Turns) error {
 	switch {
 	case m.Dir == agent.Err, m.Channel == fromRunner, m.Channel == toRunner:
 		return nil
 	case m.Channel == overREST:
-		return d.rest(m.Data, t)
+		return d.rest(m.Data, to)
 	}
 	direction := wire.ToBrowser
 	if m.Dir == agent.In {
@@ -111,19 +110,19 @@ func (d *Decoder) decode(m agent.Message, t agent.Turns) error {
 	case err != nil:
 		return fmt.Errorf("agentops: a frame was skipped: %w", err)
 	case m.Dir == agent.In:
-		d.told(f, t)
+		d.told(f, to)
 		return nil
 	}
-	return d.said(f, m.Data, t)
+	return d.said(f, m.Data, to)
 }
 
 // told takes a frame that was sent to the session agent.
-func (d *Decoder) told(f wire.Frame, t agent.Turns) {
+func (d *Decoder) told(f wire.Frame, to agent.Turns) {
 	switch f := f.(type) {
 	case wire.Prompt:
-		d.sent(f, t)
+		d.sent(f, to)
 	case wire.QueueReplace:
-		d.sent(f.Prompt, t)
+		d.sent(f.Prompt, to)
 	case wire.Answer:
 		d.settle(f.QuestionID, answer{value: f.Answer.String(), by: cmp.Or(d.user, "user"), expired: f.Answer.String() == wire.Expired})
 	case wire.Abort:
@@ -132,72 +131,48 @@ func (d *Decoder) told(f wire.Frame, t agent.Turns) {
 }
 
 // said takes a frame of the session agent.
-func (d *Decoder) said(f wire.Frame, data json.RawMessage, t agent.Turns) error {
+func (d *Decoder) said(f wire.Frame, data json.RawMessage, to agent.Turns) error {
 	switch f := f.(type) {
 	case wire.Unknown:
 		return fmt.Errorf("agentops: the frame %q was skipped: %w", f.Name, agent.ErrUnknownEvent)
 	case wire.Init:
-		d.greeting(f, t)
+		d.greeting(f, to)
 	case wire.MessageAdded:
-		d.message(f.Data, t)
+		d.added(f.Data, to)
 	case wire.MessageUpdated:
-		d.updated(f.Data, t)
+		d.updated(f.Data, to)
 	case wire.Chunk:
-		d.chunk(f, t)
+		d.chunk(f, to)
 	case wire.AgentStatus:
-		d.agentStatus(f, t)
+		d.agentStatus(f, to)
 	case wire.Status:
-		d.status(f.Data, t)
-		d.domain(f, data, t)
+		d.status(f.Data, to)
+		d.domain(f, data, to)
 	case wire.Error:
-		d.failed(f, t)
+		d.failed(f, to)
 	case wire.QueueState:
 		d.queueState(f.Data.Pending)
-		d.domain(f, data, t)
+		d.domain(f, data, to)
 	case wire.QueueWithdrawn:
-		if p := d.queuedPrompt(f.Data); p != nil && p.phase <= given {
-			d.withdraw(p)
+		if t := d.queuedPrompt(f.Data); t != nil && t.phase <= given {
+			d.withdraw(t)
 		}
-		d.domain(f, data, t)
+		d.domain(f, data, to)
 	case wire.UserJoined:
 		if d.user == "" && d.greeted && d.guesses {
 			d.user = f.UserID
 		}
-		d.domain(f, data, t)
+		d.domain(f, data, to)
 	case wire.InteractivePrompt:
-		d.ask(f, t)
+		d.ask(f, to)
 	case wire.InteractivePromptResolved:
 		d.settle(f.PromptID, answer{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
 	case wire.InteractivePromptExpired:
 		d.settle(f.PromptID, answer{expired: true})
 	default:
-		d.domain(f, data, t)
+		d.domain(f, data, to)
 	}
 	return nil
-}
-
-// AtEnd ends what only waits for a last word, and the wait for a second end.
-func (d *Decoder) AtEnd(t agent.Turns) {
-	d.endAgain = false
-	for _, r := range slices.Clone(d.runs) {
-		switch {
-		case r.verdict != nil || r.course == stopping:
-			d.cut(r)
-		case r.doubt == maybeOver || r.doubt == alive:
-			d.goesOnOr(r)
-		case r.doubt == overUnseen:
-			d.end(r, lost(streamInterrupted))
-		default:
-			d.releaseDeferred(r, true)
-		}
-	}
-}
-
-// unsettled reports whether AtEnd has something to end after a while.
-func (d *Decoder) unsettled() bool {
-	return d.endAgain || slices.ContainsFunc(d.runs, func(r *run) bool {
-		return r.verdict != nil || r.course == stopping || r.doubt >= maybeOver || len(r.waits) > 0
-	})
 }
 
 // channelOf names the channel of a frame, "type:id"; "" is the default one.

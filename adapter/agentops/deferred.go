@@ -38,19 +38,19 @@ func (q request) hasCall() bool {
 }
 
 // find returns the first open call without a request of its own that a condition holds for.
-func (tn *turn) find(is func(c *call) bool) *call {
-	if tn == nil {
+func (m *message) find(is func(c *call) bool) *call {
+	if m == nil {
 		return nil
 	}
-	if i := slices.IndexFunc(tn.order, func(c *call) bool { return c.state != callDone && !c.asked && is(c) }); i >= 0 {
-		return tn.order[i]
+	if i := slices.IndexFunc(m.order, func(c *call) bool { return c.state != callDone && !c.asked && is(c) }); i >= 0 {
+		return m.order[i]
 	}
 	return nil
 }
 
 // about finds the call that a request is about.
-func (tn *turn) about(q request) *call {
-	c := tn.find(q.isOf)
+func (m *message) about(q request) *call {
+	c := m.find(q.isOf)
 	if c != nil {
 		c.asked = true
 	}
@@ -58,56 +58,56 @@ func (tn *turn) about(q request) *call {
 }
 
 // withoutArgs finds a call without arguments that a request is likely about.
-func (tn *turn) withoutArgs(q request) *call {
-	return tn.find(func(c *call) bool { return !hasArgs(c.args) && (q.isOf(c) || !q.question && c.name == callingTool) })
+func (m *message) withoutArgs(q request) *call {
+	return m.find(func(c *call) bool { return !hasArgs(c.args) && (q.isOf(c) || !q.question && c.name == callingTool) })
 }
 
 // early reports whether a request comes too early. Several questions of one call have its id and
 // a number: they wait while the first of them does.
-func (r *run) early(q request) bool {
+func (t *turn) early(q request) bool {
 	if call, number, several := strings.Cut(q.native, ":"); q.question && several && number != "0" {
-		return slices.ContainsFunc(r.waits, func(w request) bool { return strings.HasPrefix(w.native, call+":") })
+		return slices.ContainsFunc(t.deferred, func(w request) bool { return strings.HasPrefix(w.native, call+":") })
 	}
-	return r.turn.find(func(c *call) bool { return hasArgs(c.args) && q.isOf(c) }) == nil && (q.hasCall() || r.turn.withoutArgs(q) != nil)
+	return t.message.find(func(c *call) bool { return hasArgs(c.args) && q.isOf(c) }) == nil && (q.hasCall() || t.message.withoutArgs(q) != nil)
 }
 
 // asking counts the requests without an answer.
 func (d *Decoder) asking() int {
 	n := len(d.asks)
-	for _, r := range d.runs {
-		n += len(r.waits)
+	for t := range d.running() {
+		n += len(t.deferred)
 	}
 	return n
 }
 
 // dismiss forgets a deferred request.
-func (r *run) dismiss(native string) (q request, was bool) {
-	i := slices.IndexFunc(r.waits, func(q request) bool { return q.native == native })
+func (t *turn) dismiss(native string) (q request, was bool) {
+	i := slices.IndexFunc(t.deferred, func(q request) bool { return q.native == native })
 	if i < 0 {
 		return q, false
 	}
-	q = r.waits[i]
-	r.waits = slices.Delete(r.waits, i, i+1)
+	q = t.deferred[i]
+	t.deferred = slices.Delete(t.deferred, i, i+1)
 	return q, true
 }
 
 // overtaken takes a deferred request that has its answer. The request goes on record unless a
 // call shows it.
-func (d *Decoder) overtaken(r *run, native string) {
-	if q, was := r.dismiss(native); was && r.turn.withoutArgs(q) == nil {
-		d.put(q, r)
+func (d *Decoder) overtaken(t *turn, native string) {
+	if q, was := t.dismiss(native); was && t.message.withoutArgs(q) == nil {
+		d.put(q, t)
 	}
 }
 
-// releaseDeferred puts deferred requests on record that are not early any more, or all of them.
-func (d *Decoder) releaseDeferred(r *run, all bool) {
-	waits := r.waits
-	r.waits = nil
+// release puts deferred requests on record that are not early any more, or all of them.
+func (d *Decoder) release(t *turn, all bool) {
+	waits := t.deferred
+	t.deferred = nil
 	for _, q := range waits {
-		if all || !r.early(q) {
-			d.put(q, r)
+		if all || !t.early(q) {
+			d.put(q, t)
 			continue
 		}
-		r.waits = append(r.waits, q)
+		t.deferred = append(t.deferred, q)
 	}
 }

@@ -49,7 +49,7 @@ const largestValue = 1 << 20
 
 // domain takes what is no part of the conversation. Outside a turn only what lasts is
 // kept.
-func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, t agent.Turns) {
+func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, to agent.Turns) {
 	w, ok := worlds(f.Type())
 	if !ok {
 		return
@@ -64,16 +64,16 @@ func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, t agent.Turns) {
 	}
 	if title, is := f.(wire.Title); is {
 		if value, err := json.Marshal(title.Title); err == nil {
-			t.Note(trace.Data{Name: w.name, ID: w.name, Value: value, Domain: true})
+			to.Note(trace.Data{Name: w.name, ID: w.name, Value: value, Domain: true})
 		}
 		return
 	}
-	r := d.runOf("", fields.channel())
+	t := d.about("", fields.channel())
 	switch {
-	case r != nil:
-		r.b.Emit(data)
+	case t != nil:
+		t.b.Emit(data)
 	case !w.passing:
-		t.Note(data)
+		to.Note(data)
 	}
 }
 
@@ -112,16 +112,8 @@ func valueOf(frame json.RawMessage) (json.RawMessage, fieldsOf) {
 	return value, fields
 }
 
-// system takes a note of the session agent, such as a picture that the agent took.
-func (d *Decoder) system(m wire.Message, t agent.Turns) {
-	r := d.active(channelOf(m.Channel, m.ThreadID))
-	for _, p := range m.Parts {
-		d.screenshot(p, r, t)
-	}
-}
-
 // screenshot takes a picture.
-func (d *Decoder) screenshot(p wire.Part, r *run, t agent.Turns) {
+func (d *Decoder) screenshot(p wire.Part, t *turn, to agent.Turns) {
 	if p.Data == "" || p.Type != wire.PartScreenshot && p.Type != wire.PartImage {
 		return
 	}
@@ -130,7 +122,7 @@ func (d *Decoder) screenshot(p wire.Part, r *run, t agent.Turns) {
 		media = pictureType(p.Data)
 	}
 	f := trace.File{URL: dataURL(media, p.Data), MediaType: media, Filename: p.Filename}
-	d.emit(r, f, t)
+	d.emit(t, f, to)
 }
 
 // dataURL makes a data URL of base64, unless it is one.

@@ -8,12 +8,11 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
-	"github.com/tributary-dev/tributary/trace"
 )
 
 // greeting takes the first frame of a connection. Frames may be missing before a later one.
-func (d *Decoder) greeting(f wire.Init, t agent.Turns) {
-	first := !d.greeted && len(d.prompts) == 0
+func (d *Decoder) greeting(f wire.Init, to agent.Turns) {
+	first := !d.greeted && len(d.turns) == 0
 	d.greeted, d.asleep, d.presence = true, asleep(f.Session.Status), present
 	if f.Session.Messages == nil {
 		f.Session.Messages = d.backlog
@@ -23,60 +22,44 @@ func (d *Decoder) greeting(f wire.Init, t agent.Turns) {
 		d.runner(left)
 	}
 	if f.Data.PendingPrompt != nil {
-		if p := d.queuedPrompt(*f.Data.PendingPrompt); p != nil {
-			p.on(waits)
+		if t := d.queuedPrompt(*f.Data.PendingPrompt); t != nil {
+			t.on(waits)
 		}
 	}
 	if first {
-		d.unseen = f.Data.RunnerBusy && len(d.runs) == 0
+		d.unseen = f.Data.RunnerBusy && d.idle()
 		return
 	}
 	d.missed()
-	d.history(f.Session.Messages, t)
+	d.history(f.Session.Messages, to)
 	at := newSnapshot(f)
-	d.compare(at, t)
+	d.compare(at, to)
 	if at.busy {
 		d.redispatched() // as far as is known: it may have been told before
 		return
 	}
-	for _, r := range slices.Clone(d.runs) {
+	for _, t := range slices.Collect(d.running()) {
 		// The session agent that was started anew has given the prompt to the runner once
-		// more, and takes the runner's word that it is at work for the end. A run goes on
+		// more, and takes the runner's word that it is at work for the end. A turn goes on
 		// while one of its tools has no result, or if more comes within a moment.
-		mayGoOn := at.mayWork && r.course != stopping && r.verdict == nil
+		mayGoOn := at.mayWork && t.course != stopping && t.verdict == nil
 		switch {
-		case at.waits(r.prompt):
-			d.goesOn(r) // it lost its runner, and the next one is given it once more
-		case r.turn != nil && mayGoOn:
-			r.doubts(saidAtRest)
-		case r.course != idling && mayGoOn: // its answer is still to come
+		case at.waits(t):
+			t.goesOn() // it lost its runner, and the next one is given it once more
+		case t.message != nil && mayGoOn:
+			t.doubts(saidAtRest)
+		case t.course != idling && mayGoOn: // its answer is still to come
 		case at.known:
-			d.cut(r)
+			d.cut(t)
 		default:
-			r.doubts(lostEnd) // its end may still be told
+			t.doubts(lostEnd) // its end may still be told
 		}
 	}
-}
-
-// missed holds the texts of runs until the next whole message: no history has the end of the
-// text that is being written.
-func (d *Decoder) missed() {
-	for _, r := range d.runs {
-		if r.turn != nil {
-			r.turn.away = true
-		}
-	}
-}
-
-// openBeside reports whether a turn is open that is not the prompt's.
-func (d *Decoder) openBeside(id string) bool {
-	return slices.ContainsFunc(d.runs, func(r *run) bool { return r.prompt == nil || r.prompt.id != id }) ||
-		slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.b != nil && p.id != id })
 }
 
 // history compares the open turns with the messages of the session. The server shows a prompt
 // when its turn begins, so an answer is that of the prompt before it.
-func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
+func (d *Decoder) history(messages []wire.Message, to agent.Turns) {
 	channel, asked, news := "", "", d.newsIn(messages)
 	for i, m := range messages {
 		at := channelOf(m.Channel, m.ThreadID)
@@ -87,21 +70,18 @@ func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
 			}
 			channel, asked = at, m.ID
 		case wire.RoleAssistant:
-			tn, known := d.turns[m.ID]
-			var p *prompt
-			if at == channel {
-				p = d.byID(asked)
+			mine, known := d.messages[m.ID]
+			t := d.first(func(t *turn) bool { return slices.Contains(t.native, m.ID) })
+			if t == nil && at == channel {
+				t = d.byID(asked)
 			}
-			if i := slices.IndexFunc(d.prompts, func(p *prompt) bool { return slices.Contains(p.native, m.ID) }); i >= 0 {
-				p = d.prompts[i]
+			if !known && t != nil {
+				mine = d.answer(t, m, at, to)
 			}
-			if !known && p != nil && p.phase <= running {
-				tn = d.answer(p, m, at, t)
-			}
-			if tn != nil {
-				away := tn.away
-				d.reconcile(tn, m, true)
-				tn.away = away // the message may be older than the newest chunks
+			if mine != nil {
+				away := mine.away
+				d.reconcile(mine, m, true)
+				mine.away = away // the message may be older than the newest chunks
 			}
 		}
 	}
@@ -111,7 +91,7 @@ func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
 // message is no prompt that was sent since, whatever its text.
 func (d *Decoder) newsIn(messages []wire.Message) int {
 	for i, m := range slices.Backward(messages) {
-		_, past := d.turns[m.ID]
+		_, past := d.messages[m.ID]
 		if m.Role == wire.RoleUser && (past || m.ID == d.before || d.byID(m.ID) != nil) {
 			return i + 1
 		}
@@ -119,35 +99,33 @@ func (d *Decoder) newsIn(messages []wire.Message) int {
 	return 0
 }
 
-// answer begins the turn of a message in the run of a prompt.
-func (d *Decoder) answer(p *prompt, m wire.Message, channel string, t agent.Turns) *turn {
+// answer begins a message in the turn of its prompt.
+func (d *Decoder) answer(t *turn, m wire.Message, channel string, to agent.Turns) *message {
 	if len(m.ID) > longestID {
 		return nil
 	}
-	p.channel = channel
-	r := d.ofPrompt(p)
-	if r == nil {
-		p.on(shown)
-		r = d.begin(p, channel, t)
+	if !t.runs() {
+		t.on(shown)
+		t = d.begin(t, channel, to)
 	}
-	if r == nil {
+	if t == nil {
 		return nil
 	}
-	p.repeats(m)
-	return d.add(m.ID, r)
+	t.repeats(m)
+	return d.add(m.ID, t)
 }
 
 // repeats says which texts of a turn that is taken up again a message repeats: the Builder knows
 // them by numbers, in the order in which they began.
-func (p *prompt) repeats(m wire.Message) {
-	if !slices.Contains(p.native, m.ID) {
+func (t *turn) repeats(m wire.Message) {
+	if !slices.Contains(t.native, m.ID) {
 		return
 	}
 	known := len(texts(m.Parts))
 	for i := range known + 1 { // one more may have begun that no message has yet
-		p.b.MessageRepeats(fmt.Sprintf("%s/%d", m.ID, i), fmt.Sprintf("text-%d", p.texts+i+1))
+		t.b.MessageRepeats(fmt.Sprintf("%s/%d", m.ID, i), fmt.Sprintf("text-%d", t.texts+i+1))
 	}
-	p.texts += known
+	t.texts += known
 }
 
 // snapshot is the state of the session in a greeting.
@@ -175,58 +153,53 @@ func newSnapshot(f wire.Init) snapshot {
 	return at
 }
 
-func (s snapshot) waits(p *prompt) bool { return p != nil && p.id != "" && p.id == s.pending }
+func (s snapshot) waits(t *turn) bool { return t.id != "" && t.id == s.pending }
 
-func (s snapshot) of(p *prompt) (place int, shown bool) {
-	if p == nil || p.id == "" {
-		return 0, false
-	}
-	place, shown = s.order[p.id]
-	return place, shown
+func (s snapshot) of(t *turn) (place int, shown bool) {
+	place, shown = s.order[t.id]
+	return place, shown && t.id != ""
 }
 
-// compare brings prompts that have not begun, and runs whose end was missed, to the state of the
+// compare brings turns that have not begun, and those whose end was missed, to the state of the
 // session.
-func (d *Decoder) compare(at snapshot, t agent.Turns) {
-	for _, r := range slices.Clone(d.runs) {
-		if i, shown := at.of(r.prompt); shown && at.busy && i < at.newest {
-			d.cut(r) // the agent works on another prompt
+func (d *Decoder) compare(at snapshot, to agent.Turns) {
+	for _, t := range slices.Collect(d.running()) {
+		if i, shown := at.of(t); shown && at.busy && i < at.newest {
+			d.cut(t) // the agent works on another prompt
 		}
 	}
-	for _, p := range slices.Clone(d.prompts) {
-		if p.phase > given {
-			continue
-		}
-		i, shown := at.of(p)
+	for _, t := range slices.Clone(d.turns) {
+		i, shown := at.of(t)
 		switch {
-		case !p.own && p.b == nil:
-			if p.phase == given || !at.busy {
-				d.drop(p)
+		case t.phase > given:
+		case !t.own && t.b == nil:
+			if t.phase == given || !at.busy {
+				d.drop(t)
 			}
-		case at.waits(p):
-			p.on(waits)
+		case at.waits(t):
+			t.on(waits)
 		case !at.known:
-		case !shown && p.left:
-			p.on(ends)
-			d.drop(p)
-			notFound(p.b, "The gateway was restarted while this turn ran, and Agent Ops does not know its prompt: send it again if it still matters.")
+		case !shown && t.left:
+			t.on(ends)
+			d.drop(t)
+			notFound(t.b, "The gateway was restarted while this turn ran, and Agent Ops does not know its prompt: send it again if it still matters.")
 		case !shown:
-			if p.phase == queued {
-				d.withdraw(p)
+			if t.phase == queued {
+				d.withdraw(t)
 			}
 		case at.busy && i == at.newest:
-			d.superseded()
-			d.give(p)
-		case p.phase == given && i == at.newest && at.mayWork: // its answer is still to come
+			d.cutAll(nil)
+			d.give(t)
+		case t.phase == given && i == at.newest && at.mayWork: // its answer is still to come
 		default:
-			d.failPrompt(p, lost(streamInterrupted), t)
+			d.fail(t, lost(streamInterrupted), to)
 		}
 	}
-	d.unseen = at.busy && len(d.runs) == 0 && !slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
+	d.unseen = at.busy && d.idle() && len(d.in(given)) == 0
 }
 
 // rest takes a call by HTTP from a recording: a prompt, a stop, or a history.
-func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
+func (d *Decoder) rest(data json.RawMessage, to agent.Turns) error {
 	var call struct {
 		Method   string          `json:"method"`
 		Path     string          `json:"path"`
@@ -249,24 +222,17 @@ func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
 			return fmt.Errorf("agentops: a prompt by REST was skipped: %w", err)
 		}
 		if in.Content != "" || len(in.Attachments) > 0 {
-			d.sent(in.Prompt, t)
+			d.sent(in.Prompt, to)
 		} else if in.Interrupt {
 			d.abort()
 		}
-	case call.Method == "GET" && strings.HasSuffix(path, "/messages") && len(d.runs)+len(d.prompts) > 0:
+	case call.Method == "GET" && strings.HasSuffix(path, "/messages") && len(d.turns) > 0:
 		var out struct {
 			Messages []wire.Message `json:"messages"`
 		}
 		if json.Unmarshal(call.Response, &out) == nil {
-			d.history(out.Messages, t)
+			d.history(out.Messages, to)
 		}
 	}
 	return nil
-}
-
-// failPrompt ends a prompt that has no run.
-func (d *Decoder) failPrompt(p *prompt, stop trace.Stop, t agent.Turns) {
-	if r := d.begin(p, p.channel, t); r != nil {
-		d.end(r, stop)
-	}
 }

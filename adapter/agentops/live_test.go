@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/adapter/agentops"
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -84,7 +84,6 @@ func (s *decoderStage) theirs() *trace.Builder {
 	}
 	return s.other
 }
-
 
 func (s *decoderStage) Current() *trace.Builder { return s.current }
 func (s *decoderStage) Note(trace.Payload)      {}

@@ -2,7 +2,6 @@ package agentops
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,35 +10,12 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// prompt is somebody's prompt, from when it is known until its turn is over.
-type prompt struct {
-	id      string // the upstream's; "" until it is known
-	own     bool   // it was sent from here
-	content string
-	channel string
-	author  string
-	sender  string // of one that was sent from here: the server's id of its user
-	parts   []trace.InputPart
-	phase   phase
-	abort   bool           // it was stopped before it had begun
-	stopped bool           // it was withdrawn from here
-	renamed bool           // it was taken out of the queue to run now, and comes back with another id
-	b       *trace.Builder // the turn that it opened here, if any
-	number  int
-	answers bool // it may be taken for the answer to a question of its channel
-
-	// Of a prompt whose turn was open before a restart:
-	left   bool
-	native []string // the upstream's turns that are on record, in order
-	texts  int      // how many texts of these were found again
-}
-
 // joiner stands between prompts that the session agent collected.
 const joiner = "\n\n---\n\n"
 
 // sent takes a prompt of ours. No frame names it until its message comes back.
-func (d *Decoder) sent(f wire.Prompt, t agent.Turns) {
-	p := &prompt{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), sender: d.user, phase: sent, b: d.free(t.Current())}
+func (d *Decoder) sent(f wire.Prompt, to agent.Turns) {
+	p := &turn{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), sender: d.user, phase: sent, b: d.free(to.Current())}
 	p.answers = f.ChannelType != "" && f.ChannelType != defaultType && d.asked(p.channel)
 	p.parts = inputOf(f.Content, nil)
 	for _, a := range f.Attachments {
@@ -55,36 +31,22 @@ func (d *Decoder) sent(f wire.Prompt, t agent.Turns) {
 // asked reports whether a question is open in a channel.
 func (d *Decoder) asked(channel string) bool {
 	for _, a := range d.asks {
-		if a.question && a.run.channel == channel {
+		if a.question && a.turn.channel == channel {
 			return true
 		}
 	}
 	return false
 }
 
-// free returns a turn that no prompt has, or nil.
-func (d *Decoder) free(b *trace.Builder) *trace.Builder {
-	if b == nil || b.Over() || d.fate(b) != 0 {
-		return nil
-	}
-	return b
-}
-
-// The bounds of the prompts that are kept.
-const (
-	mostPrompt = 256
-	mostWords  = 16 << 20 // of others' prompts
-)
-
 // keep remembers a prompt. If there are too many, or those of others are too large, the oldest
 // of another user goes that never ran.
-func (d *Decoder) keep(p *prompt) {
-	d.prompts = append(d.prompts, p)
+func (d *Decoder) keep(p *turn) {
+	d.turns = append(d.turns, p)
 	d.count++
 	p.number = d.count
 	for {
 		size, oldest := 0, -1
-		for i, o := range d.prompts[:len(d.prompts)-1] {
+		for i, o := range d.turns[:len(d.turns)-1] {
 			if !o.own {
 				size += o.size()
 			}
@@ -92,19 +54,19 @@ func (d *Decoder) keep(p *prompt) {
 				oldest = i
 			}
 		}
-		many, large := len(d.prompts) > mostPrompt, !p.own && size+p.size() > mostWords
+		many, large := len(d.turns) > mostPrompt, !p.own && size+p.size() > mostWords
 		if !many && (!large || oldest < 0) {
 			return
 		}
 		oldest = max(oldest, 0)
-		d.prompts = slices.Delete(d.prompts, oldest, oldest+1)
+		d.turns = slices.Delete(d.turns, oldest, oldest+1)
 	}
 }
 
 // size is about the memory that a prompt takes up.
-func (p *prompt) size() int {
-	n := len(p.content)
-	for _, part := range p.parts {
+func (t *turn) size() int {
+	n := len(t.content)
+	for _, part := range t.parts {
 		n += len(part.URL)
 	}
 	return n
@@ -112,15 +74,15 @@ func (p *prompt) size() int {
 
 // isBack reports whether a message is that of a prompt of ours. A prompt that was sent to no
 // channel may have got one.
-func (d *Decoder) isBack(back, p *prompt) bool {
+func (d *Decoder) isBack(back, p *turn) bool {
 	who := cmp.Or(p.sender, d.user)
 	return (back.author == "" || who == "" || back.author == who) && (back.channel == p.channel || p.channel == "") &&
 		(strings.TrimSpace(back.content) == strings.TrimSpace(p.content) || strings.HasPrefix(back.content, p.content+joiner))
 }
 
 // promptFrom makes a prompt of a user's message.
-func (d *Decoder) promptFrom(m wire.Message) *prompt {
-	return &prompt{
+func (d *Decoder) promptFrom(m wire.Message) *turn {
+	return &turn{
 		id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
 		parts: inputOf(string(m.Content), m.Parts), phase: sent,
 	}
@@ -130,7 +92,7 @@ func (d *Decoder) promptFrom(m wire.Message) *prompt {
 // agent. The message is the end of nothing: promptDequeued is.
 func (d *Decoder) userMessage(m wire.Message) {
 	p := d.byID(m.ID)
-	_, past := d.turns[m.ID]
+	_, past := d.messages[m.ID]
 	if past || len(m.ID) > longestID || p != nil && p.phase >= given {
 		return
 	}
@@ -141,20 +103,20 @@ func (d *Decoder) userMessage(m wire.Message) {
 	}
 	p = d.byID(m.ID)
 	d.give(p)
-	d.prompts = append(slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p }), p)
+	d.turns = append(slices.DeleteFunc(d.turns, func(o *turn) bool { return o == p }), p)
 	d.newest = p
 }
 
 // give notes that the agent has a prompt. An error that comes later is that of the prompt.
-func (d *Decoder) give(p *prompt) {
+func (d *Decoder) give(p *turn) {
 	p.on(shown)
 	d.lastErr = ""
 }
 
 // mine finds the prompt of ours that came back, which has its id from now on. Of equal ones the
 // first that was sent is meant.
-func (d *Decoder) mine(back *prompt) bool {
-	for _, p := range d.prompts {
+func (d *Decoder) mine(back *turn) bool {
+	for _, p := range d.turns {
 		if p.own && p.nameless() && d.isBack(back, p) {
 			p.id, p.author, p.channel, p.renamed = back.id, back.author, back.channel, false
 			return true
@@ -164,29 +126,14 @@ func (d *Decoder) mine(back *prompt) bool {
 }
 
 // nameless reports whether the id by which a prompt comes back is not known.
-func (p *prompt) nameless() bool { return (p.id == "" || p.renamed) && p.phase <= queued }
-
-// drop forgets a prompt.
-func (d *Decoder) drop(p *prompt) {
-	d.prompts = slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p })
-	if p.id != "" {
-		d.forget(p.id)
-	}
-}
-
-func (d *Decoder) byID(id string) *prompt {
-	if i := slices.IndexFunc(d.prompts, func(p *prompt) bool { return p.id == id }); i >= 0 && id != "" {
-		return d.prompts[i]
-	}
-	return nil
-}
+func (t *turn) nameless() bool { return (t.id == "" || t.renamed) && t.phase <= queued }
 
 // queueState takes which prompt waits. A prompt that waits no more, and was neither given to the
 // agent nor withdrawn, is to run now: the server makes a new prompt of it.
 func (d *Decoder) queueState(pending *wire.PendingPrompt) {
 	d.theirs = false
 	if pending == nil {
-		for _, p := range d.prompts {
+		for _, p := range d.turns {
 			p.renamed = p.renamed || p.own && p.id != "" && p.phase == queued
 		}
 		return
@@ -198,11 +145,11 @@ func (d *Decoder) queueState(pending *wire.PendingPrompt) {
 }
 
 // queuedPrompt finds the prompt that waits. Its id is known from now on.
-func (d *Decoder) queuedPrompt(f wire.PendingPrompt) *prompt {
+func (d *Decoder) queuedPrompt(f wire.PendingPrompt) *turn {
 	if p := d.byID(f.MessageID); p != nil || len(f.MessageID) > longestID {
 		return p
 	}
-	for _, p := range d.prompts {
+	for _, p := range d.turns {
 		if p.own && p.nameless() && strings.TrimSpace(p.content) == strings.TrimSpace(f.Content) {
 			p.id, p.renamed = f.MessageID, false
 			return p
@@ -212,12 +159,12 @@ func (d *Decoder) queuedPrompt(f wire.PendingPrompt) *prompt {
 }
 
 // queued notes that the newest prompt of ours waits.
-func (d *Decoder) queued(reason string) {
+func (d *Decoder) waits(reason string) {
 	d.asleep = d.asleep || reason == wire.QueueWaking
 	if d.theirs {
 		return
 	}
-	for _, p := range slices.Backward(d.prompts) {
+	for _, p := range slices.Backward(d.turns) {
 		if p.own && p.phase == sent {
 			p.on(waits)
 			return
@@ -227,49 +174,29 @@ func (d *Decoder) queued(reason string) {
 
 // dequeued notes that the agent was given a prompt. What it was given before is over, unless it
 // was given the same once more.
-func (d *Decoder) dequeued(t agent.Turns) {
+func (d *Decoder) dequeued(to agent.Turns) {
 	d.unseen, d.asleep = false, false
 	next := d.justShown()
 	if next == nil && d.redispatched() {
 		return
 	}
-	for _, r := range slices.Clone(d.runs) {
-		if r.prompt == nil || r.prompt != next {
-			d.cut(r)
-		}
-	}
-	d.unbegun(next, t)
+	d.cutAll(next)
+	d.cutUnbegun(next, to)
 	if next == nil { // the turn of a prompt that waited may never be seen
-		d.unseen = slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == queued })
+		d.unseen = len(d.in(queued)) > 0
 	}
 }
 
 // justShown is the prompt whose message came last, if the agent has said nothing since.
-func (d *Decoder) justShown() *prompt {
+func (d *Decoder) justShown() *turn {
 	if p := d.newest; p != nil && p.phase == given {
 		return p
 	}
 	return nil
 }
 
-// unbegun ends the prompts that the agent was given, except one, and whose turns never began.
-func (d *Decoder) unbegun(except *prompt, t agent.Turns) {
-	for _, p := range slices.Clone(d.prompts) {
-		switch {
-		case p.phase != given || p == except:
-		case p.b == nil:
-			p.on(ends)
-			d.drop(p)
-		case p.abort:
-			d.failPrompt(p, stopped(), t)
-		default:
-			d.failPrompt(p, trace.Stop{Reason: endTurn, Outcome: trace.OutcomeCompleted}, t)
-		}
-	}
-}
-
 // withdraw ends a prompt that will not run.
-func (d *Decoder) withdraw(p *prompt) {
+func (d *Decoder) withdraw(p *turn) {
 	p.on(withdraws)
 	d.drop(p)
 	switch {
@@ -279,12 +206,6 @@ func (d *Decoder) withdraw(p *prompt) {
 	default:
 		p.b.End(trace.Stop{Reason: "withdrawn", Outcome: trace.OutcomeCanceled, Error: "The prompt was taken back, or another took its place, before it ran."})
 	}
-}
-
-// info is what a turn begins with.
-func (p *prompt) info() agent.TurnInfo {
-	id := cmp.Or(p.id, fmt.Sprintf("prompt-%d", p.number))
-	return agent.TurnInfo{Prompt: &trace.Prompt{Message: trace.UserMessage{ID: id, Parts: p.parts}, By: p.author, Channel: p.channel}}
 }
 
 // inputOf makes the parts of a prompt.

@@ -58,7 +58,7 @@ func notFound(b *trace.Builder, sentence string) {
 func (s *session) letGo(b *trace.Builder, sentence string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.dec.promptOf(b); p != nil {
+	if p := s.dec.turnOf(b); p != nil {
 		s.dec.drop(p)
 	}
 	notFound(b, sentence)
@@ -67,7 +67,7 @@ func (s *session) letGo(b *trace.Builder, sentence string) {
 // adopt makes the Decoder know a turn from before a restart. The first connection brings the
 // events since then.
 func (s *session) adopt(left agent.Left) {
-	p := &prompt{own: !left.Theirs, phase: sent, b: left.Builder, left: true, native: left.Native}
+	p := &turn{own: !left.Theirs, phase: sent, b: left.Builder, left: true, native: left.Native}
 	if left.Prompt != nil {
 		p.content, p.parts = agent.Prompt{Message: left.Prompt.Message}.Text(), left.Prompt.Message.Parts
 	}

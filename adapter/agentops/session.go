@@ -216,7 +216,7 @@ func (s *session) locate(data []byte) {
 	if s.active == nil || s.active.theirs {
 		return
 	}
-	p := s.dec.promptOf(s.active.b)
+	p := s.dec.turnOf(s.active.b)
 	if p == nil || p.id == "" || p.id == s.at.Prompt && (s.at.Since != 0 || !bytes.Contains(data, []byte(p.id))) {
 		return
 	}

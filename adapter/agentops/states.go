@@ -54,7 +54,7 @@ var prompts = table[phase, happening]{ //nolint:gochecknoglobals // never writte
 	finishing: {ends: ended},
 }
 
-func (p *prompt) on(h happening) { p.phase = prompts.after(p.phase, h) }
+func (t *turn) on(h happening) { t.phase = prompts.after(t.phase, h) }
 
 // course is how far a run is from its end.
 type course int
@@ -117,8 +117,8 @@ var doubts = table[doubt, doubtEvent]{ //nolint:gochecknoglobals // as above
 	overUnseen:  {givenAgain: givenTwice, saidAtRest: maybeOver},
 }
 
-func (r *run) on(e courseEvent)    { r.course = courses.after(r.course, e) }
-func (r *run) doubts(e doubtEvent) { r.doubt = doubts.after(r.doubt, e) }
+func (t *turn) when(e courseEvent)  { t.course = courses.after(t.course, e) }
+func (t *turn) doubts(e doubtEvent) { t.doubt = doubts.after(t.doubt, e) }
 
 // moved notes that something came of what the agent does.
 func (d *Decoder) moved() {
@@ -129,9 +129,9 @@ func (d *Decoder) moved() {
 // stir notes that something has happened to a turn.
 func (d *Decoder) stir() {
 	d.moves++
-	for _, r := range d.runs {
-		r.on(stirs)
-		r.doubts(stirred)
+	for t := range d.running() {
+		t.when(stirs)
+		t.doubts(stirred)
 	}
 }
 

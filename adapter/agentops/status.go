@@ -13,27 +13,27 @@ import (
 
 // agentStatus takes what the agent does. An idle agent has not ended its turn: it is idle while
 // it asks, and before it has told its end.
-func (d *Decoder) agentStatus(f wire.AgentStatus, t agent.Turns) {
+func (d *Decoder) agentStatus(f wire.AgentStatus, to agent.Turns) {
 	idle := f.Status == wire.StatusIdle
 	if !idle {
 		d.runner(acts)
 	}
-	r := d.runOf("", f.Channel)
-	if r == nil && !idle && f.Status != wire.StatusError {
-		if p := d.next(channelOf(f.Channel, ""), true); p != nil {
-			r = d.begin(p, p.channel, t)
+	t := d.about("", f.Channel)
+	if t == nil && !idle && f.Status != wire.StatusError {
+		if t = d.next(channelOf(f.Channel, ""), true); t != nil {
+			t = d.begin(t, t.channel, to)
 		}
 	}
-	if r == nil {
+	if t == nil {
 		return
 	}
 	if idle {
-		r.on(goesIdle)
-	} else if r.on(isBusy); r.turn != nil && !r.turn.away {
-		r.turn.flush()
+		t.when(goesIdle)
+	} else if t.when(isBusy); t.message != nil && !t.message.away {
+		t.message.flush()
 	}
-	if r.course != stopping {
-		r.b.Emit(trace.Status{State: trace.State(f.Status), Detail: f.Detail})
+	if t.course != stopping {
+		t.b.Emit(trace.Status{State: trace.State(f.Status), Detail: f.Detail})
 	}
 }
 
@@ -43,19 +43,19 @@ func asleep(state string) bool {
 }
 
 // status takes what has changed about the session.
-func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
+func (d *Decoder) status(f wire.StatusData, to agent.Turns) {
 	switch f.Status {
 	case "":
 	case wire.SessionTerminated, wire.SessionArchived:
-		d.gone(f.Status, t)
+		d.gone(f.Status, to)
 	case wire.SessionError: // the reason comes with the next frame
-		for _, p := range slices.Clone(d.prompts) {
-			if p.own && p.phase <= given {
-				d.begin(p, p.channel, t)
+		for _, t := range slices.Clone(d.turns) {
+			if t.own && t.phase <= given {
+				d.begin(t, t.channel, to)
 			}
 		}
-		for _, r := range d.runs {
-			r.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Error: "The session has failed."}
+		for t := range d.running() {
+			t.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Error: "The session has failed."}
 		}
 	default:
 		d.asleep = asleep(f.Status)
@@ -66,34 +66,32 @@ func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
 		d.runner(left)
 	}
 	if f.PromptQueued {
-		d.queued(f.QueueReason)
+		d.waits(f.QueueReason)
 	}
 	if f.PromptDequeued {
 		d.runner(dealt)
-		d.dequeued(t)
+		d.dequeued(to)
 	}
 	if f.RunnerBusy != nil && !*f.RunnerBusy && !d.duplicateEnd() {
-		d.superseded()
-		d.unbegun(nil, t)
+		d.cutAll(nil)
+		d.cutUnbegun(nil, to)
 	}
 	if f.QueueCleared {
-		for _, p := range slices.Clone(d.prompts) {
-			if p.phase == queued {
-				d.withdraw(p)
-			}
+		for _, t := range d.in(queued) {
+			d.withdraw(t)
 		}
 	}
 }
 
 // gone ends all turns: the session has ended.
-func (d *Decoder) gone(state string, t agent.Turns) {
+func (d *Decoder) gone(state string, to agent.Turns) {
 	stop := trace.Stop{Reason: "session_ended", Outcome: trace.OutcomeFailed, Error: fmt.Sprintf("The session has ended (%s).", state)}
-	for _, r := range slices.Clone(d.runs) {
-		d.end(r, *cmp.Or(r.verdict, &stop))
-	}
-	for _, p := range slices.Clone(d.prompts) {
-		if p.own {
-			d.failPrompt(p, stop, t)
+	for _, t := range slices.Clone(d.turns) {
+		switch {
+		case t.runs():
+			d.end(t, *cmp.Or(t.verdict, &stop))
+		case t.own:
+			d.fail(t, stop, to)
 		}
 	}
 }
@@ -104,60 +102,52 @@ const unsupported = "Unsupported file type"
 
 // failed takes an error of the session, in any of its four shapes. Frame.Message is what is
 // wrong with a frame, which only its sender gets.
-func (d *Decoder) failed(f wire.Error, t agent.Turns) {
+func (d *Decoder) failed(f wire.Error, to agent.Turns) {
 	text, promptID := cmp.Or(f.Text(), turnFailed), f.MessageID
 	if f.Data != nil {
 		promptID = f.Data.PromptID
 	}
-	r, p := d.runOf(promptID, f.Channel), d.byID(promptID)
-	rejected := f.Message != "" && promptID == ""
+	t := cmp.Or(d.about(promptID, f.Channel), d.byID(promptID))
 	switch {
 	case strings.HasPrefix(f.Message, unsupported):
-		d.emit(r, trace.Error{Code: "attachment", Message: f.Message}, t)
+		d.emit(d.about(promptID, f.Channel), trace.Error{Code: "attachment", Message: f.Message}, to)
 		return
-	case rejected:
-		r, p = d.newestOfOurs()
-	case r != nil || p != nil || text == d.lastErr: // a runner's error may come twice
+	case f.Message != "" && promptID == "":
+		t = d.newestOfOurs()
+	case t != nil || text == d.lastErr: // a runner's error may come twice
 	case f.Channel != (wire.Channel{}):
-		p = d.next(channelOf(f.Channel, ""), true)
+		t = d.next(channelOf(f.Channel, ""), true)
 	default:
-		if i := slices.IndexFunc(d.prompts, func(p *prompt) bool { return p.own }); i >= 0 {
-			p = d.prompts[i]
-		}
+		t = d.first(func(t *turn) bool { return t.own })
 	}
-	stop := trace.Stop{Reason: wire.ReasonError, Outcome: trace.OutcomeFailed, Error: text}
+	stop := stopOf(wire.ReasonError, text)
 	switch {
-	case r != nil && r.course == stopping:
-		d.end(r, stopped())
-	case r != nil:
-		d.end(r, stop)
-	case p != nil:
-		d.failPrompt(p, stop, t)
+	case t != nil && t.runs() && t.course == stopping:
+		d.end(t, stopped())
+	case t != nil && t.runs():
+		d.end(t, stop)
+	case t != nil:
+		d.fail(t, stop, to)
 	case text != d.lastErr:
-		t.Note(trace.Error{Code: "session", Message: text})
+		to.Note(trace.Error{Code: "session", Message: text})
 	}
 }
 
-// newestOfOurs finds the prompt of ours that was sent last, or else the run of one.
-func (d *Decoder) newestOfOurs() (*run, *prompt) {
-	for _, p := range slices.Backward(d.prompts) {
-		if p.own && p.phase == sent {
-			return nil, p
+// newestOfOurs finds the turn of the prompt of ours that was sent last, or else one that runs.
+func (d *Decoder) newestOfOurs() *turn {
+	for _, t := range slices.Backward(d.turns) {
+		if t.own && t.phase == sent {
+			return t
 		}
 	}
-	for _, r := range slices.Backward(d.runs) {
-		if r.prompt == nil || r.prompt.own {
-			return r, nil
-		}
-	}
-	return nil, nil
+	return d.newestRunning(func(t *turn) bool { return t.own || t.unasked })
 }
 
-// emit writes to a run, else outside of any.
-func (d *Decoder) emit(r *run, p trace.Payload, t agent.Turns) {
-	if r != nil {
-		r.b.Emit(p)
+// emit writes to a turn, else outside of any.
+func (d *Decoder) emit(t *turn, p trace.Payload, to agent.Turns) {
+	if t != nil {
+		t.b.Emit(p)
 		return
 	}
-	t.Note(p)
+	to.Note(p)
 }

@@ -50,7 +50,7 @@ func (s *session) stop(o *activePrompt) {
 // prompt, and would withdraw that one if the frame came after it.
 func (s *session) withdrawPrompt(ctx context.Context, o *activePrompt) {
 	s.mu.Lock()
-	p := s.dec.promptOf(o.b)
+	p := s.dec.turnOf(o.b)
 	waits := p != nil && p.phase == queued
 	if waits {
 		p.stopped = true
@@ -175,37 +175,15 @@ func (d *Decoder) mayAbort(b turnID) bool {
 	if fate != running && (fate != given || d.unseen) {
 		return false
 	}
-	return !slices.ContainsFunc(d.runs, func(r *run) bool { return r.b.Turn() != b.Turn() && r.verdict == nil }) &&
-		!slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given && (p.b == nil || p.b.Turn() != b.Turn()) })
-}
-
-// turnID is a Builder, which may be over.
-type turnID interface{ Turn() string }
-
-// fate is what became of a prompt of ours, also after its turn here has ended.
-func (d *Decoder) fate(b turnID) phase {
-	if p := d.promptOf(b); p != nil {
-		return p.phase
-	}
-	if slices.ContainsFunc(d.runs, func(r *run) bool { return r.b.Turn() == b.Turn() }) {
-		return running
-	}
-	return 0
-}
-
-// promptOf finds the prompt that opened a turn, or nil.
-func (d *Decoder) promptOf(b turnID) *prompt {
-	for _, p := range d.prompts {
-		if p.b != nil && p.b.Turn() == b.Turn() {
-			return p
-		}
-	}
-	return nil
+	return d.first(func(t *turn) bool {
+		other := t.b == nil || t.b.Turn() != b.Turn()
+		return other && (t.runs() && t.verdict == nil || t.phase == given)
+	}) == nil
 }
 
 // unsend forgets a prompt that was refused.
 func (d *Decoder) unsend(b turnID) {
-	if p := d.promptOf(b); p != nil && p.phase <= queued {
-		d.prompts = slices.DeleteFunc(d.prompts, func(o *prompt) bool { return o == p })
+	if t := d.turnOf(b); t != nil && t.phase <= queued {
+		d.turns = slices.DeleteFunc(d.turns, func(o *turn) bool { return o == t })
 	}
 }
