@@ -73,46 +73,28 @@ func (s *session) greeting(ctx context.Context, sock *socket) ([]byte, error) {
 	return nil, &failure{sentence: "Agent Ops opened the connection and did not say how the session stands: is the url right?", final: true}
 }
 
-// enterConnecting waits until nobody else opens a connection.
-func (s *session) enterConnecting(ctx context.Context) (leave func(), err error) {
+// connect makes sure that the session is read: in the caller's name, if nobody reads it yet, or
+// a principal who has had nothing open for a while. A goroutine reads a new connection, unless
+// the caller goes on reading in place of an earlier one: then connect returns the connection, or
+// nil if somebody else reads.
+func (s *session) connect(ctx context.Context, c agent.Caller, inPlace bool) (*conn, error) {
 	select {
 	case s.connecting <- struct{}{}:
-		return func() { <-s.connecting }, nil
+		defer func() { <-s.connecting }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-}
-
-// connect makes sure that the session is read: in the caller's name, if nobody reads it yet, or
-// a principal who has had nothing open for a while.
-func (s *session) connect(ctx context.Context, c agent.Caller) error {
-	leave, err := s.enterConnecting(ctx)
-	if err != nil {
-		return err
-	}
-	defer leave()
 	s.mu.Lock()
-	reads := s.main != nil && !s.outlived(s.main, c)
-	s.mu.Unlock()
-	if reads {
-		return nil
-	}
-	_, err = s.reopen(ctx, c, true)
-	return err
-}
-
-// reopen opens a connection and takes it into use, with the history if a turn may have missed
-// something. A goroutine reads the connection, unless the caller does, who goes on with an
-// earlier one. The caller has entered s.connecting.
-func (s *session) reopen(ctx context.Context, c agent.Caller, read bool) (*conn, error) {
-	s.mu.Lock()
-	since := time.Time{}
+	reads := s.main != nil && (inPlace || !s.outlived(s.main, c))
+	backfills, since := inPlace || s.dec.busy(), time.Time{}
 	if s.at.Since != 0 && !s.dec.openBeside(s.at.Prompt) { // nothing that is open is older than our newest prompt
 		since = time.Unix(int64(s.at.Since)-1, 0)
 	}
-	backfills := !read || s.dec.busy()
 	s.mu.Unlock()
-	l, data, err := s.open(ctx, c)
+	if reads {
+		return nil, nil //nolint:nilnil // see above
+	}
+	l, greeting, err := s.open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +116,9 @@ func (s *session) reopen(ctx context.Context, c agent.Caller, read bool) (*conn,
 	}
 	s.main, s.last, s.link = l, c, links.after(s.link, opened)
 	s.dec.backlog = history
-	s.receive(data)
+	s.receive(greeting)
 	s.dec.missed()
-	if read {
+	if !inPlace {
 		s.goes.Go(func() { s.readLoop(l) })
 	}
 	return l, nil
@@ -220,7 +202,8 @@ func rest(ctx context.Context, d time.Duration) bool {
 
 // replace finds another connection for one that has failed, as long as a turn needs it. If the
 // server does not let the reader in any more, another principal with an open turn reads. A
-// connection that fails before it was good for something counts as a try.
+// connection that fails before it was good for something counts as a try. The result is nil if
+// there is none, or if a prompt has opened one meanwhile.
 func (s *session) replace(broken *conn, why error, tries *backoff) *conn {
 	refused, who := map[principal]bool{}, broken.who
 	for {
@@ -238,8 +221,8 @@ func (s *session) replace(broken *conn, why error, tries *backoff) *conn {
 		if !found {
 			break
 		}
-		next, err := s.again(c)
-		if err == nil {
+		next, err := s.connect(s.life, c, true)
+		if err == nil || errors.Is(err, errClosed) {
 			return next
 		}
 		why, who = err, whoIs(c)
@@ -248,27 +231,6 @@ func (s *session) replace(broken *conn, why error, tries *backoff) *conn {
 		s.interrupted(why)
 	}
 	return nil
-}
-
-// again opens a connection in the place of one that was lost, or returns nil: a prompt that came
-// meanwhile has opened one, or the session was closed.
-func (s *session) again(c agent.Caller) (*conn, error) {
-	leave, err := s.enterConnecting(s.life)
-	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // see above
-	}
-	defer leave()
-	s.mu.Lock()
-	taken := s.main != nil
-	s.mu.Unlock()
-	if taken {
-		return nil, nil //nolint:nilnil // see above
-	}
-	l, err := s.reopen(s.life, c, false)
-	if errors.Is(err, errClosed) {
-		return nil, nil //nolint:nilnil // see above
-	}
-	return l, err
 }
 
 // needed reports whether the session must open a lost connection again.

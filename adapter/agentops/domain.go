@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -47,29 +48,33 @@ func worlds(frame string) (world, bool) {
 // largestValue bounds what is kept of such an event.
 const largestValue = 1 << 20
 
-// domain takes what is no part of the conversation. Outside a turn only what lasts is
-// kept.
+// domain takes a frame that is no part of the conversation. Outside a turn only the kinds that
+// last are kept.
 func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, to agent.Turns) {
 	w, ok := worlds(f.Type())
 	if !ok {
 		return
 	}
 	value, fields := valueOf(frame)
+	text := func(name string) (s string) {
+		if json.Unmarshal(fields[name], &s) != nil {
+			return ""
+		}
+		return s
+	}
 	data := trace.Data{Name: w.name, Value: value, Transient: w.passing, Domain: true}
 	if !w.passing {
 		data.ID = w.name
 	}
-	if id := fields.text(w.id); id != "" && len(id) <= longestID {
+	if id := text(w.id); id != "" && len(id) <= longestID {
 		data.ID = w.name + "-" + id
 	}
-	if title, is := f.(wire.Title); is {
-		if value, err := json.Marshal(title.Title); err == nil {
-			to.Note(trace.Data{Name: w.name, ID: w.name, Value: value, Domain: true})
-		}
-		return
-	}
-	t := d.about("", fields.channel())
+	t := d.about("", wire.Channel{ChannelType: text("channelType"), ChannelID: text("channelId")})
+	title, isTitle := f.(wire.Title)
 	switch {
+	case isTitle:
+		data.Value = agentkit.Encode(title.Title)
+		to.Note(data)
 	case t != nil:
 		t.b.Emit(data)
 	case !w.passing:
@@ -77,27 +82,11 @@ func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, to agent.Turns) {
 	}
 }
 
-type fieldsOf map[string]json.RawMessage
-
-func (f fieldsOf) text(name string) string {
-	var s string
-	if json.Unmarshal(f[name], &s) != nil {
-		return ""
-	}
-	return s
-}
-
-func (f fieldsOf) channel() wire.Channel {
-	return wire.Channel{ChannelType: f.text("channelType"), ChannelID: f.text("channelId")}
-}
-
-// valueOf is what a frame says: its fields, or those in its data where it has no
-// other.
-func valueOf(frame json.RawMessage) (json.RawMessage, fieldsOf) {
+// valueOf is the content of a frame: its fields, or those in its data if it has no other.
+func valueOf(frame json.RawMessage) (value json.RawMessage, fields map[string]json.RawMessage) {
 	if len(frame) > largestValue {
 		return json.RawMessage(`{"omitted":true}`), nil
 	}
-	var fields fieldsOf
 	if json.Unmarshal(frame, &fields) != nil {
 		return json.RawMessage("null"), nil
 	}
@@ -105,11 +94,7 @@ func valueOf(frame json.RawMessage) (json.RawMessage, fieldsOf) {
 	if inner, ok := fields["data"]; ok && len(fields) == 1 {
 		return inner, fields
 	}
-	value, err := json.Marshal(fields)
-	if err != nil {
-		return json.RawMessage("null"), nil
-	}
-	return value, fields
+	return agentkit.Encode(fields), fields
 }
 
 // screenshot takes a picture.

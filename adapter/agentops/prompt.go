@@ -33,7 +33,7 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		return err
 	}
 	defer leave()
-	if err := s.connect(open, caller); err != nil {
+	if _, err := s.connect(open, caller, false); err != nil {
 		return s.notHad(ctx, b, connectionFailed, err)
 	}
 	if err := s.send(open, o, p); err != nil && !s.taken(ctx, o, err) {
@@ -163,7 +163,7 @@ func (s *session) send(ctx context.Context, o *activePrompt, p agent.Prompt) err
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := s.connect(ctx, o.caller); err != nil { // it may have been lost meanwhile, for good
+	if _, err := s.connect(ctx, o.caller, false); err != nil { // it may have been lost meanwhile, for good
 		return err
 	}
 	frame := out

@@ -40,7 +40,7 @@ func (r Runtime) Reattach(ctx context.Context, opened agent.Session, left agent.
 		s.mu.Unlock()
 	}
 	for tries := (backoff{}); ; {
-		if err = s.connect(open, caller); err == nil {
+		if _, err = s.connect(open, caller, false); err == nil {
 			return s.await(ctx, o)
 		}
 		if asFailure(err).final || open.Err() != nil || r.Strict || !tries.wait(open) {
