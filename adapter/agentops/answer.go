@@ -67,9 +67,9 @@ func (s *session) request(native string) {
 		caller = s.active.caller
 	}
 	mayTell := mine || s.rt.Token != (Credential{})
-	if a.decided {
+	if a.policy != nil {
 		if mayTell { // a user's own token has no part in what others are asked
-			s.deliver(caller, a, trace.Answer{}, a.answer)
+			s.deliver(caller, a, trace.Answer{}, *a.policy)
 		}
 		return
 	}

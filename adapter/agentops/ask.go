@@ -26,13 +26,12 @@ type request struct {
 // ask is a request on record that waits for its answer.
 type ask struct {
 	request
-	id      string // for the host
-	turn    *turn
-	b       *trace.Builder
-	call    *call // the call that the request is about
-	made    bool  // the call stands only for the approval
-	decided bool  // answer is the policy's
-	answer  trace.PermissionResponse
+	id     string // for the host
+	turn   *turn
+	b      *trace.Builder
+	call   *call                     // the call that the request is about
+	made   bool                      // the call stands only for the approval
+	policy *trace.PermissionResponse // the answer of the policy, if it has decided
 }
 
 // effect makes the session wait for the answer.
@@ -156,9 +155,10 @@ func (a *ask) putApproval(d *Decoder) {
 		}
 		r.Options = append(r.Options, trace.PermissionOption{ID: c.ID, Name: cmp.Or(c.Label, c.ID), OptionKind: kind})
 	}
-	a.id, a.answer, a.decided = a.b.PermissionRequest(r, a.call.as(a.request, d))
-	if a.decided {
-		a.close(a.answer.Allowed())
+	id, answer, decided := a.b.PermissionRequest(r, a.call.as(a.request, d))
+	if a.id = id; decided {
+		a.policy = &answer
+		a.close(answer.Allowed())
 	}
 }
 
@@ -229,7 +229,7 @@ func (d *Decoder) settle(native string, v answer) {
 	switch {
 	case a.question:
 		a.b.Answer(a.read(d, v))
-	case !a.decided:
+	case a.policy == nil:
 		r := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Expired}
 		if !v.expired {
 			r = trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, ChosenOption: cmp.Or(v.action, v.value), OptionKind: trace.RejectOnce, By: v.by}

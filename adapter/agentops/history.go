@@ -184,7 +184,7 @@ func (d *Decoder) compare(at snapshot, to agent.Turns) {
 			d.drop(t)
 			notFound(t.b, "The gateway was restarted while this turn ran, and Agent Ops does not know its prompt: send it again if it still matters.")
 		case !shown:
-			if t.phase == queued {
+			if t.inQueue() {
 				d.withdraw(t)
 			}
 		case at.busy && i == at.newest:

@@ -231,7 +231,8 @@ func (s *session) waits(o *activePrompt) bool {
 		return false
 	case !s.dec.asleep:
 		s.asleep = time.Time{}
-		return s.dec.fate(o.b) == queued
+		fate := s.dec.fate(o.b)
+		return fate == queued || fate == promoted
 	case s.asleep.IsZero():
 		s.asleep = time.Now()
 	}

@@ -118,7 +118,8 @@ func (d *Decoder) give(p *turn) {
 func (d *Decoder) mine(back *turn) bool {
 	for _, p := range d.turns {
 		if p.own && p.nameless() && d.isBack(back, p) {
-			p.id, p.author, p.channel, p.renamed = back.id, back.author, back.channel, false
+			p.id, p.author, p.channel = back.id, back.author, back.channel
+			p.on(named)
 			return true
 		}
 	}
@@ -126,7 +127,7 @@ func (d *Decoder) mine(back *turn) bool {
 }
 
 // nameless reports whether the id by which a prompt comes back is not known.
-func (t *turn) nameless() bool { return (t.id == "" || t.renamed) && t.phase <= queued }
+func (t *turn) nameless() bool { return t.id == "" && t.phase < given || t.phase == promoted }
 
 // queueState takes which prompt waits. A prompt that waits no more, and was neither given to the
 // agent nor withdrawn, is to run now: the server makes a new prompt of it.
@@ -134,7 +135,9 @@ func (d *Decoder) queueState(pending *wire.PendingPrompt) {
 	d.theirs = false
 	if pending == nil {
 		for _, p := range d.turns {
-			p.renamed = p.renamed || p.own && p.id != "" && p.phase == queued
+			if p.own && p.id != "" {
+				p.on(promotes)
+			}
 		}
 		return
 	}
@@ -151,7 +154,8 @@ func (d *Decoder) queuedPrompt(f wire.PendingPrompt) *turn {
 	}
 	for _, p := range d.turns {
 		if p.own && p.nameless() && strings.TrimSpace(p.content) == strings.TrimSpace(f.Content) {
-			p.id, p.renamed = f.MessageID, false
+			p.id = f.MessageID
+			p.on(named)
 			return p
 		}
 	}
@@ -183,7 +187,7 @@ func (d *Decoder) dequeued(to agent.Turns) {
 	d.cutAll(next)
 	d.cutUnbegun(next, to)
 	if next == nil { // the turn of a prompt that waited may never be seen
-		d.unseen = len(d.in(queued)) > 0
+		d.unseen = d.first((*turn).inQueue) != nil
 	}
 }
 

@@ -2,13 +2,13 @@ package agentops
 
 import "time"
 
-// The states of a session are tables: of a prompt, of the run that answers it and of how sure
-// its end is, of the connection that is read, and of the session agent's runner. Each table says which state follows a state at an event. An
-// event that a table does not name for a state changes nothing.
+// The states of a session are tables: of a turn, of the work on it and of how sure its end is,
+// of the main connection, and of the session agent's runner. Each table says which state
+// follows a state at an event. An event that a table does not name for a state changes nothing.
 //
-//	prompt      sent ──waits──▶ queued ──shown──▶ given ──begins──▶ running ──finishes──▶ finishing ──ends──▶ ended
-//	                                └────────────withdraws────────────▶ withdrawn
-//	run         atWork ──goesIdle──▶ idling ──resumes──▶ resumed ──stirs──▶ atWork; aborts ──▶ stopping
+//	turn        sent ──waits──▶ queued ──shown──▶ given ──begins──▶ running ──finishes──▶ finishing ──ends──▶ ended
+//	                                └───withdraws───▶ withdrawn; promotes ──▶ promoted ──shown──▶ given
+//	work        atWork ──goesIdle──▶ idling ──resumes──▶ resumed ──stirs──▶ atWork; aborts ──▶ stopping
 //	connection  unread ──opened──▶ reading ──broke──▶ reopening ──opened──▶ reading; gaveUp, hungUp ──▶ unread; closes ──▶ shut
 //	runner      present ──left──▶ missing ──came──▶ arriving ──dealt──▶ resuming ──says──▶ present
 type table[S, E comparable] map[S]map[E]S
@@ -21,12 +21,13 @@ func (t table[S, E]) after(s S, e E) S {
 	return s
 }
 
-// phase is the state of a prompt. 0 is a prompt that is not known.
+// phase is the state of a turn. 0 is a turn that is not known, or over.
 type phase int
 
 const (
-	sent      phase = iota + 1 // nothing is known of it
+	sent      phase = iota + 1 // nothing is known of its prompt
 	queued                     // it waits for another prompt, or for the session to wake
+	promoted                   // it is to run now, and comes back with another id
 	given                      // the agent has it
 	running                    // the agent has said something
 	finishing                  // the agent has ended but for a last word
@@ -34,11 +35,13 @@ const (
 	withdrawn // it will not run
 )
 
-// happening is an event of a prompt.
+// happening is an event of a turn.
 type happening int
 
 const (
 	waits     happening = iota + 1 // the server says that the prompt waits
+	promotes                       // nothing waits any more, and the server has not shown the prompt
+	named                          // the new id of the prompt is known
 	shown                          // the server shows the prompt, which the agent has now
 	begins                         // the agent begins its answer
 	finishes                       // the agent has ended and a result is still to come
@@ -48,7 +51,8 @@ const (
 
 var prompts = table[phase, happening]{ //nolint:gochecknoglobals // never written
 	sent:      {waits: queued, shown: given, begins: running, ends: ended, withdraws: withdrawn},
-	queued:    {shown: given, begins: running, ends: ended, withdraws: withdrawn},
+	queued:    {promotes: promoted, shown: given, begins: running, ends: ended, withdraws: withdrawn},
+	promoted:  {waits: queued, named: queued, shown: given, begins: running, ends: ended, withdraws: withdrawn},
 	given:     {waits: queued, begins: running, ends: ended, withdraws: withdrawn},
 	running:   {finishes: finishing, ends: ended},
 	finishing: {ends: ended},
@@ -56,7 +60,8 @@ var prompts = table[phase, happening]{ //nolint:gochecknoglobals // never writte
 
 func (t *turn) on(h happening) { t.phase = prompts.after(t.phase, h) }
 
-// course is how far a run is from its end.
+// course is how far the work on a turn is from its end. A turn that the agent was given may be
+// stopped before it begins.
 type course int
 
 const (
@@ -66,7 +71,7 @@ const (
 	stopping               // it was told to stop, and what still comes is late
 )
 
-// courseEvent is an event of a run.
+// courseEvent is an event of the work.
 type courseEvent int
 
 const (
@@ -74,7 +79,7 @@ const (
 	isBusy                          // the agent says that it is at work
 	speaks                          // a message begins
 	stirs                           // something came of any turn
-	resumes                         // it is clear that the run goes on
+	resumes                         // it is clear that the work goes on
 	aborts                          // everything is told to stop
 )
 
@@ -84,26 +89,26 @@ var courses = table[course, courseEvent]{ //nolint:gochecknoglobals // as above
 	resumed: {goesIdle: idling, isBusy: atWork, stirs: atWork, aborts: stopping},
 }
 
-// doubt is how sure the end of a run is, of which signs come twice or not at all.
+// doubt is how sure the end of a turn is, of which signs come twice or not at all.
 type doubt int
 
 const (
-	certain     doubt = iota // an end that is told is the run's
+	certain     doubt = iota // an end that is told is the turn's
 	givenTwice               // the agent was given the prompt once more: an end may be told that is none
 	endRepeated              // such an end was told, and nothing has come since
 	maybeOver                // after a gap the agent is said to be at rest, and nothing has come since
 	alive                    // as before, and something has come
-	overUnseen               // the run ended while the connection was lost, and how is not known
+	overUnseen               // the turn ended while the connection was lost, and how is not known
 )
 
-// doubtEvent is an event that makes the end of a run more or less sure.
+// doubtEvent is an event that makes the end of a turn more or less sure.
 type doubtEvent int
 
 const (
 	givenAgain doubtEvent = iota + 1 // the session agent gives the runner once more what it was at
 	repeats                          // an end is told that repeats an earlier one
 	saidAtRest                       // after a gap the agent is said to be at rest
-	lostEnd                          // after a gap the run is over
+	lostEnd                          // after a gap the turn is over
 	stirred                          // something came of any turn
 	cleared                          // the time for a last word is over
 )

@@ -77,8 +77,10 @@ func (d *Decoder) status(f wire.StatusData, to agent.Turns) {
 		d.cutUnbegun(nil, to)
 	}
 	if f.QueueCleared {
-		for _, t := range d.in(queued) {
-			d.withdraw(t)
+		for _, t := range slices.Clone(d.turns) {
+			if t.inQueue() {
+				d.withdraw(t)
+			}
 		}
 	}
 }
@@ -140,7 +142,7 @@ func (d *Decoder) newestOfOurs() *turn {
 			return t
 		}
 	}
-	return d.newestRunning(func(t *turn) bool { return t.own || t.unasked })
+	return d.newestRunning(func(t *turn) bool { return t.own || !t.prompted() })
 }
 
 // emit writes to a turn, else outside of any.

@@ -39,7 +39,7 @@ func (s *session) stop(o *activePrompt) {
 		return
 	case fate == running:
 		s.cfg.Logger.Warn("agentops: a turn was not aborted, because that would have hit another that runs beside it")
-	case (fate == sent || fate == queued || fate == given) && !s.rt.PerTurn: // it may run later
+	case fate != 0 && fate <= given && !s.rt.PerTurn: // it may run later
 		s.queueStop(o)
 	}
 	s.mu.Unlock()
@@ -183,7 +183,7 @@ func (d *Decoder) mayAbort(b turnID) bool {
 
 // unsend forgets a prompt that was refused.
 func (d *Decoder) unsend(b turnID) {
-	if t := d.turnOf(b); t != nil && t.phase <= queued {
+	if t := d.turnOf(b); t != nil && t.phase < given {
 		d.turns = slices.DeleteFunc(d.turns, func(o *turn) bool { return o == t })
 	}
 }

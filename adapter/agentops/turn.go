@@ -23,12 +23,9 @@ type turn struct {
 	author  string
 	sender  string // of one that was sent from here: the server's id of its user
 	parts   []trace.InputPart
-	number  int
-	abort   bool // it was stopped before it had begun
+	number  int  // of a prompt that is known
 	stopped bool // it was withdrawn from here
-	renamed bool // it was taken out of the queue to run now, and comes back with another id
 	answers bool // it may be taken for the answer to a question of its channel
-	unasked bool // its prompt is not known
 
 	// Of a turn that was open before a restart:
 	left   bool
@@ -88,6 +85,11 @@ func (d *Decoder) running() iter.Seq[*turn] {
 	}
 }
 
+// prompted reports whether the prompt of a turn is known.
+func (t *turn) prompted() bool { return t.number > 0 }
+
+func (t *turn) inQueue() bool { return t.phase == queued || t.phase == promoted }
+
 func (t *turn) runs() bool { return t.phase == running || t.phase == finishing }
 
 // idle reports whether no turn runs.
@@ -125,7 +127,7 @@ func (d *Decoder) about(promptID string, c wire.Channel) *turn {
 // next is the turn that the agent begins in a channel: one that it was given, else one that was
 // sent. If the beginning was not seen, the turn may be one that ran before.
 func (d *Decoder) next(channel string, seen bool) *turn {
-	for _, want := range []phase{given, sent, queued} {
+	for _, want := range []phase{given, sent, queued, promoted} {
 		t := d.first(func(t *turn) bool { return t.channel == channel && t.phase == want })
 		if t != nil && (want == given && seen || !d.unseen) {
 			return t
@@ -150,7 +152,7 @@ func (d *Decoder) begin(t *turn, channel string, to agent.Turns) *turn {
 	}
 	info := agent.TurnInfo{Reason: "upstream", Beside: !d.idle()}
 	if t == nil {
-		t = &turn{phase: given, unasked: true}
+		t = &turn{phase: given}
 	} else {
 		info.Prompt, info.Reason = t.info(), ""
 	}

@@ -110,7 +110,7 @@ func (d *Decoder) cutUnbegun(except *turn, to agent.Turns) {
 		case t.b == nil:
 			t.on(ends)
 			d.drop(t)
-		case t.abort:
+		case t.course == stopping:
 			d.fail(t, stopped(), to)
 		default:
 			d.fail(t, stopOf(endTurn, ""), to)
@@ -121,10 +121,9 @@ func (d *Decoder) cutUnbegun(except *turn, to agent.Turns) {
 // abort takes the wish that everything stops, which it does a little later.
 func (d *Decoder) abort() {
 	for _, t := range d.turns {
-		if t.runs() {
+		if t.runs() || t.phase == given {
 			t.when(aborts)
 		}
-		t.abort = t.phase == given
 	}
 }
 
@@ -134,7 +133,7 @@ func (d *Decoder) abort() {
 func (d *Decoder) redispatched() bool {
 	again := len(d.in(given)) > 0
 	for t := range d.running() {
-		if !t.unasked && t.course != stopping && t.verdict == nil {
+		if t.prompted() && t.course != stopping && t.verdict == nil {
 			t.goesOn()
 			t.doubts(givenAgain)
 			again = true
@@ -157,7 +156,7 @@ func (d *Decoder) duplicateEnd() bool {
 	again, goesOn := d.endAgain, !d.idle()
 	d.endAgain = false
 	for _, t := range d.turns {
-		if t.runs() && (t.course == stopping || t.verdict != nil) || t.abort {
+		if t.course == stopping || t.verdict != nil {
 			return false
 		}
 		again = again || t.doubt == givenTwice
