@@ -60,7 +60,6 @@ type AskContext struct {
 	Service      string          `json:"service,omitempty"`
 	ActionID     string          `json:"actionId,omitempty"`
 	Params       json.RawMessage `json:"params,omitempty"`
-	RiskLevel    string          `json:"riskLevel,omitempty"`
 	InvocationID string          `json:"invocationId,omitempty"`
 	Summary      string          `json:"summary,omitempty"`
 	ThreadID     string          `json:"threadId,omitempty"`

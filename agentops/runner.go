@@ -13,8 +13,7 @@ import (
 type MessageCreate struct {
 	TurnID string `json:"turnId"`
 	Channel
-	OpencodeSessionID string `json:"opencodeSessionId,omitempty"`
-	ThreadID          string `json:"threadId,omitempty"`
+	ThreadID string `json:"threadId,omitempty"`
 }
 
 // TextDelta is more text of a turn.
@@ -106,22 +105,15 @@ func (f Request) MarshalJSON() ([]byte, error) {
 
 // RunnerPrompt hands a user's prompt on.
 type RunnerPrompt struct {
-	MessageID        string           `json:"messageId"`
-	Content          string           `json:"content"`
-	Model            string           `json:"model,omitempty"`
-	Attachments      List[Attachment] `json:"attachments,omitempty"`
-	ModelPreferences []string         `json:"modelPreferences,omitempty"`
+	MessageID   string           `json:"messageId"`
+	Content     string           `json:"content"`
+	Model       string           `json:"model,omitempty"`
+	Attachments List[Attachment] `json:"attachments,omitempty"`
 	Channel
-	ThreadID            string `json:"threadId,omitempty"`
-	ReplyChannelType    string `json:"replyChannelType,omitempty"`
-	ReplyChannelID      string `json:"replyChannelId,omitempty"`
-	OpencodeSessionID   string `json:"opencodeSessionId,omitempty"`
-	ContinuationContext string `json:"continuationContext,omitempty"`
-	AuthorID            string `json:"authorId,omitempty"`
-	AuthorEmail         string `json:"authorEmail,omitempty"`
-	AuthorName          string `json:"authorName,omitempty"`
-	GitName             string `json:"gitName,omitempty"`
-	GitEmail            string `json:"gitEmail,omitempty"`
+	ThreadID    string `json:"threadId,omitempty"`
+	AuthorID    string `json:"authorId,omitempty"`
+	AuthorEmail string `json:"authorEmail,omitempty"`
+	AuthorName  string `json:"authorName,omitempty"`
 	// Traceparent is the W3C Trace Context of the request behind the prompt.
 	Traceparent string `json:"traceparent,omitempty"`
 }
@@ -177,9 +169,6 @@ type NewSession struct {
 	Channel
 	RequestID string `json:"requestId"`
 }
-
-// Stop ends the runner.
-type Stop struct{}
 
 // CallToolPending says that a request waits for a person.
 type CallToolPending struct {
