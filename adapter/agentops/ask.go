@@ -73,7 +73,7 @@ func (d *Decoder) ask(f wire.InteractivePrompt, to agent.Turns) {
 	if past || len(q.native) > longestID || d.asking() >= mostAsks {
 		return
 	}
-	known := slices.IndexFunc(d.waiting, func(id string) bool { return asks(id, q.native) })
+	known := slices.IndexFunc(d.waiting, func(id string) bool { return sameRequest(id, q.native) })
 	t := d.active(q.channel)
 	if t == nil && q.channel == "" {
 		t = d.about("", wire.Channel{})
@@ -99,9 +99,9 @@ func (d *Decoder) ask(f wire.InteractivePrompt, to agent.Turns) {
 	}
 }
 
-// asks reports whether a request on record is that of the upstream's id: the id on record may
+// sameRequest reports whether a request on record is that of the upstream's id: the id on record may
 // end with a word of the gateway.
-func asks(id, native string) bool {
+func sameRequest(id, native string) bool {
 	rest, ok := strings.CutPrefix(id, native)
 	return ok && native != "" && (rest == "" || rest[0] == '-' && !strings.Contains(rest[1:], "-"))
 }

@@ -187,11 +187,11 @@ func (p *backoff) wait(ctx context.Context) bool {
 	p.tries++
 	p.pause = min(max(2*p.pause, firstPause), answerTime)
 	jitter := 0.8 + 0.4*rand.Float64() //nolint:gosec // clients that were cut off together come back one by one
-	return p.tries <= mostRetries && rest(ctx, time.Duration(float64(p.pause)*jitter))
+	return p.tries <= mostRetries && sleep(ctx, time.Duration(float64(p.pause)*jitter))
 }
 
-// rest waits, and reports whether ctx goes on.
-func rest(ctx context.Context, d time.Duration) bool {
+// sleep waits, and reports whether ctx goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return true

@@ -14,13 +14,13 @@ import (
 type Options struct {
 	// Tools says what the tools do; toolkind.OpenCode() if nil.
 	Tools *toolkind.Table
-	// User is our own id on the server. If it is "", the first who joins after the
-	// greeting is taken for us.
+	// User is our own id on the server. If User is "", the first user who joins after the
+	// greeting counts as us.
 	User string
 	// OwnOnly leaves out the turns that others began.
 	OwnOnly bool
-	// Told says that who prompts is told before each prompt: nobody is taken for us.
-	Told bool
+	// NoGuess takes nobody for us: the session sets the user before each prompt.
+	NoGuess bool
 }
 
 // Decoder reads the frames of one session.
@@ -30,14 +30,14 @@ type Decoder struct {
 	user    string // our own id, once it is known
 	guesses bool   // it is taken from the first who joins
 
-	greeted  bool           // a greeting came
-	backlog  []wire.Message // the history that belongs to the next greeting
-	asleep   bool           // the session is on its way up
-	presence presence       // of its runner
-	unseen   bool           // a turn runs whose beginning nobody here saw
-	endAgain bool           // the end of a stopped turn may be told a second time
-	theirs   bool           // the prompt that waits is somebody else's
-	lastErr  string         // the error of the last turn, until the agent is given the next prompt
+	greeted     bool           // a greeting came
+	backlog     []wire.Message // the history that belongs to the next greeting
+	asleep      bool           // the session is on its way up
+	runnerState runnerState    // of its runner
+	unseen      bool           // a turn runs whose beginning nobody here saw
+	endAgain    bool           // the end of a stopped turn may be told a second time
+	theirs      bool           // the prompt that waits is somebody else's
+	lastErr     string         // the error of the last turn, until the agent is given the next prompt
 
 	turns    []*turn             // the open ones; those that run in the order of their beginnings
 	newest   *turn               // that of the user's message that came last
@@ -68,7 +68,7 @@ func NewDecoder(o Options) *Decoder {
 	if o.Tools != nil {
 		tools = *o.Tools
 	}
-	return &Decoder{tools: tools, ownOnly: o.OwnOnly, user: o.User, guesses: !o.Told, messages: map[string]*message{}, asks: map[string]*ask{}}
+	return &Decoder{tools: tools, ownOnly: o.OwnOnly, user: o.User, guesses: !o.NoGuess, messages: map[string]*message{}, asks: map[string]*ask{}}
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -99,7 +99,7 @@ func (d *Decoder) decode(m agent.Message, to agent.Turns) error {
 	case m.Dir == agent.Err, m.Channel == fromRunner, m.Channel == toRunner:
 		return nil
 	case m.Channel == overREST:
-		return d.rest(m.Data, to)
+		return d.recordedCall(m.Data, to)
 	}
 	direction := wire.ToBrowser
 	if m.Dir == agent.In {
@@ -110,14 +110,14 @@ func (d *Decoder) decode(m agent.Message, to agent.Turns) error {
 	case err != nil:
 		return fmt.Errorf("agentops: a frame was skipped: %w", err)
 	case m.Dir == agent.In:
-		d.told(f, to)
+		d.fromUs(f, to)
 		return nil
 	}
-	return d.said(f, m.Data, to)
+	return d.fromServer(f, m.Data, to)
 }
 
-// told takes a frame that was sent to the session agent.
-func (d *Decoder) told(f wire.Frame, to agent.Turns) {
+// fromUs takes a frame that was sent to the session agent.
+func (d *Decoder) fromUs(f wire.Frame, to agent.Turns) {
 	switch f := f.(type) {
 	case wire.Prompt:
 		d.sent(f, to)
@@ -130,8 +130,8 @@ func (d *Decoder) told(f wire.Frame, to agent.Turns) {
 	}
 }
 
-// said takes a frame of the session agent.
-func (d *Decoder) said(f wire.Frame, data json.RawMessage, to agent.Turns) error {
+// fromServer takes a frame of the session agent.
+func (d *Decoder) fromServer(f wire.Frame, data json.RawMessage, to agent.Turns) error {
 	switch f := f.(type) {
 	case wire.Unknown:
 		return fmt.Errorf("agentops: the frame %q was skipped: %w", f.Name, agent.ErrUnknownEvent)

@@ -1,7 +1,9 @@
 package agentops
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"net/http"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -10,21 +12,19 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// world is how an event of the agent's world is told.
-type world struct {
-	name string
-	// passing is what is of interest only while it lasts, and only to whoever follows.
-	passing bool
-	// id is the field that tells one from another; those without replace each other.
-	id string
+// domainKind is a kind of domain event.
+type domainKind struct {
+	name      string
+	transient bool
+	id        string // the field that tells one event from another; events without replace each other
 }
 
-// worlds are the frames that are no part of the conversation.
-func worlds(frame string) (world, bool) {
-	w, ok := map[string]world{
-		"status":                    {name: "session-status", passing: true},
-		"queue.state":               {name: "queue", passing: true},
-		"queue.withdrawn":           {name: "queue", passing: true},
+// domainKinds are the frames that are no part of the conversation.
+func domainKinds(frame string) (domainKind, bool) {
+	w, ok := map[string]domainKind{
+		"status":                    {name: "session-status", transient: true},
+		"queue.state":               {name: "queue", transient: true},
+		"queue.withdrawn":           {name: "queue", transient: true},
 		"git-state":                 {name: "git-state"},
 		"pr-created":                {name: "pull-request"},
 		"files-changed":             {name: "files-changed"},
@@ -34,24 +34,24 @@ func worlds(frame string) (world, bool) {
 		"title":                     {name: "title"},
 		"thread.updated":            {name: "title", id: "threadId"},
 		"model-switched":            {name: "model-switched", id: "messageId"},
-		"audit_log":                 {name: "audit-log", passing: true},
-		"user.joined":               {name: "presence", passing: true},
-		"user.left":                 {name: "presence", passing: true},
-		"toast":                     {name: "toast", passing: true},
+		"audit_log":                 {name: "audit-log", transient: true},
+		"user.joined":               {name: "presence", transient: true},
+		"user.left":                 {name: "presence", transient: true},
+		"toast":                     {name: "toast", transient: true},
 		"integration-auth-required": {name: "auth-required"},
-		"messages.removed":          {name: "messages-removed", passing: true},
-		"reverted":                  {name: "messages-removed", passing: true},
+		"messages.removed":          {name: "messages-removed", transient: true},
+		"reverted":                  {name: "messages-removed", transient: true},
 	}[frame]
 	return w, ok
 }
 
-// largestValue bounds what is kept of such an event.
+// largestValue bounds a domain event in bytes.
 const largestValue = 1 << 20
 
 // domain takes a frame that is no part of the conversation. Outside a turn only the kinds that
 // last are kept.
 func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, to agent.Turns) {
-	w, ok := worlds(f.Type())
+	w, ok := domainKinds(f.Type())
 	if !ok {
 		return
 	}
@@ -62,8 +62,8 @@ func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, to agent.Turns) {
 		}
 		return s
 	}
-	data := trace.Data{Name: w.name, Value: value, Transient: w.passing, Domain: true}
-	if !w.passing {
+	data := trace.Data{Name: w.name, Value: value, Transient: w.transient, Domain: true}
+	if !w.transient {
 		data.ID = w.name
 	}
 	if id := text(w.id); id != "" && len(id) <= longestID {
@@ -77,7 +77,7 @@ func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, to agent.Turns) {
 		to.Note(data)
 	case t != nil:
 		t.b.Emit(data)
-	case !w.passing:
+	case !w.transient:
 		to.Note(data)
 	}
 }
@@ -97,17 +97,17 @@ func valueOf(frame json.RawMessage) (value json.RawMessage, fields map[string]js
 	return agentkit.Encode(fields), fields
 }
 
-// screenshot takes a picture.
-func (d *Decoder) screenshot(p wire.Part, t *turn, to agent.Turns) {
-	if p.Data == "" || p.Type != wire.PartScreenshot && p.Type != wire.PartImage {
-		return
-	}
+// picture is a screenshot as a file. Its data is base64, or a data URL.
+func picture(p wire.Part) trace.File {
 	media := p.MIMEType
-	if media == "" {
-		media = pictureType(p.Data)
+	if head, isURL := strings.CutPrefix(p.Data, "data:"); isURL && media == "" {
+		media = head[:strings.IndexAny(head+",", ";,")]
 	}
-	f := trace.File{URL: dataURL(media, p.Data), MediaType: media, Filename: p.Filename}
-	d.emit(t, f, to)
+	if media == "" {
+		start, _ := base64.StdEncoding.DecodeString(p.Data[:min(len(p.Data), 64)/4*4]) // what can be decoded tells the type
+		media = http.DetectContentType(start)
+	}
+	return trace.File{URL: dataURL(media, p.Data), MediaType: media, Filename: p.Filename}
 }
 
 // dataURL makes a data URL of base64, unless it is one.
@@ -116,22 +116,4 @@ func dataURL(media, data string) string {
 		return data
 	}
 	return "data:" + media + ";base64," + data
-}
-
-// pictureType tells what a picture is by how its base64 begins, or its URL says.
-func pictureType(data string) string {
-	if rest, ok := strings.CutPrefix(data, "data:"); ok {
-		media, _, _ := strings.Cut(rest, ";")
-		media, _, _ = strings.Cut(media, ",")
-		return media
-	}
-	switch {
-	case strings.HasPrefix(data, "/9j/"):
-		return "image/jpeg"
-	case strings.HasPrefix(data, "R0lGOD"):
-		return "image/gif"
-	case strings.HasPrefix(data, "UklGR"):
-		return "image/webp"
-	}
-	return "image/png"
 }

@@ -13,7 +13,7 @@ import (
 // greeting takes the first frame of a connection. Frames may be missing before a later one.
 func (d *Decoder) greeting(f wire.Init, to agent.Turns) {
 	first := !d.greeted && len(d.turns) == 0
-	d.greeted, d.asleep, d.presence = true, asleep(f.Session.Status), present
+	d.greeted, d.asleep, d.runnerState = true, asleep(f.Session.Status), present
 	if f.Session.Messages == nil {
 		f.Session.Messages = d.backlog
 	}
@@ -47,12 +47,12 @@ func (d *Decoder) greeting(f wire.Init, to agent.Turns) {
 		case at.waits(t):
 			t.goesOn() // it lost its runner, and the next one is given it once more
 		case t.message != nil && mayGoOn:
-			t.doubts(saidAtRest)
+			t.endingOn(saidAtRest)
 		case t.course != idling && mayGoOn: // its answer is still to come
 		case at.known:
 			d.cut(t)
 		default:
-			t.doubts(lostEnd) // its end may still be told
+			t.endingOn(lostEnd) // its end may still be told
 		}
 	}
 }
@@ -66,7 +66,7 @@ func (d *Decoder) history(messages []wire.Message, to agent.Turns) {
 		switch m.Role {
 		case wire.RoleUser:
 			if back := d.promptFrom(m); i >= news && len(m.ID) <= longestID {
-				d.mine(back)
+				d.claim(back)
 			}
 			channel, asked = at, m.ID
 		case wire.RoleAssistant:
@@ -198,8 +198,8 @@ func (d *Decoder) compare(at snapshot, to agent.Turns) {
 	d.unseen = at.busy && d.idle() && len(d.in(given)) == 0
 }
 
-// rest takes a call by HTTP from a recording: a prompt, a stop, or a history.
-func (d *Decoder) rest(data json.RawMessage, to agent.Turns) error {
+// recordedCall takes a call by HTTP from a recording: a prompt, a stop, or a history.
+func (d *Decoder) recordedCall(data json.RawMessage, to agent.Turns) error {
 	var call struct {
 		Method   string          `json:"method"`
 		Path     string          `json:"path"`

@@ -35,33 +35,20 @@ const (
 // added takes a message that begins, or is whole at once.
 func (d *Decoder) added(m wire.Message, to agent.Turns) {
 	channel := channelOf(m.Channel, m.ThreadID)
-	_, known := d.messages[m.ID]
-	switch {
-	case m.Role == wire.RoleUser:
+	switch m.Role {
+	case wire.RoleUser:
 		d.userMessage(m)
-	case m.Role != wire.RoleAssistant: // a note of the system, such as a screenshot
+	default: // a note of the system, such as a screenshot
 		for _, p := range m.Parts {
-			d.screenshot(p, d.active(channel), to)
+			if p.Data != "" && (p.Type == wire.PartScreenshot || p.Type == wire.PartImage) {
+				d.emit(d.active(channel), picture(p), to)
+			}
 		}
-	case !known && m.Content != "" && len(m.Parts) == 0:
-		d.announcement(m, channel, to)
-	default:
+	case wire.RoleAssistant:
 		if mine := d.create(m.ID, channel, to); mine != nil && len(m.Parts) > 0 {
 			d.reconcile(mine, m, false)
 		}
 	}
-}
-
-// announcement takes a message that no turn made, such as one that was forwarded.
-func (d *Decoder) announcement(m wire.Message, channel string, to agent.Turns) {
-	t := d.active(channel)
-	if t == nil {
-		if t = d.begin(nil, channel, to); t == nil {
-			return
-		}
-		defer d.end(t, stopOf(endTurn, ""))
-	}
-	t.b.Message(m.ID, string(m.Content))
 }
 
 // updated takes the whole of a message as it now is.
@@ -95,7 +82,7 @@ func (d *Decoder) create(id, channel string, to agent.Turns) *message {
 // have ended.
 func (d *Decoder) succeeded(t *turn) bool {
 	next := d.justShown()
-	return next != nil && next.channel == t.channel && (t.course == stopping || t.doubt == endRepeated)
+	return next != nil && next.channel == t.channel && (t.course == stopping || t.ending == endRepeated)
 }
 
 // unknown finds the message of a frame. The beginning of the message may be unseen.
@@ -126,7 +113,7 @@ func (d *Decoder) add(id string, t *turn) *message {
 	}
 	m := &message{id: id, turn: t, calls: map[string]*call{}}
 	t.message, d.messages[id] = m, m
-	t.when(speaks)
+	t.courseOn(speaks)
 	t.b.StepStart(trace.Step{NativeID: id})
 	return m
 }

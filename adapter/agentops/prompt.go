@@ -34,23 +34,23 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 	}
 	defer leave()
 	if _, err := s.connect(open, caller, false); err != nil {
-		return s.notHad(ctx, b, connectionFailed, err)
+		return s.notBegun(ctx, b, connectionFailed, err)
 	}
-	if err := s.send(open, o, p); err != nil && !s.taken(ctx, o, err) {
+	if err := s.send(open, o, p); err != nil && !s.mayHaveArrived(ctx, o, err) {
 		s.mu.Lock()
 		if s.active == o {
 			s.active = nil
 		}
 		s.dec.unsend(b)
 		s.mu.Unlock()
-		return s.notHad(ctx, b, err.Error(), err)
+		return s.notBegun(ctx, b, err.Error(), err)
 	}
 	return s.await(ctx, o)
 }
 
-// taken reports whether the server has a prompt, or may have it, although its receipt did not
+// mayHaveArrived reports whether the server has a prompt, or may have it, although its receipt did not
 // come. A prompt that was stopped meanwhile is to stop there, too.
-func (s *session) taken(ctx context.Context, o *activePrompt, why error) bool {
+func (s *session) mayHaveArrived(ctx context.Context, o *activePrompt, why error) bool {
 	if statusOf(why) != 0 || s.life.Err() != nil {
 		return false
 	}
@@ -60,9 +60,9 @@ func (s *session) taken(ctx context.Context, o *activePrompt, why error) bool {
 	return fate > sent || fate == sent && ctx.Err() != nil
 }
 
-// notHad ends a turn that could not begin. The caller of Prompt learns that the session is
+// notBegun ends a turn that could not begin. The caller of Prompt learns that the session is
 // closed.
-func (s *session) notHad(ctx context.Context, b *trace.Builder, sentence string, why error) error {
+func (s *session) notBegun(ctx context.Context, b *trace.Builder, sentence string, why error) error {
 	switch {
 	case errors.Is(why, errClosed) || s.life.Err() != nil:
 		return errClosed
@@ -204,7 +204,7 @@ func (s *session) enter(ctx context.Context, o *activePrompt) (open context.Cont
 	ended := context.AfterFunc(s.life, func() { cancel(errClosed) })
 	waited, done := context.WithCancel(ctx)
 	s.goes.Go(func() {
-		for rest(waited, aliveEvery) {
+		for sleep(waited, aliveEvery) {
 			if s.waits(o) {
 				o.b.Touch()
 			}

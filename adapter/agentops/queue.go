@@ -98,7 +98,7 @@ func (d *Decoder) userMessage(m wire.Message) {
 	}
 	if p != nil {
 		p.author = m.AuthorID
-	} else if back := d.promptFrom(m); !d.mine(back) { // somebody else's
+	} else if back := d.promptFrom(m); !d.claim(back) { // somebody else's
 		d.keep(back)
 	}
 	p = d.byID(m.ID)
@@ -113,9 +113,9 @@ func (d *Decoder) give(p *turn) {
 	d.lastErr = ""
 }
 
-// mine finds the prompt of ours that came back, which has its id from now on. Of equal ones the
+// claim finds the prompt of ours that came back, which has its id from now on. Of equal ones the
 // first that was sent is meant.
-func (d *Decoder) mine(back *turn) bool {
+func (d *Decoder) claim(back *turn) bool {
 	for _, p := range d.turns {
 		if p.own && p.nameless() && d.isBack(back, p) {
 			p.id, p.author, p.channel = back.id, back.author, back.channel

@@ -44,7 +44,7 @@ func (r Runtime) Reattach(ctx context.Context, opened agent.Session, left agent.
 			return s.await(ctx, o)
 		}
 		if asFailure(err).final || open.Err() != nil || r.Strict || !tries.wait(open) {
-			return s.notHad(ctx, b, connectionFailed, err)
+			return s.notBegun(ctx, b, connectionFailed, err)
 		}
 	}
 }

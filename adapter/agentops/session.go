@@ -85,7 +85,7 @@ func newSession(r Runtime, a *api, host agent.Host, cfg agent.Config) *session {
 
 // newDecoder returns a Decoder that knows nothing yet.
 func (s *session) newDecoder() *Decoder {
-	return NewDecoder(Options{Tools: s.rt.Tools, OwnOnly: s.rt.PerTurn, Told: true})
+	return NewDecoder(Options{Tools: s.rt.Tools, OwnOnly: s.rt.PerTurn, NoGuess: true})
 }
 
 // Close implements agent.Session. The turns on the server go on.
@@ -196,7 +196,7 @@ func (s *session) settle() {
 // what a runner has kept for its session agent comes at once. The caller holds s.mu.
 func (s *session) noteRunner(moves int) {
 	switch {
-	case s.dec.presence != arriving:
+	case s.dec.runnerState != arriving:
 		s.arrived = time.Time{}
 	case s.arrived.IsZero():
 		s.arrived = time.Now()
@@ -207,7 +207,7 @@ func (s *session) noteRunner(moves int) {
 
 // mayHaveRunner reports whether there is a runner as far as is known. The caller holds s.mu.
 func (s *session) mayHaveRunner() bool {
-	return s.link != reopening && (s.link != reading || s.dec.presence != missing)
+	return s.link != reopening && (s.link != reading || s.dec.runnerState != missing)
 }
 
 // locate notes the place of our newest prompt upstream, so that its turn can be found again

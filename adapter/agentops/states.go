@@ -35,11 +35,11 @@ const (
 	withdrawn // it will not run
 )
 
-// happening is an event of a turn.
-type happening int
+// turnEvent is an event of a turn.
+type turnEvent int
 
 const (
-	waits     happening = iota + 1 // the server says that the prompt waits
+	waits     turnEvent = iota + 1 // the server says that the prompt waits
 	promotes                       // nothing waits any more, and the server has not shown the prompt
 	named                          // the new id of the prompt is known
 	shown                          // the server shows the prompt, which the agent has now
@@ -49,7 +49,7 @@ const (
 	withdraws                      // the prompt was taken back
 )
 
-var prompts = table[phase, happening]{ //nolint:gochecknoglobals // never written
+var phases = table[phase, turnEvent]{ //nolint:gochecknoglobals // never written
 	sent:      {waits: queued, shown: given, begins: running, ends: ended, withdraws: withdrawn},
 	queued:    {promotes: promoted, shown: given, begins: running, ends: ended, withdraws: withdrawn},
 	promoted:  {waits: queued, named: queued, shown: given, begins: running, ends: ended, withdraws: withdrawn},
@@ -58,7 +58,7 @@ var prompts = table[phase, happening]{ //nolint:gochecknoglobals // never writte
 	finishing: {ends: ended},
 }
 
-func (t *turn) on(h happening) { t.phase = prompts.after(t.phase, h) }
+func (t *turn) on(h turnEvent) { t.phase = phases.after(t.phase, h) }
 
 // course is how far the work on a turn is from its end. A turn that the agent was given may be
 // stopped before it begins.
@@ -89,31 +89,31 @@ var courses = table[course, courseEvent]{ //nolint:gochecknoglobals // as above
 	resumed: {goesIdle: idling, isBusy: atWork, stirs: atWork, aborts: stopping},
 }
 
-// doubt is how sure the end of a turn is, of which signs come twice or not at all.
-type doubt int
+// ending is how sure the end of a turn is, of which signs come twice or not at all.
+type ending int
 
 const (
-	certain     doubt = iota // an end that is told is the turn's
-	givenTwice               // the agent was given the prompt once more: an end may be told that is none
-	endRepeated              // such an end was told, and nothing has come since
-	maybeOver                // after a gap the agent is said to be at rest, and nothing has come since
-	alive                    // as before, and something has come
-	overUnseen               // the turn ended while the connection was lost, and how is not known
+	certain     ending = iota // an end that is told is the turn's
+	givenTwice                // the agent was given the prompt once more: an end may be told that is none
+	endRepeated               // such an end was told, and nothing has come since
+	maybeOver                 // after a gap the agent is said to be at rest, and nothing has come since
+	alive                     // as before, and something has come
+	overUnseen                // the turn ended while the connection was lost, and how is not known
 )
 
-// doubtEvent is an event that makes the end of a turn more or less sure.
-type doubtEvent int
+// endingEvent is an event that makes the end of a turn more or less sure.
+type endingEvent int
 
 const (
-	givenAgain doubtEvent = iota + 1 // the session agent gives the runner once more what it was at
-	repeats                          // an end is told that repeats an earlier one
-	saidAtRest                       // after a gap the agent is said to be at rest
-	lostEnd                          // after a gap the turn is over
-	stirred                          // something came of any turn
-	cleared                          // the time for a last word is over
+	givenAgain endingEvent = iota + 1 // the session agent gives the runner once more what it was at
+	repeats                           // an end is told that repeats an earlier one
+	saidAtRest                        // after a gap the agent is said to be at rest
+	lostEnd                           // after a gap the turn is over
+	stirred                           // something came of any turn
+	cleared                           // the time for a last word is over
 )
 
-var doubts = table[doubt, doubtEvent]{ //nolint:gochecknoglobals // as above
+var endings = table[ending, endingEvent]{ //nolint:gochecknoglobals // as above
 	certain:     {givenAgain: givenTwice, repeats: endRepeated, saidAtRest: maybeOver, lostEnd: overUnseen},
 	givenTwice:  {repeats: endRepeated, saidAtRest: maybeOver, lostEnd: overUnseen},
 	endRepeated: {givenAgain: givenTwice, stirred: certain, saidAtRest: maybeOver, lostEnd: overUnseen},
@@ -122,8 +122,8 @@ var doubts = table[doubt, doubtEvent]{ //nolint:gochecknoglobals // as above
 	overUnseen:  {givenAgain: givenTwice, saidAtRest: maybeOver},
 }
 
-func (t *turn) when(e courseEvent)  { t.course = courses.after(t.course, e) }
-func (t *turn) doubts(e doubtEvent) { t.doubt = doubts.after(t.doubt, e) }
+func (t *turn) courseOn(e courseEvent) { t.course = courses.after(t.course, e) }
+func (t *turn) endingOn(e endingEvent) { t.ending = endings.after(t.ending, e) }
 
 // moved notes that something came of what the agent does.
 func (d *Decoder) moved() {
@@ -135,8 +135,8 @@ func (d *Decoder) moved() {
 func (d *Decoder) stir() {
 	d.moves++
 	for t := range d.running() {
-		t.when(stirs)
-		t.doubts(stirred)
+		t.courseOn(stirs)
+		t.endingOn(stirred)
 	}
 }
 
@@ -167,16 +167,16 @@ var links = table[link, linkEvent]{ //nolint:gochecknoglobals // as above
 	reopening: {opened: reading, gaveUp: unread, closes: shut},
 }
 
-// presence is the state of the runner. Until a runner that came after a loss is at work
+// runnerState is the state of the runner. Until a runner that came after a loss is at work
 // again an abort does harm: the session agent takes the runner's word on it for the word
 // that the runner is ready.
-type presence int
+type runnerState int
 
 const (
-	present  presence = iota // there is one, at work or waiting for it, as far as is known
-	missing                  // there is none
-	arriving                 // there is one, and the session agent waits for its word that it is ready
-	resuming                 // it was given the work of the lost one, and has said nothing of that yet
+	present  runnerState = iota // there is one, at work or waiting for it, as far as is known
+	missing                     // there is none
+	arriving                    // there is one, and the session agent waits for its word that it is ready
+	resuming                    // it was given the work of the lost one, and has said nothing of that yet
 )
 
 // runnerEvent is an event of the runner.
@@ -193,14 +193,14 @@ const (
 
 // What a runner that outlived its session agent has kept comes at once after it came: so the
 // first words of an arriving runner say nothing.
-var runners = table[presence, runnerEvent]{ //nolint:gochecknoglobals // as above
+var runners = table[runnerState, runnerEvent]{ //nolint:gochecknoglobals // as above
 	present:  {left: missing},
 	missing:  {came: arriving, dealt: resuming, acts: present},
 	arriving: {left: missing, dealt: resuming, acts: present, settles: present},
 	resuming: {left: missing, acts: present, says: present},
 }
 
-func (d *Decoder) runner(e runnerEvent) { d.presence = runners.after(d.presence, e) }
+func (d *Decoder) runner(e runnerEvent) { d.runnerState = runners.after(d.runnerState, e) }
 
 // The times of a session.
 const (

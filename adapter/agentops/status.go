@@ -28,8 +28,8 @@ func (d *Decoder) agentStatus(f wire.AgentStatus, to agent.Turns) {
 		return
 	}
 	if idle {
-		t.when(goesIdle)
-	} else if t.when(isBusy); t.message != nil && !t.message.away {
+		t.courseOn(goesIdle)
+	} else if t.courseOn(isBusy); t.message != nil && !t.message.away {
 		t.message.flush()
 	}
 	if t.course != stopping {

@@ -86,7 +86,7 @@ func (s *session) abort(ctx context.Context, o *activePrompt) {
 // it, and lets the next runner go on with the turn. Where no connection is open or about to be,
 // one is opened for the stop. The caller holds s.mu.
 func (s *session) canAbort() bool {
-	return s.mayHaveRunner() && (s.main == nil || s.dec.presence == present)
+	return s.mayHaveRunner() && (s.main == nil || s.dec.runnerState == present)
 }
 
 // queueStop notes that a turn is still to be aborted. The caller holds s.mu.
@@ -106,7 +106,7 @@ func (s *session) deliverStops() {
 			fate := s.dec.fate(o.b)
 			return fate == 0 || fate > running
 		}
-		if !s.canAbort() && s.dec.presence != resuming {
+		if !s.canAbort() && s.dec.runnerState != resuming {
 			return false
 		}
 		s.delivering++
@@ -125,13 +125,13 @@ func (s *session) deliverStop(o *activePrompt) {
 		s.delivering--
 		s.signal()
 	}()
-	s.poll(s.life, shortTime, func() bool { return s.dec.presence != resuming })
-	if o.stop != deliverable && !rest(s.life, moment) {
+	s.poll(s.life, shortTime, func() bool { return s.dec.runnerState != resuming })
+	if o.stop != deliverable && !sleep(s.life, moment) {
 		return
 	}
 	s.mu.Lock()
 	may := s.dec.mayAbort(o.b)
-	if may && (!s.mayHaveRunner() || s.dec.presence == arriving) { // lost once more
+	if may && (!s.mayHaveRunner() || s.dec.runnerState == arriving) { // lost once more
 		s.queueStop(o)
 		may = false
 	}

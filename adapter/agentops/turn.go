@@ -38,7 +38,7 @@ type turn struct {
 	deferred []request
 	verdict  *trace.Stop // how it ended, while a last word is awaited
 	course   course
-	doubt    doubt
+	ending   ending
 }
 
 // turnID is a Builder, which may be over.

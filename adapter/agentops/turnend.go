@@ -122,7 +122,7 @@ func (d *Decoder) cutUnbegun(except *turn, to agent.Turns) {
 func (d *Decoder) abort() {
 	for _, t := range d.turns {
 		if t.runs() || t.phase == given {
-			t.when(aborts)
+			t.courseOn(aborts)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (d *Decoder) redispatched() bool {
 	for t := range d.running() {
 		if t.prompted() && t.course != stopping && t.verdict == nil {
 			t.goesOn()
-			t.doubts(givenAgain)
+			t.endingOn(givenAgain)
 			again = true
 		}
 	}
@@ -144,7 +144,7 @@ func (d *Decoder) redispatched() bool {
 
 // goesOn says that a turn goes on whose agent was idle.
 func (t *turn) goesOn() {
-	t.when(resumes)
+	t.courseOn(resumes)
 	if t.message != nil && !t.message.away {
 		t.message.flush()
 	}
@@ -159,14 +159,14 @@ func (d *Decoder) duplicateEnd() bool {
 		if t.course == stopping || t.verdict != nil {
 			return false
 		}
-		again = again || t.doubt == givenTwice
+		again = again || t.ending == givenTwice
 		goesOn = goesOn || t.phase == given
 	}
 	if !again || !goesOn { // where nothing is known to run, it ends something unknown
 		return false
 	}
 	for t := range d.running() {
-		t.doubts(repeats)
+		t.endingOn(repeats)
 		t.goesOn()
 	}
 	return true
@@ -179,13 +179,13 @@ func (d *Decoder) AtEnd(agent.Turns) {
 		switch {
 		case t.verdict != nil || t.course == stopping:
 			d.cut(t)
-		case t.doubt == maybeOver && !t.message.works(): // nothing has come since
-			t.doubts(cleared)
+		case t.ending == maybeOver && !t.message.works(): // nothing has come since
+			t.endingOn(cleared)
 			d.cut(t)
-		case t.doubt == maybeOver || t.doubt == alive:
-			t.doubts(cleared)
+		case t.ending == maybeOver || t.ending == alive:
+			t.endingOn(cleared)
 			t.goesOn()
-		case t.doubt == overUnseen:
+		case t.ending == overUnseen:
 			d.end(t, lost(streamInterrupted))
 		default:
 			d.release(t, true)
@@ -196,6 +196,6 @@ func (d *Decoder) AtEnd(agent.Turns) {
 // unsettled reports whether AtEnd has something to do after a while.
 func (d *Decoder) unsettled() bool {
 	return d.endAgain || d.newestRunning(func(t *turn) bool {
-		return t.verdict != nil || t.course == stopping || t.doubt >= maybeOver || len(t.deferred) > 0
+		return t.verdict != nil || t.course == stopping || t.ending >= maybeOver || len(t.deferred) > 0
 	}) != nil
 }
