@@ -11,10 +11,10 @@ import (
 
 // follow streams items as they come, one server-sent event each: frame gives the
 // mark to go on from behind it, "" where there is none, and its JSON. It holds no
-// more than one of them, and a client that takes nothing is cut by the writer's own
-// limit. It returns what goes wrong before the first byte; what does later cuts the
-// connection.
-func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source iter.Seq2[T, error], frame func(T) (id string, data []byte, err error)) error {
+// more than one of them, which counts with what it weighs, and a client that takes
+// nothing is cut by the writer's own limit. It returns what goes wrong before the first
+// byte; what does later cuts the connection.
+func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source iter.Seq2[T, error], weigh func(T) int, frame func(T) (id string, data []byte, err error)) error {
 	goodbye, err := g.limiter.follow(r.PathValue("id"))
 	if err != nil {
 		return err
@@ -25,6 +25,9 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 		return nil //nolint:nilerr // the client has gone, or wanted no more
 	}
 	ctx, cancel := context.WithCancel(r.Context())
+	inHand := g.bulk(r, download)
+	inHand.gone = ctx.Done()
+	defer inHand.change(0)
 	type item struct {
 		what T
 		err  error
@@ -55,7 +58,9 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 		var id string
 		var data []byte
 		if err = it.err; more && err == nil {
-			id, data, err = frame(it.what)
+			if err = inHand.hold(downloadCost * int64(weigh(it.what))); err == nil {
+				id, data, err = frame(it.what)
+			}
 		}
 		if err != nil {
 			g.abort(r, err)
@@ -71,6 +76,7 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 		if writer.Frames(out) != nil {
 			return nil // the client has gone
 		}
+		inHand.change(0)
 	}
 }
 

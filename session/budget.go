@@ -7,9 +7,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// budget is what one turn has put on record. An agent that goes round in circles
-// would fill the disk, and the memory of everybody who reads its turn. Appends of
-// one turn come one at a time, so it needs no lock.
+// budget counts the output of one turn. An agent that goes round in circles would fill the
+// disk, and the memory of every reader of its turn. The appends of a turn come one after
+// another, so a budget needs no lock.
 type budget struct {
 	bytes   int64
 	records int
@@ -20,7 +20,9 @@ type budget struct {
 func (b *budget) spend(events []trace.Event, o Options) (sentence string) {
 	for _, e := range events {
 		b.bytes += int64(trace.Weigh(e.Payload))
-		if !trace.Provisional(e.Payload) {
+		if trace.Provisional(e.Payload) {
+			b.bytes -= trace.WeightOfHeader // the log joins small deltas
+		} else {
 			b.records++
 		}
 	}

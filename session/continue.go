@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -166,13 +165,9 @@ func (t *turn) takeReplies(c Continuation) error {
 		return &ChoiceError{"an option, an edited input or the end of the turn goes with one permission, and this request answers several: answer each at its own address"}
 	}
 	for _, r := range waiting {
-		if err := t.live.reply(r, signature{c.Sender, trace.ViaChat}); err != nil {
+		if err := t.live.reply(r, attribution{c.Sender, trace.ViaChat}); err != nil {
 			return err
 		}
-	}
-	for _, r := range c.Replies { // what the sender gets is read from the record
-		t.live.asks.requests.AwaitRecord(r.ID)
-		t.live.asks.questions.AwaitRecord(r.ID)
 	}
 	return nil
 }
@@ -182,23 +177,25 @@ func (t *turn) takeReplies(c Continuation) error {
 func (t *turn) waitingFor(c Continuation) []Reply {
 	t.live.mu.Lock()
 	defer t.live.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(c.Replies), func(r Reply) bool { return !t.waits.put[r.ID] || c.Message != t.messageID })
+	if c.Message != t.messageID {
+		return nil
+	}
+	shown := t.builder.Asked()
+	return slices.DeleteFunc(slices.Clone(c.Replies), func(r Reply) bool { return !slices.Contains(shown, r.ID) })
 }
 
 // reply gives an answer, unless somebody was first.
-func (l *live) reply(r Reply, by signature) error {
+func (l *live) reply(r Reply, by attribution) error {
 	var err error
 	switch {
 	case !r.Question:
 		_, err = l.permit(r.ID, by, r.Choice)
 	case len(r.Values) == 0:
-		if err = l.introduce(by.who); err == nil {
-			err = l.asks.questions.Answer(r.ID, trace.Answer{QuestionID: r.ID, Outcome: trace.Canceled, Values: []string{}, Reason: r.Reason, By: name(by.who.By), Via: by.via})
-		}
+		err = l.decline(r.ID, by, r.Reason)
 	default:
 		_, err = l.answer(r.ID, by, r.Values)
 	}
-	if _, answered := errors.AsType[*AnsweredError](err); answered || errors.Is(err, ErrUnknownRequest) || errors.Is(err, permission.ErrUnknown) {
+	if _, answered := errors.AsType[*AnsweredError](err); answered || errors.Is(err, ErrUnknownRequest) {
 		return nil
 	}
 	return err

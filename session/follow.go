@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -133,14 +134,14 @@ func (l *live) left(t *turn, cut bool) {
 	t.followers--
 	remember := false
 	if cut {
-		remember = t.ending && l.last == t && !t.cut
+		remember = t.state.Stopped() && l.last == t && !t.cut
 		t.cut = true
 		if remember {
 			ref := t.ref()
 			l.info.Last = &ref
 		}
 	}
-	if cut && t.followers == 0 && !t.ending && !t.parked() { // a turn that waits for somebody needs no follower
+	if cut && t.followers == 0 && t.state != turnstate.Paused && !t.state.Stopped() { // a turn that waits for somebody needs no follower
 		l.startGrace(t)
 	}
 	l.mu.Unlock()
@@ -159,7 +160,7 @@ func (h *Hub) Owe(session, turn string) {
 		return
 	}
 	l.mu.Lock()
-	remember := t.ending && l.last == t && !t.cut
+	remember := t.state.Stopped() && l.last == t && !t.cut
 	t.cut = true
 	if remember {
 		ref := t.ref()
@@ -176,7 +177,7 @@ func (l *live) startGrace(t *turn) {
 	wait := l.hub.GracePeriod
 	switch l.hub.OnDisconnect {
 	case Detach:
-		if t.began {
+		if t.state.Began() {
 			return // a queued prompt has its grace in every mode
 		}
 	case Stop:
@@ -192,15 +193,10 @@ func (l *live) armGrace(t *turn, wait time.Duration) {
 	var timer *time.Timer
 	timer = time.AfterFunc(wait, func() {
 		l.mu.Lock()
-		due := t.grace == timer && t.followers == 0 && !t.ending
-		t.ending = t.ending || due // who comes from now on is too late, and sees it
-		reason := "disconnected"
-		if !t.began {
-			reason = "not_run"
-		}
+		due := t.grace == timer && t.followers == 0 && t.decideStop() // who comes from now on is too late, and sees it
 		l.mu.Unlock()
 		if due {
-			t.finish(stopped(reason))
+			t.writeStop(stopped("disconnected"))
 		}
 	})
 	t.grace = timer
@@ -273,7 +269,7 @@ func (l *live) current() *turn {
 	}
 	var newest *turn
 	for _, t := range l.turns {
-		if t.began && (newest == nil || t.id > newest.id) {
+		if t.state.Began() && (newest == nil || t.id > newest.id) {
 			newest = t
 		}
 	}

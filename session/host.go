@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -15,28 +16,27 @@ var _ agent.Host = host{}
 
 // Permit implements agent.Host.
 func (h host) Permit(ctx context.Context, requestID string) (trace.PermissionResponse, error) {
-	canceled := trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}
-	if requestID == "" { // asked in a turn that was over
-		return canceled, nil
+	if answer, is := h.live.await(ctx, requestID).(trace.PermissionResponse); is {
+		return answer, nil
 	}
-	answer, err := await(ctx, h.live, h.live.asks.requests, requestID)
-	if isCanceled(err) {
-		return canceled, nil //nolint:nilerr // that is the answer
-	}
-	return answer, err
+	return trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}, nil
 }
 
 // Ask implements agent.Host.
 func (h host) Ask(ctx context.Context, questionID string) (trace.Answer, error) {
-	canceled := trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}
-	if questionID == "" {
-		return canceled, nil
+	if answer, is := h.live.await(ctx, questionID).(trace.Answer); is {
+		return answer, nil
 	}
-	answer, err := await(ctx, h.live, h.live.asks.questions, questionID)
-	if isCanceled(err) {
-		return canceled, nil //nolint:nilerr // that is the answer
+	return trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}, nil
+}
+
+// await waits for the answer to a request; nil if there is no such request.
+func (l *live) await(ctx context.Context, id string) trace.Payload {
+	t, _, err := l.requested(id)
+	if err != nil {
+		return nil
 	}
-	return answer, err
+	return t.builder.Wait(ctx, id)
 }
 
 // Files implements agent.Host.
@@ -58,13 +58,17 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	if info.Prompt != nil {
 		t.logger = l.loggerOf(t.id, info.Prompt.By, agent.Caller{})
 	}
-	t.began, t.theirs = true, true
+	t.theirs = true
+	t.state.To(turnstate.Queued)
+	t.state.To(turnstate.Running)
 	l.enter(t)
 	l.keepAgent()
 	if info.Prompt != nil {
 		l.info.visit(info.Prompt.Channel)
 		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, by: info.Prompt.By, after: after})
 	}
+	t.enterMessage()
+	resume := l.info.Resume
 	l.mu.Unlock()
 	l.saveLate()
 	cause := trace.CauseAgent
@@ -72,7 +76,7 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 		t.builder.Emit(*info.Prompt)
 		cause = trace.CausePrompt
 	}
-	t.reply(cause)
+	t.openMessage(cause, resume)
 	l.hub.goes.Go(func() { t.await() })
 	return t.builder
 }
@@ -87,11 +91,11 @@ func (t *turn) await() {
 	}
 	select {
 	case <-t.builder.Ended():
-	case <-t.ctx.Done():
+	case <-t.work.Done():
 	}
 	close(released)
-	t.finish(t.verdict(t.ctx.Err()))
-	t.live.idleAgent()
+	t.finish(t.verdict(t.work.Err()))
+	t.live.releaseAgent(t)
 }
 
 // Note implements agent.Host.

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"slices"
+
+	"github.com/tributary-dev/tributary/session/turnstate"
 )
 
 // Withdraw removes the newest queued prompt of a principal. It reports false if the
@@ -16,7 +18,7 @@ func (h *Hub) Withdraw(ctx context.Context, session, by string) (done bool, err 
 	l.mu.Lock()
 	var newest *turn
 	for _, t := range l.turns {
-		if !t.began && !t.ending && t.by == by && (newest == nil || t.after > newest.after) {
+		if t.state.Waiting() && t.by == by && (newest == nil || t.after > newest.after) {
 			newest = t
 		}
 	}
@@ -36,7 +38,7 @@ func (h *Hub) Promote(ctx context.Context, session, by string) (done bool, err e
 	l.mu.Lock()
 	t := l.promote(by)
 	running := l.running
-	if t != nil && running != nil && running.ending {
+	if t != nil && running != nil && running.state.Stopped() {
 		running = nil // it makes way already
 	}
 	l.mu.Unlock()
@@ -55,7 +57,7 @@ func (l *live) promote(by string) *turn {
 	at := -1
 	for i, t := range l.queue {
 		switch {
-		case t.ending:
+		case t.state != turnstate.Queued:
 		case at < 0, t.by == by && (l.queue[at].by != by || t.after > l.queue[at].after): // one that was promoted stands before newer ones
 			at = i
 		}

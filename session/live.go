@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -37,10 +38,8 @@ type live struct {
 	branched  bool
 	turns     map[string]*turn // all that have no stop on record
 	running   *turn            // has the agent; nil once released
-	queue     []*turn
-	coming    []*turn // on their way into the queue
-	last      *turn   // the newest that ended in this process
-	asks      asks    // its maps and channel
+	queue     []*turn          // have not begun, in order
+	last      *turn            // the newest that ended in this process
 
 	agent      *opened // nil while closed; guarded by opens and mu
 	astray     int     // the open agent is ahead of info.Resume: how often it was sent back, see takeBack
@@ -65,7 +64,7 @@ type live struct {
 }
 
 func (h *Hub) newLive(info Info) *live {
-	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, asks: newAsks(h), telling: make(chan struct{}, 1)}
+	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, telling: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancel(context.Background())
 	return l
 }
@@ -119,15 +118,13 @@ func (l *live) saveLate() {
 	}
 }
 
-// append puts events of a turn on record. The asks among them are known before
-// anybody can see them, so that the quickest answer finds them.
+// append puts events of a turn on record.
 func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	events, err := t.live.nameSteps(ctx, t.id, events)
 	if err != nil {
 		return err
 	}
 	for _, e := range events {
-		t.live.noticeAsk(t, e.Payload)
 		t.countTool(e.Payload)
 	}
 	if over := t.budget.spend(events, t.live.hub.Options); over != "" {
@@ -138,7 +135,7 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	}
 	if slices.ContainsFunc(events, func(e trace.Event) bool { _, is := e.Payload.(trace.Stop); return is }) {
 		t.live.mu.Lock()
-		t.closed = true
+		t.state.Close()
 		t.live.mu.Unlock()
 	}
 	return nil
@@ -221,24 +218,29 @@ func (l *live) unrecorded() (u unrecorded) {
 // state tells what the session does now. The session is idle only when the last record of
 // its turns is written, so that the history is then complete.
 func (l *live) state() (State, string) {
-	at := func(t *turn) (State, string) {
-		if !t.ending && t.parked() {
-			return Parked, t.id
-		}
-		return Running, t.id
-	}
-	if t := l.running; t != nil && l.turns[t.id] == t && !t.closed { // else only its agent is not free yet
-		return at(t)
+	if t := l.running; t != nil && !t.state.Closed() { // else only its agent is not free yet
+		return published(t.state), t.id
 	}
 	if len(l.queue) > 0 {
 		return Running, l.queue[0].id
 	}
 	for _, t := range l.turns {
-		if !t.closed {
-			return at(t)
+		if !t.state.Closed() {
+			return published(t.state), t.id
 		}
 	}
 	return Idle, ""
+}
+
+// published is the state of a session whose current turn has this state.
+func published(s turnstate.State) State {
+	switch {
+	case s == turnstate.Paused:
+		return Parked
+	case s.Closed():
+		return Idle
+	}
+	return Running
 }
 
 // enter makes a turn known, before anything of it is on record.
@@ -251,19 +253,21 @@ func (l *live) enter(t *turn) {
 // not be written stays on the list of those that are to be closed.
 func (l *live) leave(t *turn, closed bool) {
 	delete(l.turns, t.id)
-	l.hub.load.leave(t)
+	if t.counted {
+		l.hub.load.leave(t.by)
+	}
 	if closed {
 		l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })
 	}
 	l.queue = slices.DeleteFunc(l.queue, func(q *turn) bool { return q == t })
-	if t.replied {
+	if t.state.Began() {
 		ref := t.ref()
 		l.info.Last, l.last = &ref, t
 	}
 }
 
-// busy reports whether a prompt would have to wait for somebody else's turn. A
-// turn whose end is on record is nobody's any more.
+// busy reports whether a prompt would have to wait for another turn. A turn whose end is
+// decided does not count.
 func (l *live) busy() bool {
-	return l.running != nil && !l.running.ending || len(l.queue) > 0 || len(l.coming) > 0
+	return l.running != nil && !l.running.state.Stopped() || len(l.queue) > 0
 }

@@ -2,15 +2,15 @@ package session
 
 import "sync"
 
-// load counts, for everybody who prompts, the prompts that run or wait. It holds
-// nobody who has none.
+// load counts the prompts of each principal that run or wait. It holds no principal
+// without prompts.
 type load struct {
 	mu sync.Mutex
 	of map[string]int
 }
 
-// take counts one more, unless that would be more than most beside those that are
-// about to end; no bound if most is negative.
+// take counts one more prompt, and reports false if that would be more than most beside
+// those that are about to end. A negative number is no bound.
 func (l *load) take(by string, most, ending int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -24,15 +24,11 @@ func (l *load) take(by string, most, ending int) bool {
 	return true
 }
 
-// leave counts a turn no more that has ended. One that an agent began by itself
-// was nobody's.
-func (l *load) leave(t *turn) {
-	if t.prompt.Message.ID == "" {
-		return
-	}
+// leave counts a prompt no more whose turn has ended.
+func (l *load) leave(by string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.of[t.by]--; l.of[t.by] <= 0 {
-		delete(l.of, t.by)
+	if l.of[by]--; l.of[by] <= 0 {
+		delete(l.of, by)
 	}
 }

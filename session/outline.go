@@ -127,7 +127,7 @@ func (o *outline) parkOf(ids []string) (park, bool) {
 func (l *live) atLastMessage(ctx context.Context, t Turn) (Turn, error) {
 	l.mu.Lock()
 	open := l.turns[t.ID]
-	plain := open != nil && open.waits.parks == 0 && open.typed == 0
+	plain := open != nil && !open.pause.paused && open.typed == 0
 	l.mu.Unlock()
 	if plain {
 		return t, nil

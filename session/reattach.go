@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -35,8 +36,8 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 	h.mu.Unlock()
 	for _, t := range open { // now that the agent is opened with all of them
 		h.goes.Go(func() {
-			t.work(func(s agent.Session) error { return r.Reattach(t.ctx, s, *t.left) })
-			l.rest(t)
+			t.perform(func(s agent.Session) error { return r.Reattach(t.work, s, *t.left) })
+			l.releaseAgent(t)
 		})
 		t.logger.Info("a turn goes on")
 	}
@@ -49,7 +50,7 @@ func (l *live) leftOpen() []agent.Left {
 	defer l.mu.Unlock()
 	var all []agent.Left
 	for _, ref := range l.info.Open {
-		if t := l.turns[ref.ID]; t != nil && t.left != nil && !t.ending {
+		if t := l.turns[ref.ID]; t != nil && t.left != nil && !t.state.Stopped() {
 			all = append(all, *t.left)
 		}
 	}
@@ -73,14 +74,17 @@ func leftOf(records []trace.Record, t *turn) *agent.Left {
 // revive makes a turn of its records: one that waits for what it has asked, and has the
 // agent unless that began it by itself.
 func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
-	t := &turn{live: l, id: ref.ID, messageID: ref.MessageID, after: ref.After, theirs: ref.Theirs, began: true, replied: true, ended: make(chan struct{})}
-	t.ctx, t.cancel = context.WithCancelCause(l.hub.ctx)
+	t := &turn{live: l, id: ref.ID, messageID: ref.MessageID, after: ref.After, theirs: ref.Theirs}
+	t.begin()
+	close(t.opened)
+	t.state.To(turnstate.Queued)
+	t.state.To(turnstate.Running)
 	t.builder = trace.Reopen(l.hub.ctx, t.writes(), records)
 	prompted := false
 	for _, r := range records {
 		if p, is := r.Payload.(trace.Prompt); is && !prompted && !t.theirs {
 			prompted = true
-			t.by, t.channel, t.prompt = p.By, p.Channel, agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}
+			t.by, t.channel, t.counted = p.By, p.Channel, true
 			l.hub.load.take(p.By, -1, 0) // it was let in before
 		}
 		if p, is := r.Payload.(trace.Reply); is {
@@ -97,9 +101,7 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 		l.running = t
 	}
 	l.mu.Unlock()
-	for _, r := range records {
-		l.noticeAsk(t, r.Payload)
-	}
+	t.requestsChanged(nil)
 	t.left = leftOf(records, t)
 	return t
 }
@@ -113,20 +115,23 @@ func (t *turn) outlives() bool {
 // abandon leaves a turn that goes on on the agent's server: the turn has no stop,
 // and the next start re-attaches it.
 func (t *turn) abandon() {
-	t.finishing.Do(func() {
-		l := t.live
-		l.mu.Lock()
-		t.ending = true
+	l := t.live
+	l.mu.Lock()
+	mine := t.state.To(turnstate.Detached)
+	if mine {
 		stopTimer(&t.grace)
-		l.mu.Unlock()
-		if err := t.builder.Abandon(); err != nil {
-			t.logger.Error("turn not wholly recorded", "error", err)
-		}
-		l.mu.Lock()
-		t.stopWaiting() // now that nothing more is asked
-		l.mu.Unlock()
-		t.cancel(agent.ErrLeft)
-		l.saveLate()
-		close(t.ended)
-	})
+	}
+	l.mu.Unlock()
+	if !mine {
+		return
+	}
+	if err := t.builder.Abandon(); err != nil {
+		t.logger.Error("turn not wholly recorded", "error", err)
+	}
+	l.mu.Lock()
+	t.pause.stop()
+	l.mu.Unlock()
+	t.cancel(agent.ErrLeft)
+	l.saveLate()
+	close(t.ended)
 }

@@ -32,7 +32,7 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 	}
 	for _, s := range stopping {
 		s.turn.builder.Emit(trace.Rewind{To: back.to})
-		s.turn.finish(s.stop)
+		s.turn.writeStop(s.stop)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err = l.save(ctx); err == nil {
@@ -72,7 +72,7 @@ func (l *live) revert(message, by string) (rewinding, []ending, error) {
 	}
 	stopping := l.superseded(back)
 	for _, s := range stopping {
-		s.turn.ending = true // so that none of them begins while another is ended
+		s.turn.decideStop() // all at once, so that none of them begins while another is ended
 	}
 	l.takeBack(back)
 	return back, stopping, nil

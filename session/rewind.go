@@ -16,8 +16,9 @@ type rewinding struct {
 	ran   bool     // the agent has worked on one of them
 	// from is where the agent stood before it did, and was where it stands now.
 	from, was string
-	// why says in a sentence why the agent cannot go there.
-	why string
+	// why says in a sentence why the agent cannot go there, and warned what the next turn
+	// was to say before.
+	why, warned string
 }
 
 // again turns a regeneration into a prompt with the id and the content of the
@@ -43,7 +44,7 @@ func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 	case named && holds:
 		return p, nil // perhaps edited: the content of the request counts
 	}
-	said, err := l.said(ctx, m)
+	said, err := l.loadPrompt(ctx, m.turn, m.id, m.after)
 	same := holds && textOf(said) == textOf(p.Message)
 	switch {
 	case err != nil:
@@ -61,13 +62,13 @@ func (l *live) again(ctx context.Context, p Prompt) (Prompt, error) {
 
 func textOf(m trace.UserMessage) string { return agent.Prompt{Message: m}.Text() }
 
-// said reads a user's message from the log.
-func (l *live) said(ctx context.Context, m message) (trace.UserMessage, error) {
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, m.after, 0) {
+// loadPrompt reads a message of a user from the log.
+func (l *live) loadPrompt(ctx context.Context, turn, message string, after uint64) (trace.UserMessage, error) {
+	for r, err := range l.hub.Log.Wholes(ctx, l.id, after, 0) {
 		if err != nil {
 			return trace.UserMessage{}, fmt.Errorf("read the history of session %q: %w", l.id, err)
 		}
-		if p, ok := r.Payload.(trace.Prompt); ok && r.Turn == m.turn && p.Message.ID == m.id {
+		if p, ok := r.Payload.(trace.Prompt); ok && r.Turn == turn && p.Message.ID == message {
 			return p.Message, nil
 		}
 	}
@@ -156,7 +157,7 @@ func (l *live) resolve(p Prompt) (rewinding, error) {
 		}
 	}
 	back := l.branch.rewinding(i)
-	back.was = l.info.Resume
+	back.was, back.warned = l.info.Resume, l.unforgot
 	kept := slices.ContainsFunc(l.branch.messages[:i], func(m message) bool { return !m.user })
 	first, ran := l.branch.firstAnswer(i)
 	later := ran && slices.ContainsFunc(l.branch.messages[:i], func(m message) bool { return !m.user && m.nth > first.nth })
@@ -189,7 +190,7 @@ func (b *branch) rewinding(i int) rewinding {
 func (l *live) superseded(back rewinding) []ending {
 	var all []ending
 	for _, id := range back.turns {
-		if t := l.turns[id]; t != nil && !t.ending {
+		if t := l.turns[id]; t != nil && !t.state.Stopped() {
 			all = append(all, ending{t, stopped(superseded)})
 		}
 	}
@@ -216,7 +217,11 @@ func (l *live) takeBack(back rewinding) {
 
 // stay leaves the agent where it was: taking back did not get on record.
 func (l *live) stay(back rewinding) {
-	if back.ran && back.why == "" && l.info.Resume == back.from {
+	switch {
+	case !back.ran:
+	case back.why != "" && l.unforgot == back.why:
+		l.unforgot = back.warned
+	case back.why == "" && l.info.Resume == back.from:
 		l.info.Resume = back.was
 	}
 }
@@ -228,7 +233,7 @@ func (l *live) stay(back rewinding) {
 func (t *turn) goBack() bool {
 	l := t.live
 	l.mu.Lock()
-	if t.ending {
+	if t.state.Stopped() {
 		l.mu.Unlock()
 		return false // the next one sees to it
 	}

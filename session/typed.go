@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -18,19 +19,18 @@ const unanswered = "unanswered"
 // The answer and what follows are a message of their own, for the client puts what
 // comes now below the user's words.
 func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
-	t, id, answer, err := l.wouldAnswer(p)
+	t, answer, err := l.wouldAnswer(p)
 	if t == nil || err != nil {
 		return Turn{}, false, err
 	}
 	if err := l.introduce(p.sender()); err != nil {
 		return Turn{}, false, err
 	}
-	if late := answer(l.words(p)); late != nil {
-		// The request was answered or withdrawn just now. The text is a message like any
-		// other, and must not find the request waiting.
-		t.answered(id)
-		return Turn{}, false, nil //nolint:nilerr // as it says
+	words := l.words(p)
+	if t.builder.Resolve(answer, &words) != nil {
+		return Turn{}, false, nil // another answer came first, so the text is a message like any other
 	}
+	t.goOnBelow(words)
 	l.mu.Lock()
 	turn := t.handle()
 	l.mu.Unlock()
@@ -38,62 +38,50 @@ func (l *live) typed(ctx context.Context, p Prompt) (Turn, bool, error) {
 	return turn, err == nil, err
 }
 
-// wouldAnswer finds the turn that waits for the sender of a message, and how the
-// message answers it.
-func (l *live) wouldAnswer(p Prompt) (t *turn, id string, answer func(trace.Words) error, err error) {
+// wouldAnswer finds the turn that waits for the sender of a message, and the answer that
+// the message gives.
+func (l *live) wouldAnswer(p Prompt) (t *turn, answer trace.Payload, err error) {
 	text, plain := plainText(p.Message)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t = l.waitsFor(p)
+	t, r := l.waitsFor(p)
 	if t == nil || !plain || p.Regenerate || p.Message.ID != "" && l.branch.find(p.Message.ID) >= 0 {
-		return nil, "", nil, nil
+		return nil, nil, nil
 	}
-	for id = range t.waits.put {
-	}
-	unseen := func(toolCallID string) bool {
-		return p.Shown != nil && !slices.Contains(p.Shown, id) && (toolCallID == "" || !slices.Contains(p.Shown, toolCallID))
-	}
-	if q, ok := l.asks.questioned[id]; ok && q.turn == t.id {
-		if unseen(q.what.ToolCallID) {
-			return nil, "", nil, ErrStale
+	call := r.ToolCallID()
+	unseen := p.Shown != nil && !slices.Contains(p.Shown, r.ID) && (call == "" || !slices.Contains(p.Shown, call))
+	if r.Question() {
+		if unseen {
+			return nil, nil, ErrStale
 		}
-		a := trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{text}, By: name(p.By), Via: trace.ViaWords}
-		return t, id, func(w trace.Words) error {
-			return l.asks.questions.AnswerAs(id, a, func(trace.Answer) bool {
-				return t.recordIn(w, id, func() bool { return t.builder.AnswerIn(w, a) })
-			})
-		}, nil
+		return t, trace.Answer{QuestionID: r.ID, Outcome: trace.Selected, Values: []string{text}, By: name(p.By), Via: trace.ViaWords}, nil
 	}
-	q, ok := l.asks.permissions[id]
-	if !ok || q.turn != t.id {
-		return nil, "", nil, nil
-	}
-	r, ok := permission.FromText(q.what.Options, text)
+	asked, _ := r.Asked.(trace.PermissionRequest)
+	response, ok := permission.FromText(asked.Options, text)
 	switch {
 	case !ok:
-		return nil, "", nil, nil
+		return nil, nil, nil
 	case !p.MayPermit:
-		return nil, "", nil, ErrMayNotPermit
-	case unseen(q.what.ToolCallID):
-		return nil, "", nil, ErrStale
+		return nil, nil, ErrMayNotPermit
+	case unseen:
+		return nil, nil, ErrStale
 	}
-	r.RequestID, r.By, r.Via = id, name(p.By), trace.ViaWords
-	return t, id, func(w trace.Words) error {
-		return l.asks.requests.AnswerAs(id, r, func(trace.PermissionResponse) bool {
-			return t.recordIn(w, id, func() bool { return t.builder.PermissionResponseIn(w, r) })
-		})
-	}, nil
+	response.RequestID, response.By, response.Via = r.ID, name(p.By), trace.ViaWords
+	return t, response, nil
 }
 
-// waitsFor is the turn that waits for exactly one answer of the sender's. The
-// caller holds l.mu.
-func (l *live) waitsFor(p Prompt) *turn {
+// waitsFor is the turn that waits for exactly one answer of the sender's, and the request.
+// The caller holds l.mu.
+func (l *live) waitsFor(p Prompt) (*turn, trace.Request) {
 	for _, t := range l.turns {
-		if len(t.waits.put) == 1 && !t.ending && t.by == p.By && t.channel == p.Channel {
-			return t
+		if t.state != turnstate.Paused || t.by != p.By || t.channel != p.Channel {
+			continue
+		}
+		if shown := t.shownRequests(); len(shown) == 1 {
+			return t, shown[0]
 		}
 	}
-	return nil
+	return nil, trace.Request{}
 }
 
 // plainText is the text of a message that holds nothing else.
@@ -116,15 +104,6 @@ func (l *live) words(p Prompt) trace.Words {
 	}
 }
 
-// recordIn has the turn take an answer in words. The answer is not taken if the
-// turn has withdrawn the request; then the words are not on record.
-func (t *turn) recordIn(w trace.Words, id string, take func() bool) (taken bool) {
-	if taken = t.record(id, take); taken {
-		t.goOnBelow(w)
-	}
-	return taken
-}
-
 // goOnBelow begins an assistant message below the user's words. Where the agent
 // stood then is in the middle of a turn, where it cannot go back to.
 func (t *turn) goOnBelow(w trace.Words) {
@@ -144,17 +123,9 @@ func (t *turn) goOnBelow(w trace.Words) {
 // message instead of an answer.
 func (t *turn) refuseAll(by Sender) {
 	const reason = "The user sent a new message instead of an answer."
-	t.live.mu.Lock()
-	var ids []string
-	for id := range t.waits.put {
-		ids = append(ids, id)
-	}
-	t.live.mu.Unlock()
-	slices.Sort(ids)
 	no := false
-	for _, id := range ids {
-		_, question := lookFor(t.live, t.live.asks.questioned, id)
+	for _, r := range t.shownRequests() {
 		// If another answer came first, it counts: the turn ends either way.
-		_ = t.live.reply(Reply{ID: id, Question: question, Choice: Choice{Approved: &no, Reason: reason, Interrupt: true}}, signature{by, trace.ViaWords})
+		_ = t.live.reply(Reply{ID: r.ID, Question: r.Question(), Choice: Choice{Approved: &no, Reason: reason, Interrupt: true}}, attribution{by, trace.ViaWords})
 	}
 }

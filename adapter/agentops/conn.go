@@ -23,9 +23,6 @@ type conn struct {
 	used   time.Time     // when its principal last had something open; guarded by session.mu
 }
 
-// errHungUp is the end of a connection that this side ended.
-var errHungUp = errors.New("agentops: the connection was closed from here")
-
 // drop ends a connection that nobody reads.
 func (l *conn) drop() {
 	l.hangUp()

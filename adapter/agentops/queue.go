@@ -84,7 +84,7 @@ func (d *Decoder) isBack(back, p *turn) bool {
 func (d *Decoder) promptFrom(m wire.Message) *turn {
 	return &turn{
 		id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
-		parts: inputOf(string(m.Content), m.Parts), phase: sent,
+		parts: inputOf(string(m.Content), m.Parts), phase: sent, since: m.CreatedAt,
 	}
 }
 
@@ -97,7 +97,7 @@ func (d *Decoder) userMessage(m wire.Message) {
 		return
 	}
 	if p != nil {
-		p.author = m.AuthorID
+		p.author, p.since = m.AuthorID, m.CreatedAt
 	} else if back := d.promptFrom(m); !d.claim(back) { // somebody else's
 		d.keep(back)
 	}
@@ -118,7 +118,7 @@ func (d *Decoder) give(p *turn) {
 func (d *Decoder) claim(back *turn) bool {
 	for _, p := range d.turns {
 		if p.own && p.nameless() && d.isBack(back, p) {
-			p.id, p.author, p.channel = back.id, back.author, back.channel
+			p.id, p.author, p.channel, p.since = back.id, back.author, back.channel, back.since
 			p.on(named)
 			return true
 		}

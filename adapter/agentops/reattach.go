@@ -75,7 +75,7 @@ func (s *session) adopt(left agent.Left) {
 	case left.Theirs && left.Prompt != nil:
 		p.id, p.author, p.channel = left.Prompt.Message.ID, left.Prompt.By, left.Prompt.Channel
 	case s.at.Turn == left.Builder.Turn():
-		p.id, p.channel = s.at.Prompt, s.at.Channel
+		p.id, p.channel, p.since = s.at.Prompt, s.at.Channel, s.at.Since
 	}
 	s.dec.waiting = append(s.dec.waiting, left.Waiting...)
 	s.dec.keep(p)

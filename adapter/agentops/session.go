@@ -1,7 +1,6 @@
 package agentops
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -9,7 +8,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
-	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -122,7 +121,7 @@ func (s *session) receive(data []byte) {
 	moves := s.dec.moves
 	s.decode(agent.Out, data)
 	s.noteRunner(moves)
-	s.locate(data)
+	s.locate()
 	s.deliverStops()
 	s.expectLastWord()
 	s.signal()
@@ -161,7 +160,7 @@ func (s *session) poll(ctx context.Context, within time.Duration, holds func() b
 
 // decode hands a frame to the Decoder and performs the effects. The caller holds s.mu.
 func (s *session) decode(dir agent.Dir, data []byte) {
-	effects, err := s.dec.Decode(agent.Message{Dir: dir, Data: data}, turns{s})
+	effects, err := agentkit.Decode(s.dec, agent.Message{Dir: dir, Data: data}, turns{s})
 	if err != nil {
 		s.cfg.Meter.Decoded(err)
 		if s.skipped++; s.skipped&(s.skipped-1) == 0 { // a server that sends nothing else does not fill the log
@@ -212,23 +211,18 @@ func (s *session) mayHaveRunner() bool {
 
 // locate notes the place of our newest prompt upstream, so that its turn can be found again
 // after a restart. The caller holds s.mu.
-func (s *session) locate(data []byte) {
+func (s *session) locate() {
 	if s.active == nil || s.active.theirs {
 		return
 	}
-	p := s.dec.turnOf(s.active.b)
-	if p == nil || p.id == "" || p.id == s.at.Prompt && (s.at.Since != 0 || !bytes.Contains(data, []byte(p.id))) {
+	t := s.dec.turnOf(s.active.b)
+	if t == nil || t.id == "" {
 		return
 	}
-	was := s.at
-	s.at.Turn, s.at.Prompt, s.at.Channel, s.at.Since = s.active.b.Turn(), p.id, p.channel, 0
-	if f, err := wire.Decode(wire.ToBrowser, data); err == nil {
-		if m, ok := f.(wire.MessageAdded); ok && m.Data.ID == p.id { // before that the prompt waited
-			s.at.Since = m.Data.CreatedAt
-		}
-	}
-	if s.at != was {
-		s.host.Resume(s.at.token())
+	at := mark{Thread: s.at.Thread, Prompt: t.id, Turn: t.b.Turn(), Channel: t.channel, Since: t.since}
+	if at != s.at {
+		s.at = at
+		s.host.Resume(at.token())
 	}
 }
 

@@ -23,9 +23,10 @@ type turn struct {
 	author  string
 	sender  string // of one that was sent from here: the server's id of its user
 	parts   []trace.InputPart
-	number  int  // of a prompt that is known
-	stopped bool // it was withdrawn from here
-	answers bool // it may be taken for the answer to a question of its channel
+	number  int        // of a prompt that is known
+	since   wire.Stamp // when the server has shown it
+	stopped bool       // it was withdrawn from here
+	answers bool       // it may be taken for the answer to a question of its channel
 
 	// Of a turn that was open before a restart:
 	left   bool

@@ -154,10 +154,13 @@ func stories() map[string]func(*tape) {
 			l.reply(b)
 			b.Question(trace.Question{QuestionID: "q1", Text: "Why?"})
 			l.flush(b)
-			b.AnswerIn(trace.Words{
+			words := trace.Words{
 				Prompt: trace.Prompt{Message: user("user_2", "Because."), By: "ada"},
 				Reply:  trace.Reply{MessageID: "msg_2", Cause: trace.CauseAnswer},
-			}, trace.Answer{QuestionID: "q1", Outcome: trace.Selected, Values: []string{"Because."}, By: "ada"})
+			}
+			if err := b.Resolve(trace.Answer{QuestionID: "q1", Outcome: trace.Selected, Values: []string{"Because."}, By: "ada"}, &words); err != nil {
+				panic(err)
+			}
 			b.Message("b", "I see.")
 			l.end(b, completed)
 		},
