@@ -183,9 +183,9 @@ func TestAHostileServerCostsBoundedMemory(t *testing.T) {
 			runtime.KeepAlive(recording)
 			with := heap()
 			runtime.KeepAlive(d)
-			limit := int64(200 << 10) // 20 bytes a round
+			limit := int64(250 << 10)
 			if strings.HasPrefix(name, "calls") || strings.HasPrefix(name, "ids that") {
-				limit = 12 << 20 // of a turn all calls are known until it ends, but no more than 10,000
+				limit = 4 << 20 // a turn knows its calls until it ends, but no more than 10,000
 			}
 			kept := with - heap()
 			if kept > limit {
