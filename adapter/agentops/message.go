@@ -38,15 +38,15 @@ func (d *Decoder) added(m wire.Message, to agent.Turns) {
 	switch m.Role {
 	case wire.RoleUser:
 		d.userMessage(m)
+	case wire.RoleAssistant:
+		if mine := d.create(m.ID, channel, to); mine != nil && len(m.Parts) > 0 {
+			d.reconcile(mine, m, false)
+		}
 	default: // a note of the system, such as a screenshot
 		for _, p := range m.Parts {
 			if p.Data != "" && (p.Type == wire.PartScreenshot || p.Type == wire.PartImage) {
 				d.emit(d.active(channel), picture(p), to)
 			}
-		}
-	case wire.RoleAssistant:
-		if mine := d.create(m.ID, channel, to); mine != nil && len(m.Parts) > 0 {
-			d.reconcile(mine, m, false)
 		}
 	}
 }

@@ -39,28 +39,27 @@ func (d *Decoder) asked(channel string) bool {
 }
 
 // keep remembers a prompt. If there are too many, or those of others are too large, the oldest
-// of another user goes that never ran.
+// goes that does not run, those of others first.
 func (d *Decoder) keep(p *turn) {
-	d.turns = append(d.turns, p)
 	d.count++
 	p.number = d.count
 	for {
-		size, oldest := 0, -1
-		for i, o := range d.turns[:len(d.turns)-1] {
+		size, oldest := p.size(), -1
+		for i, o := range d.turns {
 			if !o.own {
 				size += o.size()
 			}
-			if oldest < 0 && !o.own && o.phase <= given {
+			if !o.runs() && (oldest < 0 || !o.own && d.turns[oldest].own) {
 				oldest = i
 			}
 		}
-		many, large := len(d.turns) > mostPrompt, !p.own && size+p.size() > mostWords
-		if !many && (!large || oldest < 0) {
-			return
+		large := !p.own && size > mostWords && oldest >= 0 && !d.turns[oldest].own
+		if oldest < 0 || len(d.turns) < mostPrompt && !large {
+			break
 		}
-		oldest = max(oldest, 0)
 		d.turns = slices.Delete(d.turns, oldest, oldest+1)
 	}
+	d.turns = append(d.turns, p)
 }
 
 // size is about the memory that a prompt takes up.

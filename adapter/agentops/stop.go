@@ -77,7 +77,8 @@ func (s *session) abort(ctx context.Context, o *activePrompt) {
 	} else if err := s.api.interrupt(ctx, o.caller, s.cfg.SessionID); err != nil {
 		s.cfg.Logger.Warn("agentops: the turn could not be stopped there: " + err.Error())
 	}
-	if !s.poll(s.life, stopTime, func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }) {
+	over := func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }
+	if !s.poll(s.life, stopTime, over) { //nolint:contextcheck // the stop outlives the caller's patience
 		s.settle()
 	}
 }
