@@ -6,7 +6,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// What a session agent sends to browsers.
+// Frames to browsers.
 
 // Init is the first frame that a browser gets.
 type Init struct {

@@ -1,6 +1,6 @@
 package agentops
 
-// What a browser sends.
+// Frames of a browser.
 
 // Prompt asks the agent.
 type Prompt struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// What a runner sends. AgentStatus, Question, Error, Models, Title, ModelSwitched,
+// Frames of a runner. AgentStatus, Question, Error, Models, Title, ModelSwitched,
 // ThreadCreated, ThreadUpdated, CommandResult and Ping are as on the other socket.
 
 // MessageCreate begins an assistant's turn.
@@ -100,7 +100,7 @@ func (f Request) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// What a session agent sends to a runner. Answer, Abort, Revert, Diff, Review and
+// Frames to a runner. Answer, Abort, Revert, Diff, Review and
 // Pong are as on the other socket.
 
 // RunnerPrompt hands a user's prompt on.

@@ -143,8 +143,8 @@ func (s *session) deliver(caller agent.Caller, a *ask, said trace.Answer, permit
 	send()
 }
 
-// reply gives an answer to the session agent. A session agent that was started anew, and has no
-// runner yet, would take the answer and lose it.
+// reply gives an answer to the session agent. After a restart, a session agent
+// without a runner would take the answer and lose it.
 func (s *session) reply(ctx context.Context, caller agent.Caller, a *ask, said trace.Answer, permit trace.PermissionResponse) {
 	s.watch(ctx, runnerTime, func() bool { return s.mayHaveRunner() || s.link == shut })
 	if a.question {

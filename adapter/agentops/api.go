@@ -154,7 +154,7 @@ func (a *api) interrupt(ctx context.Context, c agent.Caller, session string) err
 	return a.post(ctx, c, map[string]bool{"interrupt": true}, nil, "sessions", session, "prompt")
 }
 
-// thread finds the thread of prompts without a channel. It is "" on a server without threads.
+// thread finds the thread of prompts without a channel; "" on a server without threads.
 func (a *api) thread(ctx context.Context, c agent.Caller, session string) (string, error) {
 	var found struct {
 		member

@@ -263,8 +263,8 @@ func (a *ask) read(d *Decoder, v answer) trace.Answer {
 	return trace.Answer{QuestionID: a.id, Outcome: trace.Selected, Values: []string{value}, By: v.by}
 }
 
-// isAnswer reports whether a prompt of ours was taken for an answer. A prompt of the owner is,
-// if it names a channel of another type than web where a question is open. No frame says that
+// isAnswer reports whether the server took our prompt for an answer: it does so with a prompt of
+// the owner in a channel of another type than web where a question is open. No frame says that
 // such a prompt waits.
 func (a *ask) isAnswer(d *Decoder, p *turn, v answer, value string) bool {
 	return p.answers && p.phase == sent && p.channel == a.turn.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&

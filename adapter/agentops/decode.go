@@ -52,7 +52,7 @@ type Decoder struct {
 	effects []agent.Effect
 }
 
-// What is kept of a stranger's ids and lists.
+// The bounds of ids and lists.
 const (
 	longestID  = 512
 	mostPast   = 256

@@ -250,8 +250,7 @@ func TestWhatIsAskedAndSettledElsewhereIsTold(t *testing.T) {
 	}
 }
 
-// What is wrong with a frame is told to its sender alone, and is no end of what runs
-// for somebody else.
+// An error about a frame goes to its sender alone, and ends no turn of another user.
 func TestD18_WhatIsWrongWithAPromptEndsNobodyElsesTurn(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
@@ -267,7 +266,7 @@ func TestD18_WhatIsWrongWithAPromptEndsNobodyElsesTurn(t *testing.T) {
 	s.goesOn(s.theirs())
 }
 
-// Another's prompt that waits is not ours that waits.
+// A queued prompt of another user is not mistaken for our prompt.
 func TestE08_AnothersPromptThatWaitsIsNotOurs(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
@@ -279,7 +278,7 @@ func TestE08_AnothersPromptThatWaitsIsNotOurs(t *testing.T) {
 	s.goesOn(b)
 }
 
-// What others began is left out, and does not stand in the way of what is ours.
+// The turns of others are left out, and do not block our prompt.
 func TestE34_WhatIsLeftOutDoesNotTakeOurPlace(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1", OwnOnly: true})

@@ -106,8 +106,7 @@ func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 	}
 }
 
-// A stop whose end is told only once leaves nothing behind that would swallow the end of
-// what runs later.
+// A stop with a single end does not swallow the end of a later turn.
 func TestE24_AnEndThatIsToldOnlyOnceSwallowsNoOther(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
@@ -139,7 +138,7 @@ func TestE24_AnEndWhereNothingIsKnownToRunIsOne(t *testing.T) {
 	s.ends(b, trace.OutcomeCompleted, "One")
 }
 
-// What was given to the agent once more has its end, and the end of the next is its own.
+// A prompt that the agent got twice has its own end, and so has the next prompt.
 func TestE32_TheEndOfTheNextIsNotThatOfWhatWasGivenOnceMore(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
@@ -154,7 +153,7 @@ func TestE32_TheEndOfTheNextIsNotThatOfWhatWasGivenOnceMore(t *testing.T) {
 	s.ends(second, trace.OutcomeFailed, "")
 }
 
-// What is stopped after a connection was made anew was stopped, and is not complete.
+// A turn that is stopped after a reconnect ends as canceled, not as completed.
 func TestE32_WhatIsStoppedAfterALossIsNotComplete(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
@@ -165,8 +164,8 @@ func TestE32_WhatIsStoppedAfterALossIsNotComplete(t *testing.T) {
 	s.ends(b, trace.OutcomeCanceled, "One, two")
 }
 
-// A server that was started anew gives the runner first what it was at, also while another
-// prompt waits: that one waits on, and gets nothing of what is said.
+// After a restart, a server gives the runner its old prompt first. A queued prompt goes on
+// waiting, and gets none of the text.
 func TestE32_APromptThatWaitsGetsNothingOfWhatIsGivenOnceMore(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
@@ -190,8 +189,7 @@ func TestE32_APromptThatWaitsGetsNothingOfWhatIsGivenOnceMore(t *testing.T) {
 	}
 }
 
-// A prompt that was put back into the queue there, because its runner was lost, has not
-// ended: it is told to wait.
+// A prompt that returned to the queue, because its runner was lost, has not ended.
 func TestE32_APromptThatIsPutBackIntoTheQueueHasNotEnded(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})

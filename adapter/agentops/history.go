@@ -39,9 +39,9 @@ func (d *Decoder) greeting(f wire.Init, to agent.Turns) {
 		return
 	}
 	for _, t := range slices.Collect(d.running()) {
-		// The session agent that was started anew has given the prompt to the runner once
-		// more, and takes the runner's word that it is at work for the end. A turn goes on
-		// while one of its tools has no result, or if more comes within a moment.
+		// After a restart, the session agent gives the runner its prompt again, and mistakes
+		// the runner's receipt for the end. A turn goes on while one of its tools has no
+		// result, or if more comes within a moment.
 		mayGoOn := at.mayWork && t.course != stopping && t.verdict == nil
 		switch {
 		case at.waits(t):

@@ -13,7 +13,7 @@ import (
 // joiner stands between prompts that the session agent collected.
 const joiner = "\n\n---\n\n"
 
-// sent takes a prompt of ours. No frame names it until its message comes back.
+// sent takes a prompt of this gateway. No frame has its id until its message comes back.
 func (d *Decoder) sent(f wire.Prompt, to agent.Turns) {
 	p := &turn{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), sender: d.user, phase: sent, b: d.free(to.Current())}
 	p.answers = f.ChannelType != "" && f.ChannelType != defaultType && d.asked(p.channel)
@@ -71,8 +71,8 @@ func (t *turn) size() int {
 	return n
 }
 
-// isBack reports whether a message is that of a prompt of ours. A prompt that was sent to no
-// channel may have got one.
+// isBack reports whether a message belongs to our prompt p. A prompt without a channel may have
+// got one.
 func (d *Decoder) isBack(back, p *turn) bool {
 	who := cmp.Or(p.sender, d.user)
 	return (back.author == "" || who == "" || back.author == who) && (back.channel == p.channel || p.channel == "") &&
@@ -112,8 +112,8 @@ func (d *Decoder) give(p *turn) {
 	d.lastErr = ""
 }
 
-// claim finds the prompt of ours that came back, which has its id from now on. Of equal ones the
-// first that was sent is meant.
+// claim gives our prompt that a message belongs to the id of the message. Of equal prompts the
+// first one is meant.
 func (d *Decoder) claim(back *turn) bool {
 	for _, p := range d.turns {
 		if p.own && p.nameless() && d.isBack(back, p) {
@@ -161,7 +161,7 @@ func (d *Decoder) queuedPrompt(f wire.PendingPrompt) *turn {
 	return nil
 }
 
-// queued notes that the newest prompt of ours waits.
+// waits notes that our newest prompt waits.
 func (d *Decoder) waits(reason string) {
 	d.asleep = d.asleep || reason == wire.QueueWaking
 	if d.theirs {
@@ -175,8 +175,8 @@ func (d *Decoder) waits(reason string) {
 	}
 }
 
-// dequeued notes that the agent was given a prompt. What it was given before is over, unless it
-// was given the same once more.
+// dequeued notes that the agent has got a prompt. The turns before are over, unless the agent
+// has got the same prompt again.
 func (d *Decoder) dequeued(to agent.Turns) {
 	d.unseen, d.asleep = false, false
 	next := d.justShown()

@@ -21,8 +21,7 @@ const (
 	secondEnd    = `{"type":"message.updated","data":{"id":"t2","role":"assistant","parts":[{"type":"text","text":"Two"},{"type":"finish","reason":"end_turn"}]}}`
 )
 
-// A runner that is stopped says twice that it is done. What it was given in between goes
-// on, however far it has come.
+// A stopped runner sends its end twice. A prompt that began in between goes on.
 func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
 	t.Parallel()
 	for n, steps := range []int{0, 1, 2, 3} {
@@ -191,7 +190,7 @@ func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
 	}
 }
 
-// Several questions of one call are asked together, as soon as it is told.
+// Several questions of one call are asked together, as soon as the call is known.
 func TestE21_SeveralQuestionsOfOneCallWaitTogether(t *testing.T) {
 	t.Parallel()
 	ask := func(n int) string {
@@ -218,9 +217,8 @@ func TestE21_SeveralQuestionsOfOneCallWaitTogether(t *testing.T) {
 	}
 }
 
-// A session agent that was started anew gives the runner once more what it was given, and
-// takes the runner's word that it is at it for the end, whether or not we were there in
-// time to be told. Text and end come afterwards.
+// After a restart, the session agent gives the runner its prompt again, and mistakes the
+// receipt for the end. The text and the end come later.
 func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
 	t.Parallel()
 	given := []string{idleFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}
@@ -279,8 +277,8 @@ func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
 	}
 }
 
-// What was asked in a turn that was stopped is told to whoever connects after that, until
-// it runs out: no later turn asks it.
+// The session agent repeats the requests of a stopped turn until they expire. No later turn asks
+// them.
 func TestE28_WhatAStoppedTurnHasAskedIsNotAskedByTheNext(t *testing.T) {
 	t.Parallel()
 	for _, ask := range []string{
@@ -351,7 +349,7 @@ func TestWhatIsAskedAtOnceIsBounded(t *testing.T) {
 	}
 }
 
-// What waits for the arguments of its call, and is told again, is asked once.
+// A deferred request that the session agent repeats is asked once.
 func TestWhatWaitsAndIsToldAgainIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})

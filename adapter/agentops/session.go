@@ -49,7 +49,7 @@ type session struct {
 	changed      chan struct{} // closed and made anew with each change
 }
 
-// activePrompt is a prompt of ours, or a turn that was taken up again.
+// activePrompt is the turn of a prompt, or a turn that was re-attached.
 type activePrompt struct {
 	b      *trace.Builder
 	caller agent.Caller
@@ -241,8 +241,8 @@ func (s *session) remember(by string, c agent.Caller) {
 	s.callers[by] = c
 }
 
-// userOf asks for the server's id of a caller. It is "" if the server does not tell: then
-// prompts are matched by their text.
+// userOf asks for the server's id of a caller. Prompts are matched by their text alone if the
+// server does not tell and the id is "".
 func (s *session) userOf(ctx context.Context, c agent.Caller) (string, error) {
 	s.mu.Lock()
 	id, known := s.users[whoIs(c)]

@@ -167,9 +167,9 @@ var links = table[link, linkEvent]{ //nolint:gochecknoglobals // as above
 	reopening: {opened: reading, gaveUp: unread, closes: shut},
 }
 
-// runnerState is the state of the runner. Until a runner that came after a loss is at work
-// again an abort does harm: the session agent takes the runner's word on it for the word
-// that the runner is ready.
+// runnerState is the state of the runner. An abort does harm while a runner that came after a
+// loss is not at work yet: the session agent mistakes the answer for the sign that the runner is
+// ready.
 type runnerState int
 
 const (
@@ -191,8 +191,8 @@ const (
 	settles                        // something of a turn came a while after the runner did
 )
 
-// What a runner that outlived its session agent has kept comes at once after it came: so the
-// first words of an arriving runner say nothing.
+// A runner that outlived its session agent first sends the frames that it has kept. So the first
+// frames of an arriving runner say nothing about its work.
 var runners = table[runnerState, runnerEvent]{ //nolint:gochecknoglobals // as above
 	present:  {left: missing},
 	missing:  {came: arriving, dealt: resuming, acts: present},

@@ -115,7 +115,7 @@ func (d *Decoder) failed(f wire.Error, to agent.Turns) {
 		d.emit(d.about(promptID, f.Channel), trace.Error{Code: "attachment", Message: f.Message}, to)
 		return
 	case f.Message != "" && promptID == "":
-		t = d.newestOfOurs()
+		t = d.newestOwn()
 	case t != nil || text == d.lastErr: // a runner's error may come twice
 	case f.Channel != (wire.Channel{}):
 		t = d.next(channelOf(f.Channel, ""), true)
@@ -135,8 +135,8 @@ func (d *Decoder) failed(f wire.Error, to agent.Turns) {
 	}
 }
 
-// newestOfOurs finds the turn of the prompt of ours that was sent last, or else one that runs.
-func (d *Decoder) newestOfOurs() *turn {
+// newestOwn finds the turn of our newest prompt, or else a turn that runs.
+func (d *Decoder) newestOwn() *turn {
 	for _, t := range slices.Backward(d.turns) {
 		if t.own && t.phase == sent {
 			return t

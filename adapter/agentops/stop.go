@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// stop ends a turn of ours. The server stops all that runs in the session. So only a turn that
-// runs, and alone, is aborted. A prompt that waits is withdrawn.
+// stop ends a turn of this gateway. The server stops all turns of the session, so the gateway
+// aborts a turn only if it runs alone. A queued prompt is withdrawn.
 func (s *session) stop(o *activePrompt) {
 	defer o.b.End(stopped())
 	ctx, cancel := context.WithTimeout(s.life, shortTime)
@@ -66,7 +66,8 @@ func (s *session) withdrawPrompt(ctx context.Context, o *activePrompt) {
 // prompt finds it free.
 func (s *session) abort(ctx context.Context, o *activePrompt) {
 	s.mu.Lock()
-	// By HTTP a stop reaches no agent that is said to be at rest and goes on after a loss.
+	// After a loss, an agent may go on that the server counts as idle. A stop by HTTP does not
+	// reach such an agent.
 	posts := o.stop == deliverable && (s.main == nil || s.main.who != whoIs(o.caller))
 	if data, err := wire.Encode(wire.Abort{}); err == nil {
 		s.decode(agent.In, data) // first: frames that come from now on are late

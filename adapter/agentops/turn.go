@@ -50,8 +50,7 @@ func (d *Decoder) turnOf(b turnID) *turn {
 	return d.first(func(t *turn) bool { return t.b != nil && t.b.Turn() == b.Turn() })
 }
 
-// fate is what became of a prompt of ours, also after its Builder was ended; 0 if its turn is
-// over.
+// fate is the phase of a turn, also after its Builder was ended; 0 if the turn is over.
 func (d *Decoder) fate(b turnID) phase {
 	if t := d.turnOf(b); t != nil {
 		return t.phase
