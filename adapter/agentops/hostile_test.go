@@ -297,9 +297,6 @@ func TestH27_AnAnswerThatIsGivenWhileTheConnectionIsLost(t *testing.T) {
 	for _, what := range []string{"question", "permission"} {
 		t.Run(what, func(t *testing.T) {
 			inBoth(t, func(t *testing.T, e era) {
-				if what == "permission" && e == far {
-					return
-				}
 				st := newStage(t, e)
 				away := func() {
 					go st.server.away(func() { time.Sleep(5 * time.Second) })
