@@ -12,9 +12,8 @@ import (
 // the first byte, and have their status.
 func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	const page, most = 100, 1000
-	agentOps := r.URL.Query().Get("format") == server.Format
 	wish, err := g.wish(r)
-	if err != nil && !agentOps {
+	if err != nil {
 		return err
 	}
 	limit, err := number("limit", r.URL.Query().Get("limit"), page, 1, most)
@@ -37,8 +36,8 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err := b.hold(downloadCost * int64(history.Bytes)); err != nil {
 		return err
 	}
-	if agentOps {
-		messages, err := server.Messages(info.ID, history.Records)
+	if after := r.URL.Query(); after.Has(server.After) {
+		messages, err := server.Messages(info.ID, after.Get(server.After), history.Records)
 		if err != nil {
 			return err
 		}

@@ -177,17 +177,15 @@ func (a *api) thread(ctx context.Context, c agent.Caller, session string) (strin
 const mostMessages = 20_000
 
 // messages reads the history since a time, or all of it. The newest messages matter, so a list
-// that is too long is not read in part. A gateway in the place of a session agent has other
-// messages at that address unless format asks for these.
+// that is too long is not read in part. A gateway in the place of a session agent knows by the
+// parameter that its client is one of Agent Ops.
 func (a *api) messages(ctx context.Context, c agent.Caller, session string, since time.Time) ([]wire.Message, error) {
 	var found struct {
 		Messages wire.List[json.RawMessage] `json:"messages"`
 	}
-	call := httpjson.Call{Method: http.MethodGet, Path: pathOf("sessions", session, "messages"), Query: url.Values{"format": {"agentops"}}, Out: &found}
-	if !since.IsZero() {
-		call.Query.Set("after", strconv.FormatInt(since.Unix(), 10))
-	}
-	if err := a.do(ctx, c, call); err != nil {
+	after := url.Values{"after": {strconv.FormatInt(max(0, since.Unix()), 10)}}
+	err := a.do(ctx, c, httpjson.Call{Method: http.MethodGet, Path: pathOf("sessions", session, "messages"), Query: after, Out: &found})
+	if err != nil {
 		return nil, err
 	}
 	if len(found.Messages) >= mostMessages {

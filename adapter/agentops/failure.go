@@ -41,6 +41,9 @@ func statusOf(err error) int { return asFailure(err).status }
 // refused makes a sentence of an HTTP answer that is no success, and of the server's words.
 func refused(status int, said string) *failure {
 	said = oneLine(httpjson.Sentence([]byte(said))) // some errors are JSON within JSON
+	if strings.HasPrefix(said, "<") {               // a page for people
+		said = ""
+	}
 	f := &failure{status: status, final: status < http.StatusInternalServerError && status != http.StatusTooManyRequests}
 	f.personal = status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound
 	switch {

@@ -527,11 +527,14 @@ func TestPromptsAndMessagesByHTTP(t *testing.T) {
 	}
 	post(`{"content":"tool"}`, 200)
 	end := frame(c, finished)
-	_, _, body := s.do("GET", "/api/sessions/w1/messages?format=agentops", "")
+	_, _, body := s.do("GET", "/api/sessions/w1/messages?after=0", "")
 	var history struct{ Messages []agentops.Message }
 	if err := json.Unmarshal([]byte(body), &history); err != nil || len(history.Messages) != 2 ||
 		history.Messages[0].Content != "tool" || texts(history.Messages[1]) != texts(end.Data) {
 		t.Errorf("%v, history %s", err, body)
+	}
+	if _, _, body := s.do("GET", fmt.Sprintf("/api/sessions/w1/messages?after=%d", time.Now().Unix()+60), ""); !strings.Contains(body, `{"messages":[]}`) {
+		t.Errorf("messages of later: %s", body)
 	}
 	post(`{"content":"slow"}`, 200)
 	frame[agentops.Chunk](c, nil)

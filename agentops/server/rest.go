@@ -5,6 +5,8 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"slices"
+	"strconv"
 
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/agentops/browser"
@@ -44,12 +46,15 @@ func (s *Server) Prompt(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Format is the value of the parameter format that asks for messages as Agent Ops has them.
-const Format = "agentops"
+// After is the parameter by which a client of Agent Ops asks for the messages since a time, in
+// seconds.
+const After = "after"
 
-// Messages are the newest messages of a history, as many as one answer holds.
-func Messages(session string, records iter.Seq2[trace.Record, error]) (any, error) {
+// Messages are the newest messages of a history since a time, as many as one answer holds.
+func Messages(session, after string, records iter.Seq2[trace.Record, error]) (any, error) {
 	const most = 1 << 20
 	all, err := browser.Transcript(records, browser.Options{Session: session}, most)
+	since, _ := strconv.ParseInt(after, 10, 64) // 0 is all
+	all = slices.DeleteFunc(all, func(m agentops.Message) bool { return int64(m.CreatedAt) <= since })
 	return map[string]any{"messages": append([]agentops.Message{}, all...)}, err
 }
