@@ -126,7 +126,7 @@ func (u *socketRights) Count() error             { return u.g.limiter.request(u.
 func (u *socketRights) Upload(bytes int64) error { return u.upload.hold(bytes) }
 
 func (u *socketRights) Explain(err error) string {
-	if away, is := errors.AsType[*uistream.Dismissal](err); is {
+	if away, is := errors.AsType[*uistream.Revocation](err); is {
 		return away.Sentence
 	}
 	_, _, text := u.g.told(u.r, err)

@@ -174,14 +174,3 @@ func (d *Decoder) fromServer(f wire.Frame, data json.RawMessage, to agent.Turns)
 	}
 	return nil
 }
-
-// channelOf names the channel of a frame, "type:id"; "" is the default one.
-func channelOf(c wire.Channel, thread string) string {
-	switch {
-	case thread != "":
-		return wire.ThreadChannel + ":" + thread
-	case c.ChannelType == "" && c.ChannelID == "", c.ChannelType == "web" && c.ChannelID == "default":
-		return ""
-	}
-	return cmp.Or(c.ChannelType, "web") + ":" + c.ChannelID
-}

@@ -62,7 +62,7 @@ func (d *Decoder) greeting(f wire.Init, to agent.Turns) {
 func (d *Decoder) history(messages []wire.Message, to agent.Turns) {
 	channel, asked, news := "", "", d.newsIn(messages)
 	for i, m := range messages {
-		at := channelOf(m.Channel, m.ThreadID)
+		at := m.Channel.Name(m.ThreadID)
 		switch m.Role {
 		case wire.RoleUser:
 			if back := d.promptFrom(m); i >= news && len(m.ID) <= longestID {

@@ -34,7 +34,7 @@ const (
 
 // added takes a message that begins, or is whole at once.
 func (d *Decoder) added(m wire.Message, to agent.Turns) {
-	channel := channelOf(m.Channel, m.ThreadID)
+	channel := m.Channel.Name(m.ThreadID)
 	switch m.Role {
 	case wire.RoleUser:
 		d.userMessage(m)
@@ -57,7 +57,7 @@ func (d *Decoder) updated(m wire.Message, to agent.Turns) {
 	if !known && m.Role != wire.RoleAssistant { // a user's, whose speech was written down
 		return
 	}
-	if mine := d.unknown(m.ID, channelOf(m.Channel, m.ThreadID), to); mine != nil {
+	if mine := d.unknown(m.ID, m.Channel.Name(m.ThreadID), to); mine != nil {
 		d.reconcile(mine, m, false)
 	}
 }
@@ -139,7 +139,7 @@ func (m *message) works() bool { return m != nil && m.waiting > 0 }
 
 // chunk takes more text.
 func (d *Decoder) chunk(f wire.Chunk, to agent.Turns) {
-	m := d.unknown(f.MessageID, channelOf(f.Channel, ""), to)
+	m := d.unknown(f.MessageID, f.Channel.Name(""), to)
 	if m == nil || m.turn.course == stopping {
 		return
 	}

@@ -15,7 +15,7 @@ const joiner = "\n\n---\n\n"
 
 // sent takes a prompt of this gateway. No frame has its id until its message comes back.
 func (d *Decoder) sent(f wire.Prompt, to agent.Turns) {
-	p := &turn{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), sender: d.user, phase: sent, b: d.free(to.Current())}
+	p := &turn{own: true, content: f.Content, channel: f.Channel.Name(f.ThreadID), sender: d.user, phase: sent, b: d.free(to.Current())}
 	p.answers = f.ChannelType != "" && f.ChannelType != defaultType && d.asked(p.channel)
 	p.parts = inputOf(f.Content, nil)
 	for _, a := range f.Attachments {
@@ -82,7 +82,7 @@ func (d *Decoder) isBack(back, p *turn) bool {
 // promptFrom makes a prompt of a user's message.
 func (d *Decoder) promptFrom(m wire.Message) *turn {
 	return &turn{
-		id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
+		id: m.ID, content: string(m.Content), channel: m.Channel.Name(m.ThreadID), author: m.AuthorID,
 		parts: inputOf(string(m.Content), m.Parts), phase: sent, since: m.CreatedAt,
 	}
 }

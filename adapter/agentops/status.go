@@ -20,7 +20,7 @@ func (d *Decoder) agentStatus(f wire.AgentStatus, to agent.Turns) {
 	}
 	t := d.about("", f.Channel)
 	if t == nil && !idle && f.Status != wire.StatusError {
-		if t = d.next(channelOf(f.Channel, ""), true); t != nil {
+		if t = d.next(f.Channel.Name(""), true); t != nil {
 			t = d.begin(t, t.channel, to)
 		}
 	}
@@ -118,7 +118,7 @@ func (d *Decoder) failed(f wire.Error, to agent.Turns) {
 		t = d.newestOwn()
 	case t != nil || text == d.lastErr: // a runner's error may come twice
 	case f.Channel != (wire.Channel{}):
-		t = d.next(channelOf(f.Channel, ""), true)
+		t = d.next(f.Channel.Name(""), true)
 	default:
 		t = d.first(func(t *turn) bool { return t.own })
 	}

@@ -121,7 +121,7 @@ func (d *Decoder) about(promptID string, c wire.Channel) *turn {
 	if t := d.byID(promptID); t != nil && t.runs() {
 		return t
 	}
-	return d.newestRunning(func(t *turn) bool { return c == (wire.Channel{}) || t.channel == channelOf(c, "") })
+	return d.newestRunning(func(t *turn) bool { return c == (wire.Channel{}) || t.channel == c.Name("") })
 }
 
 // next is the turn that the agent begins in a channel: one that it was given, else one that was
