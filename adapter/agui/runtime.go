@@ -75,8 +75,11 @@ func (r Runtime) validate() error {
 var _ interface {
 	agent.Runtime
 	agent.Rewinder
-	agent.Reattacher
+	agent.Waiter
 } = Runtime{}
+
+// OnlyWaits implements agent.Waiter: the protocol has no way back into a run.
+func (Runtime) OnlyWaits() bool { return true }
 
 // Reattach implements agent.Reattacher.
 func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {

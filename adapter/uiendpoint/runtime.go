@@ -46,7 +46,7 @@ type Runtime struct {
 var _ interface {
 	agent.Runtime
 	agent.Rewinder
-	agent.Reattacher
+	agent.Waiter
 } = Runtime{}
 
 // Adapter is the adapter of endpoints.
@@ -120,6 +120,9 @@ const inHistory = "history"
 
 // Rewinds implements agent.Rewinder: an endpoint knows what it is sent.
 func (Runtime) Rewinds(string) bool { return true }
+
+// OnlyWaits implements agent.Waiter.
+func (r Runtime) OnlyWaits() bool { return !r.Settings.Resume }
 
 // Reattach implements agent.Reattacher.
 func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {

@@ -30,7 +30,7 @@ type event struct {
 	End string   `json:"end,omitempty"`
 }
 
-// order is what the toy server is told.
+// order is a request to the toy server.
 type order struct {
 	Prompt  string            `json:"prompt,omitempty"`
 	Answers map[string]string `json:"answers,omitempty"`
