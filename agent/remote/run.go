@@ -295,12 +295,15 @@ func (r *run) hear(stream Stream, last *mark) (news int, _ error) {
 			continue
 		}
 		news++
+		silence.Stop() // the server is not silent while the gateway works
 		if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
 			s.cfg.Logger.Warn(err.Error())
 		}
+		limit := cmp.Or(s.spec.Silence, forever)
 		if s.finished() {
-			silence.Reset(Linger)
+			limit = Linger
 		}
+		silence.Reset(limit)
 	}
 	return news, nil
 }
