@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file goes on with turns of agents on other servers after a restart of the gateway.
+
 // reattach takes up the open turns of a session whose agent lives elsewhere. It
 // returns when they are known; that the agent is reached is not waited for. It
 // reports whether there were any: then the session is in memory from now on.

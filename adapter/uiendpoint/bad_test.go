@@ -10,7 +10,6 @@ import (
 )
 
 func TestBadServers(t *testing.T) {
-	t.Parallel()
 	remotetest.BadServers(t, remotetest.Upstream{
 		Handler: func(t *testing.T) http.Handler { return newFake(t).Config.Handler },
 		Open:    func(url string) (agent.Runtime, error) { return uiendpoint.Runtime{URL: url + "/api/chat"}, nil },
