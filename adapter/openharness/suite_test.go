@@ -17,7 +17,7 @@ import (
 
 // TestMain lets many tests run at a time: those of bad servers mostly wait.
 func TestMain(m *testing.M) {
-	_ = flag.Set("test.parallel", "24") // a flag on the command line has the last word
+	_ = flag.Set("test.parallel", "12") // a flag on the command line has the last word
 	goleak.VerifyTestMain(m)
 }
 

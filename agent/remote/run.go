@@ -313,6 +313,7 @@ func (r *run) hear(stream Stream, last *mark) (news int, _ error) {
 		if last.take(e) {
 			continue
 		}
+		silence.Stop() // the server is not silent while the gateway works
 		if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
 			s.cfg.Logger.Warn(err.Error())
 			if news == 0 && foreign == nil && !last.joined {
@@ -322,9 +323,11 @@ func (r *run) hear(stream Stream, last *mark) (news int, _ error) {
 			understood = true
 		}
 		news++
+		limit := cmp.Or(s.spec.Silence, forever)
 		if s.finished() {
-			silence.Reset(Linger)
+			limit = Linger
 		}
+		silence.Reset(limit)
 	}
 	if understood {
 		foreign = nil
