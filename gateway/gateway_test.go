@@ -339,30 +339,6 @@ func TestPermissionBySideEndpointOnAHeldStream(t *testing.T) {
 	}
 }
 
-// damaged is a store that has lost records of a session.
-type damaged struct{ eventlog.Store }
-
-func (damaged) Damaged() map[string]string { return map[string]string{"c1": "3 records are gone."} }
-
-func TestDamageIsSaidAndNotHidden(t *testing.T) {
-	s := newStandOn(t, damaged{memlog.New()}, nil)
-	s.do("POST", "/api/chat", submit("c1", "u1", "hello"))
-	s.do("POST", "/api/chat", submit("c2", "u1", "hello"))
-	for path, want := range map[string]string{
-		"/api/sessions/c1/messages": `"role":"system","parts":[{"type":"text","text":"Some of this conversation is lost: 3 records are gone.`,
-		"/api/sessions/c1":          `"damaged":"3 records are gone."`,
-		"/api/sessions":             `"damaged":"3 records are gone."`,
-		"/readyz":                   `"damaged_sessions":1`,
-	} {
-		if status, _, body := s.do("GET", path, ""); status != 200 || !strings.Contains(body, want) {
-			t.Errorf("%s: %d %s", path, status, body)
-		}
-	}
-	if _, _, body := s.do("GET", "/api/sessions/c2/messages", ""); strings.Contains(body, "lost") {
-		t.Errorf("the other session: %s", body)
-	}
-}
-
 func TestFollowTrace(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)

@@ -56,7 +56,6 @@ func (g *gateway) measureAll() {
 		_, running := g.Hub.Count()
 		return float64(running)
 	})
-	m.Gauge("tributary_sessions_damaged", "Sessions of which the log has lost records.", func() float64 { return float64(len(g.Hub.Damaged())) })
 	m.Gauge("tributary_goroutines", "Goroutines of the process.", func() float64 { return float64(runtime.NumGoroutine()) })
 	m.Gauge("tributary_heap_live_bytes", "Bytes of the heap that were in use at the last garbage collection.", liveHeap)
 	m.Gauge("tributary_uptime_seconds", "Seconds since the start.", func() float64 { return float64(int64(time.Since(g.Started).Seconds())) })

@@ -21,7 +21,7 @@ import (
 	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
-	"github.com/tributary-dev/tributary/eventlog/natslog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/session"
@@ -35,6 +35,9 @@ type Options struct {
 	Sessions session.Options
 	// Dir holds the log. Without a Dir the log is in memory and ends with the process.
 	Dir string
+	// DB is the URL of a PostgreSQL database (postgres://…) for the log. With it, Dir
+	// holds only what belongs to this process.
+	DB string
 	// The gateway calls Who to learn the person who sends a request; false refuses the
 	// request. Most people are a Collaborator: an Admin sees the sessions of all.
 	Who func(*http.Request) (access.Principal, bool)
@@ -70,7 +73,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	if o.Dir == "" {
 		g.log = eventlog.New(memlog.New(), eventlog.Options{})
 	} else {
-		store, err := natslog.Open(ctx, natslog.Options{Dir: o.Dir, Logger: o.Logger})
+		store, err := sqllog.Open(ctx, sqllog.Options{Dir: o.Dir, URL: o.DB, Logger: o.Logger})
 		if err != nil {
 			return nil, fmt.Errorf("mount: %w", err)
 		}

@@ -64,9 +64,9 @@ type attribution struct {
 	via trace.Via
 }
 
-// introduce makes the person who answers known to the agent, if the agent wants that.
+// identifyCaller makes the person who answers known to the agent, if the agent wants that.
 // An error says why the agent cannot take their answer.
-func (l *live) introduce(by Sender) error {
+func (l *live) identifyCaller(by Sender) error {
 	opened := l.openedAgent()
 	if opened == nil {
 		return nil
@@ -103,7 +103,7 @@ func (l *live) permit(requestID string, by attribution, c Choice) (response trac
 		if response, err = c.response(asked.Options); err != nil {
 			return response, &ChoiceError{err.Error()}
 		}
-		if err := l.introduce(by.who); err != nil {
+		if err := l.identifyCaller(by.who); err != nil {
 			return response, err
 		}
 	}
@@ -157,7 +157,7 @@ func (l *live) answer(questionID string, by attribution, values []string) (answe
 		if len(values) == 0 || len(values) > 1 && !asked.Multiple {
 			return answer, &ChoiceError{"answer this question with exactly one value"}
 		}
-		if err := l.introduce(by.who); err != nil {
+		if err := l.identifyCaller(by.who); err != nil {
 			return answer, err
 		}
 	}
@@ -169,7 +169,7 @@ func (l *live) answer(questionID string, by attribution, values []string) (answe
 func (l *live) decline(questionID string, by attribution, reason string) error {
 	t, _, err := l.requested(questionID)
 	if err == nil {
-		err = l.introduce(by.who)
+		err = l.identifyCaller(by.who)
 	}
 	if err != nil {
 		return err

@@ -58,10 +58,10 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 		return Rest{}, err
 	}
 	defer release()
-	if err := l.loadBranch(ctx); err != nil {
+	if err := l.loadThread(ctx); err != nil {
 		return Rest{}, err
 	}
-	if c.Message, err = l.ours(ctx, c.Message); err != nil {
+	if c.Message, err = l.resolveMessageID(ctx, c.Message); err != nil {
 		return Rest{}, err
 	}
 	turn, t, ok := l.turnOf(c.Message)
@@ -77,7 +77,7 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 			return Rest{}, ErrLog
 		}
 	}
-	o, err := l.outline(ctx, turn.ID, turn.After)
+	o, err := l.layout(ctx, turn.ID, turn.After)
 	if err != nil {
 		return Rest{}, err
 	}
@@ -85,15 +85,15 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 	for i, r := range c.Replies {
 		ids[i] = r.ID
 	}
-	at, asked := o.parkOf(ids)
-	waiting := !o.answered(at)
+	at, asked := o.PauseOf(ids)
+	waiting := !o.Answered(at)
 	// An empty response would make the client ask again and again, unless something
 	// is left for its user to answer.
-	if !asked || o.rewound || waiting && at.within(ids) {
+	if !asked || o.Rewound || waiting && at.Within(ids) {
 		return Rest{}, ErrNotWaiting
 	}
-	turn.MessageID, turn.From, turn.Past = c.Message, at.seq+1, max(o.past(), at.seq)
-	return Rest{Turn: turn, Waiting: waiting, Allowed: o.decided}, nil
+	turn.MessageID, turn.From, turn.Past = c.Message, at.Seq+1, max(o.Past(), at.Seq)
+	return Rest{Turn: turn, Waiting: waiting, Allowed: o.Allowed()}, nil
 }
 
 // Settle takes the answers that came with a request of another kind. Other requests
@@ -104,10 +104,10 @@ func (h *Hub) Settle(ctx context.Context, session string, c Continuation) error 
 		return err
 	}
 	defer release()
-	if err := l.loadBranch(ctx); err != nil {
+	if err := l.loadThread(ctx); err != nil {
 		return err
 	}
-	if c.Message, err = l.ours(ctx, c.Message); err != nil {
+	if c.Message, err = l.resolveMessageID(ctx, c.Message); err != nil {
 		return err
 	}
 	turn, t, ok := l.turnOf(c.Message)
@@ -129,20 +129,20 @@ func named(replies []Reply, turn string) []Reply {
 	return all
 }
 
-// turnOf finds the turn of an assistant message of the branch; t is nil if it is
+// turnOf finds the turn of an assistant message of the thread; t is nil if it is
 // over.
 func (l *live) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := l.branch.find(messageID)
-	if i < 0 || l.branch.messages[i].user {
+	i := l.thread.Find(messageID)
+	if i < 0 || l.thread.Messages[i].User {
 		return turn, nil, false
 	}
-	m := l.branch.messages[i]
-	if t := l.turns[m.turn]; t != nil {
+	m := l.thread.Messages[i]
+	if t := l.turns[m.Turn]; t != nil {
 		return t.handle(), t, true
 	}
-	return Turn{Session: l.id, ID: m.turn, Agent: l.info.Agent, MessageID: m.id, After: m.after}, nil, true
+	return Turn{Session: l.id, ID: m.Turn, Agent: l.info.Agent, MessageID: m.ID, After: m.After}, nil, true
 }
 
 // takeReplies takes those answers that the turn waits for. The turn's next requests

@@ -22,7 +22,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	if err := l.remove(context.WithoutCancel(ctx)); err != nil {
 		l.setDeleted(false)
 		l.mu.Lock()
-		l.branched = false // some of the history may be gone
+		l.threaded = false // some of the history may be gone
 		l.mu.Unlock()
 		return err
 	}
@@ -38,8 +38,8 @@ func (l *live) setDeleted(deleted bool) {
 
 // remove removes what is stored of a session.
 func (l *live) remove(ctx context.Context) error {
-	l.saving.Lock() // no save is under way, and none writes after deleted was set
-	defer l.saving.Unlock()
+	l.saveMu.Lock() // no save is under way, and none writes after deleted was set
+	defer l.saveMu.Unlock()
 	if err := l.removeState(); err != nil {
 		return err
 	}
@@ -61,5 +61,5 @@ func (h *Hub) drop(l *live) {
 	defer h.mu.Unlock()
 	h.drops++
 	delete(h.live, l.id)
-	l.retiring.Stop()
+	l.evicting.Stop()
 }

@@ -142,7 +142,7 @@ func (l *live) left(t *turn, cut bool) {
 	}
 	l.mu.Unlock()
 	if remember {
-		l.saveLate()
+		l.saveLater()
 	}
 }
 
@@ -164,7 +164,7 @@ func (h *Hub) Owe(session, turn string) {
 	}
 	l.mu.Unlock()
 	if remember {
-		l.saveLate()
+		l.saveLater()
 	}
 }
 
@@ -229,7 +229,7 @@ func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, er
 	defer release()
 	var turn Turn
 	var ok bool
-	if err := l.loadBranch(ctx); err != nil { // which knows what was taken back
+	if err := l.loadThread(ctx); err != nil { // which knows what was taken back
 		return Turn{}, false, err
 	}
 	if id != "" {
@@ -251,7 +251,7 @@ func (l *live) resumable() (Turn, bool) {
 		return t.handle(), true
 	}
 	last := l.info.Last
-	if last == nil || l.branch.gone[last.ID] || !last.Cut && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
+	if last == nil || l.thread.Removed(last.ID) || !last.Cut && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
 		return Turn{}, false
 	}
 	return Turn{Session: l.id, ID: last.ID, Agent: l.info.Agent, MessageID: last.MessageID, After: last.After}, true
@@ -282,10 +282,8 @@ func (l *live) named(id string) (Turn, bool) {
 	if t := l.turns[id]; t != nil {
 		return t.handle(), true
 	}
-	for _, m := range l.branch.messages {
-		if m.turn == id && !m.user {
-			return Turn{Session: l.id, ID: id, Agent: l.info.Agent, MessageID: m.id, After: m.after}, true
-		}
+	if m, ok := l.thread.AnswerOf(id); ok {
+		return Turn{Session: l.id, ID: id, Agent: l.info.Agent, MessageID: m.ID, After: m.After}, true
 	}
 	return Turn{}, false
 }

@@ -127,7 +127,7 @@ func (t *turn) remember(r trace.Request) {
 		l.info.Grants = l.info.Grants[over:]
 	}
 	l.mu.Unlock()
-	l.hub.goes.Go(l.saveLate) // the log takes its time, and the person who answers waits
+	l.hub.goes.Go(l.saveLater) // the log takes its time, and the person who answers waits
 }
 
 // revoke takes a grant of the session away and reports whether it was there.
@@ -138,7 +138,7 @@ func (l *live) revoke(id string) bool {
 	l.info.Grants = left
 	l.mu.Unlock()
 	if found {
-		l.hub.goes.Go(l.saveLate)
+		l.hub.goes.Go(l.saveLater)
 	}
 	return found
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
@@ -49,11 +50,12 @@ func (h host) Files() workspace.Dir {
 // Begin implements agent.Host: a turn that nobody here asked for.
 func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	l := h.live
-	after, err := l.hub.Log.Last(l.hub.ctx, l.id)
-	if err != nil {
-		l.hub.Logger.Error("read the log", "session", l.id, "error", err)
-	}
+	after, err := l.newest(l.hub.ctx)
 	l.mu.Lock()
+	if err != nil { // the session has no record in this process
+		l.hub.Logger.Error("read the log", "session", l.id, "error", err)
+		after = l.info.Since
+	}
 	t := l.newTurn(agent.Prompt{}, after)
 	if info.Prompt != nil {
 		t.logger = l.loggerOf(t.id, info.Prompt.By, agent.Caller{})
@@ -64,13 +66,13 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	l.enter(t)
 	l.keepAgent()
 	if info.Prompt != nil {
-		l.info.visit(info.Prompt.Channel)
-		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, by: info.Prompt.By, after: after})
+		l.info.addChannel(info.Prompt.Channel)
+		l.thread.Add(thread.Message{ID: info.Prompt.Message.ID, Turn: t.id, User: true, By: info.Prompt.By, After: after})
 	}
 	t.enterMessage()
 	resume := l.info.Resume
 	l.mu.Unlock()
-	l.saveLate()
+	l.saveLater()
 	cause := trace.CauseAgent
 	if info.Prompt != nil {
 		t.builder.Emit(*info.Prompt)
@@ -105,12 +107,12 @@ func (h host) Note(p trace.Payload) { h.live.note(p) }
 func (h host) Resume(token string) {
 	l := h.live
 	l.mu.Lock()
-	same := l.info.Resume == token || l.astray > 0
+	same := l.info.Resume == token || l.agentStale > 0
 	if !same {
 		l.info.Resume = token
 	}
 	l.mu.Unlock()
 	if !same {
-		l.saveLate()
+		l.saveLater()
 	}
 }

@@ -22,10 +22,10 @@ type Hub struct {
 	ctx    context.Context //nolint:containedctx // the life of the hub
 	stop   context.CancelFunc
 	goes   sync.WaitGroup
-	fleet  *fleet
+	agents *agentPool
 	dirs   dirs
 	health health
-	load   load
+	quota  promptQuota
 
 	catalog *catalog
 	grants  *grantBook
@@ -45,7 +45,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	}
 	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, catalog: newCatalog(), listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
-	h.fleet = newFleet(h.MaxAgents, h.AgentShare, h.AgentIdle)
+	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	var err error
 	if h.grants, err = openGrantBook(o.StateDir); err != nil {
 		h.stop()
@@ -70,7 +70,7 @@ func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Unlock()
 	writeStops(withdraw(sessions), stopped("not_run"))
 	for _, t := range openTurns(sessions) {
-		if t.outlives() {
+		if t.survivesRestart() {
 			t.abandon()
 		}
 		l := t.live
@@ -98,7 +98,7 @@ func (h *Hub) Close(ctx context.Context) error {
 		l.mu.Lock()
 		stopTimer(&l.closing)
 		l.mu.Unlock()
-		l.retiring.Stop()
+		l.evicting.Stop()
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
-	l.branched = true
+	l.threaded = true
 	// Others may use the session before this returns, so the end of the caller's
 	// context must not end the write.
 	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {
@@ -233,7 +233,7 @@ func (h *Hub) claim(ctx context.Context, l *live) error {
 		h.mu.Unlock()
 		return ErrExists
 	}
-	h.settle(l)
+	h.register(l)
 	defer h.hold(l)() // the release comes when h.mu is free
 	h.mu.Unlock()
 	if err := l.save(ctx); err != nil {
@@ -267,7 +267,6 @@ func (h *Hub) Get(ctx context.Context, id string) (Info, State, string, error) {
 	}
 	defer release()
 	info, state, turn := l.view()
-	info.Damaged = h.Log.Damaged()[id]
 	return info, state, turn, nil
 }
 
@@ -298,7 +297,7 @@ func (h *Hub) session(ctx context.Context, id string) (l *live, release func(), 
 		h.mu.Lock()
 		if h.live[id] == nil && h.drops == drops { // else it may have been deleted since
 			l := h.newLive(info)
-			h.settle(l)
+			h.register(l)
 			defer h.mu.Unlock()
 			return l, h.hold(l), nil
 		}
@@ -321,10 +320,6 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 	}
 	return info, nil
 }
-
-// Damaged lists the sessions of which the log has lost records, with a sentence
-// each.
-func (h *Hub) Damaged() map[string]string { return h.Log.Damaged() }
 
 // Directory is an agent's own list of sessions elsewhere, if it has one.
 func (h *Hub) Directory(name string) (agent.Directory, bool) {

@@ -16,7 +16,6 @@ const showRequestsWithin = 3 * time.Second
 // themselves are the Builder's.
 type pause struct {
 	shown  time.Time   // when requests were last put to the user
-	paused bool        // the turn has paused, now or earlier
 	held   *time.Timer // lets the subscribers leave
 	expire *time.Timer // ends the wait of the oldest request
 }
@@ -62,7 +61,7 @@ func (t *turn) requestsChanged(answered []trace.Request) {
 	if t.builder.Held() && t.pause.held == nil {
 		t.pause.held = time.AfterFunc(l.hub.HoldLimit, t.builder.Release)
 	}
-	t.pause.shown, t.pause.paused = shown, true
+	t.pause.shown = shown
 	stopTimer(&t.grace) // a turn that waits for a person needs no subscriber
 	if t.state == turnstate.Running {
 		t.state.To(turnstate.Paused)

@@ -3,10 +3,10 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -54,35 +54,35 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, err
 	}
 	defer release()
-	if err := l.mend(ctx, failed(trace.ReasonLog, "The gateway could not write its log, so the turn was ended.")); err != nil {
+	if err := l.closeOrphans(ctx, failed(trace.ReasonLog, "The gateway could not write its log, so the turn was ended.")); err != nil {
 		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
 		return Turn{}, ErrLog
 	}
-	if err := l.loadBranch(ctx); err != nil {
+	if err := l.loadThread(ctx); err != nil {
 		return Turn{}, err
 	}
-	if t, answered, err := l.typed(ctx, p); answered || err != nil {
+	if t, answered, err := l.answerInText(ctx, p); answered || err != nil {
 		return t, err
 	}
 	if p.Regenerate {
-		if p.Of, err = l.ours(ctx, p.Of); err != nil {
+		if p.Of, err = l.resolveMessageID(ctx, p.Of); err != nil {
 			return Turn{}, err
 		}
-		if p, err = l.again(ctx, p); err != nil {
+		if p, err = l.resolveRegenerate(ctx, p); err != nil {
 			return Turn{}, err
 		}
 	}
-	if err := l.recall(ctx, p.Message.ID); err != nil {
+	if err := l.loadResumePoint(ctx, p.Message.ID); err != nil {
 		return Turn{}, err
 	}
-	told, err := l.tells(ctx)
+	unlock, err := l.lockHistory(ctx)
 	if err != nil {
 		return Turn{}, err
 	}
-	defer told()
-	after, err := h.Log.Last(ctx, session)
+	defer unlock()
+	after, err := l.newest(ctx)
 	if err != nil {
-		return Turn{}, fmt.Errorf("read the log of session %q: %w", session, err)
+		return Turn{}, err
 	}
 	t, stopping, err := l.admit(p, after)
 	if err != nil {
@@ -125,8 +125,8 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 func (l *live) refuse(t *turn, err error) error {
 	t.finish(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
 	l.mu.Lock()
-	l.branched = false // what is on record is to be read again
-	l.stay(t.back)
+	l.threaded = false // what is on record is to be read again
+	l.undoRewind(t.back)
 	l.mu.Unlock()
 	t.logger.Error("prompt not taken", "error", err)
 	return ErrLog
@@ -135,7 +135,7 @@ func (l *live) refuse(t *turn, err error) error {
 // superseded is the reason of a turn that an edit or a regeneration replaces. A
 // rewind goes before the records that close the turn's parts. So a subscriber gets
 // the end before any record could bring the message back.
-const superseded = "superseded"
+const superseded = thread.Superseded
 
 // ending is a turn that a new prompt ends.
 type ending struct {
@@ -167,7 +167,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 		return nil, nil, err
 	}
 	// The turns that end because of the prompt make room for it.
-	if !l.hub.load.take(p.By, l.hub.MaxPrompts, len(stopping)) {
+	if !l.hub.quota.take(p.By, l.hub.MaxPrompts, len(stopping)) {
 		return nil, nil, ErrTooManyPrompts
 	}
 	for _, s := range stopping {
@@ -179,9 +179,9 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
 	t.back, t.counted = back, true
 	l.queue = append(l.queue, t)
-	l.takeBack(back)
-	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: after})
-	l.info.visit(p.Channel)
+	l.applyRewind(back)
+	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
+	l.info.addChannel(p.Channel)
 	if l.info.Title == "" {
 		l.info.Title = title(t.prompt.Text())
 	}

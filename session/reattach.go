@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -32,7 +33,7 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 		return false, err
 	}
 	h.mu.Lock()
-	h.settle(l)
+	h.register(l)
 	h.mu.Unlock()
 	for _, t := range open { // now that the agent is opened with all of them
 		h.goes.Go(func() {
@@ -44,8 +45,8 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 	return true, err
 }
 
-// leftOpen are the turns that an earlier process left open, and that are not over.
-func (l *live) leftOpen() []agent.Left {
+// openTurnsForAgent are the turns that an earlier process left open, and that are not over.
+func (l *live) openTurnsForAgent() []agent.Left {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []agent.Left
@@ -57,12 +58,12 @@ func (l *live) leftOpen() []agent.Left {
 	return all
 }
 
-// leftOf is what the agent is to know of a turn that it goes on with, by its own names.
-func leftOf(records []trace.Record, t *turn) *agent.Left {
+// openTurnFor is what the agent is to know of a turn that it goes on with, by its own names.
+func openTurnFor(records []trace.Record, t *turn) *agent.Left {
 	named := slices.Clone(records)
 	for i, r := range named {
 		if s, is := r.Payload.(trace.Step); is {
-			s.NativeID = ownName(s.NativeID)
+			s.NativeID = thread.Own(s.NativeID)
 			named[i].Payload = s
 		}
 	}
@@ -85,29 +86,30 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 		if p, is := r.Payload.(trace.Prompt); is && !prompted && !t.theirs {
 			prompted = true
 			t.by, t.channel, t.counted = p.By, p.Channel, true
-			l.hub.load.take(p.By, -1, 0) // it was let in before
+			l.hub.quota.take(p.By, -1, 0) // it was let in before
 		}
 		if p, is := r.Payload.(trace.Reply); is {
-			if p.MessageID != ref.MessageID {
-				t.typed++
-			}
 			t.messageID = p.MessageID
 		}
 	}
 	t.logger = l.loggerOf(t.id, t.by, agent.Caller{})
 	l.mu.Lock()
 	l.turns[t.id] = t
+	l.thread.Begin(t.id)
+	for _, r := range records {
+		l.thread.Take(t.id, r.Seq, r.Payload)
+	}
 	if prompted && l.running == nil {
 		l.running = t
 	}
 	l.mu.Unlock()
 	t.requestsChanged(nil)
-	t.left = leftOf(records, t)
+	t.left = openTurnFor(records, t)
 	return t
 }
 
-// outlives reports whether the turn goes on when the gateway has ended.
-func (t *turn) outlives() bool {
+// survivesRestart reports whether the turn goes on when the gateway has ended.
+func (t *turn) survivesRestart() bool {
 	_, ok := t.live.hub.Agents[t.live.info.Agent].Runtime.(agent.Reattacher)
 	return ok
 }
@@ -132,6 +134,6 @@ func (t *turn) abandon() {
 	t.pause.stop()
 	l.mu.Unlock()
 	t.cancel(agent.ErrLeft)
-	l.saveLate()
+	l.saveLater()
 	close(t.ended)
 }

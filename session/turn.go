@@ -10,6 +10,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -50,14 +51,14 @@ type turn struct {
 	builder   *trace.Builder
 	// ctx ends when the stop is on record. work ends earlier, with the decision to stop, so
 	// that a slow log does not delay the agent's stop.
-	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
-	cancel    context.CancelCauseFunc
-	work      context.Context //nolint:containedctx // the life of the agent's work
-	stopAgent context.CancelCauseFunc
-	budget    budget
-	logger    *slog.Logger  // says which turn it is
-	opened    chan struct{} // closed when the assistant message has begun
-	ended     chan struct{} // closed when the stop is on record
+	ctx        context.Context //nolint:containedctx // the life of the turn: it outlives requests
+	cancel     context.CancelCauseFunc
+	work       context.Context //nolint:containedctx // the life of the agent's work
+	stopAgent  context.CancelCauseFunc
+	turnLimits turnLimits
+	logger     *slog.Logger  // says which turn it is
+	opened     chan struct{} // closed when the assistant message has begun
+	ended      chan struct{} // closed when the stop is on record
 
 	// Guarded by live.mu.
 	state     turnstate.State
@@ -71,7 +72,6 @@ type turn struct {
 	graceFrom time.Time
 	pause     pause
 	asking    map[string]permission.Grant // what an "always" would grant, by the call that is asked about
-	typed     int                         // answers that came as messages: each began an assistant message
 }
 
 func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
@@ -123,7 +123,7 @@ func (t *turn) handle() Turn {
 // stands now. The caller holds live.mu.
 func (t *turn) enterMessage() {
 	l := t.live
-	l.branch.add(message{id: t.messageID, turn: t.id, after: t.after, resume: l.info.Resume, recalled: true})
+	l.thread.Add(thread.Message{ID: t.messageID, Turn: t.id, After: t.after, Resume: l.info.Resume, Known: true})
 }
 
 // openMessage puts the assistant message on record. A stop that is decided meanwhile waits
@@ -186,7 +186,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	l.leave(t, err == nil)
 	l.mu.Unlock()
 	t.cancel(errEnded)
-	l.saveLate()
+	l.saveLater()
 	close(t.ended)
 }
 
@@ -220,7 +220,7 @@ func failed(reason, sentence string) trace.Stop {
 
 // run gives the turn to the agent and returns when the agent is free again.
 func (t *turn) run(resume string) {
-	if !t.openMessage(trace.CausePrompt, resume) || !t.goBack() {
+	if !t.openMessage(trace.CausePrompt, resume) || !t.syncAgent() {
 		return
 	}
 	t.logger.Debug("turn began")

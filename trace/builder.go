@@ -217,14 +217,11 @@ type turn struct {
 // do runs a write under the lock, unless the turn is over.
 func (b *Builder) do(write func(*turn)) {
 	t := b.turn
-	if resolved, changed := t.locked(write); changed {
-		t.announce(resolved)
-	}
+	t.announce(t.locked(write))
 }
 
-// locked runs a write under the lock. It returns what the owner of the turn is to know of
-// requests.
-func (t *turn) locked(write func(*turn)) (resolved []*request, changed bool) {
+// locked runs a write under the lock. It returns the changes of requests, or nil.
+func (t *turn) locked(write func(*turn)) *changes {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.full() && !t.done {
@@ -232,18 +229,16 @@ func (t *turn) locked(write func(*turn)) (resolved []*request, changed bool) {
 	}
 	if t.done {
 		t.counts.Late++
-		return nil, false
+		return nil
 	}
 	return t.write(write)
 }
 
 // write does a write at this moment. The caller holds the lock.
-func (t *turn) write(write func(*turn)) (resolved []*request, changed bool) {
+func (t *turn) write(write func(*turn)) *changes {
 	t.touched = t.Now()
 	write(t)
-	resolved, changed = t.resolved, t.changed
-	t.resolved, t.changed = nil, false
-	return resolved, changed
+	return t.takeChanges()
 }
 
 // put queues an event and returns its id. Times are in UTC and without the

@@ -84,21 +84,19 @@ func (t *turn) drop() {
 // is on record.
 func (b *Builder) Close(s Stop) {
 	t := b.turn
-	if resolved, changed := t.close(s); changed {
-		t.announce(resolved)
-	}
+	t.announce(t.close(s))
 }
 
-func (t *turn) close(s Stop) (resolved []*request, changed bool) {
+func (t *turn) close(s Stop) *changes {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.done {
-		return nil, false
+		return nil
 	}
-	resolved, changed = t.write(func(t *turn) { t.finish(s.normal()) })
+	c := t.write(func(t *turn) { t.finish(s.normal()) })
 	t.done = true
 	t.cond().Broadcast()
-	return resolved, changed
+	return c
 }
 
 // Abandon ends the writing without a stop, for a turn that goes on where its agent

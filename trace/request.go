@@ -251,22 +251,38 @@ func (t *turn) cancelRequest(q *request) {
 	}
 }
 
+// changes are what the owner of the turn is to know of requests.
+type changes struct {
+	resolved []*request
+	answered []Request // those of them that persons have answered, or the agent has withdrawn
+}
+
+// takeChanges returns the changes since the last call, or nil. The caller holds the lock.
+func (t *turn) takeChanges() *changes {
+	if !t.changed {
+		return nil
+	}
+	c := &changes{resolved: t.resolved}
+	for _, q := range t.resolved {
+		if !q.judged {
+			c.answered = append(c.answered, q.Request)
+		}
+		q.Asked, q.options = nil, nil
+	}
+	t.resolved, t.changed = nil, false
+	return c
+}
+
 // announce tells the owner of the turn that requests have changed, and then lets the agent
 // have the answers. It is called without the lock.
-func (t *turn) announce(resolved []*request) {
-	if t.RequestsChanged != nil {
-		var answered []Request
-		for _, q := range resolved {
-			if !q.judged {
-				answered = append(answered, q.Request)
-			}
-		}
-		t.RequestsChanged(answered)
+func (t *turn) announce(c *changes) {
+	if c == nil {
+		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, q := range resolved {
-		q.Asked, q.options = nil, nil
+	if t.RequestsChanged != nil {
+		t.RequestsChanged(c.answered)
+	}
+	for _, q := range c.resolved {
 		close(q.answered)
 	}
 }

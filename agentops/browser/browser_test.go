@@ -405,26 +405,6 @@ func TestE37_AMessageHasABound(t *testing.T) {
 	}
 }
 
-func TestChannels(t *testing.T) {
-	for _, c := range []struct {
-		channel agentops.Channel
-		thread  string
-		want    string
-	}{
-		{agentops.Channel{}, "", ""},
-		{agentops.Channel{ChannelType: "web", ChannelID: "default"}, "", ""},
-		{agentops.Channel{ChannelType: "web", ChannelID: "x"}, "", "x"},
-		{agentops.Channel{ChannelID: "x"}, "", "x"},
-		{agentops.Channel{ChannelType: "slack", ChannelID: "C1:2"}, "", "slack:C1:2"},
-		{agentops.Channel{ChannelType: "thread", ChannelID: "t"}, "", "thread:t"},
-		{agentops.Channel{}, "t", "thread:t"},
-	} {
-		if got := browser.ChannelName(c.channel, c.thread); got != c.want {
-			t.Errorf("%+v %q is %q, want %q", c.channel, c.thread, got, c.want)
-		}
-	}
-}
-
 func FuzzTranslator(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, uint8(4))
 	f.Add([]byte{0, 1, 4, 0, 1, 9, 17, 9, 17, 200, 12, 13}, uint8(1))

@@ -8,11 +8,9 @@ import (
 	"math"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
-	"github.com/tributary-dev/tributary/eventlog/natslog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
@@ -132,14 +130,6 @@ func (s *setup) agentShare() int {
 		return math.MaxInt32
 	}
 	return s.Sessions.AgentShare
-}
-
-func logOptions(c config.Config, logger *slog.Logger) natslog.Options {
-	o := natslog.Options{Dir: c.Data, Fsync: time.Duration(c.Fsync), Logger: logger}
-	if c.NATS != "" {
-		o.Dir, o.URL = "", c.NATS
-	}
-	return o
 }
 
 func streamOptions(s config.Stream) uistream.Options {

@@ -19,7 +19,7 @@ import (
 	agentopsserver "github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/eventlog"
-	"github.com/tributary-dev/tributary/eventlog/natslog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/metrics"
@@ -81,16 +81,10 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 		return err
 	}
 	defer listener.Close() // the server closes it first, if it ever runs
+	defer boundHeap(groupMemory())()
 	defer reserveSlack()()
 	if err := prepareDir(c.Data); err != nil {
 		return err
-	}
-	if c.NATS != "" { // else the log does it
-		release, err := holdDir(c.Data)
-		if err != nil {
-			return err
-		}
-		defer release()
 	}
 	s := &station{logger: logger}
 	if s.log, err = openLog(ctx, c.Config, logger); err != nil {
@@ -247,15 +241,9 @@ func reason(err error) error {
 }
 
 func openLog(ctx context.Context, c config.Config, logger *slog.Logger) (*eventlog.Log, error) {
-	store, err := natslog.Open(ctx, logOptions(c, logger))
-	if held, ok := errors.AsType[*eventlog.HeldError](err); ok {
-		return nil, held
-	}
+	store, err := sqllog.Open(ctx, sqllog.Options{Dir: c.Data, URL: c.DB, NoSync: c.Fsync == config.FsyncOff, Logger: logger})
 	if err != nil {
 		return nil, err
-	}
-	for id, what := range store.Damaged() {
-		logger.Error("records of a session are lost", "session", id, "what", what)
 	}
 	return eventlog.New(store, eventlog.Options{}), nil
 }
