@@ -34,14 +34,14 @@ const states = turn => turn.tools.map(t => t.state);
 test('every row is there in both forms', () => {
   const rows = form => files.filter(f => f.endsWith(`.${form}.sse`)).map(f => f.split('.')[0]);
   assert.ok(rows('default').length >= 20);
-  assert.deepEqual(rows('default'), rows('letter'));
-  for (const row of [...Object.keys(unfinished), ...Object.keys(lost), ...Object.keys(said)]) assert.ok(rows('letter').includes(row), row);
+  assert.deepEqual(rows('default'), rows('rfc'));
+  for (const row of [...Object.keys(unfinished), ...Object.keys(lost), ...Object.keys(said)]) assert.ok(rows('rfc').includes(row), row);
 });
 
 for (const row of new Set(files.map(f => f.split('.')[0]))) {
   test(`${row}: both forms in ${clients.length} clients`, async () => {
     for (const client of clients) {
-      const plain = await read(client, `${row}.default.sse`), letter = await read(client, `${row}.letter.sse`);
+      const plain = await read(client, `${row}.default.sse`), letter = await read(client, `${row}.rfc.sse`);
       assert.deepEqual(plain.errors, [], `${client.name}, default`);
       assert.equal(plain.turns[0].id, 'm1', `${client.name}, default`);
 

@@ -40,7 +40,7 @@ func (bc *Broadcaster) Serve(ctx context.Context, w *Writer, key Key, source Sou
 	defer bc.release(b)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(bc.closed, func() { cancel(ErrClosed) })()
+	defer context.AfterFunc(bc.closed, func() { cancel(ErrClosed) })() //nolint:contextcheck // the end of the Broadcaster ends the stream too
 	s := &subscriber{broadcaster: bc, buffer: b, source: source, w: w, span: span, at: b.start(span.From, bc.config.Framing)}
 	err := s.run(ctx)
 	revocation, revoked := Revoked(ctx)
