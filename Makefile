@@ -61,6 +61,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) agents
 	@$(MAKE) remote-servers
 	@$(MAKE) test-go
+	@$(MAKE) e2e-postgres
 	@$(MAKE) binary
 	@$(MAKE) conformance
 	@$(MAKE) conformance-agentops
@@ -70,6 +71,10 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) cuts
 	@$(MAKE) endurance-quick
 	@echo "All is well."
+
+.PHONY: e2e-postgres
+e2e-postgres: need-go ## The tests of the whole program, with their logs in a PostgreSQL that they start
+	TRIBUTARY_TEST_DB=postgres $(GO) test -count=1 -timeout 10m ./e2e
 
 .PHONY: quick
 quick: need-go ## The Go tests that need no installation and little time

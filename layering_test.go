@@ -33,7 +33,6 @@ type room struct {
 func rooms() []room {
 	const (
 		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/remote agent/toolloop agent/toolloop/worktool agent/toolloop/mcptool"
-		nats      = "github.com/nats-io/nats-server github.com/nats-io/nats.go golang.org/x/sys"
 	)
 	return []room{
 		{packages: "internal/quote"},
@@ -84,7 +83,8 @@ func rooms() []room {
 		{packages: "eventlog", ours: "trace"},
 		{packages: "eventlog/logtest", ours: "eventlog trace", others: "github.com/google/go-cmp"},
 		{packages: "eventlog/memlog", ours: "eventlog trace"},
-		{packages: "eventlog/natslog", ours: "eventlog trace", others: nats},
+		{packages: "internal/pgtest"},
+		{packages: "eventlog/sqllog", ours: "eventlog trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
 
 		// The outputs: they know neither adapters nor the hub.
 		{packages: "agentops/browser", ours: "agentops trace"},
@@ -97,9 +97,9 @@ func rooms() []room {
 		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "agentops/server", ours: "access agent agent/agentkit agentops agentops/browser internal/wsconn session trace"},
 		{packages: "gateway", ours: "access agent agentops/server eventlog metrics session trace uistream", others: "golang.org/x/time/rate"},
-		{packages: "mount", ours: "access agentops/server eventlog eventlog/memlog eventlog/natslog gateway session uistream internal/procio"}, // a gateway without the program
+		{packages: "mount", ours: "access agentops/server eventlog eventlog/memlog eventlog/sqllog gateway session uistream internal/procio"}, // a gateway without the program
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
-		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
+		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
 		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by
 		{packages: "cmd/tributary", ours: "."},
 
@@ -116,7 +116,7 @@ func rooms() []room {
 		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
 		{packages: "e2e/agents"},
 		{packages: "internal/launch"},
-		{packages: "endurance", ours: "internal/launch", others: "github.com/nats-io/nats-server"}, // it sees the gateway from outside
+		{packages: "endurance", ours: "internal/launch"}, // it sees the gateway from outside
 		{packages: "bench", ours: "*"},
 	}
 }
@@ -256,8 +256,8 @@ func TestTheTableCatches(t *testing.T) {
 		{"uistream", module + "/session"},
 		{"trace", module + "/agent"},
 		{"trace", "github.com/google/go-cmp/cmp"},
-		{"session", "github.com/nats-io/nats.go"},
-		{"gateway", module + "/eventlog/natslog"},
+		{"session", "github.com/jackc/pgx/v5"},
+		{"gateway", module + "/eventlog/sqllog"},
 	} {
 		r, ok := roomOf(c.dir)
 		if !ok || r.allows(c.imported) == nil {

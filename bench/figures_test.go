@@ -72,7 +72,7 @@ func TestRatiosAreOfOneRound(t *testing.T) {
 	if got, ok := f.median("cpu", gateway); !ok || got != 2 {
 		t.Errorf("the median is %v, %v; want 2", got, ok)
 	}
-	for _, other := range []string{peer, synced} {
+	for _, other := range []string{peer, unsynced} {
 		if got, ok := f.ratio("cpu", other); ok {
 			t.Errorf("the ratio to %s, which was not measured, is %v", other, got)
 		}
@@ -119,7 +119,7 @@ func TestMeasures(t *testing.T) {
 			t.Errorf("%s is there twice", what)
 		}
 		seen[what] = true
-		for _, s := range []string{gateway, synced, raw, peer} {
+		for _, s := range []string{gateway, unsynced, raw, peer} {
 			f.add(what, s, 1)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tributary-dev/tributary/eventlog/natslog"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -62,7 +63,7 @@ func fillStore(ctx context.Context, dir string, sessions, turns int) (err error)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the full store: %w", err)
 	}
-	store, err := natslog.Open(ctx, natslog.Options{Dir: dir})
+	store, err := sqllog.Open(ctx, sqllog.Options{Dir: dir})
 	if err != nil {
 		return err
 	}
@@ -93,12 +94,13 @@ func fillStore(ctx context.Context, dir string, sessions, turns int) (err error)
 const minTurn = 500
 
 // fillTurn writes a turn with a call in three appends, as group commit would.
-func fillTurn(ctx context.Context, store *natslog.Store, id string, n int) error {
+func fillTurn(ctx context.Context, store *sqllog.Store, id string, n int) error {
 	if n == 0 {
 		now := time.Now()
-		doc, err := json.Marshal(session.Info{ID: id, Agent: agentFor(0), CreatedAt: now, UpdatedAt: now})
+		info := session.Info{ID: id, Agent: agentFor(0), CreatedAt: now, UpdatedAt: now}
+		doc, err := json.Marshal(info)
 		if err == nil {
-			err = store.Put(ctx, id, doc)
+			err = store.Put(ctx, eventlog.Entry{Session: id, Agent: info.Agent, CreatedAt: now, Updated: now, Doc: doc})
 		}
 		if err != nil {
 			return err

@@ -18,10 +18,10 @@ import (
 
 // The names of the servers, as the tables show them.
 const (
-	gateway = "gateway"
-	synced  = "fsync always"
-	raw     = "raw Go"
-	peer    = "Node"
+	gateway  = "gateway"
+	unsynced = "fsync off"
+	raw      = "raw Go"
+	peer     = "Node"
 )
 
 // server is one of the programs that are compared.
@@ -90,8 +90,8 @@ func (s starter) command(name, data string) (*exec.Cmd, error) { //nolint:noctx 
 		return nil, fmt.Errorf("prepare a gateway: %w", err)
 	}
 	args := []string{"serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", s.dir, "--log-level", "warn"}
-	if name == synced {
-		args = append(args, "--fsync", "always")
+	if name == unsynced {
+		args = append(args, "--fsync", "off")
 	}
 	return exec.Command(s.binary, args...), nil
 }

@@ -17,8 +17,8 @@ type Config struct {
 	Listen string `yaml:"listen"`
 	// Data is the data directory.
 	Data string `yaml:"data"`
-	// NATS is the URL of an external NATS server.
-	NATS         string           `yaml:"nats"`
+	// DB is the URL of a PostgreSQL database; "" is SQLite in the data directory.
+	DB           string           `yaml:"db"`
 	Fsync        Fsync            `yaml:"fsync"`
 	DefaultAgent string           `yaml:"default_agent"`
 	Cwd          string           `yaml:"cwd"`

@@ -22,7 +22,7 @@ import (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
-		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, data, nats, fsync, default_agent, cwd, log_level, auth, sessions, limits, stream, agents"},
+		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, data, db, fsync, default_agent, cwd, log_level, auth, sessions, limits, stream, agents"},
 		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, tokens, pass_through, sessions, foreign_session, allow_hosts, allow_origins, groups, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
 		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, enabled, roles, command, args, env, pass_env, allow_bypass, model, cwd, policy, tool_kinds, url, token_env, token_file, options"},
@@ -41,7 +41,7 @@ func TestFaults(t *testing.T) {
 		{"wrong duration", "sessions:\n  grace: 5 seconds", `t.yaml:2: sessions.grace is "5 seconds": write a duration such as 500ms, 5s or 2m`},
 		{"no duration", "sessions:\n  grace: 0s", `t.yaml:2: sessions.grace is "0s": it must be greater than 0`},
 		{"options that are no keys", "agents:\n  demo:\n    options: [1]", `t.yaml:3: agents.demo.options is a list: write keys and values, each key on a line of its own`},
-		{"wrong fsync", "fsync: never", `t.yaml:1: fsync cannot be read: "never" is unknown: write always, or a duration such as 100ms`},
+		{"wrong fsync", "fsync: never", `t.yaml:1: fsync is "never": write on or off`},
 		{"wrong word", "sessions:\n  on_disconnect: keep", `t.yaml:2: sessions.on_disconnect is "keep": write grace, stop or detach`},
 		{"wrong busy", "sessions: {busy: wait}", `t.yaml:1: sessions.busy is "wait": write queue, reject or interrupt`},
 		{"wrong approval", "sessions: {approval: wait}", `t.yaml:1: sessions.approval is "wait": write park or hold`},
@@ -68,7 +68,7 @@ func TestFaults(t *testing.T) {
 		{"two tokens in one", "auth:\n  tokens:\n  - name: a\n    role: viewer\n    token_env: A\n    token_file: a", "t.yaml:3: auth.tokens[0] needs exactly one of token_env and token_file"},
 		{"wrong listen", "listen: \"8787\"", `t.yaml:1: listen is "8787": write host:port, such as 127.0.0.1:8787`},
 		{"wrong port", "listen: 127.0.0.1:http", `t.yaml:1: listen is "127.0.0.1:http": write host:port, such as 127.0.0.1:8787`},
-		{"wrong nats", "\nnats: localhost", `t.yaml:2: nats is "localhost": write a URL such as nats://127.0.0.1:4222`},
+		{"wrong db", "\ndb: localhost", `t.yaml:2: db is no URL of a database: write postgres://user@host:5432/database`},
 		{"wrong agent name", "agents:\n  my agent: {adapter: demo}", "t.yaml:2: agents.my agent has a name that cannot be used: use letters, digits, - and _, at most 64"},
 		{"wrong verdict", "agents:\n  x:\n    policy:\n      rules:\n        - then: maybe", `t.yaml:5: agents.x.policy.rules[0].then is "maybe": write allow, deny or ask`},
 		{"no verdict", "agents:\n  x:\n    policy:\n      rules:\n        - tool: Bash", "t.yaml:5: agents.x.policy.rules[0] has no verdict: write then: allow, deny or ask"},
@@ -103,8 +103,8 @@ func TestAll(t *testing.T) {
 	const text = `
 listen: 0.0.0.0:80
 data: /var/lib/tributary
-nats: nats://10.0.0.1:4222
-fsync: always
+db: postgres://10.0.0.1/tributary
+fsync: off
 default_agent: coder
 cwd: src
 log_level: warn
@@ -169,7 +169,7 @@ agents:
 	}
 	no := false
 	want := Config{
-		Listen: "0.0.0.0:80", Data: "/var/lib/tributary", NATS: "nats://10.0.0.1:4222", Fsync: Always,
+		Listen: "0.0.0.0:80", Data: "/var/lib/tributary", DB: "postgres://10.0.0.1/tributary", Fsync: FsyncOff,
 		DefaultAgent: "coder", Cwd: "/etc/tributary/src", LogLevel: "warn",
 		Auth: Auth{
 			Mode: access.ModeToken,

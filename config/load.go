@@ -68,8 +68,10 @@ func (c *Config) check() error {
 			return c.Fault("listen", "%v", err)
 		}
 	}
-	if c.NATS != "" && !strings.Contains(c.NATS, "://") {
-		return c.Fault("nats", "is %q: write a URL such as nats://127.0.0.1:4222", c.NATS)
+	if c.DB != "" {
+		if err := CheckDB(c.DB); err != nil {
+			return c.Fault("db", "%v", err)
+		}
 	}
 	if _, err := uistream.ParseProfile(c.Stream.Client); err != nil {
 		return c.Fault("stream.client", "is %q: write 5, 6, 7 or a full version such as 7.0.173", c.Stream.Client)

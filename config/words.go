@@ -35,6 +35,8 @@ func words(t reflect.Type) []string {
 		return LogLevels()
 	case reflect.TypeFor[Letter]():
 		return list(LetterRFC)
+	case reflect.TypeFor[Fsync]():
+		return list(FsyncOn, FsyncOff)
 	case reflect.TypeFor[Subagents]():
 		return list(SubagentsPart, SubagentsInline, SubagentsPreliminary, SubagentsHidden)
 	}

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { CLIENTS, chosen, loadReader } from './lib/clients.mjs';
 import { difference, plain } from './lib/message.mjs';
-import { readState, withoutComments } from './lib/sse.mjs';
+import { dataOf, readState, withoutComments } from './lib/sse.mjs';
 import { http, start } from './lib/server.mjs';
 
 const USAGE = `usage: node cuts.mjs [options]
@@ -98,7 +98,7 @@ async function oneTurn({ site, prompt, share, random, after, query }) {
 }
 
 // One turn whose gateway dies: its readers have seen something, and resume when there is a gateway again. The reference is
-// what it says then; all that was seen before must be its beginning.
+// what it says then. All that was seen before must be its beginning, but for the last words of a part that was not finished.
 async function killedTurn({ place, prompt, share, random, query }) {
   const id = randomUUID(), seen = [], bodies = [], broken = [];
   let notice;
@@ -131,13 +131,38 @@ async function killedTurn({ place, prompt, share, random, query }) {
   let reference = Buffer.alloc(0);
   try { reference = await read(stream(), { headers: place.site.headers }); } catch (e) { broken.push(e.message); }
   await Promise.all(trials);
-  const whole = frames(reference);
-  for (const s of seen) if (!whole.startsWith(frames(s))) broken.push(`what was seen is not how it goes on after the restart: ${JSON.stringify(frames(s).slice(-200))}`);
+  const whole = told(reference);
+  for (const s of seen) {
+    const fault = contradicts(told(s), whole);
+    if (fault) broken.push(`what was seen is not how it goes on after the restart: ${fault}`);
+  }
   return { id, prompt, reference, bodies, broken, cuts: seen.length, running: 0, length: 0, killed: true };
 }
 
-// The frames without ids, which are others after a restart; half a line at the end is nothing yet.
-const frames = bytes => withoutComments(bytes).replace(/[^\n]*$/, '').replace(/^id: [^\n]*\n/gm, '');
+// What whole frames say, however a text is cut into deltas; half a frame at the end is nothing yet.
+function told(bytes) {
+  const steps = [], texts = new Map(), ended = new Set();
+  for (const data of dataOf(withoutComments(bytes).replace(/[^\n]*$/, ''))) {
+    if (data === '[DONE]') { steps.push(data); continue; }
+    const c = JSON.parse(data), part = `${c.type.replace(/-(delta|end)$/, '')} ${c.id ?? c.toolCallId}`;
+    if (c.type.endsWith('-delta')) texts.set(part, (texts.get(part) ?? '') + (c.delta ?? c.inputTextDelta));
+    else if (!c.transient && !c.preliminary) steps.push(data);
+    if (c.type.endsWith('-end')) ended.add(part);
+    if (c.type === 'tool-input-available') ended.add(`tool-input ${c.toolCallId}`);
+  }
+  return { steps, texts, ended };
+}
+
+// After a crash all is there, but for the end of a part that was not finished.
+function contradicts(seen, now) {
+  const step = seen.steps.findIndex((s, i) => s !== now.steps[i]);
+  if (step >= 0) return `frame ${step} was ${seen.steps[step].slice(0, 200)}, is ${String(now.steps[step]).slice(0, 200)}`;
+  for (const [part, text] of seen.texts) {
+    const is = now.texts.get(part) ?? '';
+    if (!is.startsWith(text) && (seen.ended.has(part) || !text.startsWith(is))) return `${part} was ${JSON.stringify(text.slice(-100))}, is ${JSON.stringify(is.slice(-100))}`;
+  }
+  return '';
+}
 
 // Turns that all run while the gateway is killed.
 async function killedWave(server, { cuts, turns, prompts, random, query, seed }) {

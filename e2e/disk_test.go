@@ -18,6 +18,7 @@ import (
 // restart finds all of it.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
+	onSQLite(t)
 	for name, fill := range disks(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +88,7 @@ func fullDisk(t *testing.T, d disk) {
 	for range 50 { // what is buffered somewhere still gets through
 		status, said := p.post("s", "big")
 		if refused = status == http.StatusServiceUnavailable; refused {
-			if !strings.Contains(said, "its disk or its NATS server needs care") {
+			if !strings.Contains(said, "its disk or its database needs care") {
 				t.Errorf("refused with %q", said)
 			}
 			break

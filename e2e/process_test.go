@@ -55,7 +55,11 @@ func start(t *testing.T, data string, env []string, args ...string) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, args...)...)
+	serve := append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, args...)
+	if os.Getenv(testDB) != "" {
+		serve = append(serve, "--db", database(t, data))
+	}
+	cmd := exec.Command(path, serve...)
 	cmd.Env = env
 	s, err := launch.Start(t.Context(), cmd)
 	if err != nil {
@@ -65,8 +69,12 @@ func start(t *testing.T, data string, env []string, args ...string) *process {
 	return &process{Server: s, t: t, data: data}
 }
 
-// kill ends the gateway as a power cut would.
-func (p *process) kill() { p.Kill() }
+// kill ends the gateway at once, and says when.
+func (p *process) kill() (at time.Time) {
+	at = time.Now()
+	p.Kill()
+	return at
+}
 
 // end asks the gateway to end, and waits.
 func (p *process) end() {
@@ -98,9 +106,27 @@ func (p *process) request(ctx context.Context, method, path string, body any) *h
 // stream is what a client has seen of a turn.
 type stream struct {
 	text   string // of the text parts, in order
+	grew   []growth
 	types  []string
 	chunks []map[string]any
 	done   bool // [DONE] was seen
+}
+
+// growth is when the text of a stream was how long.
+type growth struct {
+	length int
+	at     time.Time
+}
+
+// missing is how long before a moment the client had the first byte that is behind a
+// length.
+func (s *stream) missing(length int, before time.Time) time.Duration {
+	for _, g := range s.grew {
+		if g.length > length {
+			return before.Sub(g.at)
+		}
+	}
+	return 0
 }
 
 // prompt is what a stock client posts.
@@ -150,6 +176,7 @@ func (p *process) read(body io.Reader, enough func(*stream) bool) *stream {
 		s.types = append(s.types, chunk["type"].(string))
 		if chunk["type"] == "text-delta" {
 			s.text += chunk["delta"].(string)
+			s.grew = append(s.grew, growth{len(s.text), time.Now()})
 		}
 		if enough != nil && enough(s) {
 			return s

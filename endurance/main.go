@@ -30,7 +30,7 @@ type sizes struct {
 	rounds, perStore, clients int
 	cuts                      int
 	judged, judgedKills       int
-	turns, turnsApart         int
+	turns                     int
 	races                     int
 	faults                    int
 	steady                    time.Duration // how long a gateway at rest gets no smaller, before its baseline is taken
@@ -39,7 +39,7 @@ type sizes struct {
 func full() sizes {
 	return sizes{
 		rounds: 1000, perStore: 100, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
-		turns: 100_000, turnsApart: 10_000, races: 10_000, faults: 2, steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
+		turns: 100_000, races: 10_000, faults: 2, steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
 	}
 }
 
@@ -68,15 +68,10 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	flags.IntVar(&n.judged, "judged", n.judged, "cuts that the clients' own readers judge (needs Node.js); 0: none")
 	flags.IntVar(&n.judgedKills, "judged-kills", n.judgedKills, "kills among those")
 	flags.IntVar(&n.turns, "turns", n.turns, "turns of the demo agent before what is left of them is counted")
-	flags.IntVar(&n.turnsApart, "turns-apart", n.turnsApart, "the same with the NATS server in a process of its own; 0: none")
 	flags.IntVar(&n.races, "races", n.races, "how often eight answers race for one request (needs Go); 0: never")
 	flags.IntVar(&n.faults, "faults", n.faults, "how often each test of a fault is run (needs Go); 0: never")
-	serveNATS := flags.String("serve-nats", "", "be a NATS server that keeps its files here (for the program itself)")
 	if err := flags.Parse(args); err != nil {
 		return false, fmt.Errorf("read the arguments: %w", err)
-	}
-	if *serveNATS != "" {
-		return true, runNATS(ctx, *serveNATS)
 	}
 	b, err := newBench(*binary, *root)
 	if err != nil {
@@ -133,8 +128,7 @@ func (b *bench) all(ctx context.Context, n sizes) (ok bool, err error) {
 		{"kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *tally) error { return b.restarts(ctx, n, c) }},
 		{"streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *tally) error { return b.cuts(ctx, n.cuts, c) }},
 		{"the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *tally) error { return b.judged(ctx, n, c) }},
-		{"turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turns, false, n.steady, c) }},
-		{"the same, NATS in a process of its own", n.turnsApart > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turnsApart, true, n.steady, c) }},
+		{"turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turns, n.steady, c) }},
 		{"eight answers that race for one request", n.races > 0, func(ctx context.Context, c *tally) error { return b.races(ctx, n.races, c) }},
 	} {
 		if !t.runs {

@@ -24,8 +24,7 @@ func (f footprint) String() string {
 		f.goroutines, f.files, f.children, float64(f.heap)/mega, float64(f.resident)/mega)
 }
 
-// heapSlack is how much more heap is no leak, in bytes: what NATS knows of the
-// blocks on disk, a few hundred bytes for each, and of sessions, grows with the log.
+// heapSlack is how much more heap is no leak, in bytes: caches fill.
 const heapSlack = 8 * mega
 
 // back reports whether a footprint is no larger than an earlier one.

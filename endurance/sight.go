@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // sight is what one client has seen of one message.
@@ -16,6 +17,9 @@ type sight struct {
 	refused string // what it answered else
 	raw     []byte // of the body, as far as it came
 	whole   bool   // the body had its end
+
+	arrivals []arrival
+	ended    time.Time // the body ended or broke off
 }
 
 // read takes in a response until it ends, breaks off, or most bytes have come.
@@ -27,10 +31,12 @@ func (s *sight) read(res *http.Response, most int) {
 		return
 	}
 	s.acked = true
+	defer func() { s.ended = time.Now() }()
 	buf := make([]byte, min(most, 4<<10))
 	for len(s.raw) < most {
 		n, err := res.Body.Read(buf[:min(len(buf), most-len(s.raw))])
 		s.raw = append(s.raw, buf[:n]...)
+		s.arrivals = append(s.arrivals, arrival{len(s.raw), time.Now()})
 		if err != nil {
 			s.whole = err == io.EOF && ended(s.raw) //nolint:errorlint // io.Reader returns it as it is
 			return
@@ -42,21 +48,18 @@ const done = "data: [DONE]\n\n"
 
 func ended(raw []byte) bool { return bytes.HasSuffix(raw, []byte(done)) }
 
-// content is a stream without what says nothing: comments, and, unless ids is
-// set, the ids, which are others after a restart. Half a frame at its end stays.
-func content(raw []byte, ids bool) string {
+// content is a stream without its comments, which say nothing. Half a frame at its
+// end stays.
+func content(raw []byte) string {
 	var out strings.Builder
 	comment := false
 	for line := range bytes.Lines(raw) {
-		half := line[len(line)-1] != '\n'
 		switch {
 		case line[0] == ':':
 			comment = true
 			continue
 		case comment && len(line) == 1: // ends the comment
 			comment = false
-			continue
-		case !ids && (bytes.HasPrefix(line, []byte("id: ")) || half && bytes.HasPrefix([]byte("id: "), line)):
 			continue
 		}
 		comment = false

@@ -21,6 +21,9 @@ type counts struct {
 	doubled int // is there more often than it happened
 	failed  int // went wrong in another way: a turn that is not closed, an answer that is none
 	leaked  int // goroutines, files, processes, megabytes beyond the baseline
+	// gap is how old the oldest text was that a crash took from a part that was not
+	// finished.
+	gap time.Duration
 }
 
 func (r row) clean() bool { return r.tried > 0 && r.lost+r.doubled+r.failed+r.leaked == 0 }
@@ -63,6 +66,12 @@ func (t *tally) leaked(n int, format string, args ...any) {
 	t.count(func(c *counts) { c.leaked += n }, "LEAKED", format, args)
 }
 
+func (t *tally) gap(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.c.gap = max(t.c.gap, d)
+}
+
 func (t *tally) count(add func(*counts), what, format string, args []any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,10 +89,10 @@ func (t *tally) row(what string, took time.Duration) row {
 
 // table writes the rows.
 func table(w io.Writer, rows []row, took time.Duration) {
-	const line = "%-46s %8v %6v %8v %7v %7v %8v\n"
-	fmt.Fprintf(w, line, "what", "tried", "lost", "doubled", "failed", "leaked", "seconds")
+	const line = "%-46s %8v %6v %8v %7v %7v %7v %8v\n"
+	fmt.Fprintf(w, line, "what", "tried", "lost", "doubled", "failed", "leaked", "gap ms", "seconds")
 	for _, r := range rows {
-		fmt.Fprintf(w, line, r.what, r.tried, r.lost, r.doubled, r.failed, r.leaked, int(r.took.Seconds()+0.5))
+		fmt.Fprintf(w, line, r.what, r.tried, r.lost, r.doubled, r.failed, r.leaked, r.gap.Milliseconds(), int(r.took.Seconds()+0.5))
 	}
 	fmt.Fprintf(w, "%d rows in %s\n", len(rows), took.Round(time.Second))
 }

@@ -17,8 +17,8 @@ const (
 )
 
 // restLimit bounds the time until the gateway is idle after its work. Sessions
-// retire after seconds with this configuration. NATS frees its index of the subjects
-// in a block two minutes after the block was last read.
+// retire after seconds with this configuration, and the log gives them back a minute
+// later.
 const restLimit = 200 * time.Second
 
 const restful = `
@@ -28,18 +28,8 @@ sessions: {agent_idle: 1s, retire: 2s, replay: 1s}
 `
 
 // turns runs very many turns and looks what is left of them in the process.
-func (b *bench) turns(ctx context.Context, n int, apart bool, steady time.Duration, c *tally) error {
-	data := filepath.Join(b.dir, fmt.Sprintf("turns-%t", apart))
-	var args []string
-	if apart {
-		at, stop, err := startNATS(ctx, filepath.Join(b.dir, "nats"))
-		if err != nil {
-			return err
-		}
-		defer stop()
-		args = []string{"--nats", at}
-	}
-	g, err := b.start(ctx, data, restful, args...)
+func (b *bench) turns(ctx context.Context, n int, steady time.Duration, c *tally) error {
+	g, err := b.start(ctx, filepath.Join(b.dir, "turns"), restful)
 	if err != nil {
 		return err
 	}

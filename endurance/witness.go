@@ -6,10 +6,17 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
-// witness keeps what clients saw of one session, and compares it with what is
-// there later. What a client has seen is in the log: that is the promise.
+// lossLimit is how old the text may be that a crash takes from a part that was not
+// finished.
+const lossLimit = 250 * time.Millisecond
+
+// witness keeps what clients saw of one session, and compares it with what is there
+// later. Durable records are all there, once. Of a part that was not finished when
+// the gateway was killed, the last 250 ms may be missing. Nothing contradicts what a
+// client has seen.
 type witness struct {
 	session string
 	checked uint64          // the last record of an earlier comparison
@@ -79,7 +86,7 @@ func (w *witness) compare(ctx context.Context, g *gateway, c *tally, after uint6
 				return after, err
 			}
 		}
-		if what := falls(s, w.same, replays[turn], b.turns[turn].gist, p); what != "" {
+		if what := falls(c, s, w.same, replays[turn], b.turns[turn].gist, p); what != "" {
 			c.lost("%s, turn %s: %s", w.session, turn, what)
 		}
 	}
@@ -122,15 +129,44 @@ func (w *witness) find(c *tally, b *book, p page, s *sight, after uint64) (turn 
 }
 
 // falls says in which of the three places something is missing that was seen.
-func falls(s *sight, ids bool, replay []byte, traced gist, p page) string {
-	was, is := content(s.raw, ids), content(replay, ids)
-	switch seen := gistOf(s.raw); {
-	case !ended(replay):
+func falls(c *tally, s *sight, same bool, replay []byte, traced gist, p page) string {
+	if !ended(replay) {
 		return fmt.Sprintf("its replay has no end: %q", tail(string(replay)))
+	}
+	if !same {
+		return fallsAfterCrash(c, s, replay, traced, p)
+	}
+	was, is := content(s.raw), content(replay)
+	switch seen := gistOf(s.raw); {
 	case s.whole && was != is:
 		return fmt.Sprintf("a client had all of it in %d bytes, the replay has %d: %s", len(was), len(is), parting(was, is))
 	case !strings.HasPrefix(is, was):
 		return "a client had seen what the replay does not have: " + parting(was, is)
+	case traced.holds(seen) != "":
+		return "the trace lacks " + traced.holds(seen)
+	case p.messages[seen.message].holds(seen) != "":
+		return "the history lacks " + p.messages[seen.message].holds(seen)
+	}
+	return ""
+}
+
+// fallsAfterCrash is falls where the gateway was killed since: the texts may have
+// other deltas, and a part that was not finished may be shorter.
+func fallsAfterCrash(c *tally, s *sight, replay []byte, traced gist, p page) string {
+	first, contradiction := tellingOf(s.raw).within(tellingOf(replay), s.whole)
+	if contradiction != "" {
+		return contradiction
+	}
+	seen := gistOf(s.raw)
+	if first >= 0 {
+		gap := s.before(first)
+		c.gap(gap)
+		if gap > lossLimit {
+			return fmt.Sprintf("text is missing that a client had seen %s before the kill", gap)
+		}
+		seen = gistOf(replay)
+	}
+	switch {
 	case traced.holds(seen) != "":
 		return "the trace lacks " + traced.holds(seen)
 	case p.messages[seen.message].holds(seen) != "":

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/internal/launch"
 )
@@ -97,14 +98,42 @@ func TestAWitnessFindsOut(t *testing.T) {
 	}
 }
 
-func TestOtherIDsAreNoDifferenceUnlessTheyAreToBeTheSame(t *testing.T) {
+// After a crash a part that was not finished may lack what came last, and nothing else.
+func TestAWitnessOfACrash(t *testing.T) {
 	t.Parallel()
-	s := seenOf(goodReplay)
-	if content(s.raw, false) != content([]byte(goodReplay), false) {
-		t.Error("ids are no content")
+	const (
+		start  = "data: {\"type\":\"start\",\"messageId\":\"m1\"}\n\n"
+		opened = "data: {\"type\":\"text-start\",\"id\":\"p\"}\n\n"
+		one    = "data: {\"type\":\"text-delta\",\"id\":\"p\",\"delta\":\"one \"}\n\n"
+		two    = "data: {\"type\":\"text-delta\",\"id\":\"p\",\"delta\":\"two \"}\n\n"
+		both   = "data: {\"type\":\"text-delta\",\"id\":\"p\",\"delta\":\"one two \"}\n\n"
+		closed = "data: {\"type\":\"text-end\",\"id\":\"p\"}\n\n"
+	)
+	for name, c := range map[string]struct {
+		seen, is string
+		whole    bool
+		missing  int
+		fault    bool
+	}{
+		"the same":              {start + opened + one, start + opened + one + closed + done, false, -1, false},
+		"other deltas":          {start + opened + one + two, start + opened + both + closed + done, false, -1, false},
+		"the last words":        {start + opened + one + two, start + opened + one + closed + done, false, len(start + opened + one), false},
+		"all words":             {start + opened + one, start + opened + closed + done, false, len(start + opened), false},
+		"half a frame was seen": {start + opened + one + two[:20], start + opened + one + closed + done, false, -1, false},
+		"of a finished part":    {start + opened + one + two + closed, start + opened + one + closed + done, false, -1, true},
+		"other words":           {start + opened + one, start + opened + two + closed + done, false, -1, true},
+		"no part":               {start + opened + one, start + done, false, -1, true},
+		"of a whole stream":     {start + opened + both + closed + done, start + opened + one + closed + done, true, -1, true},
+	} {
+		first, fault := tellingOf([]byte(c.seen)).within(tellingOf([]byte(c.is)), c.whole)
+		if first != c.missing || (fault != "") != c.fault {
+			t.Errorf("%s: the first that is missing is at %d, want %d; %q", name, first, c.missing, fault)
+		}
 	}
-	if content(s.raw, true) == content([]byte(goodReplay), true) {
-		t.Error("ids are not compared")
+	now := time.Now()
+	s := &sight{arrivals: []arrival{{10, now.Add(-time.Second)}, {20, now.Add(-100 * time.Millisecond)}}, ended: now}
+	if s.before(9) != time.Second || s.before(10) != 100*time.Millisecond {
+		t.Errorf("a gap of %s and one of %s", s.before(9), s.before(10))
 	}
 }
 

@@ -14,13 +14,16 @@ import (
 type Store interface {
 	// Append numbers the events, keeps them and returns the last number. The
 	// numbers of one batch follow each other: the first is last-len(events)+1.
-	// When it returns an error some of the events, the first ones, may be on
-	// record. Without events it returns the number of the last record.
+	// Append returns when the durable ones are committed; ephemeral ones alone
+	// wait for no disk, only for the durable records before them. When it returns
+	// an error some of the events, the first ones, may be on record. Without
+	// events it returns the number of the last record.
 	Append(ctx context.Context, session, turn string, events []trace.Event) (last uint64, err error)
 
 	// After yields the records with a number greater than after that are there
-	// now, in order, wholes and provisional ones merged, and ends. An error is
-	// the last thing it yields.
+	// now, in order, and ends. The durable ones are all there. Ephemeral ones of
+	// an open turn are there too, or the same text in fewer and longer deltas. An
+	// error is the last thing it yields.
 	After(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error]
 
 	// Wholes is After without provisional records, up to and including until
@@ -29,12 +32,11 @@ type Store interface {
 
 	// Turns lists the newest turns that began before the record with number
 	// before (0: all), oldest first, at most limit of them (0: all). A turn
-	// begins with its first record.
+	// begins with its first durable record.
 	Turns(ctx context.Context, session string, before uint64, limit int) ([]TurnMark, error)
 
 	// Messages yields the marks of the session's prompts, replies and rewinds, in
-	// order. It reads an index where there is one, so it costs far less than the
-	// records; what it yields is what Wholes would have told.
+	// order. It costs far less than the records.
 	Messages(ctx context.Context, session string) iter.Seq2[MessageMark, error]
 
 	// Last is the number of the session's last record, 0 when it never had one.
@@ -45,13 +47,9 @@ type Store interface {
 	// on counting, so that an old cursor never meets another life's records.
 	Delete(ctx context.Context, session string) error
 
-	// Epoch names the life of the store: it changes when numbers may have been
-	// lost, so that a cursor of an earlier life is recognised as stale.
+	// Epoch names the life of the store, so that a cursor of another store is
+	// recognised as stale.
 	Epoch() string
-
-	// Damaged lists the sessions whose acknowledged records are not all there,
-	// with one sentence each.
-	Damaged() map[string]string
 
 	Registry
 
@@ -62,21 +60,40 @@ type Store interface {
 
 // Registry keeps one small document per session, and lists them.
 type Registry interface {
-	// Put stores the document of a session, whole.
-	Put(ctx context.Context, session string, doc []byte) error
-	// Get returns it, or ErrNoSession.
+	// Put stores the entry of a session, whole. Its document may be empty.
+	Put(ctx context.Context, e Entry) error
+	// Get returns the document of a session, or ErrNoSession.
 	Get(ctx context.Context, session string) ([]byte, error)
-	// List yields all documents, in no order.
-	List(ctx context.Context) iter.Seq2[Entry, error]
+	// List yields the entries that the query asks for, the last changed first.
+	List(ctx context.Context, q Query) iter.Seq2[Entry, error]
 	// Remove forgets the document of a session.
 	Remove(ctx context.Context, session string) error
 }
 
-// Entry is a document of the registry.
+// Entry is a session in the registry: its document, and the properties by which
+// sessions are found.
 type Entry struct {
-	Session string
-	Doc     []byte
+	Session   string
+	Agent     string
+	Title     string
+	Kind      string
+	CreatedBy string
+	CreatedAt time.Time
+	// Updated has the resolution of a microsecond.
 	Updated time.Time
+	// Members are the roles of people in the session, by their names.
+	Members map[string]string
+	Doc     []byte
+}
+
+// Query chooses entries. The zero value chooses all.
+type Query struct {
+	// Person chooses the sessions that the person made or is a member of.
+	Person string
+	// Before chooses the sessions that were last changed before it.
+	Before time.Time
+	// Limit is the largest number of entries (0: all).
+	Limit int
 }
 
 // ErrNoSession says that the registry does not know the session.
@@ -85,8 +102,11 @@ var ErrNoSession = errors.New("no such session")
 // ErrClosed says that the store was closed.
 var ErrClosed = errors.New("the event log is closed")
 
-// HeldError says that another process uses the data directory or the NATS
-// account.
+// ErrNotOwner says that another gateway owns the session. The turn that gets this
+// error ends: its writer never tries again under a newer term.
+var ErrNotOwner = errors.New("another gateway owns this session: its records are written there")
+
+// HeldError says that another process uses the data directory.
 type HeldError struct {
 	// What is held, and by whom: a path and "process 4711", for example.
 	What, Holder string

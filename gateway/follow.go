@@ -14,15 +14,16 @@ import (
 // more than one of them, which counts with what it weighs, and a client that takes
 // nothing is cut by the writer's own limit. It returns what goes wrong before the first
 // byte; what does later cuts the connection.
-func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source iter.Seq2[T, error], weigh func(T) int, frame func(T) (id string, data []byte, err error)) error {
+func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *reading, source iter.Seq2[T, error], weigh func(T) int, frame func(T) (id string, data []byte, err error)) error {
 	goodbye, err := g.limiter.follow(r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	defer goodbye()
-	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
-	if err := writer.Begin(); err != nil || r.Method == http.MethodHead {
-		return nil //nolint:nilerr // the client has gone, or wanted no more
+	writer := uistream.NewWriter(w, g.Streams.Framing(), g.Timing)
+	if r.Method == http.MethodHead {
+		_ = writer.Begin()
+		return nil
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	inHand := g.bulk(r, download)
@@ -34,11 +35,14 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 	}
 	items := make(chan item)
 	var reader sync.WaitGroup
+	defer rd.Waits()
 	defer reader.Wait()
 	defer cancel()
 	reader.Go(func() {
 		defer close(items)
+		defer rd.begin(nil)
 		for what, err := range source {
+			rd.begin(err)
 			select {
 			case items <- item{what, err}:
 			case <-ctx.Done():
@@ -46,9 +50,19 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 			}
 		}
 	})
+	select {
+	case <-rd.begun:
+		if rd.refused != nil {
+			return rd.refused
+		}
+	case <-ctx.Done():
+	}
+	if writer.Begin() != nil {
+		return nil // the client has gone
+	}
 	for {
 		it, more, err := uistream.Next(ctx, writer, items)
-		if away, is := uistream.Dismissed(ctx); is {
+		if away, is := uistream.Revoked(ctx); is {
 			tellDismissed(writer, away)
 			return nil
 		}

@@ -80,13 +80,13 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	rings := uistream.NewRings(uistream.RingsConfig{})
+	streams := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
 	profile, err := uistream.ParseProfile("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sockets server.Sockets
-	g := gateway.Options{Sockets: &sockets, Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now()}
+	g := gateway.Options{Sockets: &sockets, Hub: hub, Streams: streams, Stream: uistream.Options{Profile: profile}, Started: time.Now()}
 	if configure != nil {
 		configure(&g)
 	}
@@ -98,7 +98,7 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 		cancel()
 		_ = hub.Close(ctx)
 		_ = sockets.Wait(context.Background())
-		rings.Close()
+		streams.Close()
 		_ = log.Close()
 	}
 }
@@ -336,30 +336,6 @@ func TestPermissionBySideEndpointOnAHeldStream(t *testing.T) {
 	}
 	if asked == "" || !strings.Contains(strings.Join(after, " "), "tool-output-denied") {
 		t.Errorf("asked %q, then %v", asked, after)
-	}
-}
-
-// damaged is a store that has lost records of a session.
-type damaged struct{ eventlog.Store }
-
-func (damaged) Damaged() map[string]string { return map[string]string{"c1": "3 records are gone."} }
-
-func TestDamageIsSaidAndNotHidden(t *testing.T) {
-	s := newStandOn(t, damaged{memlog.New()}, nil)
-	s.do("POST", "/api/chat", submit("c1", "u1", "hello"))
-	s.do("POST", "/api/chat", submit("c2", "u1", "hello"))
-	for path, want := range map[string]string{
-		"/api/sessions/c1/messages": `"role":"system","parts":[{"type":"text","text":"Some of this conversation is lost: 3 records are gone.`,
-		"/api/sessions/c1":          `"damaged":"3 records are gone."`,
-		"/api/sessions":             `"damaged":"3 records are gone."`,
-		"/readyz":                   `"damaged_sessions":1`,
-	} {
-		if status, _, body := s.do("GET", path, ""); status != 200 || !strings.Contains(body, want) {
-			t.Errorf("%s: %d %s", path, status, body)
-		}
-	}
-	if _, _, body := s.do("GET", "/api/sessions/c2/messages", ""); strings.Contains(body, "lost") {
-		t.Errorf("the other session: %s", body)
 	}
 }
 

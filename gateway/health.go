@@ -14,10 +14,5 @@ func (g *gateway) ready(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return &refusal{http.StatusServiceUnavailable, "not_ready", sentence(err.Error())}
 	}
-	// Damage does not make the gateway useless to everybody else, so it says so and
-	// stays ready.
-	return writeJSON(w, http.StatusOK, struct {
-		Status  string `json:"status"`
-		Damaged int    `json:"damaged_sessions"`
-	}{"ready", len(g.Hub.Damaged())})
+	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }

@@ -19,7 +19,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	r, b, err := g.reading(r)
+	r, b, err := g.page(r)
 	if err != nil {
 		return err
 	}
@@ -39,22 +39,10 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if lost := g.Hub.Damaged()[r.PathValue("id")]; lost != "" {
-		messages = append([]uistream.Message{damageNotice(r.PathValue("id"), lost)}, messages...)
-	}
 	if history.Before != "" {
 		link(w, r, "prev", history.Before)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = uistream.WriteMessages(w, messages) // its error says that the client has gone
 	return nil
-}
-
-// damageNotice heads a history with lost records, for the people who read it on the
-// screen.
-func damageNotice(session, lost string) uistream.Message {
-	return uistream.Message{
-		ID: "damaged_" + session, Role: "system",
-		Parts: []uistream.Part{{Type: "text", State: "done", Text: "Some of this conversation is lost: " + lost}},
-	}
 }

@@ -31,15 +31,13 @@ type sessionView struct {
 	AISDK bool `json:"ai_sdk"`
 	// Letter is whose letter its streams follow, if that was chosen for it.
 	Letter string `json:"letter,omitempty"`
-	// Damaged says what the log has lost, if it has.
-	Damaged string `json:"damaged,omitempty"`
 }
 
 func (g *gateway) view(r *http.Request, info session.Info, state session.State, turn string) sessionView {
 	p, _ := access.From(r.Context())
 	v := sessionView{
 		ID: info.ID, Agent: info.Agent, Title: info.Title, CreatedAt: info.CreatedAt.UTC(), UpdatedAt: info.UpdatedAt.UTC(),
-		State: state, Damaged: info.Damaged, Owner: info.CreatedBy, Kind: info.Kind, Letter: info.Letter, AISDK: !info.NoChat,
+		State: state, Owner: info.CreatedBy, Kind: info.Kind, Letter: info.Letter, AISDK: !info.NoChat,
 		Role: g.roleIn(p, info.ID, info.People()),
 	}
 	if _, admitted := r.Context().Value(admissionKey{}).(admission); admitted { // to this session

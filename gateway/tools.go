@@ -29,7 +29,7 @@ const toolTurns = 100
 // tools lists the tools that a session's agent has called in the last turns, or in as
 // many of them as a page of its history holds.
 func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
-	r, b, err := g.reading(r)
+	r, b, err := g.page(r)
 	if err != nil {
 		return err
 	}

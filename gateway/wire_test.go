@@ -55,7 +55,7 @@ func TestABodyThatStops(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a body's chunks is the sender's mistake, on every route.
+// Malformed chunks are a mistake of the sender, on every route.
 func TestChunksThatCannotBeRead(t *testing.T) {
 	var log strings.Builder
 	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })

@@ -21,7 +21,7 @@ import (
 	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
-	"github.com/tributary-dev/tributary/eventlog/natslog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/session"
@@ -35,6 +35,9 @@ type Options struct {
 	Sessions session.Options
 	// Dir holds the log. Without a Dir the log is in memory and ends with the process.
 	Dir string
+	// DB is the URL of a PostgreSQL database (postgres://…) for the log. With it, Dir
+	// holds only what belongs to this process.
+	DB string
 	// The gateway calls Who to learn the person who sends a request; false refuses the
 	// request. Most people are a Collaborator: an Admin sees the sessions of all.
 	Who func(*http.Request) (access.Principal, bool)
@@ -54,7 +57,7 @@ type Gateway struct {
 	Hub *session.Hub
 
 	log     *eventlog.Log
-	rings   *uistream.Rings
+	streams *uistream.Broadcaster
 	sockets server.Sockets
 }
 
@@ -70,7 +73,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	if o.Dir == "" {
 		g.log = eventlog.New(memlog.New(), eventlog.Options{})
 	} else {
-		store, err := natslog.Open(ctx, natslog.Options{Dir: o.Dir, Logger: o.Logger})
+		store, err := sqllog.Open(ctx, sqllog.Options{Dir: o.Dir, URL: o.DB, Logger: o.Logger})
 		if err != nil {
 			return nil, fmt.Errorf("mount: %w", err)
 		}
@@ -87,11 +90,9 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("mount: %w", err), g.log.Close())
 	}
-	g.rings = uistream.NewRings(uistream.RingsConfig{Framing: uistream.Framing{
-		Cursor: func(_ string, seq uint64) string { return fmt.Sprintf("%s-%d", g.log.Epoch(), seq) },
-	}})
+	g.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{})
 	g.Handler = gateway.New(gateway.Options{
-		Hub: g.Hub, Rings: g.rings, Sockets: &g.sockets, Guard: o.guard, Private: !o.Shared, Permits: o.Permits, Logger: o.Logger,
+		Hub: g.Hub, Streams: g.streams, Sockets: &g.sockets, Guard: o.guard, Private: !o.Shared, Permits: o.Permits, Logger: o.Logger,
 	})
 	return g, nil
 }
@@ -134,6 +135,6 @@ func (o Options) guard(next http.Handler) http.Handler {
 // Close the HTTP server first if no request may be refused.
 func (g *Gateway) Close(ctx context.Context) error {
 	err := errors.Join(g.Hub.Close(ctx), g.sockets.Wait(ctx))
-	g.rings.Close()
+	g.streams.Close()
 	return errors.Join(err, g.log.Close())
 }

@@ -96,13 +96,13 @@ type halting struct {
 	read   chan struct{}
 }
 
-func (s *halting) Put(ctx context.Context, id string, doc []byte) error {
+func (s *halting) Put(ctx context.Context, e eventlog.Entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse {
 		return errDisk
 	}
-	return s.Store.Put(ctx, id, doc)
+	return s.Store.Put(ctx, e)
 }
 
 func (s *halting) Messages(ctx context.Context, id string) iter.Seq2[eventlog.MessageMark, error] {

@@ -22,7 +22,7 @@ var (
 	ErrQueueFull      = errors.New("too many prompts are waiting: wait until one of them has run")
 	ErrTooManyPrompts = errors.New("too many of your prompts run or wait: wait until one of them has ended")
 	ErrUnfinished     = errors.New("the end of this turn is not on record")
-	ErrLog            = errors.New("the gateway cannot write its log now: try again in a moment; if that does not help, its disk or its NATS server needs care")
+	ErrLog            = errors.New("the gateway cannot write its log now: try again in a moment; if that does not help, its disk or its database needs care")
 	ErrClosing        = errors.New("the gateway is shutting down: try again in a moment")
 	ErrExists         = errors.New("a session with this id exists already")
 

@@ -16,37 +16,33 @@ import (
 // because the log failed or the session was deleted, the last value is an error.
 func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		over := false
-		pass := func(records iter.Seq2[trace.Record, error]) {
-			for r, err := range records {
-				switch {
-				case err != nil:
-					over = true
+		reader := h.Read(Turn{Session: session, ID: turn, After: after})
+		defer reader.Close()
+		for {
+			ended, changed := reader.hasEnded(), reader.Changed() // asked before reading, so that nothing is missed
+			for r, err := range reader.Records(ctx, after) {
+				if err != nil {
 					yield(trace.Record{}, err)
 					return
-				case r.Turn == turn:
-					after = r.Seq
-					_, over = r.Payload.(trace.Stop)
-					if over = !yield(r, nil) || over; over {
-						return
-					}
+				}
+				after = r.Seq
+				if r.Turn != turn {
+					continue
+				}
+				if _, over := r.Payload.(trace.Stop); !yield(r, nil) || over {
+					return
 				}
 			}
-		}
-		l, t, release := h.lookup(session, turn)
-		defer release()
-		if t != nil {
-			defer l.read()()
-			following, cancel := context.WithCancel(ctx)
-			defer cancel()
-			defer context.AfterFunc(t.ctx, cancel)() //nolint:contextcheck // the end of the turn ends the following too
-			pass(h.Log.Follow(following, session, after))
-		}
-		if !over && ctx.Err() == nil {
-			pass(h.Log.After(ctx, session, after))
-		}
-		if !over && ctx.Err() == nil {
-			yield(trace.Record{}, ErrUnfinished)
+			if ended {
+				yield(trace.Record{}, ErrUnfinished)
+				return
+			}
+			select {
+			case <-changed:
+			case <-reader.Ended():
+			case <-ctx.Done():
+				return
+			}
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/eventlog"
-	"github.com/tributary-dev/tributary/eventlog/natslog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -23,7 +23,7 @@ func BenchmarkHistory(b *testing.B) {
 }
 
 func historyOf(b *testing.B, turns int) {
-	store, err := natslog.Open(b.Context(), natslog.Options{Dir: b.TempDir()})
+	store, err := sqllog.Open(b.Context(), sqllog.Options{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func mean(all []time.Duration) float64 {
 func fillSession(b *testing.B, log *eventlog.Log, turns int) {
 	doc, err := json.Marshal(session.Info{ID: "s", Agent: "echo"})
 	if err == nil {
-		err = log.Put(b.Context(), "s", doc)
+		err = log.Put(b.Context(), eventlog.Entry{Session: "s", Doc: doc})
 	}
 	if err != nil {
 		b.Fatal(err)

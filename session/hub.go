@@ -269,7 +269,6 @@ func (h *Hub) Get(ctx context.Context, id string) (Info, State, string, error) {
 	}
 	defer release()
 	info, state, turn := l.view()
-	info.Damaged = h.Log.Damaged()[id]
 	return info, state, turn, nil
 }
 
@@ -323,10 +322,6 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 	}
 	return info, nil
 }
-
-// Damaged lists the sessions of which the log has lost records, with a sentence
-// each.
-func (h *Hub) Damaged() map[string]string { return h.Log.Damaged() }
 
 // Directory is an agent's own list of sessions elsewhere, if it has one.
 func (h *Hub) Directory(name string) (agent.Directory, bool) {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -53,9 +54,14 @@ type Info struct {
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.
 	Last *TurnRef `json:"last,omitempty"`
-	// Damaged says in one sentence what the log has lost, if it has. The log
-	// knows; it is not part of the document.
-	Damaged string `json:"-"`
+}
+
+// entry is the session in the registry, with its document.
+func (i Info) entry(doc []byte) eventlog.Entry {
+	return eventlog.Entry{
+		Session: i.ID, Agent: i.Agent, Title: i.Title, Kind: string(i.Kind), CreatedBy: i.CreatedBy,
+		CreatedAt: i.CreatedAt, Updated: i.UpdatedAt, Members: i.Members, Doc: doc,
+	}
 }
 
 // TurnRef is where a turn stands.

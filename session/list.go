@@ -24,7 +24,6 @@ func (h *Hub) List(ctx context.Context, before int64, limit int) (sessions []Sum
 // of sessions one after another, and reads nothing of them.
 func (h *Hub) ListOf(ctx context.Context, before int64, limit int, show func(id string, p People) bool) (sessions []Summary, next int64, err error) {
 	ids, next := h.catalog.page(before, limit, show)
-	damaged := h.Log.Damaged()
 	for _, id := range ids {
 		s, err := h.summary(ctx, id)
 		switch {
@@ -36,7 +35,6 @@ func (h *Hub) ListOf(ctx context.Context, before int64, limit int, show func(id 
 			h.Logger.Warn("a session is missing in the list", "session", id, "error", err)
 			continue
 		}
-		s.Damaged = damaged[id]
 		sessions = append(sessions, s)
 	}
 	return sessions, next, nil

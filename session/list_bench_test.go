@@ -8,13 +8,13 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/eventlog"
-	"github.com/tributary-dev/tributary/eventlog/natslog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/session"
 )
 
 // BenchmarkList is a page of 100 sessions among 10,000, and their count.
 func BenchmarkList(b *testing.B) {
-	store, err := natslog.Open(b.Context(), natslog.Options{Dir: b.TempDir()})
+	store, err := sqllog.Open(b.Context(), sqllog.Options{Dir: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func BenchmarkList(b *testing.B) {
 	for i := range 10_000 {
 		doc, err := json.Marshal(session.Info{ID: fmt.Sprint("s", i), Agent: "echo", Title: "What is in this directory?", UpdatedAt: time.Unix(int64(i), 0)})
 		if err == nil {
-			err = log.Put(b.Context(), fmt.Sprint("s", i), doc)
+			err = log.Put(b.Context(), eventlog.Entry{Session: fmt.Sprint("s", i), Updated: time.Unix(int64(i), 0), Doc: doc})
 		}
 		if err != nil {
 			b.Fatal(err)

@@ -96,7 +96,7 @@ func (l *live) save(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
-		err = l.hub.Log.Put(ctx, l.id, doc)
+		err = l.hub.Log.Put(ctx, noted.entry(doc))
 	}
 	if err == nil {
 		l.hub.catalog.note(noted)

@@ -18,7 +18,7 @@ import (
 func known(t *testing.T) *eventlog.Log {
 	t.Helper()
 	log := eventlog.New(memlog.New(), eventlog.Options{})
-	if err := log.Put(t.Context(), "s", []byte(`{"id":"s","agent":"demo"}`)); err != nil {
+	if err := log.Put(t.Context(), eventlog.Entry{Session: "s", Doc: []byte(`{"id":"s","agent":"demo"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	return log

@@ -106,11 +106,11 @@ func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 func duplicate(t *testing.T, from eventlog.Store) eventlog.Store {
 	t.Helper()
 	to := memlog.New()
-	for e, err := range from.List(t.Context()) {
+	for e, err := range from.List(t.Context(), eventlog.Query{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := to.Put(t.Context(), e.Session, e.Doc); err != nil {
+		if err := to.Put(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 		for r, err := range from.After(t.Context(), e.Session, 0) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -18,7 +19,7 @@ import (
 // stay, and the stop says what happened.
 func (h *Hub) recover(ctx context.Context) error {
 	var all []Info
-	for e, err := range h.Log.List(ctx) {
+	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
 		}

@@ -153,3 +153,7 @@ func weirdIDs() []string {
 		"UPPER", "upper", "a/b\\c", `quote"s'`, "{}", strings.Repeat("long ", 40), strings.Repeat("é", 100),
 	}
 }
+
+func entry(session, doc string) eventlog.Entry {
+	return eventlog.Entry{Session: session, Agent: "demo", Updated: time.Now(), Doc: []byte(doc)}
+}

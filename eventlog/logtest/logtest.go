@@ -35,6 +35,7 @@ func Run(t *testing.T, open Open) {
 		{"wake-ups are not lost", wakeUps},
 		{"many followers", manyFollowers},
 		{"registry", registry},
+		{"registry by person and time", registryQueries},
 		{"delete", deletion},
 		{"delete beside others", deleteBesideOthers},
 		{"early break", earlyBreak},

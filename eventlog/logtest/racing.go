@@ -133,7 +133,7 @@ func closed(t *testing.T, s eventlog.Store) {
 	ctx := t.Context()
 	var log []trace.Record
 	add(t, s, "s", "t", &log, mixed(0, 5)...)
-	must(t, s.Put(ctx, "s", []byte("doc")))
+	must(t, s.Put(ctx, entry("s", "doc")))
 	must(t, s.Close())
 	must(t, s.Close())
 	errs := map[string]error{}
@@ -141,7 +141,7 @@ func closed(t *testing.T, s eventlog.Store) {
 	_, errs["last"] = s.Last(ctx, "s")
 	_, errs["turns"] = s.Turns(ctx, "s", 0, 0)
 	_, errs["get"] = s.Get(ctx, "s")
-	errs["put"] = s.Put(ctx, "s", nil)
+	errs["put"] = s.Put(ctx, entry("s", ""))
 	errs["remove"] = s.Remove(ctx, "s")
 	errs["delete"] = s.Delete(ctx, "s")
 	for _, err := range s.After(ctx, "s", 0) {
@@ -150,7 +150,7 @@ func closed(t *testing.T, s eventlog.Store) {
 	for _, err := range s.Wholes(ctx, "s", 0, 0) {
 		errs["wholes"] = err
 	}
-	for _, err := range s.List(ctx) {
+	for _, err := range s.List(ctx, eventlog.Query{}) {
 		errs["list"] = err
 	}
 	if len(errs) != 10 {

@@ -77,8 +77,10 @@ func turns(t *testing.T, s eventlog.Store) {
 	var want []eventlog.TurnMark
 	for i := range 25 {
 		turn := fmt.Sprintf("turn %d", i)
-		add(t, s, "s", turn, &log, append(mixed(i*10+i%3, 4), whole(i))...)
-		want = append(want, eventlog.TurnMark{Turn: turn, First: log[len(log)-5].Seq})
+		batch := append(mixed(i*10+i%3, 4), whole(i))
+		durable := slices.IndexFunc(batch, func(e trace.Event) bool { return !trace.Provisional(e.Payload) })
+		add(t, s, "s", turn, &log, batch...)
+		want = append(want, eventlog.TurnMark{Turn: turn, First: log[len(log)-5+durable].Seq})
 		add(t, s, "s", "", &log, whole(i))
 		if i != 24 {
 			add(t, s, "s", turn, &log, delta(i), stop(i))
@@ -123,7 +125,7 @@ func interleaved(t *testing.T, s eventlog.Store) {
 	same(t, "records", collect(t, s.After(ctx, "s", 0)), log)
 	got, err := s.Turns(ctx, "s", 0, 0)
 	must(t, err)
-	same(t, "turns", got, []eventlog.TurnMark{{Turn: "a", First: 1, Last: 5}, {Turn: "b", First: 2, Last: 7}, {Turn: "c", First: 6, Last: 6}})
+	same(t, "turns", got, []eventlog.TurnMark{{Turn: "a", First: 1, Last: 5}, {Turn: "b", First: 3, Last: 7}, {Turn: "c", First: 6, Last: 6}})
 }
 
 func unknownSession(t *testing.T, s eventlog.Store) {
@@ -140,9 +142,6 @@ func unknownSession(t *testing.T, s eventlog.Store) {
 	}
 	must(t, s.Delete(ctx, "nobody"))
 	must(t, s.Remove(ctx, "nobody"))
-	if len(s.Damaged()) != 0 {
-		t.Fatalf("a new store is damaged: %v", s.Damaged())
-	}
 	if epoch := s.Epoch(); epoch == "" || s.Epoch() != epoch {
 		t.Fatal("the epoch has no name, or not one")
 	}
@@ -156,7 +155,7 @@ func sessionIDs(t *testing.T, s eventlog.Store) {
 			log := logs[id]
 			add(t, s, id, "turn of "+id, &log, mixed(i+round, 3)...)
 			logs[id] = log
-			must(t, s.Put(ctx, id, []byte("doc of "+id)))
+			must(t, s.Put(ctx, entry(id, "doc of "+id)))
 		}
 	}
 	for _, id := range weirdIDs() {
@@ -166,9 +165,11 @@ func sessionIDs(t *testing.T, s eventlog.Store) {
 		same(t, "document of "+id, string(doc), "doc of "+id)
 		marks, err := s.Turns(ctx, id, 0, 0)
 		must(t, err)
-		same(t, "turns of "+id, marks, []eventlog.TurnMark{{Turn: "turn of " + id, First: 1}})
+		same(t, "turns of "+id, marks, []eventlog.TurnMark{{Turn: "turn of " + id, First: firstDurable(logs[id])}})
 	}
 }
+
+func firstDurable(log []trace.Record) uint64 { return wholesOf(log)[0].Seq }
 
 func largeRecords(t *testing.T, s eventlog.Store) {
 	ctx := t.Context()
@@ -190,7 +191,7 @@ func largeRecords(t *testing.T, s eventlog.Store) {
 	same(t, "records", collect(t, s.After(ctx, "s", 0)), log)
 	got, err := s.Turns(ctx, "s", 0, 0)
 	must(t, err)
-	same(t, "turns", got, []eventlog.TurnMark{{Turn: "t", First: 1}, {Turn: "u", First: 7, Last: 8}, {Turn: "v", First: 9}})
+	same(t, "turns", got, []eventlog.TurnMark{{Turn: "t", First: 1}, {Turn: "u", First: 7, Last: 8}})
 }
 
 func earlyBreak(t *testing.T, s eventlog.Store) {

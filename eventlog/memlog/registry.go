@@ -2,15 +2,18 @@ package memlog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
 )
 
 // Put implements eventlog.Registry.
-func (s *Store) Put(ctx context.Context, id string, doc []byte) error {
+func (s *Store) Put(ctx context.Context, e eventlog.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -19,7 +22,9 @@ func (s *Store) Put(ctx context.Context, id string, doc []byte) error {
 	if s.closed {
 		return eventlog.ErrClosed
 	}
-	s.docs[id] = eventlog.Entry{Session: id, Doc: bytes.Clone(doc), Updated: time.Now().Round(0).UTC()}
+	e.Doc, e.Members = bytes.Clone(e.Doc), maps.Clone(e.Members)
+	e.CreatedAt, e.Updated = e.CreatedAt.Round(0).UTC(), e.Updated.Round(0).UTC().Truncate(time.Microsecond)
+	s.docs[e.Session] = e
 	return nil
 }
 
@@ -40,10 +45,10 @@ func (s *Store) Get(ctx context.Context, id string) ([]byte, error) {
 	return bytes.Clone(e.Doc), nil
 }
 
-// List implements eventlog.Registry.
-func (s *Store) List(ctx context.Context) iter.Seq2[eventlog.Entry, error] {
+// List implements eventlog.Registry. It is a scan.
+func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.Entry, error] {
 	return func(yield func(eventlog.Entry, error) bool) {
-		entries, err := s.entries()
+		entries, err := s.entries(q)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -60,15 +65,24 @@ func (s *Store) List(ctx context.Context) iter.Seq2[eventlog.Entry, error] {
 	}
 }
 
-func (s *Store) entries() ([]eventlog.Entry, error) {
+func (s *Store) entries(q eventlog.Query) ([]eventlog.Entry, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
 		return nil, eventlog.ErrClosed
 	}
-	entries := make([]eventlog.Entry, 0, len(s.docs))
+	var entries []eventlog.Entry
 	for _, e := range s.docs {
-		entries = append(entries, e)
+		_, member := e.Members[q.Person]
+		if (q.Person == "" || member || e.CreatedBy == q.Person) && (q.Before.IsZero() || e.Updated.Before(q.Before)) {
+			entries = append(entries, e)
+		}
+	}
+	slices.SortFunc(entries, func(a, b eventlog.Entry) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.Session, a.Session))
+	})
+	if q.Limit > 0 && len(entries) > q.Limit {
+		entries = entries[:q.Limit]
 	}
 	return entries, nil
 }

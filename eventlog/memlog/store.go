@@ -67,7 +67,7 @@ func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Even
 
 // mark notes the beginning and the end of a turn.
 func (se *session) mark(turn string, p trace.Payload) {
-	if turn == "" {
+	if turn == "" || trace.Provisional(p) {
 		return
 	}
 	i, known := se.open[turn]
@@ -219,9 +219,6 @@ func (s *Store) DropProvisional(id string) {
 
 // Epoch implements eventlog.Store: every New is a new life.
 func (s *Store) Epoch() string { return s.epoch }
-
-// Damaged implements eventlog.Store: memory doesn't lose records.
-func (s *Store) Damaged() map[string]string { return nil }
 
 // Close implements eventlog.Store.
 func (s *Store) Close() error {

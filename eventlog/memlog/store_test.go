@@ -39,7 +39,7 @@ func TestDropProvisional(t *testing.T) {
 		t.Fatalf("what is left has numbers %v", seqs)
 	}
 	turns, err := s.Turns(t.Context(), "s", 0, 0)
-	if err != nil || len(turns) != 1 || turns[0] != (eventlog.TurnMark{Turn: "t", First: 1, Last: 4}) {
+	if err != nil || len(turns) != 1 || turns[0] != (eventlog.TurnMark{Turn: "t", First: 2, Last: 4}) {
 		t.Fatalf("turns are %v, %v", turns, err)
 	}
 }

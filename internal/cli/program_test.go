@@ -18,7 +18,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"github.com/tributary-dev/tributary/internal/pgtest"
 )
+
+var postgres pgtest.Server
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
@@ -29,7 +33,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		Main()
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		postgres.Stop()
+		os.Exit(code)
+	}))
 }
 
 // patience is far more than anything here takes.

@@ -19,9 +19,9 @@ type serveCommand struct {
 	Data     string `placeholder:"DIR" help:"The data directory (default $XDG_DATA_HOME/tributary or ~/.local/share/tributary)."`
 	Cwd      string `placeholder:"DIR" help:"The directory that agents work in (default the current one)."`
 	Agent    string `placeholder:"NAME" help:"The agent of sessions that name none (default demo)."`
-	NATS     string `name:"nats" placeholder:"URL" help:"An external NATS server for the log, instead of the embedded one."`
+	DB       string `name:"db" placeholder:"URL" help:"A PostgreSQL database for the log (postgres://…), instead of SQLite in the data directory."`
 	Auth     string `placeholder:"MODE" help:"token (default), jwt, or none: on a loopback address only."`
-	Fsync    string `placeholder:"DURATION" help:"How often the log is synced to disk (default 100ms), or always."`
+	Fsync    string `placeholder:"on|off" help:"Whether SQLite syncs each commit to the disk (default on)."`
 	LogLevel string `placeholder:"LEVEL" help:"debug, info (default), warn or error."`
 }
 
@@ -71,12 +71,19 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 	if err := cmp.Or(err, c.chosen()); err != nil {
 		return c, err
 	}
-	if s.Fsync != "" {
-		if err := c.Fsync.UnmarshalText([]byte(s.Fsync)); err != nil {
-			return c, usage("--fsync %w", err)
-		}
+	switch f := config.Fsync(s.Fsync); f {
+	case "":
+	case config.FsyncOn, config.FsyncOff:
+		c.Fsync = f
+	default:
+		return c, usage("--fsync %q is unknown: write on or off", s.Fsync)
 	}
-	c.NATS = cmp.Or(s.NATS, c.NATS)
+	if s.DB != "" {
+		if err := config.CheckDB(s.DB); err != nil {
+			return c, usage("--db %w", err)
+		}
+		c.DB = s.DB
+	}
 	c.LogLevel = cmp.Or(config.LogLevel(s.LogLevel), c.LogLevel)
 	c.Data, err = dataDir(cmp.Or(s.Data, c.Data))
 	return c, err

@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	natsserver "github.com/nats-io/nats-server/v2/server"
 )
 
 func TestServe(t *testing.T) {
@@ -64,7 +62,7 @@ func TestServe(t *testing.T) {
 	}
 
 	status, stream := s.do("POST", "/api/chat", chat("s1", "hello"))
-	if status != http.StatusOK || !strings.Contains(stream, "event: text-delta\nid: ") || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
+	if status != http.StatusOK || !strings.Contains(stream, "event: text-delta\ndata: ") || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
 		t.Errorf("chat: %d\n%s", status, stream)
 	}
 	status, history := s.do("GET", "/api/sessions/s1/messages", "")
@@ -233,7 +231,6 @@ func TestServeFaults(t *testing.T) {
 		"data is a file":      {exitFailed, "the data directory " + plain + " cannot be written: correct its permissions, or choose another with --data: not a directory", []string{"--data", plain}},
 		"empty token":         {exitUsage, "is empty; remove it and a new one is made", []string{"--data", badToken}},
 		"wrong listen":        {exitUsage, `--listen is "8787": write host:port, such as 127.0.0.1:8787`, []string{"--listen", "8787"}},
-		"wrong fsync":         {exitUsage, `--fsync "never" is unknown: write always, or a duration such as 100ms`, []string{"--fsync", "never"}},
 		"wrong auth":          {exitUsage, "--auth oauth is unknown: use token, jwt or none", []string{"--auth", "oauth"}},
 		"wrong level":         {exitUsage, "--log-level loud is no level: use debug, info, warn or error", []string{"--log-level", "loud"}},
 		"wrong agent":         {exitUsage, `there is no agent "gpt": there are claude`, []string{"--agent", "gpt"}},
@@ -306,30 +303,43 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-func TestServeOnExternalNATS(t *testing.T) {
+func TestServeOnPostgreSQL(t *testing.T) {
 	t.Parallel()
-	nats, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	nats.Start()
-	t.Cleanup(func() {
-		nats.Shutdown()
-		nats.WaitForShutdown()
-	})
-	if !nats.ReadyForConnections(patience) {
-		t.Fatal("the NATS server does not start")
-	}
-	data := t.TempDir()
-	s := startServer(t, data, "--nats", nats.ClientURL())
+	url, data := postgres.Database(t), t.TempDir()
+	s := startServer(t, data, "--db", url)
 	if status, stream := s.do("POST", "/api/chat", chat("s1", "hello")); status != http.StatusOK || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
 		t.Errorf("%d %s", status, stream)
 	}
-	serve := []string{"serve", "--listen", "127.0.0.1:0", "--log-level", "error", "--nats", nats.ClientURL(), "--data"}
-	command(t, "", append(serve, data)...).want(t, exitFailed, "the data directory "+data+" is in use by another process")
-	command(t, "", append(serve, t.TempDir())...).want(t, exitFailed, "is in use by")
+	serve := []string{"serve", "--listen", "127.0.0.1:0", "--log-level", "error", "--db", url, "--data"}
+	command(t, "", append(serve, data)...).want(t, exitFailed, "the data directory "+data+" is in use by process")
 	if status := s.stop(); status != exitOK {
 		t.Errorf("exit status %d\n%s", status, s.errors)
 	}
-	startServer(t, data, "--nats", nats.ClientURL()).do("GET", "/api/sessions/s1", "")
+	if _, err := os.Stat(filepath.Join(data, "tributary.db")); !os.IsNotExist(err) {
+		t.Errorf("the log is in the data directory too: %v", err)
+	}
+	startServer(t, data, "--db", url).do("GET", "/api/sessions/s1", "")
+}
+
+func TestServeRefusesADatabaseInOneSentence(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		args   []string
+		says   string
+	}{
+		"no URL":         {exitUsage, []string{"--db", "host:secret"}, "--db is no URL of a database: write postgres://user@host:5432/database"},
+		"a broken URL":   {exitFailed, []string{"--db", "postgres://u:secret@[::1/x"}, "the URL of the database (--db) cannot be read"},
+		"nobody listens": {exitFailed, []string{"--db", "postgres://u:secret@127.0.0.1:1/x"}, "the database x on 127.0.0.1:1 cannot be reached: start its server, or correct --db"},
+		"wrong fsync":    {exitUsage, []string{"--fsync", "never"}, `--fsync "never" is unknown: write on or off`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := command(t, "", append([]string{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, c.args...)...)
+			got.want(t, c.status, c.says)
+			if strings.Contains(got.out+got.errors, "secret") {
+				t.Errorf("the password is printed: %s %s", got.out, got.errors)
+			}
+		})
+	}
 }

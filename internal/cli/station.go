@@ -19,7 +19,7 @@ import (
 	agentopsserver "github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/eventlog"
-	"github.com/tributary-dev/tributary/eventlog/natslog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/metrics"
@@ -48,7 +48,7 @@ type station struct {
 	logger  *slog.Logger
 	log     *eventlog.Log
 	hub     *session.Hub
-	rings   *uistream.Rings
+	streams *uistream.Broadcaster
 	sockets agentopsserver.Sockets
 	server  *http.Server
 	ending  atomic.Bool
@@ -81,16 +81,10 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 		return err
 	}
 	defer listener.Close() // the server closes it first, if it ever runs
+	defer boundHeap(groupMemory())()
 	defer reserveSlack()()
 	if err := prepareDir(c.Data); err != nil {
 		return err
-	}
-	if c.NATS != "" { // else the log does it
-		release, err := holdDir(c.Data)
-		if err != nil {
-			return err
-		}
-		defer release()
 	}
 	s := &station{logger: logger}
 	if s.log, err = openLog(ctx, c.Config, logger); err != nil {
@@ -109,9 +103,9 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 		return err
 	}
 	known := &probes{agents: options.Agents, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
-	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
+	s.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{Framing: framing(c.Stream)})
 	s.server = s.newServer(gateway.New(gateway.Options{
-		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
+		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
 		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
@@ -177,7 +171,7 @@ func (s *station) end(ctx context.Context) {
 		s.logger.Debug("sockets that were still open are cut", "error", err)
 	}
 	_ = s.bounded("streams", leaveWithin, func() error {
-		s.rings.Close()
+		s.streams.Close()
 		return nil
 	})
 	_ = s.server.Close()
@@ -247,15 +241,9 @@ func reason(err error) error {
 }
 
 func openLog(ctx context.Context, c config.Config, logger *slog.Logger) (*eventlog.Log, error) {
-	store, err := natslog.Open(ctx, logOptions(c, logger))
-	if held, ok := errors.AsType[*eventlog.HeldError](err); ok {
-		return nil, held
-	}
+	store, err := sqllog.Open(ctx, sqllog.Options{Dir: c.Data, URL: c.DB, NoSync: c.Fsync == config.FsyncOff, Logger: logger})
 	if err != nil {
 		return nil, err
-	}
-	for id, what := range store.Damaged() {
-		logger.Error("records of a session are lost", "session", id, "what", what)
 	}
 	return eventlog.New(store, eventlog.Options{}), nil
 }

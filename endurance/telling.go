@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// telling is what a stream says, however it cuts its texts into deltas.
+type telling struct {
+	steps []string // all frames but deltas and previews, in order
+	parts map[string]*growing
+}
+
+// growing is a part whose text comes in deltas.
+type growing struct {
+	text  string
+	from  []int // where in the stream its deltas are
+	sizes []int // how long the text was before each
+	ended bool
+}
+
+// tellingOf reads the whole frames of a stream.
+func tellingOf(raw []byte) telling {
+	t := telling{parts: map[string]*growing{}}
+	at := 0
+	for line := range bytes.Lines(raw) {
+		from := at
+		at += len(line)
+		data, ok := bytes.CutPrefix(line, []byte("data: "))
+		if !ok || line[len(line)-1] != '\n' {
+			continue
+		}
+		var c struct {
+			Type                   string
+			ID                     string
+			ToolCallID             string
+			Delta                  string
+			InputTextDelta         string
+			Transient, Preliminary bool
+		}
+		if json.Unmarshal(data, &c) != nil && !bytes.HasPrefix(data, []byte("[DONE]")) {
+			continue
+		}
+		part := t.part(strings.TrimSuffix(strings.TrimSuffix(c.Type, "-delta"), "-end") + c.ID)
+		switch c.Type {
+		case "text-delta", "reasoning-delta":
+			part.grow(c.Delta, from)
+			continue
+		case "tool-input-delta":
+			t.part("input"+c.ToolCallID).grow(c.InputTextDelta, from)
+			continue
+		case "text-end", "reasoning-end":
+			part.ended = true
+		case "tool-input-available":
+			t.part("input" + c.ToolCallID).ended = true
+		}
+		if !c.Transient && !c.Preliminary {
+			t.steps = append(t.steps, string(bytes.TrimSpace(data)))
+		}
+	}
+	return t
+}
+
+func (t telling) part(name string) *growing {
+	if t.parts[name] == nil {
+		t.parts[name] = &growing{}
+	}
+	return t.parts[name]
+}
+
+func (g *growing) grow(delta string, at int) {
+	g.from, g.sizes = append(g.from, at), append(g.sizes, len(g.text))
+	g.text += delta
+}
+
+// missing is where the first delta is whose text is not among the first n bytes, or -1.
+func (g *growing) missing(n int) int {
+	for i := len(g.from) - 1; i >= 0; i-- {
+		if g.sizes[i] <= n {
+			return g.from[i]
+		}
+	}
+	return -1
+}
+
+// within compares what was seen before a crash with what is said after it. All is to
+// be there, but for the end of a part that was not finished: first is where in the
+// stream the oldest delta is that is missing, or -1.
+func (t telling) within(is telling, whole bool) (first int, contradiction string) {
+	first = -1
+	for i, step := range t.steps {
+		if i >= len(is.steps) || is.steps[i] != step {
+			return first, fmt.Sprintf("frame %d was %.200s, and is not there", i, step)
+		}
+	}
+	if whole && len(is.steps) != len(t.steps) {
+		return first, fmt.Sprintf("a client had all of it in %d frames, there are %d", len(t.steps), len(is.steps))
+	}
+	for name, was := range t.parts {
+		now := is.part(name)
+		switch {
+		case whole && now.text != was.text:
+			return first, fmt.Sprintf("%s: a client had all of it, %s", name, parting(was.text, now.text))
+		case strings.HasPrefix(now.text, was.text):
+		case was.ended || !strings.HasPrefix(was.text, now.text):
+			return first, fmt.Sprintf("%s: a client had seen what is not there: %s", name, parting(was.text, now.text))
+		default:
+			if at := was.missing(len(now.text)); first < 0 || at < first {
+				first = at
+			}
+		}
+	}
+	return first, ""
+}
+
+// arrival is how much of a stream had come at a moment.
+type arrival struct {
+	bytes int
+	at    time.Time
+}
+
+// before is how long before its end a sight had the byte at a place.
+func (s *sight) before(place int) time.Duration {
+	for _, a := range s.arrivals {
+		if a.bytes > place {
+			return s.ended.Sub(a.at)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,135 @@
+package logtest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Pair returns two stores on one database, as two gateways would open it, with that
+// lease. A store may renew a lease of less than a second too late.
+type Pair func(t *testing.T, lease time.Duration) (first, second eventlog.Store)
+
+// RunShared puts pairs of stores to the test: a session has one writer at a time.
+func RunShared(t *testing.T, open Pair) {
+	t.Helper()
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, Pair)
+	}{
+		{"the second waits for the first", secondIsRefused},
+		{"a session is given back", givenBack},
+		{"the first has lost its lease", takenOver},
+		{"two writers race", writersRace},
+		{"a reader beside the owner", readerBeside},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, open)
+		})
+	}
+}
+
+func wantNotOwner(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, eventlog.ErrNotOwner) {
+		t.Fatalf("%s: %v, want ErrNotOwner", what, err)
+	}
+}
+
+func secondIsRefused(t *testing.T, open Pair) {
+	ctx := t.Context()
+	first, second := open(t, hang)
+	var log []trace.Record
+	add(t, first, "s", "t", &log, mixed(0, 3)...)
+	_, err := second.Append(ctx, "s", "u", mixed(0, 1))
+	wantNotOwner(t, "an append beside the owner", err)
+	wantNotOwner(t, "a document beside the owner", second.Put(ctx, entry("s", "doc")))
+	wantNotOwner(t, "a deletion beside the owner", second.Delete(ctx, "s"))
+	add(t, first, "s", "t", &log, stop(4))
+	add(t, second, "other", "t", &[]trace.Record{}, mixed(0, 3)...)
+	same(t, "durable records", collect(t, second.Wholes(ctx, "s", 0, 0)), wholesOf(log))
+}
+
+func givenBack(t *testing.T, open Pair) {
+	first, second := open(t, hang)
+	var log []trace.Record
+	add(t, first, "s", "t", &log, whole(0), delta(1), stop(2))
+	must(t, first.Close())
+	add(t, second, "s", "u", &log, whole(3), stop(4))
+	if n := len(log); log[n-2].Seq != log[n-3].Seq+1 {
+		t.Errorf("a session that was given back continues with number %d after %d", log[n-2].Seq, log[n-3].Seq)
+	}
+	same(t, "durable records", collect(t, second.Wholes(t.Context(), "s", 0, 0)), wholesOf(log))
+}
+
+// takenOver checks that an owner that did not renew its lease in time writes nothing
+// more, also when it tries again.
+func takenOver(t *testing.T, open Pair) {
+	const lease = 300 * time.Millisecond
+	ctx := bounded(t)
+	first, second := open(t, lease)
+	var log []trace.Record
+	add(t, first, "s", "old", &log, whole(0), delta(1))
+	for ; ; time.Sleep(lease / 10) {
+		last, err := second.Append(ctx, "s", "new", []trace.Event{whole(2)})
+		if err == nil {
+			log = append(log, records("s", "new", last, []trace.Event{whole(2)})...)
+			break
+		}
+		wantNotOwner(t, "an append before the lease is over", err)
+	}
+	for i := range 3 {
+		_, err := first.Append(ctx, "s", "old", []trace.Event{whole(9)})
+		wantNotOwner(t, fmt.Sprintf("append %d of the owner that slept", i), err)
+	}
+	wantNotOwner(t, "its next document", first.Put(ctx, entry("s", "doc")))
+	add(t, second, "s", "new", &log, delta(4), stop(5))
+	same(t, "durable records", collect(t, second.Wholes(ctx, "s", 0, 0)), wholesOf(log))
+}
+
+// writersRace checks that of two writers one gets the session, and that each number
+// is given once.
+func writersRace(t *testing.T, open Pair) {
+	ctx := bounded(t)
+	first, second := open(t, hang)
+	for round := range 10 {
+		session := fmt.Sprint("s", round)
+		var errs [2]error
+		var lasts [2]uint64
+		var wg sync.WaitGroup
+		for i, s := range []eventlog.Store{first, second} {
+			wg.Go(func() { lasts[i], errs[i] = s.Append(ctx, session, fmt.Sprint("by ", i), mixed(0, 4)) })
+		}
+		wg.Wait()
+		winner := 0
+		if errs[0] != nil {
+			winner = 1
+		}
+		wantNotOwner(t, "the append of the loser", errs[1-winner])
+		if errs[winner] != nil || lasts[winner] != 4 {
+			t.Fatalf("the winner's append returned %d, %v", lasts[winner], errs[winner])
+		}
+		same(t, "records", collect(t, first.Wholes(ctx, session, 0, 0)), wholesOf(records(session, fmt.Sprint("by ", winner), 4, mixed(0, 4))))
+	}
+}
+
+// readerBeside checks that a store sees what another one commits.
+func readerBeside(t *testing.T, open Pair) {
+	ctx := bounded(t)
+	first, second := open(t, hang)
+	var log []trace.Record
+	for i := range 20 {
+		add(t, first, "s", fmt.Sprint("t", i), &log, prompt(fmt.Sprint("u", i), "hello"), whole(i), stop(i))
+		same(t, "records beside the owner", collect(t, second.After(ctx, "s", 0)), log)
+		same(t, "messages beside the owner", marks(t, second, "s"), marks(t, first, "s"))
+		if n := number(t, second, ctx, "s"); n != log[len(log)-1].Seq {
+			t.Fatalf("last is %d, want %d", n, log[len(log)-1].Seq)
+		}
+	}
+}

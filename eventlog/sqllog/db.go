@@ -1,0 +1,102 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// db is a database, and what differs between SQLite and PostgreSQL.
+type db struct {
+	read, write *sql.DB
+	// exclusive: no other process uses the database, so that no owner that it names
+	// is alive.
+	exclusive bool
+	// now is an expression for the database's clock, in milliseconds since 1970.
+	now string
+	// attempt bounds one attempt at a transaction (0: not).
+	attempt time.Duration
+
+	// begin begins a transaction that is to be on the disk when it is committed, or
+	// need not be.
+	begin func(ctx context.Context, sync bool) (*sql.Tx, error)
+	// exec executes a statement that comes often.
+	exec func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error)
+	// terms reads the terms of sessions, and keeps others from changing them until
+	// the transaction ends.
+	terms func(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]int64, error)
+	// insert adds records that are not there yet, and counts them.
+	insert func(ctx context.Context, tx *sql.Tx, rows []row) (int64, error)
+	// keep puts checkpoints in the place of older ones.
+	keep func(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error
+
+	// lost reports whether the error is about the way to the database.
+	lost func(error) bool
+	// full reports whether the disk is full.
+	full func(error) bool
+	// sentence makes an error a sentence that says what to do, without a secret.
+	sentence func(error) error
+}
+
+func (d *db) close() (err error) {
+	for _, pool := range []*sql.DB{d.read, d.write} {
+		if pool != nil {
+			err = errors.Join(err, pool.Close())
+		}
+	}
+	return err
+}
+
+func (d *db) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if d.attempt == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, d.attempt)
+}
+
+// migrate brings the schema to this program's version. A newer one is an error.
+func (d *db) migrate(ctx context.Context, dialect goose.Dialect, dir string) error {
+	files, err := fs.Sub(migrations, "migrations/"+dir)
+	if err != nil {
+		return err
+	}
+	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true)}
+	if dialect == goose.DialectPostgres { // two gateways may start at once
+		locker, err := lock.NewPostgresSessionLocker()
+		if err != nil {
+			return err
+		}
+		options = append(options, goose.WithSessionLocker(locker))
+	}
+	p, err := goose.NewProvider(dialect, d.write, files, options...)
+	if err != nil {
+		return err
+	}
+	there, err := p.GetDBVersion(ctx)
+	if err != nil {
+		return err
+	}
+	sources := p.ListSources()
+	if newest := sources[len(sources)-1].Version; there > newest {
+		return fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, newest)
+	}
+	_, err = p.Up(ctx)
+	return err
+}
+
+func ignoreDone(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// eraseAtOnce is how many records one transaction removes, so that appends to other
+// sessions get their turn in between.
+const eraseAtOnce = 500
+
+// Delete implements eventlog.Store. First the session says that its records up to a
+// number are deleted: from then on nobody sees them, whatever happens to this
+// process. Then they are removed in steps. The next start continues a removal that
+// was cut short.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	var upTo uint64
+	err := s.change(ctx, id, func(se *session) *op {
+		se.order.Lock()
+		defer se.order.Unlock()
+		se.mu.Lock()
+		defer se.mu.Unlock()
+		last := se.last
+		upTo = last
+		o := &op{se: se}
+		o.do = func(ctx context.Context, tx *sql.Tx) error {
+			if _, err := s.db.exec(ctx, tx, `DELETE FROM checkpoints WHERE session = $1`, id); err != nil {
+				return err
+			}
+			if _, err := s.db.exec(ctx, tx, `DELETE FROM turns WHERE session = $1 AND first <= $2`, id, last); err != nil {
+				return err
+			}
+			_, err := s.db.exec(ctx, tx, `UPDATE sessions SET erased = $2, last = $2 WHERE id = $1`, id, last)
+			return err
+		}
+		o.then = func() {
+			se.erased = last
+			s.liveBytes.Add(-int64(se.live.bytes))
+			se.live = live{}
+			clear(se.turns)
+		}
+		return o
+	})
+	if err != nil {
+		return err
+	}
+	done, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.erase(ctx, id, upTo)
+}
+
+// erase removes the records of a session up to a number.
+func (s *Store) erase(ctx context.Context, id string, upTo uint64) error {
+	for {
+		var n int64
+		err := s.do(&op{do: func(ctx context.Context, tx *sql.Tx) error {
+			result, err := s.db.exec(ctx, tx, `DELETE FROM records WHERE session = $1 AND seq IN (SELECT seq FROM records WHERE session = $1 AND seq <= $2 ORDER BY seq LIMIT $3)`, id, upTo, eraseAtOnce)
+			if err == nil {
+				n, err = result.RowsAffected()
+			}
+			return err
+		}})
+		if err != nil || n < eraseAtOnce {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// eraseRest removes what a deletion that was cut short has left.
+func (s *Store) eraseRest(ctx context.Context) {
+	left := map[string]uint64{}
+	rows, err := s.db.read.QueryContext(ctx, `SELECT id, erased FROM sessions WHERE erased > 0 AND EXISTS (SELECT 1 FROM records WHERE session = id AND seq <= erased)`)
+	for err == nil && rows.Next() {
+		var id string
+		var upTo uint64
+		err = rows.Scan(&id, &upTo)
+		left[id] = upTo
+	}
+	if err == nil {
+		err = rows.Close()
+	}
+	if err != nil {
+		s.opts.Logger.Warn("deleted records are not removed from the database yet", "error", err)
+	}
+	if len(left) == 0 {
+		return
+	}
+	s.calls.Go(func() {
+		for id, upTo := range left {
+			if err := s.erase(s.life, id, upTo); err != nil {
+				s.opts.Logger.Warn("deleted records are not removed from the database yet", "session", id, "error", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,191 @@
+package sqllog_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
+	"github.com/tributary-dev/tributary/internal/pgtest"
+)
+
+// refused opens a log that cannot be opened, and returns the sentence.
+func refused(t *testing.T, o sqllog.Options) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s, err := sqllog.Open(ctx, o)
+	if err == nil {
+		_ = s.Close()
+		t.Fatal("the log was opened")
+	}
+	return err.Error()
+}
+
+func wants(t *testing.T, sentence string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(sentence, part) {
+			t.Errorf("the sentence is %q, and lacks %q", sentence, part)
+		}
+	}
+	if strings.Contains(sentence, "wordofpass") || strings.Contains(sentence, "secret") {
+		t.Errorf("the sentence has the password: %q", sentence)
+	}
+}
+
+func TestASecondGatewayOnADataDirectoryIsRefused(t *testing.T) {
+	onBoth(t, func(t *testing.T, o sqllog.Options) {
+		open(t, o)
+		_, err := sqllog.Open(t.Context(), o)
+		held, ok := errors.AsType[*eventlog.HeldError](err)
+		if !ok || !strings.Contains(held.Holder, fmt.Sprint(os.Getpid())) {
+			t.Errorf("the error is %v", err)
+		}
+	})
+}
+
+func TestASchemaOfANewerVersionIsNotTouched(t *testing.T) {
+	onBoth(t, func(t *testing.T, o sqllog.Options) {
+		if err := open(t, o).Close(); err != nil {
+			t.Fatal(err)
+		}
+		driver, source := "sqlite", filepath.Join(o.Dir, "tributary.db")
+		if o.URL != "" {
+			driver, source = "pgx", o.URL
+		}
+		db, err := sql.Open(driver, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)`); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		wants(t, refused(t, o), "its schema has version 99", "start the newer tributary that wrote it")
+	})
+}
+
+func TestTheLogOfTheFirstEditionIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := filepath.Join(dir, "nats", "jetstream")
+	if err := os.MkdirAll(old, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	open(t, sqllog.Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	wants(t, said.String(), "first edition: it is not read, and stays as it is")
+	if _, err := os.Stat(old); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestADatabaseThatIsNoDatabase(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "tributary.db"), bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, refused(t, sqllog.Options{Dir: dir}), "tributary.db is damaged: restore a back-up")
+}
+
+func TestADataDirectoryThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, refused(t, sqllog.Options{Dir: dir}), "make the data directory")
+	wants(t, refused(t, sqllog.Options{}), "choose one with --data")
+}
+
+func TestPostgreSQLThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	good := postgres.Database(t)
+	postgres.Do(t, "postgres", `DO $$ BEGIN CREATE ROLE stranger LOGIN PASSWORD 'wordofpass'; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
+	at, err := url.Parse(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := func(user, password, host, database string) sqllog.Options {
+		u := url.URL{Scheme: "postgres", User: url.UserPassword(user, password), Host: host, Path: "/" + database}
+		return sqllog.Options{Dir: t.TempDir(), URL: u.String()}
+	}
+	wants(t, refused(t, to("stranger", "secret-and-wrong", at.Host, at.Path[1:])), `refuses the user "stranger"`, at.Path[1:])
+	wants(t, refused(t, to("stranger", "wordofpass", at.Host, at.Path[1:])), `the user "stranger" may not make or write the tables`)
+	wants(t, refused(t, to("test", "secret", at.Host, "no_such")), "no such database: make it with `createdb`")
+	wants(t, refused(t, to("test", "secret", "127.0.0.1:1", "x")), "the database x on 127.0.0.1:1 cannot be reached: start its server")
+	wants(t, refused(t, sqllog.Options{Dir: t.TempDir(), URL: "postgres://u:secret@[::1/x"}), "the URL of the database (--db) cannot be read")
+}
+
+// A server that goes down in mid-turn and comes back costs no record, and none is
+// there twice.
+func TestPostgreSQLGoesDownInMidTurn(t *testing.T) {
+	t.Parallel()
+	var server pgtest.Server
+	t.Cleanup(server.Stop)
+	s := open(t, sqllog.Options{Dir: t.TempDir(), URL: server.Database(t)})
+	const writers, each = 8, 150
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			session := fmt.Sprint("s", w)
+			for i := range each {
+				if _, err := s.Append(t.Context(), session, "t", batch(i)); err != nil {
+					t.Errorf("append %d: %v", i, err)
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		})
+	}
+	for range 3 {
+		time.Sleep(200 * time.Millisecond)
+		server.Kill(t)
+		time.Sleep(300 * time.Millisecond)
+		server.Start(t)
+	}
+	wg.Wait()
+	for w := range writers {
+		checkBatches(t, s, fmt.Sprint("s", w), each)
+	}
+}
+
+// A server that stays away fails appends with a sentence, and once it is back they
+// work again.
+func TestPostgreSQLStaysAway(t *testing.T) {
+	t.Parallel()
+	var server pgtest.Server
+	t.Cleanup(server.Stop)
+	s := open(t, sqllog.Options{Dir: t.TempDir(), URL: server.Database(t), Patience: time.Second})
+	add(t, s, begins("p"))
+	server.Kill(t)
+	began := time.Now()
+	_, err := s.Append(t.Context(), "s", "t", batch(0))
+	if err == nil {
+		t.Fatal("an append without a server was acknowledged")
+	}
+	if took := time.Since(began); took < time.Second || took > 20*time.Second {
+		t.Errorf("the append failed after %s", took)
+	}
+	wants(t, err.Error(), "cannot be reached: start its server")
+	server.Start(t)
+	add(t, s, ends("p", ""), stops())
+	if n := len(read(t, s, 0)); n != 3 {
+		t.Errorf("%d records are there, 3 were acknowledged", n)
+	}
+}

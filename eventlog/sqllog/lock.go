@@ -1,0 +1,77 @@
+package sqllog
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
+)
+
+const lockFile = "lock"
+
+// lockDir makes the data directory and takes it for this process. The server
+// itself would let two processes write the same files.
+func lockDir(dir string) (*os.File, error) {
+	const private, privateFile = 0o700, 0o600
+	if err := os.MkdirAll(dir, private); err != nil {
+		return nil, fmt.Errorf("make the data directory: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, privateFile)
+	if err != nil {
+		return nil, fmt.Errorf("open the lock of the data directory: %w", err)
+	}
+	ok, err := waitLock(f)
+	if err == nil && !ok {
+		err = &eventlog.HeldError{What: "the data directory " + dir, Holder: holder(f)}
+	} else if err != nil {
+		err = fmt.Errorf("lock the data directory %s: %w", dir, err)
+	} else {
+		err = sign(f)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// lockWithin is how long a lock is waited for that somebody holds. A process that
+// was just killed, or that closed its log, may have a child that is between its
+// birth and its own program and holds the lock for that moment.
+const lockWithin = time.Second
+
+func waitLock(f *os.File) (ok bool, err error) {
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if ok, err = tryLock(f); ok || err != nil || time.Since(began) > lockWithin {
+			return ok, err
+		}
+	}
+}
+
+// sign writes who holds the directory.
+func sign(f *os.File) error {
+	if err := f.Truncate(0); err != nil {
+		return fmt.Errorf("write the lock of the data directory: %w", err)
+	}
+	if _, err := f.WriteAt([]byte(self()+"\n"), 0); err != nil {
+		return fmt.Errorf("write the lock of the data directory: %w", err)
+	}
+	return nil
+}
+
+func holder(f *os.File) string {
+	const enough = 200
+	text := make([]byte, enough)
+	n, _ := f.ReadAt(text, 0) // an end of file is expected
+	if who := strings.TrimSpace(string(text[:n])); who != "" {
+		return who
+	}
+	return "another process"
+}
+
+func self() string {
+	return fmt.Sprintf("process %d (started %s)", os.Getpid(), time.Now().Format(time.RFC3339))
+}

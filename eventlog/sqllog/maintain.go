@@ -1,0 +1,201 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
+)
+
+// Times of what is done beside appends.
+const (
+	// A checkpoint is at most checkpointAge old, and busyAge while many parts are open.
+	checkpointAge = 150 * time.Millisecond
+	busyAge       = 900 * time.Millisecond
+	manySessions  = 1000
+	sweepEvery    = time.Second
+)
+
+// smallLive is what each session may keep of ephemeral records however many there are.
+const smallLive = 64 << 10
+
+// liveLimit is how much of its ephemeral records a session may keep in memory now.
+func (s *Store) liveLimit() int {
+	if s.liveBytes.Load() < int64(s.opts.TotalBytes) {
+		return s.opts.LiveBytes
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return min(s.opts.LiveBytes, max(smallLive, s.opts.TotalBytes/max(1, len(s.sessions))))
+}
+
+// checkpointSoon sees to it that the session's open parts are checkpointed.
+func (s *Store) checkpointSoon(se *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.dirty[se]; known || s.closed {
+		s.dirty[se] = struct{}{}
+		return
+	}
+	s.dirty[se] = struct{}{}
+	if len(s.dirty) > 1 {
+		return // the timer runs
+	}
+	if s.checkpointer == nil {
+		s.checkpointer = time.AfterFunc(checkpointAge, s.checkpoint)
+		return
+	}
+	age := checkpointAge
+	if len(s.sessions) > manySessions {
+		age = busyAge
+	}
+	s.checkpointer.Reset(age)
+}
+
+// checkpoint gives the writer what the open parts have now.
+func (s *Store) checkpoint() {
+	s.checkpointing.Lock()
+	defer s.checkpointing.Unlock()
+	s.mu.Lock()
+	dirty := s.dirty
+	s.dirty = map[*session]struct{}{}
+	s.mu.Unlock()
+	for se := range dirty {
+		se.mu.Lock()
+		o := &op{se: se, began: time.Now()}
+		for key, p := range se.live.parts {
+			if !p.dirty || p.ending {
+				continue
+			}
+			c, err := p.checkpoint(se.id, key)
+			if err != nil {
+				s.opts.Logger.Warn("a text that is still growing is not checkpointed", "session", se.id, "error", err)
+				continue
+			}
+			o.checkpoints = append(o.checkpoints, c)
+		}
+		if o.checkpoints != nil && !se.lost {
+			s.enqueue(o)
+		}
+		se.mu.Unlock()
+	}
+}
+
+// arm starts the sweeper when there is something to sweep. The caller holds s.mu.
+func (s *Store) arm() {
+	switch {
+	case s.closed:
+	case s.sweeper == nil:
+		s.sweeper = time.AfterFunc(sweepEvery, s.sweep)
+	case len(s.sessions) == 1:
+		s.sweeper.Reset(sweepEvery)
+	}
+}
+
+// sweep drops ephemeral records of turns that are over, renews the leases, and gives
+// back the sessions that were not used for a while.
+func (s *Store) sweep() {
+	now := time.Now()
+	s.mu.Lock()
+	if s.closed || len(s.sessions) == 0 {
+		s.mu.Unlock()
+		return
+	}
+	all := make([]*session, 0, len(s.sessions))
+	for _, se := range s.sessions {
+		all = append(all, se)
+	}
+	renew := !s.db.exclusive && now.Sub(s.renewed) >= s.opts.Lease/3
+	if renew {
+		s.renewed = now
+	}
+	s.mu.Unlock()
+	if renew {
+		s.enqueue(&op{began: now, do: s.renew})
+	}
+	for _, se := range all {
+		se.mu.Lock()
+		before := se.live.bytes
+		se.live.drop(now.Add(-s.opts.Linger))
+		s.liveBytes.Add(int64(se.live.bytes - before))
+		s.release(se, now)
+		se.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed && len(s.sessions) > 0 {
+		s.sweeper.Reset(sweepEvery)
+	}
+}
+
+func (s *Store) renew(ctx context.Context, tx *sql.Tx) error {
+	_, err := s.db.exec(ctx, tx, `UPDATE sessions SET lease_until = `+s.db.now+` + $2 WHERE owner = $1`, s.owner, s.opts.Lease.Milliseconds())
+	return err
+}
+
+// release gives back a session that was not used for a while. The caller holds the
+// session's lock.
+func (s *Store) release(se *session, now time.Time) {
+	if len(se.flight) > 0 || len(se.turns) > 0 || len(se.live.ended) > 0 || se.live.dirty() || se.term == 0 {
+		return
+	}
+	s.mu.Lock()
+	idle := se.uses == 0 && se.released == nil && now.Sub(se.used) >= s.opts.Idle && !s.closed
+	if idle {
+		se.released = make(chan struct{})
+	}
+	s.mu.Unlock()
+	if !idle {
+		return
+	}
+	last := se.last
+	o := &op{se: se, began: now}
+	o.do = func(ctx context.Context, tx *sql.Tx) error {
+		_, err := s.db.exec(ctx, tx, giveBack, se.id, last)
+		return err
+	}
+	o.after = func(error) {
+		se.term, se.lost = 0, true
+		s.liveBytes.Add(-int64(se.live.bytes))
+		s.mu.Lock()
+		delete(s.sessions, se.id)
+		s.mu.Unlock()
+		close(se.released)
+	}
+	s.enqueue(o)
+}
+
+const giveBack = `UPDATE sessions SET owner = '', lease_until = 0, last = CASE WHEN last < $2 THEN $2 ELSE last END WHERE id = $1`
+
+// giveBack gives back all sessions.
+func (s *Store) giveBack() error {
+	s.mu.Lock()
+	all := make([]*session, 0, len(s.sessions))
+	for _, se := range s.sessions {
+		all = append(all, se)
+	}
+	s.mu.Unlock()
+	var ops []*op
+	for _, se := range all {
+		se.mu.Lock()
+		if last := se.last; !se.lost && (se.term != 0 || len(se.flight) > 0) {
+			o := &op{se: se, began: time.Now(), do: func(ctx context.Context, tx *sql.Tx) error {
+				_, err := s.db.exec(ctx, tx, giveBack, se.id, last)
+				return err
+			}}
+			s.enqueue(o)
+			ops = append(ops, o)
+		}
+		se.mu.Unlock()
+	}
+	var err error
+	for _, o := range ops {
+		<-o.done
+		if o.err != nil && err == nil && !errors.Is(o.err, eventlog.ErrNotOwner) {
+			err = errors.Join(errors.New("the log is not closed in order"), o.err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,186 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// op is what the writer does at once for one session: an append, a checkpoint, or a
+// change of the registry.
+type op struct {
+	se    *session // nil: of no session, nothing is checked
+	turn  string
+	began time.Time
+	// tried: a transaction with it may have been committed although it failed.
+	tried bool
+
+	// Of an append: its records, and the durable ones as rows.
+	first, last uint64
+	records     []trace.Record
+	rows        []row
+	begins      uint64    // the turn begins with this record
+	stops       uint64    // and ends with this one
+	closes      []partKey // the parts that it ends
+	ends        []partKey // those of them whose checkpoints go
+
+	checkpoints []checkpoint
+	// do is anything else, in the same transaction.
+	do func(context.Context, *sql.Tx) error
+	// then is called when the op is committed, with the session's lock.
+	then func()
+	// after is called in any case, last.
+	after func(error)
+
+	err  error
+	done chan struct{} // closed by the writer; nil if it never came to it
+}
+
+// durable reports whether somebody waits for the disk.
+func (o *op) durable() bool { return o.rows != nil || o.do != nil }
+
+// writes reports whether the op needs a transaction.
+func (o *op) writes() bool {
+	return o.durable() || o.checkpoints != nil || o.ends != nil || o.se != nil && o.se.term == 0
+}
+
+// plan finds what an append means for turns and parts. The caller holds the
+// session's lock, as for show and settle.
+func (o *op) plan() {
+	if o.rows == nil {
+		return
+	}
+	se := o.se
+	if _, begun := se.turns[o.turn]; !begun && o.turn != "" {
+		se.turns[o.turn] = struct{}{}
+		o.begins = o.rows[0].seq
+	}
+	for _, r := range o.records {
+		if name, ok := ended(r.Payload); ok {
+			o.closePart(partKey{o.turn, name})
+		}
+		if _, stop := r.Payload.(trace.Stop); stop && o.turn != "" {
+			o.stops = r.Seq
+			for key := range se.live.parts {
+				if key.turn == o.turn {
+					o.closePart(key)
+				}
+			}
+		}
+	}
+}
+
+func (o *op) closePart(key partKey) {
+	if p := o.se.live.parts[key]; p != nil && !p.ending {
+		p.ending = true
+		o.closes = append(o.closes, key)
+		if p.saved {
+			o.ends = append(o.ends, key)
+		}
+	}
+}
+
+// show makes the records visible.
+func (o *op) show(s *Store) {
+	se, now := o.se, time.Now()
+	before := se.live.bytes
+	for _, r := range o.records {
+		if trace.Provisional(r.Payload) {
+			se.live.add(r, now)
+			continue
+		}
+		se.durable = r.Seq
+		if name, ok := ended(r.Payload); ok {
+			o.forget(s, partKey{o.turn, name})
+		}
+	}
+	if o.stops != 0 {
+		delete(se.turns, o.turn)
+		se.live.end(o.turn, now)
+		for key := range se.live.parts {
+			if key.turn == o.turn {
+				o.forget(s, key)
+			}
+		}
+	}
+	se.live.shrink(s.liveLimit())
+	s.liveBytes.Add(int64(se.live.bytes - before))
+	if se.live.dirty() {
+		s.checkpointSoon(se)
+	}
+}
+
+// forget drops a part that has ended. Its checkpoint goes with the transaction that
+// ended it, unless it came between: then it goes now.
+func (o *op) forget(s *Store, key partKey) {
+	p := o.se.live.parts[key]
+	if p == nil {
+		return
+	}
+	delete(o.se.live.parts, key)
+	if p.saved && !p.ending {
+		s.enqueue(&op{se: o.se, began: time.Now(), ends: []partKey{key}})
+	}
+}
+
+// settle takes what became of an op: its records are visible, or it failed.
+func (o *op) settle(s *Store, err error) {
+	se := o.se
+	if se != nil {
+		se.mu.Lock()
+		defer se.mu.Unlock()
+		for i, f := range se.flight {
+			if f == o {
+				se.flight = append(se.flight[:i:i], se.flight[i+1:]...)
+				break
+			}
+		}
+		switch {
+		case err == nil:
+			if se.term == 0 {
+				se.term = se.seen + 1
+			}
+			if o.first != 0 {
+				o.show(s)
+			}
+		default:
+			o.undo(s, err)
+		}
+	}
+	if err == nil && o.then != nil {
+		o.then()
+	}
+	if o.after != nil {
+		o.after(err)
+	}
+	o.err = err
+	close(o.done)
+}
+
+// undo takes back what plan noted of an append that failed.
+func (o *op) undo(s *Store, err error) {
+	se := o.se
+	for _, key := range o.closes {
+		if p := se.live.parts[key]; p != nil {
+			p.ending = false
+		}
+	}
+	for _, c := range o.checkpoints {
+		if p := se.live.parts[c.key]; p != nil && p.chunk == c.chunk {
+			p.dirty = true
+		}
+	}
+	if errors.Is(err, eventlog.ErrNotOwner) || errors.Is(err, errMoved) {
+		if !se.lost && errors.Is(err, eventlog.ErrNotOwner) {
+			s.fence(se)
+		}
+		se.lost = true
+	}
+	if o.begins != 0 {
+		delete(se.turns, o.turn)
+	}
+}

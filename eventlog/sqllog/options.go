@@ -1,0 +1,68 @@
+package sqllog
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Defaults of Options.
+const (
+	defaultLease      = 15 * time.Second
+	defaultIdle       = time.Minute
+	defaultLinger     = 10 * time.Second
+	defaultLiveBytes  = 4 << 20
+	defaultTotalBytes = 128 << 20
+	defaultPatience   = 10 * time.Second
+)
+
+// Options say where the log lives.
+type Options struct {
+	// Dir is the data directory. It holds the SQLite database, and the name by
+	// which this gateway owns sessions.
+	Dir string
+	// URL is a PostgreSQL database (postgres://…) that is used instead of SQLite.
+	URL string
+	// NoSync lets SQLite acknowledge a record before the disk has it: the record
+	// survives a crash of the process, and not of the machine.
+	NoSync bool
+	// Lease is how long a session on PostgreSQL stays ours without a sign of life
+	// (15 s).
+	Lease time.Duration
+	// Idle is how long a session is ours after its last use (1 min).
+	Idle time.Duration
+	// Linger is how long ephemeral records stay in memory after their turn (10 s).
+	Linger time.Duration
+	// LiveBytes bounds the ephemeral records of one session in memory (4 MB),
+	// TotalBytes those of all (128 MB).
+	LiveBytes, TotalBytes int
+	// Patience is how long a lost connection is retried before an append fails
+	// (10 s).
+	Patience time.Duration
+	// Logger gets what the store finds out.
+	Logger *slog.Logger
+
+	// shared lets several stores of a test use one SQLite database, as gateways use
+	// one PostgreSQL.
+	shared bool
+}
+
+func (o Options) withDefaults() Options {
+	for _, d := range []struct {
+		value     *time.Duration
+		byDefault time.Duration
+	}{{&o.Lease, defaultLease}, {&o.Idle, defaultIdle}, {&o.Linger, defaultLinger}, {&o.Patience, defaultPatience}} {
+		if *d.value <= 0 {
+			*d.value = d.byDefault
+		}
+	}
+	if o.LiveBytes <= 0 {
+		o.LiveBytes = defaultLiveBytes
+	}
+	if o.TotalBytes <= 0 {
+		o.TotalBytes = defaultTotalBytes
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}

@@ -1,0 +1,147 @@
+package sqllog
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// chunkBytes is how much text of a part one checkpoint holds. A longer part has
+// several, so that a checkpoint costs the same however long its part is.
+const chunkBytes = 64 << 10
+
+// partKey names a part of a turn.
+type partKey struct{ turn, name string }
+
+// part is a part that is still being written.
+type part struct {
+	event trace.Event // the newest ephemeral one, without its text
+	seq   uint64
+	// text is what the part grew by since the chunk began; progress replaces it.
+	text  strings.Builder
+	last  trace.Payload // of a part that is replaced, not grown
+	chunk int
+	dirty bool // text that no checkpoint has
+	saved bool // a checkpoint is there, or on its way
+	// ending: the durable record that ends the part is being written.
+	ending bool
+	// folded is the text of deltas that the live buffer no longer holds one by one.
+	folded strings.Builder
+	marks  []mark
+}
+
+// mark is where a delta ends in the folded text.
+type mark struct {
+	seq uint64
+	end int
+}
+
+// delta is what an ephemeral payload does to its part.
+func delta(p trace.Payload) (name, text string, replaces, ok bool) {
+	switch p := p.(type) {
+	case trace.MessageDelta:
+		return "text " + p.Part, p.Delta, false, true
+	case trace.ThoughtDelta:
+		return "thought " + p.Part, p.Delta, false, true
+	case trace.ToolCallDelta:
+		return "input " + p.ToolCallID, p.Delta, false, true
+	case trace.ToolResultProgress:
+		return "output " + p.ToolCallID, "", true, true
+	default:
+		return "", "", false, false
+	}
+}
+
+// ended is the part that a durable payload ends.
+func ended(p trace.Payload) (name string, ok bool) {
+	switch p := p.(type) {
+	case trace.Message:
+		return "text " + p.Part, true
+	case trace.Thought:
+		return "thought " + p.Part, true
+	case trace.ToolCall:
+		return "input " + p.ToolCallID, true
+	case trace.ToolResult:
+		return "output " + p.ToolCallID, true
+	default:
+		return "", false
+	}
+}
+
+// withText is the payload of the part's newest record with another text.
+func withText(p trace.Payload, text string) trace.Payload {
+	switch p := p.(type) {
+	case trace.MessageDelta:
+		p.Delta = text
+		return p
+	case trace.ThoughtDelta:
+		p.Delta = text
+		return p
+	case trace.ToolCallDelta:
+		p.Delta = text
+		return p
+	default:
+		return p
+	}
+}
+
+// grow adds an ephemeral record to its part.
+func (p *part) grow(r trace.Record, text string, replaces bool) {
+	if !replaces && p.text.Len() > 0 && p.text.Len()+len(text) > chunkBytes && !p.dirty {
+		p.text.Reset()
+		p.chunk++
+	}
+	p.event, p.seq, p.dirty = r.Event, r.Seq, true
+	if replaces {
+		p.last = r.Payload
+	} else {
+		p.event.Payload = withText(r.Payload, "")
+		p.text.WriteString(text)
+	}
+}
+
+// checkpoint is a row of the table.
+type checkpoint struct {
+	key   partKey
+	chunk int
+	seq   uint64
+	body  []byte
+}
+
+// checkpoint makes the row of what the part's chunk has now.
+func (p *part) checkpoint(session string, key partKey) (checkpoint, error) {
+	r := trace.Record{Session: session, Turn: key.turn, Seq: p.seq, Event: p.event}
+	if p.last != nil {
+		r.Payload = p.last
+	} else {
+		r.Payload = withText(p.event.Payload, p.text.String())
+	}
+	body, err := r.AppendJSON(nil)
+	p.dirty, p.saved = false, true
+	return checkpoint{key: key, chunk: p.chunk, seq: p.seq, body: body}, err
+}
+
+// fold takes over the text of a delta that leaves the live buffer.
+func (p *part) fold(r trace.Record, text string) {
+	p.folded.WriteString(text)
+	p.marks = append(p.marks, mark{r.Seq, p.folded.Len()})
+}
+
+// unfold is the folded text behind a number as one delta.
+func (p *part) unfold(session string, key partKey, after uint64) (r trace.Record, ok bool) {
+	if len(p.marks) == 0 || p.marks[len(p.marks)-1].seq <= after {
+		return r, false
+	}
+	from, newest := 0, p.marks[len(p.marks)-1].seq
+	for i := len(p.marks) - 1; i >= 0; i-- {
+		if p.marks[i].seq <= after {
+			from = p.marks[i].end
+			break
+		}
+	}
+	e := p.event
+	e.ID = "folded." + strconv.FormatUint(newest, 10)
+	e.Payload = withText(p.event.Payload, p.folded.String()[from:])
+	return trace.Record{Session: session, Turn: key.turn, Seq: newest, Event: e}, true
+}

@@ -1,0 +1,184 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+)
+
+// What is asked of PostgreSQL.
+const (
+	oldestServer = 13
+	connections  = 16
+	attempt      = 10 * time.Second
+)
+
+// openPostgres connects to a database that others may use too.
+func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
+	config, err := pgx.ParseConfig(o.URL)
+	if err != nil {
+		return nil, errors.New("the URL of the database (--db) cannot be read: write postgres://user:password@host:5432/database, and %XX for characters that mean something in a URL")
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = attempt
+	}
+	where := fmt.Sprintf("%s on %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
+	if strings.HasPrefix(config.Host, "/") {
+		where = fmt.Sprintf("%s on %s", config.Database, config.Host)
+	}
+	p := stdlib.OpenDB(*config)
+	p.SetMaxOpenConns(connections)
+	p.SetMaxIdleConns(connections)
+	p.SetConnMaxIdleTime(time.Minute)
+	d := &db{
+		read: p, write: p, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, attempt: attempt,
+		begin: func(ctx context.Context, sync bool) (*sql.Tx, error) { return beginPostgres(ctx, p, sync) },
+		exec: func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error) {
+			return tx.ExecContext(ctx, query, args...)
+		},
+		terms: postgresTerms, insert: postgresInsert, keep: postgresKeep,
+		lost:     postgresLost,
+		full:     func(err error) bool { return postgresCode(err) == "53100" },
+		sentence: func(err error) error { return postgresSentence(where, config.User, err) },
+	}
+	defer func() {
+		if err != nil {
+			err = d.sentence(err)
+			_ = d.close()
+		}
+	}()
+	var version int
+	if err := p.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
+		return nil, err
+	}
+	if version /= 10000; version < oldestServer {
+		return nil, fmt.Errorf("it is PostgreSQL %d, and Tributary needs %d or newer", version, oldestServer)
+	}
+	if err := d.migrate(ctx, goose.DialectPostgres, "postgres"); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func beginPostgres(ctx context.Context, p *sql.DB, sync bool) (*sql.Tx, error) {
+	tx, err := p.BeginTx(ctx, nil)
+	if err != nil || sync {
+		return tx, err
+	}
+	if _, err := tx.ExecContext(ctx, `SET LOCAL synchronous_commit = off`); err != nil {
+		return nil, errors.Join(err, ignoreDone(tx.Rollback()))
+	}
+	return tx, nil
+}
+
+func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[string]int64, err error) {
+	terms := map[string]int64{}
+	if len(sessions) == 0 {
+		return terms, nil
+	}
+	ids := make([]string, len(sessions))
+	for i, se := range sessions {
+		ids[i] = se.id
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT id, term FROM sessions WHERE id = ANY($1) ORDER BY id FOR SHARE`, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var id string
+		var term int64
+		if err := rows.Scan(&id, &term); err != nil {
+			return nil, err
+		}
+		terms[id] = term
+	}
+	return terms, rows.Err()
+}
+
+func postgresInsert(ctx context.Context, tx *sql.Tx, rows []row) (int64, error) {
+	n := len(rows)
+	sessions, seqs, turns, kinds := make([]string, n), make([]int64, n), make([]string, n), make([]string, n)
+	messages, persons, ats, bodies := make([]*string, n), make([]*string, n), make([]int64, n), make([][]byte, n)
+	for i, r := range rows {
+		sessions[i], seqs[i], turns[i], kinds[i] = r.session, int64(r.seq), r.turn, r.kind //nolint:gosec // no session has 2^63 records
+		messages[i], persons[i], ats[i], bodies[i] = r.message, r.person, r.at, r.body
+	}
+	result, err := tx.ExecContext(ctx, `INSERT INTO records (session, seq, turn, kind, message_id, person, at, body)
+		SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bytea[]) ON CONFLICT (session, seq) DO NOTHING`,
+		sessions, seqs, turns, kinds, messages, persons, ats, bodies)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func postgresKeep(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error {
+	n := len(rows)
+	sessions, turns, parts := make([]string, n), make([]string, n), make([]string, n)
+	chunks, seqs, bodies := make([]int64, n), make([]int64, n), make([][]byte, n)
+	for i, c := range rows {
+		sessions[i], turns[i], parts[i] = c.session, c.key.turn, c.key.name
+		chunks[i], seqs[i], bodies[i] = int64(c.chunk), int64(c.seq), c.body //nolint:gosec // no session has 2^63 records
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO checkpoints (session, turn, part, chunk, seq, body)
+		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[])
+		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body`, sessions, turns, parts, chunks, seqs, bodies)
+	return err
+}
+
+func postgresCode(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// postgresLost reports whether it makes sense to try again: the connection broke, the
+// server goes down or comes up, or two gateways were in each other's way.
+func postgresLost(err error) bool {
+	switch code := postgresCode(err); {
+	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "57P"), strings.HasPrefix(code, "40"), code == "53300", code == "25006":
+		return true
+	case code != "":
+		return false
+	}
+	var n net.Error
+	var c *pgconn.ConnectError
+	return errors.As(err, &c) || errors.As(err, &n) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed) || errors.Is(err, context.DeadlineExceeded) ||
+		strings.Contains(err.Error(), "conn closed")
+}
+
+// postgresSentence says what to do about an error. The errors of the driver name
+// host, user and database, and no password.
+func postgresSentence(where, user string, err error) error {
+	switch code := postgresCode(err); {
+	case err == nil:
+		return nil
+	case code == "28P01", code == "28000":
+		return fmt.Errorf("the database %s refuses the user %q: correct the user or the password in --db", where, user)
+	case code == "3D000":
+		return fmt.Errorf("the server of %s has no such database: make it with `createdb`, or correct --db", where)
+	case code == "42501":
+		return fmt.Errorf("the user %q may not make or write the tables in %s: grant it the rights, or make it the owner of the database: %w", user, where, err)
+	case code == "53100":
+		return fmt.Errorf("the disk of the server of %s is full: free some room, nothing needs a restart: %w", where, err)
+	case postgresLost(err):
+		return fmt.Errorf("the database %s cannot be reached: start its server, or correct --db: %w", where, err)
+	}
+	return fmt.Errorf("the database %s: %w", where, err)
+}

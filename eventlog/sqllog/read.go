@@ -1,0 +1,241 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// A page of records that are read at once.
+const (
+	firstPage = 64
+	fullPage  = 512
+	pageBytes = 4 << 20
+)
+
+// view is what a reader may see of a session: one moment of it.
+type view struct {
+	erased, durable, last uint64
+	// shown is where visibility ends. Records behind it may be committed already.
+	shown uint64
+	// live are the ephemeral records after the reader's mark, in order.
+	live []trace.Record
+}
+
+// reading does a read, again while the database is away, for as long as an append
+// would wait. Close waits for it.
+func (s *Store) reading(ctx context.Context, do func(context.Context) error) error {
+	pause := firstPause
+	for began := time.Now(); ; {
+		err := func() error {
+			ctx, cancel := s.db.bounded(ctx)
+			defer cancel()
+			return do(ctx)
+		}()
+		switch {
+		case err == nil, errors.Is(err, eventlog.ErrNoSession):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !s.db.lost(err) || time.Since(began) > s.opts.Patience:
+			return s.db.sentence(err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// look takes a view. Of a session that this store writes to, memory knows best.
+func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err error) {
+	for {
+		if v, ok := s.peek(id, after); ok {
+			return v, nil
+		}
+		v = view{}
+		var rows []checkpoint
+		err = s.reading(ctx, func(ctx context.Context) error {
+			var checkpointed uint64
+			err := s.db.read.QueryRowContext(ctx, `SELECT last, erased, COALESCE((SELECT max(seq) FROM records WHERE session = $1), 0),
+				COALESCE((SELECT max(seq) FROM checkpoints WHERE session = $1), 0) FROM sessions WHERE id = $1`, id).Scan(&v.last, &v.erased, &v.durable, &checkpointed)
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil
+			}
+			v.last = max(v.last, v.durable, checkpointed)
+			v.shown = v.last
+			if err == nil && checkpointed > after {
+				rows, err = s.checkpoints(ctx, id)
+			}
+			return err
+		})
+		if err != nil {
+			return view{}, err
+		}
+		if _, ok := s.peek(id, after); ok {
+			continue // it was taken meanwhile, and memory may have what was not read here
+		}
+		for _, c := range rows {
+			if c.seq <= after {
+				continue
+			}
+			var r trace.Record
+			if err := r.UnmarshalJSON(c.body); err != nil {
+				return view{}, fmt.Errorf("read a checkpoint of session %q: %w", id, err)
+			}
+			v.live = append(v.live, r)
+		}
+		return v, nil
+	}
+}
+
+// peek is the view of a session that is ours.
+func (s *Store) peek(id string, after uint64) (v view, ok bool) {
+	s.mu.Lock()
+	se := s.sessions[id]
+	s.mu.Unlock()
+	if se == nil {
+		return v, false
+	}
+	se.mu.Lock()
+	defer se.mu.Unlock()
+	if se.term == 0 || se.lost {
+		return v, false
+	}
+	v = view{erased: se.erased, durable: se.durable, last: se.visible()}
+	v.shown = v.last
+	v.live = se.live.after(id, max(after, se.erased), v.shown)
+	return v, true
+}
+
+// After implements eventlog.Store.
+func (s *Store) After(ctx context.Context, id string, after uint64) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		v, err := s.admitted(ctx, id, after)
+		if err != nil {
+			yield(trace.Record{}, err)
+			return
+		}
+		live := v.live
+		for r, err := range s.durable(ctx, id, v, after, 0) {
+			for err == nil && len(live) > 0 && live[0].Seq < r.Seq {
+				if !yield(live[0], nil) {
+					return
+				}
+				live = live[1:]
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+		for _, r := range live {
+			if err := ctx.Err(); err != nil {
+				yield(trace.Record{}, err)
+				return
+			}
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Wholes implements eventlog.Store.
+func (s *Store) Wholes(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		v, err := s.admitted(ctx, id, ^uint64(0)-1)
+		if err != nil {
+			yield(trace.Record{}, err)
+			return
+		}
+		s.durable(ctx, id, v, after, until)(yield)
+	}
+}
+
+func (s *Store) admitted(ctx context.Context, id string, after uint64) (view, error) {
+	done, err := s.begin(ctx)
+	if err != nil {
+		return view{}, err
+	}
+	defer done()
+	return s.look(ctx, id, after)
+}
+
+// durable yields the durable records of a view behind a number, up to until (0: all).
+func (s *Store) durable(ctx context.Context, id string, v view, after, until uint64) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		after, to := max(after, v.erased), min(v.durable, v.shown)
+		if until != 0 {
+			to = min(to, until)
+		}
+		for limit := firstPage; after < to; limit = fullPage {
+			records, err := s.page(ctx, id, after, to, limit)
+			if err != nil {
+				yield(trace.Record{}, err)
+				return
+			}
+			for _, r := range records {
+				if err := ctx.Err(); err != nil {
+					yield(trace.Record{}, err)
+					return
+				}
+				if !yield(r, nil) {
+					return
+				}
+				after = r.Seq
+			}
+			if len(records) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// page reads some records. It reads fewer if they are large.
+func (s *Store) page(ctx context.Context, id string, after, to uint64, limit int) (records []trace.Record, err error) {
+	done, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	err = s.reading(ctx, func(ctx context.Context) (err error) {
+		records = records[:0]
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel() // before the rest of a page of large records has come
+		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, body FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`, id, after, to, limit)
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // Err says what matters
+		for size := 0; size < pageBytes && rows.Next(); {
+			var seq uint64
+			var body []byte
+			if err := rows.Scan(&seq, &body); err != nil {
+				return err
+			}
+			var r trace.Record
+			if err := r.UnmarshalJSON(body); err != nil {
+				return fmt.Errorf("record %d of session %q: %w", seq, id, err)
+			}
+			records = append(records, r)
+			size += len(body)
+		}
+		return rows.Err()
+	})
+	return slices.Clip(records), err
+}
+
+// Last implements eventlog.Store.
+func (s *Store) Last(ctx context.Context, id string) (uint64, error) {
+	v, err := s.admitted(ctx, id, ^uint64(0)-1)
+	return v.last, err
+}

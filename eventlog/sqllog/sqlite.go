@@ -1,0 +1,237 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// databaseFile is the database in the data directory.
+const databaseFile = "tributary.db"
+
+// How many connections read at a time, and how long a check of the file may take
+// before the gateway starts without its result.
+const (
+	readers     = 8
+	checkWithin = 30 * time.Second
+)
+
+// openSQLite opens the database in the data directory, or makes it.
+func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
+	path, err := filepath.Abs(filepath.Join(o.Dir, databaseFile))
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("the database %s cannot be written: correct its permissions, or choose another --data directory: %w", path, reason(err))
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	d := &db{exclusive: !o.shared, now: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`}
+	sync := "FULL"
+	if o.NoSync {
+		sync = "NORMAL"
+	}
+	d.sentence = func(err error) error { return sqliteSentence(path, err) }
+	d.lost = func(error) bool { return false }
+	d.full = func(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_FULL }
+	defer func() {
+		if err != nil {
+			err = d.sentence(err)
+			_ = d.close()
+		}
+	}()
+	if d.write, err = sql.Open("sqlite", dsn(path, "_txlock=immediate", "_pragma=journal_mode(WAL)", "_pragma=synchronous("+sync+")")); err != nil {
+		return nil, err
+	}
+	d.write.SetMaxOpenConns(1)
+	if d.read, err = sql.Open("sqlite", dsn(path, "_pragma=query_only(1)")); err != nil {
+		return nil, err
+	}
+	d.read.SetMaxOpenConns(readers)
+	d.read.SetMaxIdleConns(readers)
+	if err := check(ctx, d.write, o); err != nil {
+		return nil, err
+	}
+	if err := d.migrate(ctx, goose.DialectSQLite3, "sqlite"); err != nil {
+		return nil, err
+	}
+	w := &sqliteWriter{db: d.write, durable: sync, mode: sync}
+	d.begin, d.exec, d.terms, d.insert, d.keep = w.begin, w.exec, w.terms, w.insert, w.keep
+	if err := w.prepare(ctx, d.take()); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func dsn(path string, settings ...string) string {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	s := u.String() + "?_pragma=busy_timeout(10000)&_pragma=cell_size_check(1)&_pragma=journal_size_limit(67108864)"
+	for _, setting := range settings {
+		s += "&" + setting
+	}
+	return s
+}
+
+// check asks SQLite whether the file is whole. A damaged one is not opened: it
+// might hide sessions.
+func check(ctx context.Context, d *sql.DB, o Options) error {
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	var found string
+	err := d.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found)
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		o.Logger.Warn("the database is too large to be checked at start: check it with sqlite3 while the gateway is stopped", "limit", checkWithin)
+		return nil
+	case err != nil:
+		return err
+	case found != "ok":
+		return &damageError{found}
+	}
+	return nil
+}
+
+// damageError is what SQLite found wrong with its file.
+type damageError struct{ found string }
+
+func (e *damageError) Error() string { return "the file is damaged: " + e.found }
+
+func sqliteCode(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff // without the extended code
+	}
+	return 0
+}
+
+// sqliteSentence says what to do about an error of SQLite.
+func sqliteSentence(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, damaged := errors.AsType[*damageError](err); damaged {
+		return damaged1(path, err)
+	}
+	switch sqliteCode(err) {
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the disk that holds %s is full: free some room, nothing needs a restart: %w", path, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return fmt.Errorf("the database %s cannot be written: correct the permissions of the file and its directory: %w", path, err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return damaged1(path, err)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("the disk that holds %s reports an error: look at the system's log: %w", path, err)
+	}
+	return fmt.Errorf("the database %s: %w", path, err)
+}
+
+func damaged1(path string, err error) error {
+	return fmt.Errorf("the database %s is damaged: restore a back-up, or save what can be read with `sqlite3 %s .recover | sqlite3 new.db` (docs/operations.md): %w", path, path, err)
+}
+
+// reason is the part of an error about a file that does not name the file.
+func reason(err error) error {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return path.Err
+	}
+	return err
+}
+
+// sqliteWriter has the only connection that writes.
+type sqliteWriter struct {
+	db            *sql.DB
+	stmts         map[string]*sql.Stmt
+	durable, mode string // how commits are synced, and how the connection is set now
+}
+
+// The statements of each append.
+const (
+	sqliteInsert = `INSERT INTO records (session, seq, turn, kind, message_id, person, at, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (session, seq) DO NOTHING`
+	sqliteTerm   = `SELECT term FROM sessions WHERE id = $1`
+	sqliteKeep   = `INSERT INTO checkpoints (session, turn, part, chunk, seq, body) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body`
+)
+
+func (w *sqliteWriter) prepare(ctx context.Context, take string) (err error) {
+	w.stmts = map[string]*sql.Stmt{}
+	for _, query := range []string{sqliteInsert, sqliteTerm, sqliteKeep, beginTurn, endTurn, endPart, take} {
+		if w.stmts[query], err = w.db.PrepareContext(ctx, query); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin sets how this commit is to be synced: only durable records wait for the disk.
+func (w *sqliteWriter) begin(ctx context.Context, sync bool) (*sql.Tx, error) {
+	mode := "NORMAL"
+	if sync {
+		mode = w.durable
+	}
+	if mode != w.mode {
+		if _, err := w.db.ExecContext(ctx, "PRAGMA synchronous = "+mode); err != nil {
+			return nil, err
+		}
+		w.mode = mode
+	}
+	return w.db.BeginTx(ctx, nil)
+}
+
+func (w *sqliteWriter) exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error) {
+	if stmt := w.stmts[query]; stmt != nil {
+		return tx.StmtContext(ctx, stmt).ExecContext(ctx, args...)
+	}
+	return tx.ExecContext(ctx, query, args...)
+}
+
+func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]int64, error) {
+	terms, stmt := map[string]int64{}, tx.StmtContext(ctx, w.stmts[sqliteTerm])
+	for _, se := range sessions {
+		var term int64
+		if err := stmt.QueryRowContext(ctx, se.id).Scan(&term); err != nil {
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			return nil, err
+		}
+		terms[se.id] = term
+	}
+	return terms, nil
+}
+
+func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n int64, err error) {
+	stmt := tx.StmtContext(ctx, w.stmts[sqliteInsert])
+	for _, r := range rows {
+		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.turn, r.kind, r.message, r.person, r.at, string(r.body))
+		if err != nil {
+			return 0, err
+		}
+		added, err := result.RowsAffected()
+		if err != nil {
+			return 0, err
+		}
+		n += added
+	}
+	return n, nil
+}
+
+func (w *sqliteWriter) keep(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error {
+	stmt := tx.StmtContext(ctx, w.stmts[sqliteKeep])
+	for _, c := range rows {
+		if _, err := stmt.ExecContext(ctx, c.session, c.key.turn, c.key.name, c.chunk, c.seq, string(c.body)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

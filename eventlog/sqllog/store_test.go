@@ -1,0 +1,84 @@
+package sqllog_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/logtest"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
+	"github.com/tributary-dev/tributary/internal/pgtest"
+)
+
+var postgres pgtest.Server //nolint:gochecknoglobals // one for all tests
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		postgres.Stop()
+		os.Exit(code)
+	}))
+}
+
+// engines are the ways to open a log, each of which has the same promises.
+func engines() map[string]func(t testing.TB) sqllog.Options {
+	return map[string]func(t testing.TB) sqllog.Options{
+		"sqlite":   func(t testing.TB) sqllog.Options { return sqllog.Options{Dir: t.TempDir()} },
+		"postgres": func(t testing.TB) sqllog.Options { return sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t)} },
+	}
+}
+
+func open(t testing.TB, o sqllog.Options) *sqllog.Store {
+	t.Helper()
+	s, err := sqllog.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	for name, options := range engines() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			logtest.Run(t, func(t *testing.T) eventlog.Store {
+				o := options(t)
+				o.Linger = time.Hour // the suite reads ephemeral records after their turns
+				return open(t, o)
+			})
+		})
+	}
+}
+
+func TestTwoStoresOnOneDatabase(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		logtest.RunShared(t, func(t *testing.T, lease time.Duration) (first, second eventlog.Store) {
+			o := sqllog.Shared(sqllog.Options{Dir: t.TempDir(), Lease: lease, Linger: time.Hour})
+			first = open(t, o)
+			if err := os.Remove(filepath.Join(o.Dir, "gateway")); err != nil { // the second is another gateway
+				t.Fatal(err)
+			}
+			return first, open(t, o)
+		})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		logtest.RunShared(t, func(t *testing.T, lease time.Duration) (first, second eventlog.Store) {
+			o := sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t), Lease: lease}
+			first = open(t, o)
+			o.Dir = t.TempDir()
+			return first, open(t, o)
+		})
+	})
+}

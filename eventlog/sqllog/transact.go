@@ -1,0 +1,125 @@
+package sqllog
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tributary-dev/tributary/eventlog"
+)
+
+// The statements of every turn.
+const (
+	beginTurn = `INSERT INTO turns (session, turn, first) VALUES ($1, $2, $3) ON CONFLICT (session, turn) DO NOTHING`
+	endTurn   = `UPDATE turns SET last = $3 WHERE session = $1 AND turn = $2 AND last = 0`
+	endPart   = `DELETE FROM checkpoints WHERE session = $1 AND turn = $2 AND part = $3`
+)
+
+// take is the statement that makes a gateway the owner of a session, unless somebody
+// else has taken it since the term before was read.
+func (d *db) take() string {
+	return `INSERT INTO sessions (id, owner, term, lease_until) VALUES ($1, $2, $3, ` + d.now + ` + $4)
+		ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, term = excluded.term, lease_until = excluded.lease_until
+		WHERE sessions.term = excluded.term - 1 OR (sessions.term = excluded.term AND sessions.owner = excluded.owner)`
+}
+
+// transact does the ops inside the transaction, but for those of sessions that are
+// not ours: it says why.
+func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*session]error, err error) {
+	if refused, err = s.own(ctx, tx, ops); err != nil {
+		return nil, err
+	}
+	var rows []row
+	var checkpoints []sessionCheckpoint
+	again := false
+	for _, o := range ops {
+		if refused[o.se] != nil {
+			continue
+		}
+		rows = append(rows, o.rows...)
+		again = again || o.tried
+		if o.begins != 0 {
+			if _, err := s.db.exec(ctx, tx, beginTurn, o.se.id, o.turn, o.begins); err != nil {
+				return nil, err
+			}
+		}
+		if o.stops != 0 {
+			if _, err := s.db.exec(ctx, tx, endTurn, o.se.id, o.turn, o.stops); err != nil {
+				return nil, err
+			}
+		}
+		for _, key := range o.ends {
+			if _, err := s.db.exec(ctx, tx, endPart, o.se.id, key.turn, key.name); err != nil {
+				return nil, err
+			}
+		}
+		for _, c := range o.checkpoints {
+			checkpoints = append(checkpoints, sessionCheckpoint{o.se.id, c})
+		}
+		if o.do != nil {
+			if err := o.do(ctx, tx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(checkpoints) > 0 {
+		if err := s.db.keep(ctx, tx, checkpoints); err != nil {
+			return nil, err
+		}
+	}
+	if len(rows) == 0 {
+		return refused, nil
+	}
+	n, err := s.db.insert(ctx, tx, rows)
+	if err == nil && n != int64(len(rows)) && !again {
+		err = errors.New("a record has a number that is taken")
+	}
+	return refused, err
+}
+
+// sessionCheckpoint is a row of the table of checkpoints.
+type sessionCheckpoint struct {
+	session string
+	checkpoint
+}
+
+// own takes the sessions that are not ours yet, and checks the term of the others.
+// The order of sessions is the same in every gateway, so that two do not wait for
+// each other.
+func (s *Store) own(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*session]error, err error) {
+	refused = map[*session]error{}
+	var held []*session
+	for _, o := range ops {
+		if o.se != nil {
+			held = append(held, o.se)
+		}
+	}
+	slices.SortFunc(held, func(a, b *session) int { return cmp.Compare(a.id, b.id) })
+	held = slices.Compact(held)
+	terms, err := s.db.terms(ctx, tx, slices.DeleteFunc(slices.Clone(held), func(se *session) bool { return se.term == 0 }))
+	if err != nil {
+		return nil, err
+	}
+	for _, se := range held {
+		if se.term != 0 {
+			if terms[se.id] != se.term {
+				refused[se] = fmt.Errorf("session %q: %w", se.id, eventlog.ErrNotOwner)
+			}
+			continue
+		}
+		result, err := s.db.exec(ctx, tx, s.db.take(),
+			se.id, s.owner, se.seen+1, s.opts.Lease.Milliseconds())
+		if err != nil {
+			return nil, err
+		}
+		if n, err := result.RowsAffected(); err != nil {
+			return nil, err
+		} else if n == 0 {
+			refused[se] = errMoved
+		}
+	}
+	return refused, nil
+}

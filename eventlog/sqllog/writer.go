@@ -1,0 +1,135 @@
+package sqllog
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// Pauses between the attempts to reach a database that is away.
+const (
+	firstPause   = 20 * time.Millisecond
+	longestPause = 500 * time.Millisecond
+)
+
+// enqueue hands an op to the writer, who closes its done.
+func (s *Store) enqueue(o *op) {
+	o.done = make(chan struct{})
+	if o.se != nil {
+		o.se.flight = append(o.se.flight, o)
+	}
+	s.mu.Lock()
+	s.queue = append(s.queue, o)
+	s.mu.Unlock()
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Store) gathered() []*op {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ops := s.queue
+	s.queue = nil
+	return ops
+}
+
+// run is the writer. It ends when the store closes and the queue is empty.
+func (s *Store) run() {
+	defer close(s.written)
+	for {
+		if ops := s.gathered(); len(ops) > 0 {
+			s.write(ops)
+			continue
+		}
+		select {
+		case <-s.more:
+		case <-s.stop:
+			if ops := s.gathered(); len(ops) > 0 {
+				s.write(ops)
+				continue
+			}
+			return
+		}
+	}
+}
+
+// write commits the ops, and those that gather while the database is away.
+func (s *Store) write(ops []*op) {
+	pause := firstPause
+	for len(ops) > 0 {
+		verdicts, err := s.commit(ops)
+		switch {
+		case err == nil:
+			for i, o := range ops {
+				o.settle(s, verdicts[i])
+			}
+			return
+		case s.db.lost(err):
+			s.opts.Logger.Warn("the database is away, trying again", "error", s.db.sentence(err))
+			ops = s.expire(ops, err)
+			time.Sleep(pause)
+			pause = min(2*pause, longestPause)
+			ops = append(ops, s.gathered()...)
+		case len(ops) > 1 && !s.db.full(err):
+			for _, o := range ops { // one of them is not to the database's taste
+				s.write([]*op{o})
+			}
+			return
+		default:
+			for _, o := range ops {
+				o.settle(s, s.db.sentence(err))
+			}
+			return
+		}
+	}
+}
+
+// expire fails the ops that have waited too long, and returns the others.
+func (s *Store) expire(ops []*op, err error) []*op {
+	return slices.DeleteFunc(ops, func(o *op) bool {
+		o.tried = true
+		if time.Since(o.began) < s.opts.Patience {
+			return false
+		}
+		o.settle(s, s.db.sentence(err))
+		return true
+	})
+}
+
+// commit puts the ops into one transaction. Each has a verdict of its own if the
+// transaction was committed.
+func (s *Store) commit(ops []*op) ([]error, error) {
+	verdicts := make([]error, len(ops))
+	sync := false
+	var writing []*op
+	for _, o := range ops {
+		if o.writes() {
+			writing = append(writing, o)
+			sync = sync || o.durable()
+		}
+	}
+	if len(writing) == 0 {
+		return verdicts, nil
+	}
+	ctx, cancel := s.db.bounded(s.life)
+	defer cancel()
+	tx, err := s.db.begin(ctx, sync)
+	if err != nil {
+		return nil, err
+	}
+	refused, err := s.transact(ctx, tx, writing)
+	if err == nil {
+		err = tx.Commit()
+	}
+	if err != nil {
+		return nil, errors.Join(err, ignoreDone(tx.Rollback()))
+	}
+	for i, o := range ops {
+		if o.se != nil {
+			verdicts[i] = refused[o.se]
+		}
+	}
+	return verdicts, nil
+}

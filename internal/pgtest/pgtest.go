@@ -1,0 +1,198 @@
+// Package pgtest starts a PostgreSQL server for tests.
+//
+//	var server pgtest.Server
+//
+//	func TestMain(m *testing.M) { code := m.Run(); server.Stop(); os.Exit(code) }
+//	func TestIt(t *testing.T)   { url := server.Database(t) … }
+//
+// The server is Debian's, on a port of its own on loopback. Where PostgreSQL is not
+// installed, the test is skipped; on a CI machine it fails.
+package pgtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// startWithin is how long a busy machine may take to start the server.
+const startWithin = time.Minute
+
+// Server is a PostgreSQL server that is started for the first test that asks. The
+// zero value is ready.
+type Server struct {
+	mu      sync.Mutex
+	dir     string
+	port    int
+	running *exec.Cmd
+	failed  error
+}
+
+// errMissing says that this machine has no PostgreSQL.
+var errMissing = errors.New("PostgreSQL is not installed: `apt-get install postgresql` does it")
+
+// Database makes an empty database and returns its URL.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	name := "test_" + strings.ToLower(rand.Text()[:12])
+	s.Named(t, name)
+	return s.URL(name)
+}
+
+// Named makes the database with that name unless it is there.
+func (s *Server) Named(t testing.TB, name string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil && s.failed == nil {
+		s.failed = s.setUp()
+	}
+	switch {
+	case errors.Is(s.failed, errMissing) && os.Getenv("CI") == "":
+		t.Skip(s.failed)
+	case s.failed != nil:
+		t.Fatal(s.failed)
+	}
+	out, err := s.command("psql", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "test", "-d", "postgres", "-qc", "CREATE DATABASE "+name).CombinedOutput()
+	if err != nil && !bytes.Contains(out, []byte("already exists")) {
+		t.Fatalf("make the database %s: %v: %s", name, err, out)
+	}
+}
+
+// URL is where a database is.
+func (s *Server) URL(name string) string {
+	return fmt.Sprintf("postgres://test:secret@127.0.0.1:%d/%s", s.port, name)
+}
+
+func (s *Server) setUp() error {
+	if _, err := find("initdb"); err != nil {
+		return errMissing
+	}
+	dir, err := os.MkdirTemp("", "pgtest-")
+	if err != nil {
+		return err
+	}
+	s.dir = dir
+	if err := giveAway(dir); err != nil {
+		return err
+	}
+	if out, err := s.command("initdb", "-D", s.data(), "-U", "test", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte("host all test 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"), 0o644); err != nil { //nolint:gosec // the server's user reads it
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it takes no time
+	if err != nil {
+		return err
+	}
+	s.port = l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert,errcheck // it is asked for tcp
+	if err := l.Close(); err != nil {
+		return err
+	}
+	return s.start()
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *Server) start() error {
+	log, err := os.OpenFile(filepath.Join(s.dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	c := s.command("postgres", "-D", s.data(), "-p", fmt.Sprint(s.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
+		"-c", "max_connections=300", "-c", "shared_buffers=32MB", "-c", "fsync=off")
+	c.Stdout, c.Stderr = log, log
+	if err := c.Start(); err != nil {
+		return err
+	}
+	s.running = c
+	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		if s.command("psql", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "test", "-d", "postgres", "-qc", "SELECT 1").Run() == nil {
+			return nil
+		}
+		if time.Since(began) > startWithin {
+			text, _ := os.ReadFile(filepath.Join(s.dir, "server.log"))
+			return fmt.Errorf("PostgreSQL did not start: %s", text)
+		}
+	}
+}
+
+// Do runs a statement in a database, as the superuser.
+func (s *Server) Do(t testing.TB, database, statement string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out, err := s.command("psql", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "test", "-d", database, "-qc", statement).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", statement, err, out)
+	}
+}
+
+// Kill kills the server at once, as a machine that fails would.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end("immediate")
+}
+
+// Start starts the server that was killed.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Stop ends the server and removes its files.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end("immediate")
+	if s.dir != "" {
+		_ = os.RemoveAll(s.dir)
+	}
+}
+
+func (s *Server) end(mode string) {
+	if s.running == nil {
+		return
+	}
+	_ = s.command("pg_ctl", "stop", "-D", s.data(), "-m", mode, "-w").Run()
+	_ = s.running.Wait()
+	s.running = nil
+}
+
+// command is a program of PostgreSQL, as a user who may run it.
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	path, err := find(name)
+	if err != nil {
+		path = name
+	}
+	c := exec.CommandContext(context.Background(), path, args...)
+	c.Dir = s.dir
+	asOther(c)
+	return c
+}
+
+// find finds a program, also where Debian hides it.
+func find(name string) (string, error) {
+	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name); len(found) > 0 {
+		return found[len(found)-1], nil
+	}
+	return exec.LookPath(name)
+}
