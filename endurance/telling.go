@@ -86,9 +86,9 @@ func (g *growing) missing(n int) int {
 	return -1
 }
 
-// within compares what was seen before a crash with what is said after it. All is to
-// be there, but for the end of a part that was not finished: first is where in the
-// stream the oldest delta is that is missing, or -1.
+// within compares what was seen before a crash with what is said after it. The end of
+// a part that was not finished may be missing, and nothing else. The oldest missing
+// delta is at the place first in the stream; -1: none is missing.
 func (t telling) within(is telling, whole bool) (first int, contradiction string) {
 	first = -1
 	for i, step := range t.steps {

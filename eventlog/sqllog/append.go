@@ -88,7 +88,7 @@ func (s *Store) number(se *session, turn string, events []trace.Event) (*op, err
 	}
 	se.mu.Lock()
 	se.last = o.last
-	if o.rows == nil && len(se.flight) == 0 && se.term != 0 {
+	if o.rows == nil && !se.held() && se.term != 0 {
 		o.show(s)
 		se.mu.Unlock()
 		return o, nil

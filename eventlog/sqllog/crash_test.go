@@ -1,6 +1,7 @@
 package sqllog_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -261,6 +262,63 @@ func TestARecordOf32MB(t *testing.T) {
 		}
 		if n != 3 {
 			t.Errorf("%d records of 3 are whole", n)
+		}
+	})
+}
+
+// A session that was not used for a while is given back: another gateway has it at
+// once, without a gap in its numbers, and the first one may have it again.
+func TestAnIdleSessionIsGivenBack(t *testing.T) {
+	t.Parallel()
+	o := sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t), Idle: 100 * time.Millisecond, Linger: 100 * time.Millisecond}
+	first := open(t, o)
+	last := add(t, first, begins("p"), grows("p", "one"), ends("p", "one"), stops())
+	o.Dir = t.TempDir() // another gateway
+	second := open(t, o)
+	for i, s := range []*sqllog.Store{second, first, second} {
+		next := uint64(0)
+		for began := time.Now(); next == 0; time.Sleep(50 * time.Millisecond) {
+			var err error
+			if next, err = s.Append(t.Context(), "s", fmt.Sprint("turn ", i), []trace.Event{begins("q"), stops()}); err != nil && time.Since(began) > time.Minute {
+				t.Fatal(err)
+			}
+		}
+		if next != last+2 {
+			t.Errorf("the numbers go on to %d after %d", next, last)
+		}
+		last = next
+	}
+}
+
+// A deletion that was cut short is finished by the next start.
+func TestADeletionThatWasCutShort(t *testing.T) {
+	onBoth(t, func(t *testing.T, o sqllog.Options) {
+		s := open(t, o)
+		var events []trace.Event
+		for range 3000 {
+			events = append(events, ends("p", "text"))
+		}
+		add(t, s, events...)
+		ctx, cancel := context.WithCancel(t.Context())
+		cut := make(chan struct{})
+		go func() {
+			defer close(cut)
+			_ = s.Delete(ctx, "s") // it may get to its end
+		}()
+		for len(read(t, s, 0)) > 0 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+		<-cut
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, o)
+		if n := len(read(t, s, 0)); n != 0 {
+			t.Errorf("%d records are seen", n)
+		}
+		if last := add(t, s, begins("q")); last <= 3000 {
+			t.Errorf("number %d is given again", last)
 		}
 	})
 }

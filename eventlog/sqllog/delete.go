@@ -3,7 +3,10 @@ package sqllog
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
 )
 
 // eraseAtOnce is how many records one transaction removes, so that appends to other
@@ -64,11 +67,13 @@ func (s *Store) erase(ctx context.Context, id string, upTo uint64) error {
 			}
 			return err
 		}})
-		if err != nil || n < eraseAtOnce {
+		switch {
+		case err != nil || n < eraseAtOnce:
 			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case s.isClosed(): // the next start goes on
+			return eventlog.ErrClosed
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -95,7 +100,7 @@ func (s *Store) eraseRest(ctx context.Context) {
 	}
 	s.calls.Go(func() {
 		for id, upTo := range left {
-			if err := s.erase(s.life, id, upTo); err != nil {
+			if err := s.erase(s.life, id, upTo); err != nil && !errors.Is(err, eventlog.ErrClosed) {
 				s.opts.Logger.Warn("deleted records are not removed from the database yet", "session", id, "error", err)
 			}
 		}

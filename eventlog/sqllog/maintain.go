@@ -35,13 +35,9 @@ func (s *Store) liveLimit() int {
 func (s *Store) checkpointSoon(se *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.dirty[se]; known || s.closed {
-		s.dirty[se] = struct{}{}
-		return
-	}
 	s.dirty[se] = struct{}{}
-	if len(s.dirty) > 1 {
-		return // the timer runs
+	if len(s.dirty) > 1 || s.closed {
+		return // the timer runs, or Close looks itself
 	}
 	if s.checkpointer == nil {
 		s.checkpointer = time.AfterFunc(checkpointAge, s.checkpoint)
@@ -64,6 +60,7 @@ func (s *Store) checkpoint() {
 	s.mu.Unlock()
 	for se := range dirty {
 		se.mu.Lock()
+		se.marked = false
 		o := &op{se: se, began: time.Now()}
 		for key, p := range se.live.parts {
 			if !p.dirty || p.ending {

@@ -109,7 +109,8 @@ func (o *op) show(s *Store) {
 	}
 	se.live.shrink(s.liveLimit())
 	s.liveBytes.Add(int64(se.live.bytes - before))
-	if se.live.dirty() {
+	if !se.marked && se.live.dirty() {
+		se.marked = true
 		s.checkpointSoon(se)
 	}
 }
@@ -175,8 +176,8 @@ func (o *op) undo(s *Store, err error) {
 		}
 	}
 	if errors.Is(err, eventlog.ErrNotOwner) || errors.Is(err, errMoved) {
-		if !se.lost && errors.Is(err, eventlog.ErrNotOwner) {
-			s.fence(se)
+		if !se.lost {
+			s.lose(se, errors.Is(err, eventlog.ErrNotOwner))
 		}
 		se.lost = true
 	}

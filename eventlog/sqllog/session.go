@@ -39,6 +39,7 @@ type session struct {
 	flight                []*op // what the writer has of the session, in order
 	live                  live
 	turns                 map[string]struct{} // that have begun here and not ended
+	marked                bool                // for the next checkpoint
 	fenced                map[string]struct{} // turns that were lost with an earlier term
 	members               map[string]string   // as they are in the database, if known
 
@@ -57,6 +58,9 @@ func (se *session) visible() uint64 {
 	}
 	return se.last
 }
+
+// held reports whether records that come now have to wait for others.
+func (se *session) held() bool { return se.visible() != se.last }
 
 // enter returns the session, loaded, for one call that writes. The caller leaves it.
 func (s *Store) enter(ctx context.Context, id string) (*session, error) {
@@ -94,13 +98,12 @@ func (s *Store) enter(ctx context.Context, id string) (*session, error) {
 
 func (s *Store) leave(se *session) {
 	se.mu.Lock()
-	useless := !se.loaded || se.lost
-	se.mu.Unlock()
+	defer se.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	se.uses--
 	se.used = time.Now()
-	if useless && s.sessions[se.id] == se {
+	if se.uses == 0 && !se.loaded && s.sessions[se.id] == se {
 		delete(s.sessions, se.id)
 	}
 }

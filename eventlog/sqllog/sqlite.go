@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -44,7 +45,7 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 		sync = "NORMAL"
 	}
 	d.sentence = func(err error) error { return sqliteSentence(path, err) }
-	d.lost = func(error) bool { return false }
+	d.lost = func(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_BUSY }
 	d.full = func(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_FULL }
 	defer func() {
 		if err != nil {
@@ -76,8 +77,8 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 }
 
 func dsn(path string, settings ...string) string {
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
-	s := u.String() + "?_pragma=busy_timeout(10000)&_pragma=cell_size_check(1)&_pragma=journal_size_limit(67108864)"
+	u := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")} // Windows' begin with a letter
+	s := u.String() + "?_pragma=busy_timeout(2000)&_pragma=cell_size_check(1)&_pragma=journal_size_limit(67108864)"
 	for _, setting := range settings {
 		s += "&" + setting
 	}
@@ -130,6 +131,8 @@ func sqliteSentence(path string, err error) error {
 		return fmt.Errorf("the database %s cannot be written: correct the permissions of the file and its directory: %w", path, err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return damaged1(path, err)
+	case sqlite3.SQLITE_BUSY:
+		return fmt.Errorf("another program has locked the database %s: end that program: %w", path, err)
 	case sqlite3.SQLITE_IOERR:
 		return fmt.Errorf("the disk that holds %s reports an error: look at the system's log: %w", path, err)
 	}

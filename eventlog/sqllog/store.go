@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -160,6 +161,12 @@ func (s *Store) readEpoch(ctx context.Context) error {
 // Epoch implements eventlog.Store.
 func (s *Store) Epoch() string { return s.epoch }
 
+func (s *Store) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
 // begin admits a call. Close waits for those that were admitted.
 func (s *Store) begin(ctx context.Context) (done func(), err error) {
 	if err := ctx.Err(); err != nil {
@@ -225,22 +232,18 @@ func (s *Store) do(o *op) error {
 	return o.err
 }
 
-// fence notes the turns that a lost session had begun: they never write again.
-func (s *Store) fence(se *session) {
+// lose takes a session out of memory that somebody else has now. Turns that it had
+// begun here are fenced: they never write again. The caller holds the session's lock.
+func (s *Store) lose(se *session, fence bool) {
+	s.liveBytes.Add(-int64(se.live.bytes))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	turns := s.fenced[se.id]
-	if turns == nil {
-		turns = map[string]struct{}{}
-	}
-	all := map[string]struct{}{}
-	for _, m := range []map[string]struct{}{turns, se.turns} {
-		for turn := range m {
-			all[turn] = struct{}{}
-		}
-	}
-	s.fenced[se.id] = all
 	if s.sessions[se.id] == se {
 		delete(s.sessions, se.id)
+	}
+	if fence {
+		turns := maps.Clone(se.turns)
+		maps.Copy(turns, s.fenced[se.id])
+		s.fenced[se.id] = turns
 	}
 }

@@ -26,8 +26,8 @@ func (d *db) take() string {
 		WHERE sessions.term = excluded.term - 1 OR (sessions.term = excluded.term AND sessions.owner = excluded.owner)`
 }
 
-// transact does the ops inside the transaction, but for those of sessions that are
-// not ours: it says why.
+// transact does the ops inside the transaction. It refuses those of sessions that are
+// not ours, with an error for each such session.
 func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*session]error, err error) {
 	if refused, err = s.own(ctx, tx, ops); err != nil {
 		return nil, err

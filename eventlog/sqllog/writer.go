@@ -27,11 +27,23 @@ func (s *Store) enqueue(o *op) {
 	}
 }
 
+// batchBytes is about how much one transaction writes at most.
+const batchBytes = 16 << 20
+
+// gathered takes what waits, in order, as much as one transaction is to write.
 func (s *Store) gathered() []*op {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ops := s.queue
-	s.queue = nil
+	n := 0
+	for size := 0; n < len(s.queue) && size < batchBytes; n++ {
+		for _, r := range s.queue[n].rows {
+			size += len(r.body)
+		}
+	}
+	ops := slices.Clone(s.queue[:n])
+	if s.queue = s.queue[n:]; len(s.queue) == 0 {
+		s.queue = nil
+	}
 	return ops
 }
 
