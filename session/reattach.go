@@ -116,7 +116,13 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 
 // survivesRestart reports whether the turn goes on when the gateway has ended.
 func (t *turn) survivesRestart() bool {
-	_, ok := t.live.hub.Agents[t.live.info.Agent].Runtime.(agent.Reattacher)
+	runtime := t.live.hub.Agents[t.live.info.Agent].Runtime
+	if w, ok := runtime.(agent.Waiter); ok && w.OnlyWaits() {
+		t.live.mu.Lock()
+		defer t.live.mu.Unlock()
+		return t.state == turnstate.Paused
+	}
+	_, ok := runtime.(agent.Reattacher)
 	return ok
 }
 

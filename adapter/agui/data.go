@@ -28,11 +28,26 @@ func (d *Decoder) custom(t *turn, e event) {
 		t.legacy = append(t.legacy, e.Value)
 		return
 	}
+	var u tokenCounts
+	if e.Name == "usage" && read(e.Value, &u) && u.Input+u.Output > 0 {
+		t.tokens = []usage{{InputTokens: u.Input, OutputTokens: u.Output, ReasoningTokens: u.Reasoning, CachedInputTokens: u.CacheRead, CacheWriteInputTokens: u.CacheWrite}}
+		t.b.Touch()
+		return
+	}
 	name := cmp.Or(e.Name, "custom")
 	if slices.Contains(reserved, name) || uistream.Reserved(name) {
 		name = "custom-" + name
 	}
 	t.view(e.SubagentRunID).Emit(trace.Data{Name: name, Value: first(e.Value, raw("null"))})
+}
+
+// tokenCounts is the usage of a run so far, as Microsoft's framework tells it.
+type tokenCounts struct {
+	Input      int64 `json:"input_token_count"`
+	Output     int64 `json:"output_token_count"`
+	Reasoning  int64 `json:"reasoning_output_token_count"`
+	CacheRead  int64 `json:"cache_read_input_token_count"`
+	CacheWrite int64 `json:"cache_creation_input_token_count"`
 }
 
 // raw is an event of the framework below, which the other events have told already.
@@ -101,16 +116,17 @@ func (t *turn) set(at place, value raw) error {
 		return fmt.Errorf("agui: a state of %d bytes was skipped", len(value))
 	}
 	t.values[at] = value
-	if len(value) <= small {
-		t.show(at)
-	} else if !slices.Contains(t.unsent, at) {
+	if t.unsent = slices.DeleteFunc(t.unsent, func(o place) bool { return o == at }); len(value) > small {
 		t.unsent = append(t.unsent, at)
+		return nil
 	}
+	t.show(at)
 	return nil
 }
 
-// show puts a value on record as it now is.
-func (t *turn) show(at place) {
-	t.unsent = slices.DeleteFunc(t.unsent, func(o place) bool { return o == at })
-	t.b.Emit(trace.Data{Name: at.name, ID: at.id, Value: t.values[at]})
+// show puts values on record as they now are.
+func (t *turn) show(all ...place) {
+	for _, at := range all {
+		t.b.Emit(trace.Data{Name: at.name, ID: at.id, Value: t.values[at]})
+	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/agui"
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/sse"
 )
 
 // TestFaultsOfEndpoints: each was met in an endpoint that people use.
@@ -20,6 +21,9 @@ func TestFaultsOfEndpoints(t *testing.T) {
 	const bare = `{"type":"RUN_FINISHED","threadId":"s","runId":"r"}`
 	sameID := func(id, content string) string {
 		return fmt.Sprintf(`{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":%q,"content":%q}`, id, content)
+	}
+	thought := func(id, text string) string {
+		return fmt.Sprintf(`{"type":"REASONING_MESSAGE_CONTENT","messageId":%q,"delta":%q}`, id, text)
 	}
 	snapshot := func(messages string) string { return `{"type":"MESSAGES_SNAPSHOT","messages":[` + messages + `]}` }
 	for name, c := range map[string]struct {
@@ -48,6 +52,18 @@ func TestFaultsOfEndpoints(t *testing.T) {
 		"there is a snapshot and no stream": {
 			[]string{snapshot(`{"id":"w","role":"assistant","content":"long ago"},{"id":"x","role":"user","content":"go"},{"id":"r","role":"reasoning","content":"hm"},{"id":"y","role":"assistant","content":"one","toolCalls":[{"id":"a","type":"function","function":{"name":"t","arguments":"{\"x\":1}"}}]},{"id":"q","role":"tool","toolCallId":"a","content":"ok"},{"id":"s","role":"system","content":"secret"},null,{"id":"z","role":"assistant","content":"two","toolCalls":null}`), bare},
 			[]string{"(hm)", "one", `t{"x":1}`, `completed:"ok"`, "two", "completed stop"},
+		},
+		"the results are in the snapshot alone": {
+			[]string{called("a", "t", `{}`), snapshot(`{"id":"x","role":"user","content":"go"},{"id":"q","role":"tool","toolCallId":"a","content":"ok"},{"id":"o","role":"tool","toolCallId":"of another turn","content":"no"}`), text("m", "done"), bare},
+			[]string{`t{}`, `completed:"ok"`, "done", "completed stop"},
+		},
+		"a thought comes again under another id": {
+			[]string{thought("r", "I "), thought("r", "think"), thought("s", "I think"), thought("t", "I"), thought("t", " I"), text("m", "done"), bare},
+			[]string{"(I think)", "(I I)", "done", "completed stop"},
+		},
+		"a thought comes again at its end": {
+			[]string{thought("r", "so "), thought("r", "so "), thought("r", "so so "), text("m", "so "), text("m", "so "), text("m", "so so "), bare},
+			[]string{"(so so )", "so so so so ", "completed stop"},
 		},
 		"a result has no call": {
 			[]string{result("a", "ok"), bare},
@@ -84,6 +100,14 @@ func TestFaultsOfEndpoints(t *testing.T) {
 		"the calls are repeated at the end": {
 			[]string{called("a", "t", `{"x":1}`), result("a", "ok"), text("m", "done"), called("a", "t", `{"x":1}`), result("a", "ok"), bare},
 			[]string{`t{"x":1}`, `completed:"ok"`, "done", "completed stop"},
+		},
+		"the run says why its model has finished": {
+			[]string{text("m", "so far"), `{"type":"RUN_FINISHED","finishReason":"length"}`},
+			[]string{"so far", "completed length"},
+		},
+		"the model's reason to finish is unknown": {
+			[]string{text("m", "done"), `{"type":"RUN_FINISHED","finishReason":"tool_calls"}`},
+			[]string{"done", "completed stop"},
 		},
 		"the outcome is a word": {
 			[]string{text("m", "done"), `{"type":"RUN_FINISHED","outcome":"success"}`},
@@ -152,6 +176,12 @@ func TestASnapshotOfAResumedRunShowsOnlyWhatIsNew(t *testing.T) {
 	s := on(t, f.URL)
 	s.host.OnAsk = answer("Yes")
 	same(t, s.says("go"), []string{"Sure?", "confirmation?", `selected ["Yes"]`, "Done.", "completed stop"})
+}
+
+func TestAnEndpointOfAnotherProtocolIsOneSentence(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{"go": {script(`{"type":"start"}`, `{"type":"text-delta","id":"1","delta":"Hello."}`, `{"type":"finish"}`)}})
+	same(t, on(t, f.URL).says("go"), []string{`failed agent_lost The AG-UI agent does not speak AG-UI: the stream begins with "{\"type\":\"start\"}"`})
 }
 
 func TestARefusalOfTheEndpointIsOneSentence(t *testing.T) {
@@ -242,6 +272,6 @@ func TestAnEventBeyondTheLimitIsSkipped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("70 MB take a second")
 	}
-	f := newFake(t, map[string][]string{"go": {script(started, text("m", "one "), text("m", strings.Repeat("x", 70<<20)), text("m", "two"), finished)}})
+	f := newFake(t, map[string][]string{"go": {script(started, text("m", "one "), `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"`+strings.Repeat("x", sse.DefaultMax)+`"}`, text("m", "two"), finished)}})
 	same(t, on(t, f.URL).says("go"), []string{"one two", "completed stop"})
 }

@@ -75,6 +75,31 @@ func TestARecordingTellsWhatTheSessionTold(t *testing.T) {
 		"pydantic-weather.sse": {
 			"Let me see. ", `weather{"city":"Paris"}`, `completed:{"city":"Paris","degrees":21}`, `The tool: {"city": "Paris", "degrees": 21}`, "completed stop",
 		},
+		"llamaindex-tool.jsonl": { // its results are in snapshots alone
+			"I will call get_weather.", `get_weather{"city":"Paris"}`, `completed:"Paris: 20 degrees"`, "Done. The tool said: Paris: 20 degrees", "completed stop",
+		},
+		"adk-thought.jsonl": { // the thought comes twice, under two ids
+			"(I should use a tool to call get_weather.)", "I will call get_weather.", `get_weather{"city":"Paris"}`, `completed:{"city":"Paris","temperature":20}`,
+			`Done. The tool said: {"city": "Paris", "temperature": 20}`, "completed stop",
+		},
+		"maf-approved.jsonl": { // the thought comes twice, under one id
+			"(I should use a tool to call danger.)", "I will call danger.", `danger{"path":"/x"}`,
+			`confirm_changes{"function_name":"danger","function_call_id":"call_61ca91ffcf91f001_0","function_arguments":{"path":"/x"},"steps":[{"description":"Execute danger","status":"enabled"}]}`,
+			"may call_61ca91ffcf91f001_0? Approve running danger?", `completed:"deleted: /x"`, "Done. The tool said: deleted: /x",
+			"canceled:Not finished: the agent ended its turn without a result.", "completed stop",
+		},
+		"langgraph-approved.jsonl": {
+			"I will call danger.", `danger{"path":"/x"}`, "may call_e8716669bdaab29f_0? Tool execution requires approval\n\nTool: danger\nArgs: {'path': '/x'}", `completed:"deleted: /x"`,
+			"Done. The tool said: deleted: /x", "completed stop",
+		},
+		"langgraph-rejected.jsonl": {
+			"I will call danger.", `danger{"path":"/y"}`, "may call_fec41118d92ea552_0? Tool execution requires approval\n\nTool: danger\nArgs: {'path': '/y'}", "denied:no way",
+			"Done. The tool said: User rejected the tool call for `danger` with reason: no way", "completed stop",
+		},
+		"mastra-question.jsonl": {
+			"(I should use a tool to call pick.)", "I will call pick.", `pick{"question":"which?"}`, "which??", `selected ["a"]`, `completed:{"chosen":"a"}`,
+			`Done. The tool said: {"chosen":"a"}`, "completed stop",
+		},
 	} {
 		got := told(replaytest.Events(replaytest.Play(t, agui.NewDecoder(), all[name]).Records))
 		for i := range got {
@@ -105,7 +130,7 @@ func FuzzDecoder(f *testing.F) {
 		`{"type":"ACTIVITY_DELTA","messageId":"p","patch":[{"op":"replace","path":"","value":[1]}]}`,
 		`{"type":"TOOL_CALL_CHUNK","delta":"x"}`, `{"type":"SUBAGENT_STARTED","subagentRunId":"a","parentSubagentRunId":"a"}`,
 		`{"type":"SUBAGENT_FINISHED"}`, interrupts(`{}`, `{"toolCallId":"x"}`, `{"responseSchema":{"type":"object","properties":{"a":{"type":"array","items":{"enum":["x"]}}}}}`))))
-	f.Add([]byte(`{"dir":"in","msg":{"interruptId":"i","status":"resolved"}}` + "\n" + `{"dir":"in","msg":{"over":true}}` + "\n" + `{"dir":"in","msg":{"messages":[{},7,null],"resume":[{}]}}`))
+	f.Add([]byte(`{"dir":"in","msg":{"body":{"asked":"i"}}}` + "\n" + `{"dir":"in","msg":{"over":true}}` + "\n" + `{"dir":"in","msg":{"stream":true,"body":{"messages":[{},7,null],"resume":[{}]}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := replaytest.Whatever(t, agui.NewDecoder(), data); err != nil {
 			t.Error(err)
@@ -129,12 +154,12 @@ func FuzzOrder(f *testing.F) {
 		}
 		all = append(all, interrupts(`{"id":"`+id+`","toolCallId":"`+id+`"}`, `{"id":"q","responseSchema":{"type":"boolean"}}`),
 			`{"type":"RUN_FINISHED","outcome":{"pendingToolCallIds":["`+id+`"]}}`,
-			`{"dir":"in","msg":{"messages":[{"id":"u","role":"user","content":"x"}],"resume":[{"interruptId":"`+id+`","status":"resolved","payload":{"approved":true,"editedArgs":{}}}]}}`,
-			`{"dir":"in","msg":{"messages":[{"id":"u`+id+`","role":"user","content":"x"},{"role":"tool","toolCallId":"`+id+`","content":"y"}]}}`,
+			`{"dir":"in","msg":{"body":{"asked":"`+id+`","permission":{"outcome":"selected","chosen_option":"approve","updated_input":{}}}}}`,
+			`{"dir":"in","msg":{"stream":true,"body":{"messages":[{"id":"u`+id+`","role":"user","content":"x"},{"role":"tool","toolCallId":"`+id+`","content":"y"}]}}}`,
 			`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"`+id+`","role":"assistant","content":"z","toolCalls":[{"id":"`+id+`","function":{}}]}]}`,
-			`{"type":"REASONING_ENCRYPTED_VALUE","entityId":"`+id+`","encryptedValue":"v"}`, `{"dir":"in","msg":{"interruptId":"`+id+`","status":"resolved","payload":"x"}}`)
+			`{"type":"REASONING_ENCRYPTED_VALUE","entityId":"`+id+`","encryptedValue":"v"}`, `{"dir":"in","msg":{"body":{"asked":"`+id+`","answer":{"outcome":"selected","values":["x"]}}}}`)
 	}
-	all = append(all, started, finished, `{"type":"CUSTOM","name":"on_interrupt","value":"{}"}`, `{"dir":"in","msg":{"over":true}}`, `{"dir":"out","channel":"(ended)","msg":{}}`)
+	all = append(all, started, finished, `{"type":"CUSTOM","name":"on_interrupt","value":"{}"}`, `{"dir":"in","msg":{"body":{"asked":"q:0","answer":{"outcome":"canceled"}}}}`, `{"dir":"out","channel":"(ended)","msg":{}}`)
 	for n := range all {
 		all[n] = strings.TrimSpace(all[n])
 		if !strings.HasPrefix(all[n], `{"dir"`) {

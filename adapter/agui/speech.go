@@ -15,25 +15,19 @@ type voice struct {
 	latest string          // the id of the newest message
 	count  int             // of the messages without an id
 	open   map[string]bool // the messages that have begun
+	pieces map[string]int  // of each message of the run
 	hidden map[string]bool // the messages that are not the agent's
-	delta  func(b *trace.Builder, id, text string)
-	end    func(b *trace.Builder, id string)
 }
 
-func newVoices() (text, thought voice) {
-	text = voice{role: roleAssistant, delta: (*trace.Builder).MessageDelta, end: (*trace.Builder).MessageEnd}
-	thought = voice{role: roleReasoning, delta: (*trace.Builder).ThoughtDelta, end: func(b *trace.Builder, id string) { b.ThoughtEnd(id, "") }}
-	for _, v := range []*voice{&text, &thought} {
-		v.open, v.hidden = map[string]bool{}, map[string]bool{}
-	}
-	return text, thought
+func newVoice(role string) *voice {
+	return &voice{role: role, open: map[string]bool{}, hidden: map[string]bool{}, pieces: map[string]int{}}
 }
 
 func (t *turn) voice(e event) *voice {
 	if strings.HasPrefix(e.Type, "TEXT_") {
-		return &t.text
+		return t.text
 	}
-	return &t.thought
+	return t.thought
 }
 
 // begin begins a message. Reasoning had no ids before 1.0.
@@ -68,7 +62,7 @@ func (t *turn) say(v *voice, e event, text string) {
 	id := cmp.Or(e.MessageID, v.latest)
 	v.latest = id
 	t.turnTo(v.role + id)
-	if v.hidden[id] || text == "" {
+	if v.hidden[id] || text == "" || t.repeats(v, id, text) {
 		t.b.Touch()
 		return
 	}
@@ -78,14 +72,35 @@ func (t *turn) say(v *voice, e event, text string) {
 		t.b.Emit(memo{ID: id}.record())
 	}
 	v.open[id] = true
-	v.delta(t.view(e.SubagentRunID), id, text)
+	v.pieces[id]++
+	if b := t.view(e.SubagentRunID); v == t.thought {
+		b.ThoughtDelta(id, text)
+	} else {
+		b.MessageDelta(id, text)
+	}
 	t.said.say(v.role, id, e.SubagentRunID, text)
+}
+
+// repeats reports whether a piece of reasoning is a whole one that the run has streamed already:
+// Google ADK says it again as another message, and Microsoft's framework at the end of its own.
+func (t *turn) repeats(v *voice, id, text string) bool {
+	for other, pieces := range v.pieces {
+		m := t.said.find(v.role, other)
+		if v.role == roleReasoning && m != nil && m.text.String() == text && (other != id && v.pieces[id] == 0 || other == id && pieces > 1) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *turn) hush(v *voice, e event) {
 	id := cmp.Or(e.MessageID, v.latest)
-	v.end(t.view(e.SubagentRunID), id)
 	delete(v.open, id)
+	if b := t.view(e.SubagentRunID); v == t.thought {
+		b.ThoughtEnd(id, "")
+	} else {
+		b.MessageEnd(id)
+	}
 }
 
 // speaks notes that the run has said something. A run that goes on is not over, whatever
@@ -127,15 +142,31 @@ func (d *Decoder) sealed(t *turn, e event) {
 }
 
 // messages takes a snapshot of the conversation. Endpoints split messages there in another
-// way than in their stream, so the snapshot counts only for a run that streams nothing.
+// way than in their stream, so the snapshot counts only for a run that streams nothing. Results
+// that are missing in the stream come from the snapshot, too.
 func (d *Decoder) messages(t *turn, e event) {
 	t.snapshot = e.Messages
 	t.b.Touch()
+	d.results(t)
+}
+
+// results takes the results of calls that the run has streamed without: LlamaIndex never
+// streams a result.
+func (d *Decoder) results(t *turn) {
+	for _, m := range t.snapshot {
+		if m == nil || m.Role != roleTool || !t.spoke {
+			continue
+		}
+		if c := t.calls[m.ToolCallID]; c != nil && !c.done {
+			d.callResult(t, event{MessageID: m.ID, ToolCallID: m.ToolCallID, SubagentRunID: c.sub, Content: m.Content})
+		}
+	}
 }
 
 // showSnapshot shows the messages of a run that has streamed nothing: those behind the last
 // message of a person, without those that the turn knows from an earlier run.
 func (d *Decoder) showSnapshot(t *turn) {
+	d.results(t)
 	all := t.snapshot
 	if t.spoke {
 		all = nil
@@ -151,20 +182,17 @@ func (d *Decoder) showSnapshot(t *turn) {
 			continue
 		}
 		e := event{MessageID: m.ID, SubagentRunID: m.Sub, Content: m.Content, ToolCallID: m.ToolCallID, ParentMessageID: m.ID}
-		switch m.Role {
-		case roleReasoning:
-			t.say(&t.thought, e, plain(m.Content))
-			t.hush(&t.thought, e)
-		case roleTool:
+		switch v := map[string]*voice{roleReasoning: t.thought, roleAssistant: t.text}[m.Role]; {
+		case v != nil:
+			t.say(v, e, plain(m.Content))
+			t.hush(v, e)
+		case m.Role == roleTool:
 			d.callResult(t, e)
-		case roleAssistant:
-			t.say(&t.text, e, plain(m.Content))
-			t.hush(&t.text, e)
-			for _, c := range m.Calls {
-				e.ToolCallID, e.ToolCallName, e.Delta = c.ID, c.Function.Name, encode(c.Function.Arguments)
-				d.callArgs(t, e)
-				d.whole(t, c.ID)
-			}
+		}
+		for _, c := range m.Calls {
+			e.ToolCallID, e.ToolCallName, e.Delta = c.ID, c.Function.Name, encode(c.Function.Arguments)
+			d.callArgs(t, e)
+			d.whole(t, c.ID)
 		}
 	}
 	t.snapshot, t.spoke = nil, false
