@@ -95,10 +95,10 @@ func (t *turn) await() {
 	}
 	select {
 	case <-t.builder.Ended():
-	case <-t.work.Done():
+	case <-t.ctx.Done():
 	}
 	close(released)
-	t.finish(t.verdict(t.work.Err()))
+	t.finish(t.verdict(t.ctx.Err()))
 	t.live.releaseAgent(t)
 }
 

@@ -208,7 +208,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
-	l.threaded = true
+	l.threaded, l.newestSeq, l.seqKnown = true, since, true
 	// Others may use the session before this returns, so the end of the caller's
 	// context must not end the write.
 	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {

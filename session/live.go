@@ -39,7 +39,8 @@ type live struct {
 	stale     bool // the document on record is older than info
 	thread    thread.Thread
 	threaded  bool   // the thread has what is on record
-	newestSeq uint64 // see newest; 0 if it is not known
+	newestSeq uint64 // see newest
+	seqKnown  bool
 	names     thread.Names
 	namesRead bool             // names has what is on record
 	turns     map[string]*turn // all that are not closed
@@ -159,7 +160,7 @@ func (l *live) append(ctx context.Context, turn string, events []trace.Event) (l
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.newestSeq = max(l.newestSeq, last)
+	l.newestSeq, l.seqKnown = max(l.newestSeq, last), true
 	return last, nil
 }
 
@@ -167,10 +168,10 @@ func (l *live) append(ctx context.Context, turn string, events []trace.Event) (l
 // appended from now on have greater numbers.
 func (l *live) newest(ctx context.Context) (uint64, error) {
 	l.mu.Lock()
-	known := l.newestSeq
+	seq, known := l.newestSeq, l.seqKnown
 	l.mu.Unlock()
-	if known > 0 {
-		return known, nil
+	if known {
+		return seq, nil
 	}
 	last, err := l.hub.Log.Last(ctx, l.id)
 	if err != nil {
@@ -178,7 +179,7 @@ func (l *live) newest(ctx context.Context) (uint64, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.newestSeq = max(l.newestSeq, last)
+	l.newestSeq, l.seqKnown = max(l.newestSeq, last), true
 	return l.newestSeq, nil
 }
 

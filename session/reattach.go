@@ -34,12 +34,16 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 	if len(open) == 0 {
 		return false, err
 	}
+	left := make([]agent.Left, len(open))
+	for i, t := range open {
+		left[i] = *t.left
+	}
 	h.mu.Lock()
 	h.register(l)
 	h.mu.Unlock()
-	for _, t := range open { // now that the agent is opened with all of them
+	for i, t := range open { // now that the agent is opened with all of them
 		h.goes.Go(func() {
-			t.perform(func(s agent.Session) error { return r.Reattach(t.work, s, *t.left) })
+			t.perform(func(s agent.Session) error { return r.Reattach(t.ctx, s, left[i]) })
 			l.releaseAgent(t)
 		})
 		t.logger.Info("a turn goes on")

@@ -51,12 +51,10 @@ type turn struct {
 	back      rewinding   // what it takes back
 	after     uint64
 	builder   *trace.Builder
-	// ctx ends when the stop is on record. work ends earlier, with the decision to stop, so
-	// that a slow log does not delay the agent's stop.
-	ctx        context.Context //nolint:containedctx // the life of the turn: it outlives requests
+	// ctx is the life of the agent's work: it outlives requests, and ends with the decision
+	// to stop, so that a slow log does not delay the agent's stop.
+	ctx        context.Context //nolint:containedctx // as above
 	cancel     context.CancelCauseFunc
-	work       context.Context //nolint:containedctx // the life of the agent's work
-	stopAgent  context.CancelCauseFunc
 	turnLimits turnLimits
 	logger     *slog.Logger  // says which turn it is
 	opened     chan struct{} // closed when the assistant message has begun
@@ -89,7 +87,6 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 func (t *turn) begin() {
 	t.opened, t.ended = make(chan struct{}), make(chan struct{})
 	t.ctx, t.cancel = context.WithCancelCause(t.live.hub.ctx)
-	t.work, t.stopAgent = context.WithCancelCause(t.ctx)
 }
 
 // outputWithin bounds how long the newest output of a silent command waits.
@@ -174,7 +171,7 @@ func (t *turn) writeStop(s trace.Stop) {
 		s = stopped("not_run")
 	}
 	t.builder.Close(s)
-	t.stopAgent(errEnded)
+	t.cancel(errEnded)
 	err := t.builder.Finish(s)
 	if err != nil {
 		t.logger.Error("turn not wholly recorded", "error", err)
@@ -187,7 +184,6 @@ func (t *turn) writeStop(s trace.Stop) {
 	t.prompt, t.left = agent.Prompt{}, nil
 	l.leave(t, err == nil)
 	l.mu.Unlock()
-	t.cancel(errEnded)
 	l.saveLater()
 	close(t.ended)
 }
@@ -231,7 +227,7 @@ func (t *turn) run(resume string) {
 		if err != nil {
 			return err
 		}
-		return s.Prompt(t.work, p, t.builder)
+		return s.Prompt(t.ctx, p, t.builder)
 	})
 }
 
@@ -249,7 +245,7 @@ func (t *turn) takePrompt() (p agent.Prompt, err error) {
 	t.prompt.Message = trace.UserMessage{}
 	t.live.mu.Unlock()
 	if p.Message.Parts == nil {
-		p.Message, err = t.live.loadPrompt(t.work, t.id, p.Message.ID, t.after)
+		p.Message, err = t.live.loadPrompt(t.ctx, t.id, p.Message.ID, t.after)
 	}
 	return p, err
 }
@@ -257,7 +253,7 @@ func (t *turn) takePrompt() (p agent.Prompt, err error) {
 // perform has the agent do the turn.
 func (t *turn) perform(do func(agent.Session) error) {
 	l := t.live
-	session, err := l.openAgent(t.work, t.by, func(reason string) {
+	session, err := l.openAgent(t.ctx, t.by, func(reason string) {
 		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: "Waiting: " + reason + "."})
 	})
 	if err != nil {
@@ -291,7 +287,7 @@ func (t *turn) verdict(err error) trace.Stop {
 		return s
 	}
 	switch {
-	case err != nil && t.work.Err() != nil:
+	case err != nil && t.ctx.Err() != nil:
 		return stopped("stopped")
 	case err != nil:
 		return failed(trace.ReasonLost, err.Error())
@@ -322,7 +318,7 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 			}
 			silence.Reset(max(rest, time.Millisecond))
 			continue
-		case <-t.work.Done():
+		case <-t.ctx.Done():
 		}
 		// The turn is over or being ended: the agent gets a moment to notice.
 		patience := time.NewTimer(h.StopPatience)

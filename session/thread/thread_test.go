@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// fold makes a thread of records. "p t1 u1" is a prompt of the turn t1 with the message u1,
-// "r t1 a1" is a reply, and "- u1" is a rewind.
+// fold makes a thread of records. The record "p t1 u1" is a prompt of the turn t1 with the
+// message u1. The record "r t1 a1" is a reply. The record "- u1" is a rewind.
 func fold(records ...string) *thread.Thread {
 	var t thread.Thread
 	for i, r := range records {
