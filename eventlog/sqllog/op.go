@@ -60,7 +60,7 @@ func (o *op) plan() {
 		o.begins = o.rows[0].seq
 	}
 	for _, r := range o.records {
-		if name, ok := ended(r.Payload); ok {
+		if name, does := effectOf(r.Payload); does == ends {
 			o.closePart(partKey{o.turn, name})
 		}
 		if _, stop := r.Payload.(trace.Stop); stop && o.turn != "" {
@@ -94,7 +94,7 @@ func (o *op) show(s *Store) {
 			continue
 		}
 		se.durable = r.Seq
-		if name, ok := ended(r.Payload); ok {
+		if name, does := effectOf(r.Payload); does == ends {
 			o.forget(s, partKey{o.turn, name})
 		}
 	}
