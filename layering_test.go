@@ -91,13 +91,15 @@ func rooms() []room {
 		{packages: "export/*", ours: "trace"},
 
 		// The hub, and what is above it.
-		{packages: "session", ours: "trace agent eventlog internal/size permission toolkind workspace"},
+		{packages: "session/turnstate"},
+		{packages: "session/thread", ours: "trace"},
+		{packages: "session", ours: "trace agent eventlog internal/size permission session/thread session/turnstate toolkind workspace"},
 		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "agentops/server", ours: "access agent agent/agentkit agentops agentops/browser internal/wsconn session trace"},
-		{packages: "gateway", ours: "access agent agentops/server metrics session trace uistream", others: "golang.org/x/time/rate"},
+		{packages: "gateway", ours: "access agent agentops/server eventlog metrics session trace uistream", others: "golang.org/x/time/rate"},
 		{packages: "mount", ours: "access agentops/server eventlog eventlog/memlog eventlog/sqllog gateway session uistream internal/procio"}, // a gateway without the program
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
-		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
+		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
 		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by
 		{packages: "cmd/tributary", ours: "."},
 

@@ -63,6 +63,19 @@ func TestExchangeRefused(t *testing.T) {
 	}
 }
 
+// A page of another site cannot sign a browser in with a token of its own.
+func TestOnlyTheUserExchangesAToken(t *testing.T) {
+	t.Parallel()
+	g := newGuard(t, nil)
+	for _, site := range []string{"", "none", "same-origin", "same-site", "cross-site"} {
+		w := ask(g, "GET /?token="+g.minted, "Sec-Fetch-Mode: navigate", "Sec-Fetch-Site: "+site)
+		mine := site == "" || site == "none" || site == "same-origin"
+		if in := w.Header().Get("Set-Cookie") != ""; in != mine || !mine && w.Code != http.StatusForbidden {
+			t.Errorf("from %q: %d %v", site, w.Code, w.Header())
+		}
+	}
+}
+
 func TestExchangeCookie(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)

@@ -134,6 +134,9 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			return
 		case g.turnAway(w, r):
 			return
+		case g.wantsExchange(r) && site != "" && !ourSite(site): // it would sign the browser in as somebody else
+			g.refuseWith(w, r, crossSite())
+			return
 		case g.wantsExchange(r):
 			g.exchange(w, r)
 			return

@@ -134,6 +134,9 @@ func (v *verifier) principal(ctx context.Context, token string) (Principal, refu
 		return Principal{}, jwtWrong("it cannot be read, or its algorithm is not allowed")
 	}
 	head := parsed.Headers[0]
+	if _, critical := head.ExtraHeaders["crit"]; critical {
+		return Principal{}, jwtWrong("it has critical headers, and none is known here")
+	}
 	found, err := v.keys.find(ctx, head.KeyID, jose.SignatureAlgorithm(head.Algorithm))
 	if err != nil {
 		return Principal{}, keysAway()
@@ -181,7 +184,11 @@ func (v *verifier) claimed(standard jwt.Claims, claims map[string]any) (Principa
 	}
 	if v.SessionClaim != "" {
 		if bound := claim(claims, v.SessionClaim); bound != nil {
-			p.Bound = NewBound(list(bound)...)
+			sessions, is := names(bound)
+			if !is {
+				return Principal{}, jwtWrong("its claim of sessions is neither a session id nor a list of them")
+			}
+			p.Bound = NewBound(sessions...)
 		}
 	}
 	return p, refusal{}
@@ -221,7 +228,14 @@ func claim(claims map[string]any, name string) any {
 	return claim(below, rest)
 }
 
-// list reads a text, or a list of them.
+// names reads a name or a list of names, and reports whether the claim is just that.
+func names(v any) ([]string, bool) {
+	all := list(v)
+	items, many := v.([]any)
+	return all, (many && len(all) == len(items) || !many && len(all) == 1) && !slices.Contains(all, "")
+}
+
+// list reads a text, or the texts of a list.
 func list(v any) []string {
 	switch v := v.(type) {
 	case string:

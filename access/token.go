@@ -16,6 +16,8 @@ import (
 const (
 	tokenBytes   = 32
 	maxTokenFile = 4096
+	// minToken is the shortest token of a file: a shorter one can be guessed, or is cut off.
+	minToken = 16
 )
 
 // loadOrMint returns the token in the file at path, and makes both when there
@@ -113,6 +115,8 @@ func readToken(r io.Reader, path string) (string, error) {
 		return "", fmt.Errorf("token file %s is empty; remove it and a new one is made, or write a token into it", path)
 	case len(data) > maxTokenFile || !validToken(token):
 		return "", fmt.Errorf("token file %s does not hold a token: one word of letters, digits and -._~+/=", path)
+	case len(token) < minToken:
+		return "", fmt.Errorf("token file %s holds a token that is shorter than %d characters; remove it and a new one is made, or write a longer token into it", path, minToken)
 	}
 	return token, nil
 }

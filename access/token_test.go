@@ -83,6 +83,7 @@ func TestTokenFile(t *testing.T) {
 		{"written by all", good, 0o666, "!can be written by others"},
 		{"empty", "", 0o600, "!is empty"},
 		{"blank", " \n\t\n", 0o600, "!is empty"},
+		{"one letter", "a\n", 0o600, "!that is shorter than 16 characters; remove it and a new one is made"},
 		{"two words", "a b", 0o600, "!does not hold a token"},
 		{"two lines", "a\nb\n", 0o600, "!does not hold a token"},
 		{"binary", "a\x00b", 0o600, "!does not hold a token"},
@@ -147,7 +148,7 @@ func TestConfiguredTokens(t *testing.T) {
 	t.Setenv("ACCESS_TEST_TOKEN", "from-env")
 	t.Setenv("ACCESS_TEST_EMPTY", "")
 	file := filepath.Join(t.TempDir(), "mounted")
-	if err := os.WriteFile(file, []byte("from-file\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("from-a-mounted-file\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	g := newGuard(t, func(c *Config) {
@@ -156,7 +157,7 @@ func TestConfiguredTokens(t *testing.T) {
 			{Name: "b", TokenFile: file, Role: Owner},
 		}
 	})
-	for token, want := range map[string]string{"from-env": "a viewer", "from-file": "b owner"} {
+	for token, want := range map[string]string{"from-env": "a viewer", "from-a-mounted-file": "b owner"} {
 		if got := ask(g, "GET /api/sessions", "Authorization: Bearer "+token).Body.String(); got != want {
 			t.Errorf("%s: %s, want %s", token, got, want)
 		}

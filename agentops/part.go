@@ -3,6 +3,7 @@ package agentops
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -16,6 +17,22 @@ type Channel struct {
 
 // ThreadChannel is the type of the channel that a thread is.
 const ThreadChannel = "thread"
+
+// Name is the name of a channel, or of a thread in it, in Tributary: "thread:ID",
+// "TYPE:ID", or "ID" for a channel of the web. The default channel is "".
+func (c Channel) Name(thread string) string {
+	switch {
+	case thread != "":
+		return ThreadChannel + ":" + thread
+	case c.ChannelType == "" && c.ChannelID == "", c.ChannelType == "web" && c.ChannelID == "default":
+		return ""
+	case c.ChannelType != "" && c.ChannelType != "web":
+		return c.ChannelType + ":" + c.ChannelID
+	case strings.Contains(c.ChannelID, ":"):
+		return "web:" + c.ChannelID // without its type the name would have another meaning
+	}
+	return c.ChannelID
+}
 
 // Message is a message as a browser gets it.
 type Message struct {

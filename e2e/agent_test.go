@@ -5,6 +5,7 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 		notePid()
 		os.Exit(liveAs(how))
 	}
+	waitTogether()
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		http.DefaultClient.CloseIdleConnections()
 		postgres.Stop()
@@ -41,6 +43,20 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	}))
+}
+
+// waitTogether lets more tests run at a time than there are processors: they wait for
+// processes that stop late, or not at all.
+func waitTogether() {
+	flag.Parse()
+	const atOnce = "8"
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", atOnce); err != nil {
+			panic(err)
+		}
+	}
 }
 
 func notePid() {

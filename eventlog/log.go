@@ -104,7 +104,7 @@ func (l *Log) After(ctx context.Context, session string, after uint64) iter.Seq2
 	return func(yield func(trace.Record, error) bool) {
 		records, ok := l.recent(session, after)
 		if !ok {
-			l.Store.After(ctx, session, after)(yield)
+			paced(ctx, l.Store.After(ctx, session, after))(yield)
 			return
 		}
 		for _, r := range records {
@@ -117,6 +117,11 @@ func (l *Log) After(ctx context.Context, session string, after uint64) iter.Seq2
 			}
 		}
 	}
+}
+
+// Wholes implements Store.
+func (l *Log) Wholes(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
+	return paced(ctx, l.Store.Wholes(ctx, session, after, until))
 }
 
 // Follow yields the records with a number greater than after that are there,
@@ -141,6 +146,7 @@ func (l *Log) Follow(ctx context.Context, session string, after uint64) iter.Seq
 				}
 				after = r.Seq
 			}
+			paceOf(ctx).Waits()
 			select {
 			case <-ctx.Done():
 			case <-woken:
@@ -172,6 +178,7 @@ func (l *Log) FollowWholes(ctx context.Context, session string, after uint64) it
 				return
 			}
 			after = upTo
+			paceOf(ctx).Waits()
 			select {
 			case <-ctx.Done():
 			case <-woken:

@@ -127,7 +127,7 @@ func (u *socketRights) Upload(bytes int64) error   { return u.upload.hold(bytes)
 func (u *socketRights) Download(bytes int64) error { return u.download.hold(bytes) }
 
 func (u *socketRights) Explain(err error) string {
-	if away, is := errors.AsType[*uistream.Dismissal](err); is {
+	if away, is := errors.AsType[*uistream.Revocation](err); is {
 		return away.Sentence
 	}
 	_, _, text := u.g.told(u.r, err)

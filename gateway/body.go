@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -211,6 +212,9 @@ func userMessage(id string, m map[string]any) (trace.UserMessage, error) {
 	if len(id) > 1000 {
 		return u, malformed("The id of the user message is longer than 1000 bytes.")
 	}
+	if !whole(id) {
+		return u, malformed("The id of the user message holds characters that are not UTF-8.")
+	}
 	parts, _ := m["parts"].([]any)
 	if content, ok := m["content"].(string); ok && parts == nil { // AI SDK 4 and other clients
 		parts = []any{map[string]any{"type": "text", "text": content}}
@@ -281,12 +285,19 @@ func (s *scanner) text(key string, into *string) error {
 		if len(v) > maxWord {
 			return malformed("`%s` is longer than %d KB: send a shorter one.", key, maxWord>>10)
 		}
+		if !whole(v) {
+			return malformed("`%s` holds characters that are not UTF-8: send others.", key)
+		}
 		*into = v
 	default:
 		return malformed("`%s` must be a string.", key)
 	}
 	return nil
 }
+
+// whole reports whether a decoded text is as it was sent. The decoder makes U+FFFD of
+// bytes that are not UTF-8, so that two ids would become one.
+func whole(text string) bool { return !strings.ContainsRune(text, utf8.RuneError) }
 
 // input reads the edited input of a call.
 func (s *scanner) input(into *json.RawMessage) error {

@@ -193,6 +193,14 @@ func TestReadChatBoundsSpace(t *testing.T) {
 			t.Errorf("space after %q: %v", before, err)
 		}
 	}
+	for n, taken := range map[int]bool{64 << 10: true, 64<<10 + 1: false, 100_000: false, 1 << 20: false} {
+		for _, at := range []int{1, 1000, 1<<16 - 5} {
+			body := `{"x":"` + strings.Repeat("x", at) + `",` + strings.Repeat(" ", n) + `"id":"c","messages":[]}`
+			if _, err := readChat(strings.NewReader(body), postLimits, nil); (err == nil) != taken {
+				t.Errorf("%d bytes of space behind %d: %v", n, at, err)
+			}
+		}
+	}
 	text := strings.Repeat(" ", 1<<20) + "hi"
 	body := `{"id":"c",` + strings.Repeat(" ", 1<<15) + `"messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"` + text + `"}]}]}`
 	if req, err := readChat(strings.NewReader(body), postLimits, nil); err != nil || req.User.Parts[0].Text != text {

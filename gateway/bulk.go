@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,8 +14,8 @@ import (
 // and four times the longest text, 200 MB at the worst. (A text that is not UTF-8
 // costs 160 MB more for the moment in which it is decoded.) So there is a bound on
 // what all bodies of a principal hold. It is one of memory, not of bodies, for a slow
-// body that holds little is in nobody's way. So it is for histories, which are in
-// memory until their reader has them.
+// body that holds little is in nobody's way. So it is for what is read from the log,
+// which is in memory until its reader has it.
 const (
 	bulkMost = 400 << 20 // of each cargo, beside what the oldest of it holds
 	bulkFrom = 1 << 20   // what holds no more costs little
@@ -26,7 +27,7 @@ type cargo int
 
 const (
 	upload   cargo = iota // a body that is being read
-	download              // a history that is being sent
+	download              // records that are read for somebody, until they are sent
 	cargoes
 )
 
@@ -34,13 +35,14 @@ const (
 func (c cargo) refusal(most int64) error {
 	code, sentence := "too_many_uploads", "Large messages of yours that are being read take up the %d MB that they may: try again when one of them is through."
 	if c == download {
-		code, sentence = "too_many_downloads", "Large histories that are being sent to you take up the %d MB that they may: try again when one of them is through."
+		code, sentence = "too_many_downloads", "Histories, traces and events that are read for you take up the %d MB that they may: try again when one of them is through."
 	}
 	return &tooMuch{code, fmt.Sprintf(sentence, most>>20), laterWait}
 }
 
 // bulk is something large while it is in memory, and what it holds.
 type bulk struct {
+	gone      <-chan struct{} // closed when nobody wants it any more; nil: never
 	limiter   *limiter
 	principal string
 	cargo     cargo
@@ -94,6 +96,8 @@ func (b *bulk) hold(bytes int64) error {
 		}
 		select {
 		case <-room:
+		case <-b.gone:
+			return context.Canceled
 		case <-late:
 			return b.cargo.refusal(b.limiter.bulk)
 		}

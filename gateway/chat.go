@@ -14,35 +14,35 @@ import (
 )
 
 // chat is the POST of useChat: a prompt, and the stream of its turn.
-func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
+func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) {
 	wish, err := g.wish(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req, err := g.read(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	began := time.Now() // a slow sender is not measured
 	r, info, err := g.comeIn(r, req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	message, is := req.continues()
 	if is && g.RejectToolOutputs && req.ranTools(message) {
-		return &refusal{http.StatusBadRequest, "client_tool_output", "All tools run on the server: this session takes no outputs of tools from a client."}
+		return nil, &refusal{http.StatusBadRequest, "client_tool_output", "All tools run on the server: this session takes no outputs of tools from a client."}
 	}
 	if is {
 		return g.goOn(w, r, req, message, wish, began)
 	}
 	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	prompt.MayPermit = g.mayPermit(r) == nil
 	prompt.Caller.Traceparent = traceparent(r.Header)
 	if info, err = g.enter(r, req, info); err != nil { // last, so that a bad request makes no session
-		return err
+		return nil, err
 	}
 	id := info.ID
 	prompt.Caller.Bearer = g.bearer(r.Context(), info.Agent)
@@ -51,15 +51,14 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) error {
 		// decide, and the message is what comes next.
 		err := g.Hub.Settle(r.Context(), id, g.continuation(r, req, req.LastAssistant, parts))
 		if err != nil && !errors.Is(err, session.ErrMayNotPermit) { // else the message counts as any other
-			return err
+			return nil, err
 		}
 	}
 	turn, err := g.Hub.Prompt(r.Context(), id, prompt)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past}, wish.of(info), began)
-	return nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipParksThrough: turn.Past}, wish.of(info), began}, nil
 }
 
 // comeIn admits the sender of a POST whose body is here. If the path names the
@@ -130,28 +129,27 @@ func (req chatRequest) prompt(by, channel string) (session.Prompt, error) {
 
 // resume streams the whole message of the turn that runs, or that ended just
 // now, from its start. There is nothing to resume: 204.
-func (g *gateway) resume(w http.ResponseWriter, r *http.Request) error {
+func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error) {
 	wish, err := g.wish(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	turn, ok, err := g.Hub.Resumable(r.Context(), r.PathValue("id"), r.URL.Query().Get("turn"))
 	switch {
 	case errors.Is(err, session.ErrUnknownSession):
 		ok = false // a chat that has not said anything yet
 	case err != nil:
-		return err
+		return nil, err
 	}
 	if !ok {
 		w.WriteHeader(http.StatusNoContent)
-		return nil
+		return nil, nil //nolint:nilnil // there is none
 	}
 	info, _, _, err := g.Hub.Get(r.Context(), turn.Session)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g.serve(w, r, turn, uistream.Span{From: turn.From, Past: turn.Past, Upto: turn.Upto}, wish.of(info), time.Time{})
-	return nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipParksThrough: turn.Past, Upto: turn.Upto}, wish.of(info), time.Time{}}, nil
 }
 
 // resumeBehindQuery is resume for clients that append /{id}/stream to an api URL
@@ -168,5 +166,5 @@ func (g *gateway) resumeBehindQuery(w http.ResponseWriter, r *http.Request) erro
 	r = r.Clone(r.Context())
 	r.URL.RawQuery = query
 	r.SetPathValue("id", id)
-	return g.member(access.Viewer, g.streaming(g.resume), noStream)(w, r)
+	return g.member(access.Viewer, g.streaming(g.served(g.resume)), noStream)(w, r)
 }

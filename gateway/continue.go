@@ -25,7 +25,7 @@ func (req *chatRequest) continues() (message string, is bool) {
 }
 
 // goOn takes the answers of a message and streams the rest of it.
-func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, wish wish, began time.Time) error {
+func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, wish wish, began time.Time) (*stream, error) {
 	id := r.PathValue("id")
 	if id == "" {
 		id = req.ID
@@ -38,17 +38,16 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 		err = session.ErrNotWaiting
 	}
 	if err != nil {
-		return g.refuseAnswer(w, message, parts, o, err)
+		return nil, g.refuseAnswer(w, message, parts, o, err)
 	}
 	if rest.Waiting {
-		writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
+		writer := uistream.NewWriter(w, g.Streams.Framing().For(o), g.Timing)
 		defer writer.Close()
-		err := writer.Pause(message, o) // it says that the client has gone
+		err := writer.WriteWaiting(message, o) // it says that the client has gone
 		g.streamed(r, rest.Turn, began, writer.Sent(), err)
-		return nil //nolint:nilerr // as it says
+		return nil, nil //nolint:nilerr,nilnil // as it says
 	}
-	g.serve(w, r, rest.Turn, uistream.Span{From: rest.From, Past: rest.Past, Again: askedAgain(parts, rest.Allowed, o)}, o, began)
-	return nil
+	return &stream{rest.Turn, uistream.Span{From: rest.From, SkipParksThrough: rest.Past, Reask: askedAgain(parts, rest.Allowed, o)}, o, began}, nil
 }
 
 // refuseAnswer says why an answer is not taken: by the status, or in the stream where
@@ -63,7 +62,7 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []an
 		return err
 	}
 	g.Meter.Refused() // the status does not tell it
-	writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
+	writer := uistream.NewWriter(w, g.Streams.Framing().For(o), g.Timing)
 	defer writer.Close()
 	_ = writer.Refuse(message, code, sentence(err.Error())) // its error says that the client has gone
 	return nil

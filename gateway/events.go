@@ -14,11 +14,12 @@ func (g *gateway) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	events, err := g.Hub.Events(r.Context(), r.PathValue("id"), after)
+	ctx, rd := g.reading(r.Context(), r)
+	events, err := g.Hub.Events(ctx, r.PathValue("id"), after)
 	if err != nil {
 		return err
 	}
-	return follow(g, w, r, events, func(e session.Event) (id string, data []byte, err error) {
+	return follow(g, w, r, rd, events, func(session.Event) int { return 0 }, func(e session.Event) (id string, data []byte, err error) {
 		if !e.More {
 			id = strconv.FormatUint(e.Seq, 10)
 		}

@@ -223,7 +223,7 @@ func TestFollowersSeeLaterTurns(t *testing.T) {
 // and checks that all of a kind get the same.
 func followAll(t *testing.T, clients int) {
 	t.Helper()
-	s := newStand(t, slowly)
+	s := newStandOn(t, memlog.New(), slowly, func(o *gateway.Options) { o.Read = 30 * time.Second }) // readers wait in line for so long
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)
 	crowd := &http.Transport{MaxIdleConnsPerHost: clients}
 	defer crowd.CloseIdleConnections()

@@ -21,7 +21,7 @@ func expiring(r *http.Request) (*http.Request, context.CancelFunc) {
 }
 
 // tellDismissed is the last event of a stream of records or events.
-func tellDismissed(w *uistream.Writer, away *uistream.Dismissal) {
+func tellDismissed(w *uistream.Writer, away *uistream.Revocation) {
 	data, err := json.Marshal(struct {
 		Error string `json:"error"`
 		Code  string `json:"code"`

@@ -11,31 +11,38 @@ import (
 
 // follow streams items as they come, one server-sent event each: frame gives the
 // mark to go on from behind it, "" where there is none, and its JSON. It holds no
-// more than one of them, and a client that takes nothing is cut by the writer's own
-// limit. It returns what goes wrong before the first byte; what does later cuts the
-// connection.
-func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source iter.Seq2[T, error], frame func(T) (id string, data []byte, err error)) error {
+// more than one of them, which counts with what it weighs, and a client that takes
+// nothing is cut by the writer's own limit. It returns what goes wrong before the first
+// byte; what does later cuts the connection.
+func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *reading, source iter.Seq2[T, error], weigh func(T) int, frame func(T) (id string, data []byte, err error)) error {
 	goodbye, err := g.limiter.follow(r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	defer goodbye()
-	writer := uistream.NewWriter(w, g.Rings.Framing(), g.Timing)
-	if err := writer.Begin(); err != nil || r.Method == http.MethodHead {
-		return nil //nolint:nilerr // the client has gone, or wanted no more
+	writer := uistream.NewWriter(w, g.Streams.Framing(), g.Timing)
+	if r.Method == http.MethodHead {
+		_ = writer.Begin()
+		return nil
 	}
 	ctx, cancel := context.WithCancel(r.Context())
+	inHand := g.bulk(r, download)
+	inHand.gone = ctx.Done()
+	defer inHand.change(0)
 	type item struct {
 		what T
 		err  error
 	}
 	items := make(chan item)
 	var reader sync.WaitGroup
+	defer rd.Waits()
 	defer reader.Wait()
 	defer cancel()
 	reader.Go(func() {
 		defer close(items)
+		defer rd.begin(nil)
 		for what, err := range source {
+			rd.begin(err)
 			select {
 			case items <- item{what, err}:
 			case <-ctx.Done():
@@ -43,9 +50,19 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 			}
 		}
 	})
+	select {
+	case <-rd.begun:
+		if rd.refused != nil {
+			return rd.refused
+		}
+	case <-ctx.Done():
+	}
+	if writer.Begin() != nil {
+		return nil // the client has gone
+	}
 	for {
 		it, more, err := uistream.Next(ctx, writer, items)
-		if away, is := uistream.Dismissed(ctx); is {
+		if away, is := uistream.Revoked(ctx); is {
 			tellDismissed(writer, away)
 			return nil
 		}
@@ -55,7 +72,9 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 		var id string
 		var data []byte
 		if err = it.err; more && err == nil {
-			id, data, err = frame(it.what)
+			if err = inHand.hold(downloadCost * int64(weigh(it.what))); err == nil {
+				id, data, err = frame(it.what)
+			}
 		}
 		if err != nil {
 			g.abort(r, err)
@@ -71,6 +90,7 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, source it
 		if writer.Frames(out) != nil {
 			return nil // the client has gone
 		}
+		inHand.change(0)
 	}
 }
 

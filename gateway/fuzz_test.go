@@ -142,19 +142,19 @@ func FuzzRequest(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rings := uistream.NewRings(uistream.RingsConfig{})
+		streams := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
 		defer func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			_ = hub.Close(ctx)
-			rings.Close()
+			streams.Close()
 			_ = log.Close()
 		}()
 		if _, err := hub.Create(t.Context(), session.Spec{ID: "c"}); err != nil {
 			t.Fatal(err)
 		}
 		w := httptest.NewRecorder()
-		New(Options{Hub: hub, Rings: rings}).ServeHTTP(w, r.WithContext(access.With(t.Context(), access.Principal{ID: "ada", Role: access.Admin})))
+		New(Options{Hub: hub, Streams: streams}).ServeHTTP(w, r.WithContext(access.With(t.Context(), access.Principal{ID: "ada", Role: access.Admin})))
 		if w.Code >= 500 {
 			t.Errorf("%s %q %q: %d %s", method, path, query, w.Code, w.Body)
 		}

@@ -15,8 +15,8 @@ import (
 // Options configure the gateway.
 type Options struct {
 	Hub *session.Hub
-	// Rings are the streams that readers of one turn share.
-	Rings *uistream.Rings
+	// Streams are what the subscribers of one turn share.
+	Streams *uistream.Broadcaster
 	// Stream says how turns are translated when a request does not say.
 	Stream uistream.Options
 	// Timing says how streams are written.

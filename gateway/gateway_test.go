@@ -80,13 +80,13 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	rings := uistream.NewRings(uistream.RingsConfig{})
+	streams := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
 	profile, err := uistream.ParseProfile("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sockets server.Sockets
-	g := gateway.Options{Sockets: &sockets, Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now()}
+	g := gateway.Options{Sockets: &sockets, Hub: hub, Streams: streams, Stream: uistream.Options{Profile: profile}, Started: time.Now()}
 	if configure != nil {
 		configure(&g)
 	}
@@ -98,7 +98,7 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 		cancel()
 		_ = hub.Close(ctx)
 		_ = sockets.Wait(context.Background())
-		rings.Close()
+		streams.Close()
 		_ = log.Close()
 	}
 }

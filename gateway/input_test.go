@@ -62,6 +62,12 @@ func TestBadInput(t *testing.T) {
 		{"POST", "/api/chat", `{"id":"..","messages":[` + user + `]}`, 400, "A session id cannot be . or ..: use letters and digits."},
 		{"POST", "/api/chat", `{"id":"a\u0000b","messages":[` + user + `]}`, 400, "The session id holds a character that cannot be printed: use letters and digits."},
 		{"POST", "/api/chat", `{"id":"a\nb","messages":[` + user + `]}`, 400, "cannot be printed"},
+		{"POST", "/api/chat", "{\"id\":\"b\xff\",\"messages\":[" + user + "]}", 400, "`id` holds characters that are not UTF-8: send others."},
+		{"POST", "/api/chat", `{"id":"b\ud800","messages":[` + user + `]}`, 400, "`id` holds characters that are not UTF-8"},
+		{"POST", "/api/chat", `{"id":"known","trigger":"regenerate-message","messageId":"\udc00","messages":[]}`, 400, "`messageId` holds characters that are not UTF-8"},
+		{"POST", "/api/chat", `{"id":"a","messages":[{"id":"\ud800","role":"user","parts":[{"type":"text","text":"hello"}]}]}`, 400, "The id of the user message holds characters that are not UTF-8."},
+		{"POST", "/api/sessions", `{"id":"b\ud800"}`, 400, "The session id is not valid UTF-8: use letters and digits."},
+		{"GET", "/api/sessions/b%EF%BF%BD", "", 404, "There is no such session."},
 		{"POST", "/api/chat", `{"id":"a","messages":[{"id":"` + long + `","role":"user","parts":[{"type":"text","text":"hello"}]}]}`, 400, "The id of the user message is longer than 1000 bytes."},
 		{"POST", "/api/chat", `{"id":"known","trigger":"regenerate-message","messageId":"nope","messages":[]}`, 404, "There is no such message in this session."},
 		// Agents and clients.

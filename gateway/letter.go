@@ -25,7 +25,7 @@ type wish struct {
 func (w wish) of(info session.Info) uistream.Options {
 	o := w.Options
 	if !w.letter && info.Letter == letterRFC {
-		o.Letter = true
+		o.RFC = true
 	}
 	return o
 }
@@ -44,7 +44,7 @@ func (g *gateway) wish(r *http.Request) (wish, error) {
 	switch query.Get("letter") {
 	case "":
 	case letterRFC, letterNone:
-		w.letter, w.Letter = true, query.Get("letter") == letterRFC
+		w.letter, w.RFC = true, query.Get("letter") == letterRFC
 	default:
 		return w, malformed("`letter` must be %s or %s.", letterRFC, letterNone)
 	}

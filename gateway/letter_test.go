@@ -76,7 +76,7 @@ func TestALetterIsChosenByRequestSessionAndConfiguration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := memlog.New()
-			letter := func(o *gateway.Options) { o.Stream.Letter = c.configured }
+			letter := func(o *gateway.Options) { o.Stream.RFC = c.configured }
 			s := newStandOn(t, store, named, letter)
 			if status, _, body := s.do("POST", "/api/sessions", `{"id":"c1"`+c.create+`}`); status != 201 || strings.Contains(body, `"letter":"rfc"`) != (c.create != "") {
 				t.Fatalf("%d %s", status, body)

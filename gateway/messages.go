@@ -3,13 +3,8 @@ package gateway
 import (
 	"net/http"
 
-	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
-
-// downloadCost is how often what a history says is in memory while it is sent: as
-// records, and as messages.
-const downloadCost = 2
 
 // messages is a session's history as the stock client holds it: a plain
 // UIMessage[]. A Link header leads to what came before. All failures happen before
@@ -24,11 +19,11 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	b := g.bulk(r, download)
-	defer b.change(0)
-	if err := b.hold(downloadCost * session.PageBytes); err != nil { // until it is known what there is
+	r, b, err := g.page(r)
+	if err != nil {
 		return err
 	}
+	defer b.Waits()
 	info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err

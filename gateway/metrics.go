@@ -60,9 +60,9 @@ func (g *gateway) measureAll() {
 	m.Gauge("tributary_heap_live_bytes", "Bytes of the heap that were in use at the last garbage collection.", liveHeap)
 	m.Gauge("tributary_uptime_seconds", "Seconds since the start.", func() float64 { return float64(int64(time.Since(g.Started).Seconds())) })
 	m.Counter("tributary_translated_records_total", "Records that were translated and encoded for those who follow.", func() float64 {
-		return float64(g.Rings.Cost().Records)
+		return float64(g.Streams.Cost().Records)
 	})
-	m.Counter("tributary_translation_seconds_total", "Seconds that this took.", func() float64 { return g.Rings.Cost().Time.Seconds() })
+	m.Counter("tributary_translation_seconds_total", "Seconds that this took.", func() float64 { return g.Streams.Cost().Time.Seconds() })
 }
 
 // liveHeap is what the last garbage collection found in use. Unlike what is
@@ -88,7 +88,7 @@ func (g *gateway) streamed(r *http.Request, turn session.Turn, began time.Time, 
 
 // wasDismissed tells whether a stream ended because its client may not see the rest.
 func wasDismissed(err error) bool {
-	_, is := errors.AsType[*uistream.Dismissal](err)
+	_, is := errors.AsType[*uistream.Revocation](err)
 	return is
 }
 
@@ -98,7 +98,7 @@ func wasCut(r *http.Request, sent uistream.Sent, err error) bool {
 	switch {
 	case err == nil, wasDismissed(err):
 		return false
-	case errors.Is(err, uistream.ErrTooSlow), errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		return true // which ends the context of its request too
 	}
 	return r.Context().Err() == nil && !sent.Broken

@@ -3,7 +3,9 @@ package gateway
 import (
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -50,8 +52,17 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	if errors.Is(err, io.EOF) { // from here on the server listens for the client's leaving
 		b.until = time.Time{}
 		_ = b.control.SetReadDeadline(b.until)
+	} else if err != nil && isMalformed(err) {
+		err = malformed("The request body cannot be read: its chunks are malformed.")
 	}
 	return n, err
+}
+
+// isMalformed reports whether the server could not read the chunks of a body. Its errors
+// for that have no type. Errors of the connection have one.
+func isMalformed(err error) bool {
+	_, network := errors.AsType[net.Error](err)
+	return !network && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, http.ErrBodyReadAfterClose)
 }
 
 // extend gives the next piece its while. A connection that knows no deadline is

@@ -12,16 +12,16 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in := func(pattern string, need access.Role, h handler) { route(pattern, g.member(need, h, nil)) }
 	all := func(pattern string, need access.Role, h handler) { route(pattern, g.allow(need, h)) }
 
-	route("POST /api/chat", g.mayArrive(sized(g.streaming(g.chat))))
+	route("POST /api/chat", g.mayArrive(sized(g.streaming(g.served(g.chat)))))
 	route("GET /api/chat", g.resumeBehindQuery)
-	route("GET /api/chat/{id}/stream", g.member(access.Viewer, g.streaming(g.resume), noStream))
+	route("GET /api/chat/{id}/stream", g.member(access.Viewer, g.streaming(g.served(g.resume)), noStream))
 	route("POST /api/chat/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
 	route("POST /api/sessions/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
 	in("POST /api/chat/{id}/steer", access.Collaborator, g.user(g.steer))
 	if !g.NoSessionChat {
-		route("POST /api/sessions/{id}/chat", g.adapter(access.Collaborator, sized(g.streaming(g.chat)), nil))
-		route("GET /api/sessions/{id}/chat/stream", g.adapter(access.Viewer, g.streaming(g.resume), noStream))
-		route("GET /api/sessions/{id}/chat/{chat}/stream", g.adapter(access.Viewer, g.streaming(g.resume), noStream))
+		route("POST /api/sessions/{id}/chat", g.adapter(access.Collaborator, sized(g.streaming(g.served(g.chat))), nil))
+		route("GET /api/sessions/{id}/chat/stream", g.adapter(access.Viewer, g.streaming(g.served(g.resume)), noStream))
+		route("GET /api/sessions/{id}/chat/{chat}/stream", g.adapter(access.Viewer, g.streaming(g.served(g.resume)), noStream))
 	}
 
 	all("GET /api/sessions", access.Viewer, g.list)

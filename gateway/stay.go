@@ -118,7 +118,7 @@ func (s *stay) check() {
 	}
 	defer s.asking.Done()
 	if sentAway(s.ask()) {
-		s.end(uistream.ErrPutOut)
+		s.end(uistream.ErrAccessRevoked)
 		return
 	}
 	s.mu.Lock()

@@ -1,68 +1,87 @@
 package gateway
 
 import (
-	"context"
 	"errors"
-	"iter"
 	"net/http"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session"
-	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// serve streams a part of a turn to one client. The client counts as a
-// follower of the turn until it leaves; whether it had the end by then decides
-// what its leaving means. A chat request is measured from when it began; began is
-// zero for a resume, which shows a turn once more and is none.
-func (g *gateway) serve(w http.ResponseWriter, r *http.Request, turn session.Turn, span uistream.Span, o uistream.Options, began time.Time) {
+// stream is a part of a turn that a client gets, in the form of the options. A chat request
+// is measured from when it began; began is zero for a resume, which shows a turn once more
+// and is none.
+type stream struct {
+	turn    session.Turn
+	span    uistream.Span
+	options uistream.Options
+	began   time.Time
+}
+
+// served serves the stream that a handler has found, if it has. The handler has returned by
+// then: a stream may last for hours, and what its stack holds is memory.
+func (g *gateway) served(find func(http.ResponseWriter, *http.Request) (*stream, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		s, err := find(w, r)
+		if err == nil && s != nil {
+			g.serve(w, r, s)
+		}
+		return err
+	}
+}
+
+// serve streams to one client. The client counts as a subscriber of the turn until it
+// leaves; whether it had the end by then decides what its leaving means.
+func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 	defer g.Meter.Follow()()
-	writer := uistream.NewWriter(w, g.Rings.Framing().For(o), g.Timing)
+	writer := uistream.NewWriter(w, g.Streams.Framing().For(s.options), g.Timing)
 	defer writer.Close()
-	if r.Method == http.MethodHead { // who only asks whether there is a stream follows none
+	if r.Method == http.MethodHead { // a client that only asks whether there is a stream
 		if writer.Begin() == nil {
 			_ = writer.Done()
 		}
 		return
 	}
 	if r.Method == http.MethodGet { // a prompt that was taken has its stream
-		goodbye, err := g.limiter.follow(turn.Session)
+		goodbye, err := g.limiter.follow(s.turn.Session)
 		if err != nil {
 			g.fail(w, r, err)
 			return
 		}
 		defer goodbye()
 	}
-	pointToTools(w, turn.Session)
-	leave, back := g.Hub.Attach(turn.Session, turn.ID), g.Hub.Return(turn.Session, caller(r))
-	key := uistream.Key{Session: turn.Session, Turn: turn.ID, Options: o}
-	ctx, gone := g.staying(r.Context(), r, turn.Session)
+	pointToTools(w, s.turn.Session)
+	leave, back := g.Hub.Attach(s.turn.Session, s.turn.ID), g.Hub.Return(s.turn.Session, caller(r))
+	cut := true // by a panic, for example
+	defer func() {
+		leave(cut)
+		back(cut)
+	}()
+	reader := g.Hub.Read(s.turn)
+	defer reader.Close()
+	key := uistream.Key{Session: s.turn.Session, Turn: s.turn.ID, Options: s.options}
+	ctx, gone := g.staying(r.Context(), r, s.turn.Session)
 	defer gone()
-	err := g.Rings.Serve(ctx, writer, key, g.source(turn), span)
-	away, dismissed := errors.AsType[*uistream.Dismissal](err)
-	if dismissed && away == uistream.ErrExpired { // he may come back
-		g.Hub.Owe(turn.Session, turn.ID)
+	err := g.Streams.Serve(ctx, writer, key, reader, s.span)
+	revocation, revoked := errors.AsType[*uistream.Revocation](err)
+	if revoked && revocation == uistream.ErrExpired { // the client may come back with another token
+		g.Hub.Owe(s.turn.Session, s.turn.ID)
 	}
-	cut := err != nil && !dismissed // who has been sent away has not left
-	leave(cut)
-	back(cut)
-	if !began.IsZero() {
-		g.streamed(r, turn, began, writer.Sent(), err)
+	cut = err != nil && !revoked // a client that was sent away has not left
+	if !s.began.IsZero() {
+		g.streamed(r, s.turn, s.began, writer.Sent(), err)
 	}
 	if wasCut(r, writer.Sent(), err) {
-		logger := g.Logger.With("session", turn.Session, "turn", turn.ID, "agent", turn.Agent, "by", turn.By, "follower", caller(r))
-		if id := (agent.Caller{Traceparent: traceparent(r.Header)}).TraceID(); id != "" {
-			logger = logger.With("trace_id", id)
-		}
-		logger.Warn("stream was cut", "error", err)
+		g.logCut(r, s.turn, err)
 	}
 }
 
-// source reads the turn from the log.
-func (g *gateway) source(turn session.Turn) uistream.Source {
-	return func(ctx context.Context, after uint64) iter.Seq2[trace.Record, error] {
-		return g.Hub.Follow(ctx, turn.Session, turn.ID, max(after, turn.After))
+func (g *gateway) logCut(r *http.Request, turn session.Turn, err error) {
+	logger := g.Logger.With("session", turn.Session, "turn", turn.ID, "agent", turn.Agent, "by", turn.By, "follower", caller(r))
+	if id := (agent.Caller{Traceparent: traceparent(r.Header)}).TraceID(); id != "" {
+		logger = logger.With("trace_id", id)
 	}
+	logger.Warn("stream was cut", "error", err)
 }

@@ -25,7 +25,11 @@ func (t *tokenReader) Read(p []byte) (int, error) {
 	if t.read-t.at() > t.most {
 		return 0, &bodyError{http.StatusRequestEntityTooLarge, fmt.Sprintf("The request holds a text larger than %d MB.", t.most>>20)}
 	}
-	if none := int64(t.none); none > maxBlank && none >= t.read-t.at() {
+	piece := int64(maxBlank + 1) // so that more space than may be ends a piece
+	if none := int64(t.none); none >= t.read-t.at() {
+		piece -= none
+	}
+	if piece <= 0 {
 		return 0, malformed("The request body holds more than %d KB of space in a row: send it without.", maxBlank>>10)
 	}
 	if t.room != nil {
@@ -33,7 +37,7 @@ func (t *tokenReader) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n, err := t.r.Read(p)
+	n, err := t.r.Read(p[:min(int64(len(p)), piece)])
 	t.read += int64(n)
 	t.long = max(t.long, t.read-t.at())
 	t.none.read(p[:n])

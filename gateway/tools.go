@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -30,11 +29,11 @@ const toolTurns = 100
 // tools lists the tools that a session's agent has called in the last turns, or in as
 // many of them as a page of its history holds.
 func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
-	b := g.bulk(r, download)
-	defer b.change(0)
-	if err := b.hold(session.PageBytes); err != nil { // until it is known what there is
+	r, b, err := g.page(r)
+	if err != nil {
 		return err
 	}
+	defer b.Waits()
 	page, err := g.Hub.History(r.Context(), r.PathValue("id"), "", toolTurns)
 	if err != nil {
 		return err

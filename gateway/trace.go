@@ -18,17 +18,22 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 	if after == nil {
 		after = new(uint64)
 	}
+	ctx, rd := g.reading(r.Context(), r)
 	live := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
-	records, err := g.Hub.Records(r.Context(), r.PathValue("id"), *after, r.URL.Query().Get("deltas") == "1", live)
+	records, err := g.Hub.Records(ctx, r.PathValue("id"), *after, r.URL.Query().Get("deltas") == "1", live)
 	if err != nil {
 		return err
 	}
 	if live {
-		return follow(g, w, r, records, func(rec trace.Record) (id string, data []byte, err error) {
+		return follow(g, w, r, rd, records, func(rec trace.Record) int { return trace.Weigh(rec.Payload) }, func(rec trace.Record) (id string, data []byte, err error) {
 			data, err = rec.AppendJSON(nil)
 			return strconv.FormatUint(rec.Seq, 10), data, err
 		})
 	}
+	if err := rd.Reads(); err != nil {
+		return err
+	}
+	defer rd.Waits()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	var line []byte
 	for rec, err := range records {

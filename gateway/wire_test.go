@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/adapter/demo"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -49,6 +52,32 @@ func TestABodyThatStops(t *testing.T) {
 				t.Errorf("%d %s", res.StatusCode, body)
 			}
 		})
+	}
+}
+
+// Malformed chunks are a mistake of the sender, on every route.
+func TestChunksThatCannotBeRead(t *testing.T) {
+	var log strings.Builder
+	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	s.do("POST", "/api/chat", submit("c1", "u1", "hello"))
+	for _, path := range []string{"/api/chat", "/api/chat/c1/stop", "/api/sessions/c1/stop", "/api/chat/none/stop", "/api/sessions"} {
+		for name, chunk := range map[string]string{
+			"negative": "-1\r\n", "17 digits": strings.Repeat("1", 17) + "\r\n{}", "long extension": "2;" + strings.Repeat("x", 100_000) + "\r\n{}\r\n0\r\n\r\n", "no number": "{}\r\n",
+		} {
+			_, in := s.dial("POST " + path + " HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk)
+			res, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Fatalf("%s %s: %v", path, name, err)
+			}
+			body, _ := io.ReadAll(res.Body)
+			_ = res.Body.Close()
+			if res.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "The request body cannot be read: its chunks are malformed.") {
+				t.Errorf("%s, %s: %d %s", path, name, res.StatusCode, body)
+			}
+		}
+	}
+	if log.Len() > 0 {
+		t.Errorf("the log says %s", log.String())
 	}
 }
 

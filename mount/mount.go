@@ -57,7 +57,7 @@ type Gateway struct {
 	Hub *session.Hub
 
 	log     *eventlog.Log
-	rings   *uistream.Rings
+	streams *uistream.Broadcaster
 	sockets server.Sockets
 }
 
@@ -90,11 +90,9 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("mount: %w", err), g.log.Close())
 	}
-	g.rings = uistream.NewRings(uistream.RingsConfig{Framing: uistream.Framing{
-		Cursor: func(_ string, seq uint64) string { return fmt.Sprintf("%s-%d", g.log.Epoch(), seq) },
-	}})
+	g.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{})
 	g.Handler = gateway.New(gateway.Options{
-		Hub: g.Hub, Rings: g.rings, Sockets: &g.sockets, Guard: o.guard, Private: !o.Shared, Permits: o.Permits, Logger: o.Logger,
+		Hub: g.Hub, Streams: g.streams, Sockets: &g.sockets, Guard: o.guard, Private: !o.Shared, Permits: o.Permits, Logger: o.Logger,
 	})
 	return g, nil
 }
@@ -137,6 +135,6 @@ func (o Options) guard(next http.Handler) http.Handler {
 // Close the HTTP server first if no request may be refused.
 func (g *Gateway) Close(ctx context.Context) error {
 	err := errors.Join(g.Hub.Close(ctx), g.sockets.Wait(ctx))
-	g.rings.Close()
+	g.streams.Close()
 	return errors.Join(err, g.log.Close())
 }

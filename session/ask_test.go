@@ -210,3 +210,39 @@ func TestAnAnswerThatIsNotOnRecord(t *testing.T) {
 		})
 	}
 }
+
+// An agent on another server may report an answer that a person gave there, and stop
+// waiting for its own answer at once.
+func TestAnAnswerGivenElsewhereIsNotTakenForAWithdrawal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		asked, more := make(chan string, 1), make(chan struct{})
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+			id, _, _ := request(tb, "1")
+			asked <- id
+			<-more
+			tb.Message("", "Bob answers elsewhere.")
+			time.Sleep(time.Second) // the log is busy with that
+			waiting, leave := context.WithCancel(ctx)
+			tb.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, OptionKind: trace.AllowOnce, By: "bob"})
+			leave()
+			_, err := host.Permit(waiting, id)
+			<-ctx.Done()
+			return err
+		}}))
+		defer b.close()
+		turn := b.say("u1", "x")
+		synctest.Wait()
+		gate := bad.busy()
+		close(more)
+		time.Sleep(2 * time.Second)
+		close(gate)
+		synctest.Wait()
+		yes := true
+		var answered *session.AnsweredError
+		if _, err := b.Permit(t.Context(), "s", <-asked, session.Sender{By: "eve"}, session.Choice{Approved: &yes}); !errors.As(err, &answered) || answered.By != "bob" {
+			t.Errorf("a second person is told: %v", err)
+		}
+		_, _, _ = b.StopTurn(t.Context(), "s", turn.ID, "ada")
+	})
+}

@@ -9,9 +9,9 @@ const (
 	longestChannel = 512
 )
 
-// visit notes where a prompt came from. Where there are too many channels the one that
+// addChannel notes where a prompt came from. Where there are too many channels the one that
 // came first makes room.
-func (i *Info) visit(channel string) {
+func (i *Info) addChannel(channel string) {
 	if channel == "" || len(channel) > longestChannel || slices.Contains(i.Channels, channel) {
 		return
 	}

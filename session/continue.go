@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -59,10 +58,10 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 		return Rest{}, err
 	}
 	defer release()
-	if err := l.loadBranch(ctx); err != nil {
+	if err := l.loadThread(ctx); err != nil {
 		return Rest{}, err
 	}
-	if c.Message, err = l.ours(ctx, c.Message); err != nil {
+	if c.Message, err = l.resolveMessageID(ctx, c.Message); err != nil {
 		return Rest{}, err
 	}
 	turn, t, ok := l.turnOf(c.Message)
@@ -78,7 +77,7 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 			return Rest{}, ErrLog
 		}
 	}
-	o, err := l.outline(ctx, turn.ID, turn.After)
+	o, err := l.layout(ctx, turn.ID, turn.After)
 	if err != nil {
 		return Rest{}, err
 	}
@@ -86,15 +85,15 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 	for i, r := range c.Replies {
 		ids[i] = r.ID
 	}
-	at, asked := o.parkOf(ids)
-	waiting := !o.answered(at)
+	at, asked := o.PauseOf(ids)
+	waiting := !o.Answered(at)
 	// An empty response would make the client ask again and again, unless something
 	// is left for its user to answer.
-	if !asked || o.rewound || waiting && at.within(ids) {
+	if !asked || o.Rewound || waiting && at.Within(ids) {
 		return Rest{}, ErrNotWaiting
 	}
-	turn.MessageID, turn.From, turn.Past = c.Message, at.seq+1, max(o.past(), at.seq)
-	return Rest{Turn: turn, Waiting: waiting, Allowed: o.decided}, nil
+	turn.MessageID, turn.From, turn.Past = c.Message, at.Seq+1, max(o.Past(), at.Seq)
+	return Rest{Turn: turn, Waiting: waiting, Allowed: o.Allowed()}, nil
 }
 
 // Settle takes the answers that came with a request of another kind. Other requests
@@ -105,10 +104,10 @@ func (h *Hub) Settle(ctx context.Context, session string, c Continuation) error 
 		return err
 	}
 	defer release()
-	if err := l.loadBranch(ctx); err != nil {
+	if err := l.loadThread(ctx); err != nil {
 		return err
 	}
-	if c.Message, err = l.ours(ctx, c.Message); err != nil {
+	if c.Message, err = l.resolveMessageID(ctx, c.Message); err != nil {
 		return err
 	}
 	turn, t, ok := l.turnOf(c.Message)
@@ -130,20 +129,20 @@ func named(replies []Reply, turn string) []Reply {
 	return all
 }
 
-// turnOf finds the turn of an assistant message of the branch; t is nil if it is
+// turnOf finds the turn of an assistant message of the thread; t is nil if it is
 // over.
 func (l *live) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := l.branch.find(messageID)
-	if i < 0 || l.branch.messages[i].user {
+	i := l.thread.Find(messageID)
+	if i < 0 || l.thread.Messages[i].User {
 		return turn, nil, false
 	}
-	m := l.branch.messages[i]
-	if t := l.turns[m.turn]; t != nil {
+	m := l.thread.Messages[i]
+	if t := l.turns[m.Turn]; t != nil {
 		return t.handle(), t, true
 	}
-	return Turn{Session: l.id, ID: m.turn, Agent: l.info.Agent, MessageID: m.id, After: m.after}, nil, true
+	return Turn{Session: l.id, ID: m.Turn, Agent: l.info.Agent, MessageID: m.ID, After: m.After}, nil, true
 }
 
 // takeReplies takes those answers that the turn waits for. The turn's next requests
@@ -166,13 +165,9 @@ func (t *turn) takeReplies(c Continuation) error {
 		return &ChoiceError{"an option, an edited input or the end of the turn goes with one permission, and this request answers several: answer each at its own address"}
 	}
 	for _, r := range waiting {
-		if err := t.live.reply(r, signature{c.Sender, trace.ViaChat}); err != nil {
+		if err := t.live.reply(r, attribution{c.Sender, trace.ViaChat}); err != nil {
 			return err
 		}
-	}
-	for _, r := range c.Replies { // what the sender gets is read from the record
-		t.live.asks.requests.AwaitRecord(r.ID)
-		t.live.asks.questions.AwaitRecord(r.ID)
 	}
 	return nil
 }
@@ -182,23 +177,25 @@ func (t *turn) takeReplies(c Continuation) error {
 func (t *turn) waitingFor(c Continuation) []Reply {
 	t.live.mu.Lock()
 	defer t.live.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(c.Replies), func(r Reply) bool { return !t.waits.put[r.ID] || c.Message != t.messageID })
+	if c.Message != t.messageID {
+		return nil
+	}
+	shown := t.builder.Asked()
+	return slices.DeleteFunc(slices.Clone(c.Replies), func(r Reply) bool { return !slices.Contains(shown, r.ID) })
 }
 
 // reply gives an answer, unless somebody was first.
-func (l *live) reply(r Reply, by signature) error {
+func (l *live) reply(r Reply, by attribution) error {
 	var err error
 	switch {
 	case !r.Question:
 		_, err = l.permit(r.ID, by, r.Choice)
 	case len(r.Values) == 0:
-		if err = l.introduce(by.who); err == nil {
-			err = l.asks.questions.Answer(r.ID, trace.Answer{QuestionID: r.ID, Outcome: trace.Canceled, Values: []string{}, Reason: r.Reason, By: name(by.who.By), Via: by.via})
-		}
+		err = l.decline(r.ID, by, r.Reason)
 	default:
 		_, err = l.answer(r.ID, by, r.Values)
 	}
-	if _, answered := errors.AsType[*AnsweredError](err); answered || errors.Is(err, ErrUnknownRequest) || errors.Is(err, permission.ErrUnknown) {
+	if _, answered := errors.AsType[*AnsweredError](err); answered || errors.Is(err, ErrUnknownRequest) {
 		return nil
 	}
 	return err

@@ -8,13 +8,11 @@
 //
 // # The life of a turn
 //
-//	queued ──▶ running ──▶ ended ──▶ released
-//	   └──────────────────▶ (withdrawn: it stays in history as not run)
-//
-// Ended means that its stop is on record; nothing of it is written after that.
-// Released means that the agent is free again; the next prompt starts then. A
-// prompt that arrives between the two waits for the release whatever the busy
-// policy says, because its sender has seen the turn end.
+// The package turnstate has the states of a turn and their transitions. Two rules matter to
+// callers. When the end of a turn is decided, the agent is stopped first; then the stop is
+// written to the log. When the stop is on record, the turn has ended, and its agent may
+// still be busy. A prompt that arrives then waits for the agent, whatever the busy policy
+// says, because its sender has seen the turn end.
 //
 // # Goroutines
 //

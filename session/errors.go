@@ -3,7 +3,7 @@ package session
 import (
 	"errors"
 
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // Errors on which a caller acts. Each is one sentence that can be shown to a user.
@@ -38,7 +38,7 @@ func (e *CommandError) Error() string {
 }
 
 // AnsweredError says that a request has its one answer: whose, and when.
-type AnsweredError = permission.AnsweredError
+type AnsweredError = trace.AnsweredError
 
 // ChoiceError says that an answer does not fit its request.
 type ChoiceError struct{ Sentence string }

@@ -40,7 +40,7 @@ func (h *Hub) Events(ctx context.Context, session string, mark *uint64) (iter.Se
 func (l *live) tell(ctx context.Context, mark *uint64, yield func(Event, error) bool) error {
 	ctx, cancel := l.during(ctx)
 	defer cancel()
-	var d digest
+	var d eventProjector
 	at, first, err := l.catchUp(ctx, &d, mark)
 	if err != nil {
 		return err
@@ -74,9 +74,9 @@ func (l *live) tell(ctx context.Context, mark *uint64, yield func(Event, error) 
 	return nil
 }
 
-// catchUp brings the digest to the mark, or to now if there is none or none that
+// catchUp brings the eventProjector to the mark, or to now if there is none or none that
 // can be gone on from; then it also returns how the session stands.
-func (l *live) catchUp(ctx context.Context, d *digest, mark *uint64) (at uint64, stands Event, err error) {
+func (l *live) catchUp(ctx context.Context, d *eventProjector, mark *uint64) (at uint64, stands Event, err error) {
 	at, err = l.hub.Log.Last(ctx, l.id) // before the turns are looked at: who begins later is told by its records
 	if err != nil {
 		return 0, Event{}, fmt.Errorf("read the log of session %q: %w", l.id, err)

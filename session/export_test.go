@@ -20,7 +20,7 @@ func (h *Hub) OpenDirs() int {
 // Digest is what records make of a session: the events after the given number, and
 // the turns that are open in the end.
 func Digest(records []trace.Record, after uint64) (events []Event, open []TurnStatus) {
-	var d digest
+	var d eventProjector
 	for _, r := range records {
 		if e, ok := d.observe(r); ok && r.Seq > after {
 			events = append(events, e)

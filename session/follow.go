@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -15,37 +16,33 @@ import (
 // because the log failed or the session was deleted, the last value is an error.
 func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		over := false
-		pass := func(records iter.Seq2[trace.Record, error]) {
-			for r, err := range records {
-				switch {
-				case err != nil:
-					over = true
+		reader := h.Read(Turn{Session: session, ID: turn, After: after})
+		defer reader.Close()
+		for {
+			ended, changed := reader.hasEnded(), reader.Changed() // asked before reading, so that nothing is missed
+			for r, err := range reader.Records(ctx, after) {
+				if err != nil {
 					yield(trace.Record{}, err)
 					return
-				case r.Turn == turn:
-					after = r.Seq
-					_, over = r.Payload.(trace.Stop)
-					if over = !yield(r, nil) || over; over {
-						return
-					}
+				}
+				after = r.Seq
+				if r.Turn != turn {
+					continue
+				}
+				if _, over := r.Payload.(trace.Stop); !yield(r, nil) || over {
+					return
 				}
 			}
-		}
-		l, t, release := h.lookup(session, turn)
-		defer release()
-		if t != nil {
-			defer l.read()()
-			following, cancel := context.WithCancel(ctx)
-			defer cancel()
-			defer context.AfterFunc(t.ctx, cancel)() //nolint:contextcheck // the end of the turn ends the following too
-			pass(h.Log.Follow(following, session, after))
-		}
-		if !over && ctx.Err() == nil {
-			pass(h.Log.After(ctx, session, after))
-		}
-		if !over && ctx.Err() == nil {
-			yield(trace.Record{}, ErrUnfinished)
+			if ended {
+				yield(trace.Record{}, ErrUnfinished)
+				return
+			}
+			select {
+			case <-changed:
+			case <-reader.Ended():
+			case <-ctx.Done():
+				return
+			}
 		}
 	}
 }
@@ -133,19 +130,19 @@ func (l *live) left(t *turn, cut bool) {
 	t.followers--
 	remember := false
 	if cut {
-		remember = t.ending && l.last == t && !t.cut
+		remember = t.state.Stopped() && l.last == t && !t.cut
 		t.cut = true
 		if remember {
 			ref := t.ref()
 			l.info.Last = &ref
 		}
 	}
-	if cut && t.followers == 0 && !t.ending && !t.parked() { // a turn that waits for somebody needs no follower
+	if cut && t.followers == 0 && t.state != turnstate.Paused && !t.state.Stopped() { // a turn that waits for somebody needs no follower
 		l.startGrace(t)
 	}
 	l.mu.Unlock()
 	if remember {
-		l.saveLate()
+		l.saveLater()
 	}
 }
 
@@ -159,7 +156,7 @@ func (h *Hub) Owe(session, turn string) {
 		return
 	}
 	l.mu.Lock()
-	remember := t.ending && l.last == t && !t.cut
+	remember := t.state.Stopped() && l.last == t && !t.cut
 	t.cut = true
 	if remember {
 		ref := t.ref()
@@ -167,7 +164,7 @@ func (h *Hub) Owe(session, turn string) {
 	}
 	l.mu.Unlock()
 	if remember {
-		l.saveLate()
+		l.saveLater()
 	}
 }
 
@@ -176,7 +173,7 @@ func (l *live) startGrace(t *turn) {
 	wait := l.hub.GracePeriod
 	switch l.hub.OnDisconnect {
 	case Detach:
-		if t.began {
+		if t.state.Began() {
 			return // a queued prompt has its grace in every mode
 		}
 	case Stop:
@@ -192,15 +189,10 @@ func (l *live) armGrace(t *turn, wait time.Duration) {
 	var timer *time.Timer
 	timer = time.AfterFunc(wait, func() {
 		l.mu.Lock()
-		due := t.grace == timer && t.followers == 0 && !t.ending
-		t.ending = t.ending || due // who comes from now on is too late, and sees it
-		reason := "disconnected"
-		if !t.began {
-			reason = "not_run"
-		}
+		due := t.grace == timer && t.followers == 0 && t.decideStop() // who comes from now on is too late, and sees it
 		l.mu.Unlock()
 		if due {
-			t.finish(stopped(reason))
+			t.writeStop(stopped("disconnected"))
 		}
 	})
 	t.grace = timer
@@ -237,7 +229,7 @@ func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, er
 	defer release()
 	var turn Turn
 	var ok bool
-	if err := l.loadBranch(ctx); err != nil { // which knows what was taken back
+	if err := l.loadThread(ctx); err != nil { // which knows what was taken back
 		return Turn{}, false, err
 	}
 	if id != "" {
@@ -259,7 +251,7 @@ func (l *live) resumable() (Turn, bool) {
 		return t.handle(), true
 	}
 	last := l.info.Last
-	if last == nil || l.branch.gone[last.ID] || !last.Cut && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
+	if last == nil || l.thread.Removed(last.ID) || !last.Cut && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
 		return Turn{}, false
 	}
 	return Turn{Session: l.id, ID: last.ID, Agent: l.info.Agent, MessageID: last.MessageID, After: last.After}, true
@@ -273,7 +265,7 @@ func (l *live) current() *turn {
 	}
 	var newest *turn
 	for _, t := range l.turns {
-		if t.began && (newest == nil || t.id > newest.id) {
+		if t.state.Began() && (newest == nil || t.id > newest.id) {
 			newest = t
 		}
 	}
@@ -290,10 +282,8 @@ func (l *live) named(id string) (Turn, bool) {
 	if t := l.turns[id]; t != nil {
 		return t.handle(), true
 	}
-	for _, m := range l.branch.messages {
-		if m.turn == id && !m.user {
-			return Turn{Session: l.id, ID: id, Agent: l.info.Agent, MessageID: m.id, After: m.after}, true
-		}
+	if m, ok := l.thread.AnswerOf(id); ok {
+		return Turn{Session: l.id, ID: id, Agent: l.info.Agent, MessageID: m.ID, After: m.After}, true
 	}
 	return Turn{}, false
 }

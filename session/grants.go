@@ -95,9 +95,13 @@ func (l *live) grants(agent string) []permission.Grant {
 }
 
 // remember keeps what a person has allowed for good, for an agent that does not keep
-// the answer by itself. The caller puts the answer on record meanwhile, before the
-// agent hears of the answer.
-func (t *turn) remember(q trace.PermissionRequest, p trace.PermissionResponse) {
+// the answer by itself. The agent gets the answer later.
+func (t *turn) remember(r trace.Request) {
+	q, asked := r.Asked.(trace.PermissionRequest)
+	p, answered := r.Answer.(trace.PermissionResponse)
+	if !asked || !answered {
+		return
+	}
 	l := t.live
 	name, a := l.agentNow()
 	l.mu.Lock()
@@ -123,7 +127,7 @@ func (t *turn) remember(q trace.PermissionRequest, p trace.PermissionResponse) {
 		l.info.Grants = l.info.Grants[over:]
 	}
 	l.mu.Unlock()
-	l.hub.goes.Go(l.saveLate) // the log takes its time, and this is called by its writer
+	l.hub.goes.Go(l.saveLater) // the log takes its time, and the person who answers waits
 }
 
 // revoke takes a grant of the session away and reports whether it was there.
@@ -134,7 +138,7 @@ func (l *live) revoke(id string) bool {
 	l.info.Grants = left
 	l.mu.Unlock()
 	if found {
-		l.hub.goes.Go(l.saveLate)
+		l.hub.goes.Go(l.saveLater)
 	}
 	return found
 }

@@ -58,7 +58,7 @@ func (h *Hub) Ready() error {
 	defer h.health.mu.Unlock()
 	for _, since := range h.health.writes {
 		if d := now.Sub(since); d > stuck {
-			return fmt.Errorf("the log has not taken a write for %s: see whether its disk or its NATS server works", d.Round(time.Second))
+			return fmt.Errorf("the log has not taken a write for %s: see whether its disk or its database server works", d.Round(time.Second))
 		}
 	}
 	if h.health.trouble != nil && now.Sub(h.health.failed) < troubled {

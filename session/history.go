@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -24,7 +25,7 @@ type Page struct {
 	Before string
 }
 
-// History returns the last turns of the session's branch before the named one ("":
+// History returns the last turns of the session's thread before the named one ("":
 // up to now), at most limit of them, and fewer where they are large. Removed
 // messages are not in it.
 func (h *Hub) History(ctx context.Context, session, before string, limit int) (Page, error) {
@@ -33,17 +34,17 @@ func (h *Hub) History(ctx context.Context, session, before string, limit int) (P
 		return Page{}, err
 	}
 	defer release()
-	if err := l.loadBranch(ctx); err != nil {
+	if err := l.loadThread(ctx); err != nil {
 		return Page{}, err
 	}
 	l.mu.Lock()
-	turns := l.branch.turns()
+	turns := l.thread.Spans()
 	l.mu.Unlock()
 	end := len(turns)
 	if before != "" {
 		end = -1
 		for i, t := range turns {
-			if t.turn == before {
+			if t.Turn == before {
 				end = i
 			}
 		}
@@ -61,14 +62,14 @@ func (h *Hub) History(ctx context.Context, session, before string, limit int) (P
 	}
 	p := Page{Records: whileAsked(ctx, now.records), Bytes: now.bytes}
 	if len(now.turns) < end {
-		p.Before = now.turns[0].turn
+		p.Before = now.turns[0].Turn
 	}
 	return p, nil
 }
 
 // read is some turns with their records, and what those weigh.
 type read struct {
-	turns   []stretch
+	turns   []thread.Span
 	records []trace.Record
 	bytes   int
 }
@@ -76,7 +77,7 @@ type read struct {
 // newest reads the records of these turns, or of as many of the last ones as make a
 // page. How large a turn is shows only as it is read: when they prove too much, the
 // later half of them is read instead.
-func (h *Hub) newest(ctx context.Context, session string, turns []stretch) (read, error) {
+func (h *Hub) newest(ctx context.Context, session string, turns []thread.Span) (read, error) {
 	for {
 		now := read{turns: turns}
 		for r, err := range h.pageOf(ctx, session, turns) {
@@ -115,13 +116,13 @@ func whileAsked(ctx context.Context, records []trace.Record) iter.Seq2[trace.Rec
 // pageOf yields the whole records of some turns. If a rewind removed a part of a
 // turn, a rewind to the start of that part follows the turn's records. Up to there
 // the records show the ends of the remaining messages.
-func (h *Hub) pageOf(ctx context.Context, session string, turns []stretch) iter.Seq2[trace.Record, error] {
+func (h *Hub) pageOf(ctx context.Context, session string, turns []thread.Span) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		left := map[string]stretch{}
+		left := map[string]thread.Span{}
 		for _, t := range turns {
-			left[t.turn] = t
+			left[t.Turn] = t
 		}
-		for r, err := range h.Log.Wholes(ctx, session, turns[0].after, 0) {
+		for r, err := range h.Log.Wholes(ctx, session, turns[0].After, 0) {
 			if err != nil {
 				yield(trace.Record{}, err)
 				return
@@ -131,7 +132,7 @@ func (h *Hub) pageOf(ctx context.Context, session string, turns []stretch) iter.
 				continue
 			}
 			if _, rewound := r.Payload.(trace.Rewind); rewound {
-				continue // the branch has heeded it already
+				continue // the thread has heeded it already
 			}
 			if !yield(r, nil) {
 				return
@@ -140,20 +141,20 @@ func (h *Hub) pageOf(ctx context.Context, session string, turns []stretch) iter.
 				continue
 			}
 			delete(left, r.Turn)
-			if t.to != "" && !yield(takenBack(t), nil) || len(left) == 0 {
+			if t.To != "" && !yield(takenBack(t), nil) || len(left) == 0 {
 				return
 			}
 		}
 		for _, t := range turns { // those that are not over
-			if _, open := left[t.turn]; open && t.to != "" && !yield(takenBack(t), nil) {
+			if _, open := left[t.Turn]; open && t.To != "" && !yield(takenBack(t), nil) {
 				return
 			}
 		}
 	}
 }
 
-func takenBack(t stretch) trace.Record {
-	return trace.Record{Event: trace.Event{Payload: trace.Rewind{To: t.to}}}
+func takenBack(t thread.Span) trace.Record {
+	return trace.Record{Event: trace.Event{Payload: trace.Rewind{To: t.To}}}
 }
 
 // Records yields everything that is on record of a session after a number: for

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/thread"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -15,28 +17,27 @@ var _ agent.Host = host{}
 
 // Permit implements agent.Host.
 func (h host) Permit(ctx context.Context, requestID string) (trace.PermissionResponse, error) {
-	canceled := trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}
-	if requestID == "" { // asked in a turn that was over
-		return canceled, nil
+	if answer, is := h.live.await(ctx, requestID).(trace.PermissionResponse); is {
+		return answer, nil
 	}
-	answer, err := await(ctx, h.live, h.live.asks.requests, requestID)
-	if isCanceled(err) {
-		return canceled, nil //nolint:nilerr // that is the answer
-	}
-	return answer, err
+	return trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}, nil
 }
 
 // Ask implements agent.Host.
 func (h host) Ask(ctx context.Context, questionID string) (trace.Answer, error) {
-	canceled := trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}
-	if questionID == "" {
-		return canceled, nil
+	if answer, is := h.live.await(ctx, questionID).(trace.Answer); is {
+		return answer, nil
 	}
-	answer, err := await(ctx, h.live, h.live.asks.questions, questionID)
-	if isCanceled(err) {
-		return canceled, nil //nolint:nilerr // that is the answer
+	return trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}, nil
+}
+
+// await waits for the answer to a request; nil if there is no such request.
+func (l *live) await(ctx context.Context, id string) trace.Payload {
+	t, _, err := l.requested(id)
+	if err != nil {
+		return nil
 	}
-	return answer, err
+	return t.builder.Wait(ctx, id)
 }
 
 // Files implements agent.Host.
@@ -49,30 +50,35 @@ func (h host) Files() workspace.Dir {
 // Begin implements agent.Host: a turn that nobody here asked for.
 func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	l := h.live
-	after, err := l.hub.Log.Last(l.hub.ctx, l.id)
-	if err != nil {
-		l.hub.Logger.Error("read the log", "session", l.id, "error", err)
-	}
+	after, err := l.newest(l.hub.ctx)
 	l.mu.Lock()
+	if err != nil { // the session has no record in this process
+		l.hub.Logger.Error("read the log", "session", l.id, "error", err)
+		after = l.info.Since
+	}
 	t := l.newTurn(agent.Prompt{}, after)
 	if info.Prompt != nil {
 		t.logger = l.loggerOf(t.id, info.Prompt.By, agent.Caller{})
 	}
-	t.began, t.theirs = true, true
+	t.theirs = true
+	t.state.To(turnstate.Queued)
+	t.state.To(turnstate.Running)
 	l.enter(t)
 	l.keepAgent()
 	if info.Prompt != nil {
-		l.info.visit(info.Prompt.Channel)
-		l.branch.add(message{id: info.Prompt.Message.ID, turn: t.id, user: true, by: info.Prompt.By, after: after})
+		l.info.addChannel(info.Prompt.Channel)
+		l.thread.Add(thread.Message{ID: info.Prompt.Message.ID, Turn: t.id, User: true, By: info.Prompt.By, After: after})
 	}
+	t.enterMessage()
+	resume := l.info.Resume
 	l.mu.Unlock()
-	l.saveLate()
+	l.saveLater()
 	cause := trace.CauseAgent
 	if info.Prompt != nil {
 		t.builder.Emit(*info.Prompt)
 		cause = trace.CausePrompt
 	}
-	t.reply(cause)
+	t.openMessage(cause, resume)
 	l.hub.goes.Go(func() { t.await() })
 	return t.builder
 }
@@ -87,11 +93,11 @@ func (t *turn) await() {
 	}
 	select {
 	case <-t.builder.Ended():
-	case <-t.ctx.Done():
+	case <-t.work.Done():
 	}
 	close(released)
-	t.finish(t.verdict(t.ctx.Err()))
-	t.live.idleAgent()
+	t.finish(t.verdict(t.work.Err()))
+	t.live.releaseAgent(t)
 }
 
 // Note implements agent.Host.
@@ -101,12 +107,12 @@ func (h host) Note(p trace.Payload) { h.live.note(p) }
 func (h host) Resume(token string) {
 	l := h.live
 	l.mu.Lock()
-	same := l.info.Resume == token || l.astray > 0
+	same := l.info.Resume == token || l.agentStale > 0
 	if !same {
 		l.info.Resume = token
 	}
 	l.mu.Unlock()
 	if !same {
-		l.saveLate()
+		l.saveLater()
 	}
 }

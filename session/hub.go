@@ -12,6 +12,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -21,10 +22,10 @@ type Hub struct {
 	ctx    context.Context //nolint:containedctx // the life of the hub
 	stop   context.CancelFunc
 	goes   sync.WaitGroup
-	fleet  *fleet
+	agents *agentPool
 	dirs   dirs
 	health health
-	load   load
+	quota  promptQuota
 
 	catalog *catalog
 	grants  *grantBook
@@ -44,7 +45,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	}
 	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, catalog: newCatalog(), listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
-	h.fleet = newFleet(h.MaxAgents, h.AgentShare, h.AgentIdle)
+	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	var err error
 	if h.grants, err = openGrantBook(o.StateDir); err != nil {
 		h.stop()
@@ -67,14 +68,14 @@ func (h *Hub) Close(ctx context.Context) error {
 		sessions = append(sessions, l)
 	}
 	h.mu.Unlock()
-	finishAll(unbegun(sessions), stopped("not_run"))
+	writeStops(withdraw(sessions), stopped("not_run"))
 	for _, t := range openTurns(sessions) {
-		if t.outlives() {
+		if t.survivesRestart() {
 			t.abandon()
 		}
 		l := t.live
 		l.mu.Lock()
-		waits := t.parked() // for somebody, and that can be long
+		waits := t.state == turnstate.Paused // for a person, and that can be long
 		l.mu.Unlock()
 		if waits {
 			continue
@@ -97,7 +98,7 @@ func (h *Hub) Close(ctx context.Context) error {
 		l.mu.Lock()
 		stopTimer(&l.closing)
 		l.mu.Unlock()
-		l.retiring.Stop()
+		l.evicting.Stop()
 	}
 	return nil
 }
@@ -114,20 +115,28 @@ func openTurns(sessions []*live) []*turn {
 	return open
 }
 
-// unbegun returns the turns that wait in a queue, of which none begins any more.
-func unbegun(sessions []*live) []*turn {
+// withdraw decides that no queued turn begins any more, and returns those turns.
+func withdraw(sessions []*live) []*turn {
 	var waiting []*turn
 	for _, l := range sessions {
 		l.mu.Lock()
 		for _, t := range l.turns {
-			if !t.began && !t.ending {
-				t.ending = true
+			if t.state.Waiting() && t.decideStop() {
 				waiting = append(waiting, t)
 			}
 		}
 		l.mu.Unlock()
 	}
 	return waiting
+}
+
+// writeStops puts the stops of turns on record side by side: each waits for the log.
+func writeStops(turns []*turn, s trace.Stop) {
+	var all sync.WaitGroup
+	for _, t := range turns {
+		all.Go(func() { t.writeStop(s) })
+	}
+	all.Wait()
 }
 
 // finishAll ends turns side by side: each waits for the log.
@@ -197,7 +206,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
-	l.branched = true
+	l.threaded = true
 	// Others may use the session before this returns, so the end of the caller's
 	// context must not end the write.
 	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {
@@ -224,7 +233,7 @@ func (h *Hub) claim(ctx context.Context, l *live) error {
 		h.mu.Unlock()
 		return ErrExists
 	}
-	h.settle(l)
+	h.register(l)
 	defer h.hold(l)() // the release comes when h.mu is free
 	h.mu.Unlock()
 	if err := l.save(ctx); err != nil {
@@ -270,47 +279,6 @@ func (l *live) view() (Info, State, string) {
 	return info, state, turn
 }
 
-// Delete ends a session's turns and its agent, and forgets it.
-func (h *Hub) Delete(ctx context.Context, id string) error {
-	l, release, err := h.session(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer release()
-	l.mu.Lock()
-	l.deleted = true
-	l.mu.Unlock()
-	finishAll(openTurns([]*live{l}), stopped("deleted"))
-	l.closeAgent()
-	finishAll(openTurns([]*live{l}), stopped("deleted")) // what the agent began meanwhile
-	l.awaitReaders(ctx)
-	l.saving.Lock() // no save is under way, and none writes after deleted was set
-	defer l.saving.Unlock()
-	if err := l.removeState(); err != nil {
-		return err
-	}
-	// The document goes last: a session without one could not be deleted again.
-	if err := h.Log.Delete(ctx, id); err != nil {
-		return fmt.Errorf("delete the records of session %q: %w", id, err)
-	}
-	if err := h.Log.Remove(ctx, id); err != nil {
-		return fmt.Errorf("delete session %q: %w", id, err)
-	}
-	h.drop(l)
-	return nil
-}
-
-// drop takes a session out of memory that is no more.
-func (h *Hub) drop(l *live) {
-	l.end()
-	h.catalog.forget(l.id)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.drops++
-	delete(h.live, l.id)
-	l.retiring.Stop()
-}
-
 // session returns a session, reading its document if it is not in memory. It
 // stays there until release is called.
 func (h *Hub) session(ctx context.Context, id string) (l *live, release func(), err error) {
@@ -329,7 +297,7 @@ func (h *Hub) session(ctx context.Context, id string) (l *live, release func(), 
 		h.mu.Lock()
 		if h.live[id] == nil && h.drops == drops { // else it may have been deleted since
 			l := h.newLive(info)
-			h.settle(l)
+			h.register(l)
 			defer h.mu.Unlock()
 			return l, h.hold(l), nil
 		}

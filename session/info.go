@@ -98,7 +98,7 @@ func CheckID(id string) error {
 		return &ChoiceError{"the session id is missing: send it as `id`"}
 	case len(id) > MaxID:
 		return &ChoiceError{fmt.Sprintf("the session id is longer than %d bytes: use a shorter one", MaxID)}
-	case !utf8.ValidString(id):
+	case !utf8.ValidString(id) || strings.ContainsRune(id, utf8.RuneError): // a decoder of JSON makes U+FFFD of bytes that are not UTF-8
 		return &ChoiceError{"the session id is not valid UTF-8: use letters and digits"}
 	case strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return &ChoiceError{"the session id holds a character that cannot be printed: use letters and digits"}

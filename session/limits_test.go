@@ -84,6 +84,22 @@ func TestATurnThatIsTooMuch(t *testing.T) {
 	}
 }
 
+func TestManySmallWordsAreNotTooMuch(t *testing.T) {
+	b := newBench(t, func(o *session.Options) {
+		o.MaxTurnBytes = 1 << 20
+		o.Agents["demo"] = session.Agent{Runtime: scripted{prompt: func(_ context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error {
+			for range 20_000 {
+				b.MessageDelta("p", "word ")
+			}
+			return nil
+		}}, Cwd: t.TempDir()}
+	})
+	defer b.close()
+	if stop := stopOf(t, b.wait(b.say("u1", "go"))); stop.Outcome != trace.OutcomeCompleted || len(stop.FinalOutput) != 100_000 {
+		t.Errorf("100 kB of text, where 1 MB is allowed, end with %s: %s", stop.Reason, stop.Error)
+	}
+}
+
 // The bound on prompts is each principal's own, counts what waits too, and what
 // has ended no more.
 func TestPromptsOfOnePrincipal(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session/thread"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -18,63 +20,61 @@ type live struct {
 	hub *Hub
 	id  string
 
-	// telling serializes writes to the history: a message or a rewind holds the token
+	// historyLock serializes writes to the history: a message or a rewind holds the token
 	// until it is on record, so that log order equals arrival order. A channel, not a
-	// mutex, so that a caller can stop waiting.
-	telling chan struct{}
+	// mutex, so that a caller can stop waiting. It is taken before all other locks.
+	historyLock chan struct{}
 
 	script permission.Script // how far the session is in its policy's script
 
-	saving sync.Mutex // orders writes of the registry document
-	opens  sync.Mutex // orders opening and closing of the agent
+	saveMu  sync.Mutex // orders writes of the registry document; taken before mu
+	agentMu sync.Mutex // orders opening and closing of the agent; taken before mu
 
-	mu        sync.Mutex
+	mu        sync.Mutex // guards what follows
 	info      Info
 	deleted   bool
-	forgotten bool // it was retired: what is said here is lost
+	evicted   bool // a later change of the document is lost
 	stale     bool // the document on record is older than info
-	branch    branch
-	branched  bool
-	turns     map[string]*turn // all that have no stop on record
+	thread    thread.Thread
+	threaded  bool   // the thread has what is on record
+	newestSeq uint64 // see newest; 0 if it is not known
+	names     thread.Names
+	namesRead bool             // names has what is on record
+	turns     map[string]*turn // all that are not closed
 	running   *turn            // has the agent; nil once released
-	queue     []*turn
-	coming    []*turn // on their way into the queue
-	last      *turn   // the newest that ended in this process
-	asks      asks    // its maps and channel
+	queue     []*turn          // have not begun, in order
+	last      *turn            // the newest that ended in this process
 
-	agent      *opened // nil while closed; guarded by opens and mu
-	astray     int     // the open agent is ahead of info.Resume: how often it was sent back, see takeBack
-	unforgot   string  // why the agent cannot forget what was taken back
-	files      workspace.Dir
-	leaveFiles func() // nil while there is no agent
-	closing    *time.Timer
+	agent         *opened // nil while closed; agentMu guards it too
+	agentStale    int     // how often history was rewound since the agent worked; see applyRewind
+	rewindWarning string  // why the agent cannot forget removed messages; for the next turn
+	files         workspace.Dir
+	leaveFiles    func() // nil while there is no agent
+	closing       *time.Timer
 
 	readers int           // of the log of a turn
-	unread  chan struct{} // closed when there are none, if somebody waits for that
+	unread  chan struct{} // closed when there are none, if a caller waits for that
 
-	mending sync.Mutex // orders the closing of turns whose stop was not written
-	names   naming     // of what the agent does
-
-	life context.Context //nolint:containedctx // ends when the session is deleted or retired
+	life context.Context //nolint:containedctx // ends when the session is deleted or evicted
 	end  context.CancelFunc
 
 	// Guarded by hub.mu, which is taken last.
 	holds    int
 	used     time.Time
-	retiring *time.Timer
+	evicting *time.Timer
 }
 
 func (h *Hub) newLive(info Info) *live {
-	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, asks: newAsks(h), telling: make(chan struct{}, 1)}
+	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, historyLock: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancel(context.Background())
 	return l
 }
 
-// tells gives the caller the only right to write the history, until release is called.
-func (l *live) tells(ctx context.Context) (release func(), err error) {
+// lockHistory gives the caller the only right to write the history, until release is called.
+func (l *live) lockHistory(ctx context.Context) (release func(), err error) {
 	select {
-	case l.telling <- struct{}{}:
-		return func() { <-l.telling }, nil
+	case l.historyLock <- struct{}{}:
+		return func() { <-l.historyLock }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -82,12 +82,12 @@ func (l *live) tells(ctx context.Context) (release func(), err error) {
 
 // save writes the registry document as it now stands.
 func (l *live) save(ctx context.Context) error {
-	l.saving.Lock()
-	defer l.saving.Unlock()
+	l.saveMu.Lock()
+	defer l.saveMu.Unlock()
 	l.mu.Lock()
 	l.info.UpdatedAt = l.hub.Now()
 	noted := l.info
-	gone := l.deleted || l.forgotten
+	gone := l.deleted || l.evicted
 	doc, err := json.Marshal(l.info)
 	l.mu.Unlock()
 	if gone {
@@ -108,51 +108,76 @@ func (l *live) save(ctx context.Context) error {
 	return nil
 }
 
-// saveLate saves after something that cannot be undone; a failure is logged,
+// saveLater saves after something that cannot be undone; a failure is logged,
 // since the next save writes the same again.
 //
 //nolint:contextcheck // it has to happen also if whoever was the cause has left
-func (l *live) saveLate() {
+func (l *live) saveLater() {
 	// Close waits for what runs, so this gets through even as the hub's life ends.
 	if err := l.save(context.WithoutCancel(l.hub.ctx)); err != nil {
 		l.hub.Logger.Error("session document not written", "session", l.id, "error", err)
 	}
 }
 
-// append puts events of a turn on record. The asks among them are known before
-// anybody can see them, so that the quickest answer finds them.
+// append puts events of a turn on record.
 func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	events, err := t.live.nameSteps(ctx, t.id, events)
 	if err != nil {
 		return err
 	}
 	for _, e := range events {
-		t.live.noticeAsk(t, e.Payload)
 		t.countTool(e.Payload)
 	}
-	if over := t.budget.spend(events, t.live.hub.Options); over != "" {
+	if over := t.turnLimits.spend(events, t.live.hub.Options); over != "" {
 		t.live.hub.goes.Go(func() { t.finish(failed(trace.ReasonTooMuch, over)) }) // it waits for this append
 	}
-	if err := t.live.append(ctx, t.id, events); err != nil {
+	last, err := t.live.append(ctx, t.id, events)
+	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(events, func(e trace.Event) bool { _, is := e.Payload.(trace.Stop); return is }) {
-		t.live.mu.Lock()
-		t.closed = true
-		t.live.mu.Unlock()
+	t.live.mu.Lock()
+	defer t.live.mu.Unlock()
+	for i, e := range events {
+		t.live.thread.Take(t.id, last-uint64(len(events)-1-i), e.Payload) //nolint:gosec // a place in a list
+		if _, is := e.Payload.(trace.Stop); is {
+			t.state.Close()
+		}
 	}
 	return nil
 }
 
-func (l *live) append(ctx context.Context, turn string, events []trace.Event) error {
-	err := l.hub.health.write(l.hub.Now, func() error {
-		_, err := l.hub.Log.Append(ctx, l.id, turn, events)
+// append puts events on record and returns the number of the last one.
+func (l *live) append(ctx context.Context, turn string, events []trace.Event) (last uint64, err error) {
+	err = l.hub.health.write(l.hub.Now, func() (err error) {
+		last, err = l.hub.Log.Append(ctx, l.id, turn, events)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("write to the log of session %q: %w", l.id, err)
+		return 0, fmt.Errorf("write to the log of session %q: %w", l.id, err)
 	}
-	return nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.newestSeq = max(l.newestSeq, last)
+	return last, nil
+}
+
+// newest is the number of the newest record that this process knows. Records that are
+// appended from now on have greater numbers.
+func (l *live) newest(ctx context.Context) (uint64, error) {
+	l.mu.Lock()
+	known := l.newestSeq
+	l.mu.Unlock()
+	if known > 0 {
+		return known, nil
+	}
+	last, err := l.hub.Log.Last(ctx, l.id)
+	if err != nil {
+		return 0, l.notRead(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.newestSeq = max(l.newestSeq, last)
+	return l.newestSeq, nil
 }
 
 // note records what happens outside any turn.
@@ -161,7 +186,7 @@ func (l *live) note(p trace.Payload) {
 		l.retitle(d.Value)
 	}
 	e := trace.Event{ID: "note." + newID(l.hub.Now()), Time: l.hub.Now(), Actor: trace.Agent, Payload: p}
-	if err := l.append(l.hub.ctx, "", []trace.Event{e}); err != nil {
+	if _, err := l.append(l.hub.ctx, "", []trace.Event{e}); err != nil {
 		l.hub.Logger.Error("note not recorded", "session", l.id, "kind", p.Kind(), "error", err)
 	}
 }
@@ -174,76 +199,41 @@ func (l *live) retitle(value json.RawMessage) {
 	l.mu.Lock()
 	l.info.Title = title(text)
 	l.mu.Unlock()
-	l.saveLate()
-}
-
-// loadBranch reads the session's messages from the log, unless they are known. If a
-// turn changes the branch meanwhile, loadBranch reads again.
-func (l *live) loadBranch(ctx context.Context) error {
-	for {
-		l.mu.Lock()
-		done, changes, open := l.branched, l.branch.changes, l.unrecorded()
-		l.mu.Unlock()
-		if done {
-			return nil
-		}
-		var b branch
-		for m, err := range l.hub.Log.Messages(ctx, l.id) {
-			if err != nil {
-				return fmt.Errorf("read the history of session %q: %w", l.id, err)
-			}
-			b.observe(m)
-		}
-		b.catchUp(open)
-		l.mu.Lock()
-		if !l.branched && l.branch.changes == changes {
-			b.changes = changes
-			l.branch, l.branched = b, true
-		}
-		l.mu.Unlock()
-	}
-}
-
-// unrecorded is what the turns that are open have done to the branch. The caller
-// holds l.mu.
-func (l *live) unrecorded() (u unrecorded) {
-	for _, m := range l.branch.messages {
-		if t := l.turns[m.turn]; t != nil {
-			u.messages = append(u.messages, m)
-			if t.back.to != "" && m.user {
-				u.cuts = append(u.cuts, cut{t.id, t.back.to})
-			}
-		}
-	}
-	return u
+	l.saveLater()
 }
 
 // state tells what the session does now. The session is idle only when the last record of
 // its turns is written, so that the history is then complete.
 func (l *live) state() (State, string) {
-	at := func(t *turn) (State, string) {
-		if !t.ending && t.parked() {
-			return Parked, t.id
-		}
-		return Running, t.id
-	}
-	if t := l.running; t != nil && l.turns[t.id] == t && !t.closed { // else only its agent is not free yet
-		return at(t)
+	if t := l.running; t != nil && !t.state.Closed() { // else only its agent is not free yet
+		return published(t.state), t.id
 	}
 	if len(l.queue) > 0 {
 		return Running, l.queue[0].id
 	}
 	for _, t := range l.turns {
-		if !t.closed {
-			return at(t)
+		if !t.state.Closed() {
+			return published(t.state), t.id
 		}
 	}
 	return Idle, ""
 }
 
+// published is the state of a session whose current turn has this state.
+func published(s turnstate.State) State {
+	switch {
+	case s == turnstate.Paused:
+		return Parked
+	case s.Closed():
+		return Idle
+	}
+	return Running
+}
+
 // enter makes a turn known, before anything of it is on record.
 func (l *live) enter(t *turn) {
 	l.turns[t.id] = t
+	l.thread.Begin(t.id)
 	l.info.Open = append(l.info.Open, t.ref())
 }
 
@@ -251,19 +241,21 @@ func (l *live) enter(t *turn) {
 // not be written stays on the list of those that are to be closed.
 func (l *live) leave(t *turn, closed bool) {
 	delete(l.turns, t.id)
-	l.hub.load.leave(t)
+	if t.counted {
+		l.hub.quota.leave(t.by)
+	}
 	if closed {
 		l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })
 	}
 	l.queue = slices.DeleteFunc(l.queue, func(q *turn) bool { return q == t })
-	if t.replied {
+	if t.state.Began() {
 		ref := t.ref()
 		l.info.Last, l.last = &ref, t
 	}
 }
 
-// busy reports whether a prompt would have to wait for somebody else's turn. A
-// turn whose end is on record is nobody's any more.
+// busy reports whether a prompt would have to wait for another turn. A turn whose end is
+// decided does not count.
 func (l *live) busy() bool {
-	return l.running != nil && !l.running.ending || len(l.queue) > 0 || len(l.coming) > 0
+	return l.running != nil && !l.running.state.Stopped() || len(l.queue) > 0
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -18,12 +19,12 @@ import (
 func (h host) History(ctx context.Context) iter.Seq2[trace.Record, error] {
 	l := h.live
 	return func(yield func(trace.Record, error) bool) {
-		if err := l.loadBranch(ctx); err != nil {
+		if err := l.loadThread(ctx); err != nil {
 			yield(trace.Record{}, err)
 			return
 		}
 		l.mu.Lock()
-		turns := slices.DeleteFunc(l.branch.turns(), func(s stretch) bool { return l.turns[s.turn] != nil })
+		turns := slices.DeleteFunc(l.thread.Spans(), func(s thread.Span) bool { return l.turns[s.Turn] != nil })
 		l.mu.Unlock()
 		if len(turns) == 0 {
 			return

@@ -2,7 +2,11 @@ package session_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"iter"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -56,6 +60,81 @@ func TestANativeNameIsThatOfOneTurn(t *testing.T) {
 		defer second.close()
 		if got := names(second, second.say("", "up")); !slices.Equal(got, []string{"up~3", "end of up~3", "up~3"}) {
 			t.Errorf("after a restart it is called %q", got)
+		}
+	})
+}
+
+// counting is a store that counts how often records are read.
+type counting struct {
+	eventlog.Store
+	reads *atomic.Int32
+}
+
+func (c counting) Wholes(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
+	c.reads.Add(1)
+	return c.Store.Wholes(ctx, session, after, until)
+}
+
+func TestAnUnknownMessageCostsOneLookup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, reads := keeping{memlog.New()}, new(atomic.Int32)
+		first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, namer{}))
+		for range 30 {
+			first.wait(first.say("", "up"))
+		}
+		first.close()
+		second := benchOn(t, eventlog.New(counting{store, reads}, eventlog.Options{}), with(t, namer{}))
+		defer second.close()
+		reads.Store(0)
+		for i := range 20 {
+			_, err := second.Prompt(t.Context(), "s", session.Prompt{Regenerate: true, Of: fmt.Sprint("unknown", i), By: "ada"})
+			if !errors.Is(err, session.ErrUnknownMessage) {
+				t.Fatal(err)
+			}
+		}
+		if n := reads.Load(); n > 1 {
+			t.Errorf("20 unknown ids read the records %d times", n)
+		}
+		if _, err := second.Prompt(t.Context(), "s", session.Prompt{Regenerate: true, Of: "up~7", By: "ada"}); err != nil {
+			t.Errorf("a known id: %v", err)
+		}
+	})
+}
+
+// lastFails is a store that cannot tell its last record.
+type lastFails struct {
+	eventlog.Store
+	fails *atomic.Bool
+}
+
+func (s lastFails) Last(ctx context.Context, session string) (uint64, error) {
+	if s.fails.Load() {
+		return 0, errDisk
+	}
+	return s.Store.Last(ctx, session)
+}
+
+func TestATurnOfTheAgentBeginsWhereTheRecordsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := new(atomic.Bool)
+		b := benchOn(t, eventlog.New(lastFails{memlog.New(), fails}, eventlog.Options{}), with(t, scripted{prompt: func(_ context.Context, host agent.Host, _ agent.Prompt, _ *trace.Builder) error {
+			other := host.Begin(agent.TurnInfo{})
+			other.Message("1", "By the way")
+			other.End(trace.Stop{Outcome: trace.OutcomeCompleted})
+			return nil
+		}}))
+		defer b.close()
+		b.wait(b.say("u1", "hello"))
+		synctest.Wait()
+		fails.Store(true)
+		turn, err := b.Prompt(t.Context(), "s", promptOf("u2", "ada"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		info, _, _, err := b.Get(t.Context(), "s")
+		if err != nil || info.Last == nil || info.Last.After < turn.After {
+			t.Errorf("the last turn is %+v, the prompt's began after %d: %v", info.Last, turn.After, err)
 		}
 	})
 }

@@ -20,14 +20,14 @@ type opened struct{ agent.Session }
 // openAgent returns the session's agent for a turn of the person by, and opens the agent
 // if need be. If the turn must wait until another agent is idle, openAgent calls full.
 func (l *live) openAgent(ctx context.Context, by string, full func(reason string)) (*opened, error) {
-	l.opens.Lock()
-	defer l.opens.Unlock()
+	l.agentMu.Lock()
+	defer l.agentMu.Unlock()
 	l.mu.Lock()
 	info := l.info
 	l.mu.Unlock()
 	a, ok := l.hub.Agents[info.Agent]
 	if ok && !a.InProcess {
-		if err := l.hub.fleet.reserve(ctx, l, by, l.hub.Now, full); err != nil {
+		if err := l.hub.agents.reserve(ctx, l, by, l.hub.Now, full); err != nil {
 			return nil, err
 		}
 	}
@@ -39,14 +39,14 @@ func (l *live) openAgent(ctx context.Context, by string, full func(reason string
 	}
 	files, leave, err := l.hub.dirs.enter(a.Cwd)
 	if err != nil {
-		l.hub.fleet.release(l)
+		l.hub.agents.release(l)
 		return nil, err
 	}
 	l.enterFiles(files, leave)
 	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
 	defer cancel()
 	began, err := a.Runtime.Open(opening, host{l}, agent.Config{
-		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, Left: l.leftOpen(),
+		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, Left: l.openTurnsForAgent(),
 		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", info.Agent),
 		Meter: func(c agent.Count) { l.hub.Meter(info.Agent, c) },
 	})
@@ -56,7 +56,7 @@ func (l *live) openAgent(ctx context.Context, by string, full func(reason string
 		}
 		l.enterFiles(workspace.Dir{}, nil)
 		leave()
-		l.hub.fleet.release(l)
+		l.hub.agents.release(l)
 		return nil, err
 	}
 	s := &opened{began}
@@ -81,7 +81,7 @@ func (l *live) openedAgent() *opened {
 // keepAgent says that the agent has something to do. The caller holds l.mu.
 func (l *live) keepAgent() {
 	stopTimer(&l.closing)
-	l.hub.fleet.mark(l, false, l.hub.Now())
+	l.hub.agents.mark(l, false, l.hub.Now())
 }
 
 // idleAgent closes the agent after a while in which nothing was asked of it.
@@ -91,17 +91,17 @@ func (l *live) idleAgent() {
 	if l.running != nil || len(l.turns) > 0 || l.agent == nil {
 		return
 	}
-	l.hub.fleet.mark(l, true, l.hub.Now())
+	l.hub.agents.mark(l, true, l.hub.Now())
 	stopTimer(&l.closing)
 	l.closing = time.AfterFunc(l.hub.AgentIdle, func() { l.closeIfIdle() })
 }
 
 // closeIfIdle closes the agent unless it has something to do.
 func (l *live) closeIfIdle() bool {
-	if !l.opens.TryLock() { // it is being opened or closed right now
+	if !l.agentMu.TryLock() { // it is being opened or closed right now
 		return false
 	}
-	defer l.opens.Unlock()
+	defer l.agentMu.Unlock()
 	l.mu.Lock()
 	busy := l.running != nil || len(l.turns) > 0
 	l.mu.Unlock()
@@ -114,8 +114,8 @@ func (l *live) closeIfIdle() bool {
 
 // closeAgent ends the agent's process and frees its place.
 func (l *live) closeAgent() {
-	l.opens.Lock()
-	defer l.opens.Unlock()
+	l.agentMu.Lock()
+	defer l.agentMu.Unlock()
 	l.endAgent()
 }
 
@@ -143,6 +143,6 @@ func (l *live) forgetAgent(s *opened) {
 	l.mu.Unlock()
 	if mine {
 		leave()
-		l.hub.fleet.release(l)
+		l.hub.agents.release(l)
 	}
 }

@@ -228,7 +228,7 @@ func TestShutdownDoesNotWaitForAParkedTurn(t *testing.T) {
 	})
 }
 
-// Prompts that were queued before the turn parked wait for the answer, whichever
+// Prompts of other people that were queued before the turn paused wait for the answer, whichever
 // way it comes.
 func TestAQueueBehindAParkedTurn(t *testing.T) {
 	for name, answer := range map[string]func(b *bench, id string){
@@ -253,7 +253,10 @@ func TestAQueueBehindAParkedTurn(t *testing.T) {
 			b := newBench(t, nil)
 			defer b.close()
 			turn := b.say("u1", "approve")
-			mine := b.say("u2", "hello")
+			others, err := b.Prompt(t.Context(), "s", session.Prompt{Message: text("u2", "hello"), By: "eve"})
+			if err != nil {
+				t.Fatal(err)
+			}
 			theirs, err := b.Prompt(t.Context(), "s", session.Prompt{Message: text("u3", "think"), By: "bob"})
 			if err != nil {
 				t.Fatal(err)
@@ -263,7 +266,7 @@ func TestAQueueBehindAParkedTurn(t *testing.T) {
 				t.Fatalf("%s: the session is %s", name, b.state())
 			}
 			answer(b, all[trace.Park](b, turn)[0].Requests[0])
-			for _, next := range []session.Turn{mine, theirs} {
+			for _, next := range []session.Turn{others, theirs} {
 				if s := stopOf(t, b.wait(next)); s.Outcome != trace.OutcomeCompleted {
 					t.Errorf("%s: a queued turn ended as %+v", name, s)
 				}

@@ -3,10 +3,11 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/thread"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -53,35 +54,35 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, err
 	}
 	defer release()
-	if err := l.mend(ctx, failed(trace.ReasonLog, "The gateway could not write its log, so the turn was ended.")); err != nil {
+	if err := l.closeOrphans(ctx, failed(trace.ReasonLog, "The gateway could not write its log, so the turn was ended.")); err != nil {
 		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
 		return Turn{}, ErrLog
 	}
-	if err := l.loadBranch(ctx); err != nil {
+	if err := l.loadThread(ctx); err != nil {
 		return Turn{}, err
 	}
-	if t, answered, err := l.typed(ctx, p); answered || err != nil {
+	if t, answered, err := l.answerInText(ctx, p); answered || err != nil {
 		return t, err
 	}
 	if p.Regenerate {
-		if p.Of, err = l.ours(ctx, p.Of); err != nil {
+		if p.Of, err = l.resolveMessageID(ctx, p.Of); err != nil {
 			return Turn{}, err
 		}
-		if p, err = l.again(ctx, p); err != nil {
+		if p, err = l.resolveRegenerate(ctx, p); err != nil {
 			return Turn{}, err
 		}
 	}
-	if err := l.recall(ctx, p.Message.ID); err != nil {
+	if err := l.loadResumePoint(ctx, p.Message.ID); err != nil {
 		return Turn{}, err
 	}
-	told, err := l.tells(ctx)
+	unlock, err := l.lockHistory(ctx)
 	if err != nil {
 		return Turn{}, err
 	}
-	defer told()
-	after, err := h.Log.Last(ctx, session)
+	defer unlock()
+	after, err := l.newest(ctx)
 	if err != nil {
-		return Turn{}, fmt.Errorf("read the log of session %q: %w", session, err)
+		return Turn{}, err
 	}
 	t, stopping, err := l.admit(p, after)
 	if err != nil {
@@ -90,13 +91,11 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	for _, s := range stopping {
 		switch s.stop.Reason {
 		case unanswered:
-			s.turn.finishAfter(func() { s.turn.refuseAll(p.sender()) }, s.stop)
+			s.turn.refuseAll(p.sender())
 		case superseded:
 			s.turn.builder.Emit(trace.Rewind{To: t.back.to})
-			fallthrough
-		default:
-			s.turn.finish(s.stop)
 		}
+		s.turn.writeStop(s.stop)
 	}
 	if err := l.save(context.WithoutCancel(ctx)); err != nil { // a turn that the registry doesn't know could not be closed after a crash
 		return Turn{}, l.refuse(t, err)
@@ -104,25 +103,30 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	if t.back.to != "" {
 		t.builder.Emit(trace.Rewind{To: t.back.to})
 	}
-	t.builder.Emit(trace.Prompt{Message: t.prompt.Message, By: p.By, Channel: p.Channel})
+	t.builder.Emit(trace.Prompt{Message: t.message(), By: p.By, Channel: p.Channel})
 	// On record before it is answered for, so that prompts stand in the log in the
 	// order in which they were taken.
 	if err := t.builder.Flush(); err != nil {
 		return Turn{}, l.refuse(t, err)
 	}
-	l.arrive(t)
+	l.mu.Lock()
+	t.state.To(turnstate.Queued) // unless it was withdrawn meanwhile
+	l.mu.Unlock()
+	l.startNext()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if t.state == turnstate.Queued {
+		t.prompt.Message.Parts = nil // the prompt may be large, and is in the log
+	}
 	return t.handle(), nil
 }
 
 // refuse ends a turn that could not be put on record.
 func (l *live) refuse(t *turn, err error) error {
 	t.finish(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
-	l.arrive(t)
 	l.mu.Lock()
-	l.branched = false // what is on record is to be read again
-	l.stay(t.back)
+	l.threaded = false // what is on record is to be read again
+	l.undoRewind(t.back)
 	l.mu.Unlock()
 	t.logger.Error("prompt not taken", "error", err)
 	return ErrLog
@@ -131,7 +135,7 @@ func (l *live) refuse(t *turn, err error) error {
 // superseded is the reason of a turn that an edit or a regeneration replaces. A
 // rewind goes before the records that close the turn's parts. So a subscriber gets
 // the end before any record could bring the message back.
-const superseded = "superseded"
+const superseded = thread.Superseded
 
 // ending is a turn that a new prompt ends.
 type ending struct {
@@ -156,29 +160,28 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	if err := l.mayCommand(p); err != nil {
 		return nil, nil, err
 	}
-	if len(l.queue)+len(l.coming) >= l.hub.MaxQueue {
+	if len(l.queue) >= l.hub.MaxQueue {
 		return nil, nil, ErrQueueFull
 	}
 	if stopping, err = l.makeWay(p, back); err != nil {
 		return nil, nil, err
 	}
 	// The turns that end because of the prompt make room for it.
-	if !l.hub.load.take(p.By, l.hub.MaxPrompts, len(stopping)) {
+	if !l.hub.quota.take(p.By, l.hub.MaxPrompts, len(stopping)) {
 		return nil, nil, ErrTooManyPrompts
 	}
 	for _, s := range stopping {
-		// So that no removed turn begins while another one is ended.
-		s.turn.ending = s.turn.ending || s.stop.Reason == superseded
+		s.turn.decideStop() // all at once, so that no removed turn begins while another one is ended
 	}
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
-	t.back = back
-	l.coming = append(l.coming, t)
-	l.takeBack(back)
-	l.branch.add(message{id: p.Message.ID, turn: t.id, user: true, by: p.By, after: after})
-	l.info.visit(p.Channel)
+	t.back, t.counted = back, true
+	l.queue = append(l.queue, t)
+	l.applyRewind(back)
+	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
+	l.info.addChannel(p.Channel)
 	if l.info.Title == "" {
 		l.info.Title = title(t.prompt.Text())
 	}
@@ -186,18 +189,18 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	return t, stopping, nil
 }
 
-// makeWay says which turns end because of the prompt.
+// makeWay says which turns end because of the prompt. The caller holds l.mu.
 func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
 	r := l.running
-	alive := r != nil && !r.ending
+	alive := r != nil && !r.state.Stopped()
 	switch {
 	case back.to != "": // it waits for whatever else runs, whatever the policy
 		return l.superseded(back), nil
 	case !l.busy():
 		return nil, nil
-	case alive && r.parked() && r.by == p.By && r.channel == p.Channel:
+	case alive && r.state == turnstate.Paused && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped(unanswered)}}, nil
-	case alive && r.parked():
+	case alive && r.state == turnstate.Paused:
 		return nil, ErrParked
 	case alive && r.grace != nil && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped("disconnected")}}, nil
@@ -209,49 +212,43 @@ func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
 	return nil, nil
 }
 
-// arrive puts an admitted turn into the queue, unless it has ended already.
-func (l *live) arrive(t *turn) {
-	l.mu.Lock()
-	l.coming = slices.DeleteFunc(l.coming, func(c *turn) bool { return c == t })
-	if !t.ending {
-		l.queue = append(l.queue, t)
-	}
-	l.mu.Unlock()
-	l.advance()
-}
-
-// advance starts the next turn if the agent is free.
-func (l *live) advance() {
+// startNext starts the next turn if the agent is free.
+func (l *live) startNext() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// A withdrawn turn stands in the queue until its stop is on record.
-	l.queue = slices.DeleteFunc(l.queue, func(t *turn) bool { return t.ending })
-	if l.running != nil || len(l.queue) == 0 || l.hub.ctx.Err() != nil || l.hub.refuses() {
-		return // what waits as the gateway ends is not begun
+	i := slices.IndexFunc(l.queue, func(t *turn) bool { return t.state.Waiting() })
+	if l.running != nil || i < 0 || l.hub.ctx.Err() != nil || l.hub.refuses() {
+		return // no turn begins while the gateway ends
 	}
-	t := l.queue[0]
-	l.queue = slices.Delete(l.queue, 0, 1)
-	t.began = true
-	stopTimer(&t.grace) // what begins to run is judged anew by who follows it
+	t := l.queue[i]
+	if !t.state.To(turnstate.Running) {
+		return // its prompt is not on record
+	}
+	l.queue = slices.Delete(l.queue, i, i+1)
+	stopTimer(&t.grace) // from now on the rules of a running turn hold for its subscribers
 	l.running = t
+	t.enterMessage()
+	resume := l.info.Resume
 	l.keepAgent()
 	if t.followed && t.followers == 0 {
 		l.startGrace(t)
 	}
 	l.hub.goes.Go(func() {
-		t.run()
-		l.rest(t)
+		t.run(resume)
+		l.releaseAgent(t)
 	})
 }
 
-// rest frees the agent after a turn.
-func (l *live) rest(t *turn) {
+// releaseAgent frees the agent after a turn.
+func (l *live) releaseAgent(t *turn) {
+	<-t.ended
 	l.mu.Lock()
+	t.state.To(turnstate.Released) // a detached turn stays what it is
 	if l.running == t {
 		l.running = nil
 	}
 	l.mu.Unlock()
-	l.advance()
+	l.startNext()
 	l.idleAgent()
 }
 
@@ -267,13 +264,7 @@ func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID s
 	if t == nil {
 		return id, false, nil
 	}
-	stop := stopped("stopped")
-	l.mu.Lock()
-	if !t.began {
-		stop.Reason = "not_run"
-	}
-	l.mu.Unlock()
-	done = t.finish(stop)
+	done = t.finish(stopped("stopped"))
 	t.logger.Info("turn stopped", "stopped_by", by)
 	return t.id, done, nil
 }
@@ -282,16 +273,16 @@ func (l *live) stoppable(id string) *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if id != "" {
-		if t := l.turns[id]; t != nil && !t.ending {
+		if t := l.turns[id]; t != nil && !t.state.Stopped() {
 			return t
 		}
 		return nil
 	}
-	if l.running != nil && !l.running.ending {
+	if l.running != nil && !l.running.state.Stopped() {
 		return l.running
 	}
 	for _, t := range l.turns { // a turn that the agent began by itself
-		if t.began && !t.ending {
+		if t.state.Began() && !t.state.Stopped() {
 			return t
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/thread"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -31,37 +33,37 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 		return false, err
 	}
 	h.mu.Lock()
-	h.settle(l)
+	h.register(l)
 	h.mu.Unlock()
 	for _, t := range open { // now that the agent is opened with all of them
 		h.goes.Go(func() {
-			t.work(func(s agent.Session) error { return r.Reattach(t.ctx, s, *t.left) })
-			l.rest(t)
+			t.perform(func(s agent.Session) error { return r.Reattach(t.work, s, *t.left) })
+			l.releaseAgent(t)
 		})
 		t.logger.Info("a turn goes on")
 	}
 	return true, err
 }
 
-// leftOpen are the turns that an earlier process left open, and that are not over.
-func (l *live) leftOpen() []agent.Left {
+// openTurnsForAgent are the turns that an earlier process left open, and that are not over.
+func (l *live) openTurnsForAgent() []agent.Left {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []agent.Left
 	for _, ref := range l.info.Open {
-		if t := l.turns[ref.ID]; t != nil && t.left != nil && !t.ending {
+		if t := l.turns[ref.ID]; t != nil && t.left != nil && !t.state.Stopped() {
 			all = append(all, *t.left)
 		}
 	}
 	return all
 }
 
-// leftOf is what the agent is to know of a turn that it goes on with, by its own names.
-func leftOf(records []trace.Record, t *turn) *agent.Left {
+// openTurnFor is what the agent is to know of a turn that it goes on with, by its own names.
+func openTurnFor(records []trace.Record, t *turn) *agent.Left {
 	named := slices.Clone(records)
 	for i, r := range named {
 		if s, is := r.Payload.(trace.Step); is {
-			s.NativeID = ownName(s.NativeID)
+			s.NativeID = thread.Own(s.NativeID)
 			named[i].Payload = s
 		}
 	}
@@ -73,39 +75,41 @@ func leftOf(records []trace.Record, t *turn) *agent.Left {
 // revive makes a turn of its records: one that waits for what it has asked, and has the
 // agent unless that began it by itself.
 func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
-	t := &turn{live: l, id: ref.ID, messageID: ref.MessageID, after: ref.After, theirs: ref.Theirs, began: true, replied: true, ended: make(chan struct{})}
-	t.ctx, t.cancel = context.WithCancelCause(l.hub.ctx)
+	t := &turn{live: l, id: ref.ID, messageID: ref.MessageID, after: ref.After, theirs: ref.Theirs}
+	t.begin()
+	close(t.opened)
+	t.state.To(turnstate.Queued)
+	t.state.To(turnstate.Running)
 	t.builder = trace.Reopen(l.hub.ctx, t.writes(), records)
 	prompted := false
 	for _, r := range records {
 		if p, is := r.Payload.(trace.Prompt); is && !prompted && !t.theirs {
 			prompted = true
-			t.by, t.channel, t.prompt = p.By, p.Channel, agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel}
-			l.hub.load.take(p.By, -1, 0) // it was let in before
+			t.by, t.channel, t.counted = p.By, p.Channel, true
+			l.hub.quota.take(p.By, -1, 0) // it was let in before
 		}
 		if p, is := r.Payload.(trace.Reply); is {
-			if p.MessageID != ref.MessageID {
-				t.typed++
-			}
 			t.messageID = p.MessageID
 		}
 	}
 	t.logger = l.loggerOf(t.id, t.by, agent.Caller{})
 	l.mu.Lock()
 	l.turns[t.id] = t
+	l.thread.Begin(t.id)
+	for _, r := range records {
+		l.thread.Take(t.id, r.Seq, r.Payload)
+	}
 	if prompted && l.running == nil {
 		l.running = t
 	}
 	l.mu.Unlock()
-	for _, r := range records {
-		l.noticeAsk(t, r.Payload)
-	}
-	t.left = leftOf(records, t)
+	t.requestsChanged(nil)
+	t.left = openTurnFor(records, t)
 	return t
 }
 
-// outlives reports whether the turn goes on when the gateway has ended.
-func (t *turn) outlives() bool {
+// survivesRestart reports whether the turn goes on when the gateway has ended.
+func (t *turn) survivesRestart() bool {
 	_, ok := t.live.hub.Agents[t.live.info.Agent].Runtime.(agent.Reattacher)
 	return ok
 }
@@ -113,20 +117,23 @@ func (t *turn) outlives() bool {
 // abandon leaves a turn that goes on on the agent's server: the turn has no stop,
 // and the next start re-attaches it.
 func (t *turn) abandon() {
-	t.finishing.Do(func() {
-		l := t.live
-		l.mu.Lock()
-		t.ending = true
+	l := t.live
+	l.mu.Lock()
+	mine := t.state.To(turnstate.Detached)
+	if mine {
 		stopTimer(&t.grace)
-		l.mu.Unlock()
-		if err := t.builder.Abandon(); err != nil {
-			t.logger.Error("turn not wholly recorded", "error", err)
-		}
-		l.mu.Lock()
-		t.stopWaiting() // now that nothing more is asked
-		l.mu.Unlock()
-		t.cancel(agent.ErrLeft)
-		l.saveLate()
-		close(t.ended)
-	})
+	}
+	l.mu.Unlock()
+	if !mine {
+		return
+	}
+	if err := t.builder.Abandon(); err != nil {
+		t.logger.Error("turn not wholly recorded", "error", err)
+	}
+	l.mu.Lock()
+	t.pause.stop()
+	l.mu.Unlock()
+	t.cancel(agent.ErrLeft)
+	l.saveLater()
+	close(t.ended)
 }

@@ -36,7 +36,7 @@ func (h *Hub) recover(ctx context.Context) error {
 		l := h.newLive(info)
 		settled, err := h.reattach(ctx, l)
 		if err == nil {
-			err = l.mend(ctx, failed(trace.ReasonRestart, "The gateway was restarted while this turn ran, so it was not finished."))
+			err = l.closeOrphans(ctx, failed(trace.ReasonRestart, "The gateway was restarted while this turn ran, so it was not finished."))
 		}
 		if !settled { // else it is in memory, with what goes on
 			l.end()
@@ -51,28 +51,34 @@ func (h *Hub) recover(ctx context.Context) error {
 	return nil
 }
 
-// mend closes the turns on the session's list that nobody runs: an earlier
-// process was killed, or the log failed.
-func (l *live) mend(ctx context.Context, stop trace.Stop) error {
-	l.mending.Lock()
-	defer l.mending.Unlock()
-	l.mu.Lock()
-	var left []TurnRef
-	for _, ref := range l.info.Open {
-		if l.turns[ref.ID] == nil {
-			left = append(left, ref)
-		}
-	}
-	l.mu.Unlock()
-	if len(left) == 0 {
+// closeOrphans closes the turns on the session's list that do not run: an earlier process
+// was killed, or the log failed.
+func (l *live) closeOrphans(ctx context.Context, stop trace.Stop) error {
+	if len(l.orphans()) == 0 {
 		return nil
 	}
-	for _, ref := range left {
-		if err := l.closeLeft(ctx, ref, stop); err != nil {
+	unlock, err := l.lockHistory(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for _, ref := range l.orphans() {
+		if err := l.closeOrphan(ctx, ref, stop); err != nil {
 			return err
 		}
 	}
 	return l.save(ctx)
+}
+
+func (l *live) orphans() (all []TurnRef) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, ref := range l.info.Open {
+		if l.turns[ref.ID] == nil {
+			all = append(all, ref)
+		}
+	}
+	return all
 }
 
 // recordsOf reads a turn, and tells whether it is over.
@@ -92,8 +98,8 @@ func (l *live) recordsOf(ctx context.Context, ref TurnRef) (records []trace.Reco
 	return records, over, nil
 }
 
-// closeLeft takes a turn up where its records end, and finishes it.
-func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) error {
+// closeOrphan takes a turn up where its records end, and finishes it.
+func (l *live) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) error {
 	records, over, err := l.recordsOf(ctx, ref)
 	if err != nil {
 		return err
@@ -104,9 +110,12 @@ func (l *live) closeLeft(ctx context.Context, ref TurnRef, stop trace.Stop) erro
 	}
 	if len(records) > 0 && !over {
 		b := trace.Reopen(l.hub.ctx, trace.Config{ //nolint:contextcheck // a stop that was begun is written, also if who asked has left
-			Turn:   ref.ID,
-			Now:    l.hub.Now,
-			Append: func(ctx context.Context, events []trace.Event) error { return l.append(ctx, ref.ID, events) },
+			Turn: ref.ID,
+			Now:  l.hub.Now,
+			Append: func(ctx context.Context, events []trace.Event) error {
+				_, err := l.append(ctx, ref.ID, events)
+				return err
+			},
 		}, records)
 		if err := b.Finish(stop); err != nil {
 			return err

@@ -1,7 +1,5 @@
 package session
 
-import "slices"
-
 // Return tells that a principal follows a chat stream of the session from now on.
 // The principal follows their queued prompts, too: a reloaded page gets the stream
 // of the running turn, and has no other way to ask for the turns behind it. The
@@ -22,7 +20,7 @@ func (h *Hub) Return(session, by string) (leave func(cut bool)) {
 	h.mu.Unlock()
 	l.mu.Lock()
 	var back []*turn
-	for _, t := range slices.Concat(l.queue, l.coming) {
+	for _, t := range l.queue {
 		if t.by == by {
 			stopTimer(&t.grace)
 			t.followers++

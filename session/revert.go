@@ -15,35 +15,35 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 		return err
 	}
 	defer release()
-	if err := l.loadBranch(ctx); err != nil {
+	if err := l.loadThread(ctx); err != nil {
 		return err
 	}
-	if err := l.recall(ctx, message); err != nil {
+	if err := l.loadResumePoint(ctx, message); err != nil {
 		return err
 	}
-	told, err := l.tells(ctx)
+	unlock, err := l.lockHistory(ctx)
 	if err != nil {
 		return err
 	}
-	defer told()
+	defer unlock()
 	back, stopping, err := l.revert(message, by)
 	if err != nil {
 		return err
 	}
 	for _, s := range stopping {
 		s.turn.builder.Emit(trace.Rewind{To: back.to})
-		s.turn.finish(s.stop)
+		s.turn.writeStop(s.stop)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err = l.save(ctx); err == nil {
-		err = l.append(ctx, "", []trace.Event{{ID: "note." + newID(h.Now()), Time: h.Now(), Actor: trace.Gateway, Payload: trace.Rewind{To: back.to}}})
+		_, err = l.append(ctx, "", []trace.Event{{ID: "note." + newID(h.Now()), Time: h.Now(), Actor: trace.Gateway, Payload: trace.Rewind{To: back.to}}})
 	}
 	if err != nil {
 		l.mu.Lock()
-		l.branched = false // what is on record is to be read again
-		l.stay(back)
+		l.threaded = false // what is on record is to be read again
+		l.undoRewind(back)
 		l.mu.Unlock()
-		l.saveLate()
+		l.saveLater()
 		h.Logger.Error("messages not taken back", "session", session, "error", err)
 		return ErrLog
 	}
@@ -57,10 +57,10 @@ func (l *live) revert(message, by string) (rewinding, []ending, error) {
 	if err := l.refusal(); err != nil {
 		return rewinding{}, nil, err
 	}
-	switch i := l.branch.find(message); {
+	switch i := l.thread.Find(message); {
 	case message == "" || i < 0:
 		return rewinding{}, nil, ErrUnknownMessage
-	case !l.branch.messages[i].user:
+	case !l.thread.Messages[i].User:
 		return rewinding{}, nil, &ChoiceError{"only what a user has said can be taken back, with all that followed it"}
 	}
 	back, err := l.resolve(Prompt{Message: trace.UserMessage{ID: message}, By: by})
@@ -72,9 +72,9 @@ func (l *live) revert(message, by string) (rewinding, []ending, error) {
 	}
 	stopping := l.superseded(back)
 	for _, s := range stopping {
-		s.turn.ending = true // so that none of them begins while another is ended
+		s.turn.decideStop() // all at once, so that none of them begins while another is ended
 	}
-	l.takeBack(back)
+	l.applyRewind(back)
 	return back, stopping, nil
 }
 

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"runtime/debug"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/session/thread"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -42,42 +44,50 @@ type turn struct {
 	messageID string
 	by        string
 	channel   string
-	prompt    agent.Prompt
 	theirs    bool        // the agent began it, also if somebody asked for it there
 	left      *agent.Left // what an earlier process left of it; nil if it began in this one
 	back      rewinding   // what it takes back
 	after     uint64
 	builder   *trace.Builder
-	ctx       context.Context //nolint:containedctx // the life of the turn: it outlives requests
-	cancel    context.CancelCauseFunc
-	budget    budget
-	logger    *slog.Logger // says which turn it is
-	finishing sync.Once
-	ended     chan struct{} // the stop is on record
+	// ctx ends when the stop is on record. work ends earlier, with the decision to stop, so
+	// that a slow log does not delay the agent's stop.
+	ctx        context.Context //nolint:containedctx // the life of the turn: it outlives requests
+	cancel     context.CancelCauseFunc
+	work       context.Context //nolint:containedctx // the life of the agent's work
+	stopAgent  context.CancelCauseFunc
+	turnLimits turnLimits
+	logger     *slog.Logger  // says which turn it is
+	opened     chan struct{} // closed when the assistant message has begun
+	ended      chan struct{} // closed when the stop is on record
 
 	// Guarded by live.mu.
-	began     bool // it has the agent
-	replied   bool // its assistant message is on record
-	ending    bool // its stop is on record, or about to be
-	closed    bool // its stop is on record
+	state     turnstate.State
+	prompt    agent.Prompt // its message has no parts when they are only in the log
 	endedAt   time.Time
 	cut       bool
+	counted   bool // among the prompts of its principal
 	followers int
 	followed  bool
 	grace     *time.Timer
 	graceFrom time.Time
-	waits     waiting
+	pause     pause
 	asking    map[string]permission.Grant // what an "always" would grant, by the call that is asked about
-	typed     int                         // answers that came as messages: each began an assistant message
 }
 
 func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 	id := newID(l.hub.Now())
-	t := &turn{live: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after, ended: make(chan struct{})}
+	t := &turn{live: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after}
 	t.logger = l.loggerOf(t.id, p.By, p.Caller)
-	t.ctx, t.cancel = context.WithCancelCause(l.hub.ctx)
+	t.begin()
 	t.builder = trace.NewBuilder(l.hub.ctx, t.writes())
 	return t
+}
+
+// begin makes what ends with the turn.
+func (t *turn) begin() {
+	t.opened, t.ended = make(chan struct{}), make(chan struct{})
+	t.ctx, t.cancel = context.WithCancelCause(t.live.hub.ctx)
+	t.work, t.stopAgent = context.WithCancelCause(t.ctx)
 }
 
 // outputWithin bounds how long the newest output of a silent command waits.
@@ -88,7 +98,7 @@ func (t *turn) writes() trace.Config {
 	h := t.live.hub
 	return trace.Config{
 		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
-		ShowWithin: outputWithin,
+		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
 	}
 }
 
@@ -105,61 +115,79 @@ func (t *turn) ref() TurnRef {
 func (t *turn) handle() Turn {
 	return Turn{
 		Session: t.live.id, ID: t.id, Agent: t.live.info.Agent, By: t.by, MessageID: t.messageID, After: t.after,
-		Running: !t.ending, Queued: !t.began && !t.ending,
+		Running: !t.state.Stopped(), Queued: t.state.Waiting(),
 	}
 }
 
-// reply opens the assistant message. It reports false if the turn was ended before:
-// then the message may not be on record. The agent must not get the prompt either,
-// because the log would not show that the agent must go back behind it.
-func (t *turn) reply(cause trace.Cause) (opened bool) {
-	t.live.mu.Lock()
-	if t.ending {
-		t.live.mu.Unlock()
-		return false
-	}
-	t.replied = true
-	resume := t.live.info.Resume
-	t.live.branch.add(message{id: t.messageID, turn: t.id, after: t.after, resume: resume, recalled: true})
-	t.live.mu.Unlock()
-	t.live.forgetAsks()
+// enterMessage makes the turn's assistant message known, at the place where the agent
+// stands now. The caller holds live.mu.
+func (t *turn) enterMessage() {
+	l := t.live
+	l.thread.Add(thread.Message{ID: t.messageID, Turn: t.id, After: t.after, Resume: l.info.Resume, Known: true})
+}
+
+// openMessage puts the assistant message on record. A stop that is decided meanwhile waits
+// for that. openMessage reports false if the turn is stopped: then the agent must not get
+// the prompt.
+func (t *turn) openMessage(cause trace.Cause, resume string) (running bool) {
 	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause, Resume: resume})
+	close(t.opened)
 	t.live.mu.Lock()
 	defer t.live.mu.Unlock()
-	return !t.ending
+	return !t.state.Stopped()
 }
 
-// finish puts the stop on record, once; a second caller waits for the first. Then
-// finish cancels the turn's context, so that the agent stops. Later events of the
-// agent are counted and dropped.
-func (t *turn) finish(s trace.Stop) (mine bool) { return t.finishAfter(func() {}, s) }
+// decideStop decides the end of the turn, and reports false if another caller has decided
+// it. The caller holds live.mu, and must call writeStop without live.mu.
+func (t *turn) decideStop() bool {
+	if !t.state.Stop() {
+		return false
+	}
+	stopTimer(&t.grace)
+	return true
+}
 
-// finishAfter is finish; last is called first, if the turn has not ended: for what
-// the agent may end it by.
-func (t *turn) finishAfter(last func(), s trace.Stop) (mine bool) {
-	t.finishing.Do(func() {
-		mine = true
-		l := t.live
-		l.mu.Lock()
-		t.ending = true
-		stopTimer(&t.grace)
-		l.mu.Unlock()
-		last()
-		err := t.builder.Finish(s)
-		if err != nil {
-			t.logger.Error("turn not wholly recorded", "error", err)
-		}
-		t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
-		l.mu.Lock()
-		t.endedAt = l.hub.Now()
-		t.stopWaiting()
-		l.leave(t, err == nil)
-		l.mu.Unlock()
-		t.cancel(errEnded)
-		l.saveLate()
-		close(t.ended)
-	})
+// finish ends the turn, unless another caller does so; then finish waits for that one.
+func (t *turn) finish(s trace.Stop) (mine bool) {
+	t.live.mu.Lock()
+	mine = t.decideStop()
+	t.live.mu.Unlock()
+	if mine {
+		t.writeStop(s)
+	}
+	<-t.ended
 	return mine
+}
+
+// writeStop stops the agent, and then puts the stop on record. Later events of the agent
+// are counted and dropped.
+func (t *turn) writeStop(s trace.Stop) {
+	l := t.live
+	l.mu.Lock()
+	began := t.state.Began()
+	l.mu.Unlock()
+	if began {
+		<-t.opened
+	} else if s.Outcome == trace.OutcomeCanceled && s.Reason != superseded {
+		s = stopped("not_run")
+	}
+	t.builder.Close(s)
+	t.stopAgent(errEnded)
+	err := t.builder.Finish(s)
+	if err != nil {
+		t.logger.Error("turn not wholly recorded", "error", err)
+	}
+	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
+	l.mu.Lock()
+	t.state.Close()
+	t.endedAt = l.hub.Now()
+	t.pause.stop()
+	t.prompt, t.left = agent.Prompt{}, nil
+	l.leave(t, err == nil)
+	l.mu.Unlock()
+	t.cancel(errEnded)
+	l.saveLater()
+	close(t.ended)
 }
 
 var errEnded = errors.New("the turn is over")
@@ -191,18 +219,43 @@ func failed(reason, sentence string) trace.Stop {
 }
 
 // run gives the turn to the agent and returns when the agent is free again.
-func (t *turn) run() {
-	if !t.reply(trace.CausePrompt) || !t.goBack() {
+func (t *turn) run(resume string) {
+	if !t.openMessage(trace.CausePrompt, resume) || !t.syncAgent() {
 		return
 	}
 	t.logger.Debug("turn began")
-	t.work(func(s agent.Session) error { return s.Prompt(t.ctx, t.prompt, t.builder) })
+	t.perform(func(s agent.Session) error {
+		p, err := t.takePrompt()
+		if err != nil {
+			return err
+		}
+		return s.Prompt(t.work, p, t.builder)
+	})
 }
 
-// work has the agent do the turn.
-func (t *turn) work(do func(agent.Session) error) {
+func (t *turn) message() trace.UserMessage {
+	t.live.mu.Lock()
+	defer t.live.mu.Unlock()
+	return t.prompt.Message
+}
+
+// takePrompt returns the prompt for the agent, and keeps nothing of the message. A prompt
+// that was queued is read from the log.
+func (t *turn) takePrompt() (p agent.Prompt, err error) {
+	t.live.mu.Lock()
+	p = t.prompt
+	t.prompt.Message = trace.UserMessage{}
+	t.live.mu.Unlock()
+	if p.Message.Parts == nil {
+		p.Message, err = t.live.loadPrompt(t.work, t.id, p.Message.ID, t.after)
+	}
+	return p, err
+}
+
+// perform has the agent do the turn.
+func (t *turn) perform(do func(agent.Session) error) {
 	l := t.live
-	session, err := l.openAgent(t.ctx, t.by, func(reason string) {
+	session, err := l.openAgent(t.work, t.by, func(reason string) {
 		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: "Waiting: " + reason + "."})
 	})
 	if err != nil {
@@ -211,12 +264,23 @@ func (t *turn) work(do func(agent.Session) error) {
 	}
 	released := make(chan struct{})
 	l.hub.goes.Go(func() { t.watch(session, released) })
-	err = do(session.Session)
+	err = t.contain(func() error { return do(session.Session) })
 	close(released)
 	t.finish(t.verdict(err))
 	if err != nil && !errors.Is(err, context.Canceled) {
 		l.closeAgent() // whatever state it is in, the next prompt gets a fresh one
 	}
+}
+
+// contain runs code of an adapter. A panic there ends the turn, and not the gateway.
+func (t *turn) contain(run func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.logger.Error("the adapter has panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("the adapter of the agent has failed: %v", p)
+		}
+	}()
+	return run()
 }
 
 // verdict is how a turn ended that nobody ended from outside.
@@ -225,7 +289,7 @@ func (t *turn) verdict(err error) trace.Stop {
 		return s
 	}
 	switch {
-	case err != nil && t.ctx.Err() != nil:
+	case err != nil && t.work.Err() != nil:
 		return stopped("stopped")
 	case err != nil:
 		return failed(trace.ReasonLost, err.Error())
@@ -256,7 +320,7 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 			}
 			silence.Reset(max(rest, time.Millisecond))
 			continue
-		case <-t.ctx.Done():
+		case <-t.work.Done():
 		}
 		// The turn is over or being ended: the agent gets a moment to notice.
 		patience := time.NewTimer(h.StopPatience)

@@ -1,18 +1,5 @@
 package trace
 
-// ask is a permission request or a question that somebody has to answer.
-type ask struct {
-	id       string
-	question bool
-	event    string
-	toolCall *call
-	options  []PermissionOption
-	judged   bool // answered without asking anybody
-	late     bool // it has waited long enough for a call to be written
-	shown    bool // put to the user by a park
-	done     bool
-}
-
 // PermissionRequest asks whether a call may run, and returns the id of the request,
 // which the answer names. The parameter asked is the call as the agent will run it:
 // the tool and the input may differ from those that the agent showed earlier. The
@@ -61,7 +48,7 @@ func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecisio
 		}
 	}
 	b.do(func(t *turn) {
-		var open []*ask
+		var open []*request
 		for i, a := range asked {
 			if a.Quiet && verdicts[i].allowed() {
 				decisions[i] = verdicts[i]
@@ -72,30 +59,32 @@ func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecisio
 				open = append(open, q)
 			}
 		}
-		t.hold(open...)
+		t.queueRequests(b, open...)
 	})
 	return decisions
 }
 
 // permission puts a request on record, and its answer if the policy has one.
-func (b *Builder) permission(t *turn, r PermissionRequest, verdict PermissionDecision) (*ask, PermissionDecision) {
+func (b *Builder) permission(t *turn, r PermissionRequest, verdict PermissionDecision) (*request, PermissionDecision) {
 	r = r.normal()
 	q := b.ask(t, r.RequestID, r.ToolCallID, false)
-	r.RequestID, q.options = q.id, r.Options
+	r.RequestID, q.options = q.ID, r.Options
 	if q.toolCall != nil {
 		r.ToolCallID = q.toolCall.tool.ToolCallID
 	}
 	if !verdict.Decided {
-		t.putAsk(b, q, r)
-		return q, PermissionDecision{ID: q.id}
+		t.emitRequest(b, q, r)
+		return q, PermissionDecision{ID: q.ID}
 	}
 	q.judged = true
 	if r.DecidedBy = verdict.Answer.By; r.DecidedBy == "" {
 		r.DecidedBy = "policy"
 	}
-	t.putAsk(b, q, r)
-	verdict.ID, verdict.Answer.By = q.id, r.DecidedBy
-	verdict.Answer = t.respond(q, verdict.Answer)
+	t.emitRequest(b, q, r)
+	verdict.Answer.By = r.DecidedBy
+	t.resolve(q, verdict.Answer)
+	verdict.ID = q.ID
+	verdict.Answer, _ = q.Answer.(PermissionResponse)
 	return q, verdict
 }
 
@@ -129,53 +118,6 @@ func (b *Builder) judge(a PermissionAsk) (d PermissionDecision, over bool) {
 	return d, over
 }
 
-// PermissionResponse puts the one answer to a request on record. It reports
-// false when the request is unknown or has its answer.
-func (b *Builder) PermissionResponse(r PermissionResponse) (accepted bool) {
-	b.do(func(t *turn) {
-		q := t.unanswered(r.RequestID, false)
-		if accepted = q != nil; accepted {
-			t.respond(q, r)
-		}
-	})
-	return accepted
-}
-
-// unanswered returns what was asked under an id, if it waits for its answer.
-func (t *turn) unanswered(id string, question bool) *ask {
-	q := t.asks[id]
-	if q == nil || q.question != question || q.done {
-		t.counts.Orphans++
-		return nil
-	}
-	return q
-}
-
-func (t *turn) respond(q *ask, r PermissionResponse) PermissionResponse {
-	r.RequestID = q.id
-	for _, o := range q.options {
-		if o.ID == r.ChosenOption {
-			r.OptionKind = o.OptionKind
-		}
-	}
-	r = r.normal()
-	t.heed(q.toolCall, r)
-	t.settle(q, r.By, r)
-	return r
-}
-
-// settle puts an answer on record.
-func (t *turn) settle(q *ask, by string, answer Payload) {
-	q.done = true
-	t.waiting--
-	actor := User
-	if by == "" || q.judged {
-		actor = Gateway // it withdrew the question, or decided by itself
-	}
-	t.put(q.event, actor, answer)
-	t.answered(q)
-}
-
 // Question asks the user something and returns the id under which the answer is
 // to be awaited; it is empty when the turn is over.
 func (b *Builder) Question(r Question) (id string) {
@@ -186,81 +128,56 @@ func (b *Builder) Question(r Question) (id string) {
 func (b *Builder) Questions(asked ...Question) (ids []string) {
 	ids = make([]string, len(asked))
 	b.do(func(t *turn) {
-		var all []*ask
+		var all []*request
 		for i, r := range asked {
 			q := b.ask(t, r.QuestionID, r.ToolCallID, true)
-			ids[i], r.QuestionID = q.id, q.id
+			ids[i], r.QuestionID = q.ID, q.ID
 			if q.toolCall != nil {
 				r.ToolCallID = q.toolCall.tool.ToolCallID
 			}
-			t.putAsk(b, q, r)
+			t.emitRequest(b, q, r)
 			all = append(all, q)
 		}
-		t.hold(all...)
+		t.queueRequests(b, all...)
 	})
 	return ids
 }
 
-// Answer puts the one answer to a question on record. It reports false when the
-// question is unknown or has its answer.
-func (b *Builder) Answer(a Answer) (accepted bool) {
-	b.do(func(t *turn) {
-		q := t.unanswered(a.QuestionID, true)
-		if accepted = q != nil; accepted {
-			t.answer(q, a)
-		}
-	})
-	return accepted
-}
-
-func (t *turn) answer(q *ask, a Answer) {
-	a.QuestionID = q.id
-	t.settle(q, a.By, a.normal())
-}
-
 // ask registers a request or a question. A call that it is about is on record
 // before it.
-func (b *Builder) ask(t *turn, key, toolCallID string, question bool) *ask {
+func (b *Builder) ask(t *turn, key, toolCallID string, question bool) *request {
 	if key == "" {
 		key = t.Turn + ".ask"
 	} else {
 		key += t.AskSuffix
 	}
-	q := &ask{question: question}
+	q := &request{question: question, answered: make(chan struct{})}
+	q.Opened = t.touched
 	var renamed bool
-	if q.id, renamed = t.askNames.take(key); renamed {
+	if q.ID, renamed = t.requestNames.take(key); renamed {
 		t.counts.Renamed++
 	}
 	if toolCallID != "" {
 		q.toolCall = b.current(t, toolCallID)
 		t.completeCall(q.toolCall)
-		q.toolCall.asks = append(q.toolCall.asks, q)
+		q.toolCall.requests = append(q.toolCall.requests, q)
 	}
 	t.ensureStep(b.voice(t)) // the call may have been the last that a park waited for
-	t.asks[q.id] = q
-	t.asked = append(t.asked, q)
+	t.requests[q.ID] = q
+	t.inOrder = append(t.inOrder, q)
 	t.waiting++
+	t.changed = true
 	return q
 }
 
-// putAsk writes an ask. Its parent is its call, else what started the sub-agent
+// emitRequest writes a request. Its parent is its call, else the call of the sub-agent
 // that asks.
-func (t *turn) putAsk(b *Builder, q *ask, p Payload) {
+func (t *turn) emitRequest(b *Builder, q *request, p Payload) {
 	by := b.voice(t)
 	parent := by.parent()
 	if q.toolCall != nil {
 		parent = q.toolCall.event
 	}
+	q.Asked = p
 	q.event = t.put(parent, by.actor(), p)
-}
-
-// closeAsk withdraws what nobody has answered.
-func (t *turn) closeAsk(q *ask) {
-	switch {
-	case q.done:
-	case q.question:
-		t.answer(q, Answer{Outcome: Canceled})
-	default:
-		t.respond(q, PermissionResponse{Outcome: Canceled})
-	}
 }

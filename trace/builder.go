@@ -17,12 +17,19 @@ type Config struct {
 	// Judge decides a permission request without asking anybody, if it can.
 	// Judge runs without the Builder's lock, since a policy reads the file system.
 	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
+	// RequestsChanged is called after requests were made, put to the user or answered:
+	// without the Builder's lock, and before the agent gets an answer. answered are the
+	// requests that persons have answered, or the agent has withdrawn.
+	RequestsChanged func(answered []Request)
 	// AskSuffix ends the id of every request and question. Agents restart their counts
 	// in each process, and an answer names the id alone. So without the suffix an old
 	// button on a page could answer a later request.
 	AskSuffix string
 	// Hold makes readers stay while somebody is asked; see [Park].
 	Hold bool
+	// ShowRequestsWithin bounds how long a request waits, before the user gets it, for a
+	// call that the agent is still writing. Zero is no bound.
+	ShowRequestsWithin time.Duration
 	// ShowWithin bounds how long the newest output of a silent call waits until it is
 	// shown. Zero means that it waits for the call's next output, or for its result.
 	ShowWithin time.Duration
@@ -53,16 +60,16 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 		cfg.MaxEvent = 32 << 20
 	}
 	t := &turn{
-		Config: cfg,
-		queue:  newQueue(ctx, cfg.Append),
-		ended:  make(chan struct{}),
-		parts:  map[partKey]*part{},
-		calls:  map[string]*call{},
-		asks:   map[string]*ask{},
-		subs:   map[string]*sub{},
+		Config:   cfg,
+		queue:    newQueue(ctx, cfg.Append),
+		ended:    make(chan struct{}),
+		parts:    map[partKey]*part{},
+		calls:    map[string]*call{},
+		requests: map[string]*request{},
+		subs:     map[string]*sub{},
 
-		callNames: names{},
-		askNames:  names{},
+		callNames:    names{},
+		requestNames: names{},
 	}
 	t.touched = t.Now()
 	return &Builder{turn: t}
@@ -171,42 +178,50 @@ type turn struct {
 	Config
 	queue
 
-	n           int // events so far, for ids
-	done        bool
-	touched     time.Time // the time of all that a call writes
-	verdict     *Stop
-	ended       chan struct{}
-	over        bool // ended is closed
-	stepOpen    bool
-	step        Step // what the next one is called, or the open one
-	parts       map[partKey]*part
-	partsN      int              // parts so far, for ids
-	open        []*part          // parts that began, in order; those that ended go now and then
-	shut        int              // how many in open have ended
-	calls       map[string]*call // by the agent's id, the newest of that id
-	order       []*call
-	running     int             // calls that are whole and have no result
-	asks        map[string]*ask // by unique id
-	asked       []*ask
-	waiting     int             // asks without an answer
-	unshown     []*ask          // those that are yet to be put to the user
-	shown       []*ask          // those that are put to the user now
-	writing     int             // calls of the agent's own whose input is being written
-	refused     []*call         // calls that may not run and have no result, and some that have
-	printing    []*call         // calls whose newest output is shown later
-	subs        map[string]*sub // by the agent's id
-	subsInOrder []*sub
-	final       []*part // the texts of the newest step that had any
-	finalAt     int     // the step that final belongs to
-	steps       int
-	counts      Counts
+	n              int // events so far, for ids
+	done           bool
+	touched        time.Time // the time of all that a call writes
+	verdict        *Stop
+	ended          chan struct{}
+	over           bool // ended is closed
+	stepOpen       bool
+	step           Step // what the next one is called, or the open one
+	parts          map[partKey]*part
+	partsN         int              // parts so far, for ids
+	open           []*part          // parts that began, in order; those that ended go now and then
+	shut           int              // how many in open have ended
+	calls          map[string]*call // by the agent's id, the newest of that id
+	order          []*call
+	running        int                 // calls that are whole and have no result
+	requests       map[string]*request // by unique id
+	inOrder        []*request
+	waiting        int             // requests without an answer
+	queuedRequests []*request      // those that are yet to be put to the user
+	active         []*request      // those that are with the user now
+	held           bool            // readers stay while these are with the user
+	changed        bool            // the owner of the turn is to know of requests
+	resolved       []*request      // answered since the owner was told
+	writing        int             // calls of the agent's own whose input is being written
+	refused        []*call         // calls that may not run and have no result, and some that have
+	printing       []*call         // calls whose newest output is shown later
+	subs           map[string]*sub // by the agent's id
+	subsInOrder    []*sub
+	final          []*part // the texts of the newest step that had any
+	finalAt        int     // the step that final belongs to
+	steps          int
+	counts         Counts
 
-	callNames, askNames names
+	callNames, requestNames names
 }
 
 // do runs a write under the lock, unless the turn is over.
 func (b *Builder) do(write func(*turn)) {
 	t := b.turn
+	t.announce(t.locked(write))
+}
+
+// locked runs a write under the lock. It returns the changes of requests, or nil.
+func (t *turn) locked(write func(*turn)) *changes {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.full() && !t.done {
@@ -214,10 +229,16 @@ func (b *Builder) do(write func(*turn)) {
 	}
 	if t.done {
 		t.counts.Late++
-		return
+		return nil
 	}
+	return t.write(write)
+}
+
+// write does a write at this moment. The caller holds the lock.
+func (t *turn) write(write func(*turn)) *changes {
 	t.touched = t.Now()
 	write(t)
+	return t.takeChanges()
 }
 
 // put queues an event and returns its id. Times are in UTC and without the

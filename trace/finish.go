@@ -60,16 +60,43 @@ func (t *turn) closeStep(subagents bool) {
 // the turn, once. It returns when all is on record; a second call waits and
 // returns the same. An empty FinalOutput becomes the text of the last step.
 func (b *Builder) Finish(s Stop) error {
+	b.Close(s)
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.done {
-		t.touched = t.Now()
-		t.finish(s.normal())
-		t.done = true
-		t.cond().Broadcast()
+	err := t.end()
+	t.drop()
+	return err
+}
+
+// drop lets go of what the turn held of the agent's output. What became of requests stays
+// known.
+func (t *turn) drop() {
+	t.parts, t.calls, t.subs, t.callNames, t.requestNames = nil, nil, nil, nil, nil
+	t.open, t.order, t.inOrder, t.refused, t.printing, t.subsInOrder, t.final = nil, nil, nil, nil, nil, nil, nil
+	t.spare = nil
+	for _, q := range t.requests {
+		q.Asked, q.options, q.toolCall = nil, nil, nil
 	}
-	return t.end()
+}
+
+// Close is Finish without the wait for the log. Nothing that the agent writes after Close
+// is on record.
+func (b *Builder) Close(s Stop) {
+	t := b.turn
+	t.announce(t.close(s))
+}
+
+func (t *turn) close(s Stop) *changes {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.done {
+		return nil
+	}
+	c := t.write(func(t *turn) { t.finish(s.normal()) })
+	t.done = true
+	t.cond().Broadcast()
+	return c
 }
 
 // Abandon ends the writing without a stop, for a turn that goes on where its agent
@@ -85,10 +112,10 @@ func (b *Builder) Abandon() error {
 }
 
 func (t *turn) finish(s Stop) {
-	t.unshown = nil // nobody is asked any more
+	t.queuedRequests = nil // no user is asked any more
 	t.closeParts(true, true)
-	for _, q := range t.asked {
-		t.closeAsk(q)
+	for _, q := range t.inOrder {
+		t.cancelRequest(q)
 	}
 	for _, c := range t.order {
 		switch {

@@ -1,6 +1,9 @@
 package trace
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // A user gets one request at a time, or several of one kind at once. The next
 // request of a chat can only answer what stands last in the message, and only once
@@ -8,71 +11,78 @@ import "slices"
 // where other ways can answer it. The user gets it when the requests before it have
 // their answers.
 
-// hold takes what was asked, to put it to the user as soon as that can be.
-func (t *turn) hold(asked ...*ask) {
-	t.unshown = append(t.unshown, asked...)
-	t.present()
+// queueRequests takes new requests, to put them to the user as soon as that can be. A
+// request waits for a call that is being written, but not longer than ShowRequestsWithin.
+func (t *turn) queueRequests(b *Builder, asked ...*request) {
+	t.queuedRequests = append(t.queuedRequests, asked...)
+	t.showNext()
+	b.showInTime()
 }
 
-// present puts what waits to the user, unless something is being asked. While
-// the input of a call is being written it waits too, for the border of a step would
-// cut that call in two; but not for ever.
-func (t *turn) present() {
-	late := slices.ContainsFunc(t.unshown, func(q *ask) bool { return q.late })
-	if len(t.shown) > 0 || len(t.unshown) == 0 || t.writing > 0 && !late {
+// showInTime shows queued requests even if the agent goes on writing a call.
+func (b *Builder) showInTime() {
+	if t := b.turn; t.ShowRequestsWithin > 0 && len(t.queuedRequests) > 0 {
+		time.AfterFunc(t.ShowRequestsWithin, func() {
+			if len(b.Requests()) > 0 {
+				b.Present()
+			}
+		})
+	}
+}
+
+// showNext puts queued requests to the user, unless others are with the user. A request
+// waits also while the input of a call is being written, because the end of a step would
+// cut that call in two.
+func (t *turn) showNext() {
+	overdue := slices.ContainsFunc(t.queuedRequests, func(q *request) bool { return q.overdue })
+	if len(t.active) > 0 || len(t.queuedRequests) == 0 || t.writing > 0 && !overdue {
 		return
 	}
-	question := t.unshown[0].question
-	for _, q := range t.unshown {
+	question := t.queuedRequests[0].question
+	for _, q := range t.queuedRequests {
 		if q.question == question {
-			q.shown = true
-			t.shown = append(t.shown, q)
+			q.Shown = t.touched
+			t.active = append(t.active, q)
 		}
 	}
-	t.unshown = slices.DeleteFunc(t.unshown, func(q *ask) bool { return q.shown })
+	t.queuedRequests = slices.DeleteFunc(t.queuedRequests, func(q *request) bool { return !q.Shown.IsZero() })
+	t.changed = true
 	t.park(t.Hold)
 }
 
 // park closes parts and step for every reader: what is asked ends the step.
 func (t *turn) park(held bool) {
-	ids := make([]string, len(t.shown))
-	for i, q := range t.shown {
-		ids[i] = q.id
-	}
+	ids := t.activeIDs()
+	t.held = held
 	t.closeParts(true, false)
 	t.put("", Gateway, Park{Requests: ids, Held: held})
 	t.closeStep(true)
 }
 
-// answered puts what waits next to the user once all that was asked is answered.
-func (t *turn) answered(q *ask) {
-	t.letGo(q)
-	t.present()
+// remove takes a request out of the queue, and away from the user.
+func (t *turn) remove(q *request) {
+	is := func(o *request) bool { return o == q }
+	t.active = slices.DeleteFunc(t.active, is)
+	t.queuedRequests = slices.DeleteFunc(t.queuedRequests, is)
 }
 
-func (t *turn) letGo(q *ask) {
-	is := func(o *ask) bool { return o == q }
-	t.shown = slices.DeleteFunc(t.shown, is)
-	t.unshown = slices.DeleteFunc(t.unshown, is)
-}
-
-// Present puts what waits to the user even while the agent writes the input of a
-// call: now, or once what is being asked is answered. The owner of the turn calls
-// Present if this takes too long: some agents go on writing only when they have
-// their answer.
+// Present puts queued requests to the user even while the agent writes the input of a
+// call: now, or when the requests before them have their answers. Some agents go on
+// writing only when they have their answer.
 func (b *Builder) Present() {
 	b.do(func(t *turn) {
-		for _, q := range t.unshown {
-			q.late = true
+		for _, q := range t.queuedRequests {
+			q.overdue = true
 		}
-		t.present()
+		t.showNext()
 	})
 }
 
 // Release lets readers leave who were held while somebody is asked.
 func (b *Builder) Release() {
 	b.do(func(t *turn) {
-		if len(t.shown) > 0 {
+		if len(t.active) > 0 {
+			t.changed = true
 			t.park(false)
 		}
 	})
@@ -83,9 +93,21 @@ func (b *Builder) Asked() []string {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	ids := make([]string, len(t.shown))
-	for i, q := range t.shown {
-		ids[i] = q.id
+	return t.activeIDs()
+}
+
+func (t *turn) activeIDs() []string {
+	ids := make([]string, len(t.active))
+	for i, q := range t.active {
+		ids[i] = q.ID
 	}
 	return ids
+}
+
+// Held reports whether readers stay while the user is asked.
+func (b *Builder) Held() bool {
+	t := b.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.held && len(t.active) > 0
 }

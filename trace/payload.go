@@ -230,15 +230,18 @@ type Step struct {
 	NativeID string `json:"native_id,omitempty"`
 }
 
-// Usage counts what was used, in the agent's own numbers. If every count of tokens is
-// zero, they are unknown, and the JSON form has none of them.
+// Usage counts what was used, as the agent says. If every count of tokens is zero, they
+// are unknown, and the JSON form has none of them.
 type Usage struct {
-	Scope            UsageScope `json:"scope"`
-	InputTokens      int64      `json:"input_tokens"`
-	OutputTokens     int64      `json:"output_tokens"`
-	CacheReadTokens  int64      `json:"cache_read_tokens,omitempty"`
-	CacheWriteTokens int64      `json:"cache_write_tokens,omitempty"`
-	ReasoningTokens  int64      `json:"reasoning_tokens,omitempty"`
+	Scope UsageScope `json:"scope"`
+	// InputTokens are all tokens that the model read, and OutputTokens all that it wrote.
+	InputTokens  int64 `json:"input_tokens"`
+	OutputTokens int64 `json:"output_tokens"`
+	// CacheReadTokens and CacheWriteTokens are parts of the input, and ReasoningTokens a
+	// part of the output. Adapters convert the counts of agents that report them apart.
+	CacheReadTokens  int64 `json:"cache_read_tokens,omitempty"`
+	CacheWriteTokens int64 `json:"cache_write_tokens,omitempty"`
+	ReasoningTokens  int64 `json:"reasoning_tokens,omitempty"`
 	// CostUSD is in US dollars; absent when the agent does not say.
 	CostUSD *float64 `json:"cost_usd,omitempty"`
 	// ContextUsed and ContextSize are in tokens.

@@ -22,23 +22,23 @@ const spareEvents = 64
 // gathers and goes as the next batch. At a low rate every event goes at once,
 // at a high rate batches form by themselves, and no timer delays one.
 type queue struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	append  func(context.Context, []Event) error
-	ctx     context.Context //nolint:containedctx // the life of the log, see NewBuilder
-	pending []Event
-	spare   []Event // empty, for what comes while a batch is in flight
-	bytes   int
-	queued  int           // events so far
-	landed  int           // those of them that were appended
-	flying  bool          // something is not on record yet
-	running bool          // there is a goroutine that appends
-	resting bool          // it waits for more
-	busy    bool          // it has appended since it last asked
-	closed  bool          // it ends when nothing is left
-	more    chan struct{} // ends its rest
-	err     error
-	failed  chan struct{}
+	mu       sync.Mutex
+	changed  *sync.Cond
+	append   func(context.Context, []Event) error
+	ctx      context.Context //nolint:containedctx // the life of the log, see NewBuilder
+	pending  []Event
+	spare    []Event // empty, for what comes while a batch is in flight
+	bytes    int
+	queued   int           // events so far
+	appended int           // those of them that are on record
+	flying   bool          // something is not on record yet
+	running  bool          // there is a goroutine that appends
+	resting  bool          // it waits for more
+	busy     bool          // it has appended since it last asked
+	closed   bool          // it ends when nothing is left
+	more     chan struct{} // ends its rest
+	err      error
+	failed   chan struct{}
 }
 
 func newQueue(ctx context.Context, appendTo func(context.Context, []Event) error) queue {
@@ -107,7 +107,9 @@ func (q *queue) fly() {
 		q.mu.Unlock()
 		err := q.append(q.ctx, batch)
 		q.mu.Lock()
-		q.landed += len(batch)
+		if err == nil {
+			q.appended += len(batch)
+		}
 		if cap(batch) <= spareEvents {
 			clear(batch)
 			q.spare = batch[:0]
@@ -151,10 +153,17 @@ func (q *queue) rest(idle *time.Timer) bool {
 // flush waits until what was queued so far is on record, and returns what went
 // wrong. flush does not wait for later events, because they may never pause.
 func (q *queue) flush() error {
-	for all := q.queued; q.landed < all && q.err == nil; {
+	q.landed(q.queued)
+	return q.err
+}
+
+// landed waits until that many events are on record, and reports false if the log failed
+// before.
+func (q *queue) landed(events int) bool {
+	for q.appended < events && q.err == nil {
 		q.cond().Wait()
 	}
-	return q.err
+	return q.appended >= events
 }
 
 // end waits until everything is on record and the goroutine has ended, and returns

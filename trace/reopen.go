@@ -18,6 +18,7 @@ func Reopen(ctx context.Context, cfg Config, records []Record) *Builder {
 	for _, r := range records {
 		t.remember(r.Event)
 	}
+	b.showInTime()
 	return b
 }
 
@@ -59,21 +60,21 @@ func (t *turn) remember(e Event) {
 	case ToolResult:
 		if c := t.calls[p.ToolCallID]; c != nil && !c.done {
 			t.stopWriting(c)
-			c.done, c.asks = true, nil
+			c.done, c.requests = true, nil
 			c.tool.Input, c.tool.InputText, c.tool.Locations = nil, "", nil
 			t.running--
 		}
 	case PermissionRequest:
-		t.rememberAsk(&ask{id: p.RequestID, options: p.Options, event: e.ID, toolCall: t.calls[p.ToolCallID], judged: p.DecidedBy != ""})
+		t.rememberRequest(e, p.RequestID, &request{options: p.Options, toolCall: t.calls[p.ToolCallID], judged: p.DecidedBy != ""})
 	case Question:
-		t.rememberAsk(&ask{id: p.QuestionID, question: true, event: e.ID, toolCall: t.calls[p.ToolCallID]})
+		t.rememberRequest(e, p.QuestionID, &request{question: true, toolCall: t.calls[p.ToolCallID]})
 	case PermissionResponse:
-		if q := t.asks[p.RequestID]; q != nil && !q.done {
+		if q := t.requests[p.RequestID]; q != nil && !q.done() {
 			t.heed(q.toolCall, p)
 		}
-		t.rememberAnswer(p.RequestID)
+		t.rememberAnswer(e, p.RequestID)
 	case Answer:
-		t.rememberAnswer(p.QuestionID)
+		t.rememberAnswer(e, p.QuestionID)
 	case Step:
 		if t.stepOpen = p.Phase == PhaseStart; t.stepOpen {
 			t.steps++
@@ -82,7 +83,7 @@ func (t *turn) remember(e Event) {
 			t.step = Step{}
 		}
 	case Park:
-		t.rememberPark(p)
+		t.rememberPark(e, p)
 	case Stop:
 		t.done = true
 	case Data:
@@ -136,36 +137,40 @@ func (t *turn) rememberCall(view Builder, event string, tc ToolCall) *call {
 	return c
 }
 
-func (t *turn) rememberAsk(q *ask) {
-	if t.asks[q.id] != nil {
+func (t *turn) rememberRequest(e Event, id string, q *request) {
+	if t.requests[id] != nil {
 		return
 	}
-	t.askNames.take(q.id)
-	t.asks[q.id] = q
-	t.asked = append(t.asked, q)
+	t.requestNames.take(id)
+	q.Request = Request{ID: id, Asked: e.Payload, Opened: e.Time}
+	q.event, q.answered = e.ID, make(chan struct{})
+	t.requests[id] = q
+	t.inOrder = append(t.inOrder, q)
 	t.waiting++
 	if !q.judged {
-		t.unshown = append(t.unshown, q)
+		t.queuedRequests = append(t.queuedRequests, q)
 	}
 	if q.toolCall != nil {
-		q.toolCall.asks = append(q.toolCall.asks, q)
+		q.toolCall.requests = append(q.toolCall.requests, q)
 	}
 }
 
-func (t *turn) rememberAnswer(id string) {
-	if q := t.asks[id]; q != nil && !q.done {
-		q.done = true
+func (t *turn) rememberAnswer(e Event, id string) {
+	if q := t.requests[id]; q != nil && !q.done() {
+		q.Asked, q.Answer, q.Answered = nil, e.Payload, e.Time
+		close(q.answered)
 		t.waiting--
-		t.letGo(q)
+		t.remove(q)
 	}
 }
 
-func (t *turn) rememberPark(p Park) {
+func (t *turn) rememberPark(e Event, p Park) {
+	t.held = p.Held
 	for _, id := range p.Requests {
-		if q := t.asks[id]; q != nil && !q.done && !q.shown {
-			t.letGo(q)
-			q.shown = true
-			t.shown = append(t.shown, q)
+		if q := t.requests[id]; q != nil && !q.done() && q.Shown.IsZero() {
+			t.remove(q)
+			q.Shown = e.Time
+			t.active = append(t.active, q)
 		}
 	}
 }

@@ -8,14 +8,14 @@ import (
 
 // call is a tool call of the turn.
 type call struct {
-	tool  ToolCall // as far as it is known
-	by    voice    // who made it
-	event string   // the id of the event to cite as its parent
-	text  strings.Builder
-	half  string
-	whole bool
-	done  bool
-	asks  []*ask
+	tool     ToolCall // as far as it is known
+	by       voice    // who made it
+	event    string   // the id of the event to cite as its parent
+	text     strings.Builder
+	half     string
+	whole    bool
+	done     bool
+	requests []*request
 
 	writing bool            // its input grows before the eyes of the client
 	draft   json.RawMessage // the newest snapshot of an input that is not whole
@@ -150,7 +150,7 @@ func (t *turn) putCall(c *call) {
 	if c.writing {
 		c.writing = false
 		t.writing--
-		t.present()
+		t.showNext()
 	}
 }
 
@@ -211,8 +211,8 @@ func (b *Builder) ToolResult(r ToolResult) {
 // result ends a call: it closes the call's requests and releases the call's memory.
 func (t *turn) result(c *call, r ToolResult) {
 	t.completeCall(c)
-	for _, q := range c.asks {
-		t.closeAsk(q)
+	for _, q := range c.requests {
+		t.cancelRequest(q)
 	}
 	if c.output != nil && string(Opaque(r.Output)) == "null" {
 		r.Output = c.output.whole()
@@ -226,6 +226,6 @@ func (t *turn) result(c *call, r ToolResult) {
 	r.ToolCallID, r.Output, r.Error = c.tool.ToolCallID, t.cut(r.Output), t.cutText(r.Error)
 	t.put(c.event, c.by.actor(), r)
 	t.running--
-	c.done, c.asks, c.output = true, nil, nil
+	c.done, c.requests, c.output = true, nil, nil
 	c.tool.Input, c.tool.InputText, c.tool.Locations = nil, "", nil
 }

@@ -1,9 +1,13 @@
 package trace
 
+// WeightOfHeader is the part of a weight that is the same for every event.
+const WeightOfHeader = header
+
+const header = 256
+
 // Weigh estimates the memory in bytes that an event with this payload holds, for
 // callers that keep events in bounded memory.
 func Weigh(p Payload) int {
-	const header = 256
 	switch p := p.(type) {
 	case Prompt:
 		n := header + len(p.Message.Metadata)

@@ -1,14 +1,15 @@
 package trace_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
 	"github.com/tributary-dev/tributary/trace"
 )
 
-func words(id string) trace.Words {
-	return trace.Words{
+func in(id string) *trace.Words {
+	return &trace.Words{
 		Prompt: trace.Prompt{Message: trace.UserMessage{ID: id}, By: "ada"},
 		Reply:  trace.Reply{MessageID: "below-" + id, Cause: trace.CauseAnswer},
 	}
@@ -24,15 +25,17 @@ func TestAnAnswerInWords(t *testing.T) {
 	asked := b.Question(trace.Question{QuestionID: "q"})
 	wanted, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c"}, trace.ToolCall{})
 	for _, first := range []bool{true, false} {
-		if b.AnswerIn(words("u1"), trace.Answer{QuestionID: asked, Outcome: trace.Selected, Values: []string{"x"}, By: "ada"}) != first {
+		if (b.Resolve(trace.Answer{QuestionID: asked, Outcome: trace.Selected, Values: []string{"x"}, By: "ada"}, in("u1")) == nil) != first {
 			t.Errorf("the answer: want %t", first)
 		}
-		if b.PermissionResponseIn(words("u2"), trace.PermissionResponse{RequestID: wanted, Outcome: trace.Selected, By: "ada"}) != first {
+		if (b.Resolve(trace.PermissionResponse{RequestID: wanted, Outcome: trace.Selected, By: "ada"}, in("u2")) == nil) != first {
 			t.Errorf("the response: want %t", first)
 		}
 	}
-	if b.AnswerIn(words("u3"), trace.Answer{QuestionID: wanted}) || b.PermissionResponseIn(words("u3"), trace.PermissionResponse{RequestID: "none"}) {
-		t.Error("words answer what was not asked")
+	for _, other := range []trace.Payload{trace.Answer{QuestionID: wanted}, trace.PermissionResponse{RequestID: "none"}} {
+		if err := b.Resolve(other, in("u3")); !errors.Is(err, trace.ErrNoRequest) {
+			t.Errorf("words that answer no request: %v", err)
+		}
 	}
 	if err := b.Finish(trace.Stop{}); err != nil {
 		t.Fatal(err)

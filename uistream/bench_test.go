@@ -52,13 +52,13 @@ func BenchmarkFanOut(b *testing.B) {
 	const followers = 1000
 	records := story(b, 1000, "token ")
 	for b.Loop() {
-		rs := uistream.NewRings(uistream.RingsConfig{})
+		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
 		f := newFeed(records[:3]...)
 		var wait sync.WaitGroup
 		for range followers {
 			wait.Go(func() {
-				w := uistream.NewWriter(&discard{header: http.Header{}}, rs.Framing(), uistream.Timing{})
-				if err := rs.Serve(b.Context(), w, turn, f.source, uistream.Span{}); err != nil {
+				w := uistream.NewWriter(&discard{header: http.Header{}}, bc.Framing(), uistream.Timing{})
+				if err := bc.Serve(b.Context(), w, turn, f, uistream.Span{}); err != nil {
 					b.Error(err)
 				}
 			})
@@ -67,7 +67,7 @@ func BenchmarkFanOut(b *testing.B) {
 			f.add(r)
 		}
 		wait.Wait()
-		rs.Close()
+		bc.Close()
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*followers*len(records)), "ns/frame/client")
 }
@@ -92,7 +92,7 @@ func BenchmarkWait(b *testing.B) {
 		if err := w.Frames(frame); err != nil {
 			b.Fatal(err)
 		}
-		if err := w.Wait(b.Context(), woken); err != nil {
+		if err := w.Wait(b.Context(), woken, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -87,7 +87,7 @@ func Empty(reasoning bool, keys Keys) Chunk {
 // passOn takes what the trace has no word for.
 func (t *Translator) passOn(turn string, value json.RawMessage) {
 	c, err := ParseChunk(value)
-	if err != nil || t.options.Letter {
+	if err != nil {
 		return
 	}
 	switch b := Bare(c).(type) { //nolint:gochecksumtype // the others are written for records of their own
@@ -137,7 +137,7 @@ func (t *Translator) other(c Other) {
 		t.needStep()
 		t.empty(c)
 	case !c.passes(t.options.Profile):
-		t.beside(Data{Name: dataName(strings.TrimPrefix(c.Name, dataPrefix)), Value: marshal(c.Keys)})
+		t.emit(Data{Name: dataName(strings.TrimPrefix(c.Name, dataPrefix)), Value: marshal(c.Keys)})
 	default:
 		switch c.Name {
 		case "message-metadata":
@@ -187,7 +187,7 @@ func (t *Translator) automatic(c Chunk) {
 		keys = e.Keys
 	}
 	if !t.can.approvalResponse || !t.options.Profile.knows("tool-approval-request", "isAutomatic") {
-		t.beside(Data{Name: b.Type(), Value: withoutType(c)})
+		t.emit(Data{Name: b.Type(), Value: withoutType(c)})
 		return
 	}
 	switch b := b.(type) { //nolint:gochecksumtype // there are no others

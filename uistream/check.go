@@ -72,7 +72,7 @@ func (k kind) holds(value json.RawMessage, v release) bool {
 	case boolean:
 		var b bool
 		return !null && json.Unmarshal(value, &b) == nil
-	case list:
+	case array:
 		var l []json.RawMessage
 		return !null && json.Unmarshal(value, &l) == nil
 	case metadata:
@@ -94,7 +94,7 @@ func finishReasonKnown(s string, v release) bool {
 	case "unknown":
 		return v.major == 5
 	case "interrupted":
-		return v.major == 7 && (v.minor > 0 || v.patch >= 149)
+		return knowsInterrupted.knownTo(v)
 	default:
 		return false
 	}

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Cost is what it took to make streams of records: to translate and to encode, once
-// for each kind of client. Records that a client reads again from the log are not
-// in it.
+// Cost is what it took to translate and encode records: once for each kind of client,
+// and once more for a client that has to read the log.
 type Cost struct {
 	Records int64
 	Time    time.Duration
@@ -15,12 +14,12 @@ type Cost struct {
 
 type cost struct{ records, nanoseconds atomic.Int64 }
 
-func (c *cost) spend(d time.Duration) {
-	c.records.Add(1)
+func (c *cost) spend(records int, d time.Duration) {
+	c.records.Add(int64(records))
 	c.nanoseconds.Add(int64(d))
 }
 
 // Cost is what all turns took so far.
-func (rs *Rings) Cost() Cost {
-	return Cost{Records: rs.cost.records.Load(), Time: time.Duration(rs.cost.nanoseconds.Load())}
+func (bc *Broadcaster) Cost() Cost {
+	return Cost{Records: bc.cost.records.Load(), Time: time.Duration(bc.cost.nanoseconds.Load())}
 }

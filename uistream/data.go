@@ -13,25 +13,25 @@ import (
 // client updates them in place. A notice has no id: each is a new part.
 
 func (t *Translator) usage(p trace.Usage) {
-	t.beside(Data{Name: "usage", ID: "usage-" + string(p.Scope), Value: marshal(p)})
+	t.emit(Data{Name: "usage", ID: "usage-" + string(p.Scope), Value: marshal(p)})
 }
 
 func (t *Translator) plan(p trace.Plan) {
 	if p.Entries == nil {
 		p.Entries = []trace.PlanEntry{}
 	}
-	t.beside(Data{Name: "plan", ID: "plan", Value: marshal(p)})
+	t.emit(Data{Name: "plan", ID: "plan", Value: marshal(p)})
 }
 
 func (t *Translator) fileChange(p trace.FileChange) {
-	t.beside(Data{Name: "file-change", ID: "file-" + p.Path, Value: marshal(p)})
+	t.emit(Data{Name: "file-change", ID: "file-" + p.Path, Value: marshal(p)})
 }
 
 func (t *Translator) notice(p trace.Error) {
 	if t.options.Native {
 		return
 	}
-	t.beside(Data{Name: "notice", Value: marshal(p)})
+	t.emit(Data{Name: "notice", Value: marshal(p)})
 }
 
 // status is shown while it lasts, and not kept.
@@ -44,7 +44,7 @@ func (t *Translator) status(p trace.Status) {
 
 func (t *Translator) data(p trace.Data) {
 	t.speaks(p)
-	t.beside(Data{Name: dataName(p.Name), ID: p.ID, Value: Opaque(p.Value), Transient: p.Transient})
+	t.emit(Data{Name: dataName(p.Name), ID: p.ID, Value: Opaque(p.Value), Transient: p.Transient})
 }
 
 func (t *Translator) source(p trace.Source) {

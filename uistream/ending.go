@@ -14,20 +14,9 @@ const Superseded = "superseded"
 // client has one message per response, and a start with another id in mid-stream
 // would make it show the parts twice.
 func (t *Translator) reply(p trace.Reply) {
-	again := p.MessageID == t.message
-	if t.options.Letter {
-		again, t.letter.reply = p.MessageID == t.letter.reply, p.MessageID
-	}
 	switch {
-	case t.opened && again:
+	case t.opened && p.MessageID == t.message:
 		return
-	case t.opened && t.options.Letter:
-		t.closeParts()
-		t.settleCalls("", true)
-		t.endText()
-		t.emit(FinishStep{}, t.finish(finishStop, nil))
-	case t.options.Letter:
-		return // the message has the name of the upstream turn, if that has one
 	case t.opened:
 		t.closeParts()
 		t.settleCalls("It goes on in the next message.", true)
@@ -46,12 +35,8 @@ func (t *Translator) reply(p trace.Reply) {
 // log left open is closed here.
 func (t *Translator) stop(p trace.Stop) {
 	t.over = true
-	if p.Outcome == trace.OutcomeCanceled && p.Reason == Superseded {
+	if superseded(p) {
 		t.emit(t.abort(p))
-		return
-	}
-	if t.options.Letter {
-		t.letterStop(p)
 		return
 	}
 	t.closeParts()
@@ -81,7 +66,7 @@ func (t *Translator) stop(p trace.Stop) {
 // dropped it, and any chunk but an abort would bring it back on the screen. A
 // rewind at the beginning of a turn is about messages before it.
 func (t *Translator) rewind() {
-	if t.opened || t.letter.reply != "" {
+	if t.opened {
 		t.over = true
 		t.emit(t.abort(trace.Stop{Reason: Superseded}))
 	}
@@ -98,6 +83,10 @@ func (t *Translator) endSteps() (guarded bool) {
 	t.openStep()
 	t.closeStep()
 	return true
+}
+
+func superseded(p trace.Stop) bool {
+	return p.Outcome == trace.OutcomeCanceled && p.Reason == Superseded
 }
 
 func (t *Translator) abort(p trace.Stop) Chunk {

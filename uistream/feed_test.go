@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"regexp"
+	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,69 +18,73 @@ import (
 // feed is the log of one turn that grows while it is read.
 type feed struct {
 	mu      sync.Mutex
-	wake    chan struct{}
+	changed chan struct{}
+	ended   chan struct{}
+	end     sync.Once
 	records []trace.Record
 	err     error
-	closed  bool
-	opened  atomic.Int32
-	reading atomic.Int32
+	panics  atomic.Bool
+	reads   atomic.Int32 // how often it was read
+	read    atomic.Int32 // how many records were
 }
 
 func newFeed(records ...trace.Record) *feed {
-	return &feed{wake: make(chan struct{}), records: records}
+	f := &feed{changed: make(chan struct{}), ended: make(chan struct{})}
+	f.add(records...)
+	return f
 }
 
 func (f *feed) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
-	close(f.wake)
-	f.wake = make(chan struct{})
+	close(f.changed)
+	f.changed = make(chan struct{})
 }
 
-func (f *feed) add(r ...trace.Record) { f.change(func() { f.records = append(f.records, r...) }) }
-func (f *feed) fail(err error)        { f.change(func() { f.err = err }) }
-func (f *feed) close()                { f.change(func() { f.closed = true }) }
+func (f *feed) add(all ...trace.Record) {
+	f.change(func() {
+		for _, r := range all {
+			f.records = append(f.records, r)
+			if r.Payload.Kind() == trace.KindStop {
+				f.end.Do(func() { close(f.ended) })
+			}
+		}
+	})
+}
+func (f *feed) fail(err error) { f.change(func() { f.err = err }) }
+func (f *feed) close()         { f.change(func() { f.end.Do(func() { close(f.ended) }) }) }
 
-func (f *feed) source(ctx context.Context, after uint64) iter.Seq2[trace.Record, error] {
-	f.opened.Add(1)
+func (f *feed) Ended() <-chan struct{} { return f.ended }
+
+func (f *feed) Changed() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changed
+}
+
+func (f *feed) Records(ctx context.Context, after uint64) iter.Seq2[trace.Record, error] {
+	f.reads.Add(1)
+	f.mu.Lock()
+	records, err := f.records, f.err
+	f.mu.Unlock()
 	return func(yield func(trace.Record, error) bool) {
-		f.reading.Add(1)
-		defer f.reading.Add(-1)
-		for at := 0; ; at++ {
-			for {
-				f.mu.Lock()
-				n, wake, err, closed := len(f.records), f.wake, f.err, f.closed
-				f.mu.Unlock()
-				if at < n {
-					break
-				}
-				if err != nil {
-					yield(trace.Record{}, err)
-					return
-				}
-				if closed {
-					return
-				}
-				select {
-				case <-wake:
-				case <-ctx.Done():
-					yield(trace.Record{}, ctx.Err())
-					return
-				}
+		if f.panics.Load() {
+			panic("a bug")
+		}
+		at := sort.Search(len(records), func(i int) bool { return records[i].Seq > after })
+		for _, r := range records[at:] {
+			if ctx.Err() != nil {
+				yield(trace.Record{}, ctx.Err())
+				return
 			}
-			f.mu.Lock()
-			r := f.records[at]
-			f.mu.Unlock()
-			if r.Seq <= after {
-				continue
-			}
+			f.read.Add(1)
 			if !yield(r, nil) {
 				return
 			}
-			if _, ok := r.Payload.(trace.Stop); ok {
-				return
-			}
+		}
+		if err != nil {
+			yield(trace.Record{}, err)
 		}
 	}
 }
@@ -127,9 +132,9 @@ func (r *response) frames() string { return comment.ReplaceAllString(r.text(), "
 
 var errGone = errors.New("connection reset by peer")
 
-func serve(ctx context.Context, rs *uistream.Rings, key uistream.Key, f *feed, span uistream.Span) (string, error) {
+func serve(ctx context.Context, bc *uistream.Broadcaster, key uistream.Key, f *feed, span uistream.Span) (string, error) {
 	var r response
-	err := rs.Serve(ctx, uistream.NewWriter(&r, rs.Framing(), uistream.Timing{}), key, f.source, span)
+	err := bc.Serve(ctx, uistream.NewWriter(&r, bc.Framing(), uistream.Timing{}), key, f, span)
 	return r.frames(), err
 }
 

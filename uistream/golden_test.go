@@ -66,7 +66,7 @@ func TestGolden(t *testing.T) {
 		"default":  {"", uistream.Options{}, stopped},
 		"client-5": {"5", uistream.Options{}, stopped},
 		"client-7": {"7.0.173", uistream.Options{Signatures: true, Subagents: uistream.SubagentsInline}, stopped},
-		"letter":   {"", uistream.Options{Letter: true, Subagents: uistream.SubagentsHidden}, stopped},
+		"rfc":      {"", uistream.Options{RFC: true, Subagents: uistream.SubagentsHidden}, stopped},
 		"canceled": {"7", uistream.Options{}, trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}},
 		"failed":   {"", uistream.Options{}, trace.Stop{Reason: "crashed", Outcome: trace.OutcomeFailed, Error: "The agent crashed: exit status 2."}},
 	} {
@@ -74,7 +74,7 @@ func TestGolden(t *testing.T) {
 			t.Parallel()
 			c.o.Profile = profile(t, c.client)
 			records := everything(t, c.stop)
-			got := uistream.AppendTurn(nil, slices.Values(records), c.o, uistream.Framing{Cursor: cursor})
+			got := uistream.AppendTurn(nil, slices.Values(records), c.o, uistream.Framing{})
 			compare(t, name+".sse", got)
 			history, err := uistream.History(seq(wholes(records)), c.o)
 			if err != nil {

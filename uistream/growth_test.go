@@ -103,8 +103,8 @@ var readersOfTurns = map[string]func([]trace.Record) error{
 		_, err := uistream.History(seq(records), uistream.Options{})
 		return err
 	},
-	"stream":               func(records []trace.Record) error { translate(uistream.Options{}, records); return nil },
-	"stream by the letter": func(records []trace.Record) error { translate(uistream.Options{Letter: true}, records); return nil },
+	"stream":            func(records []trace.Record) error { translate(uistream.Options{}, records); return nil },
+	"stream by the RFC": func(records []trace.Record) error { translate(uistream.Options{RFC: true}, records); return nil },
 }
 
 // workOf is in the environment of a test that does the work and is counted: a reader, a

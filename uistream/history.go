@@ -41,11 +41,13 @@ type history struct {
 
 // turnHistory is what became of one turn.
 type turnHistory struct {
-	translator *Translator
-	messages   []Message
-	current    *Reducer // the assistant message that is being written
-	at         int      // where it stands in messages
-	cut        bool     // taken back, as is all that still comes
+	options     Options
+	translation translation
+	upstreamID  string // the upstream's own id of the message that is being written
+	messages    []Message
+	current     *Reducer // the assistant message that is being written
+	at          int      // where it stands in messages
+	cut         bool     // taken back, as is all that still comes
 }
 
 func (h *history) add(r trace.Record) error {
@@ -58,7 +60,7 @@ func (h *history) add(r trace.Record) error {
 	}
 	t, ok := h.turns[r.Turn]
 	if !ok {
-		t = &turnHistory{translator: NewTranslator(h.options)}
+		t = &turnHistory{translation: newTranslation(h.options), options: h.options}
 		h.turns[r.Turn] = t
 		h.order = append(h.order, t)
 	}
@@ -74,20 +76,23 @@ func (t *turnHistory) show(r trace.Record) error {
 		t.messages = append(t.messages, UserMessage(p.Message))
 		return nil
 	}
-	for _, c := range t.translator.Translate(r) {
+	for _, c := range t.translation.Translate(r) {
 		_, starts := c.(Start)
 		if t.current == nil && !starts {
 			continue // what is said before a message is not kept
 		}
 		if starts {
 			t.save()
-			t.translator.native = ""
+			t.upstreamID = ""
 			t.current, t.at = &Reducer{}, len(t.messages)
 			t.messages = append(t.messages, Message{})
 		}
 		if err := t.current.Add(c); err != nil {
 			return fmt.Errorf("the history of turn %s does not make a message: %w", r.Turn, err)
 		}
+	}
+	if id := t.translation.upstreamID(); id != "" {
+		t.upstreamID = id
 	}
 	if stop, ok := r.Payload.(trace.Stop); ok && t.current != nil {
 		t.save()
@@ -103,13 +108,13 @@ func (t *turnHistory) save() {
 		return
 	}
 	m := t.current.Message()
-	if o := t.translator.options; o.Native && t.translator.native != "" {
-		m.ID = t.translator.native
+	if t.upstreamID != "" {
+		m.ID = t.upstreamID
 	}
 	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.State == inputStreaming })
 	for i, p := range m.Parts {
 		if p.State == askedApproval {
-			m.Parts[i] = t.translator.answeredPart(p)
+			m.Parts[i] = t.translation.answeredPart(p)
 		}
 	}
 	t.messages[t.at] = m
@@ -117,18 +122,18 @@ func (t *turnHistory) save() {
 
 // ended says on the last message how the turn ended, if not well.
 func (t *turnHistory) ended(stop trace.Stop) {
-	if t.translator.options.Native {
+	if t.options.Native {
 		return
 	}
 	m := &t.messages[t.at]
 	for i, p := range m.Parts {
-		if p.Type == partText && p.State == stateStreaming { // the letter does not end the text of each turn
+		if p.Type == partText && p.State == stateStreaming { // the RFC does not end the text of each turn
 			m.Parts[i].State = stateDone
 		}
 	}
 	switch stop.Outcome {
 	case trace.OutcomeFailed:
-		if t.translator.options.Letter { // else its stream has said so
+		if t.options.RFC { // else its stream has said so
 			m.add(stop, failed(stop))
 		}
 	case trace.OutcomeCanceled:

@@ -193,7 +193,7 @@ func TestHistoryOfATurnThatWaits(t *testing.T) {
 			t.Errorf("up to record %d: %s, want %s", c.last, got, c.want)
 		}
 	}
-	if got := texts(one, uistream.Options{Profile: profile(t, ""), Letter: true}); got != "Before.Meanwhile. Later." {
-		t.Errorf("by the letter, where nobody parks and all is one text: %s", got)
+	if got := texts(one, uistream.Options{Profile: profile(t, ""), RFC: true}); got != "Before.Meanwhile. Later." {
+		t.Errorf("by the RFC, where nobody parks and all is one text: %s", got)
 	}
 }

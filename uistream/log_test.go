@@ -62,7 +62,7 @@ func wholes(records []trace.Record) []trace.Record {
 }
 
 func translate(o uistream.Options, records []trace.Record) []uistream.Chunk {
-	t := uistream.NewTranslator(o)
+	t := uistream.NewTranslation(o)
 	var all []uistream.Chunk
 	for _, r := range records {
 		all = append(all, t.Translate(r)...)
@@ -261,7 +261,7 @@ func drawOptions(t *rapid.T) uistream.Options {
 	}
 	return uistream.Options{
 		Profile:    p,
-		Letter:     rapid.IntRange(0, 2).Draw(t, "letter") == 0,
+		RFC:        rapid.IntRange(0, 2).Draw(t, "rfc") == 0,
 		Domain:     domain,
 		Subagents:  uistream.Subagents(rapid.IntRange(0, 3).Draw(t, "subagents")),
 		Signatures: rapid.Bool().Draw(t, "signatures"),

@@ -112,7 +112,7 @@ func WriteMessages(w io.Writer, messages []Message) error {
 		line = m.appendHead(separate(line, i))
 		for j, p := range m.Parts {
 			line = p.appendJSON(separate(line, j))
-			if len(line) < flushAt {
+			if len(line) < pieceSize {
 				continue
 			}
 			if _, err := w.Write(line); err != nil {

@@ -4,11 +4,11 @@ package uistream
 type Options struct {
 	// Profile is what the client understands.
 	Profile Profile
-	// Letter follows the letter of the older documents where it and the clients
-	// disagree. The agent's own id of its turn names the message and its one text. The
-	// failure of a tool is an error of the stream, and a question is a data part. No
-	// step begins, and no reader leaves at a park.
-	Letter bool
+	// RFC follows the letter of the Agent Ops RFC where it and the clients disagree. The
+	// agent's own id of its turn names the message and its one text. The failure of a tool
+	// is an error of the stream, and a question is a data part. No step begins, and no
+	// reader leaves at a park.
+	RFC bool
 	// Legacy writes the form of clients that are older than the UI message stream.
 	Legacy bool
 	// Domain says which events of the agent's world are shown.
@@ -39,16 +39,16 @@ const (
 	SubagentsHidden
 )
 
-// abilities is what a profile unlocks, looked up once.
-type abilities struct {
+// capabilities is what a profile unlocks, looked up once.
+type capabilities struct {
 	approvals, denied, approvalResponse bool
 	preliminary, title, finishReason    bool
 	inputError                          bool
 	abortReason                         bool
 }
 
-func (p Profile) abilities() abilities {
-	return abilities{
+func (p Profile) capabilities() capabilities {
+	return capabilities{
 		approvals:        p.Approvals(),
 		denied:           p.knows("tool-output-denied", ""),
 		approvalResponse: p.knows("tool-approval-response", ""),

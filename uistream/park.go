@@ -13,6 +13,9 @@ import (
 // stands in the last step and no other call of it runs. Else the request gets a
 // call and a step of its own. Questions have a step of their own.
 
+// parkChunks ends the response to a reader who leaves at a park.
+func parkChunks(o Options) []Chunk { return []Chunk{NewTranslator(o).finish(finishTools, nil)} }
+
 // asked is a permission request or a question that a person is asked.
 type asked struct {
 	call *call  // of a permission request, once it is shown
@@ -41,7 +44,7 @@ func (t *Translator) park(p trace.Park) {
 	t.askQuestions(questions)
 	t.endWriting()
 	t.closeStep()
-	if t.parked = !p.Held && !t.options.Letter; t.parked {
+	if t.parked = !p.Held; t.parked {
 		t.wait(p.Requests)
 	}
 }
@@ -114,7 +117,7 @@ func (t *Translator) letPass() {
 // toShow reports whether the client has to be shown what is asked: it was not
 // yet, or not in what is now the last step.
 func (t *Translator) toShow(a *asked) bool {
-	return !a.done && (!a.shown() || a.step != t.steps && !t.options.Letter)
+	return !a.done && (!a.shown() || a.step != t.steps)
 }
 
 // ownStep begins a step that holds only what is asked.

@@ -13,7 +13,7 @@ func (t *Translator) speaks(p trace.Data) {
 	var f struct {
 		Participant string `json:"participant"`
 	}
-	if p.Name != "participant" || p.ID == "" || t.options.Letter || json.Unmarshal(p.Value, &f) != nil || f.Participant == "" {
+	if p.Name != "participant" || p.ID == "" || json.Unmarshal(p.Value, &f) != nil || f.Participant == "" {
 		return
 	}
 	if !slices.Contains(t.participants, f.Participant) {

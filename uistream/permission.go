@@ -45,7 +45,6 @@ func (t *Translator) askPermissions(all []*approval) {
 	if len(all) == 0 {
 		return
 	}
-	t.endText() // whoever answers gets the rest, and knows of no text that is open
 	attached := t.can.approvals && (t.attaches(all) || t.options.Native && t.calls[all[0].request.ToolCallID] != nil)
 	if !attached {
 		t.ownStep()
@@ -176,7 +175,7 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 // every client can be told so in a stream.
 func (t *Translator) answeredPart(p Part) Part {
 	a := t.approvals[p.Approval.ID]
-	if a == nil || a.answer == nil || t.over || t.options.Letter { // a turn that is over asks nothing
+	if a == nil || a.answer == nil || t.over { // a turn that is over asks nothing
 		return p
 	}
 	p.State = gotApproval

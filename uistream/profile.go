@@ -2,12 +2,13 @@ package uistream
 
 import "fmt"
 
-// Profile says what the client at the other end understands. The zero Profile
-// is the one to use for a client that says nothing: only what 6.0.0 and 7.0.0
-// know, and no key that 5.0.0 rejects.
+// Profile is a set of capabilities: what the client at the other end understands. Two
+// releases that accept the same chunks have the same Profile. The zero Profile is the one
+// to use for a client that says nothing: only what 6.0.0 and 7.0.0 know, and no key that
+// 5.0.0 rejects.
 type Profile struct {
-	// version is the release to speak to; its zero value means the common
-	// ground of all releases.
+	// version is the oldest release that accepts the same; its zero value means the
+	// common ground of all releases.
 	version release
 }
 
@@ -21,13 +22,13 @@ func ParseProfile(s string) (Profile, error) {
 	if !ok || v.major < 5 || v.major > 7 {
 		return Profile{}, fmt.Errorf("client=%.40q is not a version of the AI SDK that this gateway knows: use 5, 6, 7 or a full version such as 7.0.173", s)
 	}
-	return Profile{version: v}, nil
+	return Profile{version: v.oldestAlike()}, nil
 }
 
 // Newest returns the profile of a client that knows everything.
-func Newest() Profile { return Profile{version: release{7, 1, 0}} }
+func Newest() Profile { return Profile{version: release{7, 1, 0}.oldestAlike()} }
 
-// String returns what ParseProfile read.
+// String returns the oldest version that ParseProfile reads as this Profile.
 func (p Profile) String() string {
 	switch {
 	case p.version == release{}:
@@ -50,8 +51,7 @@ func (p Profile) ToldApprovals() bool { return p.knows("tool-approval-response",
 // AsksAgain reports whether the client may be a release before 5.0.72: when what it
 // sends by itself is refused, it sends it again at once, and without end.
 func (p Profile) AsksAgain() bool {
-	learned := since{72, 0, 0}
-	return p.version == release{} || !learned.knownTo(p.version)
+	return p.version == release{} || !asksOnce.knownTo(p.version)
 }
 
 // knows reports whether a chunk type, or a field of it, may be sent.

@@ -41,17 +41,17 @@ func TestHistoryEqualsTheScreen(t *testing.T) {
 		if history[0].Role != "user" || history[0].ID != "u1" {
 			t.Fatalf("history begins with %+v", history[0])
 		}
-		if stop.Outcome == trace.OutcomeCanceled || o.Letter && stop.Outcome == trace.OutcomeFailed { // the page adds why it ended
+		if stop.Outcome == trace.OutcomeCanceled || o.RFC && stop.Outcome == trace.OutcomeFailed { // the page adds why it ended
 			last := &history[len(history)-1]
 			if n := len(last.Parts) - 1; last.Parts[n].Type != "data-error" || !strings.Contains(string(last.Metadata), string(stop.Outcome)) {
 				t.Fatalf("a turn that did not end well does not say so: %s", asJSON(last))
 			}
 			last.Parts = last.Parts[:len(last.Parts)-1]
-			if o.Letter { // whose stream has no metadata
+			if o.RFC { // whose stream has no metadata
 				last.Metadata = nil
 			}
 		}
-		if o.Letter { // whose stream does not end the text of each turn
+		if o.RFC { // whose stream does not end the text of each turn
 			screen = strings.ReplaceAll(screen, `"state": "streaming"`, `"state": "done"`)
 		}
 		if page := asJSON(history[1:]); page != screen {
@@ -88,7 +88,7 @@ func TestRecordsOutsideTheGrammarAreSurvived(t *testing.T) {
 		chunks := translate(o, append(records[drop:], stop))
 		for _, m := range messages(t, chunks) {
 			for _, p := range m.Parts {
-				if p.State == "streaming" && (!o.Letter || p.Type != "text") || !o.Letter && (p.State == "input-streaming" || p.State == "input-available") {
+				if p.State == "streaming" && (!o.RFC || p.Type != "text") || !o.RFC && (p.State == "input-streaming" || p.State == "input-available") {
 					t.Fatalf("a part was left open: %s\n%s", asJSON(p), lines(chunks))
 				}
 			}

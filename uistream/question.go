@@ -58,7 +58,7 @@ func (t *Translator) askQuestions(all []*question) {
 // already and answers by the output of the call.
 func (t *Translator) isCall(q *question) bool {
 	c := t.calls[q.what.ToolCallID]
-	return c != nil && c.form.Unmarked && !t.options.Letter
+	return c != nil && c.form.Unmarked
 }
 
 // byClient reports whether a question waits for the output of a call.
@@ -83,10 +83,6 @@ func (t *Translator) showQuestion(q *question) {
 		q.id += questionSuffix
 	}
 	q.step = t.steps
-	if t.options.Letter {
-		t.emit(questionData(p, nil))
-		return
-	}
 	t.say("ask-"+p.QuestionID, questionSentence(p))
 	input := marshal(struct {
 		QuestionID string         `json:"question_id"`
@@ -133,10 +129,10 @@ func (t *Translator) answer(p trace.Answer) {
 	}
 	q.done = true
 	defer t.answeredOne(p.QuestionID)
-	if t.options.Letter || t.options.Domain.wants("question") {
+	if t.options.Domain.wants("question") {
 		t.emit(questionData(q.what, &p))
 	}
-	if t.options.Letter || t.isCall(q) { // the result of the call tells it
+	if t.isCall(q) { // the result of the call tells it
 		return
 	}
 	t.asked = true
@@ -158,7 +154,7 @@ func (t *Translator) settleQuestions(why string) {
 			continue
 		}
 		q.done = true
-		if !t.options.Letter && !t.isCall(q) {
+		if !t.isCall(q) {
 			t.asked = true
 			t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: why, Form: clientForm()})
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// The versions of the AI SDK, and since which of them a client knows something.
+
 // release is a version of the AI SDK.
 type release struct{ major, minor, patch int }
 
@@ -43,4 +45,32 @@ func (s since) knownTo(v release) bool {
 		return false
 	}
 	return v.minor > 0 || v.patch >= s[i]
+}
+
+// The releases that learned something beside the chunks and keys of the table.
+//
+//nolint:gochecknoglobals // never written
+var (
+	knowsInterrupted = since{never, never, 149} // the finish reason
+	asksOnce         = since{72, 0, 0}          // see AsksAgain
+)
+
+// oldestAlike is the oldest release that accepts the same as this one. There are few of
+// them, however many releases clients name.
+func (v release) oldestAlike() release {
+	oldest := release{major: v.major}
+	learned := func(s since) {
+		if at := s[v.major-5]; s.knownTo(v) && at > oldest.patch {
+			oldest.patch = at
+		}
+	}
+	learned(knowsInterrupted)
+	learned(asksOnce)
+	for _, r := range table {
+		learned(r.since)
+		for _, f := range r.fields {
+			learned(f.since)
+		}
+	}
+	return oldest
 }

@@ -28,11 +28,11 @@ func TestTheRestOfAMessageBeginsWhatItGoesOnWith(t *testing.T) {
 				continue
 			}
 			for _, window := range []int{0, 1} {
-				rs := uistream.NewRings(uistream.RingsConfig{Window: window})
+				bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
 				key := turn
 				key.Options = o
-				got, err := serve(t.Context(), rs, key, newFeed(records...), uistream.Span{From: from, Past: 1 << 60})
-				rs.Close()
+				got, err := serve(t.Context(), bc, key, newFeed(records...), uistream.Span{From: from, SkipParksThrough: 1 << 60})
+				bc.Close()
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -13,7 +13,7 @@ import (
 )
 
 // The rows of the RFC, from records as a session's adapter writes them: each in the
-// default form and in the letter's. The adapter's own tests begin with frames.
+// default form and by the RFC. The adapter's own tests begin with frames.
 
 const upstream = "turn-abc123"
 
@@ -32,7 +32,7 @@ func says(pieces ...string) func(b *trace.Builder) {
 
 // row holds both forms of a turn to their golden files, and their frames to what is
 // said here of them: each by its event line, and [id] where it has one.
-func row(t *testing.T, name string, stop trace.Stop, byDefault, byLetter string, script func(b *trace.Builder)) {
+func row(t *testing.T, name string, stop trace.Stop, byDefault, byRFC string, script func(b *trace.Builder)) {
 	t.Helper()
 	t.Parallel()
 	records := write(t, stop, script)
@@ -42,7 +42,7 @@ func row(t *testing.T, name string, stop trace.Stop, byDefault, byLetter string,
 		o    uistream.Options
 	}{
 		{"default", byDefault, uistream.Options{}},
-		{"letter", byLetter, uistream.Options{Letter: true}},
+		{"rfc", byRFC, uistream.Options{RFC: true}},
 	} {
 		form.o.Profile = profile(t, "")
 		got := uistream.AppendTurn(nil, slices.Values(records), form.o, uistream.Framing{})
@@ -102,7 +102,7 @@ func TestD01_H01_ACreatedTurnStartsTheMessageAndItsText(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" "+closes,
 		says("Hello"))
-	tr := uistream.NewTranslator(uistream.Options{Letter: true})
+	tr := uistream.NewTranslation(uistream.Options{RFC: true})
 	var at []string
 	for _, r := range write(t, ended("end_turn"), created) {
 		at = append(at, strings.TrimSpace(string(r.Payload.Kind())+": "+lines(tr.Translate(r))))
@@ -119,11 +119,11 @@ func TestD02_H02_ADeltaIsKeptExactly(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" "+delta+" "+closes,
 		says(said, "end"))
-	for _, letter := range []bool{false, true} {
-		chunks := translate(uistream.Options{Letter: letter}, write(t, ended("end_turn"), says(said)))
+	for _, rfc := range []bool{false, true} {
+		chunks := translate(uistream.Options{RFC: rfc}, write(t, ended("end_turn"), says(said)))
 		i := slices.IndexFunc(chunks, func(c uistream.Chunk) bool { d, is := c.(uistream.TextDelta); return is && d.Delta == said })
 		if i < 0 {
-			t.Errorf("letter %v: %s", letter, lines(chunks))
+			t.Errorf("rfc %v: %s", rfc, lines(chunks))
 		}
 	}
 }
@@ -176,7 +176,7 @@ func TestD06_H06_ACompletedToolHasItsResult(t *testing.T) {
 		})
 }
 
-func TestD07_H07_AToolErrorIsAToolStateAndByTheLetterAnError(t *testing.T) {
+func TestD07_H07_AToolErrorIsAToolStateAndByTheRFCAnError(t *testing.T) {
 	row(t, "D07", ended("end_turn"),
 		"start(m1) start-step tool-input-available(c) tool-output-error(c) tool-input-available(d) tool-output-error(d) text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" tool-input-available(c) error tool-input-available(d) error "+delta+" "+closes,
@@ -189,9 +189,9 @@ func TestD07_H07_AToolErrorIsAToolStateAndByTheLetterAnError(t *testing.T) {
 			b.MessageDelta("a", "It failed.")
 		})
 	silent := trace.Record{Turn: "t", Event: trace.Event{Actor: trace.Agent, Payload: trace.ToolResult{ToolCallID: "c", Status: trace.ToolFailed}}}
-	for letter, want := range map[bool]string{true: `{"type":"error","errorText":"Tool execution failed"}`, false: `"type":"tool-output-error"`} {
-		if got := lines(translate(uistream.Options{Letter: letter}, []trace.Record{silent})); !strings.Contains(got, want) {
-			t.Errorf("letter %v: %s", letter, got)
+	for rfc, want := range map[bool]string{true: `{"type":"error","errorText":"Tool execution failed"}`, false: `"type":"tool-output-error"`} {
+		if got := lines(translate(uistream.Options{RFC: rfc}, []trace.Record{silent})); !strings.Contains(got, want) {
+			t.Errorf("rfc %v: %s", rfc, got)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func TestD09_H08_AFailedTurnIsAnErrorAndThenTheFinish(t *testing.T) {
 		opens+" "+delta+" error message-finish [DONE]",
 		says("I was about"))
 	silent := write(t, trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed}, created)
-	if got := lines(translate(uistream.Options{Letter: true}, silent)); !strings.Contains(got, `{"type":"error","errorText":"Turn failed"}`) {
+	if got := lines(translate(uistream.Options{RFC: true}, silent)); !strings.Contains(got, `{"type":"error","errorText":"Turn failed"}`) {
 		t.Error(got)
 	}
 }
@@ -245,12 +245,12 @@ func TestD12_E03_H14_TheAgentsStatusStandsAmongTheText(t *testing.T) {
 			b.Emit(trace.Status{State: trace.StateIdle})
 		})
 	const both = `{"type":"data-agent-status","data":{"status":"tool_calling","detail":"bash"},"transient":true}`
-	for _, letter := range []bool{false, true} {
-		chunks := translate(uistream.Options{Letter: letter}, write(t, ended(""), func(b *trace.Builder) {
+	for _, rfc := range []bool{false, true} {
+		chunks := translate(uistream.Options{RFC: rfc}, write(t, ended(""), func(b *trace.Builder) {
 			b.Emit(trace.Status{State: trace.StateToolCalling, Detail: "bash"})
 		}))
 		if got := lines(chunks); !strings.Contains(got, both) {
-			t.Errorf("letter %v: %s", letter, got)
+			t.Errorf("rfc %v: %s", rfc, got)
 		}
 	}
 }
@@ -269,7 +269,7 @@ func TestD13_H15_AQuestionHasItsFullPayload(t *testing.T) {
 			"start-step text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
 		opens+" "+delta+" data-question(q-1) data-question(q-1) "+delta+" "+closes, asks)
 	const asked = `{"type":"data-question","id":"q-1","data":{"questionId":"q-1","text":"Which colour?","options":["red","blue"],"choices":[{"label":"red"},{"label":"blue"}]`
-	for name, o := range map[string]uistream.Options{"letter": {Letter: true}, "chosen": {Domain: domain(t, "question")}} {
+	for name, o := range map[string]uistream.Options{"rfc": {RFC: true}, "chosen": {Domain: domain(t, "question")}} {
 		got := lines(translate(o, write(t, ended("end_turn"), asks)))
 		if !strings.Contains(got, asked+"}}\n") || !strings.Contains(got, asked+`,"outcome":"selected","answer":["blue"]}}`+"\n") {
 			t.Errorf("%s: %s", name, got)
@@ -306,16 +306,16 @@ func TestD14_D15_D17_H16_HydrationAndTheAgentsWorldAreNotShown(t *testing.T) {
 		status = `{"type":"data-session-status","data":{"runnerBusy":true},"transient":true}` + "\n"
 		other  = `{"type":"data-custom-thing","data":1}` + "\n"
 	)
-	for _, letter := range []bool{false, true} {
+	for _, rfc := range []bool{false, true} {
 		for _, c := range []struct {
 			names []string
 			want  string
 		}{
 			{nil, ""}, {[]string{"git-state"}, git}, {[]string{"title", "session-status"}, status}, {[]string{"all"}, git + status + other},
 		} {
-			got := lines(translate(uistream.Options{Letter: letter, Domain: domain(t, c.names...)}, write(t, ended("end_turn"), script)))
+			got := lines(translate(uistream.Options{RFC: rfc, Domain: domain(t, c.names...)}, write(t, ended("end_turn"), script)))
 			if shown := strings.Join(slices.DeleteFunc(strings.SplitAfter(got, "\n"), func(l string) bool { return !strings.Contains(l, `"data-`) }), ""); shown != c.want {
-				t.Errorf("letter %v, %v:\n%s", letter, c.names, shown)
+				t.Errorf("rfc %v, %v:\n%s", rfc, c.names, shown)
 			}
 		}
 	}
@@ -324,8 +324,8 @@ func TestD14_D15_D17_H16_HydrationAndTheAgentsWorldAreNotShown(t *testing.T) {
 func TestD16_H10_AnUnknownEventIsCountedAndNothingElse(t *testing.T) {
 	t.Parallel()
 	records := write(t, ended("end_turn"), func(b *trace.Builder) { created(b); b.Emit(trace.Unknown{UnknownKind: "novel", Raw: raw(`{}`)}) })
-	for _, letter := range []bool{false, true} {
-		tr := uistream.NewTranslator(uistream.Options{Letter: letter})
+	for _, rfc := range []bool{false, true} {
+		tr := uistream.NewTranslation(uistream.Options{RFC: rfc})
 		for _, r := range records {
 			if chunks := tr.Translate(r); r.Payload.Kind() == "novel" && len(chunks) > 0 {
 				t.Error(lines(chunks))
@@ -428,10 +428,10 @@ func TestC03_C06_C07_H11_TheStreamOfTheAppendix(t *testing.T) {
 		opens+" "+delta+" "+delta+" tool-input-start(call-1) tool-input-available(call-1) tool-output-available(call-1) "+delta+" "+closes, calculator)
 	for _, client := range []string{"5", "5.0.277", "6.0.0", "6.0.323", "7", "7.0.173"} { // C07
 		p := profile(t, client)
-		for _, letter := range []bool{false, true} {
-			for _, c := range translate(uistream.Options{Profile: p, Letter: letter}, write(t, ended("end_turn"), calculator)) {
+		for _, rfc := range []bool{false, true} {
+			for _, c := range translate(uistream.Options{Profile: p, RFC: rfc}, write(t, ended("end_turn"), calculator)) {
 				if err := p.Check(uistream.AppendChunk(nil, c)); err != nil {
-					t.Errorf("client %s, letter %v: %v", client, letter, err)
+					t.Errorf("client %s, rfc %v: %v", client, rfc, err)
 				}
 			}
 		}
@@ -441,8 +441,8 @@ func TestC03_C06_C07_H11_TheStreamOfTheAppendix(t *testing.T) {
 func TestC04_EveryFrameHasBothNames(t *testing.T) {
 	t.Parallel()
 	records := everything(t, stopped)
-	for letter, long := range map[bool]map[string]string{false: {}, true: {"start": "message-start", "finish": "message-finish"}} {
-		stream := uistream.AppendTurn(nil, slices.Values(records), uistream.Options{Letter: letter}, uistream.Framing{})
+	for rfc, long := range map[bool]map[string]string{false: {}, true: {"start": "message-start", "finish": "message-finish"}} {
+		stream := uistream.AppendTurn(nil, slices.Values(records), uistream.Options{RFC: rfc}, uistream.Framing{})
 		for frame := range strings.SplitSeq(strings.TrimSuffix(string(stream), "data: [DONE]\n\n"), "\n\n") {
 			if frame == "" {
 				continue
@@ -450,18 +450,18 @@ func TestC04_EveryFrameHasBothNames(t *testing.T) {
 			event, data, both := strings.Cut(strings.TrimPrefix(frame, "event: "), "\ndata: ")
 			var c struct{ Type string }
 			if err := json.Unmarshal([]byte(data), &c); err != nil || !both {
-				t.Fatalf("letter %v: %q: %v", letter, frame, err)
+				t.Fatalf("rfc %v: %q: %v", rfc, frame, err)
 			}
 			want := c.Type
 			if name, ok := long[c.Type]; ok {
 				want = name
 			}
 			if event != want {
-				t.Errorf("letter %v: a %s chunk is called %s", letter, c.Type, event)
+				t.Errorf("rfc %v: a %s chunk is called %s", rfc, c.Type, event)
 			}
 		}
 	}
-	none := uistream.AppendTurn(nil, slices.Values(records), uistream.Options{Letter: true}, uistream.Framing{NoEvents: true})
+	none := uistream.AppendTurn(nil, slices.Values(records), uistream.Options{RFC: true}, uistream.Framing{NoEvents: true})
 	if strings.Contains(string(none), "event:") {
 		t.Error("event lines that were turned off")
 	}
@@ -474,10 +474,10 @@ func TestC05_EachChunkHasItsKeys(t *testing.T) {
 		"tool-input-start": {"toolCallId", "toolName"}, "tool-input-delta": {"toolCallId", "inputTextDelta"},
 		"tool-input-available": {"toolCallId", "toolName", "input"}, "tool-output-available": {"toolCallId", "output"}, "error": {"errorText"},
 	}
-	for _, letter := range []bool{false, true} {
+	for _, rfc := range []bool{false, true} {
 		seen := map[string]bool{}
 		failed := trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "It broke."}
-		for _, c := range translate(uistream.Options{Letter: letter}, everything(t, failed)) {
+		for _, c := range translate(uistream.Options{RFC: rfc}, everything(t, failed)) {
 			var chunk map[string]any
 			if err := json.Unmarshal(uistream.AppendChunk(nil, c), &chunk); err != nil {
 				t.Fatal(err)
@@ -485,13 +485,13 @@ func TestC05_EachChunkHasItsKeys(t *testing.T) {
 			seen[c.Type()] = true
 			for _, k := range keys[c.Type()] {
 				if _, ok := chunk[k]; !ok {
-					t.Errorf("letter %v: a %s chunk lacks %s", letter, c.Type(), k)
+					t.Errorf("rfc %v: a %s chunk lacks %s", rfc, c.Type(), k)
 				}
 			}
 		}
 		for typ := range keys {
 			if !seen[typ] {
-				t.Errorf("letter %v: no %s chunk", letter, typ)
+				t.Errorf("rfc %v: no %s chunk", rfc, typ)
 			}
 		}
 	}
@@ -508,18 +508,18 @@ func TestC08_G02_AStreamThatWasInterruptedIsAnErrorAndThenTheFinish(t *testing.T
 // silence there is a comment, in the words of each.
 func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
 	t.Parallel()
-	for letter, alive := range map[bool]string{false: ": keep-alive\n\n", true: ": keepalive\n\n"} {
+	for rfc, alive := range map[bool]string{false: ": keep-alive\n\n", true: ": keepalive\n\n"} {
 		synctest.Test(t, func(t *testing.T) {
 			const n = 50
 			records := story(t, n, "word ")
-			rs := uistream.NewRings(uistream.RingsConfig{})
-			defer rs.Close()
+			bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+			defer bc.Close()
 			f := newFeed(records[:2]...)
 			var r response
 			result := make(chan error)
 			go func() {
-				o := uistream.Options{Letter: letter}
-				result <- rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing().For(o), uistream.Timing{}), uistream.Key{Turn: "t1", Options: o}, f.source, uistream.Span{})
+				o := uistream.Options{RFC: rfc}
+				result <- bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing().For(o), uistream.Timing{}), uistream.Key{Turn: "t1", Options: o}, f, uistream.Span{})
 			}()
 			said := 0
 			for _, next := range records[2:] {
@@ -529,7 +529,7 @@ func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
 				f.add(next)
 				synctest.Wait()
 				if got := strings.Count(r.text(), `"delta":"word "`); got != said {
-					t.Errorf("letter %v: %d deltas are out when %d were said", letter, got, said)
+					t.Errorf("rfc %v: %d deltas are out when %d were said", rfc, got, said)
 				}
 				if said == 1 && !strings.Contains(r.text(), alive) {
 					time.Sleep(16 * time.Second)
@@ -537,7 +537,7 @@ func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
 				}
 			}
 			if err := <-result; err != nil || said != n || strings.Count(r.text(), alive) != 1 {
-				t.Errorf("letter %v: %v, %d said\n%s", letter, err, said, r.text())
+				t.Errorf("rfc %v: %v, %d said\n%s", rfc, err, said, r.text())
 			}
 		})
 	}
@@ -549,8 +549,8 @@ func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
 	t.Parallel()
 	records := story(t, 300, strings.Repeat("x", 10<<10))
 	half := len(records) / 2
-	rs := uistream.NewRings(uistream.RingsConfig{Window: 64 << 10})
-	defer rs.Close()
+	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: 64 << 10})
+	defer bc.Close()
 	f := newFeed(records[:half]...)
 	var last int
 	var r response
@@ -569,7 +569,7 @@ func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
 		}
 		return nil
 	}
-	if err := rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing(), uistream.Timing{}), turn, f.source, uistream.Span{}); err != nil {
+	if err := bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing(), uistream.Timing{}), turn, f, uistream.Span{}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasSuffix(r.text(), "data: [DONE]\n\n") || r.body.Len() < 300*(10<<10) {
@@ -580,17 +580,17 @@ func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
 // rest is the outline of what somebody gets of a turn from a mark on.
 func rest(t *testing.T, o uistream.Options, window int, records []trace.Record, from uistream.Span) string {
 	t.Helper()
-	rs := uistream.NewRings(uistream.RingsConfig{Window: window})
-	defer rs.Close()
+	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
+	defer bc.Close()
 	var r response
-	if err := rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing().For(o), uistream.Timing{}), uistream.Key{Session: "s", Turn: "t1", Options: o}, newFeed(records...).source, from); err != nil {
+	if err := bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing().For(o), uistream.Timing{}), uistream.Key{Session: "s", Turn: "t1", Options: o}, newFeed(records...), from); err != nil {
 		t.Error(err)
 	}
 	return outlineOf(t, []byte(r.frames()))
 }
 
 // A reader who gets the rest of a message has never seen the message's text begin.
-func TestTheRestOfAMessageByTheLetter(t *testing.T) {
+func TestTheRestOfAMessageByTheRFC(t *testing.T) {
 	t.Parallel()
 	permitted := write(t, completed(), func(b *trace.Builder) {
 		says("Before.")(b)
@@ -601,7 +601,7 @@ func TestTheRestOfAMessageByTheLetter(t *testing.T) {
 		b.Message("b", "After.")
 	})
 	answered := write(t, completed(), asks)
-	o := uistream.Options{Letter: true, Profile: profile(t, "")}
+	o := uistream.Options{RFC: true, Profile: profile(t, "")}
 	for _, c := range []struct {
 		name    string
 		records []trace.Record
@@ -611,7 +611,7 @@ func TestTheRestOfAMessageByTheLetter(t *testing.T) {
 		{"after a question", answered, "message-start(turn-abc123) text-start(turn-abc123) data-question(q-1) " + delta + " " + closes},
 	} {
 		for _, window := range []int{0, 1} {
-			if got := rest(t, o, window, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPark, 1) + 1, Past: 1 << 60}); got != c.want {
+			if got := rest(t, o, window, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPark, 1) + 1, SkipParksThrough: 1 << 60}); got != c.want {
 				t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 			}
 		}
@@ -633,19 +633,19 @@ func TestTheRestOfAMessageByTheLetter(t *testing.T) {
 }
 
 // Events before the agent has named its turn wait for the name.
-func TestWhatComesBeforeTheNameByTheLetter(t *testing.T) {
+func TestWhatComesBeforeTheNameByTheRFC(t *testing.T) {
 	t.Parallel()
 	early := func(b *trace.Builder) {
 		b.Emit(trace.Error{Code: "not_rewound", Message: "It still remembers."})
 		b.Emit(trace.Status{State: trace.StateThinking})
 		says("Hello")(b)
 	}
-	got := outlineOf(t, uistream.AppendTurn(nil, slices.Values(write(t, completed(), early)), uistream.Options{Letter: true}, uistream.Framing{}))
+	got := outlineOf(t, uistream.AppendTurn(nil, slices.Values(write(t, completed(), early)), uistream.Options{RFC: true}, uistream.Framing{}))
 	if want := "data-agent-status " + opens + " data-notice " + delta + " " + closes; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	unnamed := write(t, completed(), func(b *trace.Builder) { b.Emit(trace.Error{Message: "slow"}) })
-	got = outlineOf(t, uistream.AppendTurn(nil, slices.Values(unnamed), uistream.Options{Letter: true}, uistream.Framing{}))
+	got = outlineOf(t, uistream.AppendTurn(nil, slices.Values(unnamed), uistream.Options{RFC: true}, uistream.Framing{}))
 	if want := "message-start(m1) text-start(m1) data-notice text-end(m1) finish-step message-finish [DONE]"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -661,10 +661,10 @@ func TestAnApprovalCanBeADataPartToo(t *testing.T) {
 		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolDenied, Error: "No."})
 	})
 	const asked = `{"type":"data-approval","id":"r","data":{"request_id":"r","title":"Run?","options":[{"id":"n","name":"No","kind":"reject_once"}],"tool_call_id":"c","tool":"bash","input":{"command":"rm x"}`
-	for _, letter := range []bool{false, true} {
-		got := lines(translate(uistream.Options{Letter: letter, Profile: profile(t, ""), Domain: domain(t, "approval")}, records))
+	for _, rfc := range []bool{false, true} {
+		got := lines(translate(uistream.Options{RFC: rfc, Profile: profile(t, ""), Domain: domain(t, "approval")}, records))
 		if !strings.Contains(got, asked+"}}\n") || !strings.Contains(got, asked+`,"outcome":"selected","option":"n","approved":false}}`+"\n") {
-			t.Errorf("letter %v: %s", letter, got)
+			t.Errorf("rfc %v: %s", rfc, got)
 		}
 	}
 }

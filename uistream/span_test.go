@@ -61,24 +61,24 @@ func TestSpans(t *testing.T) {
 		want    string
 	}{
 		{"up to the park", parked, uistream.Span{}, before + " finish DONE"},
-		{"the whole message", parked, uistream.Span{Past: park}, before + " " + after},
+		{"the whole message", parked, uistream.Span{SkipParksThrough: park}, before + " " + after},
 		{"the rest after the park", parked, uistream.Span{From: park + 1}, "start " + after},
 		{"the first message", steered, uistream.Span{}, "start start-step text-start text-delta text-end tool-input-available finish-step tool-output-error finish DONE"},
 		{"the second message", steered, uistream.Span{From: seqOf(t, steered, trace.KindReply, 2)}, "start start-step tool-input-available tool-output-available finish-step finish DONE"},
 	} {
 		for _, window := range []int{0, 1} { // with and without the ring
-			rs := uistream.NewRings(uistream.RingsConfig{Window: window})
+			bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
 			f := newFeed(c.records...)
 			if window == 1 { // make the ring drop everything first
 				for range 2 {
-					_, _ = serve(t.Context(), rs, turn, f, uistream.Span{Past: 1 << 60})
+					_, _ = serve(t.Context(), bc, turn, f, uistream.Span{SkipParksThrough: 1 << 60})
 				}
 			}
-			got, err := serve(t.Context(), rs, turn, f, c.span)
+			got, err := serve(t.Context(), bc, turn, f, c.span)
 			if err != nil || types(got) != c.want {
 				t.Errorf("%s (window %d): err %v\ngot  %s\nwant %s", c.name, window, err, types(got), c.want)
 			}
-			rs.Close()
+			bc.Close()
 		}
 	}
 	if got := types(whole(steered, uistream.Framing{})); strings.Count(got, "DONE") != 2 {

@@ -37,9 +37,7 @@ func (t *Translator) openStep() {
 	t.step, t.asked = true, false
 	t.steps++
 	t.stepCalls = nil
-	if !t.options.Letter {
-		t.emit(StartStep{})
-	}
+	t.emit(StartStep{})
 }
 
 // closeStep ends the step and, since the clients forget them, the open parts.
@@ -49,7 +47,5 @@ func (t *Translator) closeStep() {
 	}
 	t.closeParts()
 	t.step = false
-	if !t.options.Letter {
-		t.emit(FinishStep{})
-	}
+	t.emit(FinishStep{})
 }

@@ -245,9 +245,12 @@ func TestASiblingsResultReachesTheReaderWhoAnswersInWords(t *testing.T) {
 			b.PermissionRequest(requests("p", "c1"), trace.ToolCall{})
 			b.ToolResult(trace.ToolResult{ToolCallID: "c2", Status: trace.ToolCompleted, Output: input(`"sibling"`)})
 			b.Message("said meanwhile", "Still here.")
-			b.PermissionResponseIn(trace.Words{
+			words := trace.Words{
 				Prompt: trace.Prompt{Message: trace.UserMessage{ID: "u2"}}, Reply: trace.Reply{MessageID: "m2", Cause: trace.CauseAnswer},
-			}, chooses("p", "yes"))
+			}
+			if err := b.Resolve(chooses("p", "yes"), &words); err != nil {
+				t.Error(err)
+			}
 			b.ToolResult(trace.ToolResult{ToolCallID: "c1", Status: trace.ToolCompleted, Output: input(`"asked"`)})
 		})
 		all := messages(t, translate(o, records))

@@ -10,7 +10,7 @@ const (
 	boolean
 	anything
 	metadata // an object of objects
-	list
+	array
 	reason // the closed set of finish reasons
 )
 
@@ -88,7 +88,7 @@ var table = []row{
 	{"finish-step", since{}, nil},
 	{"text-start", since{}, []field{must("id", str), pm()}},
 	{"text-delta", since{}, []field{must("id", str), must("delta", str), pm()}},
-	{"text-end", since{}, []field{must("id", str), pm(), from(may("citations", list), never, never, 32)}},
+	{"text-end", since{}, []field{must("id", str), pm(), from(may("citations", array), never, never, 32)}},
 	{"reasoning-start", since{}, []field{must("id", str), pm()}},
 	{"reasoning-delta", since{}, []field{must("id", str), must("delta", str), pm()}},
 	{"reasoning-end", since{}, []field{must("id", str), pm()}},
@@ -133,7 +133,7 @@ var table = []row{
 	{"custom", since{never, never, 0}, []field{must("kind", str), pm()}},
 	{dataPrefix, since{}, []field{must("data", anything), may("id", str), may("transient", boolean)}},
 	{"message-metadata", since{}, []field{must("messageMetadata", anything)}},
-	{"steering-message", since{never, never, 163}, []field{must("id", str), must("parts", list)}},
+	{"steering-message", since{never, never, 163}, []field{must("id", str), must("parts", array)}},
 	{"reset-step", since{never, never, 70}, nil},
 	{"error", since{}, []field{must("errorText", str)}},
 	{"abort", since{}, []field{from(may("reason", str), never, 231, 0)}},

@@ -8,7 +8,7 @@ import (
 
 func TestParseProfile(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"": "6", "6": "6", "5": "5", "7": "7", "7.0.173": "7.0.173", "6.0.0": "6.0.0", "5.0.277": "5.0.277"} {
+	for in, want := range map[string]string{"": "6", "6": "6", "5": "5", "7": "7", "7.0.173": "7.0.163", "6.0.0": "6.0.0", "5.0.277": "5.0.277"} {
 		p, err := uistream.ParseProfile(in)
 		if err != nil || p.String() != want {
 			t.Errorf("ParseProfile(%q) = %v, %v; want %s", in, p, err, want)

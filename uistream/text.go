@@ -2,7 +2,6 @@ package uistream
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
@@ -17,7 +16,6 @@ type part struct {
 	foreign bool // not the agent's words
 	sent    int  // bytes of text the client has
 	hash    uint64
-	waits   strings.Builder // text that waits for its turn, where there is one text for all
 }
 
 // wholePart is a message or a thought.
@@ -89,10 +87,6 @@ func (t *Translator) openPart(p *part) {
 	}
 	t.needStep()
 	p.open = true
-	if t.options.Letter && !p.thought {
-		t.line(p)
-		return
-	}
 	t.open = append(t.open, p)
 	if p.thought {
 		t.emit(ReasoningStart{ID: p.id})
@@ -104,12 +98,9 @@ func (t *Translator) openPart(p *part) {
 func (t *Translator) grow(p *part, delta string) {
 	p.sent += len(delta)
 	p.hash = fnv(p.hash, delta)
-	switch {
-	case p.thought:
+	if p.thought {
 		t.emit(ReasoningDelta{ID: p.id, Delta: delta})
-	case t.options.Letter:
-		t.tell(p, delta)
-	default:
+	} else {
 		t.emit(TextDelta{ID: p.id, Delta: delta})
 	}
 }
@@ -119,12 +110,9 @@ func (t *Translator) closePart(p *part, meta json.RawMessage) {
 		return
 	}
 	p.open = false
-	switch {
-	case p.thought:
+	if p.thought {
 		t.emit(ReasoningEnd{ID: p.id, ProviderMetadata: meta})
-	case t.options.Letter:
-		t.nextInLine(false)
-	default:
+	} else {
 		t.emit(TextEnd{ID: p.id})
 	}
 }

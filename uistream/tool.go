@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -20,7 +19,7 @@ type call struct {
 	id, name, title string
 	state           callState
 	input           json.RawMessage // kept until the call is settled
-	text            strings.Builder // input not yet sent
+	text            []byte          // input not yet sent
 	hidden          bool            // a sub-agent's, which the client does not see
 	carried         bool            // shown in the message before this one
 	approval        string          // the approval request that the client was sent last
@@ -98,10 +97,10 @@ func (t *Translator) callDelta(p trace.ToolCallDelta) {
 	if c.state != callWriting || c.hidden {
 		return
 	}
-	c.text.WriteString(p.Delta)
-	if c.text.Len() >= inputBurst {
-		t.emit(ToolInputDelta{ToolCallID: c.id, Delta: c.text.String()})
-		c.text.Reset()
+	c.text = append(c.text, p.Delta...)
+	if len(c.text) >= inputBurst {
+		t.emit(ToolInputDelta{ToolCallID: c.id, Delta: string(c.text)})
+		c.text = c.text[:0]
 	}
 }
 
@@ -148,7 +147,7 @@ func (t *Translator) callRevised(c *call, p trace.ToolCall) {
 func (t *Translator) complete(c *call, input json.RawMessage) {
 	was := c.state
 	c.state, c.input = callRunning, Opaque(input)
-	c.text = strings.Builder{}
+	c.text = nil
 	if c.hidden {
 		return
 	}
@@ -204,7 +203,7 @@ func (t *Translator) callProgress(p trace.ToolResultProgress) {
 
 // preliminary shows what a running call has given so far, to clients that know of such.
 func (t *Translator) preliminary(c *call, output json.RawMessage) {
-	if !t.can.preliminary || t.options.Letter || c.hidden || c.carried || c.state == callSettled || c.approval != "" && !c.allowed {
+	if !t.can.preliminary || c.hidden || c.carried || c.state == callSettled || c.approval != "" && !c.allowed {
 		return
 	}
 	c.preliminary = true
@@ -226,8 +225,6 @@ func (t *Translator) callResult(p trace.ToolResult) {
 	t.asked = t.asked || c.form.Unmarked && !t.options.Native
 	switch {
 	case c.state == callSettled: // its input was of no use
-	case t.options.Letter:
-		t.letterResult(c, p)
 	case p.Status == trace.ToolCompleted:
 		t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: Opaque(p.Output), Form: c.form})
 	case p.Status == trace.ToolDenied && c.approval != "" && !c.allowed && t.can.denied:
@@ -279,10 +276,7 @@ func (t *Translator) settleCall(c *call, why string) {
 	t.fail(c, why)
 }
 
-// fail says in words of our own why a call gave nothing. The letter has none but an
-// error, which would end the turn for the client.
+// fail says in words of our own why a call gave nothing.
 func (t *Translator) fail(c *call, why string) {
-	if !t.options.Letter {
-		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Form: c.form})
-	}
+	t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: why, Form: c.form})
 }

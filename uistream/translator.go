@@ -6,6 +6,30 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// translation turns the records of one turn into chunks: a Translator, or a dialect around
+// one.
+type translation interface {
+	Translate(r trace.Record) []Chunk
+	// MessageID, Parked and Over are those of the Translator.
+	MessageID() string
+	Parked() bool
+	Over() bool
+	// openText is the id of a text that outlives a park and is open now, or "".
+	openText() string
+	// answeredPart is a part of history that asks, as it reads once it has its answer.
+	answeredPart(p Part) Part
+	// upstreamID is an upstream's own id of the message, for what goes back there, or "".
+	upstreamID() string
+	clone() translation
+}
+
+func newTranslation(o Options) translation {
+	if o.RFC {
+		return newRFC(o)
+	}
+	return NewTranslator(o)
+}
+
 // Translator turns the records of one turn into chunks. A Translator is pure: the
 // same records give the same chunks, and those of a prefix are a prefix. It
 // corrects records outside the grammar of a turn as far as possible; they never
@@ -13,7 +37,7 @@ import (
 // concurrent use.
 type Translator struct {
 	options Options
-	can     abilities
+	can     capabilities
 	out     []Chunk
 
 	message string // the assistant message that is being written
@@ -38,7 +62,6 @@ type Translator struct {
 	waits      map[string]bool // what a park waits for at which readers left
 	held       []trace.Record  // what came meanwhile
 	sources    int
-	letter     letter
 
 	participants []string // of the message, for its metadata
 
@@ -54,7 +77,7 @@ type Translator struct {
 func NewTranslator(o Options) *Translator {
 	return &Translator{
 		options:   o,
-		can:       o.Profile.abilities(),
+		can:       o.Profile.capabilities(),
 		parts:     map[string]*part{},
 		calls:     map[string]*call{},
 		approvals: map[string]*approval{},
@@ -71,21 +94,24 @@ func NewTranslator(o Options) *Translator {
 func (t *Translator) MessageID() string { return t.message }
 
 // Parked reports whether the last record was a park at which readers leave: a
-// subscriber gets [Translator.Leave] and then the end of the stream. A reader of
-// the whole message goes on instead.
+// subscriber gets the finish of the message and the end of the stream. A reader of the
+// whole message goes on instead.
 func (t *Translator) Parked() bool { return t.parked }
 
 // Over reports whether the turn has stopped.
 func (t *Translator) Over() bool { return t.over }
 
+func (t *Translator) openText() string { return "" }
+
+func (t *Translator) upstreamID() string {
+	if t.options.Native {
+		return t.native
+	}
+	return ""
+}
+
 // Unknown counts the records of kinds that this version does not know.
 func (t *Translator) Unknown() int { return t.unknown }
-
-// Leave is what ends the response at a park.
-func (t *Translator) Leave() []Chunk { return []Chunk{t.finish(finishTools, nil)} }
-
-// Rejoin is what begins the response to somebody who has the message up to here.
-func (t *Translator) Rejoin() []Chunk { return []Chunk{Start{MessageID: t.message}} }
 
 // Translate takes the next record of the turn.
 func (t *Translator) Translate(r trace.Record) []Chunk {
@@ -111,9 +137,6 @@ func (t *Translator) translate(r trace.Record) {
 	case trace.Reply:
 		t.reply(p)
 	case trace.Step:
-		if t.options.Letter && p.Phase == trace.PhaseStart {
-			t.nativeStep(p.NativeID)
-		}
 		t.begin(r.Turn)
 		if p.Phase == trace.PhaseStart {
 			t.stepStart(p)
@@ -130,7 +153,7 @@ func (t *Translator) translate(r trace.Record) {
 		if p.Domain && !t.options.Domain.wants(p.Name) {
 			break
 		}
-		if !p.Transient && !t.options.Letter {
+		if !p.Transient {
 			t.begin(r.Turn)
 		}
 		t.data(p)
@@ -145,13 +168,9 @@ func (t *Translator) translate(r trace.Record) {
 		t.unknown++
 	case trace.MessageStart, trace.MessageDelta, trace.Message, trace.ThoughtStart, trace.ThoughtDelta, trace.Thought,
 		trace.ToolCallStart, trace.ToolCallDelta, trace.ToolCall, trace.ToolResultProgress, trace.ToolResult,
-		trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer, trace.Source, trace.File:
+		trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer, trace.Source, trace.File,
+		trace.Usage, trace.Plan, trace.FileChange, trace.Error:
 		t.begin(r.Turn)
-		t.content(r)
-	case trace.Usage, trace.Plan, trace.FileChange, trace.Error:
-		if !t.options.Letter {
-			t.begin(r.Turn)
-		}
 		t.content(r)
 	}
 }
@@ -220,13 +239,10 @@ func (t *Translator) begin(turn string) {
 	if t.opened {
 		return
 	}
-	t.openMessage(cmp.Or(t.letter.reply, turn, "message"))
+	t.openMessage(cmp.Or(turn, "message"))
 }
 
 func (t *Translator) openMessage(id string) {
-	t.message, t.opened = id, true
+	t.message, t.opened, t.native = id, true, ""
 	t.emit(Start{MessageID: id})
-	if t.options.Letter {
-		t.begun()
-	}
 }

@@ -13,7 +13,7 @@ import (
 const (
 	keepaliveEvery = 15 * time.Second
 	writeWithin    = 30 * time.Second
-	flushAt        = 32 << 10
+	pieceSize      = 32 << 10
 )
 
 // Timing changes the times of a Writer; zero values stand for the defaults.
@@ -24,19 +24,18 @@ type Timing struct {
 	Write time.Duration
 }
 
-// Writer writes one response. A Writer has no goroutine of its own and is not safe
-// for concurrent use.
+// Writer writes one response. A Writer has no goroutine and no buffer of its own, so that
+// a silent stream costs little, and is not safe for concurrent use.
 type Writer struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	framing Framing
 	timing  Timing
-	buffer  []byte
-	last    time.Time     // when the client was last sent something
-	until   time.Time     // the deadline of the writes to come
-	silence *time.Timer   // when a keepalive may be due; made by the first Wait
-	slowest time.Duration // the longest that it has let a write wait
+	last    time.Time   // when the client was last written something
+	until   time.Time   // the deadline of the writes to come
+	silence *time.Timer // when a keepalive may be due; made by the first Wait
 	begun   bool
+	dirty   bool // something was written since the last Flush
 	framed  bool // it was given a frame
 	ended   bool
 	sent    Sent
@@ -77,6 +76,14 @@ func NewWriter(w http.ResponseWriter, f Framing, t Timing) *Writer {
 // Begin sends the headers and a first comment, so that the client and every
 // proxy see at once that a stream has begun. A second call does nothing.
 func (w *Writer) Begin() error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// begin is Begin for a caller that has more to write at once, or waits.
+func (w *Writer) begin() error {
 	if w.begun {
 		return w.err
 	}
@@ -87,61 +94,72 @@ func (w *Writer) Begin() error {
 	h.Set("Connection", "keep-alive")
 	h.Set("X-Vercel-Ai-Ui-Message-Stream", "v1")
 	h.Set("X-Accel-Buffering", "no")
-	w.buffer = append(w.buffer, ": stream-open\n\n"...)
-	return w.Flush()
+	return w.write([]byte(": stream-open\n\n"))
 }
 
 // Begun reports whether the headers were sent: until then the response may
 // still become an error with a status.
 func (w *Writer) Begun() bool { return w.begun }
 
-// Chunk writes a chunk, which goes out with the next Flush.
-func (w *Writer) Chunk(c Chunk) error {
-	if _, is := c.(Error); is {
-		w.sent.Failed = true
+// Chunks writes chunks, which go out with the next Flush at the latest.
+func (w *Writer) Chunks(all ...Chunk) error {
+	var frames []byte
+	for _, c := range all {
+		if _, is := c.(Error); is {
+			w.sent.Failed = true
+		}
+		frames = w.framing.AppendFrame(frames, c)
 	}
-	return w.Frames(w.framing.AppendFrame(nil, c))
+	return w.Frames(frames)
 }
 
-// Frames writes whole frames. Gathered frames are sent in pieces of 32 KB at most, so
-// that a slow client has the full time for each, but for a thirty-second part of it.
+// Frames writes whole frames, which go out with the next Flush at the latest. The Writer
+// keeps nothing of them.
 func (w *Writer) Frames(frames []byte) error {
-	if err := w.Begin(); err != nil {
+	if err := w.begin(); err != nil {
 		return err
 	}
 	w.framed = w.framed || len(frames) > 0
-	for len(frames) > 0 && w.err == nil {
-		n := min(len(frames), flushAt-len(w.buffer))
-		w.buffer = append(w.buffer, frames[:n]...)
-		frames = frames[n:]
-		if len(w.buffer) >= flushAt {
-			_ = w.Flush() // its error is kept in w.err
+	return w.write(frames)
+}
+
+// write hands bytes to the response, in pieces of 32 KB at most, so that a slow client has
+// the full time for each, but for a thirty-second part of it.
+func (w *Writer) write(data []byte) error {
+	for len(data) > 0 && w.err == nil {
+		w.last, w.dirty = time.Now(), true
+		if d := w.last.Add(w.timing.Write); d.Sub(w.until) > w.timing.Write/renewal {
+			w.limit(d)
 		}
+		n := min(len(data), pieceSize)
+		if w.err == nil {
+			_, err := w.w.Write(data[:n])
+			w.fail(err)
+		}
+		data = data[n:]
 	}
 	return w.err
 }
 
 // Flush sends what was written.
 func (w *Writer) Flush() error {
-	if w.err != nil || len(w.buffer) == 0 {
+	if w.err != nil || !w.dirty {
 		return w.err
 	}
-	w.last = time.Now()
-	if d := w.last.Add(w.timing.Write); d.Sub(w.until) > w.timing.Write/renewal {
-		w.limit(d)
+	w.dirty = false
+	if err := w.control.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		w.fail(err)
 	}
-	if _, err := w.w.Write(w.buffer); err != nil {
-		w.err = fmt.Errorf("write to the client: %w", err)
-	} else if err := w.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		w.err = fmt.Errorf("write to the client: %w", err)
-	}
-	took := time.Since(w.last)
-	w.slowest = max(w.slowest, took)
 	if w.framed && w.err == nil && w.sent.First.IsZero() {
-		w.sent.First = w.last.Add(took)
+		w.sent.First = time.Now()
 	}
-	w.buffer = w.buffer[:0]
 	return w.err
+}
+
+func (w *Writer) fail(err error) {
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("write to the client: %w", err)
+	}
 }
 
 // renewal is the part of its time that a write may lack because the deadline of
@@ -151,29 +169,38 @@ const renewal = 32
 // limit bounds the writes to come, if the connection can.
 func (w *Writer) limit(deadline time.Time) {
 	w.until = deadline
-	if err := w.control.SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		w.err = fmt.Errorf("write to the client: %w", err)
+	if err := w.control.SetWriteDeadline(deadline); !errors.Is(err, http.ErrNotSupported) {
+		w.fail(err)
 	}
 }
 
-// Wait flushes and returns when wake is closed or ctx ends, keeping the
+// Wait flushes and returns when one of the channels is closed or ctx ends, keeping the
 // connection alive meanwhile.
-func (w *Writer) Wait(ctx context.Context, wake <-chan struct{}) error {
-	_, _, err := Next(ctx, w, wake)
-	return err
+func (w *Writer) Wait(ctx context.Context, wake, over <-chan struct{}) error {
+	if err := w.prepareWait(); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-wake:
+			return nil
+		case <-over:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-w.silence.C:
+			if err := w.keepAlive(); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // Next is [Writer.Wait] for a value that comes over a channel; there is none more
 // when that is closed.
 func Next[T any](ctx context.Context, w *Writer, from <-chan T) (value T, more bool, err error) {
-	if err := w.Begin(); err != nil {
+	if err := w.prepareWait(); err != nil {
 		return value, false, err
-	}
-	if err := w.Flush(); err != nil {
-		return value, false, err
-	}
-	if w.silence == nil {
-		w.silence = time.NewTimer(w.timing.Keepalive)
 	}
 	for {
 		select {
@@ -182,18 +209,37 @@ func Next[T any](ctx context.Context, w *Writer, from <-chan T) (value T, more b
 		case <-ctx.Done():
 			return value, false, context.Cause(ctx)
 		case <-w.silence.C:
-		}
-		// The timer is not set again at each Wait, because a word usually comes first.
-		left := time.Until(w.last.Add(w.timing.Keepalive))
-		if left <= 0 {
-			w.buffer = append(w.buffer, w.framing.alive()...)
-			if err := w.Flush(); err != nil {
+			if err := w.keepAlive(); err != nil {
 				return value, false, err
 			}
-			left = w.timing.Keepalive
 		}
-		w.silence.Reset(left)
 	}
+}
+
+// prepareWait has all out before the writer waits.
+func (w *Writer) prepareWait() error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	if w.silence == nil {
+		w.silence = time.NewTimer(w.timing.Keepalive)
+	}
+	return w.Flush()
+}
+
+// keepAlive breaks a silence that has lasted. The timer is not set again at each Wait,
+// because a word usually comes first.
+func (w *Writer) keepAlive() error {
+	left := time.Until(w.last.Add(w.timing.Keepalive))
+	if left <= 0 {
+		_ = w.write([]byte(w.framing.alive())) // Flush returns its error
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		left = w.timing.Keepalive
+	}
+	w.silence.Reset(left)
+	return nil
 }
 
 // Done ends the stream well.
@@ -212,13 +258,11 @@ func (w *Writer) Done() error {
 	return w.err
 }
 
-// Pause is the whole response to a client that has all there is of a message,
-// which waits for it.
-func (w *Writer) Pause(message string, o Options) error {
-	for _, c := range append([]Chunk{Start{MessageID: message}}, NewTranslator(o).Leave()...) {
-		if err := w.Chunk(c); err != nil {
-			return err
-		}
+// WriteWaiting is the whole response to a client that has all there is of a message,
+// which waits for the client.
+func (w *Writer) WriteWaiting(message string, o Options) error {
+	if err := w.Chunks(append([]Chunk{Start{MessageID: message}}, parkChunks(o)...)...); err != nil {
+		return err
 	}
 	return w.Done()
 }
@@ -227,26 +271,22 @@ func (w *Writer) Pause(message string, o Options) error {
 // and which [Profile.AsksAgain]: a sentence says why. It opens a step, for the client
 // sends an answer again as long as that stands in the last step of the message.
 func (w *Writer) Refuse(message, reason, sentence string) error {
-	for _, c := range []Chunk{Start{MessageID: message}, StartStep{}, errorData(sentence, reason), FinishStep{}} {
-		if err := w.Chunk(c); err != nil {
-			return err
-		}
+	if err := w.Chunks(Start{MessageID: message}, StartStep{}, errorData(sentence, reason), FinishStep{}); err != nil {
+		return err
 	}
 	return w.Fail(sentence)
 }
 
 // Fail ends the stream with an error that the user sees: one sentence.
 func (w *Writer) Fail(sentence string) error {
-	for _, c := range []Chunk{Error{ErrorText: sentence}, Finish{}} {
-		if err := w.Chunk(c); err != nil {
-			return err
-		}
+	if err := w.Chunks(Error{ErrorText: sentence}, Finish{}); err != nil {
+		return err
 	}
 	return w.Done()
 }
 
-// give ends the stream with a sentence and returns what it stands for.
-func (w *Writer) give(cause error, sentence string) error {
+// failWith ends the stream with a sentence and returns what it stands for.
+func (w *Writer) failWith(cause error, sentence string) error {
 	if err := w.Fail(sentence); err != nil {
 		return fmt.Errorf("%w: %w", cause, err)
 	}

@@ -33,7 +33,7 @@ func TestC01_C02_WriterHeadersAndFrames(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", k, got, want)
 		}
 	}
-	if err := errors.Join(w.Chunk(uistream.Start{MessageID: "m"}), w.Fail("It broke."), w.Done()); err != nil {
+	if err := errors.Join(w.Chunks(uistream.Start{MessageID: "m"}), w.Fail("It broke."), w.Done()); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
@@ -70,8 +70,8 @@ func TestTrap13_AnUnfinishedStreamBreaksTheConnection(t *testing.T) {
 func TestKeepaliveTiming(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		rs := uistream.NewRings(uistream.RingsConfig{})
-		defer rs.Close()
+		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+		defer bc.Close()
 		begin := time.Now()
 		var at []int
 		var r response
@@ -80,7 +80,7 @@ func TestKeepaliveTiming(t *testing.T) {
 		f := newFeed(records[:2]...)
 		result := make(chan error)
 		go func() {
-			result <- rs.Serve(t.Context(), uistream.NewWriter(&r, rs.Framing(), uistream.Timing{}), turn, f.source, uistream.Span{})
+			result <- bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing(), uistream.Timing{}), turn, f, uistream.Span{})
 		}()
 		time.Sleep(40 * time.Second)
 		f.add(records[2])
@@ -112,7 +112,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		defer cancel()
 		var r response
 		w := uistream.NewWriter(&r, uistream.Framing{}, uistream.Timing{Keepalive: 25 * time.Second})
-		if err := w.Wait(ctx, make(chan struct{})); !errors.Is(err, context.DeadlineExceeded) {
+		if err := w.Wait(ctx, make(chan struct{}), nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		if n := strings.Count(r.text(), ": keep-alive"); n != 2 {
@@ -120,7 +120,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		}
 		wake := make(chan struct{})
 		close(wake)
-		if err := w.Wait(t.Context(), wake); err != nil {
+		if err := w.Wait(t.Context(), wake, nil); err != nil {
 			t.Error(err)
 		}
 	})
@@ -130,15 +130,15 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 func TestStuckSocketIsFreed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		rs := uistream.NewRings(uistream.RingsConfig{})
-		defer rs.Close()
+		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+		defer bc.Close()
 		f := newFeed(story(t, 3, "words ")...)
 		result := make(chan time.Duration, 1)
 		srv := &http.Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			begin := time.Now()
-			w := uistream.NewWriter(rw, rs.Framing(), uistream.Timing{})
+			w := uistream.NewWriter(rw, bc.Framing(), uistream.Timing{})
 			defer w.Close()
-			if err := rs.Serve(r.Context(), w, turn, f.source, uistream.Span{}); err == nil {
+			if err := bc.Serve(r.Context(), w, turn, f, uistream.Span{}); err == nil {
 				t.Error("the write to a stuck socket succeeded")
 			}
 			result <- time.Since(begin)

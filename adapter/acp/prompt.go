@@ -203,13 +203,10 @@ func (d *Decoder) usage(c *turn, counts usage, m meta) {
 // count adds the counts in the gateway's meaning: cached input is input, and reasoning
 // is output. Agents count either way; their total says which.
 func (u usage) count(into *trace.Usage) {
-	input, output, cached := u.Input, u.Output, u.CacheRead+u.CacheWrite
-	if u.Total >= input+output+cached {
-		input += cached
-	}
-	if u.Thought > 0 && u.Total == input+output+u.Thought {
-		output += u.Thought
-	}
-	into.InputTokens, into.OutputTokens, into.ReasoningTokens = input, output, u.Thought
+	into.InputTokens, into.OutputTokens, into.ReasoningTokens = u.Input, u.Output, u.Thought
 	into.CacheReadTokens, into.CacheWriteTokens = u.CacheRead, u.CacheWrite
+	*into = into.CacheBy(u.Total)
+	if u.Thought > 0 && (u.Total == into.InputTokens+u.Output+u.Thought || u.Thought > u.Output) {
+		into.OutputTokens += u.Thought
+	}
 }

@@ -103,10 +103,10 @@ func readAsk(f wire.InteractivePrompt) asking {
 	p := f.Prompt
 	q := asking{
 		native: p.ID, question: p.Type != wire.AskApproval, title: p.Title, choices: p.Actions,
-		tool: p.Context.ToolID, params: p.Context.Params, channel: channelOf(f.Channel, ""),
+		tool: p.Context.ToolID, params: p.Context.Params, channel: f.Channel.Name(""),
 	}
 	if f.Channel == (wire.Channel{}) {
-		q.channel = channelOf(p.Context.Channel, p.Context.ThreadID)
+		q.channel = p.Context.Channel.Name(p.Context.ThreadID)
 	}
 	if q.question {
 		q.title = strings.TrimSpace(q.title + "\n" + p.Body)

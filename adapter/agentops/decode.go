@@ -162,14 +162,3 @@ func (d *Decoder) said(f wire.Frame, data json.RawMessage, t agent.Turns) {
 		d.domain(f, data, t)
 	}
 }
-
-// channelOf names the channel of a frame, "type:id"; "" is the default one.
-func channelOf(c wire.Channel, thread string) string {
-	switch {
-	case thread != "":
-		return wire.ThreadChannel + ":" + thread
-	case c.ChannelType == "" && c.ChannelID == "", c.ChannelType == "web" && c.ChannelID == "default":
-		return ""
-	}
-	return cmp.Or(c.ChannelType, "web") + ":" + c.ChannelID
-}

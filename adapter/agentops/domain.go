@@ -114,7 +114,7 @@ func valueOf(frame json.RawMessage) (json.RawMessage, fieldsOf) {
 
 // system takes a note of the session agent, such as a picture that the agent took.
 func (d *Decoder) system(m wire.Message, t agent.Turns) {
-	r := d.active(channelOf(m.Channel, m.ThreadID))
+	r := d.active(m.Channel.Name(m.ThreadID))
 	for _, p := range m.Parts {
 		d.screenshot(p, r, t)
 	}

@@ -93,7 +93,7 @@ func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
 	asked := map[string]string{} // the last prompt of each channel
 	news := d.newsIn(messages)
 	for i, m := range messages {
-		channel := channelOf(m.Channel, m.ThreadID)
+		channel := m.Channel.Name(m.ThreadID)
 		switch m.Role {
 		case wire.RoleUser:
 			if i >= news {
@@ -174,7 +174,7 @@ func (d *Decoder) own(m wire.Message) *prompt {
 	if len(m.ID) > longestID {
 		return nil
 	}
-	return d.mine(&prompt{id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID})
+	return d.mine(&prompt{id: m.ID, content: string(m.Content), channel: m.Channel.Name(m.ThreadID), author: m.AuthorID})
 }
 
 // standing says what became of the prompts that have not begun, and of runs whose end was

@@ -39,7 +39,7 @@ const joiner = "\n\n---\n\n"
 
 // sent takes a prompt of ours. Nothing names it until its message comes back.
 func (d *Decoder) sent(f wire.Prompt, t agent.Turns) {
-	p := &prompt{own: true, content: f.Content, channel: channelOf(f.Channel, f.ThreadID), sender: d.user, phase: sent, b: d.free(t.Current())}
+	p := &prompt{own: true, content: f.Content, channel: f.Channel.Name(f.ThreadID), sender: d.user, phase: sent, b: d.free(t.Current())}
 	p.answers = f.ChannelType != "" && f.ChannelType != defaultType && d.asked(p.channel)
 	p.parts = inputOf(f.Content, nil)
 	for _, a := range f.Attachments {
@@ -122,7 +122,7 @@ func (d *Decoder) userMessage(m wire.Message) {
 		p.author = m.AuthorID
 	default:
 		p = d.match(&prompt{
-			id: m.ID, content: string(m.Content), channel: channelOf(m.Channel, m.ThreadID), author: m.AuthorID,
+			id: m.ID, content: string(m.Content), channel: m.Channel.Name(m.ThreadID), author: m.AuthorID,
 			parts: inputOf(string(m.Content), m.Parts), phase: sent,
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	wire "github.com/tributary-dev/tributary/agentops"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 )
 
 // receive takes a frame. The caller holds s.mu.
@@ -29,7 +30,7 @@ func (s *session) receive(data []byte) {
 // decode hands a frame to the decoder and does what follows from it. The caller
 // holds s.mu.
 func (s *session) decode(dir agent.Dir, data []byte) {
-	_, err := s.dec.Decode(agent.Message{Dir: dir, Data: data}, turns{s})
+	_, err := agentkit.Decode(s.dec, agent.Message{Dir: dir, Data: data}, turns{s})
 	if err != nil {
 		s.cfg.Meter.Decoded(err)
 		if s.skipped++; s.skipped&(s.skipped-1) == 0 { // a server that only sends such does not fill the log

@@ -21,7 +21,7 @@ func (d *Decoder) message(m wire.Message, t agent.Turns) {
 
 // assistant takes the start of a turn, or a message that is whole at once.
 func (d *Decoder) assistant(m wire.Message, t agent.Turns) {
-	channel := channelOf(m.Channel, m.ThreadID)
+	channel := m.Channel.Name(m.ThreadID)
 	_, known := d.turns[m.ID]
 	if !known && m.Content != "" && len(m.Parts) == 0 {
 		d.announcement(m, channel, t)
@@ -50,7 +50,7 @@ func (d *Decoder) updated(m wire.Message, t agent.Turns) {
 	if !known && m.Role != wire.RoleAssistant { // a user's, whose speech was written down
 		return
 	}
-	if tn := d.unknown(m.ID, channelOf(m.Channel, m.ThreadID), t); tn != nil {
+	if tn := d.unknown(m.ID, m.Channel.Name(m.ThreadID), t); tn != nil {
 		d.reconcile(tn, m, false)
 	}
 }

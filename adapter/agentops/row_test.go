@@ -14,7 +14,7 @@ import (
 // the other, and both at once.
 func row(t *testing.T, id string, recordings ...[]string) {
 	t.Helper()
-	for name, o := range map[string]uistream.Options{"default": {}, "letter": {Letter: true}} {
+	for name, o := range map[string]uistream.Options{"default": {}, "letter": {RFC: true}} {
 		path := filepath.Join("testdata", "rows", id+"."+name+".sse")
 		for i, recording := range recordings {
 			p := playBack(t, recording)

@@ -68,7 +68,7 @@ func (d *Decoder) runOf(promptID string, c wire.Channel) *run {
 		}
 	}
 	if c != (wire.Channel{}) {
-		return d.active(channelOf(c, ""))
+		return d.active(c.Name(""))
 	}
 	if len(d.runs) == 0 {
 		return nil

@@ -19,7 +19,7 @@ func (d *Decoder) agentStatus(f wire.AgentStatus, t agent.Turns) {
 	}
 	r := d.runOf("", f.Channel)
 	if r == nil && f.Status != wire.StatusIdle && f.Status != wire.StatusError {
-		if p := d.next(channelOf(f.Channel, ""), true); p != nil {
+		if p := d.next(f.Channel.Name(""), true); p != nil {
 			r = d.begin(p, p.channel, t)
 		}
 	}
@@ -155,7 +155,7 @@ func (d *Decoder) failed(f wire.Error, t agent.Turns) {
 	case p == nil && text == d.lastErr: // a runner's, told to browsers
 		return
 	case p == nil && f.Channel != (wire.Channel{}):
-		p = d.next(channelOf(f.Channel, ""), true)
+		p = d.next(f.Channel.Name(""), true)
 	case p == nil:
 		for _, o := range d.prompts {
 			if o.own {

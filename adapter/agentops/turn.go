@@ -104,7 +104,7 @@ func (tn *turn) empty() bool { return tn.texts == 0 && len(tn.calls) == 0 && len
 
 // chunk takes more text.
 func (d *Decoder) chunk(f wire.Chunk, t agent.Turns) {
-	tn := d.unknown(f.MessageID, channelOf(f.Channel, ""), t)
+	tn := d.unknown(f.MessageID, f.Channel.Name(""), t)
 	if tn == nil || tn.run.course == stopping {
 		return
 	}

@@ -73,11 +73,10 @@ func (d *Decoder) closeRun(t *turn, e event) {
 	used.Scope = trace.UsageTurn
 	for _, u := range all {
 		used.Model = cmp.Or(u.Model, used.Model)
-		used.InputTokens += u.InputTokens + u.PromptTokens
-		used.OutputTokens += u.OutputTokens + u.CompletionTokens
-		used.ReasoningTokens += u.ReasoningTokens
-		used.CacheReadTokens += u.CachedInputTokens
-		used.CacheWriteTokens += u.CacheWriteInputTokens
+		*used = used.Plus(trace.Usage{
+			InputTokens: u.InputTokens + u.PromptTokens, OutputTokens: u.OutputTokens + u.CompletionTokens, ReasoningTokens: u.ReasoningTokens,
+			CacheReadTokens: u.CachedInputTokens, CacheWriteTokens: u.CacheWriteInputTokens,
+		}.CacheBy(u.TotalTokens))
 	}
 	t.b.Emit(*used)
 }

@@ -72,6 +72,7 @@ type usage struct {
 	Model                                      string
 	InputTokens, OutputTokens, ReasoningTokens int64
 	CachedInputTokens, CacheWriteInputTokens   int64
+	TotalTokens                                int64
 	PromptTokens, CompletionTokens             int64 // of endpoints before 1.0
 }
 

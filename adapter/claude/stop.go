@@ -129,7 +129,7 @@ func (d *Decoder) turnUsage(c *turn, r result) {
 	}
 	total := trace.Usage{Scope: trace.UsageSession, CostUSD: r.CostUSD, ContextSize: r.Models[d.model].ContextWindow}
 	for name, m := range r.Models {
-		total = total.Plus(trace.Usage{InputTokens: m.Input, OutputTokens: m.Output, CacheReadTokens: m.CacheRead, CacheWriteTokens: m.CacheWrite, ReasoningTokens: m.Thinking})
+		total = total.Plus(trace.Usage{InputTokens: m.Input, OutputTokens: m.Output, CacheReadTokens: m.CacheRead, CacheWriteTokens: m.CacheWrite, ReasoningTokens: m.Thinking}.CacheApart())
 		if len(r.Models) == 1 {
 			total.Model = name
 		}
@@ -137,12 +137,12 @@ func (d *Decoder) turnUsage(c *turn, r result) {
 	c.b.Emit(total)
 }
 
-// used are tokens of the model that answers.
+// used are tokens of the model that answers. Anthropic reports cached tokens apart.
 func (d *Decoder) used(scope trace.UsageScope, u usage) trace.Usage {
 	return trace.Usage{
 		Scope: scope, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
 		ReasoningTokens: u.Details.Thinking, Model: d.model,
-	}
+	}.CacheApart()
 }
 
 // context is how much of the model's context is in use after a call.

@@ -95,10 +95,11 @@ func usageOf(o object) *trace.Usage {
 		return nil
 	}
 	in := o.in("input_token_details")
-	return &trace.Usage{
+	u := trace.Usage{
 		InputTokens: o.number("input_tokens"), OutputTokens: o.number("output_tokens"), CacheReadTokens: in.number("cache_read"),
 		CacheWriteTokens: in.number("cache_creation"), ReasoningTokens: o.in("output_token_details").number("reasoning"),
-	}
+	}.CacheBy(o.number("total_tokens"))
+	return &u
 }
 
 // said is what a message says, without its other blocks.

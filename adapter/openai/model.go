@@ -100,7 +100,7 @@ func parameters(t toolloop.Tool) map[string]any {
 
 // usage is what a model call used. Some endpoints report the cost themselves.
 func usage(input, output, cached, reasoning int64, raw string) trace.Usage {
-	u := trace.Usage{InputTokens: input, OutputTokens: output, CacheReadTokens: cached, ReasoningTokens: reasoning}
+	u := trace.Usage{InputTokens: input, OutputTokens: output, CacheReadTokens: cached, ReasoningTokens: reasoning}.CacheBy(0)
 	var reported struct {
 		Cost *float64 `json:"cost"`
 	}

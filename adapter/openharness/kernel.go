@@ -156,21 +156,14 @@ func (t *turn) alone(reason string, outcome trace.Outcome, sentence string) {
 	}
 }
 
-// count adds the usage of a run to that of the turn.
+// count adds the usage of a run to that of the turn. The kernel passes on Anthropic's
+// counts, which report cached tokens apart.
 func (t *turn) count(r *run, e event) {
 	u := &t.usage
 	u.Scope, u.Model = trace.UsageTurn, cmp.Or(r.model, u.Model)
-	u.InputTokens += e.Usage.Input
-	u.OutputTokens += e.Usage.Output
-	u.CacheReadTokens += e.Usage.CacheRead
-	u.CacheWriteTokens += e.Usage.CacheWrite
-	if e.Cost != nil {
-		sum := *e.Cost
-		if u.CostUSD != nil {
-			sum += *u.CostUSD
-		}
-		u.CostUSD = &sum
-	}
+	*u = u.Plus(trace.Usage{
+		InputTokens: e.Usage.Input, OutputTokens: e.Usage.Output, CacheReadTokens: e.Usage.CacheRead, CacheWriteTokens: e.Usage.CacheWrite, CostUSD: e.Cost,
+	}.CacheApart())
 	if *u != (trace.Usage{Scope: trace.UsageTurn, Model: u.Model}) {
 		t.b.Emit(*u)
 	}

@@ -95,6 +95,19 @@ func TestAPromptRunsToTheEndThatTheAgentTells(t *testing.T) {
 	}
 }
 
+func TestAPanicOfADecoderEndsOneTurn(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := open(t, host, spec(t, "well"), "")
+	got := prompt(t.Context(), t, host, s, "unheard of")
+	if got.stop.Outcome != trace.OutcomeFailed || got.stop.Reason != trace.ReasonLost || !strings.Contains(got.stop.Error, "no such message") {
+		t.Errorf("the turn ended with %+v", got.stop)
+	}
+	if got := prompt(t.Context(), t, host, s, "hello"); got.said != "You said: hello" {
+		t.Errorf("the next turn said %q and ended with %+v", got.said, got.stop)
+	}
+}
+
 func TestAPromptThatTheAgentCannotTakeFailsWithASentence(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()

@@ -97,6 +97,9 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 		}
 		select {
 		case <-b.Ended():
+			if s.hasPanicked(b) {
+				l.Cut()
+			}
 			return nil
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), agent.ErrLeft) {

@@ -52,6 +52,7 @@ type Session struct {
 	waiting  *trace.Builder // the turn of a prompt that was sent and has not begun
 	newest   *trace.Builder // the turn of the newest prompt
 	stopping *trace.Builder // the turn that a person has stopped
+	panicked *trace.Builder // the turn in which the Decoder panicked
 	heard    bool           // the agent has said something since the newest prompt
 	notices  []trace.Error  // for the beginning of the next turn
 	token    string         // the newest resume token; tell gives it to the host
@@ -152,7 +153,10 @@ func (s *Session) decode(m agent.Message) error {
 	if s.cfg.Tap != nil {
 		s.cfg.Tap(m)
 	}
-	effects, err := s.decoder.Decode(m, turns{s})
+	effects, err := Decode(s.decoder, m, turns{s})
+	if p, panicked := errors.AsType[*PanicError](err); panicked {
+		s.broken(p)
+	}
 	if s.current != nil && s.current.Over() {
 		s.current = nil
 	}

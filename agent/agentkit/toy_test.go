@@ -72,6 +72,8 @@ func (toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	}
 	var effects []agent.Effect
 	switch {
+	case strings.Contains(l.Say, "unheard of"):
+		panic("no such message")
 	case l.Say != "":
 		b.Message("", l.Say)
 	case l.Permit != "":

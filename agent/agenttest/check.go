@@ -99,10 +99,26 @@ func (g *grammar) payload(e trace.Event) error {
 		return firstError(validJSON("value", p.Value), g.visible(e))
 	case trace.Stop:
 		return g.stop(p)
-	case trace.Usage, trace.Plan, trace.FileChange, trace.Error, trace.Status, trace.Rewind, trace.Unknown:
+	case trace.Usage:
+		return checkUsage(p)
+	case trace.Plan, trace.FileChange, trace.Error, trace.Status, trace.Rewind, trace.Unknown:
 		return nil
 	}
 	return fmt.Errorf("a payload of type %T is not known here", e.Payload)
+}
+
+// checkUsage holds the one meaning of token counts: cached tokens are a part of the input,
+// and reasoning is a part of the output.
+func checkUsage(u trace.Usage) error {
+	switch {
+	case min(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens, u.ReasoningTokens) < 0:
+		return fmt.Errorf("a count of tokens is negative: %+v", u)
+	case u.CacheReadTokens+u.CacheWriteTokens > u.InputTokens:
+		return fmt.Errorf("the cached tokens (%d read, %d written) are more than the input (%d) that includes them", u.CacheReadTokens, u.CacheWriteTokens, u.InputTokens)
+	case u.ReasoningTokens > u.OutputTokens:
+		return fmt.Errorf("the reasoning tokens (%d) are more than the output (%d) that includes them", u.ReasoningTokens, u.OutputTokens)
+	}
+	return nil
 }
 
 // visible says that what a client sees of the agent itself is inside a step.

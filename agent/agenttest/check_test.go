@@ -96,6 +96,10 @@ func TestCheckTurnFinds(t *testing.T) {
 		}, "follows the stop"},
 		{"stop of no outcome", change(trace.KindStop, func(e *trace.Event) { e.Payload = trace.Stop{} }), "outcome"},
 		{"failed without a word", change(trace.KindStop, func(e *trace.Event) { e.Payload = trace.Stop{Outcome: trace.OutcomeFailed} }), "does not say why"},
+		{"cached tokens beside the input", change(trace.KindReply, func(e *trace.Event) {
+			e.Payload = trace.Usage{InputTokens: 10, CacheReadTokens: 8, CacheWriteTokens: 3}
+		}), "more than the input"},
+		{"reasoning beside the output", change(trace.KindReply, func(e *trace.Event) { e.Payload = trace.Usage{OutputTokens: 1, ReasoningTokens: 2} }), "more than the output"},
 		{"no payload", change(trace.KindReply, func(e *trace.Event) { e.Payload = nil }), "no payload"},
 		{"no id", change(trace.KindReply, func(e *trace.Event) { e.ID = "" }), "no id"},
 		{"an id twice", func(_ *testing.T, e events) events { e[1].ID = e[0].ID; return e }, "used before"},

@@ -154,10 +154,13 @@ func stories() map[string]func(*tape) {
 			l.reply(b)
 			b.Question(trace.Question{QuestionID: "q1", Text: "Why?"})
 			l.flush(b)
-			b.AnswerIn(trace.Words{
+			words := trace.Words{
 				Prompt: trace.Prompt{Message: user("user_2", "Because."), By: "ada"},
 				Reply:  trace.Reply{MessageID: "msg_2", Cause: trace.CauseAnswer},
-			}, trace.Answer{QuestionID: "q1", Outcome: trace.Selected, Values: []string{"Because."}, By: "ada"})
+			}
+			if err := b.Resolve(trace.Answer{QuestionID: "q1", Outcome: trace.Selected, Values: []string{"Because."}, By: "ada"}, &words); err != nil {
+				panic(err)
+			}
 			b.Message("b", "I see.")
 			l.end(b, completed)
 		},
@@ -399,26 +402,6 @@ func TestE37_AMessageHasABound(t *testing.T) {
 	}
 	if told != said {
 		t.Error("chunks lost text")
-	}
-}
-
-func TestChannels(t *testing.T) {
-	for _, c := range []struct {
-		channel agentops.Channel
-		thread  string
-		want    string
-	}{
-		{agentops.Channel{}, "", ""},
-		{agentops.Channel{ChannelType: "web", ChannelID: "default"}, "", ""},
-		{agentops.Channel{ChannelType: "web", ChannelID: "x"}, "", "x"},
-		{agentops.Channel{ChannelID: "x"}, "", "x"},
-		{agentops.Channel{ChannelType: "slack", ChannelID: "C1:2"}, "", "slack:C1:2"},
-		{agentops.Channel{ChannelType: "thread", ChannelID: "t"}, "", "thread:t"},
-		{agentops.Channel{}, "t", "thread:t"},
-	} {
-		if got := browser.ChannelName(c.channel, c.thread); got != c.want {
-			t.Errorf("%+v %q is %q, want %q", c.channel, c.thread, got, c.want)
-		}
 	}
 }
 

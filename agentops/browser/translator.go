@@ -197,16 +197,3 @@ func channel(name string) (c agentops.Channel, thread string) {
 	}
 	return agentops.Channel{ChannelType: typ, ChannelID: id}, thread
 }
-
-// ChannelName is our one word for a channel of Agent Ops.
-func ChannelName(c agentops.Channel, thread string) string {
-	switch {
-	case thread != "":
-		return agentops.ThreadChannel + ":" + thread
-	case c.ChannelType == "" && c.ChannelID == "", c.ChannelType == "web" && c.ChannelID == "default":
-		return ""
-	case c.ChannelType == "" || c.ChannelType == "web":
-		return c.ChannelID
-	}
-	return c.ChannelType + ":" + c.ChannelID
-}

@@ -388,13 +388,26 @@ func TestB06_RolesByWebSocket(t *testing.T) {
 	frame(viewer, finished)
 }
 
+// The code is that of RFC 6455, 8.1.
+func TestATextThatIsNotUTF8EndsTheConnection(t *testing.T) {
+	c := newStand(t, nil).look("w1")
+	c.send("\xff\xfe")
+	for {
+		if _, err := c.next(); err != nil {
+			if status := websocket.CloseStatus(err); status != websocket.StatusInvalidFramePayloadData {
+				t.Errorf("the connection ends with %v", err)
+			}
+			return
+		}
+	}
+}
+
 func TestFramesThatCannotBeMeant(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
 	for said, want := range map[string]string{
 		`{"type":"prompt"`:                   "Invalid JSON",
 		`nonsense`:                           "Invalid JSON",
-		"\xff\xfe":                           "Invalid JSON",
 		`{"type":"prompt","content":""}`:     "Missing content or attachments",
 		`{"type":"answer","questionId":"q"}`: "Missing questionId or answer",
 		`{"type":"approve-action"}`:          "Missing invocationId",
@@ -412,7 +425,7 @@ func TestFramesThatCannotBeMeant(t *testing.T) {
 			t.Errorf("%s: %+v", said, e)
 		}
 	}
-	if n := strings.Count(c.types(), "error"); n != 12 {
+	if n := strings.Count(c.types(), "error"); n != 11 {
 		t.Errorf("%d errors", n)
 	}
 	c.send(`{"type":"prompt","content":"hello","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,iVBORw0KGgo="},{"type":"file","mime":"x/y","url":"data:x/y;base64,AA=="}]}`)

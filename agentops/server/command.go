@@ -7,7 +7,6 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agentops"
-	"github.com/tributary-dev/tributary/agentops/browser"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -124,7 +123,7 @@ func (c *client) prompt(ctx context.Context, f agentops.Prompt) error {
 		}
 	}
 	_, err := c.s.Hub.Prompt(ctx, c.id, session.Prompt{
-		Message: message, By: c.User.ID, Channel: browser.ChannelName(f.Channel, f.ThreadID), MayPermit: c.MayPermit() == nil,
+		Message: message, By: c.User.ID, Channel: f.Channel.Name(f.ThreadID), MayPermit: c.MayPermit() == nil,
 		Caller: c.Caller(),
 	})
 	return err

@@ -108,7 +108,7 @@ func IsRunner(r *http.Request) bool {
 // the memory of a large frame.
 func (s *Server) accept(w http.ResponseWriter, r *http.Request, hold func(int64) error) (*wsconn.Conn, error) {
 	return wsconn.Accept(w, r, wsconn.Config{
-		Subprotocols: []string{protocolHead, protocolFeb}, AnyBytes: true, Hold: hold,
+		Subprotocols: []string{protocolHead, protocolFeb}, Hold: hold,
 		MaxFrame: maxFrame, PieceTime: s.Read, MinRate: slowestFrame,
 		WriteTime: s.Write, PingEvery: s.Ping, PongTime: s.Write,
 	})

@@ -69,13 +69,13 @@ func newHandler(t testing.TB, change func(*session.Options), adapt ...func(*gate
 	if err != nil {
 		t.Fatal(err)
 	}
-	rings := uistream.NewRings(uistream.RingsConfig{})
+	streams := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
 	profile, err := uistream.ParseProfile("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sockets server.Sockets
-	g := gateway.Options{Sockets: &sockets, Hub: hub, Rings: rings, Stream: uistream.Options{Profile: profile}, Started: time.Now(), Guard: believing}
+	g := gateway.Options{Sockets: &sockets, Hub: hub, Streams: streams, Stream: uistream.Options{Profile: profile}, Started: time.Now(), Guard: believing}
 	for _, a := range adapt {
 		a(&g)
 	}
@@ -84,7 +84,7 @@ func newHandler(t testing.TB, change func(*session.Options), adapt ...func(*gate
 		cancel()
 		_ = hub.Close(ctx)
 		_ = sockets.Wait(context.Background())
-		rings.Close()
+		streams.Close()
 		_ = log.Close()
 	}
 }

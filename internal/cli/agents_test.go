@@ -63,6 +63,11 @@ agents:
 		!strings.Contains(lines[2], "/no/such/claude was not found") || !strings.HasSuffix(lines[6], "9.8.7     ready (default)") {
 		t.Errorf("the table:\n%s", table.out)
 	}
+	several := command(t, "", "agents", "--config", file(t, "t.yaml", "agents: {x: {adapter: echo}, y: {adapter: echo}}"))
+	several.want(t, exitOK, "") // a list needs no default
+	if strings.Contains(several.out, "(default)") {
+		t.Errorf("the table:\n%s", several.out)
+	}
 	command(t, "", "agents", "--config", file(t, "t.yaml", "agents: {x: {}}")).want(t, exitUsage, "agents.x has no adapter")
 }
 

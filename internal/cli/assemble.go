@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"math"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
-	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
@@ -137,7 +135,7 @@ func (s *setup) agentShare() int {
 func streamOptions(s config.Stream) uistream.Options {
 	profile, _ := uistream.ParseProfile(s.Client)           // config has checked it
 	domain, _ := uistream.ParseDomainEvents(s.DomainEvents) // and this
-	o := uistream.Options{Profile: profile, Letter: s.Letter == config.LetterRFC, Domain: domain}
+	o := uistream.Options{Profile: profile, RFC: s.Letter == config.LetterRFC, Domain: domain}
 	switch s.Subagents {
 	case config.SubagentsInline:
 		o.Subagents = uistream.SubagentsInline
@@ -158,9 +156,6 @@ func timing(s config.Stream) uistream.Timing {
 	return uistream.Timing{Keepalive: s.Keepalive, Write: s.WriteTimeout}
 }
 
-func framing(s config.Stream, log *eventlog.Log) uistream.Framing {
-	return uistream.Framing{
-		NoEvents: s.EventLines != nil && !*s.EventLines,
-		Cursor:   func(_ string, seq uint64) string { return fmt.Sprintf("%s-%d", log.Epoch(), seq) },
-	}
+func framing(s config.Stream) uistream.Framing {
+	return uistream.Framing{NoEvents: s.EventLines != nil && !*s.EventLines}
 }

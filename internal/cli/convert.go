@@ -76,7 +76,7 @@ func (c *convertCommand) form(w io.Writer) (func(trace.Record) error, error) {
 	case "trace":
 		return func(r trace.Record) error { return writeRecord(w, r) }, nil
 	case "uistream", "legacy":
-		o := uistream.Options{Profile: profile, Letter: c.Letter != "", Domain: domain, Legacy: c.To == "legacy"}
+		o := uistream.Options{Profile: profile, RFC: c.Letter != "", Domain: domain, Legacy: c.To == "legacy"}
 		return writeTurns(w, o), nil
 	}
 	return nil, usage("--to %s is unknown: use uistream, legacy or trace", c.To)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type runCommand struct {
 // Run runs one turn and keeps nothing.
 func (r *runCommand) Run(ctx context.Context, p *program) error {
 	cfg, err := load(p.kinds(), r.Config, flags{agent: r.Agent, cwd: r.Cwd, alone: true})
-	if err != nil {
+	if err := cmp.Or(err, cfg.chosen()); err != nil {
 		return err
 	}
 	text, err := r.text(p.stdin)

@@ -68,7 +68,7 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 		return setup{}, err
 	}
 	c, err := load(kinds, s.Config, flags{agent: s.Agent, cwd: s.Cwd, listen: s.Listen, auth: s.Auth})
-	if err != nil {
+	if err := cmp.Or(err, c.chosen()); err != nil {
 		return c, err
 	}
 	switch f := config.Fsync(s.Fsync); f {

@@ -62,7 +62,7 @@ func TestServe(t *testing.T) {
 	}
 
 	status, stream := s.do("POST", "/api/chat", chat("s1", "hello"))
-	if status != http.StatusOK || !strings.Contains(stream, "event: text-delta\nid: ") || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
+	if status != http.StatusOK || !strings.Contains(stream, "event: text-delta\ndata: ") || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
 		t.Errorf("chat: %d\n%s", status, stream)
 	}
 	status, history := s.do("GET", "/api/sessions/s1/messages", "")

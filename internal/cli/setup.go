@@ -74,7 +74,7 @@ func (s *setup) offer(alone bool) {
 	maps.DeleteFunc(s.Agents, func(_ string, a config.Agent) bool { return a.Enabled != nil && !*a.Enabled })
 }
 
-// choose finds the agent of sessions that name none.
+// choose finds the agent of sessions that name none, if there is one: see chosen.
 func (s *setup) choose(named string) error {
 	if _, ok := s.Agents[named]; named != "" && !ok {
 		if kind, _, known := s.kinds.find(named); known && !kind.Harmless {
@@ -93,11 +93,18 @@ func (s *setup) choose(named string) error {
 		s.DefaultAgent = defaultAgent
 	case len(s.Agents) == 1:
 		s.DefaultAgent = s.agentNames()
-	default:
-		return s.Fault("default_agent", "is missing, and there are several agents: write one of %s", s.agentNames())
 	}
-	if _, ok := s.Agents[s.DefaultAgent]; !ok {
+	if _, ok := s.Agents[s.DefaultAgent]; s.DefaultAgent != "" && !ok {
 		return s.Fault("default_agent", "is %q, which is no agent: there are %s", s.DefaultAgent, s.agentNames())
+	}
+	return nil
+}
+
+// chosen refuses a configuration of several agents without a default, for commands that
+// serve sessions.
+func (s *setup) chosen() error {
+	if s.DefaultAgent == "" {
+		return s.Fault("default_agent", "is missing, and there are several agents: write one of %s", s.agentNames())
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -62,7 +63,8 @@ func TestAnAgentThatRunsCommandsIsOfferedToOnePersonOrByName(t *testing.T) {
 		"nothing is named": {"agents: {}", flags{}, "agents offers none"},
 	} {
 		c.f.cwd = t.TempDir()
-		if _, err := load(builtIn(), file(t, "tributary.yaml", c.conf), c.f); err == nil || !strings.Contains(err.Error(), c.says) {
+		s, err := load(builtIn(), file(t, "tributary.yaml", c.conf), c.f)
+		if err := cmp.Or(err, s.chosen()); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

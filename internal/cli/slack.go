@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"bytes"
-	"fmt"
+	"math"
 	"os"
 	"runtime"
-	"strconv"
+	"runtime/debug"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
 // The slack bounds the garbage that may gather between two collections. A gateway with a
@@ -39,17 +40,35 @@ func slackFor(memory int64) int64 {
 }
 
 // memory is the size of the memory that this process may use: the bound of its control
-// group or, without a bound, the memory of the machine. On other systems than Linux the
-// size is 0.
+// group or, without a bound, the memory of the machine. If neither is known, the size is 0.
 func memory() int64 {
-	if limit, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if n, err := strconv.ParseInt(string(bytes.TrimSpace(limit)), 10, 64); err == nil { // "max" is no bound
-			return n
-		}
+	if group := groupMemory(); group > 0 {
+		return group
 	}
-	var kb int64
-	if machine, err := os.ReadFile("/proc/meminfo"); err == nil {
-		_, _ = fmt.Sscanf(string(machine), "MemTotal: %d kB", &kb)
+	machine, _ := memlimit.FromSystem()
+	return int64(min(machine, math.MaxInt64)) //nolint:gosec // it is at most that
+}
+
+// groupMemory is the bound of the control group; 0 if there is none.
+func groupMemory() int64 {
+	group, err := memlimit.FromCgroup()
+	if err != nil || group > math.MaxInt64 {
+		return 0
 	}
-	return kb << 10
+	return int64(group)
+}
+
+// heapOf is the share of the control group's memory at which Go collects garbage more
+// often instead of growing. The rest is for the log's engine, stacks and bursts.
+const heapOf = 0.75
+
+// boundHeap makes Go respect the bound of the control group, whose kernel would kill the
+// process otherwise. The caller ends that with release. The settings of an operator come
+// first.
+func boundHeap(group int64) (release func()) {
+	if group <= 0 || os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	before := debug.SetMemoryLimit(int64(float64(group) * heapOf))
+	return func() { debug.SetMemoryLimit(before) }
 }

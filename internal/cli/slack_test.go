@@ -2,6 +2,7 @@ package cli
 
 import (
 	"runtime"
+	"runtime/debug"
 	"testing"
 )
 
@@ -40,4 +41,18 @@ func livingHeap() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+func TestTheBoundOfTheControlGroupBoundsTheHeap(t *testing.T) {
+	t.Setenv("GOMEMLIMIT", "")
+	before := debug.SetMemoryLimit(-1)
+	release := boundHeap(1 << 30)
+	if got := debug.SetMemoryLimit(-1); got != 768<<20 {
+		t.Errorf("the limit is %d", got)
+	}
+	release()
+	boundHeap(0)()
+	if got := debug.SetMemoryLimit(-1); got != before {
+		t.Errorf("the limit is %d in the end, and was %d", got, before)
+	}
 }

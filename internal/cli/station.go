@@ -48,7 +48,7 @@ type station struct {
 	logger  *slog.Logger
 	log     *eventlog.Log
 	hub     *session.Hub
-	rings   *uistream.Rings
+	streams *uistream.Broadcaster
 	sockets agentopsserver.Sockets
 	server  *http.Server
 	ending  atomic.Bool
@@ -81,6 +81,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 		return err
 	}
 	defer listener.Close() // the server closes it first, if it ever runs
+	defer boundHeap(groupMemory())()
 	defer reserveSlack()()
 	if err := prepareDir(c.Data); err != nil {
 		return err
@@ -102,9 +103,9 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 		return err
 	}
 	known := &probes{agents: options.Agents, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
-	s.rings = uistream.NewRings(uistream.RingsConfig{Framing: framing(c.Stream, s.log)})
+	s.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{Framing: framing(c.Stream)})
 	s.server = s.newServer(gateway.New(gateway.Options{
-		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Rings: s.rings, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
+		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
 		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
@@ -170,7 +171,7 @@ func (s *station) end(ctx context.Context) {
 		s.logger.Debug("sockets that were still open are cut", "error", err)
 	}
 	_ = s.bounded("streams", leaveWithin, func() error {
-		s.rings.Close()
+		s.streams.Close()
 		return nil
 	})
 	_ = s.server.Close()

@@ -27,7 +27,7 @@ func (c *Conn) Read(ctx context.Context) ([]byte, error) {
 			_ = c.cfg.Hold(0)
 			return nil, c.lost(ctx, err)
 		case kind != websocket.MessageText:
-		case !c.cfg.AnyBytes && !utf8.Valid(frame):
+		case !utf8.Valid(frame):
 			_ = c.conn.Close(websocket.StatusInvalidFramePayloadData, "not UTF-8")
 			return nil, &Error{Message: "a frame is not UTF-8", Code: websocket.StatusInvalidFramePayloadData}
 		default:

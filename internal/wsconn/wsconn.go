@@ -25,9 +25,6 @@ type Config struct {
 	Subprotocols []string
 	// MaxFrame bounds a frame in bytes; 64 MB. A negative number is no bound.
 	MaxFrame int64
-	// AnyBytes lets Read return text frames that are not UTF-8. Otherwise such a frame ends
-	// the connection.
-	AnyBytes bool
 	// PieceTime bounds the wait for the next piece of a frame that has begun, and MinRate is
 	// how many bytes a second must come on average after the first PieceTime. If zero, a
 	// frame may take for ever.

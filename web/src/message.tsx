@@ -1,7 +1,7 @@
 import { memo } from 'react';
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
 import type { Answers } from './answers';
-import { DataPart } from './parts/data';
+import { DataPart, isCounted } from './parts/data';
 import { FilePart, SourcePart } from './parts/file';
 import { Question } from './parts/question';
 import { Reasoning } from './parts/reasoning';
@@ -28,7 +28,7 @@ export const Message = memo(function Message({ message, session, live, answers }
   const parts = outcome === 'canceled' ? message.parts.filter(part => part.type !== 'data-error') : message.parts;
   return (
     <article className={`message ${message.role}`} aria-label={message.role === 'user' ? 'You' : 'The agent'}>
-      {parts.map((part, i) => !asksInWords(part, parts[i + 1], parts) && <Part key={i} part={part} session={session} live={live} answers={answers} />)}
+      {parts.map((part, i) => !asksInWords(part, parts[i + 1], parts) && !isCounted(part, parts) && <Part key={i} part={part} session={session} live={live} answers={answers} />)}
       {!live && OUTCOME[outcome] && <p className="outcome">{OUTCOME[outcome]}</p>}
     </article>
   );

@@ -7,13 +7,19 @@ export const sentence = (data: unknown): string | null => {
   return [d.message, d.text, d.error, d.errorText, d.sentence].find((s): s is string => typeof s === 'string') ?? null;
 };
 
-interface Tokens { input_tokens?: number; output_tokens?: number; cost_usd?: number }
+interface Tokens { scope?: string; input_tokens?: number; output_tokens?: number; cost_usd?: number }
 
-/** What a turn cost, in one line; null when the numbers are missing. */
+/** What a step, a turn or a session cost, in one line; null when the numbers are missing. */
 function cost(data: unknown): string | null {
-  const { input_tokens: read, output_tokens: wrote, cost_usd: usd } = (data ?? {}) as Tokens;
+  const { scope, input_tokens: read, output_tokens: wrote, cost_usd: usd } = (data ?? {}) as Tokens;
   const said = [read && `${read.toLocaleString()} tokens in`, wrote && `${wrote.toLocaleString()} out`, usd && `$${usd.toFixed(4)}`].filter(Boolean);
-  return said.length ? said.join(' · ') : null;
+  return said.length ? (scope === 'session' ? 'session: ' : '') + said.join(' · ') : null;
+}
+
+/** Whether a part counts a step of a message that also counts the whole turn. */
+export function isCounted(part: { type: string }, all: { type: string }[]): boolean {
+  const scope = (p: { type: string }) => p.type === 'data-usage' && (p as unknown as { data?: Tokens }).data?.scope;
+  return scope(part) === 'step' && all.some(p => scope(p) === 'turn' && cost((p as unknown as { data?: Tokens }).data));
 }
 
 interface Entry { content?: string; status?: string }

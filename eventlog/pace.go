@@ -1,0 +1,49 @@
+package eventlog
+
+import (
+	"context"
+	"iter"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Pace bounds the reads of a store that serve one request. Its methods are called by one
+// goroutine at a time.
+type Pace interface {
+	// Reads is called before records are read from the store. Its error ends the reading.
+	Reads() error
+	// Waits is called by Follow and FollowWholes when they have yielded all that is on
+	// record, before they wait for more.
+	Waits()
+}
+
+type paceKey struct{}
+
+// WithPace lets p bound the reads of a [Log] that are made with the context.
+func WithPace(ctx context.Context, p Pace) context.Context {
+	return context.WithValue(ctx, paceKey{}, p)
+}
+
+// free is the pace of readers without one.
+type free struct{}
+
+func (free) Reads() error { return nil }
+func (free) Waits()       {}
+
+func paceOf(ctx context.Context) Pace {
+	if p, is := ctx.Value(paceKey{}).(Pace); is {
+		return p
+	}
+	return free{}
+}
+
+// paced reads records from the store at the pace of the context.
+func paced(ctx context.Context, records iter.Seq2[trace.Record, error]) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		if err := paceOf(ctx).Reads(); err != nil {
+			yield(trace.Record{}, err)
+			return
+		}
+		records(yield)
+	}
+}

@@ -1,0 +1,55 @@
+package gateway_test
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// lightStore is a store whose large prompts are elsewhere, as those of a disk are.
+type lightStore struct{ eventlog.Store }
+
+func (s lightStore) Append(ctx context.Context, session, turn string, events []trace.Event) (uint64, error) {
+	events = slices.Clone(events)
+	for i, e := range events {
+		if p, is := e.Payload.(trace.Prompt); is {
+			p.Message.Parts = []trace.InputPart{{Type: trace.InputText, Text: "long"}}
+			events[i].Payload = p
+		}
+	}
+	return s.Store.Append(ctx, session, turn, events)
+}
+
+// What large prompts leave behind is bounded, whether they are of one session or of many.
+func TestLargePromptsLeaveLittleBehind(t *testing.T) {
+	const prompts, size, most = 4, 3 << 20, 5 << 20 // larger than what the tail of a log holds
+	handler, closeAll := newHandler(t, lightStore{memlog.New()}, nil, nil)
+	s := serveStand(t, handler, closeAll)
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	text := strings.Repeat("x", size)
+	for name, session := range map[string]string{"one session": "c", "a session each": "c%d"} {
+		before := heap()
+		for i := range prompts {
+			id := strings.ReplaceAll(session, "%d", strconv.Itoa(i))
+			if status, _, body := s.do("POST", "/api/chat", submit(id, name+strconv.Itoa(i), "hello "+text)); status != 200 || !strings.HasSuffix(body, "data: [DONE]\n\n") {
+				t.Fatalf("%d %.200s", status, body)
+			}
+		}
+		if held := heap() - before; held > most {
+			t.Errorf("%s: %d prompts of %d MB leave %d MB", name, prompts, size>>20, held>>20)
+		}
+	}
+	runtime.KeepAlive(text)
+}

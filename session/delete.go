@@ -1,0 +1,65 @@
+package session
+
+import (
+	"context"
+	"fmt"
+)
+
+// Delete ends a session's turns and its agent, and removes the session. A deletion that
+// has begun goes on when ctx ends. After an error the session goes on, perhaps without some
+// of its records.
+func (h *Hub) Delete(ctx context.Context, id string) error {
+	l, release, err := h.session(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	l.setDeleted(true)
+	finishAll(openTurns([]*live{l}), stopped("deleted"))
+	l.closeAgent()
+	finishAll(openTurns([]*live{l}), stopped("deleted")) // what the agent began meanwhile
+	l.awaitReaders(ctx)
+	if err := l.remove(context.WithoutCancel(ctx)); err != nil {
+		l.setDeleted(false)
+		l.mu.Lock()
+		l.threaded = false // some of the history may be gone
+		l.mu.Unlock()
+		return err
+	}
+	h.drop(l)
+	return nil
+}
+
+func (l *live) setDeleted(deleted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.deleted = deleted
+}
+
+// remove removes what is stored of a session.
+func (l *live) remove(ctx context.Context) error {
+	l.saveMu.Lock() // no save is under way, and none writes after deleted was set
+	defer l.saveMu.Unlock()
+	if err := l.removeState(); err != nil {
+		return err
+	}
+	// The document goes last: a session without one could not be deleted again.
+	if err := l.hub.Log.Delete(ctx, l.id); err != nil {
+		return fmt.Errorf("delete the records of session %q: %w", l.id, err)
+	}
+	if err := l.hub.Log.Remove(ctx, l.id); err != nil {
+		return fmt.Errorf("delete session %q: %w", l.id, err)
+	}
+	return nil
+}
+
+// drop takes a session out of memory that is no more.
+func (h *Hub) drop(l *live) {
+	l.end()
+	h.catalog.forget(l.id)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.drops++
+	delete(h.live, l.id)
+	l.evicting.Stop()
+}

@@ -1,0 +1,75 @@
+package session
+
+import (
+	"context"
+	"time"
+)
+
+// A session is in memory while somebody uses it, and for some time after. Every
+// user of a session except its turns and its agent must call hold. A retired
+// session must not live on beside the one that is read from the log again. The
+// monotonic clock measures the idle time, so that a set clock does not matter.
+
+// hold keeps a session in memory until the returned function is called, once.
+// The caller holds h.mu.
+func (h *Hub) hold(l *live) (release func()) {
+	l.holds++
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		l.holds--
+		l.used = time.Now()
+	}
+}
+
+// register puts a session among those in memory. The caller holds h.mu.
+func (h *Hub) register(l *live) {
+	h.live[l.id] = l
+	l.used = time.Now()
+	l.evicting = time.AfterFunc(h.Retire, func() { h.evict(l) })
+}
+
+// evict forgets a session that nobody uses, and else looks again later.
+func (h *Hub) evict(l *live) {
+	if l.rests() && l.unsaved() {
+		l.saveLater()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.live[l.id] != l || h.refusing {
+		return
+	}
+	if wait := h.Retire - time.Since(l.used); l.holds > 0 || wait > 0 || l.stale || !l.resting() {
+		l.evicting.Reset(max(wait, h.Retire/4))
+		return
+	}
+	l.evicted = true
+	l.end()
+	delete(h.live, l.id)
+}
+
+func (l *live) rests() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.resting()
+}
+
+func (l *live) unsaved() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stale
+}
+
+// resting reports whether no turn and no agent is there. The caller holds l.mu.
+func (l *live) resting() bool {
+	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && l.agent == nil
+}
+
+// during is ctx, but it ends with the session too.
+func (l *live) during(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(l.life, cancel)
+	return ctx, func() { stop(); cancel() }
+}

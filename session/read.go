@@ -1,0 +1,67 @@
+package session
+
+import (
+	"context"
+	"iter"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Reader reads the log of a session for one subscriber of a turn. The session stays in
+// memory until Close.
+type Reader struct {
+	log     *eventlog.Log
+	watch   *eventlog.Watch
+	session string
+	after   uint64 // the turn's records have greater numbers
+	ended   <-chan struct{}
+	release []func()
+}
+
+// Read returns a Reader, which the caller must Close.
+func (h *Hub) Read(t Turn) *Reader {
+	l, open, release := h.lookup(t.Session, t.ID)
+	r := &Reader{log: h.Log, watch: h.Log.Watch(t.Session), session: t.Session, after: t.After, ended: alreadyEnded, release: []func(){release}}
+	if open != nil {
+		r.ended, r.release = open.ended, append(r.release, l.read())
+	}
+	return r
+}
+
+// Records yields the records of the session with a greater number that are there now; the
+// turn's are among them.
+func (r *Reader) Records(ctx context.Context, after uint64) iter.Seq2[trace.Record, error] {
+	return r.log.After(ctx, r.session, max(after, r.after))
+}
+
+// Changed returns a channel that closes when there may be more records. Take it, read,
+// then wait for it.
+func (r *Reader) Changed() <-chan struct{} { return r.watch.Woken() }
+
+// Ended is closed once nothing is written to the turn any more.
+func (r *Reader) Ended() <-chan struct{} { return r.ended }
+
+func (r *Reader) hasEnded() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close ends the reading.
+func (r *Reader) Close() {
+	r.watch.Close()
+	for _, release := range r.release {
+		release()
+	}
+}
+
+//nolint:gochecknoglobals // never written
+var alreadyEnded = func() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()

@@ -1,0 +1,162 @@
+package thread
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Superseded is the reason of a turn that an edit or a regeneration replaces.
+const Superseded = "superseded"
+
+// Layout is where the records of a turn can be entered and left.
+type Layout struct {
+	Replies  []Reply
+	Rewound  bool // the turn was removed while it ran
+	Finished bool
+	pauses   []Pause
+	settled  map[string]uint64 // by request: the number of its answer
+	allowed  map[string]bool   // permission requests: whether they were allowed
+}
+
+// Reply is where an assistant message begins, and where the agent stood then.
+type Reply struct {
+	Seq        uint64
+	ID, Resume string
+}
+
+// Pause is where readers leave.
+type Pause struct {
+	Seq      uint64
+	requests []string
+}
+
+// Within reports whether all requests of the pause are among these.
+func (p Pause) Within(ids []string) bool {
+	return !slices.ContainsFunc(p.requests, func(id string) bool { return !slices.Contains(ids, id) })
+}
+
+// Take takes over the next record of the turn.
+func (l *Layout) Take(seq uint64, payload trace.Payload) {
+	if p, is := payload.(trace.Reply); is {
+		l.Replies = append(l.Replies, Reply{seq, p.MessageID, p.Resume})
+	}
+	if p, is := payload.(trace.Park); is {
+		l.pauses = append(l.pauses, Pause{seq, p.Requests})
+	}
+	if p, is := payload.(trace.PermissionResponse); is {
+		l.settle(p.RequestID, seq)
+		if l.allowed == nil {
+			l.allowed = map[string]bool{}
+		}
+		l.allowed[p.RequestID] = p.Allowed()
+	}
+	if p, is := payload.(trace.Answer); is {
+		l.settle(p.QuestionID, seq)
+	}
+	if _, is := payload.(trace.Rewind); is && len(l.Replies) > 0 {
+		l.Rewound = true
+	}
+	if p, is := payload.(trace.Stop); is {
+		l.Finished = true
+		l.Rewound = l.Rewound || p.Reason == Superseded
+	}
+}
+
+func (l *Layout) settle(id string, seq uint64) {
+	if l.settled == nil {
+		l.settled = map[string]uint64{}
+	}
+	l.settled[id] = seq
+}
+
+// Past is the number of the last pause whose requests all have their answers, or 0.
+func (l *Layout) Past() uint64 {
+	for _, p := range slices.Backward(l.pauses) {
+		if l.Answered(p) {
+			return p.Seq
+		}
+	}
+	return 0
+}
+
+// Upto is the number of the newest answer at a pause that waits for more, or 0.
+func (l *Layout) Upto() (seq uint64) {
+	if len(l.pauses) == 0 {
+		return 0
+	}
+	p := l.pauses[len(l.pauses)-1]
+	if l.Answered(p) {
+		return 0
+	}
+	for _, id := range p.requests {
+		if at := l.settled[id]; at > p.Seq {
+			seq = max(seq, at)
+		}
+	}
+	return seq
+}
+
+// Answered reports whether all requests of a pause have their answers.
+func (l *Layout) Answered(p Pause) bool {
+	return !slices.ContainsFunc(p.requests, func(id string) bool { return l.settled[id] == 0 })
+}
+
+// PauseOf finds the last pause at which one of these requests was put to the user.
+func (l *Layout) PauseOf(ids []string) (Pause, bool) {
+	for _, p := range slices.Backward(l.pauses) {
+		if slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(p.requests, id) }) {
+			return p, true
+		}
+	}
+	return Pause{}, false
+}
+
+// Pauses reports whether the turn has paused, or has more than one message.
+func (l *Layout) Pauses() bool { return len(l.pauses) > 0 || len(l.Replies) > 1 }
+
+// Allowed returns for each answered permission request whether it was allowed.
+func (l *Layout) Allowed() map[string]bool {
+	if l.allowed == nil {
+		return map[string]bool{}
+	}
+	return maps.Clone(l.allowed)
+}
+
+// Layout returns the layout of a turn, if the turn is open or its layout was learned. The
+// copy changes no more.
+func (t *Thread) Layout(turn string) (Layout, bool) {
+	if l := t.layouts[turn]; l != nil {
+		return l.clone(), true
+	}
+	return Layout{}, false
+}
+
+func (l *Layout) clone() Layout {
+	c := *l
+	c.Replies, c.pauses = slices.Clone(l.Replies), slices.Clone(l.pauses)
+	c.settled, c.allowed = maps.Clone(l.settled), maps.Clone(l.allowed)
+	return c
+}
+
+// Begin makes the layout of a turn that begins. Take fills it.
+func (t *Thread) Begin(turn string) { t.SetLayout(turn, &Layout{}) }
+
+// SetLayout keeps the layout of a turn that was read.
+func (t *Thread) SetLayout(turn string, l *Layout) {
+	if t.layouts == nil {
+		t.layouts = map[string]*Layout{}
+	}
+	t.layouts[turn] = l
+}
+
+// Take takes over a record of an open turn.
+func (t *Thread) Take(turn string, seq uint64, payload trace.Payload) {
+	if l := t.layouts[turn]; l != nil {
+		l.Take(seq, payload)
+	}
+}
+
+// KeepLayouts takes over the layouts of another thread of the same session.
+func (t *Thread) KeepLayouts(of *Thread) { t.layouts = of.layouts }

@@ -1,0 +1,211 @@
+// Package thread is what a session knows of its durable records without reading them again:
+// its messages and turns, the points to which the agent can go back, and the agent's own
+// ids. A Thread is folded when a session is loaded, and then with each change. It does no
+// I/O, and its owner guards it.
+package thread
+
+import (
+	"slices"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Thread is the line of messages that a session's history shows, without the messages that
+// a rewind removed. The zero Thread is empty.
+type Thread struct {
+	// Messages are in the order in which history shows them. Only the methods change them.
+	Messages []Message
+	// Changes counts what was added and removed.
+	Changes int
+
+	of      map[string]int // how many messages a turn has
+	answers int            // answers that ever began, also those that were removed
+	removed map[string]bool
+	// cutAt has the turns of which only the beginning is left, with the first message that
+	// was removed. A typed answer to a turn's question begins a message of the turn.
+	cutAt map[string]string
+	// layouts are those of the turns that were read or are open.
+	layouts map[string]*Layout
+}
+
+// Message is a message of the thread.
+type Message struct {
+	ID   string
+	Turn string
+	User bool
+	By   string // the user, for a message of a user
+	// After is a record number before the message's turn began.
+	After uint64
+	// Resume is the agent's place when it began to answer, if the place is Known.
+	Resume string
+	Known  bool
+	nth    int // the number of the answer among all that began, in any order of the thread
+}
+
+// Span is what the thread holds of a turn.
+type Span struct {
+	Turn  string
+	After uint64 // a record number before the turn
+	To    string // the first message of the turn that was removed, if not all of it was
+}
+
+// Find returns the place of a message, or -1.
+func (t *Thread) Find(id string) int {
+	return slices.IndexFunc(t.Messages, func(m Message) bool { return m.ID == id })
+}
+
+// Removed reports whether a rewind has removed messages of the turn.
+func (t *Thread) Removed(turn string) bool { return t.removed[turn] }
+
+// Add appends a message, behind those of its turn if there are any: other messages may
+// have come while that turn waited.
+func (t *Thread) Add(m Message) {
+	t.Changes++
+	if !m.User {
+		t.answers++
+		m.nth = t.answers
+	}
+	at := len(t.Messages)
+	for t.of[m.Turn] > 0 && t.Messages[at-1].Turn != m.Turn {
+		at--
+	}
+	t.Messages = slices.Insert(t.Messages, at, m)
+	if t.of == nil {
+		t.of = map[string]int{}
+	}
+	t.of[m.Turn]++
+}
+
+// Cut removes a message and all that follow.
+func (t *Thread) Cut(id string) {
+	i := t.Find(id)
+	if i < 0 {
+		return
+	}
+	t.Changes++
+	if t.removed == nil {
+		t.removed = map[string]bool{}
+	}
+	for _, m := range t.Messages[i:] {
+		t.removed[m.Turn] = true
+		if t.of[m.Turn]--; t.of[m.Turn] == 0 {
+			delete(t.of, m.Turn)
+		}
+	}
+	if turn := t.Messages[i].Turn; i > 0 && t.Messages[i-1].Turn == turn {
+		if t.cutAt == nil {
+			t.cutAt = map[string]string{}
+		}
+		t.cutAt[turn] = id
+	}
+	t.Messages = slices.Delete(t.Messages, i, len(t.Messages))
+}
+
+// Observe takes over a prompt, a reply or a rewind that is on record.
+func (t *Thread) Observe(kind trace.Kind, turn, message, by string, seq uint64) {
+	switch kind { //nolint:exhaustive // only these change the thread
+	case trace.KindRewind:
+		t.Cut(message)
+	case trace.KindPrompt, trace.KindReply:
+		if !t.removed[turn] { // a turn may be removed just as a message of it begins
+			t.Add(Message{ID: message, Turn: turn, User: kind == trace.KindPrompt, By: by, After: seq - 1})
+		}
+	}
+}
+
+// Unrecorded is what open turns have done to a thread. The log may have these changes
+// already, or get them soon.
+type Unrecorded struct {
+	Cuts     []Cut
+	Messages []Message
+}
+
+// Cut names the messages that a turn removes.
+type Cut struct{ Turn, To string }
+
+// CatchUp does what the log did not know yet.
+func (t *Thread) CatchUp(u Unrecorded) {
+	for _, c := range u.Cuts {
+		if i := t.Find(c.To); i >= 0 && t.Messages[i].Turn != c.Turn { // an edit has the id of the message that it replaces
+			t.Cut(c.To)
+		}
+	}
+	for _, m := range u.Messages {
+		if !t.removed[m.Turn] && !slices.ContainsFunc(t.Messages, func(o Message) bool { return o.ID == m.ID && o.User == m.User }) {
+			t.Add(m)
+		}
+	}
+}
+
+// Target is the user message that a regeneration of the message named runs again: itself,
+// or the one before an answer. An empty name means the last message.
+func (t *Thread) Target(id string) (Message, bool) {
+	i := len(t.Messages) - 1
+	if id != "" {
+		i = t.Find(id)
+	}
+	for ; i >= 0; i-- {
+		if t.Messages[i].User {
+			return t.Messages[i], true
+		}
+	}
+	return Message{}, false
+}
+
+// FirstAnswer is the answer that began first among the messages from i on.
+func (t *Thread) FirstAnswer(i int) (first Message, ok bool) {
+	for _, m := range t.Messages[i:] {
+		if !m.User && (!ok || m.nth < first.nth) {
+			first, ok = m, true
+		}
+	}
+	return first, ok
+}
+
+// Remains reports whether an answer stands before the message i, and whether such an answer
+// began after another one.
+func (t *Thread) Remains(i int, after Message) (kept, later bool) {
+	for _, m := range t.Messages[:i] {
+		kept = kept || !m.User
+		later = later || !m.User && m.nth > after.nth
+	}
+	return kept, later
+}
+
+// From lists the turns of the messages from i on.
+func (t *Thread) From(i int) (turns []string) {
+	for _, m := range t.Messages[i:] {
+		if !slices.Contains(turns, m.Turn) {
+			turns = append(turns, m.Turn)
+		}
+	}
+	return turns
+}
+
+// AnswerOf is the first answer of a turn.
+func (t *Thread) AnswerOf(turn string) (Message, bool) {
+	for _, m := range t.Messages {
+		if m.Turn == turn && !m.User {
+			return m, true
+		}
+	}
+	return Message{}, false
+}
+
+// Learn notes where the agent stood before an answer.
+func (t *Thread) Learn(id, resume string) {
+	if i := t.Find(id); i >= 0 {
+		t.Messages[i].Resume, t.Messages[i].Known = resume, true
+	}
+}
+
+// Spans lists the turns of the thread in order.
+func (t *Thread) Spans() []Span {
+	var turns []Span
+	for _, m := range t.Messages {
+		if len(turns) == 0 || turns[len(turns)-1].Turn != m.Turn {
+			turns = append(turns, Span{Turn: m.Turn, After: m.After, To: t.cutAt[m.Turn]})
+		}
+	}
+	return turns
+}
