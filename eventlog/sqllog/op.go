@@ -43,6 +43,14 @@ type op struct {
 // durable reports whether somebody waits for the disk.
 func (o *op) durable() bool { return o.rows != nil || o.do != nil }
 
+// size is how many bytes of records the op writes.
+func (o *op) size() (n int) {
+	for _, r := range o.rows {
+		n += len(r.body)
+	}
+	return n
+}
+
 // writes reports whether the op needs a transaction.
 func (o *op) writes() bool {
 	return o.durable() || o.checkpoints != nil || o.ends != nil || o.se != nil && o.se.term == 0
