@@ -212,3 +212,11 @@ type Reattacher interface {
 	// gateway calls Reattach for each turn of Config.Left, side by side.
 	Reattach(ctx context.Context, s Session, left Left) error
 }
+
+// Waiter is a Reattacher whose runs may end with the gateway. Then only turns that wait for
+// people outlive the gateway, and the others get the time to finish.
+type Waiter interface {
+	Reattacher
+	// OnlyWaits reports whether a run ends with the gateway.
+	OnlyWaits() bool
+}

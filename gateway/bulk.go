@@ -13,9 +13,9 @@ import (
 // Reading a chat costs what it holds: the last user message, the one that is read,
 // and four times the longest text, 200 MB at the worst. (A text that is not UTF-8
 // costs 160 MB more for the moment in which it is decoded.) So there is a bound on
-// what all bodies of a principal hold. It is one of memory, not of bodies, for a slow
-// body that holds little is in nobody's way. So it is for what is read from the log,
-// which is in memory until its reader has it.
+// the memory that all bodies of a principal hold. The number of bodies has no bound,
+// because a slow body that holds little slows no other. Records that are read from the
+// log have such a bound too: they are in memory until their reader has the answer.
 const (
 	bulkMost = 400 << 20 // of each cargo, beside what the oldest of it holds
 	bulkFrom = 1 << 20   // what holds no more costs little

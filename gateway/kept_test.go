@@ -27,7 +27,7 @@ func (s lightStore) Append(ctx context.Context, session, turn string, events []t
 	return s.Store.Append(ctx, session, turn, events)
 }
 
-// What large prompts leave behind is bounded, whether they are of one session or of many.
+// The memory that large prompts leave behind is bounded, in one session and in many.
 func TestLargePromptsLeaveLittleBehind(t *testing.T) {
 	const prompts, size, most = 4, 3 << 20, 5 << 20 // larger than what the tail of a log holds
 	handler, closeAll := newHandler(t, lightStore{memlog.New()}, nil, nil)

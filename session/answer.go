@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file takes the answers of people to permission requests and questions.
+
 // Choice is an answer to a permission request.
 type Choice struct {
 	// Option names the chosen option; when it is empty, Approved chooses the

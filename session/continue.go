@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file handles requests of a client that answer an assistant message.
+
 // Continuation is a request that answers what an assistant message asks.
 type Continuation struct {
 	// Message is the assistant message.

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file decides requests by the policy and by grants, and keeps new grants.
+
 // ErrUnknownGrant says that a session has no such grant, or no longer.
 var ErrUnknownGrant = errors.New("there is no such grant in this session")
 

@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
+// This file is the side of a session that its agent calls.
+
 // host is what a session gives to its agent.
 type host struct{ live *live }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file makes and finds sessions, and ends them with the gateway.
+
 // Hub owns the sessions. A Hub is safe for concurrent use.
 type Hub struct {
 	Options

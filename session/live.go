@@ -15,6 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
+// This file has the state of a session in memory, and writes its records and its document.
+
 // live is a session in memory.
 type live struct {
 	hub *Hub
@@ -22,7 +24,7 @@ type live struct {
 
 	// historyLock serializes writes to the history: a message or a rewind holds the token
 	// until it is on record, so that log order equals arrival order. A channel, not a
-	// mutex, so that a caller can stop waiting. It is taken before all other locks.
+	// mutex, so that a caller can stop waiting. A caller takes it before all other locks.
 	historyLock chan struct{}
 
 	script permission.Script // how far the session is in its policy's script

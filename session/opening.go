@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
+// This file opens and closes the agent of a session.
+
 var errNotReady = errors.New("the agent did not become ready within")
 
 // opened is an agent that runs; its address tells it from the one that is opened

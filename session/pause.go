@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file pauses a turn while people are asked, and bounds the wait.
+
 // showRequestsWithin is how long a request waits for the agent to finish writing a call.
 // Then the user gets the request all the same.
 const showRequestsWithin = 3 * time.Second
@@ -40,7 +42,10 @@ func (t *turn) requestsChanged(answered []trace.Request) {
 	waiting := t.builder.Requests()
 	stopTimer(&t.pause.expire)
 	if len(waiting) > 0 {
-		t.pause.expire = time.AfterFunc(max(0, waiting[0].Opened.Add(l.hub.AskLimit).Sub(l.hub.Now())), t.expireOldest)
+		oldest := waiting[0]
+		t.pause.expire = time.AfterFunc(max(0, oldest.Opened.Add(l.hub.AskLimit).Sub(l.hub.Now())), func() {
+			t.expire(func(r trace.Request) bool { return r.ID == oldest.ID })
+		})
 	}
 	var shown time.Time
 	for _, r := range waiting {
@@ -93,11 +98,6 @@ func (t *turn) shownRequests() (shown []trace.Request) {
 		}
 	}
 	return shown
-}
-
-// expireOldest ends the wait of the requests that have waited for too long.
-func (t *turn) expireOldest() {
-	t.expire(func(r trace.Request) bool { return t.live.hub.Now().Sub(r.Opened) >= t.live.hub.AskLimit })
 }
 
 // expire ends the wait of requests.

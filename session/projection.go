@@ -40,7 +40,7 @@ func (l *live) loadThread(ctx context.Context) error {
 		l.mu.Lock()
 		if !l.threaded && l.thread.Changes == changes {
 			t.Changes = changes
-			t.KeepLayouts(&l.thread)
+			t.Keep(&l.thread)
 			l.thread, l.threaded = t, true
 		}
 		l.mu.Unlock()

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -10,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
+
+// This file admits prompts, starts queued turns, and stops turns for users.
 
 // Prompt is a wish to have the agent do something.
 type Prompt struct {
@@ -287,9 +288,4 @@ func (l *live) stoppable(id string) *turn {
 		}
 	}
 	return nil
-}
-
-// isCanceled reports whether an error only says that somebody stopped waiting.
-func isCanceled(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/session/turnstate"
 )
 
+// This file changes the queue of prompts for users.
+
 // Withdraw removes the newest queued prompt of a principal. It reports false if the
 // principal has no queued prompt.
 func (h *Hub) Withdraw(ctx context.Context, session, by string) (done bool, err error) {

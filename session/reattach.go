@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file goes on with turns of agents on other servers after a restart of the gateway.
+
 // reattach takes up the open turns of a session whose agent lives elsewhere. It
 // returns when they are known; that the agent is reached is not waited for. It
 // reports whether there were any: then the session is in memory from now on.
@@ -110,7 +112,13 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 
 // survivesRestart reports whether the turn goes on when the gateway has ended.
 func (t *turn) survivesRestart() bool {
-	_, ok := t.live.hub.Agents[t.live.info.Agent].Runtime.(agent.Reattacher)
+	runtime := t.live.hub.Agents[t.live.info.Agent].Runtime
+	if w, ok := runtime.(agent.Waiter); ok && w.OnlyWaits() {
+		t.live.mu.Lock()
+		defer t.live.mu.Unlock()
+		return t.state == turnstate.Paused
+	}
+	_, ok := runtime.(agent.Reattacher)
 	return ok
 }
 

@@ -51,6 +51,36 @@ func (r remote) goOn(ctx context.Context, id string, b *trace.Builder) error {
 	return nil
 }
 
+// waiting is a remote whose runs end with the gateway.
+type waiting struct{ remote }
+
+func (waiting) OnlyWaits() bool { return true }
+
+func (waiting) Prompt(_ context.Context, _ agent.Prompt, b *trace.Builder) error {
+	time.Sleep(time.Second / 2)
+	b.Message("", "the whole answer")
+	return nil
+}
+
+func (w waiting) Open(context.Context, agent.Host, agent.Config) (agent.Session, error) {
+	return w, nil
+}
+
+func TestARunThatEndsWithTheGatewayHasTheTimeToFinish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := keeping{memlog.New()}
+		b := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, waiting{}))
+		turn := b.say("u1", "x")
+		time.Sleep(time.Millisecond)
+		b.close()
+		second := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, waiting{}))
+		defer second.close()
+		if s := stopOf(t, second.wait(turn)); s.Outcome != trace.OutcomeCompleted || s.FinalOutput != "the whole answer" {
+			t.Errorf("the turn ended with %+v", s)
+		}
+	})
+}
+
 // keeping is a store that outlives the log that is closed over it.
 type keeping struct{ eventlog.Store }
 

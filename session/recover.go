@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file closes the turns that an earlier process left open.
+
 // recover reads which sessions there are, and takes up the turns that an earlier
 // process left open. Turns of an agent on another server go on. The other agents
 // died with that process, and their turns are closed. Records that clients had seen

@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file removes messages without a replacement.
+
 // Revert removes a message of a user and all that followed it, without a replacement,
 // but only if the agent can forget them too.
 func (h *Hub) Revert(ctx context.Context, session, message, by string) error {

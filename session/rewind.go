@@ -2,12 +2,13 @@ package session
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/trace"
 )
+
+// This file cuts history at a message, and moves the agent to where it stood before.
 
 // rewinding is what a prompt removes: a message and all that follows it.
 type rewinding struct {
@@ -66,7 +67,7 @@ func textOf(m trace.UserMessage) string { return agent.Prompt{Message: m}.Text()
 func (l *live) loadPrompt(ctx context.Context, turn, message string, after uint64) (trace.UserMessage, error) {
 	for r, err := range l.hub.Log.Wholes(ctx, l.id, after, 0) {
 		if err != nil {
-			return trace.UserMessage{}, fmt.Errorf("read the history of session %q: %w", l.id, err)
+			return trace.UserMessage{}, l.notRead(err)
 		}
 		if p, ok := r.Payload.(trace.Prompt); ok && r.Turn == turn && p.Message.ID == message {
 			return p.Message, nil
@@ -105,19 +106,13 @@ func (l *live) loadResumePoint(ctx context.Context, id string) error {
 // checkStale returns ErrStale if the message ever had this text: a page that shows it
 // has missed an edit.
 func (l *live) checkStale(ctx context.Context, m trace.UserMessage) error {
-	var said []uint64
-	for mark, err := range l.hub.Log.Messages(ctx, l.id) {
-		if err != nil {
-			return fmt.Errorf("read the history of session %q: %w", l.id, err)
-		}
-		if mark.Kind == trace.KindPrompt && mark.Message == m.ID {
-			said = append(said, mark.Seq)
-		}
-	}
-	for _, seq := range said {
+	l.mu.Lock()
+	versions := l.thread.Prompts(m.ID)
+	l.mu.Unlock()
+	for _, seq := range versions {
 		for r, err := range l.hub.Log.Wholes(ctx, l.id, seq-1, seq) {
 			if err != nil {
-				return fmt.Errorf("read the history of session %q: %w", l.id, err)
+				return l.notRead(err)
 			}
 			if p, ok := r.Payload.(trace.Prompt); ok && textOf(p.Message) == textOf(m) {
 				return ErrStale

@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file takes a message of a user as the answer to a request.
+
 // unanswered is the reason of a turn that waited for its user, who sent another
 // message instead.
 const unanswered = "unanswered"
@@ -28,8 +30,8 @@ func (l *live) answerInText(ctx context.Context, p Prompt) (Turn, bool, error) {
 		return Turn{}, false, err
 	}
 	words := l.words(p)
-	if t.builder.Resolve(answer, &words) != nil {
-		return Turn{}, false, nil // another answer came first, so the text is a message like any other
+	if late := t.builder.Resolve(answer, &words); late != nil {
+		return Turn{}, false, nil //nolint:nilerr // another answer came first, so the text is a message like any other
 	}
 	t.continueInNewMessage(words)
 	l.mu.Lock()

@@ -15,6 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file runs one turn from its first record to its stop.
+
 // Turn is what a caller needs to know to follow a turn.
 type Turn struct {
 	Session string

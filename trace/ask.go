@@ -1,5 +1,7 @@
 package trace
 
+// This file puts requests and questions of the agent on record.
+
 // PermissionRequest asks whether a call may run, and returns the id of the request,
 // which the answer names. The parameter asked is the call as the agent will run it:
 // the tool and the input may differ from those that the agent showed earlier. The
@@ -67,7 +69,7 @@ func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecisio
 // permission puts a request on record, and its answer if the policy has one.
 func (b *Builder) permission(t *turn, r PermissionRequest, verdict PermissionDecision) (*request, PermissionDecision) {
 	r = r.normal()
-	q := b.ask(t, r.RequestID, r.ToolCallID, false)
+	q := b.newRequest(t, r.RequestID, r.ToolCallID, false)
 	r.RequestID, q.options = q.ID, r.Options
 	if q.toolCall != nil {
 		r.ToolCallID = q.toolCall.tool.ToolCallID
@@ -130,7 +132,7 @@ func (b *Builder) Questions(asked ...Question) (ids []string) {
 	b.do(func(t *turn) {
 		var all []*request
 		for i, r := range asked {
-			q := b.ask(t, r.QuestionID, r.ToolCallID, true)
+			q := b.newRequest(t, r.QuestionID, r.ToolCallID, true)
 			ids[i], r.QuestionID = q.ID, q.ID
 			if q.toolCall != nil {
 				r.ToolCallID = q.toolCall.tool.ToolCallID
@@ -143,9 +145,9 @@ func (b *Builder) Questions(asked ...Question) (ids []string) {
 	return ids
 }
 
-// ask registers a request or a question. A call that it is about is on record
+// newRequest registers a request or a question. A call that it is about is on record
 // before it.
-func (b *Builder) ask(t *turn, key, toolCallID string, question bool) *request {
+func (b *Builder) newRequest(t *turn, key, toolCallID string, question bool) *request {
 	if key == "" {
 		key = t.Turn + ".ask"
 	} else {

@@ -2,6 +2,8 @@ package trace
 
 import "fmt"
 
+// This file begins and ends steps, and ends turns.
+
 // StepStart begins a step, which brackets one model call of the agent. It ends the
 // step before. An empty step is not on record, unless it has a native id. A native
 // id means that the agent itself has announced the step, so the step is on record
@@ -74,7 +76,7 @@ func (b *Builder) Finish(s Stop) error {
 func (t *turn) drop() {
 	t.parts, t.calls, t.subs, t.callNames, t.requestNames = nil, nil, nil, nil, nil
 	t.open, t.order, t.inOrder, t.refused, t.printing, t.subsInOrder, t.final = nil, nil, nil, nil, nil, nil, nil
-	t.spare = nil
+	t.freeList = nil
 	for _, q := range t.requests {
 		q.Asked, q.options, q.toolCall = nil, nil, nil
 	}

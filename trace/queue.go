@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// roomFor is how many bytes of events may wait before a call blocks: enough to
+// maxPendingBytes is how many bytes of events may wait before a call blocks: enough to
 // ride out a slow disk, little enough that a turn costs bounded memory.
-const roomFor = 4 << 20
+const maxPendingBytes = 4 << 20
 
-// linger is how long the appending goroutine waits for more, at least. An agent
+// idleTimeout is how long the appending goroutine waits for more, at least. An agent
 // that writes a word now and then keeps its goroutine, because a new one would grow
 // its stack again for each word. An agent that is silent for minutes costs nothing.
-const linger = time.Second
+const idleTimeout = time.Second
 
-// spareEvents bounds the list that is kept for the next batch.
-const spareEvents = 64
+// maxFreeList bounds the list that is kept for the next batch.
+const maxFreeList = 64
 
 // queue hands events to the log: while one append is in flight, what comes next
 // gathers and goes as the next batch. At a low rate every event goes at once,
@@ -27,13 +27,13 @@ type queue struct {
 	append   func(context.Context, []Event) error
 	ctx      context.Context //nolint:containedctx // the life of the log, see NewBuilder
 	pending  []Event
-	spare    []Event // empty, for what comes while a batch is in flight
+	freeList []Event // empty, for what comes while a batch is in flight
 	bytes    int
 	queued   int           // events so far
 	appended int           // those of them that are on record
-	flying   bool          // something is not on record yet
+	inFlight bool          // something is not on record yet
 	running  bool          // there is a goroutine that appends
-	resting  bool          // it waits for more
+	idle     bool          // it waits for more
 	busy     bool          // it has appended since it last asked
 	closed   bool          // it ends when nothing is left
 	more     chan struct{} // ends its rest
@@ -53,7 +53,7 @@ func (q *queue) cond() *sync.Cond {
 }
 
 // full reports whether so much waits that a caller should wait too.
-func (q *queue) full() bool { return q.bytes > roomFor && q.err == nil }
+func (q *queue) full() bool { return q.bytes > maxPendingBytes && q.err == nil }
 
 // push queues an event. The goroutine that it may start ends when nothing came
 // for a while, and at the latest with end, which waits for it.
@@ -64,10 +64,10 @@ func (q *queue) push(e Event, bytes int) {
 	q.pending = append(q.pending, e)
 	q.bytes += bytes
 	q.queued++
-	if q.flying {
+	if q.inFlight {
 		return
 	}
-	q.flying, q.busy = true, true
+	q.inFlight, q.busy = true, true
 	if !q.wake() {
 		q.running = true
 		go q.run()
@@ -80,29 +80,29 @@ func (q *queue) wake() bool {
 	if !q.running {
 		return false
 	}
-	if q.resting {
-		q.resting = false
+	if q.idle {
+		q.idle = false
 		q.more <- struct{}{}
 	}
 	return true
 }
 
 func (q *queue) run() {
-	idle := time.NewTimer(linger)
+	idle := time.NewTimer(idleTimeout)
 	defer idle.Stop()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.fly(); q.rest(idle); q.fly() {
+	for q.appendPending(); q.waitForWork(idle); q.appendPending() {
 	}
-	q.running, q.resting = false, false
+	q.running, q.idle = false, false
 	q.cond().Broadcast()
 }
 
-// fly appends what waits until nothing does.
-func (q *queue) fly() {
+// appendPending appends what waits until nothing does.
+func (q *queue) appendPending() {
 	for len(q.pending) > 0 && q.err == nil {
 		batch := q.pending
-		q.pending, q.spare, q.bytes = q.spare, nil, 0
+		q.pending, q.freeList, q.bytes = q.freeList, nil, 0
 		q.cond().Broadcast()
 		q.mu.Unlock()
 		err := q.append(q.ctx, batch)
@@ -110,9 +110,9 @@ func (q *queue) fly() {
 		if err == nil {
 			q.appended += len(batch)
 		}
-		if cap(batch) <= spareEvents {
+		if cap(batch) <= maxFreeList {
 			clear(batch)
-			q.spare = batch[:0]
+			q.freeList = batch[:0]
 		}
 		if err != nil {
 			q.err = err
@@ -120,15 +120,15 @@ func (q *queue) fly() {
 			close(q.failed)
 		}
 	}
-	q.flying = false
+	q.inFlight = false
 	q.cond().Broadcast()
 }
 
-// rest waits for more, and reports whether any came. The timer is not set again for
+// waitForWork waits for more, and reports whether any came. The timer is not set again for
 // each batch: when it fires, it only checks whether there was a batch since.
-func (q *queue) rest(idle *time.Timer) bool {
+func (q *queue) waitForWork(idle *time.Timer) bool {
 	for !q.closed && q.err == nil {
-		q.resting = true
+		q.idle = true
 		q.mu.Unlock()
 		select {
 		case <-q.more:
@@ -138,14 +138,14 @@ func (q *queue) rest(idle *time.Timer) bool {
 			q.mu.Lock()
 		}
 		switch {
-		case !q.resting: // both at once
+		case !q.idle: // both at once
 			<-q.more
 			return true
 		case !q.busy:
 			return false
 		}
 		q.busy = false
-		idle.Reset(linger)
+		idle.Reset(idleTimeout)
 	}
 	return false
 }
@@ -153,13 +153,13 @@ func (q *queue) rest(idle *time.Timer) bool {
 // flush waits until what was queued so far is on record, and returns what went
 // wrong. flush does not wait for later events, because they may never pause.
 func (q *queue) flush() error {
-	q.landed(q.queued)
+	q.committed(q.queued)
 	return q.err
 }
 
-// landed waits until that many events are on record, and reports false if the log failed
+// committed waits until that many events are on record, and reports false if the log failed
 // before.
-func (q *queue) landed(events int) bool {
+func (q *queue) committed(events int) bool {
 	for q.appended < events && q.err == nil {
 		q.cond().Wait()
 	}

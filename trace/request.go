@@ -147,7 +147,7 @@ func (b *Builder) Resolve(answer Payload, in *Words) error {
 	})
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if mine && t.landed(q.recorded) {
+	if mine && t.committed(q.recorded) {
 		return nil
 	}
 	if mine { // the log failed: nobody has the answer
@@ -185,7 +185,7 @@ func (b *Builder) Wait(ctx context.Context, id string) Payload {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if q.done() && t.landed(q.recorded) {
+	if q.done() && t.committed(q.recorded) {
 		return q.Answer
 	}
 	return q.canceled()
@@ -216,8 +216,7 @@ func (b *Builder) respond(id string, question bool, answer Payload) (accepted bo
 // resolve puts the answer to a request on record.
 func (t *turn) resolve(q *request, answer Payload) {
 	by := ""
-	switch a := answer.(type) {
-	case PermissionResponse:
+	if a, is := answer.(PermissionResponse); is {
 		a.RequestID = q.ID
 		for _, o := range q.options {
 			if o.ID == a.ChosenOption {
@@ -227,7 +226,8 @@ func (t *turn) resolve(q *request, answer Payload) {
 		a = a.normal()
 		t.heed(q.toolCall, a)
 		answer, by = a, a.By
-	case Answer:
+	}
+	if a, is := answer.(Answer); is {
 		a.QuestionID = q.ID
 		a = a.normal()
 		answer, by = a, a.By
@@ -274,7 +274,7 @@ func (t *turn) takeChanges() *changes {
 }
 
 // announce tells the owner of the turn that requests have changed, and then lets the agent
-// have the answers. It is called without the lock.
+// have the answers. The caller does not hold the lock.
 func (t *turn) announce(c *changes) {
 	if c == nil {
 		return

@@ -72,12 +72,12 @@ func BenchmarkFanOut(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*followers*len(records)), "ns/frame/client")
 }
 
-func BenchmarkOpaque(b *testing.B) {
+func BenchmarkSafeJSON(b *testing.B) {
 	value := []byte(`{"path":"/a/b/c","lines":[1,2,3,4],"text":"package main\n\nfunc main() {\n\tprintln(\"hello, world\")\n}\n"}`)
 	b.SetBytes(int64(len(value)))
 	b.ReportAllocs()
 	for b.Loop() {
-		uistream.Opaque(value)
+		uistream.SafeJSON(value)
 	}
 }
 

@@ -3,7 +3,7 @@ package uistream
 import "encoding/json"
 
 // Chunk is one message of the stream: one of the types in this file. The
-// values of type json.RawMessage hold JSON on one line, as [Opaque] makes it.
+// values of type json.RawMessage hold JSON on one line, as [SafeJSON] makes it.
 //
 //sumtype:decl
 type Chunk interface {

@@ -44,7 +44,7 @@ func (t *Translator) status(p trace.Status) {
 
 func (t *Translator) data(p trace.Data) {
 	t.speaks(p)
-	t.emit(Data{Name: dataName(p.Name), ID: p.ID, Value: Opaque(p.Value), Transient: p.Transient})
+	t.emit(Data{Name: dataName(p.Name), ID: p.ID, Value: SafeJSON(p.Value), Transient: p.Transient})
 }
 
 func (t *Translator) source(p trace.Source) {

@@ -24,8 +24,10 @@
 // [Translator.Parked]) but not the message: the answering client gets the rest, and
 // a reload gets the whole message without the seam.
 //
-// # Following
+// # Subscribers
 //
-// [Rings] lets any number of clients follow a turn: it is read, translated and
-// encoded once per kind of client, and kept for a moment in bounded memory.
+// A [Broadcaster] lets any number of clients read a turn as it happens. Its live buffer
+// holds the frames of the turn once per set of client capabilities, in bounded memory. The
+// first subscriber that an append wakes encodes for all; each writes the bytes of the
+// buffer. A subscriber that falls behind reads on from the log.
 package uistream

@@ -67,7 +67,7 @@ func (c ToolInputError) appendFields(dst []byte) []byte {
 func (c ToolOutputAvailable) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolCallId", c.ToolCallID)
 	dst = raw(dst, "output", c.Output)
-	return truth(flags(dst, c.Form), "preliminary", c.Preliminary)
+	return appendBool(flags(dst, c.Form), "preliminary", c.Preliminary)
 }
 
 func (c ToolOutputError) appendFields(dst []byte) []byte {
@@ -108,7 +108,7 @@ func (c File) appendFields(dst []byte) []byte {
 
 func (c Data) appendFields(dst []byte) []byte {
 	dst = optional(dst, "id", c.ID)
-	return truth(raw(dst, "data", c.Value), "transient", c.Transient)
+	return appendBool(raw(dst, "data", c.Value), "transient", c.Transient)
 }
 func (c Error) appendFields(dst []byte) []byte { return key(dst, "errorText", c.ErrorText) }
 func (c Abort) appendFields(dst []byte) []byte { return optional(dst, "reason", c.Reason) }
@@ -146,7 +146,7 @@ func optionalRaw(dst []byte, k string, value json.RawMessage) []byte {
 	return raw(dst, k, value)
 }
 
-func truth(dst []byte, k string, value bool) []byte {
+func appendBool(dst []byte, k string, value bool) []byte {
 	if !value {
 		return dst
 	}

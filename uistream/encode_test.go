@@ -34,7 +34,7 @@ func TestAppendChunk(t *testing.T) {
 	}
 }
 
-func TestOpaque(t *testing.T) {
+func TestSafeJSON(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"":         "null",
@@ -55,8 +55,8 @@ func TestOpaque(t *testing.T) {
 		`"\\"`:                                                            `"\\"`,
 		"\"\xff\"":                                                        "\"\uFFFD\"",
 	} {
-		if got := string(uistream.Opaque(json.RawMessage(in))); got != want {
-			t.Errorf("Opaque(%q)\ngot  %s\nwant %s", in, got, want)
+		if got := string(uistream.SafeJSON(json.RawMessage(in))); got != want {
+			t.Errorf("SafeJSON(%q)\ngot  %s\nwant %s", in, got, want)
 		}
 	}
 }
@@ -85,16 +85,16 @@ func forbidden(v any) bool {
 	return false
 }
 
-func FuzzOpaque(f *testing.F) {
+func FuzzSafeJSON(f *testing.F) {
 	for _, s := range []string{`{"constructor":{"prototype":{"__proto__":1}}}`, `[1e400,"\ud800"]`, "{ \"a\"\n:1}", `{"\u005f_proto__":{}}`, "\xff", `{"constructor":{"constructor":null}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		out := uistream.Opaque(slices.Clone(in))
+		out := uistream.SafeJSON(slices.Clone(in))
 		if !json.Valid(out) || strings.ContainsAny(string(out), "\n\r") {
 			t.Fatalf("%q became %q, which is not JSON on one line", in, out)
 		}
-		if again := uistream.Opaque(out); string(again) != string(out) {
+		if again := uistream.SafeJSON(out); string(again) != string(out) {
 			t.Fatalf("not stable: %q, then %q", out, again)
 		}
 		dec := json.NewDecoder(strings.NewReader(string(out)))

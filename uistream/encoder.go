@@ -96,8 +96,8 @@ func (e *encoder) encode(r trace.Record, b *block) {
 }
 
 // weight is what a chunk adds to the content of a turn. Two encoders with the same content
-// behind the same record are in the same state, also if the log has merged deltas, or
-// dropped previews, before one of them read it.
+// behind the same record are in the same state. So the content does not depend on how a text
+// was cut into deltas, nor on previews, which a log may drop.
 func weight(c Chunk, frame int) int64 {
 	switch c := c.(type) { //nolint:gochecksumtype // the others are never merged or dropped
 	case TextDelta:

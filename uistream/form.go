@@ -52,5 +52,5 @@ func clientForm() Form { return Form{Static: true, Unmarked: true} }
 // flags marks a call that the agent itself runs. A client that is not told so
 // would run it, and post the conversation again once the call has its output.
 func flags(dst []byte, f Form) []byte {
-	return truth(truth(dst, "providerExecuted", !f.Unmarked), "dynamic", !f.Static)
+	return appendBool(appendBool(dst, "providerExecuted", !f.Unmarked), "dynamic", !f.Static)
 }

@@ -181,7 +181,7 @@ func (h *history) messages() []Message {
 func UserMessage(u trace.UserMessage) Message {
 	m := Message{ID: u.ID, Role: roleUser, Parts: []Part{}}
 	if len(u.Metadata) > 0 {
-		m.Metadata = Opaque(u.Metadata)
+		m.Metadata = SafeJSON(u.Metadata)
 	}
 	for _, p := range u.Parts {
 		switch p.Type {

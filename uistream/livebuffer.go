@@ -14,6 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// The live buffer of a turn, and the log that it is filled from.
+
 // Source is the log of one session, from which one subscriber reads a turn.
 type Source interface {
 	// Records yields the records of the session with a greater number that are there now,

@@ -169,8 +169,8 @@ func (p Part) appendTool(dst []byte) []byte {
 	if p.State == outputError {
 		dst = key(dst, "errorText", p.ErrorText)
 	}
-	dst = truth(dst, "providerExecuted", p.ProviderExecuted)
-	dst = truth(dst, "preliminary", p.Preliminary)
+	dst = appendBool(dst, "providerExecuted", p.ProviderExecuted)
+	dst = appendBool(dst, "preliminary", p.Preliminary)
 	dst = optional(dst, "title", p.Title)
 	if a := p.Approval; a != nil {
 		dst = append(dst, `,"approval":{"id":`...)

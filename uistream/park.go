@@ -18,11 +18,11 @@ func parkChunks(o Options) []Chunk { return []Chunk{NewTranslator(o).finish(fini
 
 // asked is a permission request or a question that a person is asked.
 type asked struct {
-	call *call  // of a permission request, once it is shown
-	id   string // the call of the client's that a question is shown as, once it is
-	step int    // the step that it was shown in last
-	lone bool   // a permission request with a call of its own
-	done bool
+	call      *call  // of a permission request, once it is shown
+	id        string // the call of the client's that a question is shown as, once it is
+	step      int    // the step that it was shown in last
+	synthetic bool   // a permission request with a call of its own
+	done      bool
 }
 
 func (a *asked) shown() bool { return a.step > 0 }
@@ -135,7 +135,7 @@ func (t *Translator) endWriting() {
 		return
 	}
 	for _, c := range t.stepCalls {
-		if c.state == callWriting && !c.hidden && !c.carried {
+		if c.state == callWriting && !c.hidden && !c.continued {
 			t.complete(c, json.RawMessage("{}"))
 		}
 	}
@@ -150,13 +150,13 @@ func (t *Translator) attaches(asked []*approval) bool {
 	calls := map[*call]bool{}
 	for _, a := range asked {
 		c, ok := t.calls[a.request.ToolCallID]
-		if !ok || c.step != t.steps || c.state != callRunning || c.hidden || c.carried || calls[c] {
+		if !ok || c.step != t.steps || c.state != callRunning || c.hidden || c.continued || calls[c] {
 			return false
 		}
 		calls[c] = true
 	}
 	for _, c := range t.stepCalls {
-		if (c.state == callWriting || c.state == callRunning) && !c.hidden && !c.carried && !calls[c] && !t.byClient(c) {
+		if (c.state == callWriting || c.state == callRunning) && !c.hidden && !c.continued && !calls[c] && !t.byClient(c) {
 			return false
 		}
 	}

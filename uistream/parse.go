@@ -28,7 +28,7 @@ func ParseChunk(data []byte) (Chunk, error) {
 			delete(k, name)
 			continue
 		}
-		k[name] = Opaque(value)
+		k[name] = SafeJSON(value)
 	}
 	switch {
 	case c == nil:
@@ -74,7 +74,7 @@ func (k Keys) chunk(typ string) Chunk {
 		return Finish{Reason: k.text("finishReason"), Metadata: k.value("messageMetadata")}
 	}
 	if name, is := strings.CutPrefix(typ, dataPrefix); is {
-		return Data{Name: name, ID: k.text("id"), Value: k.value("data"), Transient: k.truth("transient")}
+		return Data{Name: name, ID: k.text("id"), Value: k.value("data"), Transient: k.boolean("transient")}
 	}
 	return k.toolChunk(typ)
 }
@@ -91,7 +91,7 @@ func (k Keys) toolChunk(typ string) Chunk {
 	case "tool-input-error":
 		return ToolInputError{call(), k.text("toolName"), k.text("title"), k.text("errorText"), k.value("input"), k.form()}
 	case "tool-output-available":
-		return ToolOutputAvailable{call(), k.value("output"), k.truth("preliminary"), k.form()}
+		return ToolOutputAvailable{call(), k.value("output"), k.boolean("preliminary"), k.form()}
 	case "tool-output-error":
 		return ToolOutputError{call(), k.text("errorText"), k.form()}
 	case "tool-output-denied":
@@ -99,7 +99,7 @@ func (k Keys) toolChunk(typ string) Chunk {
 	case "tool-approval-request":
 		return ToolApprovalRequest{call(), k.text("approvalId")}
 	case "tool-approval-response":
-		return ToolApprovalResponse{k.text("approvalId"), k.truth("approved"), k.text("reason")}
+		return ToolApprovalResponse{k.text("approvalId"), k.boolean("approved"), k.text("reason")}
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (k Keys) text(name string) string {
 	return string(s)
 }
 
-func (k Keys) truth(name string) (is bool) {
+func (k Keys) boolean(name string) (is bool) {
 	_ = json.Unmarshal(k[name], &is) // another kind is no
 	delete(k, name)
 	return is
@@ -128,9 +128,9 @@ func (k Keys) value(name string) json.RawMessage {
 	if !ok {
 		return nil
 	}
-	return Opaque(value)
+	return SafeJSON(value)
 }
 
 func (k Keys) form() Form {
-	return Form{Unmarked: !k.truth("providerExecuted"), Static: !k.truth("dynamic")}
+	return Form{Unmarked: !k.boolean("providerExecuted"), Static: !k.boolean("dynamic")}
 }

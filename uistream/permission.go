@@ -50,13 +50,13 @@ func (t *Translator) askPermissions(all []*approval) {
 		t.ownStep()
 	}
 	for _, a := range all {
-		if a.lone && !a.call.carried { // it stands above, where it cannot be answered any more
+		if a.synthetic && !a.call.continued { // it stands above, where it cannot be answered any more
 			t.settleCall(a.call, "It is asked again below.")
 		}
 		if attached {
-			a.call, a.lone = t.calls[a.request.ToolCallID], false
+			a.call, a.synthetic = t.calls[a.request.ToolCallID], false
 		} else {
-			a.call, a.lone = t.callOf(a), true
+			a.call, a.synthetic = t.callOf(a), true
 		}
 		if !t.options.Native {
 			t.say("ask-"+a.request.RequestID, permissionSentence(a.request))
@@ -146,7 +146,7 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 	}
 	a.done, a.answer = true, &p
 	defer t.answeredOne(p.RequestID)
-	if !a.shown() || a.call.carried { // answered by another way, or before the message went on
+	if !a.shown() || a.call.continued { // answered by another way, or before the message went on
 		return
 	}
 	a.call.allowed = p.Allowed()
@@ -159,9 +159,9 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 		t.emit(ToolApprovalResponse{ApprovalID: t.approvalID(a), Approved: p.Allowed(), Reason: p.Reason})
 	}
 	switch {
-	case !a.lone && !p.Allowed() && len(t.waits) > 1 && t.can.denied && !t.can.approvalResponse: // nothing else would tell the client
+	case !a.synthetic && !p.Allowed() && len(t.waits) > 1 && t.can.denied && !t.can.approvalResponse: // nothing else would tell the client
 		t.emit(ToolOutputDenied{ToolCallID: a.call.id})
-	case !a.lone:
+	case !a.synthetic:
 	case a.call.client:
 		t.settleClient(a.call, p)
 	case p.Allowed():

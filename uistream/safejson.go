@@ -10,12 +10,12 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
-// Opaque makes any bytes a JSON value that every client can read. The value is one
+// SafeJSON makes any bytes a JSON value that every client can read. The value is one
 // line of valid UTF-8, and keeps its numbers digit for digit. It lacks the keys
 // that a client takes for an attack on JavaScript's prototypes, which would cost
 // the client the turn. Such a key is put in brackets. A value that is not JSON
 // becomes a string.
-func Opaque(value json.RawMessage) json.RawMessage {
+func SafeJSON(value json.RawMessage) json.RawMessage {
 	if len(bytes.TrimSpace(value)) == 0 {
 		return json.RawMessage("null")
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 )
 
+// How one client gets its part of a turn, from the live buffer or from the log.
+
 // Span says which part of a turn a client gets. The zero Span is the first
 // message, up to where it waits for somebody.
 type Span struct {
@@ -92,8 +94,8 @@ func (s *subscriber) run(ctx context.Context) error {
 	}
 }
 
-// next is what the buffer holds behind the position. It is empty if the subscriber has
-// fallen behind.
+// next is what the buffer holds behind the position: nothing if the subscriber has fallen
+// behind.
 func (s *subscriber) next(ctx context.Context) (view, error) {
 	for {
 		ended := isClosed(s.source.Ended()) // asked first: what is found then is all

@@ -21,7 +21,7 @@ type call struct {
 	input           json.RawMessage // kept until the call is settled
 	text            []byte          // input not yet sent
 	hidden          bool            // a sub-agent's, which the client does not see
-	carried         bool            // shown in the message before this one
+	continued       bool            // shown in the message before this one
 	approval        string          // the approval request that the client was sent last
 	allowed         bool            // somebody allowed it
 	preliminary     bool            // the client has seen some output
@@ -106,8 +106,8 @@ func (t *Translator) callDelta(p trace.ToolCallDelta) {
 
 func (t *Translator) callWhole(p trace.ToolCall) {
 	c := t.call(p.ToolCallID)
-	if c.carried && c.state == callRunning { // it was still being written then
-		c.input = Opaque(p.Input)
+	if c.continued && c.state == callRunning { // it was still being written then
+		c.input = SafeJSON(p.Input)
 		t.surface(c)
 		return
 	}
@@ -131,10 +131,10 @@ func (t *Translator) callRevised(c *call, p trace.ToolCall) {
 		return
 	}
 	input, name, title := c.input, c.name, t.titleOf(c)
-	c.input = Opaque(p.Input)
+	c.input = SafeJSON(p.Input)
 	c.named(p.Name, p.RawName, cmp.Or(p.Title, c.title))
 	same := bytes.Equal(input, c.input) && name == c.name && title == t.titleOf(c)
-	if same || c.hidden || c.carried || c.step != t.steps {
+	if same || c.hidden || c.continued || c.step != t.steps {
 		return
 	}
 	t.emit(t.available(c))
@@ -146,7 +146,7 @@ func (t *Translator) callRevised(c *call, p trace.ToolCall) {
 // complete makes a call one that runs, and shows it.
 func (t *Translator) complete(c *call, input json.RawMessage) {
 	was := c.state
-	c.state, c.input = callRunning, Opaque(input)
+	c.state, c.input = callRunning, SafeJSON(input)
 	c.text = nil
 	if c.hidden {
 		return
@@ -186,8 +186,8 @@ func (t *Translator) intoStep(c *call) {
 // surface makes sure that the client sees the call in this message.
 func (t *Translator) surface(c *call) {
 	switch {
-	case c.hidden, c.carried:
-		c.hidden, c.carried = false, false
+	case c.hidden, c.continued:
+		c.hidden, c.continued = false, false
 		if c.state < callRunning {
 			c.state, c.input = callRunning, json.RawMessage("{}")
 		}
@@ -198,12 +198,12 @@ func (t *Translator) surface(c *call) {
 }
 
 func (t *Translator) callProgress(p trace.ToolResultProgress) {
-	t.preliminary(t.call(p.ToolCallID), Opaque(p.Output))
+	t.preliminary(t.call(p.ToolCallID), SafeJSON(p.Output))
 }
 
 // preliminary shows what a running call has given so far, to clients that know of such.
 func (t *Translator) preliminary(c *call, output json.RawMessage) {
-	if !t.can.preliminary || c.hidden || c.carried || c.state == callSettled || c.approval != "" && !c.allowed {
+	if !t.can.preliminary || c.hidden || c.continued || c.state == callSettled || c.approval != "" && !c.allowed {
 		return
 	}
 	c.preliminary = true
@@ -226,7 +226,7 @@ func (t *Translator) callResult(p trace.ToolResult) {
 	switch {
 	case c.state == callSettled: // its input was of no use
 	case p.Status == trace.ToolCompleted:
-		t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: Opaque(p.Output), Form: c.form})
+		t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: SafeJSON(p.Output), Form: c.form})
 	case p.Status == trace.ToolDenied && c.approval != "" && !c.allowed && t.can.denied:
 		if c.preliminary { // the refusal alone would leave that output standing
 			t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p), Form: c.form})
@@ -250,7 +250,7 @@ func failure(p trace.ToolResult) string {
 func (t *Translator) settleCalls(why string, carry bool) {
 	t.order = slices.DeleteFunc(t.order, func(c *call) bool { return c.state == callSettled })
 	for _, c := range t.order {
-		if c.state == callUnseen || c.hidden || c.carried {
+		if c.state == callUnseen || c.hidden || c.continued {
 			continue
 		}
 		if c.state == callWriting {
@@ -258,7 +258,7 @@ func (t *Translator) settleCalls(why string, carry bool) {
 		}
 		if carry {
 			t.fail(c, why)
-			c.carried, c.approval = true, ""
+			c.continued, c.approval = true, ""
 			t.asked = t.asked || c.client
 		} else {
 			t.settleCall(c, why)

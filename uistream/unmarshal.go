@@ -29,7 +29,7 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 	*p = Part{
 		Type: k.text("type"), State: k.text("state"), ID: k.text("id"), Text: k.text("text"),
 		ToolCallID: k.text("toolCallId"), ToolName: k.text("toolName"), Title: k.text("title"), ErrorText: k.text("errorText"),
-		Input: k.value("input"), Output: k.value("output"), ProviderExecuted: k.truth("providerExecuted"), Preliminary: k.truth("preliminary"),
+		Input: k.value("input"), Output: k.value("output"), ProviderExecuted: k.boolean("providerExecuted"), Preliminary: k.boolean("preliminary"),
 		URL: k.text("url"), MediaType: k.text("mediaType"), Filename: k.text("filename"), SourceID: k.text("sourceId"),
 		Data: k.value("data"), ProviderMetadata: k.value("providerMetadata"),
 	}
@@ -39,7 +39,7 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 	var approval Keys
 	if json.Unmarshal(k.value("approval"), &approval) == nil && approval != nil {
 		_, answered := approval["approved"]
-		p.Approval = &Approval{ID: approval.text("id"), Answered: answered, Approved: approval.truth("approved"), Reason: approval.text("reason"), Keys: approval}
+		p.Approval = &Approval{ID: approval.text("id"), Answered: answered, Approved: approval.boolean("approved"), Reason: approval.text("reason"), Keys: approval}
 	}
 	if len(k) > 0 {
 		p.Keys = k

@@ -123,8 +123,8 @@ func (w *Writer) Frames(frames []byte) error {
 	return w.write(frames)
 }
 
-// write hands bytes to the response, in pieces of 32 KB at most, so that a slow client has
-// the full time for each, but for a thirty-second part of it.
+// write hands bytes to the response, in pieces of 32 KB at most. So a slow client has the
+// full time for each piece, but for a thirty-second part of it.
 func (w *Writer) write(data []byte) error {
 	for len(data) > 0 && w.err == nil {
 		w.last, w.dirty = time.Now(), true

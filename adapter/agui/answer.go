@@ -42,20 +42,22 @@ func (i interrupt) approves() (may allowing, is bool) {
 
 // approved is the answer to an approval. An agent that takes no changes must not run the
 // input that the person has changed.
-func (a *ask) approved(r trace.PermissionResponse) resume {
-	changed := r.Allowed() && len(r.UpdatedInput) > 0
-	reason := r.Reason
-	if changed && !a.may.edits {
-		reason = "The user wants another input: " + string(r.UpdatedInput)
-	}
-	answer := map[string]any{"approved": r.Allowed() && (!changed || a.may.edits)}
-	switch {
-	case r.Outcome != trace.Selected:
+func (t *turn) approved(a *ask, r trace.PermissionResponse) resume {
+	if r.Outcome != trace.Selected {
 		return resume{ID: a.ID, Status: cancelled}
-	case changed && a.may.edits:
+	}
+	c, yes, edited := t.calls[a.ToolCallID], r.Allowed(), len(r.UpdatedInput) > 0
+	if yes && edited && !a.may.edits {
+		yes, r.Reason = false, "The user wants another input: "+string(r.UpdatedInput)
+	}
+	c.refused = !yes
+	answer := map[string]any{"approved": yes}
+	switch {
+	case yes && edited:
 		answer["editedArgs"] = r.UpdatedInput
-	case answer["approved"] == false && reason != "" && a.may.reason:
-		answer["reason"] = reason
+		c.b.ToolCallUpdate(trace.ToolCall{ToolCallID: a.ToolCallID, Input: r.UpdatedInput})
+	case !yes && r.Reason != "" && a.may.reason:
+		answer["reason"] = r.Reason
 	}
 	return resume{a.ID, resolved, encode(answer)}
 }
@@ -64,13 +66,12 @@ func (a *ask) approved(r trace.PermissionResponse) resume {
 const bareField = "value"
 
 // fit finds the form of a question. A schema without fields is that of the answer itself.
-// Any other schema, and none, leave an answer in words. The output of a call of the app has
-// no form.
-func (a *ask) fit() {
+// Any other schema, and none, leave an answer in words.
+func (a *ask) fit(app bool) {
 	f, field := &a.form, form.Field{}
 	f.Message = cmp.Or(a.Message, a.Reason, "The agent asks for an answer.")
 	switch {
-	case a.app:
+	case app: // the output of a call of the app has no form
 	case a.Reason == "confirmation" && isNull(a.Schema):
 		field.Type = "boolean"
 	case read(a.Schema, &f.Schema) && len(f.Schema.Properties) > 0:
@@ -83,40 +84,42 @@ func (a *ask) fit() {
 	a.bare, f.Schema.Properties, f.Schema.Required = true, map[string]form.Field{bareField: field}, []string{bareField}
 }
 
-// questions are those of the form.
-func (a *ask) questions() []trace.Question {
+// questions are those of the form. Clients name a call of the app that they answer.
+func (a *ask) questions(app bool) []trace.Question {
+	a.fit(app)
 	all := a.form.Questions()
 	for n := range all {
 		all[n].QuestionID, all[n].ToolCallID = fmt.Sprintf("%s:%d", a.ID, n), a.ToolCallID
 		if a.bare {
 			all[n].Header = ""
 		}
-		if a.app { // clients name the call that they answer
+		if app {
 			all[n].QuestionID = a.ToolCallID
 		}
+		a.ids = append(a.ids, all[n].QuestionID)
 	}
 	return all
 }
 
 // reply is the answer to a question.
-func (a *ask) reply(all []trace.Answer) note {
-	n := note{resume: resume{ID: a.ID, Status: cancelled}}
-	for _, answer := range all {
-		n.By = cmp.Or(n.By, answer.By)
+func (a *ask) reply(answers map[string]trace.Answer) resume {
+	var all []trace.Answer
+	for _, id := range a.ids {
+		all = append(all, answers[id])
 	}
+	r := resume{ID: a.ID, Status: resolved}
 	action, content := a.form.Reply(all)
 	switch text, is := content[bareField].(string); {
 	case action != form.Accept:
-		return n
+		r.Status = cancelled
 	case !a.bare:
-		n.Payload = encode(content)
+		r.Payload = encode(content)
 	case is && a.form.Schema.Properties[bareField].Type == "":
-		n.Payload = inWords(text)
+		r.Payload = inWords(text)
 	default:
-		n.Payload = encode(content[bareField])
+		r.Payload = encode(content[bareField])
 	}
-	n.Status = resolved
-	return n
+	return r
 }
 
 // inWords is what a person wrote: an object, a list, true or false as JSON, else text.
@@ -125,16 +128,4 @@ func inWords(text string) raw {
 		return raw(text)
 	}
 	return output(text)
-}
-
-// values are what answers each question of an ask.
-func (a *ask) values(r resume) [][]string {
-	content := r.Payload
-	if a.bare {
-		content = encode(map[string]raw{bareField: r.Payload})
-	}
-	if r.Status != resolved {
-		return nil
-	}
-	return a.form.Answers(encode(map[string]any{"action": form.Accept, "content": content}))
 }

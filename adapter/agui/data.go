@@ -101,16 +101,17 @@ func (t *turn) set(at place, value raw) error {
 		return fmt.Errorf("agui: a state of %d bytes was skipped", len(value))
 	}
 	t.values[at] = value
-	if len(value) <= small {
-		t.show(at)
-	} else if !slices.Contains(t.unsent, at) {
+	if t.unsent = slices.DeleteFunc(t.unsent, func(o place) bool { return o == at }); len(value) > small {
 		t.unsent = append(t.unsent, at)
+		return nil
 	}
+	t.show(at)
 	return nil
 }
 
-// show puts a value on record as it now is.
-func (t *turn) show(at place) {
-	t.unsent = slices.DeleteFunc(t.unsent, func(o place) bool { return o == at })
-	t.b.Emit(trace.Data{Name: at.name, ID: at.id, Value: t.values[at]})
+// show puts values on record as they now are.
+func (t *turn) show(all ...place) {
+	for _, at := range all {
+		t.b.Emit(trace.Data{Name: at.name, ID: at.id, Value: t.values[at]})
+	}
 }

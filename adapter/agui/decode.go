@@ -15,6 +15,7 @@ import (
 
 // Decoder reads the events of runs, and the requests that begin them.
 type Decoder struct {
+	remote.Asking
 	tools toolkind.Table
 	live  bool // a session, and no recording
 
@@ -22,6 +23,7 @@ type Decoder struct {
 	effects []agent.Effect
 	problem error // why an event was skipped
 	turn    *turn
+	left    *leftTurn // that an earlier process has left open
 }
 
 // NewDecoder returns a Decoder for recordings.
@@ -32,14 +34,12 @@ type turn struct {
 	b       *trace.Builder
 	said    transcript // of this turn alone
 	input   input      // of the newest run
-	streams int        // that are open, or about to be
 	verdict *trace.Stop
 	asks    []*ask
-	legacy  []raw  // the interrupts of endpoints before 1.0, in the newest run
-	by      string // the last person who answered
+	legacy  []raw // the interrupts of endpoints before 1.0, in the newest run
 	used    trace.Usage
-	text    voice
-	thought voice
+	text    *voice
+	thought *voice
 	spoke   bool  // the run has said something
 	chunk   chunk // that a chunk may go on with
 	calls   map[string]*call
@@ -56,18 +56,19 @@ type turn struct {
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	return d.Asking.Decode(m, t, d)
+}
+
+// Hear implements remote.Asker.
+func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	d.t, d.effects, d.problem = t, nil, nil
 	err := d.decode(m)
 	return d.effects, err
 }
 
-func (d *Decoder) do(e agent.Effect) { d.effects = append(d.effects, e) }
-
 func (d *Decoder) decode(m agent.Message) error {
 	switch {
-	case m.Dir == agent.In:
-		return d.sent(m.Data)
-	case m.Dir != agent.Out, m.Channel == remote.Opened, string(m.Data) == `"[DONE]"`:
+	case m.Channel == remote.Opened, string(m.Data) == `"[DONE]"`:
 		return nil
 	case m.Channel == remote.Ended:
 		d.streamEnded()
@@ -129,8 +130,7 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 		d.turn = nil
 		return
 	}
-	t := &turn{b: b, input: in, streams: 1, calls: map[string]*call{}, subs: map[string]sub{}, values: map[place]raw{state(): in.State}, earlier: map[string]bool{}}
-	t.text, t.thought = newVoices()
+	t := &turn{b: b, input: in, text: newVoice(roleAssistant), thought: newVoice(roleReasoning), calls: map[string]*call{}, subs: map[string]sub{}, values: map[place]raw{state(): in.State}, earlier: map[string]bool{}}
 	d.turn = t
 	if len(in.Resume) > 0 { // of an earlier turn, whose calls get their results now
 		b.Emit(memo{Answered: true}.record())
@@ -144,49 +144,32 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 	}
 }
 
-// sent takes a request, or an answer that waits for the others.
-func (d *Decoder) sent(data raw) error {
-	c, err := remote.ParseCall(data)
-	if err != nil {
-		return fmt.Errorf("agui: a request of another form was skipped: %w", err)
-	}
-	body := c.Body
-	if body == nil {
-		body = data // a recording of what an endpoint got
-	}
-	var n note
-	if c.Method == "" && read(body, &n) && n.ID != "" {
-		d.noted(n)
-		return nil
+// Request implements remote.Asker.
+func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) {
+	d.t, d.effects = t, nil
+	if c.Method == "" && d.left != nil {
+		d.recall()
+		return d.effects, nil
 	}
 	var in input
-	if err := json.Unmarshal(body, &in); err != nil {
-		return fmt.Errorf("agui: an input of another form was skipped: %w", err)
-	}
-	if in.Messages == nil {
-		return errors.New("agui: an input without messages was skipped")
+	if err := json.Unmarshal(c.Body, &in); err != nil || in.Messages == nil {
+		return nil, errors.New("agui: an input without messages, or of another form, was skipped")
 	}
 	d.requested(in)
-	return nil
+	return nil, nil
 }
 
 // requested takes the input of a run: of a new turn, or of one that goes on.
 func (d *Decoder) requested(in input) {
-	t, last := d.turn, in.asked()
-	if t == nil || t.b.Over() || len(t.asks) == 0 || t.input.Messages != nil && t.input.asked().ID != last.ID {
+	t := d.turn
+	if t == nil || !d.Continues() {
 		if t != nil && t.verdict != nil {
 			t.b.End(*t.verdict)
 		}
-		d.begin(d.t.Prompted(prompt(last)), in)
+		d.begin(d.t.Prompted(prompt(in.asked())), in)
 		return
 	}
-	for _, a := range t.asks {
-		if a.answer == nil {
-			t.take(a, in.answer(a))
-		}
-	}
-	t.input, t.verdict, t.asks = in, nil, nil
-	t.streams++
+	t.input, t.verdict = in, nil
 	t.b.Emit(memo{Answered: true}.record())
 }
 
@@ -198,43 +181,6 @@ func (in input) asked() (m message) {
 		}
 	}
 	return message{}
-}
-
-// answer finds the answer to an ask in the input of a recording.
-func (in input) answer(a *ask) resume {
-	for _, r := range in.Resume {
-		if r.ID == a.ID {
-			return r
-		}
-	}
-	for _, data := range in.Messages {
-		var m message
-		if read(data, &m) && m.Role == roleTool && m.ToolCallID == a.ToolCallID && a.kind == toolUse {
-			return resume{a.ID, resolved, m.Content}
-		}
-	}
-	if command, is := in.Forwarded["command"].(map[string]any); is && a.kind == old {
-		return resume{a.ID, resolved, encode(command["resume"])}
-	}
-	return resume{ID: a.ID, Status: cancelled}
-}
-
-// command answers interrupts of endpoints before 1.0: by one value, or a list of several.
-func (in *input) command(answers []raw) {
-	if len(answers) == 0 {
-		return
-	}
-	answer := any(answers)
-	if len(answers) == 1 {
-		answer = answers[0]
-	}
-	all := map[string]any{"command": map[string]any{"resume": answer}}
-	for name, value := range in.Forwarded {
-		if name != "command" {
-			all[name] = value
-		}
-	}
-	in.Forwarded = all
 }
 
 // echoed begins the turn of a recording whose events tell the input themselves.

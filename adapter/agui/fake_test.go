@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/sse"
 )
 
 // got is the input of a run, as the fake endpoint reads it.
@@ -73,7 +74,7 @@ type fake struct {
 	inputs  []got
 	scripts map[string][]string // the first for the prompt, the next for its further runs
 	run     map[string]int
-	hang    bool // scripted streams stay open
+	hang    bool // the stream of the first run stays open
 }
 
 func newFake(t testing.TB, scripts map[string][]string) *fake {
@@ -121,7 +122,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(script) > 0:
 		f.stream(w, script[min(n, len(script)-1)])
-		if f.hang {
+		if f.hang && n == 0 {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}
@@ -178,7 +179,7 @@ func (f *fake) act(w http.ResponseWriter, r *http.Request, g got, prompt string)
 	case "garbage":
 		f.stream(w, begin+"\n{\n[]\n7\nnull\n\"text\"\n{\"type\":7}\n{\"type\":\"NEVER_HEARD_OF\"}\n"+text("m", "clean")+end)
 	case "huge":
-		f.stream(w, begin+"\n"+`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"`+strings.Repeat("x", 50<<20)+`"}`+end)
+		f.stream(w, begin+"\n"+`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"`+strings.Repeat("x", sse.DefaultMax)+`"}`+end)
 	case "page":
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte("<html>"))

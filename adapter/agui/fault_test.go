@@ -12,6 +12,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/agui"
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/sse"
 )
 
 // TestFaultsOfEndpoints: each was met in an endpoint that people use.
@@ -84,6 +85,14 @@ func TestFaultsOfEndpoints(t *testing.T) {
 		"the calls are repeated at the end": {
 			[]string{called("a", "t", `{"x":1}`), result("a", "ok"), text("m", "done"), called("a", "t", `{"x":1}`), result("a", "ok"), bare},
 			[]string{`t{"x":1}`, `completed:"ok"`, "done", "completed stop"},
+		},
+		"the run says why its model has finished": {
+			[]string{text("m", "so far"), `{"type":"RUN_FINISHED","finishReason":"length"}`},
+			[]string{"so far", "completed length"},
+		},
+		"the model's reason to finish is unknown": {
+			[]string{text("m", "done"), `{"type":"RUN_FINISHED","finishReason":"tool_calls"}`},
+			[]string{"done", "completed stop"},
 		},
 		"the outcome is a word": {
 			[]string{text("m", "done"), `{"type":"RUN_FINISHED","outcome":"success"}`},
@@ -242,6 +251,6 @@ func TestAnEventBeyondTheLimitIsSkipped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("70 MB take a second")
 	}
-	f := newFake(t, map[string][]string{"go": {script(started, text("m", "one "), text("m", strings.Repeat("x", 70<<20)), text("m", "two"), finished)}})
+	f := newFake(t, map[string][]string{"go": {script(started, text("m", "one "), `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"`+strings.Repeat("x", sse.DefaultMax)+`"}`, text("m", "two"), finished)}})
 	same(t, on(t, f.URL).says("go"), []string{"one two", "completed stop"})
 }

@@ -105,7 +105,7 @@ func FuzzDecoder(f *testing.F) {
 		`{"type":"ACTIVITY_DELTA","messageId":"p","patch":[{"op":"replace","path":"","value":[1]}]}`,
 		`{"type":"TOOL_CALL_CHUNK","delta":"x"}`, `{"type":"SUBAGENT_STARTED","subagentRunId":"a","parentSubagentRunId":"a"}`,
 		`{"type":"SUBAGENT_FINISHED"}`, interrupts(`{}`, `{"toolCallId":"x"}`, `{"responseSchema":{"type":"object","properties":{"a":{"type":"array","items":{"enum":["x"]}}}}}`))))
-	f.Add([]byte(`{"dir":"in","msg":{"interruptId":"i","status":"resolved"}}` + "\n" + `{"dir":"in","msg":{"over":true}}` + "\n" + `{"dir":"in","msg":{"messages":[{},7,null],"resume":[{}]}}`))
+	f.Add([]byte(`{"dir":"in","msg":{"body":{"asked":"i"}}}` + "\n" + `{"dir":"in","msg":{"over":true}}` + "\n" + `{"dir":"in","msg":{"stream":true,"body":{"messages":[{},7,null],"resume":[{}]}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := replaytest.Whatever(t, agui.NewDecoder(), data); err != nil {
 			t.Error(err)
@@ -129,12 +129,12 @@ func FuzzOrder(f *testing.F) {
 		}
 		all = append(all, interrupts(`{"id":"`+id+`","toolCallId":"`+id+`"}`, `{"id":"q","responseSchema":{"type":"boolean"}}`),
 			`{"type":"RUN_FINISHED","outcome":{"pendingToolCallIds":["`+id+`"]}}`,
-			`{"dir":"in","msg":{"messages":[{"id":"u","role":"user","content":"x"}],"resume":[{"interruptId":"`+id+`","status":"resolved","payload":{"approved":true,"editedArgs":{}}}]}}`,
-			`{"dir":"in","msg":{"messages":[{"id":"u`+id+`","role":"user","content":"x"},{"role":"tool","toolCallId":"`+id+`","content":"y"}]}}`,
+			`{"dir":"in","msg":{"body":{"asked":"`+id+`","permission":{"outcome":"selected","chosen_option":"approve","updated_input":{}}}}}`,
+			`{"dir":"in","msg":{"stream":true,"body":{"messages":[{"id":"u`+id+`","role":"user","content":"x"},{"role":"tool","toolCallId":"`+id+`","content":"y"}]}}}`,
 			`{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"`+id+`","role":"assistant","content":"z","toolCalls":[{"id":"`+id+`","function":{}}]}]}`,
-			`{"type":"REASONING_ENCRYPTED_VALUE","entityId":"`+id+`","encryptedValue":"v"}`, `{"dir":"in","msg":{"interruptId":"`+id+`","status":"resolved","payload":"x"}}`)
+			`{"type":"REASONING_ENCRYPTED_VALUE","entityId":"`+id+`","encryptedValue":"v"}`, `{"dir":"in","msg":{"body":{"asked":"`+id+`","answer":{"outcome":"selected","values":["x"]}}}}`)
 	}
-	all = append(all, started, finished, `{"type":"CUSTOM","name":"on_interrupt","value":"{}"}`, `{"dir":"in","msg":{"over":true}}`, `{"dir":"out","channel":"(ended)","msg":{}}`)
+	all = append(all, started, finished, `{"type":"CUSTOM","name":"on_interrupt","value":"{}"}`, `{"dir":"in","msg":{"body":{"asked":"q:0","answer":{"outcome":"canceled"}}}}`, `{"dir":"out","channel":"(ended)","msg":{}}`)
 	for n := range all {
 		all[n] = strings.TrimSpace(all[n])
 		if !strings.HasPrefix(all[n], `{"dir"`) {

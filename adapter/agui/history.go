@@ -19,16 +19,23 @@ const memoName = "agui"
 
 // memo is a note beside the conversation.
 type memo struct {
-	// ID is the endpoint's own id of the message that begins with the next record.
-	ID string `json:"id,omitempty"`
-	// Parent is the message of the next call.
-	Parent string  `json:"parent,omitempty"`
+	// ID is the endpoint's own id of the message that the next record belongs to.
+	ID     string  `json:"id,omitempty"`
 	Sealed *sealed `json:"sealed,omitempty"`
-	// Open are the interrupts that the run has ended with.
+	// Open is what the run has ended with, and Kind says what answers it.
 	Open []interrupt `json:"open,omitempty"`
+	Kind askKind     `json:"kind,omitempty"`
 	Run  string      `json:"run,omitempty"`
-	// Answered says that the interrupts have their answers.
+	// Answered says that everything has its answer.
 	Answered bool `json:"answered,omitempty"`
+}
+
+// interrupts are those that an endpoint of 1.0 waits for.
+func (m memo) interrupts() []interrupt {
+	if m.Kind != question {
+		return nil
+	}
+	return m.Open
 }
 
 // sealed is a value that a provider wants to get back.
@@ -54,11 +61,11 @@ func remember(ctx context.Context, host agent.Host, legacy bool) (*memory, error
 	m := &memory{}
 	for r, err := range host.History(ctx) {
 		if err != nil {
-			return nil, fmt.Errorf("read the conversation so far: %w", err)
+			return m, fmt.Errorf("read the conversation so far: %w", err)
 		}
 		m.take(r, legacy)
 	}
-	for _, i := range m.open.Open { // the next run cancels them, and the endpoint itself says how their calls end
+	for _, i := range m.open.interrupts() { // the next run cancels them, and the endpoint itself says how their calls end
 		m.messages = slices.DeleteFunc(m.messages, func(o *message) bool { return o.Role == roleTool && o.ToolCallID == i.ToolCallID && i.ToolCallID != "" })
 	}
 	return m, nil
@@ -85,8 +92,7 @@ func (m *memory) take(r trace.Record, legacy bool) {
 	case trace.Thought:
 		m.ended(p.Part, p.Text)
 	case trace.ToolCallStart:
-		m.begun(p.ToolCallID, p.RawName, m.next.Parent, "")
-		m.next = memo{}
+		m.begun(p.ToolCallID, p.RawName, m.own(""), "")
 	case trace.ToolCall:
 		if c := m.call(p.ToolCallID); c != nil {
 			c.Function.Arguments = string(p.Input)

@@ -10,6 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // inHistory is the resume token of every session: the conversation is the gateway's.
@@ -23,8 +24,9 @@ type protocol struct {
 }
 
 var (
-	_ remote.Protocol = (*protocol)(nil)
-	_ remote.Finisher = (*protocol)(nil)
+	_ remote.Protocol   = (*protocol)(nil)
+	_ remote.Finisher   = (*protocol)(nil)
+	_ remote.Reattacher = (*protocol)(nil)
 )
 
 // Run implements remote.Protocol.
@@ -33,13 +35,16 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 		return remote.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that the agent can read."}
 	}
 	p.Host().Resume(inHistory)
+	in, err := p.input(ctx, prompt.Message)
+	return request(in), err
+}
+
+// input is the input of the first run of a turn.
+func (p *protocol) input(ctx context.Context, prompt trace.UserMessage) (input, error) {
 	o := p.Options
 	m, err := remember(ctx, p.Host(), o.Legacy)
-	if err != nil {
-		return remote.Call{}, err
-	}
 	m.begin()
-	m.messages = append(m.messages, userMessage(prompt.Message, o.Legacy))
+	m.messages = append(m.messages, userMessage(prompt, o.Legacy))
 	in := input{
 		ThreadID: p.Config().SessionID, Version: protocolVersion, Messages: m.encoded(o.Legacy), State: first(m.state, encode(o.State), raw("{}")),
 		Tools: append([]Tool{}, o.Tools...), Context: append([]Context{}, o.Context...), Forwarded: maps.Clone(o.Forwarded),
@@ -50,10 +55,10 @@ func (p *protocol) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, e
 	if o.Legacy {
 		in.Version = ""
 	}
-	for _, i := range m.open.Open {
+	for _, i := range m.open.interrupts() {
 		in.Resume, in.Parent = append(in.Resume, resume{ID: i.ID, Status: cancelled}), m.open.Run
 	}
-	return request(in), nil
+	return in, err
 }
 
 // request is the request of a run.
@@ -62,6 +67,56 @@ func request(in input) remote.Call {
 	c := remote.Post("", in)
 	c.Stream = true
 	return c
+}
+
+// Reattach implements remote.Reattacher. A turn that waits for people goes on when it has the
+// answers.
+func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call, error) {
+	if len(left.Waiting) == 0 || left.Prompt == nil {
+		return nil, errors.New("the gateway was restarted, and AG-UI has no way back into a run: send the prompt again")
+	}
+	in, err := p.input(ctx, left.Prompt.Message)
+	if err != nil {
+		return nil, err
+	}
+	p.Do(func() { p.left = &leftTurn{in, left.Records} })
+	return nil, p.Sent(agent.Message{Dir: agent.In, Data: remote.Note("left")}) //nolint:contextcheck // effects end with the session
+}
+
+// leftTurn is a turn that an earlier process has left open, and its input.
+type leftTurn struct {
+	input   input
+	records []trace.Record
+}
+
+// recall makes the Decoder know a turn that waits, and asks the same again.
+func (d *Decoder) recall() {
+	d.begin(d.t.Prompted(prompt(d.left.input.asked())), d.left.input)
+	t := d.turn
+	if t == nil {
+		return
+	}
+	m := &memory{}
+	for _, r := range d.left.records {
+		m.take(r, t.input.Version == "")
+		switch p := r.Payload.(type) { //nolint:gochecksumtype // memory has the others
+		case trace.Prompt:
+			m.transcript = transcript{} // the input has it
+		case trace.ToolCallStart:
+			t.calls[p.ToolCallID] = &call{b: t.b, name: p.RawName, whole: true, entry: m.call(p.ToolCallID)}
+			t.order = append(t.order, p.ToolCallID)
+		case trace.ToolCall:
+			if c := t.calls[p.ToolCallID]; c != nil {
+				c.args.Write(p.Input)
+			}
+		case trace.ToolResult:
+			if c := t.calls[p.ToolCallID]; c != nil {
+				c.done = true
+			}
+		}
+	}
+	t.said, t.input.RunID, t.values[state()] = m.transcript, m.open.Run, first(m.state, t.input.State)
+	d.ask(t, m.open.Kind, m.open.Open)
 }
 
 // Stop implements remote.Protocol: an endpoint ends a run whose stream is closed.

@@ -5,11 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -69,49 +66,25 @@ var clock = regexp.MustCompile(`"timestamp":\d+,?`)
 // number is what a server counts in the id of a call.
 var number = regexp.MustCompile(`call_m\d+`)
 
-// recorder stands between the adapter and an endpoint and keeps what both say, if recordings
-// are to be written.
-func recorder(t *testing.T, name, address string) string {
+// recorder keeps the messages of a session, if recordings are to be written.
+func recorder(t *testing.T, name string) func(agent.Message) {
 	t.Helper()
 	if !*record {
-		return address
-	}
-	to, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
+		return nil
 	}
 	var lines []string
-	add := func(dir string, msg []byte) {
-		clean := strings.ReplaceAll(clock.ReplaceAllString(string(msg), ""), ",}", "}")
-		lines = append(lines, `{"dir":"`+dir+`","msg":`+clean+`}`)
-	}
-	proxy := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(to)
-			body, _ := io.ReadAll(r.In.Body)
-			r.Out.Body = io.NopCloser(strings.NewReader(string(body)))
-			r.Out.Header.Del("Accept-Encoding")
-			add("in", body)
-		},
-		ModifyResponse: func(r *http.Response) error {
-			body, err := io.ReadAll(r.Body)
-			for line := range strings.Lines(string(body)) {
-				if data, is := strings.CutPrefix(strings.TrimSpace(line), "data:"); is {
-					add("out", []byte(strings.TrimSpace(data)))
-				}
-			}
-			r.Body = io.NopCloser(strings.NewReader(string(body)))
-			return err
-		},
-	}
-	srv := httptest.NewServer(proxy)
 	t.Cleanup(func() {
-		srv.Close()
-		if err := os.WriteFile(filepath.Join(recordings, name+".jsonl"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		if len(lines) < 2 {
+			return // the endpoint has refused the run
+		}
+		if err := os.WriteFile(filepath.Join(recordings, name+".jsonl"), []byte(strings.Join(lines, "")), 0o600); err != nil {
 			t.Error(err)
 		}
 	})
-	return srv.URL + "/"
+	return func(m agent.Message) {
+		clean := strings.ReplaceAll(clock.ReplaceAllString(string(m.Data), ""), ",}", "}")
+		lines = append(lines, fmt.Sprintf(`{"dir":%q,"channel":%q,"msg":%s}`+"\n", m.Dir, m.Channel, clean))
+	}
 }
 
 // expected is what the turns of an endpoint say, by prompts. The prompts of a case are one
@@ -126,7 +99,7 @@ func checkEndpoint(t *testing.T, name, address string, cases map[string]expected
 	t.Helper()
 	for what, c := range cases {
 		t.Run(what, func(t *testing.T) {
-			s := on(t, recorder(t, name+"-"+strings.ReplaceAll(what, " ", "-"), address), tools)
+			s := tapped(t, address, recorder(t, name+"-"+strings.ReplaceAll(what, " ", "-")), tools)
 			s.host.OnPermit = c.allow
 			s.host.OnAsk = answer(`{"colour":"red"}`)
 			var got []string
@@ -146,6 +119,7 @@ func checkEndpoint(t *testing.T, name, address string, cases map[string]expected
 }
 
 func TestRealEndpoints(t *testing.T) {
+	t.Parallel()
 	all := endpoints(t, "node_modules/@tanstack", "node", "server.mjs")
 	t.Run("aimock", func(t *testing.T) {
 		checkEndpoint(t, "aimock", all["aimock"], map[string]expected{
@@ -180,6 +154,7 @@ func TestRealEndpoints(t *testing.T) {
 }
 
 func TestRealPydanticAI(t *testing.T) {
+	t.Parallel()
 	python, err := filepath.Abs(filepath.Join(home, "venv/bin/python"))
 	if err != nil {
 		t.Fatal(err)

@@ -94,3 +94,95 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
 		t.Errorf("the turns end as %v: no moment before their end", ends)
 	}
 }
+
+// TestATurnThatWaitsSurvivesARestart: the endpoint gets the run that it would have got
+// without the restart, and nothing is asked twice.
+func TestATurnThatWaitsSurvivesARestart(t *testing.T) {
+	t.Parallel()
+	pending := func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Canceled}
+	}
+	for name, c := range map[string]struct {
+		run     []string
+		answers int // before the restart
+	}{
+		"interrupts": {[]string{
+			text("m", "Let me see."), called("a", "mail", `{"to":"ann"}`), called("b", "mail", `{}`), called("x", "look", `{}`), result("x", "seen"), `{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}`,
+			interrupts(`{"id":"ia","reason":"tool_call","toolCallId":"a"}`, `{"id":"ib","reason":"tool_call","toolCallId":"b"}`, `{"id":"q","reason":"confirmation","message":"Sure?"}`),
+		}, 2},
+		"a tool of the app":                  {[]string{text("m", "Pick."), called("c", "pick", `{"of":3}`), finished}, 0},
+		"interrupts of endpoints before 1.0": {[]string{`{"type":"CUSTOM","name":"on_interrupt","value":"Send it?"}`, `{"type":"RUN_FINISHED"}`}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, map[string][]string{"go": {script(append([]string{started}, c.run...)...), script(started, result("a", "1"), result("b", "2"), text("n", "Done."), finished)}})
+			whole := on(t, f.URL, tools)
+			whole.host.OnPermit, whole.host.OnAsk = allow(""), answer("Yes")
+			want := whole.says("go")
+
+			f.run = map[string]int{}
+			s := on(t, f.URL, tools)
+			s.host.OnPermit = allow("")
+			s.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
+				<-ctx.Done()
+				return trace.Answer{Outcome: trace.Canceled}
+			}
+			ctx, leave := context.WithCancelCause(t.Context())
+			r, done := s.begin(ctx, words("go"))
+			seen := map[string]bool{} // each event comes more than once
+			if _, err := r.Await(ctx, func(e trace.Event) bool {
+				if k := e.Payload.Kind(); k == trace.KindQuestion || k == trace.KindPermissionResponse {
+					seen[e.ID] = true
+				}
+				return len(seen) == 1+c.answers
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Abandon(); err != nil {
+				t.Fatal(err)
+			}
+			leave(agent.ErrLeft)
+			<-done
+			if err := s.session.Close(); err != nil {
+				t.Fatal(err)
+			}
+
+			next := on(t, f.URL, tools)
+			next.host.OnPermit, next.host.OnAsk = pending, answer("Yes")
+			again, left := next.host.Left(r)
+			left.Prompt = &trace.Prompt{Message: trace.UserMessage{ID: "u1", Parts: []trace.InputPart{words("go")}}}
+			ended := make(chan error, 1)
+			go func() { ended <- agui.Runtime{}.Reattach(t.Context(), next.session, left) }()
+			same(t, told(next.end(again, ended)), want)
+			first, second := f.input(1), f.input(3)
+			same(t, second.brief(), first.brief())
+			if fmt.Sprint(second.Resume, second.State, second.ForwardedProps) != fmt.Sprint(first.Resume, first.State, first.ForwardedProps) {
+				t.Errorf("without a restart, the input is\n%s\nand with one it is\n%s", first.raw, second.raw)
+			}
+		})
+	}
+}
+
+func TestATurnThatRanIsLostWithTheGateway(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{"go": {script(started, text("m", "so far"))}})
+	f.hang = true
+	s := on(t, f.URL)
+	ctx, leave := context.WithCancelCause(t.Context())
+	r, done := s.begin(ctx, words("go"))
+	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindMessageDelta }); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Abandon(); err != nil {
+		t.Fatal(err)
+	}
+	leave(agent.ErrLeft)
+	<-done
+	next := on(t, f.URL)
+	again, left := next.host.Left(r)
+	err := agui.Runtime{}.Reattach(t.Context(), next.session, left)
+	if err == nil || !strings.Contains(err.Error(), "AG-UI has no way back into a run: send the prompt again") {
+		t.Error(err)
+	}
+	_ = again.Finish(trace.Stop{})
+}

@@ -22,7 +22,7 @@ func (d *Decoder) runStarted(t *turn, e event) {
 
 // runFinished ends a run. The turn ends with the stream, unless the run asks for something.
 func (d *Decoder) runFinished(t *turn, e event) {
-	if t.verdict != nil || len(t.asks) > 0 {
+	if t.verdict != nil || d.Waits() {
 		return // the first end counts
 	}
 	d.closeRun(t, e)
@@ -34,19 +34,22 @@ func (d *Decoder) runFinished(t *turn, e event) {
 	case o.Type == "cancelled":
 		t.verdict = &trace.Stop{Reason: "cancelled", Outcome: trace.OutcomeCanceled}
 	case len(o.Interrupts) > 0:
-		t.b.Emit(memo{Open: o.Interrupts, Run: t.input.RunID}.record())
 		d.ask(t, question, o.Interrupts)
 	case len(t.legacy) > 0:
 		d.ask(t, old, t.interrupts())
 	default:
-		t.verdict = &trace.Stop{Reason: "stop", Outcome: trace.OutcomeCompleted}
+		t.verdict = &trace.Stop{Reason: cmp.Or(finishReasons[e.FinishReason], "stop"), Outcome: trace.OutcomeCompleted}
 		d.ask(t, toolUse, t.pending(o.PendingToolCallIDs))
 	}
 }
 
+// finishReasons are those that clients tell apart. TanStack AI says them; the protocol does
+// not know them.
+var finishReasons = map[string]string{"length": "length", "content_filter": "content-filter", "content-filter": "content-filter"} //nolint:gochecknoglobals // never written
+
 // runError ends a run that failed.
 func (d *Decoder) runError(t *turn, e event) {
-	if t.verdict != nil || len(t.asks) > 0 {
+	if t.verdict != nil || d.Waits() {
 		return // as above
 	}
 	d.closeRun(t, e)
@@ -59,9 +62,8 @@ func (d *Decoder) closeRun(t *turn, e event) {
 		d.whole(t, id)
 	}
 	d.showSnapshot(t)
-	for _, at := range slices.Clone(t.unsent) {
-		t.show(at)
-	}
+	t.show(t.unsent...)
+	t.unsent = nil
 	var all []usage
 	var one usage
 	if read(e.Usage, &one) {
@@ -83,16 +85,10 @@ func (d *Decoder) closeRun(t *turn, e event) {
 
 // streamEnded ends the turn if its run is over.
 func (d *Decoder) streamEnded() {
-	t := d.turn
-	if t == nil {
-		return
-	}
-	t.streams--
-	if t.verdict != nil && len(t.asks) == 0 {
+	if t := d.turn; t != nil && t.verdict != nil && !d.Waits() {
 		t.b.End(*t.verdict)
 		d.turn = nil
 	}
-	d.next()
 }
 
 // AtEnd ends the last turn of a recording. One that has called tools of the app is complete.
@@ -103,15 +99,12 @@ func (d *Decoder) AtEnd(agent.Turns) {
 	}
 }
 
-// lost reports whether the turn can only go on with a stream, and there is none.
-func (d *Decoder) lost() bool {
-	t := d.turn
-	return t != nil && !t.b.Over() && len(t.asks) == 0 && t.streams <= 0
-}
+// lost reports whether the turn has no end.
+func (d *Decoder) lost() bool { return d.turn != nil && !d.turn.b.Over() }
 
 // Finished implements remote.Finisher. A run that is over and has called tools of the
 // endpoint's own goes on as another run on the same stream.
 func (d *Decoder) Finished() bool {
 	t := d.turn
-	return t != nil && (len(t.asks) > 0 || t.verdict != nil && !slices.ContainsFunc(t.order, func(id string) bool { return !t.calls[id].done }))
+	return t != nil && (d.Waits() || t.verdict != nil && !slices.ContainsFunc(t.order, func(id string) bool { return !t.calls[id].done }))
 }

@@ -1,9 +1,9 @@
 package agui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -49,20 +49,18 @@ func Adapter() agent.Adapter {
 		Name: "agui", Needs: "url", InProcess: true, Harmless: true,
 		Keys: []string{"url", "token_env", "tool_kinds", "options"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			r := Runtime{URL: s.URL, Token: os.Getenv(s.TokenEnv), Table: toolkind.Table{}.With(s.ToolKinds)}
-			if err := agent.DecodeOptions(s.Options, &r.Options); err != nil {
+			token, err := s.Token()
+			r := Runtime{URL: s.URL, Token: token, Table: toolkind.Table{}.With(s.ToolKinds)}
+			if err = cmp.Or(err, agent.DecodeOptions(s.Options, &r.Options)); err != nil {
 				return nil, err
 			}
-			return r, r.validate(s.TokenEnv)
+			return r, r.validate()
 		},
 		Decoder: func(string) agent.Decoder { return NewDecoder() },
 	}
 }
 
-func (r Runtime) validate(tokenEnv string) error {
-	if tokenEnv != "" && r.Token == "" {
-		return agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", tokenEnv)
-	}
+func (r Runtime) validate() error {
 	for n, t := range r.Tools {
 		if t.Name == "" {
 			return agent.WrongSetting(fmt.Sprintf("options.tools[%d].name", n), "is missing: name the tool of the app")
@@ -77,14 +75,19 @@ func (r Runtime) validate(tokenEnv string) error {
 var _ interface {
 	agent.Runtime
 	agent.Rewinder
+	agent.Waiter
 } = Runtime{}
 
+// OnlyWaits implements agent.Waiter: the protocol has no way back into a run.
+func (Runtime) OnlyWaits() bool { return true }
+
+// Reattach implements agent.Reattacher.
+func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+	return remote.Reattach(ctx, s, left)
+}
+
 func (r Runtime) client() (*httpjson.Client, error) {
-	limit := time.Duration(r.StartTime)
-	if limit == 0 {
-		limit = 2 * time.Minute
-	}
-	return httpjson.New(httpjson.Config{URL: r.URL, Bearer: r.Token, Timeout: limit})
+	return httpjson.New(httpjson.Config{URL: r.URL, Bearer: r.Token, Timeout: cmp.Or(time.Duration(r.StartTime), 2*time.Minute)})
 }
 
 // Rewinds implements agent.Rewinder: each run gets the gateway's history.

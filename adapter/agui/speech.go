@@ -16,24 +16,17 @@ type voice struct {
 	count  int             // of the messages without an id
 	open   map[string]bool // the messages that have begun
 	hidden map[string]bool // the messages that are not the agent's
-	delta  func(b *trace.Builder, id, text string)
-	end    func(b *trace.Builder, id string)
 }
 
-func newVoices() (text, thought voice) {
-	text = voice{role: roleAssistant, delta: (*trace.Builder).MessageDelta, end: (*trace.Builder).MessageEnd}
-	thought = voice{role: roleReasoning, delta: (*trace.Builder).ThoughtDelta, end: func(b *trace.Builder, id string) { b.ThoughtEnd(id, "") }}
-	for _, v := range []*voice{&text, &thought} {
-		v.open, v.hidden = map[string]bool{}, map[string]bool{}
-	}
-	return text, thought
+func newVoice(role string) *voice {
+	return &voice{role: role, open: map[string]bool{}, hidden: map[string]bool{}}
 }
 
 func (t *turn) voice(e event) *voice {
 	if strings.HasPrefix(e.Type, "TEXT_") {
-		return &t.text
+		return t.text
 	}
-	return &t.thought
+	return t.thought
 }
 
 // begin begins a message. Reasoning had no ids before 1.0.
@@ -78,14 +71,22 @@ func (t *turn) say(v *voice, e event, text string) {
 		t.b.Emit(memo{ID: id}.record())
 	}
 	v.open[id] = true
-	v.delta(t.view(e.SubagentRunID), id, text)
+	if b := t.view(e.SubagentRunID); v == t.thought {
+		b.ThoughtDelta(id, text)
+	} else {
+		b.MessageDelta(id, text)
+	}
 	t.said.say(v.role, id, e.SubagentRunID, text)
 }
 
 func (t *turn) hush(v *voice, e event) {
 	id := cmp.Or(e.MessageID, v.latest)
-	v.end(t.view(e.SubagentRunID), id)
 	delete(v.open, id)
+	if b := t.view(e.SubagentRunID); v == t.thought {
+		b.ThoughtEnd(id, "")
+	} else {
+		b.MessageEnd(id)
+	}
 }
 
 // speaks notes that the run has said something. A run that goes on is not over, whatever
@@ -151,20 +152,17 @@ func (d *Decoder) showSnapshot(t *turn) {
 			continue
 		}
 		e := event{MessageID: m.ID, SubagentRunID: m.Sub, Content: m.Content, ToolCallID: m.ToolCallID, ParentMessageID: m.ID}
-		switch m.Role {
-		case roleReasoning:
-			t.say(&t.thought, e, plain(m.Content))
-			t.hush(&t.thought, e)
-		case roleTool:
+		switch v := map[string]*voice{roleReasoning: t.thought, roleAssistant: t.text}[m.Role]; {
+		case v != nil:
+			t.say(v, e, plain(m.Content))
+			t.hush(v, e)
+		case m.Role == roleTool:
 			d.callResult(t, e)
-		case roleAssistant:
-			t.say(&t.text, e, plain(m.Content))
-			t.hush(&t.text, e)
-			for _, c := range m.Calls {
-				e.ToolCallID, e.ToolCallName, e.Delta = c.ID, c.Function.Name, encode(c.Function.Arguments)
-				d.callArgs(t, e)
-				d.whole(t, c.ID)
-			}
+		}
+		for _, c := range m.Calls {
+			e.ToolCallID, e.ToolCallName, e.Delta = c.ID, c.Function.Name, encode(c.Function.Arguments)
+			d.callArgs(t, e)
+			d.whole(t, c.ID)
 		}
 	}
 	t.snapshot, t.spoke = nil, false

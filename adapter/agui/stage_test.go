@@ -30,13 +30,19 @@ type stage struct {
 
 func on(t *testing.T, url string, change ...func(*agui.Runtime)) *stage {
 	t.Helper()
+	return tapped(t, url, nil, change...)
+}
+
+// tapped is on for a session whose messages go to a tap.
+func tapped(t *testing.T, url string, tap func(agent.Message), change ...func(*agui.Runtime)) *stage {
+	t.Helper()
 	s := &stage{T: t, host: agenttest.NewHost()}
 	s.host.AskSuffix = "-x"
 	rt := agui.Runtime{URL: url}
 	for _, c := range change {
 		c(&rt)
 	}
-	session, err := rt.Open(t.Context(), s.host, agent.Config{SessionID: "thread"})
+	session, err := rt.Open(t.Context(), s.host, agent.Config{SessionID: "thread", Tap: tap})
 	if err != nil {
 		t.Fatal(err)
 	}

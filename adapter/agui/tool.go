@@ -55,7 +55,7 @@ func (d *Decoder) callStart(t *turn, e event) {
 	if e.SubagentRunID == "" {
 		t.nextStep()
 		if e.ParentMessageID != "" {
-			t.b.Emit(memo{Parent: e.ParentMessageID}.record())
+			t.b.Emit(memo{ID: e.ParentMessageID}.record())
 		}
 	}
 	if t.input.has(c.name) { // clients answer a call of the app by its output

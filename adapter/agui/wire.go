@@ -19,7 +19,7 @@ type event struct {
 	Type, RunID, StepName, MessageID, Role, Name, ActivityType string
 	ToolCallID, ToolCallName, ParentMessageID                  string
 	SubagentRunID, ParentSubagentRunID, ParentToolCallID       string
-	EntityID, Source                                           string
+	EntityID, Source, FinishReason                             string
 
 	Input, Outcome, Result, Usage, Message, Code raw
 	Delta                                        raw // a text, or a patch

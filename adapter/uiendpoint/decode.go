@@ -28,12 +28,14 @@ const (
 
 // Decoder reads what an endpoint says.
 type Decoder struct {
+	remote.Asking
 	tools    toolkind.Table
 	live     bool // else a recording is read, which may lack the requests
 	session  string
 	settings Settings
 	query    url.Values
 
+	b        *trace.Builder // of the turn; nil while the Decoder hears what is on record
 	phase    phase
 	before   []json.RawMessage // the messages before the one that is written
 	message  *uistream.Reducer // the one that is written
@@ -44,7 +46,6 @@ type Decoder struct {
 	place    place
 	open     map[string]*part
 	forms    map[string]uistream.Form // of the calls
-	waits    []*wait
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -60,7 +61,7 @@ func NewDecoder(tools toolkind.Table) *Decoder {
 // turn begins a turn.
 func (d *Decoder) turn(before []json.RawMessage) {
 	d.before, d.message, d.id = before, &uistream.Reducer{}, ""
-	d.place, d.forms, d.waits = newPlace(), map[string]uistream.Form{}, nil
+	d.place, d.forms = newPlace(), map[string]uistream.Form{}
 	d.begin()
 }
 
@@ -78,15 +79,19 @@ func (d *Decoder) again() {
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	return d.Asking.Decode(m, t, d)
+}
+
+// Hear implements remote.Asker.
+func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	d.b = t.Current()
 	switch {
-	case m.Dir == agent.In:
-		return d.sends(m.Data, t)
-	case m.Dir != agent.Out, m.Channel == remote.Opened, m.Channel == remote.Answer:
+	case m.Channel == remote.Opened, m.Channel == remote.Answer:
 		return nil, nil
 	case m.Channel == remote.Ended:
 		var end remote.End
 		err := json.Unmarshal(m.Data, &end)
-		return d.ended(t.Current(), end.Error), err
+		return d.ended(end.Error), err
 	case string(m.Data) == `"[DONE]"`:
 		d.finished = true
 		return nil, nil
@@ -100,24 +105,20 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 
 // AtEnd ends the run of a recording that does not say how its stream ended.
 func (d *Decoder) AtEnd(t agent.Turns) {
-	d.ended(t.Current(), "")
+	d.b = t.Current()
+	d.ended("")
 }
 
-// sends takes what is sent to the endpoint, and notes.
-func (d *Decoder) sends(data json.RawMessage, t agent.Turns) ([]agent.Effect, error) {
-	c, err := remote.ParseCall(data)
-	if err != nil {
-		return nil, err
-	}
+// Request implements remote.Asker. A note says that an earlier process has left the turn.
+func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) {
 	switch s := readSent(c); {
 	case c.Method == "":
-		var n note
-		if err := json.Unmarshal(c.Body, &n); err != nil {
-			return nil, err
+		d.b = t.Prompted(sent{Messages: d.before}.prompt())
+		if d.b != nil && d.phase == waiting {
+			return d.ask(), nil
 		}
-		return d.noted(n, t), nil
 	case c.Method != http.MethodPost || c.Path != "": // it begins no run
-	case s.MessageID != "" && d.phase == waiting:
+	case d.Continues():
 		d.begin()
 	case t.Prompted(s.prompt()) != nil:
 		d.turn(s.Messages)
@@ -129,15 +130,15 @@ func (d *Decoder) sends(data json.RawMessage, t agent.Turns) ([]agent.Effect, er
 func (d *Decoder) heard(c uistream.Chunk, t agent.Turns) (effects []agent.Effect) {
 	_, starts := uistream.Bare(c).(uistream.Start)
 	if !d.live && starts && d.finished { // the next response of a recording
-		effects = d.ended(t.Current(), "")
+		effects = d.ended("")
+		d.b = t.Current()
 	}
-	b := t.Current()
 	switch {
-	case b != nil && d.phase != over && d.phase != idle:
-	case b != nil && d.phase == idle, d.live || d.phase == over && !starts:
+	case d.b != nil && d.phase != over && d.phase != idle:
+	case d.b != nil && d.phase == idle, d.live || d.phase == over && !starts:
 		return effects
 	default:
-		if b = t.Begin(agent.TurnInfo{}); b == nil {
+		if d.b = t.Begin(agent.TurnInfo{}); d.b == nil {
 			return effects
 		}
 		d.turn(nil)
@@ -145,13 +146,13 @@ func (d *Decoder) heard(c uistream.Chunk, t agent.Turns) (effects []agent.Effect
 	if d.phase == waiting || d.phase == cut {
 		d.phase = running
 	}
-	writer{d, b}.take(c)
+	d.take(c)
 	return effects
 }
 
 // ended takes the end of a run.
-func (d *Decoder) ended(b *trace.Builder, fault string) []agent.Effect {
-	if b == nil || d.phase != running && d.phase != cut {
+func (d *Decoder) ended(fault string) []agent.Effect {
+	if d.b == nil || d.phase != running && d.phase != cut {
 		return nil
 	}
 	if !d.finished && (fault != "" || d.unfinished() || d.idles > 0) {
@@ -159,8 +160,8 @@ func (d *Decoder) ended(b *trace.Builder, fault string) []agent.Effect {
 		d.again()
 		return nil
 	}
-	writer{d, b}.endParts()
-	if effects := d.ask(b); len(effects) > 0 {
+	d.endParts()
+	if effects := d.ask(); len(effects) > 0 {
 		d.phase = waiting
 		return effects
 	}
@@ -169,7 +170,7 @@ func (d *Decoder) ended(b *trace.Builder, fault string) []agent.Effect {
 	if d.reason == "error" {
 		stop.Outcome, stop.Error = trace.OutcomeFailed, "The endpoint says that its model failed."
 	}
-	b.End(stop)
+	d.b.End(stop)
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/sse"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -245,7 +246,7 @@ func (f *fake) fault(w http.ResponseWriter, text string) {
 		send(w, append(words("two"), `{"type":"tool-input-available","toolCallId":"c","toolName":"t","input":1}`, `{"type":"tool-input-available","toolCallId":"c","toolName":"t","input":1}`,
 			`{"type":"tool-output-available","toolCallId":"c","output":1}`, `{"type":"tool-output-available","toolCallId":"c","output":2}`, finish, finish)...)
 	case "huge":
-		send(w, said(strings.Repeat("x", 50<<20))...)
+		send(w, said(strings.Repeat("x", sse.DefaultMax))...)
 	default:
 		send(w, append(said("You said: "+text), "[DONE]")...)
 	}

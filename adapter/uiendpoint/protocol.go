@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -27,6 +26,7 @@ type protocol struct {
 var (
 	_ remote.Protocol   = (*protocol)(nil)
 	_ remote.Reattacher = (*protocol)(nil)
+	_ remote.Finisher   = (*protocol)(nil)
 )
 
 // Run implements remote.Protocol.
@@ -98,11 +98,11 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 		return nil, err
 	}
 	p.session.Do(func() { p.recall(messages, left) })
-	if err := p.session.Sent(agent.Message{Dir: agent.In, Data: remote.Note(note{Left: true})}); err != nil { //nolint:contextcheck // effects end with the session
+	if err := p.session.Sent(agent.Message{Dir: agent.In, Data: remote.Note("left")}); err != nil { //nolint:contextcheck // effects end with the session
 		return nil, err
 	}
 	waits := false
-	p.session.Do(func() { waits = p.phase == waiting })
+	p.session.Do(func() { waits = p.Waits() })
 	switch {
 	case waits:
 		return nil, nil //nolint:nilnil // for its user
@@ -116,11 +116,11 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 // what is on record, and writes nothing.
 func (d *Decoder) recall(before []json.RawMessage, left agent.Left) {
 	d.turn(before)
-	asked := map[string]string{}
+	d.b = nil
 	tr := uistream.NewTranslator(native())
 	for _, r := range left.Records {
 		for _, c := range tr.Translate(r) {
-			writer{d, nil}.take(c)
+			d.take(c)
 		}
 		switch p := r.Payload.(type) { //nolint:gochecksumtype // the chunks tell the others
 		case trace.Data:
@@ -129,19 +129,16 @@ func (d *Decoder) recall(before []json.RawMessage, left agent.Left) {
 					d.id = start.MessageID
 				}
 			}
-		case trace.PermissionRequest:
-			asked[p.ToolCallID] = p.RequestID
-		case trace.Question:
-			asked[p.ToolCallID] = p.QuestionID
 		case trace.PermissionResponse, trace.Answer:
 			d.place.run = maps.Clone(d.place.now)
 		}
 	}
 	d.finished, d.reason = false, ""
 	d.again()
-	for _, p := range d.message.Message().Parts {
-		if request := asked[p.ToolCallID]; slices.Contains(left.Waiting, request) {
-			d.waits, d.phase = append(d.waits, &wait{part: p, request: request}), waiting
-		}
+	if len(left.Waiting) > 0 {
+		d.phase = waiting
 	}
 }
+
+// Finished implements remote.Finisher.
+func (d *Decoder) Finished() bool { return d.finished }

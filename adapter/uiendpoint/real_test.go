@@ -64,6 +64,7 @@ func started(t *testing.T, program, script string) string {
 }
 
 func TestPydanticAI(t *testing.T) {
+	t.Parallel()
 	python := "uiendpoint/venv/bin/python"
 	if !there("uiendpoint/venv/installed") {
 		t.Skip("pydantic-ai is not installed: make uiendpoint")
@@ -99,6 +100,7 @@ func TestPydanticAI(t *testing.T) {
 }
 
 func TestRealEndpoints(t *testing.T) {
+	t.Parallel()
 	server := realServer(t)
 	for _, release := range releases {
 		at := server + "/" + release + "/api/chat"
@@ -157,6 +159,7 @@ func TestRealEndpoints(t *testing.T) {
 // The connection of each run breaks after five pieces. The endpoint resumes as the AI SDK's
 // documentation has it.
 func TestARealEndpointThatResumesIsJoined(t *testing.T) {
+	t.Parallel()
 	server := realServer(t)
 	for _, release := range releases {
 		c := on(t, server+"/"+release+"/resumable", uiendpoint.Settings{Resume: true})
@@ -170,6 +173,7 @@ func TestARealEndpointThatResumesIsJoined(t *testing.T) {
 }
 
 func TestAStopReachesTheModelOfARealEndpoint(t *testing.T) {
+	t.Parallel()
 	server := realServer(t)
 	for n, release := range releases {
 		c := on(t, server+"/"+release+"/api/chat", uiendpoint.Settings{})

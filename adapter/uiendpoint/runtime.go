@@ -1,12 +1,13 @@
 package uiendpoint
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
-	"os"
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -45,7 +46,7 @@ type Runtime struct {
 var _ interface {
 	agent.Runtime
 	agent.Rewinder
-	agent.Reattacher
+	agent.Waiter
 } = Runtime{}
 
 // Adapter is the adapter of endpoints.
@@ -54,21 +55,19 @@ func Adapter() agent.Adapter {
 		Name: "uiendpoint", Needs: "url", InProcess: true, Harmless: true,
 		Keys: []string{"url", "token_env", "tool_kinds", "options"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			r := Runtime{URL: s.URL, Token: os.Getenv(s.TokenEnv), Tools: toolkind.Table{}.With(s.ToolKinds), Settings: Settings{Silence: agent.Duration(patience)}}
-			if err := agent.DecodeOptions(s.Options, &r.Settings); err != nil {
+			token, err := s.Token()
+			r := Runtime{URL: s.URL, Token: token, Tools: toolkind.Table{}.With(s.ToolKinds), Settings: Settings{Silence: agent.Duration(patience)}}
+			if err = cmp.Or(err, agent.DecodeOptions(s.Options, &r.Settings)); err != nil {
 				return nil, err
 			}
-			return r, r.validate(s.TokenEnv)
+			return r, r.validate()
 		},
 		Decoder: func(string) agent.Decoder { return NewDecoder(toolkind.Table{}) },
 	}
 }
 
-func (r Runtime) validate(tokenEnv string) error {
-	switch {
-	case tokenEnv != "" && r.Token == "":
-		return agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", tokenEnv)
-	case r.Settings.Send != "" && r.Settings.Send != "all" && r.Settings.Send != "last":
+func (r Runtime) validate() error {
+	if !slices.Contains([]string{"", "all", "last"}, r.Settings.Send) {
 		return agent.WrongSetting("options.send", "is %q: write all or last", r.Settings.Send)
 	}
 	client, _, err := r.client()
@@ -122,10 +121,10 @@ const inHistory = "history"
 // Rewinds implements agent.Rewinder: an endpoint knows what it is sent.
 func (Runtime) Rewinds(string) bool { return true }
 
+// OnlyWaits implements agent.Waiter.
+func (r Runtime) OnlyWaits() bool { return !r.Settings.Resume }
+
 // Reattach implements agent.Reattacher.
 func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
-	if session, ok := s.(*remote.Session); ok {
-		return session.Reattach(ctx, left)
-	}
-	return errors.New("uiendpoint: this is a session of another agent")
+	return remote.Reattach(ctx, s, left)
 }

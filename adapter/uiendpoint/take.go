@@ -57,15 +57,9 @@ func (p *part) says(text, thought uistream.Chunk, keys uistream.Keys) uistream.C
 	return text
 }
 
-// writer puts what an endpoint says on record. Without a Builder, it is on record already.
-type writer struct {
-	*Decoder
-	b *trace.Builder
-}
-
 // take takes a chunk.
-func (w writer) take(c uistream.Chunk) {
-	if f, known := w.forms[uistream.CallOf(c)]; known {
+func (d *Decoder) take(c uistream.Chunk) {
+	if f, known := d.forms[uistream.CallOf(c)]; known {
 		c = uistream.WithForm(c, f)
 	}
 	bare, keys := c, uistream.Keys(nil)
@@ -74,42 +68,42 @@ func (w writer) take(c uistream.Chunk) {
 	}
 	switch p := bare.(type) { //nolint:gochecksumtype // the others stand for themselves
 	case uistream.Start: // a message that is gone on with keeps its name
-		if w.id == "" && w.b != nil {
-			w.name(p.MessageID)
+		if d.id == "" && d.b != nil {
+			d.name(p.MessageID)
 		}
-		w.metadata(keys["messageMetadata"])
+		d.metadata(keys["messageMetadata"])
 	case uistream.Finish:
-		w.reason, w.finished = p.Reason, true
-		w.metadata(p.Metadata)
+		d.reason, d.finished = p.Reason, true
+		d.metadata(p.Metadata)
 	case uistream.Error:
-		w.end(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: cmp.Or(p.ErrorText, "The endpoint failed without a word.")})
+		d.end(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: cmp.Or(p.ErrorText, "The endpoint failed without a word.")})
 	case uistream.Abort:
-		w.end(trace.Stop{Reason: cmp.Or(p.Reason, "aborted"), Outcome: trace.OutcomeCanceled})
+		d.end(trace.Stop{Reason: cmp.Or(p.Reason, "aborted"), Outcome: trace.OutcomeCanceled})
 	case uistream.FinishStep: // the next step ends this one: late outputs still belong to it
-		w.endParts()
+		d.endParts()
 	case uistream.TextStart:
-		w.beginPart("text "+p.ID, false, keys)
+		d.beginPart("text "+p.ID, false, keys)
 	case uistream.ReasoningStart:
-		w.beginPart("thought "+p.ID, true, keys)
+		d.beginPart("thought "+p.ID, true, keys)
 	case uistream.TextDelta:
-		w.grow("text "+p.ID, p.Delta, false, keys)
+		d.grow("text "+p.ID, p.Delta, false, keys)
 	case uistream.ReasoningDelta:
-		w.grow("thought "+p.ID, p.Delta, true, keys)
+		d.grow("thought "+p.ID, p.Delta, true, keys)
 	case uistream.TextEnd:
-		w.endPart("text "+p.ID, keys)
+		d.endPart("text "+p.ID, keys)
 	case uistream.ReasoningEnd:
-		w.endPart("thought "+p.ID, keys)
+		d.endPart("thought "+p.ID, keys)
 	case uistream.ToolInputDelta:
-		if _, begun := w.forms[p.ToolCallID]; !begun {
-			w.take(uistream.ToolInputStart{ToolCallID: p.ToolCallID})
+		if _, begun := d.forms[p.ToolCallID]; !begun {
+			d.take(uistream.ToolInputStart{ToolCallID: p.ToolCallID})
 		}
-		if n := w.advance("input "+p.ToolCallID, len(p.Delta)); n > 0 {
+		if n := d.advance("input "+p.ToolCallID, len(p.Delta)); n > 0 {
 			p.Delta = p.Delta[len(p.Delta)-n:]
-			w.put(p)
+			d.put(p)
 		}
 	default:
-		if w.fresh(counted(bare)) {
-			w.put(c)
+		if d.fresh(counted(bare)) {
+			d.put(c)
 		}
 	}
 }
@@ -127,68 +121,68 @@ func counted(c uistream.Chunk) string {
 }
 
 // name names the message.
-func (w writer) name(id string) {
-	w.id = cmp.Or(id, w.b.Turn())
-	w.put(uistream.Start{MessageID: w.id})
+func (d *Decoder) name(id string) {
+	d.id = cmp.Or(id, d.b.Turn())
+	d.put(uistream.Start{MessageID: d.id})
 }
 
 // metadata merges metadata into that of the message. To merge the same again changes nothing.
-func (w writer) metadata(value []byte) {
+func (d *Decoder) metadata(value []byte) {
 	if len(value) > 0 && string(value) != "null" {
-		w.put(uistream.Other{Name: "message-metadata", Keys: uistream.Keys{"messageMetadata": value}})
+		d.put(uistream.Other{Name: "message-metadata", Keys: uistream.Keys{"messageMetadata": value}})
 	}
 }
 
 // end ends the turn by what the endpoint itself says.
-func (w writer) end(s trace.Stop) {
-	w.endParts()
-	w.phase = over
-	if w.b != nil {
-		w.b.End(s)
+func (d *Decoder) end(s trace.Stop) {
+	d.endParts()
+	d.phase = over
+	if d.b != nil {
+		d.b.End(s)
 	}
 }
 
 // beginPart opens a part. An open part of the same id ends, as no client adds to it any more.
-func (w writer) beginPart(name string, thought bool, keys uistream.Keys) *part {
-	w.endPart(name, nil)
+func (d *Decoder) beginPart(name string, thought bool, keys uistream.Keys) *part {
+	d.endPart(name, nil)
 	p := &part{thought: thought, keys: keys}
-	w.open[name] = p
+	d.open[name] = p
 	return p
 }
 
-func (w writer) grow(name, delta string, thought bool, keys uistream.Keys) {
-	p := w.open[name]
+func (d *Decoder) grow(name, delta string, thought bool, keys uistream.Keys) {
+	p := d.open[name]
 	if p == nil {
-		p = w.beginPart(name, thought, nil)
+		p = d.beginPart(name, thought, nil)
 	}
 	if len(keys) > 0 {
 		p.late = keys
 	}
 	if delta != "" && p.key == "" {
 		sort := map[bool]string{false: "text", true: "thought"}[thought]
-		fresh := w.fresh(sort)
-		p.key = fmt.Sprintf("%s-%d", sort, w.place.now[sort])
-		if w.b == nil {
+		fresh := d.fresh(sort)
+		p.key = fmt.Sprintf("%s-%d", sort, d.place.now[sort])
+		if d.b == nil {
 			_, id, _ := strings.Cut(name, " ")
-			w.place.ids[p.key] = id
+			d.place.ids[p.key] = id
 		}
-		p.key = cmp.Or(w.place.ids[p.key], p.key)
+		p.key = cmp.Or(d.place.ids[p.key], p.key)
 		if fresh {
-			w.put(p.says(uistream.TextStart{ID: p.key}, uistream.ReasoningStart{ID: p.key}, p.keys))
+			d.put(p.says(uistream.TextStart{ID: p.key}, uistream.ReasoningStart{ID: p.key}, p.keys))
 		}
 	}
-	if n := w.advance(p.key, len(delta)); n > 0 {
+	if n := d.advance(p.key, len(delta)); n > 0 {
 		delta = delta[len(delta)-n:]
-		w.put(p.says(uistream.TextDelta{ID: p.key, Delta: delta}, uistream.ReasoningDelta{ID: p.key, Delta: delta}, nil))
+		d.put(p.says(uistream.TextDelta{ID: p.key, Delta: delta}, uistream.ReasoningDelta{ID: p.key, Delta: delta}, nil))
 	}
 }
 
-func (w writer) endPart(name string, keys uistream.Keys) {
-	p := w.open[name]
+func (d *Decoder) endPart(name string, keys uistream.Keys) {
+	p := d.open[name]
 	if p == nil {
 		return
 	}
-	delete(w.open, name)
+	delete(d.open, name)
 	late := uistream.Keys{}
 	if p.key == "" { // it has no words
 		maps.Copy(late, p.keys)
@@ -196,15 +190,15 @@ func (w writer) endPart(name string, keys uistream.Keys) {
 	maps.Copy(late, p.late)
 	maps.Copy(late, keys)
 	switch {
-	case p.key != "" && w.fresh(p.key+" ended"):
-		w.put(p.says(uistream.TextEnd{ID: p.key}, uistream.ReasoningEnd{ID: p.key}, late))
-	case p.key == "" && len(late) > 0 && w.fresh("empty"):
-		w.put(uistream.Empty(p.thought, late))
+	case p.key != "" && d.fresh(p.key+" ended"):
+		d.put(p.says(uistream.TextEnd{ID: p.key}, uistream.ReasoningEnd{ID: p.key}, late))
+	case p.key == "" && len(late) > 0 && d.fresh("empty"):
+		d.put(uistream.Empty(p.thought, late))
 	}
 }
 
-func (w writer) endParts() {
-	for name := range w.open {
-		w.endPart(name, nil)
+func (d *Decoder) endParts() {
+	for name := range d.open {
+		d.endPart(name, nil)
 	}
 }

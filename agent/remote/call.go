@@ -1,8 +1,10 @@
 package remote
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/url"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -45,8 +47,19 @@ func Post(path string, body any) Call {
 // will carry. The Decoder finds the body in Call.Body.
 func Note(body any) json.RawMessage { return Call{Body: agentkit.Encode(body)}.JSON() }
 
-// JSON encodes the call, as the Data of a message and of an agent.Send.
-func (c Call) JSON() json.RawMessage { return agentkit.Encode(c) }
+// JSON encodes the call, as the Data of a message and of an agent.Send. The body is JSON
+// already, and may hold a whole conversation.
+func (c Call) JSON() json.RawMessage {
+	body := c.Body
+	if c.Body = nil; body == nil {
+		return agentkit.Encode(c)
+	}
+	head := bytes.TrimSuffix(agentkit.Encode(c), []byte("}"))
+	if len(head) > len("{") {
+		head = append(head, ',')
+	}
+	return slices.Concat(head, []byte(`"body":`), body, []byte("}"))
+}
 
 // ParseCall reads a message that the Decoder gets with the direction agent.In.
 func ParseCall(data json.RawMessage) (c Call, err error) { return c, json.Unmarshal(data, &c) }

@@ -13,7 +13,10 @@
 //     ([Reattacher]);
 //   - waits for nothing without a limit.
 //
-// A turn may take several runs. An agent that ends its run to ask something is such a case:
-// the answers are notes for the Decoder ([Note]), and the last of them makes the Decoder
-// send the next run as an effect.
+// A turn may take several runs: an agent may end its run to ask people something. The Decoder
+// of such an agent embeds an [Asking]. The Decoder asks by Permissions and Questions, at any
+// time of the run. Once the run is over and all is answered, the Asking calls Next, which
+// encodes the request of the next run. After a restart of the gateway, the Decoder asks the
+// same again. The Asking puts no request on record a second time, and keeps the answers that are
+// on record.
 package remote

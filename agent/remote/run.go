@@ -31,17 +31,20 @@ const lastEvent = "Last-Event-ID"
 
 // run is the connection of one turn: its streams, one after another.
 type run struct {
-	b    *trace.Builder
-	life context.Context //nolint:containedctx // ends with the turn
-	end  context.CancelFunc
-	once sync.Once
-	lost chan struct{} // closed when the run cannot go on
+	s     *Session
+	b     *trace.Builder
+	first func(context.Context) (*Call, error) // the request that begins, or nil
+	turn  context.Context                      //nolint:containedctx // says whether the turn is left to the server
+	life  context.Context                      //nolint:containedctx // ends with the turn
+	end   context.CancelFunc
+	once  sync.Once
+	lost  chan struct{} // closed when the run cannot go on
+	why   trace.Stop    // set before lost is closed
 	// streams are the readers. They end with life, and none begins after that.
 	streams sync.WaitGroup
-	why     trace.Stop // set before lost is closed
-	// turn is the context of the turn, which says whether the turn is left to the server.
-	turn context.Context //nolint:containedctx // as above
 }
+
+var _ agentkit.Link = (*run)(nil)
 
 // left reports whether the turn goes on without the gateway.
 func (r *run) left() bool { return errors.Is(context.Cause(r.turn), agent.ErrLeft) }
@@ -58,103 +61,84 @@ func (r *run) lose(sentence string) {
 	})
 }
 
-// link brings a turn to its server.
-type link struct {
-	s     *Session
-	b     *trace.Builder
-	first func(context.Context) (*Call, error)
-	run   *run
-}
-
-var _ agentkit.Link = (*link)(nil)
-
 // Connect implements agentkit.Link. A stop that the server has not got goes first.
-func (l *link) Connect(ctx context.Context) (agentkit.Connection, error) {
-	l.leave()
-	s := l.s
+func (r *run) Connect(ctx context.Context) (agentkit.Connection, error) {
+	s := r.s
 	s.mu.Lock()
 	unheard := s.unheard
 	s.mu.Unlock()
 	if unheard != nil {
-		if _, err := s.spec.Transport.Do(ctx, *unheard, s.caller(*unheard)); err != nil {
-			if refused, ok := errors.AsType[*httpjson.Error](err); !ok || refused.Status == 0 {
-				return agentkit.Connection{}, err
-			}
+		_, err := s.spec.Transport.Do(ctx, *unheard, s.caller(*unheard))
+		if refused, ok := errors.AsType[*httpjson.Error](err); err != nil && (!ok || refused.Status == 0) {
+			return agentkit.Connection{}, err
 		}
 	}
-	l.run = &run{b: l.b, lost: make(chan struct{}), turn: ctx}
-	l.run.life, l.run.end = context.WithCancel(s.Life())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unheard, s.run = nil, l.run
-	return agentkit.Connection{Lost: l.run.lost}, nil
+	s.unheard, s.run = nil, r
+	return agentkit.Connection{Lost: r.lost}, nil
 }
 
 // Send implements agentkit.Link. A request whose sending is broken off may run all the same,
 // so it is sent and then stopped.
-func (l *link) Send(ctx context.Context) error {
-	c, err := l.first(ctx)
+func (r *run) Send(ctx context.Context) error {
+	c, err := r.first(ctx)
 	if err != nil || c == nil {
 		return err
 	}
-	if err := l.s.Sent(c.sent()); err != nil { //nolint:contextcheck // effects end with the session
+	if err := r.s.Sent(c.sent()); err != nil { //nolint:contextcheck // effects end with the session
 		return err
 	}
-	err = l.s.open(l.run, *c) //nolint:contextcheck // the stream ends with the turn
+	err = r.open(*c) //nolint:contextcheck // the stream ends with the turn
 	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status >= 400 {
-		return &agentkit.PromptError{Reason: "refused", Sentence: l.s.spec.Name + " did not take the prompt: " + refused.Message}
+		return &agentkit.PromptError{Reason: "refused", Sentence: r.s.spec.Name + " did not take the prompt: " + refused.Message}
 	}
 	return err
 }
 
-// Stop implements agentkit.Link.
-func (l *link) Stop(ctx context.Context) error {
-	c, ok := l.s.protocol.Stop()
-	if !ok {
-		return errors.New("the run ends with its stream")
+// Stop implements agentkit.Link. An undelivered stop is sent again.
+func (r *run) Stop(ctx context.Context) error {
+	c, ok := r.s.protocol.Stop()
+	if !ok || r.s.withAsking((*Asking).paused) {
+		return errors.New("the run ends with its stream, or has ended")
 	}
-	l.s.mu.Lock()
-	l.s.unheard = &c
-	l.s.mu.Unlock()
-	err := l.s.Send(ctx, c.JSON())
-	if err == nil {
-		l.s.mu.Lock()
-		l.s.unheard = nil
-		l.s.mu.Unlock()
+	err := r.s.Send(ctx, c.JSON())
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if r.s.unheard = &c; err == nil {
+		r.s.unheard = nil
 	}
-	return nil // an undelivered stop is sent again
+	return nil
 }
 
 // Cut implements agentkit.Link.
-func (l *link) Cut() { l.run.end() }
+func (r *run) Cut() { r.end() }
 
 // Lost implements agentkit.Link: the run has gone on as long as it could.
-func (l *link) Lost(agentkit.Loss) (again bool, end trace.Stop) { return false, l.run.why }
+func (r *run) Lost(agentkit.Loss) (again bool, end trace.Stop) { return false, r.why }
 
 // leave ends what the turn has of the connection, and waits for it: the end of a stream must
 // not be taken for that of the next turn's.
-func (l *link) leave() {
-	if l.run == nil {
-		return
+func (r *run) leave() {
+	r.s.mu.Lock()
+	r.end()
+	if r.s.run == r {
+		r.s.run = nil
 	}
-	l.s.mu.Lock()
-	l.run.end()
-	if l.s.run == l.run {
-		l.s.run = nil
-	}
-	l.s.mu.Unlock()
-	l.run.streams.Wait()
+	r.s.mu.Unlock()
+	r.streams.Wait()
 }
 
 // open makes a call whose answer is a stream, and reads the stream.
-func (s *Session) open(r *run, c Call) error {
+func (r *run) open(c Call) error {
+	s := r.s
 	stream, err := s.spec.Transport.Stream(r.life, c, s.caller(c))
 	found := s.spec.Finds && lost(err)
 	if found {
 		if err := s.Received(heard(Ended, End{Error: err.Error()})); err != nil {
 			s.cfg.Logger.Debug(err.Error())
 		}
-		stream, err = s.goOn(r, Break{Err: err}, 0)
+		stream, err = r.goOn(Break{Err: err}, 0)
 	}
 	if err != nil || stream == nil {
 		return err
@@ -169,15 +153,18 @@ func (s *Session) open(r *run, c Call) error {
 		stream.Close()
 		return err
 	}
-	r.streams.Go(func() { s.follow(r, stream, last) }) //nolint:contextcheck // the stream ends with the turn
+	r.streams.Go(func() { r.follow(stream, last) }) //nolint:contextcheck // the stream ends with the turn
 	return nil
 }
 
 // follow reads a stream to the end of its run.
-func (s *Session) follow(r *run, stream Stream, last *mark) {
+func (r *run) follow(stream Stream, last *mark) {
+	s := r.s
+	runs := 0
+	s.withAsking(func(a *Asking) bool { runs = a.runs; return true })
 	for stream != nil {
 		again := last.joined
-		news, err := s.hear(r, stream, last)
+		news, err := r.hear(stream, last)
 		if r.life.Err() != nil {
 			return
 		}
@@ -188,7 +175,7 @@ func (s *Session) follow(r *run, stream Stream, last *mark) {
 		if err := s.Received(heard(Ended, end)); err != nil {
 			s.cfg.Logger.Warn(err.Error())
 		}
-		if r.b.Over() {
+		if r.b.Over() || s.withAsking(func(a *Asking) bool { return err == nil && a.Waits() || a.runs > runs }) {
 			return
 		}
 		last.joined = true
@@ -196,7 +183,7 @@ func (s *Session) follow(r *run, stream Stream, last *mark) {
 		if again && news == 0 {
 			wait = time.Second // the stream ends again and again without a word
 		}
-		if stream, err = s.goOn(r, Break{LastID: last.id, Err: err}, wait); err != nil && r.life.Err() == nil {
+		if stream, err = r.goOn(Break{LastID: last.id, Err: err}, wait); err != nil && r.life.Err() == nil {
 			r.lose(s.sentence(err))
 		}
 	}
@@ -204,12 +191,12 @@ func (s *Session) follow(r *run, stream Stream, last *mark) {
 
 // goOn opens the stream that goes on with a run, after a while. It returns nil if there is no
 // such stream.
-func (s *Session) goOn(r *run, b Break, wait time.Duration) (stream Stream, err error) {
-	err = s.retry(r, temporary, func() error {
-		next, err := s.protocol.GoOn(r.life, b)
+func (r *run) goOn(b Break, wait time.Duration) (stream Stream, err error) {
+	err = r.retry(temporary, func() error {
+		next, err := r.s.protocol.GoOn(r.life, b)
 		if err == nil && next != nil {
 			pause(r.life, wait)
-			stream, err = s.spec.Transport.Stream(r.life, *next, s.caller(*next))
+			stream, err = r.s.spec.Transport.Stream(r.life, *next, r.s.caller(*next))
 		}
 		return err
 	})
@@ -217,10 +204,10 @@ func (s *Session) goOn(r *run, b Break, wait time.Duration) (stream Stream, err 
 }
 
 // retry tries again, later each time, while a call fails in a way that may pass.
-func (s *Session) retry(r *run, passes func(error) bool, call func() error) (err error) {
+func (r *run) retry(passes func(error) bool, call func() error) (err error) {
 	for failures := range patience {
 		if failures > 0 {
-			s.cfg.Logger.Debug("the run cannot be reached", "error", err)
+			r.s.cfg.Logger.Debug("the run cannot be reached", "error", err)
 			pause(r.life, min(100*time.Millisecond<<failures, 5*time.Second))
 		}
 		if err = call(); err == nil || !passes(err) || r.life.Err() != nil {
@@ -280,7 +267,8 @@ var seed = maphash.MakeSeed()
 
 // hear hands the events of one stream to the Decoder. It returns how many were new, and why
 // the stream broke off.
-func (s *Session) hear(r *run, stream Stream, last *mark) (news int, _ error) {
+func (r *run) hear(stream Stream, last *mark) (news int, _ error) {
+	s := r.s
 	defer stream.Close()
 	defer context.AfterFunc(r.life, stream.Close)()
 	var silent atomic.Bool
@@ -296,7 +284,7 @@ func (s *Session) hear(r *run, stream Stream, last *mark) (news int, _ error) {
 			continue
 		}
 		switch {
-		case err != nil && silent.Load() && s.finished():
+		case err != nil && s.finished():
 			return news, nil
 		case err != nil && silent.Load():
 			return news, fmt.Errorf("the server said nothing for %v", s.spec.Silence)

@@ -91,7 +91,17 @@ func (s *Session) Reattach(ctx context.Context, left agent.Left) error {
 	if !ok {
 		return fmt.Errorf("the gateway was restarted while this turn ran, and a run of %s cannot be taken up again: send the prompt again", s.spec.Name)
 	}
+	s.withAsking(func(a *Asking) bool { a.Recall(left); return true })
 	return s.turn(ctx, left.Builder, func(ctx context.Context) (*Call, error) { return r.Reattach(ctx, left) })
+}
+
+// withAsking looks at what the turn asks people. It reports false for a Protocol that asks
+// nothing between two runs.
+func (s *Session) withAsking(look func(a *Asking) bool) (is bool) {
+	if p, ok := s.protocol.(interface{ asking() *Asking }); ok {
+		s.Do(func() { is = look(p.asking()) })
+	}
+	return is
 }
 
 func (s *Session) turn(ctx context.Context, b *trace.Builder, first func(context.Context) (*Call, error)) error {
@@ -101,9 +111,10 @@ func (s *Session) turn(ctx context.Context, b *trace.Builder, first func(context
 	if closed {
 		return agentkit.ErrClosed
 	}
-	l := &link{s: s, b: b, first: first}
-	defer l.leave()
-	return s.Run(ctx, b, l)
+	r := &run{s: s, b: b, first: first, turn: ctx, lost: make(chan struct{})}
+	r.life, r.end = context.WithCancel(s.Life())
+	defer r.leave() //nolint:contextcheck // the streams end with the turn
+	return s.Run(ctx, b, r)
 }
 
 // Exchange makes a call and gives it and its answer to the Decoder.
@@ -140,7 +151,7 @@ func (s *Session) post(ctx context.Context, data []byte) error {
 	r := s.run
 	s.mu.Unlock()
 	if c.Stream && r != nil {
-		if err = s.retry(r, unsent, func() error { return s.open(r, c) }); err != nil && r.life.Err() == nil { //nolint:contextcheck // the stream ends with the turn
+		if err = r.retry(unsent, func() error { return r.open(c) }); err != nil && r.life.Err() == nil { //nolint:contextcheck // the stream ends with the turn
 			r.lose(s.sentence(err))
 		}
 		return err
@@ -162,7 +173,7 @@ func (s *Session) Close() error {
 		return nil
 	}
 	if r != nil {
-		if c, ok := s.protocol.Stop(); ok && !r.left() {
+		if c, ok := s.protocol.Stop(); ok && !r.left() && !s.withAsking((*Asking).paused) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			_, _ = s.spec.Transport.Do(ctx, c, s.caller(c)) // the session ends in any case
 			cancel()
@@ -173,4 +184,12 @@ func (s *Session) Close() error {
 	s.Session.Close()
 	s.spec.Transport.Close()
 	return nil
+}
+
+// Reattach is the method of agent.Reattacher for a Runtime that opens Sessions.
+func Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+	if session, ok := s.(*Session); ok {
+		return session.Reattach(ctx, left)
+	}
+	return errors.New("this is a session of another agent")
 }

@@ -109,19 +109,6 @@ func TestTheCallersTokenGoesAlong(t *testing.T) {
 	}
 }
 
-func TestTheAnswersToSeveralQuestionsGoInOneRun(t *testing.T) {
-	t.Parallel()
-	srv, host := newServer(t), agenttest.NewHost()
-	host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
-		return trace.Answer{Outcome: trace.Selected, Values: []string{"no " + q.Text}}
-	}
-	r, done := begin(t.Context(), host, open(t, srv, host, nil), "ask")
-	said, stop := finish(t, r, done)
-	if said != "map[colour:no colour? size:no size?]" || stop.Reason != "answered" || srv.did("/run") != 2 {
-		t.Errorf("the turn said %q, ended with %+v, and the server got %q", said, stop, srv.requests)
-	}
-}
-
 func TestAStopIsARequest(t *testing.T) {
 	t.Parallel()
 	srv, host := newServer(t), agenttest.NewHost()

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,52 +23,48 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// event is what the toy server says: a word, a question, or the end of the turn.
+// event is what the toy server says: a word, what it asks, or the end of the turn.
 type event struct {
-	Say string `json:"say,omitempty"`
-	Ask string `json:"ask,omitempty"`
-	End string `json:"end,omitempty"`
+	Say string   `json:"say,omitempty"`
+	Ask []string `json:"ask,omitempty"`
+	End string   `json:"end,omitempty"`
 }
 
-// order is what the toy server is told.
+// order is a request to the toy server.
 type order struct {
 	Prompt  string            `json:"prompt,omitempty"`
 	Answers map[string]string `json:"answers,omitempty"`
-	Left    bool              `json:"left,omitempty"` // a note: the turn was begun by an earlier process
+	// Left is a note: an earlier process began the turn, and asked this.
+	Left *[]string `json:"left,omitempty"`
 }
 
 // toy is the protocol of the toy server.
 type toy struct {
 	*remote.Session
-	asked   map[string]bool // whether each was answered
-	answers map[string]string
-	ended   bool // the run
-	noStop  bool
+	remote.Asking
+	noStop bool
+	ended  func() // called at the end of each stream, unless it is nil
 }
 
 func (d *toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	if m.Dir == agent.In {
-		c, err := remote.ParseCall(m.Data)
-		if err != nil {
-			return nil, err
-		}
-		var o order
-		_ = json.Unmarshal(c.Body, &o)
-		switch {
-		case o.Prompt != "" || o.Left:
-			t.Prompted(trace.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: o.Prompt}}}})
-			d.asked, d.answers, d.ended = map[string]bool{}, map[string]string{}, false
-		case c.Method == "": // an answer
-			for id, value := range o.Answers {
-				d.asked[id], d.answers[id] = true, value
-			}
-			return d.next(), nil
-		}
-		return nil, nil
+	return d.Asking.Decode(m, t, d)
+}
+
+func (d *toy) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) {
+	var o order
+	_ = json.Unmarshal(c.Body, &o)
+	if o.Prompt != "" || o.Left != nil {
+		t.Prompted(trace.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: o.Prompt}}}})
 	}
-	if m.Channel == remote.Ended {
-		d.ended = true
-		return d.next(), nil
+	if o.Left != nil {
+		return d.ask(t.Current(), *o.Left...), nil
+	}
+	return nil, nil
+}
+
+func (d *toy) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	if m.Channel == remote.Ended && d.ended != nil {
+		d.ended()
 	}
 	var e event
 	b := t.Current()
@@ -80,12 +74,8 @@ func (d *toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	switch {
 	case e.Say != "":
 		b.MessageDelta("text", e.Say)
-	case e.Ask != "":
-		d.asked[e.Ask] = false
-		ids := b.Questions(trace.Question{QuestionID: e.Ask, Text: e.Ask + "?"})
-		return []agent.Effect{agent.Ask{Native: e.Ask, QuestionIDs: ids, Reply: func(a []trace.Answer) json.RawMessage {
-			return remote.Note(order{Answers: map[string]string{e.Ask: strings.Join(a[0].Values, "")}})
-		}}}, nil
+	case e.Ask != nil:
+		return d.ask(b, e.Ask...), nil
 	case e.End == "stopped":
 		b.End(trace.Stop{Reason: e.End, Outcome: trace.OutcomeCanceled})
 	case e.End != "":
@@ -94,15 +84,35 @@ func (d *toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	return nil, nil
 }
 
-// next begins the next run once this one has ended and all its questions have answers.
-func (d *toy) next() []agent.Effect {
-	if len(d.asked) == 0 || !d.ended || slices.Contains(slices.Collect(maps.Values(d.asked)), false) {
-		return nil
+// ask asks for permissions, whose names begin with may, and questions.
+func (d *toy) ask(b *trace.Builder, all ...string) []agent.Effect {
+	var permits []trace.PermissionAsk
+	var questions []trace.Question
+	for _, name := range all {
+		if strings.HasPrefix(name, "may") {
+			permits = append(permits, trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: name, Title: name, Options: []trace.PermissionOption{{ID: "yes", Name: "Yes", OptionKind: trace.AllowOnce}}}})
+		} else {
+			questions = append(questions, trace.Question{QuestionID: name, Text: name + "?"})
+		}
 	}
-	d.asked = map[string]bool{}
-	next := remote.Post("/run", order{Answers: d.answers})
-	next.Stream = true
-	return []agent.Effect{agent.Send{Data: next.JSON()}}
+	return append(d.Permissions(b, permits...), d.Questions(b, questions...)...)
+}
+
+// Next tells the server all answers.
+func (d *toy) Next(b *trace.Builder, r remote.Replies) *remote.Call {
+	all := map[string]string{}
+	for id, p := range r.Permissions {
+		all[id] = p.ChosenOption
+	}
+	for id, a := range r.Answers {
+		if all[id] = strings.Join(a.Values, ""); all[id] == "quit" {
+			b.End(trace.Stop{Reason: "quit", Outcome: trace.OutcomeCanceled})
+			return nil
+		}
+	}
+	c := remote.Post("/run", order{Answers: all})
+	c.Stream = true
+	return &c
 }
 
 func (d *toy) Run(_ context.Context, p agent.Prompt) (remote.Call, error) {
@@ -114,19 +124,23 @@ func (d *toy) Run(_ context.Context, p agent.Prompt) (remote.Call, error) {
 func (d *toy) Stop() (remote.Call, bool) { return remote.Post("/stop", nil), !d.noStop }
 
 func (d *toy) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
-	waits := false
-	d.Do(func() { waits = len(d.asked) > 0 || len(d.answers) > 0 })
-	switch {
-	case waits:
-		return nil, nil //nolint:nilnil // the turn waits
-	case b.LastID == "":
+	if b.LastID == "" {
 		return nil, errors.New("the stream has no place to go on from")
 	}
 	return &remote.Call{Method: "GET", Path: "/join", Header: map[string]string{"Last-Event-ID": b.LastID}, Stream: true}, nil
 }
 
-func (d *toy) Reattach(_ context.Context, _ agent.Left) (*remote.Call, error) {
-	if err := d.Sent(agent.Message{Dir: agent.In, Data: remote.Note(order{Left: true})}); err != nil {
+func (d *toy) Reattach(_ context.Context, left agent.Left) (*remote.Call, error) {
+	asked := []string{}
+	for _, r := range left.Records {
+		switch p := r.Payload.(type) {
+		case trace.PermissionRequest:
+			asked = append(asked, p.Title)
+		case trace.Question:
+			asked = append(asked, strings.TrimSuffix(p.Text, "?"))
+		}
+	}
+	if err := d.Sent(agent.Message{Dir: agent.In, Data: remote.Note(order{Left: &asked})}); err != nil || len(asked) > 0 {
 		return nil, err
 	}
 	return &remote.Call{Method: "GET", Path: "/join", Header: map[string]string{"Last-Event-ID": "1"}, Stream: true}, nil
@@ -211,7 +225,10 @@ func (s *server) run(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		}
 	case "ask":
-		say(w, "", event{Ask: "colour"}, event{Ask: "size"})
+		say(w, "", event{Ask: []string{"colour"}}, event{Ask: []string{"may paint", "size"}}, event{Ask: []string{"colour"}})
+	case "ask, and break off":
+		say(w, "ask", event{Ask: []string{"colour"}})
+		panic(http.ErrAbortHandler)
 	case "words":
 		sayWords(w, 0)
 	case "lines", "lines of words":
@@ -239,6 +256,10 @@ func (s *server) join(w http.ResponseWriter, r *http.Request) {
 	switch read, _ := fmt.Sscanf(r.Header.Get("Last-Event-ID"), "word-%d", &word); {
 	case read == 1:
 		sayWords(w, word)
+	case r.Header.Get("Last-Event-ID") == "ask":
+		time.Sleep(20 * time.Millisecond) // the answer is there before the run is over
+		s.note(r, "ended")
+		say(w, "ask", event{Ask: []string{"colour"}})
 	case r.Header.Get("Last-Event-ID") == "2" && n < 3:
 		http.Error(w, "restarting", http.StatusBadGateway)
 	case r.Header.Get("Last-Event-ID") == "3":

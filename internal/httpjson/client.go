@@ -152,9 +152,12 @@ func (s *Stream) Close() error {
 func (c *Client) send(ctx context.Context, call Call, accept string) (*http.Response, error) {
 	var body io.Reader
 	if call.In != nil {
-		raw, err := json.Marshal(call.In)
-		if err != nil {
-			return nil, c.fail(call, 0, "the request could not be encoded", err)
+		raw, is := call.In.(json.RawMessage)
+		if !is {
+			var err error
+			if raw, err = json.Marshal(call.In); err != nil {
+				return nil, c.fail(call, 0, "the request could not be encoded", err)
+			}
 		}
 		body = bytes.NewReader(raw)
 	}

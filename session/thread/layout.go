@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the layout of one turn: its messages and pauses.
+
 // Superseded is the reason of a turn that an edit or a regeneration replaces.
 const Superseded = "superseded"
 
@@ -153,10 +155,21 @@ func (t *Thread) SetLayout(turn string, l *Layout) {
 
 // Take takes over a record of an open turn.
 func (t *Thread) Take(turn string, seq uint64, payload trace.Payload) {
+	if p, is := payload.(trace.Prompt); is {
+		t.notePrompt(p.Message.ID, seq)
+	}
 	if l := t.layouts[turn]; l != nil {
 		l.Take(seq, payload)
 	}
 }
 
-// KeepLayouts takes over the layouts of another thread of the same session.
-func (t *Thread) KeepLayouts(of *Thread) { t.layouts = of.layouts }
+// Keep takes over what another thread of the same session has learned by Take, when the
+// messages were read again.
+func (t *Thread) Keep(of *Thread) {
+	t.layouts = of.layouts
+	for message, all := range of.prompts {
+		for _, seq := range all {
+			t.notePrompt(message, seq)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// This file has the agent's own ids of its work.
+
 // mostNames bounds the names that are kept in memory.
 const mostNames = 10_000
 

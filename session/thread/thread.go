@@ -1,7 +1,7 @@
-// Package thread is what a session knows of its durable records without reading them again:
-// its messages and turns, the points to which the agent can go back, and the agent's own
-// ids. A Thread is folded when a session is loaded, and then with each change. It does no
-// I/O, and its owner guards it.
+// Package thread is the projection of a session's durable records. A Thread has the
+// messages, the turns and the points to which the agent can go back; Names have the agent's
+// own ids. A session folds its records once, when it is loaded, and then adds each change.
+// A Thread does no I/O. Its owner guards it with a lock.
 package thread
 
 import (
@@ -24,6 +24,9 @@ type Thread struct {
 	// cutAt has the turns of which only the beginning is left, with the first message that
 	// was removed. A typed answer to a turn's question begins a message of the turn.
 	cutAt map[string]string
+	// prompts are the numbers of the prompts on record by the id of their message. An edited
+	// message has several.
+	prompts map[string][]uint64
 	// layouts are those of the turns that were read or are open.
 	layouts map[string]*Layout
 }
@@ -103,6 +106,9 @@ func (t *Thread) Cut(id string) {
 
 // Observe takes over a prompt, a reply or a rewind that is on record.
 func (t *Thread) Observe(kind trace.Kind, turn, message, by string, seq uint64) {
+	if kind == trace.KindPrompt {
+		t.notePrompt(message, seq)
+	}
 	switch kind { //nolint:exhaustive // only these change the thread
 	case trace.KindRewind:
 		t.Cut(message)
@@ -110,6 +116,18 @@ func (t *Thread) Observe(kind trace.Kind, turn, message, by string, seq uint64) 
 		if !t.removed[turn] { // a turn may be removed just as a message of it begins
 			t.Add(Message{ID: message, Turn: turn, User: kind == trace.KindPrompt, By: by, After: seq - 1})
 		}
+	}
+}
+
+// Prompts are the numbers of the prompts with a message, also of those that were removed.
+func (t *Thread) Prompts(message string) []uint64 { return slices.Clone(t.prompts[message]) }
+
+func (t *Thread) notePrompt(message string, seq uint64) {
+	if t.prompts == nil {
+		t.prompts = map[string][]uint64{}
+	}
+	if !slices.Contains(t.prompts[message], seq) {
+		t.prompts[message] = append(t.prompts[message], seq)
 	}
 }
 

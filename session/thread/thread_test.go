@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// fold makes a thread of records, such as "p t1 u1" for a prompt of the turn t1 with the
-// message u1, "r t1 a1" for a reply and "- u1" for a rewind.
+// fold makes a thread of records. "p t1 u1" is a prompt of the turn t1 with the message u1,
+// "r t1 a1" is a reply, and "- u1" is a rewind.
 func fold(records ...string) *thread.Thread {
 	var t thread.Thread
 	for i, r := range records {
@@ -106,6 +106,21 @@ func TestAThreadThatIsReadAgainKeepsWhatIsNotOnRecordYet(t *testing.T) {
 	})
 	if got := show(th); got != "u1 a1 u2 a3" || !th.Removed("2") {
 		t.Errorf("the thread has %q", got)
+	}
+}
+
+func TestAnEditedMessageHasSeveralPrompts(t *testing.T) {
+	t.Parallel()
+	old := fold("p 1 u1", "r 1 a1", "- u1", "p 2 u1")
+	old.Begin("3")
+	old.Take("3", 5, trace.Prompt{Message: trace.UserMessage{ID: "u1"}})
+	again := fold("p 1 u1", "r 1 a1", "- u1", "p 2 u1")
+	again.Keep(old)
+	if got := fmt.Sprint(again.Prompts("u1"), again.Prompts("none")); got != "[1 4 5] []" {
+		t.Errorf("the prompts are %s", got)
+	}
+	if _, known := again.Layout("3"); !known {
+		t.Error("the layout of an open turn is gone")
 	}
 }
 

@@ -1,0 +1,125 @@
+package remote
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Permissions asks for permissions, all at once. It returns the effects that wait for the
+// answers. The ids of the requests are the agent's own; a run asks each id once.
+func (a *Asking) Permissions(b *trace.Builder, all ...trace.PermissionAsk) []agent.Effect {
+	from := len(a.asked)
+	all = slices.DeleteFunc(slices.Clone(all), func(p trace.PermissionAsk) bool { return !a.add(b, asked{Native: p.Request.RequestID, permits: true}) })
+	made := b.PermissionRequests(all...)
+	return a.await(from, func(q *asked) {
+		if q.id = made[0].ID; made[0].Decided {
+			q.Permission = &made[0].Answer
+		}
+		made = made[1:]
+	})
+}
+
+// Questions asks questions, all at once. It returns the effects that wait for the answers.
+// The ids of the questions are the agent's own; a run asks each id once.
+func (a *Asking) Questions(b *trace.Builder, all ...trace.Question) []agent.Effect {
+	from := len(a.asked)
+	all = slices.DeleteFunc(slices.Clone(all), func(q trace.Question) bool { return !a.add(b, asked{Native: q.QuestionID}) })
+	ids := b.Questions(all...)
+	return a.await(from, func(q *asked) { q.id, ids = ids[0], ids[1:] })
+}
+
+// add adds a request, and reports whether the request is to be put on record.
+func (a *Asking) add(b *trace.Builder, q asked) bool {
+	if slices.ContainsFunc(a.asked, q.same) {
+		return false
+	}
+	before := a.earlier.find(b, q)
+	q.id, q.Permission, q.Answer = before.id, before.Permission, before.Answer
+	a.b, a.phase, a.asked = b, asking, append(a.asked, q)
+	return q.id == ""
+}
+
+// await returns the effects that wait for the answers to what was asked from a place on. An
+// answer that is there already comes as all others do.
+func (a *Asking) await(from int, record func(q *asked)) (effects []agent.Effect) {
+	for i := range a.asked[from:] {
+		q := &a.asked[from+i]
+		if q.id == "" {
+			record(q)
+		}
+		native := q.Native
+		switch {
+		case q.answered():
+			effects = append(effects, agent.Send{Data: Note(*q)})
+			q.Permission, q.Answer = nil, nil
+		case q.permits:
+			effects = append(effects, agent.Permit{Native: q.id, RequestID: q.id, Reply: func(r trace.PermissionResponse) json.RawMessage {
+				return Note(asked{Native: native, Permission: &r})
+			}})
+		default:
+			effects = append(effects, agent.Ask{Native: q.id, QuestionIDs: []string{q.id}, Reply: func(r []trace.Answer) json.RawMessage {
+				return Note(asked{Native: native, Answer: &r[0]})
+			}})
+		}
+	}
+	return effects
+}
+
+// earlier is what an earlier process has asked since the newest run of a turn began.
+type earlier struct {
+	b   *trace.Builder
+	all []asked // Native is empty
+}
+
+// Recall makes the requests of an earlier process known. A Decoder that asks the same again
+// gets the answers that are on record, and waits for the others.
+func (a *Asking) Recall(left agent.Left) {
+	a.earlier = earlier{b: left.Builder}
+	all := &a.earlier.all
+	for _, r := range left.Records {
+		switch p := r.Payload.(type) { //nolint:gochecksumtype // the others are no part of it
+		case trace.PermissionRequest:
+			*all = append(*all, asked{id: p.RequestID, permits: true})
+		case trace.Question:
+			*all = append(*all, asked{id: p.QuestionID})
+		case trace.PermissionResponse:
+			a.earlier.answered(asked{id: p.RequestID, permits: true, Permission: &p})
+		case trace.Answer:
+			a.earlier.answered(asked{id: p.QuestionID, Answer: &p})
+		case trace.Step: // of the next run, if all is answered
+			if p.Phase == trace.PhaseStart && !slices.ContainsFunc(*all, func(q asked) bool { return !q.answered() }) {
+				*all = nil
+			}
+		}
+	}
+}
+
+// Recalls reports whether an earlier process has asked a question, or for a permission,
+// under that id of the agent's.
+func (a *Asking) Recalls(b *trace.Builder, native string) bool {
+	return a.earlier.find(b, asked{Native: native}).id != "" || a.earlier.find(b, asked{Native: native, permits: true}).id != ""
+}
+
+func (e *earlier) answered(by asked) {
+	for i, q := range e.all {
+		if q.id == by.id && q.permits == by.permits {
+			e.all[i] = by
+		}
+	}
+}
+
+// find finds what was asked under an id of the agent's. The gateway may have added something
+// to the id.
+func (e *earlier) find(b *trace.Builder, as asked) (found asked) {
+	for _, q := range e.all {
+		more, ok := strings.CutPrefix(q.id, as.Native)
+		if b == e.b && ok && q.permits == as.permits && (more == "" || strings.ContainsAny(more[:1], "~-.")) && (found.id == "" || len(q.id) <= len(found.id)) {
+			found = q
+		}
+	}
+	return found
+}
