@@ -31,13 +31,12 @@ type gateway struct {
 const unlimited = "limits: {requests: none, streams: none, clients: none, prompts: none}\n"
 
 // start starts a gateway on a data directory and waits until it is ready.
-func (b *bench) start(ctx context.Context, data, config string, args ...string) (*gateway, error) {
+func (b *bench) start(ctx context.Context, data, config string) (*gateway, error) {
 	file := filepath.Join(b.dir, "tributary.yaml")
 	if err := os.WriteFile(file, []byte(unlimited+config), 0o600); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
-	args = append([]string{"serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", b.dir}, args...)
-	s, err := launch.Start(ctx, exec.CommandContext(ctx, b.binary, args...))
+	s, err := launch.Start(ctx, exec.CommandContext(ctx, b.binary, "serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", b.dir))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -78,8 +79,8 @@ func (g *growing) grow(delta string, at int) {
 
 // missing is where the first delta is whose text is not among the first n bytes, or -1.
 func (g *growing) missing(n int) int {
-	for i := len(g.from) - 1; i >= 0; i-- {
-		if g.sizes[i] <= n {
+	for i, size := range slices.Backward(g.sizes) {
+		if size <= n {
 			return g.from[i]
 		}
 	}

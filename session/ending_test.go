@@ -171,6 +171,24 @@ func TestAFailingLogEndsTheTurnForWhoFollowsIt(t *testing.T) {
 	})
 }
 
+// A turn whose session another gateway has taken ends. The log itself works.
+func TestASessionThatAnotherGatewayOwnsIsNoFailureOfTheLog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		defer b.close()
+		turn := b.say("u1", "slow")
+		time.Sleep(time.Second)
+		bad.on(func(string, []trace.Event) error { return eventlog.ErrNotOwner })
+		if _, err := lastOf(b.Follow(t.Context(), "s", turn.ID, turn.After)); !errors.Is(err, session.ErrUnfinished) {
+			t.Errorf("who follows gets %v", err)
+		}
+		if err := b.Ready(); err != nil {
+			t.Errorf("the gateway is not ready: %v", err)
+		}
+	})
+}
+
 func TestAStuckLogIsNotReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()

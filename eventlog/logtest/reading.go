@@ -3,6 +3,7 @@ package logtest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,6 +140,17 @@ func unknownSession(t *testing.T, s eventlog.Store) {
 	marks, err := s.Turns(ctx, "nobody", 0, 10)
 	if err != nil || len(marks) != 0 {
 		t.Fatalf("turns of an unknown session: %v, %v", marks, err)
+	}
+	for _, id := range []string{"\xff", "a\x00b"} { // that no session can have
+		if _, err := s.Get(ctx, id); !errors.Is(err, eventlog.ErrNoSession) {
+			t.Fatalf("get of %q returned %v", id, err)
+		}
+		if rs := collect(t, s.After(ctx, id, 0)); len(rs) != 0 || number(t, s, ctx, id) != 0 {
+			t.Fatalf("records of %q: %v", id, rs)
+		}
+		if marks, err := s.Turns(ctx, id, 0, 0); err != nil || len(marks) != 0 {
+			t.Fatalf("turns of %q: %v, %v", id, marks, err)
+		}
 	}
 	must(t, s.Delete(ctx, "nobody"))
 	must(t, s.Remove(ctx, "nobody"))

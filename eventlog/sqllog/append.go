@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -116,13 +117,5 @@ func encode(r trace.Record) (row, error) {
 // read from the body.
 func plain(text string) bool {
 	const longest = 1000
-	if len(text) > longest || !utf8.ValidString(text) {
-		return false
-	}
-	for i := range len(text) {
-		if text[i] == 0 {
-			return false
-		}
-	}
-	return true
+	return len(text) <= longest && utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }

@@ -24,7 +24,7 @@ type db struct {
 	exclusive bool
 	// now is an expression for the database's clock, in milliseconds since 1970.
 	now string
-	// attempt bounds one attempt at a transaction (0: not).
+	// attempt bounds one attempt at a read or a transaction that moves few bytes (0: not).
 	attempt time.Duration
 
 	// begin begins a transaction that is to be on the disk when it is committed, or
@@ -57,11 +57,13 @@ func (d *db) close() (err error) {
 	return err
 }
 
-func (d *db) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// bounded bounds one attempt. A slow line gets a second for each megabyte.
+func (d *db) bounded(ctx context.Context, bytes int) (context.Context, context.CancelFunc) {
 	if d.attempt == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, d.attempt)
+	const mega = 1 << 20
+	return context.WithTimeout(ctx, d.attempt+time.Duration(bytes/mega)*time.Second)
 }
 
 // migrate brings the schema to this program's version. A newer one is an error.

@@ -189,3 +189,36 @@ func TestPostgreSQLStaysAway(t *testing.T) {
 		t.Errorf("%d records are there, 3 were acknowledged", n)
 	}
 }
+
+// Another program that locks the database for a while, as a shell may, costs no record.
+func TestAnotherProgramLocksTheDatabase(t *testing.T) {
+	t.Parallel()
+	o := sqllog.Options{Dir: t.TempDir()}
+	s := open(t, o)
+	add(t, s, begins("p"))
+	db, err := sql.Open("sqlite", filepath.Join(o.Dir, "tributary.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	c, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(2500*time.Millisecond, func() {
+		if _, err := c.ExecContext(context.Background(), "ROLLBACK"); err != nil {
+			t.Error(err)
+		}
+	})
+	began := time.Now()
+	add(t, s, ends("p", ""), stops())
+	if took := time.Since(began); took < 2*time.Second {
+		t.Errorf("the append waited %s for a lock of 2.5 s", took)
+	}
+	if n := len(read(t, s, 0)); n != 3 {
+		t.Errorf("%d records are there, 3 were acknowledged", n)
+	}
+}

@@ -25,8 +25,8 @@ func (l *live) add(r trace.Record, now time.Time) {
 		l.end("", now)
 		return
 	}
-	name, text, replaces, ok := delta(r.Payload)
-	if !ok {
+	name, does := effectOf(r.Payload)
+	if does == none {
 		return
 	}
 	key := partKey{r.Turn, name}
@@ -38,7 +38,7 @@ func (l *live) add(r trace.Record, now time.Time) {
 		}
 		l.parts[key] = p
 	}
-	p.grow(r, text, replaces)
+	p.grow(r, does)
 }
 
 // restore takes a checkpoint that an earlier process left.
@@ -109,9 +109,9 @@ func (l *live) shrink(limit int) {
 	}
 	for _, r := range l.records[:half] {
 		l.bytes -= trace.Weigh(r.Payload)
-		name, text, replaces, ok := delta(r.Payload)
-		if p := l.parts[partKey{r.Turn, name}]; ok && p != nil && !replaces {
-			p.fold(r, text)
+		name, does := effectOf(r.Payload)
+		if p := l.parts[partKey{r.Turn, name}]; p != nil && does == grows {
+			p.fold(r)
 		}
 	}
 	l.records = slices.Clone(l.records[half:])

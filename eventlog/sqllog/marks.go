@@ -18,6 +18,9 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 		return nil, err
 	}
 	defer done()
+	if !plain(id) {
+		return nil, nil
+	}
 	first := int64(math.MaxInt64)
 	if before != 0 && before < math.MaxInt64 {
 		first = int64(before)

@@ -43,6 +43,14 @@ type op struct {
 // durable reports whether somebody waits for the disk.
 func (o *op) durable() bool { return o.rows != nil || o.do != nil }
 
+// size is how many bytes of records the op writes.
+func (o *op) size() (n int) {
+	for _, r := range o.rows {
+		n += len(r.body)
+	}
+	return n
+}
+
 // writes reports whether the op needs a transaction.
 func (o *op) writes() bool {
 	return o.durable() || o.checkpoints != nil || o.ends != nil || o.se != nil && o.se.term == 0
@@ -60,7 +68,7 @@ func (o *op) plan() {
 		o.begins = o.rows[0].seq
 	}
 	for _, r := range o.records {
-		if name, ok := ended(r.Payload); ok {
+		if name, does := effectOf(r.Payload); does == ends {
 			o.closePart(partKey{o.turn, name})
 		}
 		if _, stop := r.Payload.(trace.Stop); stop && o.turn != "" {
@@ -94,7 +102,7 @@ func (o *op) show(s *Store) {
 			continue
 		}
 		se.durable = r.Seq
-		if name, ok := ended(r.Payload); ok {
+		if name, does := effectOf(r.Payload); does == ends {
 			o.forget(s, partKey{o.turn, name})
 		}
 	}

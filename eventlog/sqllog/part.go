@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,68 +38,87 @@ type mark struct {
 	end int
 }
 
-// delta is what an ephemeral payload does to its part.
-func delta(p trace.Payload) (name, text string, replaces, ok bool) {
+// effect is what a payload does to a part.
+type effect uint8
+
+const (
+	none     effect = iota
+	grows           // by a text
+	replaces        // what was there
+	ends
+)
+
+// effectOf names the part that a payload is about, and what it does to it.
+func effectOf(p trace.Payload) (name string, does effect) {
 	switch p := p.(type) {
 	case trace.MessageDelta:
-		return "text " + p.Part, p.Delta, false, true
-	case trace.ThoughtDelta:
-		return "thought " + p.Part, p.Delta, false, true
-	case trace.ToolCallDelta:
-		return "input " + p.ToolCallID, p.Delta, false, true
-	case trace.ToolResultProgress:
-		return "output " + p.ToolCallID, "", true, true
-	default:
-		return "", "", false, false
-	}
-}
-
-// ended is the part that a durable payload ends.
-func ended(p trace.Payload) (name string, ok bool) {
-	switch p := p.(type) {
+		return "text " + p.Part, grows
 	case trace.Message:
-		return "text " + p.Part, true
+		return "text " + p.Part, ends
+	case trace.ThoughtDelta:
+		return "thought " + p.Part, grows
 	case trace.Thought:
-		return "thought " + p.Part, true
+		return "thought " + p.Part, ends
+	case trace.ToolCallDelta:
+		return "input " + p.ToolCallID, grows
 	case trace.ToolCall:
-		return "input " + p.ToolCallID, true
+		return "input " + p.ToolCallID, ends
+	case trace.ToolResultProgress:
+		return "output " + p.ToolCallID, replaces
 	case trace.ToolResult:
-		return "output " + p.ToolCallID, true
-	default:
-		return "", false
+		return "output " + p.ToolCallID, ends
+	case trace.Prompt, trace.Reply, trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart, trace.PermissionRequest, trace.PermissionResponse,
+		trace.Question, trace.Answer, trace.Park, trace.Step, trace.Usage, trace.Plan, trace.FileChange, trace.Source, trace.File, trace.Data,
+		trace.Rewind, trace.Error, trace.Status, trace.Stop, trace.Unknown: // are about no part
 	}
+	return "", none
 }
 
-// withText is the payload of the part's newest record with another text.
-func withText(p trace.Payload, text string) trace.Payload {
-	switch p := p.(type) {
-	case trace.MessageDelta:
-		p.Delta = text
-		return p
-	case trace.ThoughtDelta:
-		p.Delta = text
-		return p
-	case trace.ToolCallDelta:
-		p.Delta = text
-		return p
-	default:
-		return p
+// text is what a payload adds to its part.
+func text(p trace.Payload) string {
+	if d, ok := p.(trace.MessageDelta); ok {
+		return d.Delta
 	}
+	if d, ok := p.(trace.ThoughtDelta); ok {
+		return d.Delta
+	}
+	if d, ok := p.(trace.ToolCallDelta); ok {
+		return d.Delta
+	}
+	return ""
+}
+
+// withText is a payload with another text.
+func withText(p trace.Payload, text string) trace.Payload {
+	if d, ok := p.(trace.MessageDelta); ok {
+		d.Delta = text
+		return d
+	}
+	if d, ok := p.(trace.ThoughtDelta); ok {
+		d.Delta = text
+		return d
+	}
+	if d, ok := p.(trace.ToolCallDelta); ok {
+		d.Delta = text
+		return d
+	}
+	return p
 }
 
 // grow adds an ephemeral record to its part.
-func (p *part) grow(r trace.Record, text string, replaces bool) {
-	if !replaces && p.text.Len() > 0 && p.text.Len()+len(text) > chunkBytes && !p.dirty {
+func (p *part) grow(r trace.Record, does effect) {
+	more := text(r.Payload)
+	if p.text.Len()+len(more) > chunkBytes && p.text.Len() > 0 && !p.dirty {
 		p.text.Reset()
 		p.chunk++
 	}
 	p.event, p.seq, p.dirty = r.Event, r.Seq, true
-	if replaces {
+	if does == replaces {
 		p.last = r.Payload
-	} else {
-		p.event.Payload = withText(r.Payload, "")
-		p.text.WriteString(text)
+		return
 	}
+	p.event.Payload = withText(r.Payload, "")
+	p.text.WriteString(more)
 }
 
 // checkpoint is a row of the table.
@@ -123,8 +143,8 @@ func (p *part) checkpoint(session string, key partKey) (checkpoint, error) {
 }
 
 // fold takes over the text of a delta that leaves the live buffer.
-func (p *part) fold(r trace.Record, text string) {
-	p.folded.WriteString(text)
+func (p *part) fold(r trace.Record) {
+	p.folded.WriteString(text(r.Payload))
 	p.marks = append(p.marks, mark{r.Seq, p.folded.Len()})
 }
 
@@ -134,9 +154,9 @@ func (p *part) unfold(session string, key partKey, after uint64) (r trace.Record
 		return r, false
 	}
 	from, newest := 0, p.marks[len(p.marks)-1].seq
-	for i := len(p.marks) - 1; i >= 0; i-- {
-		if p.marks[i].seq <= after {
-			from = p.marks[i].end
+	for _, m := range slices.Backward(p.marks) {
+		if m.seq <= after {
+			from = m.end
 			break
 		}
 	}

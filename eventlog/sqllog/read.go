@@ -18,6 +18,8 @@ const (
 	firstPage = 64
 	fullPage  = 512
 	pageBytes = 4 << 20
+
+	largestRecord = 32 << 20
 )
 
 // view is what a reader may see of a session: one moment of it.
@@ -35,7 +37,7 @@ func (s *Store) reading(ctx context.Context, do func(context.Context) error) err
 	pause := firstPause
 	for began := time.Now(); ; {
 		err := func() error {
-			ctx, cancel := s.db.bounded(ctx)
+			ctx, cancel := s.db.bounded(ctx, largestRecord)
 			defer cancel()
 			return do(ctx)
 		}()
@@ -58,6 +60,9 @@ func (s *Store) reading(ctx context.Context, do func(context.Context) error) err
 
 // look takes a view. Of a session that this store writes to, memory knows best.
 func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err error) {
+	if !plain(id) {
+		return view{}, nil // no session has that name
+	}
 	for {
 		if v, ok := s.peek(id, after); ok {
 			return v, nil

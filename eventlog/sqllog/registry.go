@@ -84,6 +84,9 @@ func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
 		return nil, err
 	}
 	defer done()
+	if !plain(id) {
+		return nil, eventlog.ErrNoSession
+	}
 	err = s.reading(ctx, func(ctx context.Context) error {
 		err := s.db.read.QueryRowContext(ctx, `SELECT doc FROM sessions WHERE id = $1 AND doc IS NOT NULL`, id).Scan(&doc)
 		if errors.Is(err, sql.ErrNoRows) {

@@ -64,6 +64,9 @@ func (se *session) held() bool { return se.visible() != se.last }
 
 // enter returns the session, loaded, for one call that writes. The caller leaves it.
 func (s *Store) enter(ctx context.Context, id string) (*session, error) {
+	if !plain(id) {
+		return nil, fmt.Errorf("%q cannot be the name of a session", id)
+	}
 	for {
 		s.mu.Lock()
 		se := s.sessions[id]

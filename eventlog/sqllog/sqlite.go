@@ -78,11 +78,8 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 
 func dsn(path string, settings ...string) string {
 	u := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")} // Windows' begin with a letter
-	s := u.String() + "?_pragma=busy_timeout(2000)&_pragma=cell_size_check(1)&_pragma=journal_size_limit(67108864)"
-	for _, setting := range settings {
-		s += "&" + setting
-	}
-	return s
+	always := []string{"_pragma=busy_timeout(2000)", "_pragma=cell_size_check(1)", "_pragma=journal_size_limit(67108864)"}
+	return u.String() + "?" + strings.Join(append(always, settings...), "&")
 }
 
 // check asks SQLite whether the file is whole. A damaged one is not opened: it

@@ -69,7 +69,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		}
 		return nil, err
 	}
-	go s.run()
+	go s.run() //nolint:contextcheck // for the life of the store, not for this call: Close waits for it
 	s.eraseRest(ctx)
 	return s, nil
 }

@@ -36,9 +36,7 @@ func (s *Store) gathered() []*op {
 	defer s.mu.Unlock()
 	n := 0
 	for size := 0; n < len(s.queue) && size < batchBytes; n++ {
-		for _, r := range s.queue[n].rows {
-			size += len(r.body)
-		}
+		size += s.queue[n].size()
 	}
 	ops := slices.Clone(s.queue[:n])
 	if s.queue = s.queue[n:]; len(s.queue) == 0 {
@@ -114,9 +112,10 @@ func (s *Store) expire(ops []*op, err error) []*op {
 // transaction was committed.
 func (s *Store) commit(ops []*op) ([]error, error) {
 	verdicts := make([]error, len(ops))
-	sync := false
+	sync, size := false, 0
 	var writing []*op
 	for _, o := range ops {
+		size += o.size()
 		if o.writes() {
 			writing = append(writing, o)
 			sync = sync || o.durable()
@@ -125,7 +124,7 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if len(writing) == 0 {
 		return verdicts, nil
 	}
-	ctx, cancel := s.db.bounded(s.life)
+	ctx, cancel := s.db.bounded(s.life, size)
 	defer cancel()
 	tx, err := s.db.begin(ctx, sync)
 	if err != nil {
