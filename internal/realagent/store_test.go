@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +18,17 @@ import (
 
 var pkg = realagent.Package{Name: "@scope/agent", Version: "1.2.3", Command: "agent", Lock: "claude"}
 
+// executable writes a program. A process that started meanwhile would inherit the open file,
+// and the program could not run.
+func executable(t *testing.T, path, script string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // fakeNPM returns an npm that notes each of its runs in a file and then does
 // what the body says; $3 is the prefix that it is given.
 func fakeNPM(t *testing.T, body string) (npm, runs string) {
@@ -24,9 +36,7 @@ func fakeNPM(t *testing.T, body string) (npm, runs string) {
 	dir := t.TempDir()
 	npm, runs = filepath.Join(dir, "npm"), filepath.Join(dir, "runs")
 	script := fmt.Sprintf("#!/bin/sh\necho \"$@\" >> '%s'\n%s\n", runs, body)
-	if err := os.WriteFile(npm, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	executable(t, npm, script)
 	return npm, runs
 }
 
@@ -127,9 +137,7 @@ mkdir -p "$3/bin"
 printf '#!/bin/sh\ndir=%%s\n%%s\n' "$3" '%s' > "$3/bin/python"
 chmod +x "$3/bin/python"
 `, version, body)
-	if err := os.WriteFile(python, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	executable(t, python, script)
 	return python
 }
 
