@@ -98,8 +98,8 @@ uiendpoint: conformance/node_modules/.package-lock.json ## Install the endpoints
 	@$(MAKE) conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai." >&2
 
 .PHONY: restarts
-restarts: remote-servers ## Restarts of the gateway and of remote sources, 200 of each
-	TRIBUTARY_TEST_ROUNDS=200 $(GO) test -count=1 -timeout 30m -run 'Restart|RealServer' ./adapter/agui ./adapter/langgraph ./adapter/openharness ./adapter/uiendpoint
+restarts: remote-servers ## Restarts of the gateway and of remote sources, 200 of each, and messages of 50 MB
+	TRIBUTARY_TEST_ROUNDS=200 $(GO) test -count=1 -timeout 30m -run 'Restart|RealServer|Suite/huge' ./adapter/agui ./adapter/langgraph ./adapter/openharness ./adapter/uiendpoint
 
 .PHONY: remote-servers
 remote-servers: langgraph uiendpoint agui ## Install all servers of the tests of remote sources

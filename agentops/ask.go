@@ -2,51 +2,21 @@ package agentops
 
 import "encoding/json"
 
-// Questions and approvals, of all three generations.
+// Questions and approvals.
 
-// Question asks the user something. A runner sends it at all times, browsers got it
-// until 12 March 2026. It is repeated after Init, then without ExpiresAt.
+// Question is a runner's question to the user.
 type Question struct {
 	QuestionID string       `json:"questionId"`
 	Text       string       `json:"text"`
 	Options    List[string] `json:"options,omitempty"`
 	ExpiresAt  int64        `json:"expiresAt,omitempty"` // seconds since 1970
-	// MessageID is the prompt, in a runner's frame.
+	// MessageID is the prompt.
 	MessageID string `json:"messageId,omitempty"`
 	Channel
 }
 
-// Action is what an approval was asked for until 12 March 2026.
-type Action struct {
-	InvocationID string `json:"invocationId"`
-	ToolID       string `json:"toolId,omitempty"`
-	Service      string `json:"service,omitempty"`
-	ActionID     string `json:"actionId,omitempty"`
-}
-
-// ActionApprovalRequired asks whether an action may be done.
-type ActionApprovalRequired struct {
-	Action
-	RiskLevel string          `json:"riskLevel,omitempty"`
-	Params    json.RawMessage `json:"params,omitempty"`
-	ExpiresAt int64           `json:"expiresAt,omitempty"` // milliseconds since 1970
-	SessionID string          `json:"sessionId,omitempty"`
-}
-
-// ActionApproved says that it may.
-type ActionApproved struct{ Action }
-
-// ActionDenied says that it may not.
-type ActionDenied struct {
-	Action
-	Reason string `json:"reason,omitempty"`
-}
-
-// ActionExpired says that nobody answered.
-type ActionExpired struct{ Action }
-
-// InteractivePrompt asks a question or for an approval, since 12 March 2026. It is
-// repeated after Init.
+// InteractivePrompt asks a question or for an approval. The session agent repeats the frame
+// after Init.
 type InteractivePrompt struct {
 	Prompt Ask `json:"prompt" need:""`
 	Channel
@@ -90,7 +60,6 @@ type AskContext struct {
 	Service      string          `json:"service,omitempty"`
 	ActionID     string          `json:"actionId,omitempty"`
 	Params       json.RawMessage `json:"params,omitempty"`
-	RiskLevel    string          `json:"riskLevel,omitempty"`
 	InvocationID string          `json:"invocationId,omitempty"`
 	Summary      string          `json:"summary,omitempty"`
 	ThreadID     string          `json:"threadId,omitempty"`

@@ -6,7 +6,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// What a session agent sends to browsers.
+// Frames to browsers.
 
 // Init is the first frame that a browser gets.
 type Init struct {
@@ -14,7 +14,7 @@ type Init struct {
 	Data    InitData    `json:"data"`
 }
 
-// SessionInfo describes the session in Init. Messages came with it in February.
+// SessionInfo describes the session in Init. Servers older than 12 March 2026 add Messages.
 type SessionInfo struct {
 	ID        string        `json:"id"`
 	Status    string        `json:"status"`
@@ -25,15 +25,13 @@ type SessionInfo struct {
 
 // InitData is the state of the session in Init.
 type InitData struct {
-	SandboxRunning   bool            `json:"sandboxRunning"`
-	RunnerConnected  bool            `json:"runnerConnected"`
-	RunnerBusy       bool            `json:"runnerBusy"`
-	PromptsQueued    int             `json:"promptsQueued"`
-	ConnectedClients int             `json:"connectedClients"`
-	ConnectedUsers   List[User]      `json:"connectedUsers"`
-	PendingPrompt    *PendingPrompt  `json:"pendingPrompt,omitempty"`
-	AvailableModels  json.RawMessage `json:"availableModels,omitempty"`
-	AuditLog         json.RawMessage `json:"auditLog,omitempty"`
+	SandboxRunning   bool           `json:"sandboxRunning"`
+	RunnerConnected  *bool          `json:"runnerConnected,omitempty"`
+	RunnerBusy       bool           `json:"runnerBusy"`
+	PromptsQueued    int            `json:"promptsQueued"`
+	ConnectedClients int            `json:"connectedClients"`
+	ConnectedUsers   List[User]     `json:"connectedUsers"`
+	PendingPrompt    *PendingPrompt `json:"pendingPrompt,omitempty"`
 }
 
 // PendingPrompt is the prompt that waits.
@@ -99,21 +97,15 @@ type StatusData struct {
 	RunnerDisconnected *bool  `json:"runnerDisconnected,omitempty"`
 	RunnerBusy         *bool  `json:"runnerBusy,omitempty"`
 	Aborted            bool   `json:"aborted,omitempty"`
-	WatchdogRecovery   bool   `json:"watchdogRecovery,omitempty"`
 	QueuedPrompts      *int   `json:"queuedPrompts,omitempty"`
 	PromptQueued       bool   `json:"promptQueued,omitempty"`
 	QueuePosition      *int   `json:"queuePosition,omitempty"`
 	// QueueReason is busy or waking.
-	QueueReason      string `json:"queueReason,omitempty"`
-	PromptDequeued   bool   `json:"promptDequeued,omitempty"`
-	Remaining        *int   `json:"remaining,omitempty"`
-	QueueCleared     bool   `json:"queueCleared,omitempty"`
-	Cleared          *int   `json:"cleared,omitempty"`
-	CollectPending   *bool  `json:"collectPending,omitempty"`
-	CollectCount     *int   `json:"collectCount,omitempty"`
-	QuestionAnswered string `json:"questionAnswered,omitempty"`
-	Answer           string `json:"answer,omitempty"`
-	QuestionExpired  string `json:"questionExpired,omitempty"`
+	QueueReason    string `json:"queueReason,omitempty"`
+	PromptDequeued bool   `json:"promptDequeued,omitempty"`
+	Remaining      *int   `json:"remaining,omitempty"`
+	QueueCleared   bool   `json:"queueCleared,omitempty"`
+	Answer         string `json:"answer,omitempty"`
 }
 
 // The states of a session.
@@ -200,8 +192,7 @@ type Title struct {
 
 // ThreadCreated says that there is a thread, perhaps since long.
 type ThreadCreated struct {
-	ThreadID          string `json:"threadId"`
-	OpencodeSessionID string `json:"opencodeSessionId,omitempty"`
+	ThreadID string `json:"threadId"`
 }
 
 // ThreadUpdated tells a thread's title and what it changed.

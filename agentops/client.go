@@ -1,6 +1,6 @@
 package agentops
 
-// What a browser sends.
+// Frames of a browser.
 
 // Prompt asks the agent.
 type Prompt struct {
@@ -10,8 +10,7 @@ type Prompt struct {
 	// QueueMode is followup, collect or steer.
 	QueueMode string `json:"queueMode,omitempty"`
 	Channel
-	ThreadID            string `json:"threadId,omitempty"`
-	ContinuationContext string `json:"continuationContext,omitempty"`
+	ThreadID string `json:"threadId,omitempty"`
 }
 
 // What becomes of a prompt while another runs.

@@ -28,23 +28,10 @@ func (d Direction) String() string {
 	return "unknown direction"
 }
 
-// Era is a set of the times in which a type of frame was spoken.
-type Era uint8
-
-// The eras. The frames that approvals had for a few days between the two are those of the
-// first.
-const (
-	Feb  Era = 1 << iota // until 12 March 2026, when the name was Agent Ops
-	Head                 // since then
-
-	always = Feb | Head
-)
-
 // Event is a type of frame that is known.
 type Event struct {
 	Type      string
 	Direction Direction
-	Eras      Era
 	// Answer is the type of the frame that answers a runner's request; "" where
 	// nobody waits for one.
 	Answer string
@@ -86,62 +73,56 @@ var events = table() //nolint:gochecknoglobals // never written
 
 func table() map[key]Event {
 	all := map[key]Event{}
-	add := func(d Direction, eras Era, types string) {
+	add := func(d Direction, types string) {
 		for typ := range strings.FieldsSeq(types) {
-			all[key{d, typ}] = Event{Type: typ, Direction: d, Eras: eras}
+			all[key{d, typ}] = Event{Type: typ, Direction: d}
 		}
 	}
-	add(ToBrowser, always, `
+	add(ToBrowser, `
 		init models message message.updated messages.removed stream chunk status pong error
 		user.joined user.left agentStatus diff review-result command-result git-state pr-created
-		files-changed child-session title audit_log model-switched toast`)
-	add(ToBrowser, Feb, `question`)
-	add(ToBrowser, Feb, `action_approval_required action_approved action_denied action_expired`)
-	add(ToBrowser, Head, `integration-auth-required thread.created thread.updated`)
-	add(ToBrowser, Head, `
-		interactive_prompt interactive_prompt_resolved interactive_prompt_expired
-		queue.state queue.withdrawn`)
+		files-changed child-session title audit_log model-switched toast
+		integration-auth-required thread.created thread.updated queue.state queue.withdrawn
+		interactive_prompt interactive_prompt_resolved interactive_prompt_expired`)
 
-	add(FromBrowser, always, `prompt answer ping abort revert diff review command`)
-	add(FromBrowser, Head, `approve-action deny-action`)
-	add(FromBrowser, Head, `queue.withdraw queue.promote queue.replace`)
+	add(FromBrowser, `
+		prompt answer ping abort revert diff review command approve-action deny-action
+		queue.withdraw queue.promote queue.replace`)
 
-	add(ToRunner, always, `
+	add(ToRunner, `
 		prompt answer stop abort revert diff review opencode-command pong init opencode-config
-		workflow-execute tunnel-delete new-session`)
-	add(ToRunner, Head, `call-tool-pending plugin-content repo-config repo-token-refreshed`)
+		workflow-execute tunnel-delete new-session call-tool-pending plugin-content repo-config
+		repo-token-refreshed`)
 
-	add(FromRunner, Feb, `stream result tool`) // before messages had parts
-	add(FromRunner, always, `
+	add(FromRunner, `
+		stream result tool
 		question screenshot error complete agentStatus models aborted reverted diff review-result
 		command-result ping git-state pr-created files-changed child-session title self-terminate
 		workflow-execution-result workflow-chat-message model-switched tunnels audio-transcript
 		channel-session-created session-reset opencode-config-applied
-		message.create message.part.text-delta message.part.tool-update message.finalize`)
-	add(FromRunner, Head, `
+		message.create message.part.text-delta message.part.tool-update message.finalize
 		thread.created thread.updated usage-report analytics:emit wait-subscription runner-health
 		repo:clone-complete`)
 
-	request := func(eras Era, types string) {
-		add(FromRunner, eras, types)
+	request := func(types string) {
+		add(FromRunner, types)
 		for typ := range strings.FieldsSeq(types) {
 			e := all[key{FromRunner, typ}]
 			e.Answer = typ + resultSuffix
 			all[key{FromRunner, typ}] = e
-			add(ToRunner, eras, e.Answer)
+			add(ToRunner, e.Answer)
 		}
 	}
-	request(always, `
+	request(`
 		create-pr update-pr list-pull-requests inspect-pull-request spawn-child session-message
 		session-messages terminate-child list-personas list-channels get-session-status
 		list-child-sessions forward-messages read-repo-file workflow-list workflow-sync workflow-run
 		workflow-executions workflow-api trigger-api execution-api mailbox-send mailbox-check
-		task-create task-list task-update task-my channel-reply`)
-	request(Feb, `memory-read memory-write memory-delete list-repos`)
-	request(Head, `
+		task-create task-list task-update task-my channel-reply
+		memory-read memory-write memory-delete list-repos
 		mem-read mem-write mem-patch mem-rm mem-search list-tools call-tool skill-api persona-api
 		identity-api`)
 	refresh := key{FromRunner, "repo:refresh-token"}
-	all[refresh] = Event{Type: refresh.typ, Direction: FromRunner, Eras: Head, Answer: "repo-token-refreshed"}
+	all[refresh] = Event{Type: refresh.typ, Direction: FromRunner, Answer: "repo-token-refreshed"}
 	return all
 }

@@ -64,7 +64,7 @@ func Decode(d Direction, data []byte) (Frame, error) {
 	e, known := Lookup(d, typ)
 	switch {
 	case known && e.Answer != "":
-		return read[Request](typ, data)
+		return needs(func(f Request) string { return unless(f.RequestID, "requestId") })(typ, data)
 	case known:
 		return Other{Name: typ, Raw: bytes.Clone(data)}, nil
 	}
@@ -110,11 +110,6 @@ func read[F Frame](typ string, data []byte) (Frame, error) {
 	}
 	if n, ok := any(&f).(interface{ named(string, []byte) }); ok {
 		n.named(typ, data)
-	}
-	if w, ok := any(f).(interface{ wants() string }); ok {
-		if field := w.wants(); field != "" {
-			return nil, &FieldError{Type: typ, Field: field}
-		}
 	}
 	return f, nil
 }

@@ -41,10 +41,9 @@ type Message struct {
 	Content trace.JSONText `json:"content"`
 	Parts   Parts          `json:"parts,omitzero"`
 
-	AuthorID        string `json:"authorId,omitempty"`
-	AuthorEmail     string `json:"authorEmail,omitempty"`
-	AuthorName      string `json:"authorName,omitempty"`
-	AuthorAvatarURL string `json:"authorAvatarUrl,omitempty"`
+	AuthorID    string `json:"authorId,omitempty"`
+	AuthorEmail string `json:"authorEmail,omitempty"`
+	AuthorName  string `json:"authorName,omitempty"`
 
 	Channel
 	ThreadID  string `json:"threadId,omitempty"`
@@ -169,10 +168,9 @@ func (s *Stamp) UnmarshalJSON(data []byte) error {
 
 // User is somebody who is connected.
 type User struct {
-	ID        string `json:"id,omitempty"`
-	Name      string `json:"name,omitempty"`
-	Email     string `json:"email,omitempty"`
-	AvatarURL string `json:"avatarUrl,omitempty"`
+	ID    string `json:"id,omitempty"`
+	Name  string `json:"name,omitempty"`
+	Email string `json:"email,omitempty"`
 }
 
 // UnmarshalJSON implements json.Unmarshaler: a user may be a bare id.

@@ -6,15 +6,14 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// What a runner sends. AgentStatus, Question, Error, Models, Title, ModelSwitched,
+// Frames of a runner. AgentStatus, Question, Error, Models, Title, ModelSwitched,
 // ThreadCreated, ThreadUpdated, CommandResult and Ping are as on the other socket.
 
 // MessageCreate begins an assistant's turn.
 type MessageCreate struct {
 	TurnID string `json:"turnId"`
 	Channel
-	OpencodeSessionID string `json:"opencodeSessionId,omitempty"`
-	ThreadID          string `json:"threadId,omitempty"`
+	ThreadID string `json:"threadId,omitempty"`
 }
 
 // TextDelta is more text of a turn.
@@ -34,8 +33,7 @@ type ToolUpdate struct {
 	Error    string          `json:"error,omitempty"`
 }
 
-// Finalize ends a turn. February's runner leaves out the id of a turn that failed
-// before its first word.
+// Finalize ends a turn. The id may be missing from a turn that failed before its first word.
 type Finalize struct {
 	TurnID    string         `json:"turnId,omitempty"`
 	Reason    string         `json:"reason"`
@@ -43,7 +41,7 @@ type Finalize struct {
 	Error     string         `json:"error,omitempty"`
 }
 
-// Complete says that a prompt is done, sometimes twice. February's has no id.
+// Complete says that a prompt is done, sometimes twice.
 type Complete struct {
 	MessageID string `json:"messageId,omitempty"`
 }
@@ -102,27 +100,20 @@ func (f Request) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// What a session agent sends to a runner. Answer, Abort, Revert, Diff, Review and
+// Frames to a runner. Answer, Abort, Revert, Diff, Review and
 // Pong are as on the other socket.
 
 // RunnerPrompt hands a user's prompt on.
 type RunnerPrompt struct {
-	MessageID        string           `json:"messageId"`
-	Content          string           `json:"content"`
-	Model            string           `json:"model,omitempty"`
-	Attachments      List[Attachment] `json:"attachments,omitempty"`
-	ModelPreferences []string         `json:"modelPreferences,omitempty"`
+	MessageID   string           `json:"messageId"`
+	Content     string           `json:"content"`
+	Model       string           `json:"model,omitempty"`
+	Attachments List[Attachment] `json:"attachments,omitempty"`
 	Channel
-	ThreadID            string `json:"threadId,omitempty"`
-	ReplyChannelType    string `json:"replyChannelType,omitempty"`
-	ReplyChannelID      string `json:"replyChannelId,omitempty"`
-	OpencodeSessionID   string `json:"opencodeSessionId,omitempty"`
-	ContinuationContext string `json:"continuationContext,omitempty"`
-	AuthorID            string `json:"authorId,omitempty"`
-	AuthorEmail         string `json:"authorEmail,omitempty"`
-	AuthorName          string `json:"authorName,omitempty"`
-	GitName             string `json:"gitName,omitempty"`
-	GitEmail            string `json:"gitEmail,omitempty"`
+	ThreadID    string `json:"threadId,omitempty"`
+	AuthorID    string `json:"authorId,omitempty"`
+	AuthorEmail string `json:"authorEmail,omitempty"`
+	AuthorName  string `json:"authorName,omitempty"`
 	// Traceparent is the W3C Trace Context of the request behind the prompt.
 	Traceparent string `json:"traceparent,omitempty"`
 }
@@ -178,9 +169,6 @@ type NewSession struct {
 	Channel
 	RequestID string `json:"requestId"`
 }
-
-// Stop ends the runner.
-type Stop struct{}
 
 // CallToolPending says that a request waits for a person.
 type CallToolPending struct {

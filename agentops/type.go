@@ -1,7 +1,6 @@
 package agentops
 
 func (Init) Type() string                      { return "init" }
-func (Models) Type() string                    { return "models" }
 func (MessageAdded) Type() string              { return "message" }
 func (MessageUpdated) Type() string            { return "message.updated" }
 func (MessagesRemoved) Type() string           { return "messages.removed" }
@@ -9,24 +8,17 @@ func (Chunk) Type() string                     { return "chunk" }
 func (AgentStatus) Type() string               { return "agentStatus" }
 func (Status) Type() string                    { return "status" }
 func (Question) Type() string                  { return "question" }
-func (ActionApprovalRequired) Type() string    { return "action_approval_required" }
-func (ActionApproved) Type() string            { return "action_approved" }
-func (ActionDenied) Type() string              { return "action_denied" }
-func (ActionExpired) Type() string             { return "action_expired" }
 func (InteractivePrompt) Type() string         { return "interactive_prompt" }
 func (InteractivePromptResolved) Type() string { return "interactive_prompt_resolved" }
 func (InteractivePromptExpired) Type() string  { return "interactive_prompt_expired" }
 func (QueueState) Type() string                { return "queue.state" }
 func (QueueWithdrawn) Type() string            { return "queue.withdrawn" }
-func (ThreadCreated) Type() string             { return "thread.created" }
-func (ThreadUpdated) Type() string             { return "thread.updated" }
 func (Error) Type() string                     { return "error" }
 func (ModelSwitched) Type() string             { return "model-switched" }
 func (UserJoined) Type() string                { return "user.joined" }
 func (UserLeft) Type() string                  { return "user.left" }
 func (Title) Type() string                     { return "title" }
 func (Toast) Type() string                     { return "toast" }
-func (CommandResult) Type() string             { return "command-result" }
 func (Pong) Type() string                      { return "pong" }
 func (Prompt) Type() string                    { return "prompt" }
 func (Answer) Type() string                    { return "answer" }
@@ -47,7 +39,6 @@ func (ToolUpdate) Type() string                { return "message.part.tool-updat
 func (Finalize) Type() string                  { return "message.finalize" }
 func (Complete) Type() string                  { return "complete" }
 func (Aborted) Type() string                   { return "aborted" }
-func (Reverted) Type() string                  { return "reverted" }
 func (Screenshot) Type() string                { return "screenshot" }
 func (UsageReport) Type() string               { return "usage-report" }
 func (f Request) Type() string                 { return f.Name }
@@ -56,8 +47,4 @@ func (RunnerInit) Type() string                { return "init" }
 func (OpencodeConfig) Type() string            { return "opencode-config" }
 func (PluginContent) Type() string             { return "plugin-content" }
 func (RepoConfig) Type() string                { return "repo-config" }
-func (OpencodeCommand) Type() string           { return "opencode-command" }
-func (NewSession) Type() string                { return "new-session" }
-func (Stop) Type() string                      { return "stop" }
-func (CallToolPending) Type() string           { return "call-tool-pending" }
 func (f Result) Type() string                  { return AnswerType(f.Request) }

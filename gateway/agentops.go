@@ -22,8 +22,8 @@ func (g *gateway) agentOps(route func(pattern string, h handler)) {
 	route("GET /api/sessions/{id}/ws", s.Connect)
 	route("GET /api/auth/me", g.me)
 	route("GET /api/sessions/{id}/participants", g.member(access.Viewer, g.participants, nil))
+	route("POST /api/sessions/{id}/prompt", sized(s.Prompt))
 	for _, pattern := range []string{
-		"POST /api/sessions/{id}/prompt",
 		"GET /api/sessions/{id}/threads", "POST /api/sessions/{id}/threads", "GET /api/sessions/{id}/threads/active",
 	} {
 		route(pattern, g.member(access.Viewer, notOffered, nil))
@@ -76,7 +76,7 @@ func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error
 		User: p, Agent: info.Agent,
 		Rights: &socketRights{
 			g: s.g, ctx: ctx, r: r.WithContext(context.WithoutCancel(r.Context())), info: info, user: p.ID,
-			upload: s.g.bulk(admitted, upload), download: s.g.bulk(admitted, download),
+			upload: s.g.bulk(admitted, upload),
 		},
 		Leave: func() {
 			gone()
@@ -96,12 +96,12 @@ func (s socketAccess) AdmitRunner(id string) (hold func(int64) error, leave func
 
 // socketRights are those of the sender of a request that opened a connection.
 type socketRights struct {
-	g                *gateway
-	ctx              context.Context //nolint:containedctx // it is the life of the connection
-	r                *http.Request   // before the sender was admitted
-	info             session.Info
-	user             string
-	upload, download *bulk
+	g      *gateway
+	ctx    context.Context //nolint:containedctx // it is the life of the connection
+	r      *http.Request   // before the sender was admitted
+	info   session.Info
+	user   string
+	upload *bulk
 }
 
 func (u *socketRights) Context() context.Context { return u.ctx }
@@ -121,10 +121,9 @@ func (u *socketRights) MayPermit() error {
 	return u.g.mayPermit(admitted)
 }
 
-func (u *socketRights) Caller() agent.Caller       { return u.g.sender(u.r).Caller }
-func (u *socketRights) Count() error               { return u.g.limiter.request(u.user) }
-func (u *socketRights) Upload(bytes int64) error   { return u.upload.hold(bytes) }
-func (u *socketRights) Download(bytes int64) error { return u.download.hold(bytes) }
+func (u *socketRights) Caller() agent.Caller     { return u.g.sender(u.r).Caller }
+func (u *socketRights) Count() error             { return u.g.limiter.request(u.user) }
+func (u *socketRights) Upload(bytes int64) error { return u.upload.hold(bytes) }
 
 func (u *socketRights) Explain(err error) string {
 	if away, is := errors.AsType[*uistream.Revocation](err); is {

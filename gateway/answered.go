@@ -81,14 +81,15 @@ func ranByClient(part any) bool {
 
 // shown lists what a message asks, answered or not. Some clients, assistant-ui among
 // them, replace each open call by an error before they send a message. The id of such a
-// call stands for the approval that the page showed.
+// call stands for the approval that the page showed, and the id of an open call of the app
+// for its question.
 func shown(parts []any) []string {
 	ids := []string{}
 	for _, p := range parts {
 		part, _ := p.(map[string]any)
 		approval, _ := part["approval"].(map[string]any)
 		closed := ""
-		if textIn(part, "state") == "output-error" {
+		if state := textIn(part, "state"); state == "output-error" || state == "input-available" && part["providerExecuted"] != true {
 			closed = textIn(part, "toolCallId")
 		}
 		for _, id := range []string{askedIn(part), textIn(approval, "id"), closed} {

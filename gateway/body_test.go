@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -238,5 +239,16 @@ func TestReadChatOfWhatWasAskedAgain(t *testing.T) {
 				t.Errorf("%s: %+v", name, p)
 			}
 		}
+	}
+}
+
+// A page that shows an open call of the app has seen what the turn waits for, so that a message instead of an output is no news of elsewhere.
+func TestReadChatOfAnOpenCallOfTheApp(t *testing.T) {
+	t.Parallel()
+	req, err := readChat(strings.NewReader(`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[`+
+		`{"type":"tool-confirm","toolCallId":"open","state":"input-available","input":{}},{"type":"tool-search","toolCallId":"run","state":"input-available","input":{},"providerExecuted":true},`+
+		`{"type":"tool-confirm","toolCallId":"done","state":"output-available","input":{},"output":1}]},{"role":"user","id":"u","parts":[{"type":"text","text":"never mind"}]}]}`), postLimits, nil)
+	if err != nil || !slices.Equal(req.Shown, []string{"open"}) {
+		t.Errorf("the page shows %q (%v)", req.Shown, err)
 	}
 }

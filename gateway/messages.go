@@ -3,6 +3,7 @@ package gateway
 import (
 	"net/http"
 
+	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -34,6 +35,13 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := b.hold(downloadCost * int64(history.Bytes)); err != nil {
 		return err
+	}
+	if after := r.URL.Query(); after.Has(server.After) {
+		messages, err := server.Messages(info.ID, after.Get(server.After), history.Records)
+		if err != nil {
+			return err
+		}
+		return writeJSON(w, http.StatusOK, messages)
 	}
 	messages, err := uistream.History(history.Records, wish.of(info))
 	if err != nil {

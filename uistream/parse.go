@@ -51,13 +51,13 @@ func (k Keys) chunk(typ string) Chunk {
 	case "text-start":
 		return TextStart{k.text("id")}
 	case "text-delta":
-		return TextDelta{k.text("id"), k.text("delta")}
+		return TextDelta{k.text("id"), k.text("delta", "textDelta")}
 	case "text-end":
 		return TextEnd{k.text("id")}
 	case "reasoning-start":
 		return ReasoningStart{k.text("id")}
 	case "reasoning-delta":
-		return ReasoningDelta{k.text("id"), k.text("delta")}
+		return ReasoningDelta{k.text("id"), k.text("delta", "textDelta")}
 	case "reasoning-end":
 		return ReasoningEnd{ID: k.text("id")}
 	case "source-url":
@@ -67,7 +67,7 @@ func (k Keys) chunk(typ string) Chunk {
 	case "file":
 		return File{k.text("url"), k.text("mediaType")}
 	case "error":
-		return Error{k.text("errorText")}
+		return Error{k.text("errorText", "error", "message")}
 	case "abort":
 		return Abort{k.text("reason")}
 	case "finish":
@@ -104,8 +104,14 @@ func (k Keys) toolChunk(typ string) Chunk {
 	return nil
 }
 
-// text takes a text. A value of another kind counts as its JSON.
-func (k Keys) text(name string) string {
+// text takes a text: of the first name, or of one that hand-written servers use instead. A value
+// of another kind counts as its JSON.
+func (k Keys) text(name string, instead ...string) string {
+	for _, other := range instead {
+		if k[name] == nil {
+			name = other
+		}
+	}
 	value := k[name]
 	delete(k, name)
 	var s trace.JSONText

@@ -5,55 +5,60 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
+	"strings"
+
+	wire "github.com/tributary-dev/tributary/agentops"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// declined is what an agent is told that asked a question which nobody here wants to
-// answer: no frame says so.
+// declined is the answer to a question that nobody here wants to answer: no frame says so.
 const declined = "The user declined to answer."
 
-// mostStrange bounds how many types of frames are named in the log.
-const mostStrange = 64
-
-// apply does what follows from a frame. The caller holds s.mu.
-func (s *session) apply(n effects) {
-	for _, native := range n.settled {
-		s.withdraw(native)
-	}
-	for _, native := range n.again {
-		if tell := s.told[native]; tell != nil {
-			tell()
-		}
-	}
-	for _, a := range n.asks {
-		s.put(a)
-	}
-	for _, typ := range n.unknown {
-		s.cfg.Meter.Count(agent.UnknownEvent)
-		if !slices.Contains(s.strange, typ) && len(s.strange) < mostStrange {
-			s.strange = append(s.strange, typ)
-			s.cfg.Logger.Warn("agentops: a frame of a type that is not known here was skipped", "type", typ)
+// perform does what follows from a frame. The caller holds s.mu.
+func (s *session) perform(effects []agent.Effect) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case agent.Withdraw:
+			s.withdraw(e.Native)
+		case agent.Permit:
+			s.request(e.Native)
+		case agent.Ask:
+			s.request(e.Native)
+		case agent.Send, agent.Resume: // the Decoder has none
 		}
 	}
 }
 
 // withdraw ends the wait for an answer. The caller holds s.mu.
 func (s *session) withdraw(native string) {
-	delete(s.told, native)
+	delete(s.answered, native)
 	if cancel, ok := s.asks[native]; ok {
 		cancel()
 		delete(s.asks, native)
 	}
 }
 
-// put has somebody answer what the agent asks. The caller holds s.mu.
+// withdrawAll ends the wait for all answers. The caller holds s.mu.
+func (s *session) withdrawAll() {
+	for native := range s.asks {
+		s.withdraw(native)
+	}
+	clear(s.answered)
+}
+
+// request waits for the answer to a request of the agent. A request that comes again, although
+// it was answered, gets its answer again. The caller holds s.mu.
 //
-//nolint:contextcheck // what waits outlives the call: it ends with its answer, or with Close
-func (s *session) put(a *ask) {
-	if s.link == shut {
+//nolint:contextcheck // the wait outlives the frame: it ends with the answer, or with Close
+func (s *session) request(native string) {
+	a := s.dec.asks[native]
+	if a == nil || s.link == shut || s.asks[native] != nil {
+		return
+	}
+	if again := s.answered[native]; again != nil {
+		again()
 		return
 	}
 	caller := s.last
@@ -61,42 +66,40 @@ func (s *session) put(a *ask) {
 	if mine {
 		caller = s.active.caller
 	}
-	if a.decided {
-		if !mine && s.rt.Token == (Credential{}) {
-			return // it was asked of somebody else, and whose token is here has no part in it
+	mayTell := mine || s.rt.Token != (Credential{})
+	if a.policy != nil {
+		if mayTell { // a user's own token has no part in what others are asked
+			s.deliver(caller, a, trace.Answer{}, *a.policy)
 		}
-		s.goes.Go(func() { s.tell(s.life, caller, a, trace.Answer{}, a.answer) })
 		return
 	}
 	ctx, cancel := context.WithCancel(s.life)
-	s.asks[a.native] = cancel
+	s.asks[native] = cancel
 	s.goes.Go(func() {
 		defer cancel()
-		s.answer(ctx, caller, mine, a)
+		s.answer(ctx, caller, mayTell, a)
 	})
 }
 
-// Introduce implements agent.Introducer: where there is no service token somebody
-// answers with a token of his own, which he brings along or has prompted with.
+// Introduce implements agent.Introducer: without a service token users answer with their own
+// tokens, which come with the answer or came with a prompt.
 func (s *session) Introduce(by string, c agent.Caller) error {
-	if s.rt.Token != (Credential{}) {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, known := s.known.of(by)
+	_, known := s.callers[by]
 	switch {
+	case s.rt.Token != (Credential{}):
 	case c.Bearer != "":
-		s.known.add(by, c)
+		s.remember(by, c)
 	case !known:
 		return agent.ErrNotKnownThere
 	}
 	return nil
 }
 
-// answer waits for the answer, and tells it in the name of whoever gave it. What the
-// gateway itself says, when nobody did in time, it says to whoever's prompt it was.
-func (s *session) answer(ctx context.Context, caller agent.Caller, mine bool, a *ask) {
+// answer waits for the answer, and delivers it in the name of its giver. An answer of the
+// gateway itself, when nobody gave one in time, is given by the user of the prompt.
+func (s *session) answer(ctx context.Context, caller agent.Caller, mayTell bool, a *ask) {
 	var said trace.Answer
 	var permit trace.PermissionResponse
 	var err error
@@ -106,63 +109,72 @@ func (s *session) answer(ctx context.Context, caller agent.Caller, mine bool, a 
 		permit, err = s.host.Permit(ctx, a.id)
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	_, waits := s.asks[a.native]
 	delete(s.asks, a.native)
-	mayTell := mine || s.rt.Token != (Credential{})
-	if by := cmp.Or(said.By, permit.By); by != "" {
-		theirs, known := s.known.of(by)
-		if mayTell = known || s.rt.Token != (Credential{}); known {
-			caller = theirs
-		}
-	}
-	s.mu.Unlock()
-	nobody := said.Outcome == trace.Canceled && said.By == "" || permit.Outcome == trace.Canceled && permit.By == ""
-	if !waits || err != nil || ctx.Err() != nil || a.b.Over() || nobody {
+	by := cmp.Or(said.By, permit.By)
+	canceled := by == "" && (said.Outcome == trace.Canceled || permit.Outcome == trace.Canceled)
+	if !waits || err != nil || ctx.Err() != nil || a.b.Over() || canceled {
 		return // it was settled there, or the turn is over, or the gateway stops
 	}
+	if theirs, known := s.callers[by]; known {
+		caller, mayTell = theirs, true
+	} else if by != "" {
+		mayTell = s.rt.Token != (Credential{})
+	}
 	if !mayTell {
-		a.b.Emit(trace.Error{Message: fmt.Sprintf("The answer to %q was not passed on to Agent Ops, where nobody is known as who gave it.", a.title()), Code: "answer_refused"})
+		a.b.Emit(trace.Error{Message: fmt.Sprintf("The answer to %q was not passed on to Agent Ops, where nobody is known as who gave it.", a.name()), Code: "answer_refused"})
 		return
 	}
-	s.mu.Lock()
-	if s.dec.asks[a.native] == a { // it is asked again if the answer is lost on its way
-		s.told[a.native] = func() {
-			if s.link != shut {
-				s.goes.Go(func() { s.tell(s.life, caller, a, said, permit) })
-			}
-		}
-	}
-	s.mu.Unlock()
-	s.tell(ctx, caller, a, said, permit)
+	s.deliver(caller, a, said, permit)
 }
 
-// tell tells the session agent an answer.
-func (s *session) tell(ctx context.Context, caller agent.Caller, a *ask, said trace.Answer, permit trace.PermissionResponse) {
-	s.awaitRunner(ctx)
-	if a.question {
-		if said.Outcome != trace.Selected {
-			said.Values = []string{declined}
+// deliver sends an answer, and again whenever the session agent asks again. The caller holds
+// s.mu.
+func (s *session) deliver(caller agent.Caller, a *ask, said trace.Answer, permit trace.PermissionResponse) {
+	send := func() {
+		if s.link != shut {
+			s.goes.Go(func() { s.reply(s.life, caller, a, said, permit) })
 		}
-		s.send(ctx, caller, a.frame(said, permit))
+	}
+	if s.dec.asks[a.native] == a {
+		s.answered[a.native] = send
+	}
+	send()
+}
+
+// reply gives an answer to the session agent. After a restart, a session agent
+// without a runner would take the answer and lose it.
+func (s *session) reply(ctx context.Context, caller agent.Caller, a *ask, said trace.Answer, permit trace.PermissionResponse) {
+	s.watch(ctx, runnerTime, func() bool { return s.mayHaveRunner() || s.link == shut })
+	if a.question {
+		value := declined
+		if said.Outcome == trace.Selected {
+			value = strings.Join(said.Values, ", ")
+		}
+		s.tell(ctx, caller, wire.Answer{QuestionID: a.native, Answer: wire.AnswerValue{Text: value}})
 		return
 	}
 	err := s.api.decide(ctx, caller, a.native, permit.Allowed(), permit.Reason)
 	switch {
 	case err == nil, ctx.Err() != nil:
 		return
+	case lacksRoute(err) && permit.Allowed():
+		s.tell(ctx, caller, wire.ApproveAction{InvocationID: a.native})
+		return
 	case lacksRoute(err):
-		s.send(ctx, caller, a.frame(said, permit))
+		s.tell(ctx, caller, wire.DenyAction{InvocationID: a.native, Reason: permit.Reason})
 		return
 	case statusOf(err) == http.StatusForbidden:
-		err = fmt.Errorf("Agent Ops did not take the answer to %q: only the owner of the session may give it, and it waits for that", a.title()) //nolint:staticcheck,revive // a sentence for people, which begins with a name
+		err = fmt.Errorf("Agent Ops did not take the answer to %q: only the owner of the session may give it, and it waits for that", a.name()) //nolint:staticcheck,revive // a sentence for people, which begins with a name
 	default:
-		err = fmt.Errorf("Agent Ops did not take the answer to %q: %w", a.title(), err) //nolint:staticcheck,revive // as above
+		err = fmt.Errorf("Agent Ops did not take the answer to %q: %w", a.name(), err) //nolint:staticcheck,revive // as above
 	}
 	a.b.Emit(trace.Error{Message: err.Error(), Code: "answer_refused"})
 }
 
-// title names what was asked.
-func (a *ask) title() string {
+// name is a name of a request for people.
+func (a *ask) name() string {
 	if a.call != nil {
 		return a.call.name
 	}

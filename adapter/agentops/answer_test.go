@@ -75,8 +75,8 @@ func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
 		want         trace.PermissionOutcome
 		eras         []era
 	}{
-		{"approval expired", "permission", func(s *server, id string) { s.expire(id) }, trace.Expired, []era{head}},
-		{"approval given", "permission", func(s *server, id string) { s.resolve(id, "approve", user{id: "u_ada"}) }, trace.Selected, []era{head}},
+		{"approval expired", "permission", func(s *server, id string) { s.expire(id) }, trace.Expired, []era{far, head}},
+		{"approval given", "permission", func(s *server, id string) { s.resolve(id, "approve", user{id: "u_ada"}) }, trace.Selected, []era{far, head}},
 		{"question expired", "question", func(s *server, id string) { s.expire(id) }, trace.Expired, []era{far, head}},
 		{"question answered", "question", func(s *server, id string) { s.resolve(id, "red", user{id: "u_ada"}) }, trace.Selected, []era{far, head}},
 	} {

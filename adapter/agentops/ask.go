@@ -4,33 +4,17 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// ask is a question or an approval that waits for its answer.
-type ask struct {
-	native   string // the upstream's id
-	id       string // ours, for the host
-	question bool
-	run      *run
-	b        *trace.Builder
-	call     *call // the call that an approval is about
-	made     bool  // the call stands only for the approval
-	choices  []wire.AskAction
-
-	// answer is the policy's, if it decided.
-	answer  trace.PermissionResponse
-	decided bool
-}
-
-// asking is what a frame asks.
-type asking struct {
+// request is a question or an approval as a frame asks for it.
+type request struct {
 	native, channel string
 	question        bool
 	title           string
@@ -39,69 +23,28 @@ type asking struct {
 	params          json.RawMessage
 }
 
-// ask puts a question or an approval. It is told again after each greeting.
-func (d *Decoder) ask(f wire.InteractivePrompt, t agent.Turns) {
-	q := readAsk(f)
-	if d.asks[q.native] != nil && len(d.fresh.again) < mostAsks {
-		d.fresh.again = append(d.fresh.again, q.native)
-	}
-	if d.asks[q.native] != nil || len(q.native) > longestID || d.asking() >= mostAsks {
-		return
-	}
-	if _, past := d.turns[q.native]; past {
-		return // its turn is over
-	}
-	r := d.active(q.channel)
-	if r == nil && q.channel == "" && len(d.runs) > 0 {
-		r = d.runs[len(d.runs)-1]
-	}
-	if r == nil {
-		if d.leftOver(q) {
-			return
-		}
-		if r = d.begin(d.next(q.channel, true), q.channel, t); r == nil {
-			return
-		}
-	}
-	r.dismiss(q.native) // it is told again
-	switch {
-	case r.course == stopping, r.b.Over():
-	case r.early(q):
-		r.waits = append(r.waits, q)
-	default:
-		d.put(q, r)
-	}
+// ask is a request on record that waits for its answer.
+type ask struct {
+	request
+	id     string // for the host
+	turn   *turn
+	b      *trace.Builder
+	call   *call                     // the call that the request is about
+	made   bool                      // the call stands only for the approval
+	policy *trace.PermissionResponse // the answer of the policy, if it has decided
 }
 
-// leftOver reports whether nobody is at work who might ask that: today's session agent
-// tells whoever connects what was asked in a turn that was stopped, until it runs out.
-func (d *Decoder) leftOver(q asking) bool {
-	asks := func(p *prompt) bool { return p.channel == q.channel && p.phase == given }
-	return d.greeted && !d.unseen && !slices.ContainsFunc(d.prompts, asks)
-}
-
-// put puts on record what is asked in a run.
-func (d *Decoder) put(q asking, r *run) {
-	a := &ask{native: q.native, question: q.question, run: r, b: r.b, choices: q.choices}
-	if r.turn != nil {
-		a.call = r.turn.about(q)
-	}
+// effect makes the session wait for the answer.
+func (a *ask) effect() agent.Effect {
 	if a.question {
-		a.putQuestion(d, q)
-	} else {
-		a.putApproval(d, q)
+		return agent.Ask{Native: a.native, QuestionIDs: []string{a.id}}
 	}
-	if !a.decided {
-		d.asks[a.native] = a
-	}
-	if d.fresh.asks = append(d.fresh.asks, a); len(d.fresh.asks) > mostEffects {
-		d.fresh.asks = slices.Delete(d.fresh.asks, 0, 1)
-	}
+	return agent.Permit{Native: a.native, RequestID: a.id}
 }
 
-func readAsk(f wire.InteractivePrompt) asking {
+func readRequest(f wire.InteractivePrompt) request {
 	p := f.Prompt
-	q := asking{
+	q := request{
 		native: p.ID, question: p.Type != wire.AskApproval, title: p.Title, choices: p.Actions,
 		tool: p.Context.ToolID, params: p.Context.Params, channel: f.Channel.Name(""),
 	}
@@ -114,77 +57,133 @@ func readAsk(f wire.InteractivePrompt) asking {
 	}
 	q.title = cmp.Or(p.Body, p.Context.Summary, p.Title)
 	if !slices.ContainsFunc(q.choices, func(c wire.AskAction) bool { return c.ID == wire.ActionApprove }) {
-		q.choices = approvalChoices()
+		q.choices = []wire.AskAction{{ID: wire.ActionApprove, Label: "Approve"}, {ID: wire.ActionDeny, Label: "Deny"}}
 	}
 	return q
 }
 
-func approvalChoices() []wire.AskAction {
-	return []wire.AskAction{{ID: wire.ActionApprove, Label: "Approve"}, {ID: wire.ActionDeny, Label: "Deny"}}
+// ask takes a request. The session agent repeats open requests after each greeting.
+func (d *Decoder) ask(f wire.InteractivePrompt, to agent.Turns) {
+	q := readRequest(f)
+	if a := d.asks[q.native]; a != nil {
+		d.effects = append(d.effects, a.effect())
+		return
+	}
+	_, past := d.messages[q.native] // its turn is over
+	if past || len(q.native) > longestID || d.asking() >= mostAsks {
+		return
+	}
+	known := slices.IndexFunc(d.waiting, func(id string) bool { return sameRequest(id, q.native) })
+	t := d.active(q.channel)
+	if t == nil && q.channel == "" {
+		t = d.about("", wire.Channel{})
+	}
+	if t == nil && (known >= 0 || !d.leftOver(q)) {
+		t = d.begin(d.next(q.channel, true), q.channel, to)
+	}
+	if t == nil {
+		return
+	}
+	t.dismiss(q.native)
+	switch {
+	case known >= 0:
+		a := d.newAsk(q, t)
+		a.id, a.call = d.waiting[known], cmp.Or(a.call, &call{id: q.native, key: q.native, name: q.title})
+		d.waiting = slices.Delete(d.waiting, known, known+1)
+		d.effects = append(d.effects, a.effect())
+	case t.course == stopping, t.b.Over():
+	case t.early(q):
+		t.deferred = append(t.deferred, q)
+	default:
+		d.put(q, t)
+	}
 }
 
-func (a *ask) putQuestion(d *Decoder, q asking) {
-	asked := trace.Question{QuestionID: a.native, Text: q.title}
-	for _, c := range q.choices {
-		asked.Choices = append(asked.Choices, trace.Choice{Label: cmp.Or(c.Label, c.ID)})
-	}
+// sameRequest reports whether a request on record is that of the upstream's id: the id on record may
+// end with a word of the gateway.
+func sameRequest(id, native string) bool {
+	rest, ok := strings.CutPrefix(id, native)
+	return ok && native != "" && (rest == "" || rest[0] == '-' && !strings.Contains(rest[1:], "-"))
+}
+
+// leftOver reports whether nobody is at work who might ask a request. The session agent repeats
+// the requests of a turn that was stopped until they run out.
+func (d *Decoder) leftOver(q request) bool {
+	return d.greeted && !d.unseen && d.first(func(t *turn) bool { return t.channel == q.channel && t.phase == given }) == nil
+}
+
+func (d *Decoder) newAsk(q request, t *turn) *ask {
+	a := &ask{request: q, turn: t, b: t.b, call: t.message.about(q)}
+	d.asks[a.native] = a
+	return a
+}
+
+// put puts a request on record.
+func (d *Decoder) put(q request, t *turn) {
+	a := d.newAsk(q, t)
 	if a.call != nil {
-		a.run.turn.write(d, a.call)
-		asked.ToolCallID = a.call.key
+		t.message.write(d, a.call)
 	}
-	a.id = a.b.Question(asked)
+	if a.question {
+		asked := trace.Question{QuestionID: a.native, Text: q.title}
+		for _, c := range q.choices {
+			asked.Choices = append(asked.Choices, trace.Choice{Label: cmp.Or(c.Label, c.ID)})
+		}
+		if a.call != nil {
+			asked.ToolCallID = a.call.key
+		}
+		a.id = a.b.Question(asked)
+	} else {
+		a.putApproval(d)
+	}
+	d.effects = append(d.effects, a.effect())
 }
 
-// putApproval asks for an approval. One without a call of the agent gets a call that
-// stands for it.
-func (a *ask) putApproval(d *Decoder, q asking) {
+// putApproval asks for an approval. A call that stands for the approval is made if the agent
+// has none.
+func (a *ask) putApproval(d *Decoder) {
 	if a.call == nil {
 		a.made = true
-		a.call = &call{id: a.native, key: a.native, name: cmp.Or(q.tool, "approval"), args: q.params}
-		tool := d.tools.Classify(a.call.name, q.params)
-		input := q.params
-		if len(input) == 0 {
-			input = json.RawMessage("{}")
-		}
-		a.b.ToolCall(trace.ToolCall{ToolCallID: a.native, RawName: a.call.name, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input})
-	} else {
-		a.run.turn.write(d, a.call)
+		a.call = &call{id: a.native, key: a.native, name: cmp.Or(a.tool, "approval"), args: a.params}
+		a.b.ToolCall(a.call.record(d, a.params))
 	}
-	request := trace.PermissionRequest{RequestID: a.native, ToolCallID: a.call.key, Title: q.title}
-	for _, c := range q.choices {
+	r := trace.PermissionRequest{RequestID: a.native, ToolCallID: a.call.key, Title: a.title}
+	for _, c := range a.choices {
 		kind := trace.AllowOnce
 		if c.ID != wire.ActionApprove {
 			kind = trace.RejectOnce
 		}
-		request.Options = append(request.Options, trace.PermissionOption{ID: c.ID, Name: cmp.Or(c.Label, c.ID), OptionKind: kind})
+		r.Options = append(r.Options, trace.PermissionOption{ID: c.ID, Name: cmp.Or(c.Label, c.ID), OptionKind: kind})
 	}
-	a.id, a.answer, a.decided = a.b.PermissionRequest(request, a.call.as(q, d))
-	if a.decided {
-		a.close(a.answer.Allowed())
+	id, answer, decided := a.b.PermissionRequest(r, a.call.as(a.request, d))
+	if a.id = id; decided {
+		a.policy = &answer
+		a.close(answer.Allowed())
 	}
 }
 
-// as is the call as it is asked, if the server tells other parameters than the call has
-// shown. A tool that calls others by their id has them below a key of its own.
-func (c *call) as(q asking, d *Decoder) (asked trace.ToolCall) {
+// as is the call with the parameters of a request, if these are others than the call has shown.
+// A tool that calls other tools has their parameters below a key of its own.
+func (c *call) as(q request, d *Decoder) trace.ToolCall {
 	shown, input := c.args, q.params
 	if c.name != q.tool {
 		parts := map[string]json.RawMessage{}
 		_ = json.Unmarshal(c.args, &parts) // it was an object when its tool_id was read
 		if shown = parts["params"]; len(q.params) > 0 {
 			parts["params"] = q.params
-			input, _ = json.Marshal(parts) //nolint:errcheck,errchkjson // as it was read
+			input = agentkit.Encode(parts)
 		}
 	}
 	if len(q.params) == 0 || sameParams(shown, q.params) {
-		return asked
+		return trace.ToolCall{}
 	}
-	tool := d.tools.Classify(c.name, input)
-	return trace.ToolCall{RawName: c.name, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input, Locations: tool.Locations}
+	asked := c.record(d, input)
+	asked.ToolCallID = ""
+	return asked
 }
 
-// sameParams compares parameters but for the order of their keys. Models write them as a
-// text, too; none are {}. A key that is there twice makes a difference.
+// sameParams compares parameters but for the order of their keys. Models also write parameters
+// as a text. A repeated key makes a difference.
 func sameParams(shown, asked json.RawMessage) bool {
 	var text string
 	if json.Unmarshal(shown, &text) == nil {
@@ -193,12 +192,8 @@ func sameParams(shown, asked json.RawMessage) bool {
 	if !hasArgs(shown) && !hasArgs(asked) {
 		return true
 	}
-	var a, b any
 	var x, y bytes.Buffer
-	if json.Compact(&x, shown) != nil || json.Compact(&y, asked) != nil || x.Len() != y.Len() {
-		return false
-	}
-	return json.Unmarshal(shown, &a) == nil && json.Unmarshal(asked, &b) == nil && reflect.DeepEqual(a, b)
+	return json.Compact(&x, shown) == nil && json.Compact(&y, asked) == nil && x.Len() == y.Len() && agentkit.SameJSON(shown, asked)
 }
 
 // close ends the call that stands for an approval.
@@ -213,82 +208,42 @@ func (a *ask) close(allowed bool) {
 	}
 }
 
-// frame is what tells the session agent an answer.
-func (a *ask) frame(answer trace.Answer, r trace.PermissionResponse) wire.Frame {
-	switch {
-	case a.question:
-		return wire.Answer{QuestionID: a.native, Answer: wire.AnswerValue{Text: strings.Join(answer.Values, ", ")}}
-	case r.Allowed():
-		return wire.ApproveAction{InvocationID: a.native}
-	}
-	return wire.DenyAction{InvocationID: a.native, Reason: r.Reason}
-}
-
-// answered takes an answer on its way to the agent.
-func (d *Decoder) answered(f wire.Answer) {
-	v := verdict{value: f.Answer.String(), by: cmp.Or(d.user, "user")}
-	if v.value == wire.Expired {
-		v = verdict{expired: true}
-	}
-	d.settleAsk(f.QuestionID, v)
-}
-
-// verdict is an answer.
-type verdict struct {
+// answer is the answer to a request: an action, or a value.
+type answer struct {
 	action, value string
 	by            string
 	expired       bool
 }
 
-// settleAsk puts an answer on record, unless one is.
-func (d *Decoder) settleAsk(native string, v verdict) {
-	for _, r := range d.runs {
-		d.overtaken(r, native)
+// settle puts an answer on record, unless one is.
+func (d *Decoder) settle(native string, v answer) {
+	for t := range d.running() {
+		d.overtaken(t, native)
 	}
 	a := d.asks[native]
 	if a == nil {
 		return
 	}
 	delete(d.asks, native)
-	d.fresh.settle(native)
-	if a.question {
+	d.effects = append(d.effects, agent.Withdraw{Native: native})
+	switch {
+	case a.question:
 		a.b.Answer(a.read(d, v))
-		return
-	}
-	r := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Expired}
-	if !v.expired {
-		r = trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, ChosenOption: cmp.Or(v.action, v.value), By: v.by}
-		if r.ChosenOption != wire.ActionApprove {
-			r.OptionKind = trace.RejectOnce
-		} else {
-			r.OptionKind = trace.AllowOnce
+	case a.policy == nil:
+		r := trace.PermissionResponse{RequestID: a.id, Outcome: trace.Expired}
+		if !v.expired {
+			r = trace.PermissionResponse{RequestID: a.id, Outcome: trace.Selected, ChosenOption: cmp.Or(v.action, v.value), OptionKind: trace.RejectOnce, By: v.by}
+			if r.ChosenOption == wire.ActionApprove {
+				r.OptionKind = trace.AllowOnce
+			}
 		}
+		a.b.PermissionResponse(r)
+		a.close(r.Allowed())
 	}
-	a.b.PermissionResponse(r)
-	a.close(r.Allowed())
 }
 
-// asked reports whether a question is open in a channel.
-func (d *Decoder) asked(channel string) bool {
-	for _, a := range d.asks {
-		if a.question && a.run.channel == channel {
-			return true
-		}
-	}
-	return false
-}
-
-// isAnswer reports whether a prompt of ours was taken for an answer: today that of the
-// owner is, if it names a channel of another type than web where a question is open. Then
-// there is no word that it waits.
-func (a *ask) isAnswer(d *Decoder, p *prompt, v verdict, value string) bool {
-	return p.answers && p.phase == sent && p.channel == a.run.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&
-		(v.by == cmp.Or(p.sender, d.user) || p.sender == "" && d.user == "")
-}
-
-// read makes the answer of a verdict. A prompt that was taken for the answer does
-// not run.
-func (a *ask) read(d *Decoder, v verdict) trace.Answer {
+// read makes the record of an answer. A prompt that was taken for the answer does not run.
+func (a *ask) read(d *Decoder, v answer) trace.Answer {
 	if v.expired {
 		return trace.Answer{QuestionID: a.id, Outcome: trace.Expired}
 	}
@@ -299,14 +254,19 @@ func (a *ask) read(d *Decoder, v verdict) trace.Answer {
 		}
 	}
 	value = cmp.Or(value, v.action)
-	for _, p := range d.prompts {
-		if a.isAnswer(d, p, v, value) {
-			d.drop(p)
-			if p.b != nil {
-				p.b.End(trace.Stop{Reason: "answered", Outcome: trace.OutcomeCompleted})
-			}
-			break
+	if t := d.first(func(t *turn) bool { return a.isAnswer(d, t, v, value) }); t != nil {
+		d.drop(t)
+		if t.b != nil {
+			t.b.End(trace.Stop{Reason: "answered", Outcome: trace.OutcomeCompleted})
 		}
 	}
 	return trace.Answer{QuestionID: a.id, Outcome: trace.Selected, Values: []string{value}, By: v.by}
+}
+
+// isAnswer reports whether the server took our prompt for an answer: it does so with a prompt of
+// the owner in a channel of another type than web where a question is open. No frame says that
+// such a prompt waits.
+func (a *ask) isAnswer(d *Decoder, p *turn, v answer, value string) bool {
+	return p.answers && p.phase == sent && p.channel == a.turn.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&
+		(v.by == cmp.Or(p.sender, d.user) || p.sender == "" && d.user == "")
 }

@@ -14,13 +14,13 @@ import (
 type Options struct {
 	// Tools says what the tools do; toolkind.OpenCode() if nil.
 	Tools *toolkind.Table
-	// User is our own id on the server. If it is "", the first who joins after the
-	// greeting is taken for us.
+	// User is our own id on the server. If User is "", the first user who joins after the
+	// greeting counts as us.
 	User string
 	// OwnOnly leaves out the turns that others began.
 	OwnOnly bool
-	// Told says that who prompts is told before each prompt: nobody is taken for us.
-	Told bool
+	// NoGuess takes nobody for us: the session sets the user before each prompt.
+	NoGuess bool
 }
 
 // Decoder reads the frames of one session.
@@ -28,39 +28,38 @@ type Decoder struct {
 	tools   toolkind.Table
 	ownOnly bool
 	user    string // our own id, once it is known
-	guesses bool   // it is taken from who joins
+	guesses bool   // it is taken from the first who joins
 
-	greeted  bool           // an init came
-	backlog  []wire.Message // the history that belongs to the next init
-	asleep   bool           // the session is on its way up
-	presence presence       // of its runner
-	unseen   bool           // a prompt runs whose beginning we did not see
-	twice    bool           // what ran was stopped, of which the end may be told again at once
+	greeted     bool           // a greeting came
+	backlog     []wire.Message // the history that belongs to the next greeting
+	asleep      bool           // the session is on its way up
+	runnerState runnerState    // of its runner
+	unseen      bool           // a turn runs whose beginning nobody here saw
+	endAgain    bool           // the end of a stopped turn may be told a second time
+	theirs      bool           // the prompt that waits is somebody else's
+	lastErr     string         // the error of the last turn, until the agent is given the next prompt
 
-	prompts  []*prompt // those whose turn is not over, in order
-	lastSeen *prompt   // whose user message came last
-	before   string    // the id of the newest prompt of ours before a restart
-	theirs   bool      // what waits is somebody else's
-	count    int       // prompts so far, for ids
+	turns    []*turn             // the open ones; those that run in the order of their beginnings
+	newest   *turn               // that of the user's message that came last
+	before   string              // the id of our newest prompt before a restart
+	count    int                 // prompts so far, for ids
+	moves    int                 // events of turns so far
+	messages map[string]*message // of the agent, by id; nil for ids that are over
+	past     []string            // the newest ids that are over, oldest first
 
-	runs    []*run           // those that are not over, in order
-	turns   map[string]*turn // the upstream's, by id, and the last that are over
-	past    []string         // turns that are over, and their prompts, oldest first
-	moves   int              // what has happened to them so far
-	lastErr string           // what the last run failed with, until the next prompt is given to the agent
-
-	asks  map[string]*ask // without an answer, by the upstream's id
-	fresh effects         // what nobody has taken yet
+	asks    map[string]*ask // without an answer, by the upstream's id
+	waiting []string        // the ids of requests from before a restart, on record without an answer
+	effects []agent.Effect
 }
 
-// What is kept of a stranger's ids and lists.
+// The bounds of ids and lists.
 const (
 	longestID  = 512
 	mostPast   = 256
-	mostPrompt = 256
-	mostWords  = 16 << 20 // of prompts
 	mostAsks   = 256
 	mostRuns   = 64
+	mostPrompt = 256
+	mostWords  = 16 << 20 // of others' prompts
 )
 
 // NewDecoder returns a Decoder for one session.
@@ -69,7 +68,7 @@ func NewDecoder(o Options) *Decoder {
 	if o.Tools != nil {
 		tools = *o.Tools
 	}
-	return &Decoder{tools: tools, ownOnly: o.OwnOnly, user: o.User, guesses: !o.Told, turns: map[string]*turn{}, asks: map[string]*ask{}}
+	return &Decoder{tools: tools, ownOnly: o.OwnOnly, user: o.User, guesses: !o.NoGuess, messages: map[string]*message{}, asks: map[string]*ask{}}
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -83,16 +82,24 @@ const (
 )
 
 // Decode implements agent.Decoder.
-func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
-	return nil, d.decode(m, t) // the session takes what is to be done from take
+func (d *Decoder) Decode(m agent.Message, to agent.Turns) ([]agent.Effect, error) {
+	err := d.decode(m, to)
+	return d.take(), err
 }
 
-func (d *Decoder) decode(m agent.Message, t agent.Turns) error {
+// take returns the effects since the last call.
+func (d *Decoder) take() []agent.Effect {
+	effects := d.effects
+	d.effects = nil
+	return effects
+}
+
+func (d *Decoder) decode(m agent.Message, to agent.Turns) error {
 	switch {
 	case m.Dir == agent.Err, m.Channel == fromRunner, m.Channel == toRunner:
 		return nil
 	case m.Channel == overREST:
-		return d.rest(m.Data, t)
+		return d.recordedCall(m.Data, to)
 	}
 	direction := wire.ToBrowser
 	if m.Dir == agent.In {
@@ -103,62 +110,67 @@ func (d *Decoder) decode(m agent.Message, t agent.Turns) error {
 	case err != nil:
 		return fmt.Errorf("agentops: a frame was skipped: %w", err)
 	case m.Dir == agent.In:
-		d.told(f, t)
-	default:
-		d.said(f, m.Data, t)
+		d.fromUs(f, to)
+		return nil
 	}
-	return nil
+	return d.fromServer(f, m.Data, to)
 }
 
-// told takes a frame that was sent to the session agent.
-func (d *Decoder) told(f wire.Frame, t agent.Turns) {
+// fromUs takes a frame that was sent to the session agent.
+func (d *Decoder) fromUs(f wire.Frame, to agent.Turns) {
 	switch f := f.(type) {
 	case wire.Prompt:
-		d.sent(f, t)
+		d.sent(f, to)
 	case wire.QueueReplace:
-		d.sent(f.Prompt, t)
+		d.sent(f.Prompt, to)
 	case wire.Answer:
-		d.answered(f)
+		d.settle(f.QuestionID, answer{value: f.Answer.String(), by: cmp.Or(d.user, "user"), expired: f.Answer.String() == wire.Expired})
 	case wire.Abort:
 		d.abort()
 	}
 }
 
-// said takes a frame of the session agent.
-func (d *Decoder) said(f wire.Frame, data json.RawMessage, t agent.Turns) {
+// fromServer takes a frame of the session agent.
+func (d *Decoder) fromServer(f wire.Frame, data json.RawMessage, to agent.Turns) error {
 	switch f := f.(type) {
 	case wire.Unknown:
-		d.fresh.strange(f.Name)
+		return fmt.Errorf("agentops: the frame %q was skipped: %w", f.Name, agent.ErrUnknownEvent)
 	case wire.Init:
-		d.greeting(f, data, t)
+		d.greeting(f, to)
 	case wire.MessageAdded:
-		d.message(f.Data, t)
+		d.added(f.Data, to)
 	case wire.MessageUpdated:
-		d.updated(f.Data, t)
+		d.updated(f.Data, to)
 	case wire.Chunk:
-		d.chunk(f, t)
+		d.chunk(f, to)
 	case wire.AgentStatus:
-		d.agentStatus(f, t)
+		d.agentStatus(f, to)
 	case wire.Status:
-		d.status(f.Data, t)
-		d.domain(f, data, t)
+		d.status(f.Data, to)
+		d.domain(f, data, to)
 	case wire.Error:
-		d.failed(f, t)
-	case wire.QueueState, wire.QueueWithdrawn:
-		d.queue(f)
-		d.domain(f, data, t)
+		d.failed(f, to)
+	case wire.QueueState:
+		d.queueState(f.Data.Pending)
+		d.domain(f, data, to)
+	case wire.QueueWithdrawn:
+		if t := d.queuedPrompt(f.Data); t != nil && t.phase <= given {
+			d.withdraw(t)
+		}
+		d.domain(f, data, to)
 	case wire.UserJoined:
 		if d.user == "" && d.greeted && d.guesses {
 			d.user = f.UserID
 		}
-		d.domain(f, data, t)
+		d.domain(f, data, to)
 	case wire.InteractivePrompt:
-		d.ask(f, t)
+		d.ask(f, to)
 	case wire.InteractivePromptResolved:
-		d.settleAsk(f.PromptID, verdict{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
+		d.settle(f.PromptID, answer{action: f.Resolution.ActionID, value: f.Resolution.Value, by: cmp.Or(f.Resolution.ResolvedBy, "user")})
 	case wire.InteractivePromptExpired:
-		d.settleAsk(f.PromptID, verdict{expired: true})
+		d.settle(f.PromptID, answer{expired: true})
 	default:
-		d.domain(f, data, t)
+		d.domain(f, data, to)
 	}
+	return nil
 }

@@ -6,26 +6,18 @@ import (
 	"strings"
 )
 
-// The tools behind what is asked: one asks the user, the other calls whatever is allowed
-// to it, and says what in its arguments.
+// The session agent sends requests by a quicker way than calls and texts. So a request may come
+// before the call that it is about, or before the arguments of that call. Such a request is
+// deferred.
+
+// The tools behind requests: the first asks the user, the second calls other tools by their ids.
 const (
 	questionTool = "question"
 	callingTool  = "call_tool"
 )
 
-// about finds the call that is behind what is asked.
-func (tn *turn) about(q asking) *call {
-	for _, c := range tn.order {
-		if c.state != callDone && !c.asked && q.isOf(c) {
-			c.asked = true
-			return c
-		}
-	}
-	return nil
-}
-
-// isOf reports whether what is asked is about a call, as far as its arguments tell.
-func (q asking) isOf(c *call) bool {
+// isOf reports whether a request is about a call, as far as its arguments tell.
+func (q request) isOf(c *call) bool {
 	if q.question {
 		return c.name == questionTool
 	}
@@ -36,82 +28,86 @@ func (q asking) isOf(c *call) bool {
 	return q.tool != "" && (args.ToolID == q.tool || c.name == q.tool)
 }
 
-// early reports whether something is asked too early. Several questions of one call have
-// its id and a number: they wait while the first of them does.
-func (r *run) early(q asking) bool {
-	if call, number, several := strings.Cut(q.native, ":"); q.question && several && number != "0" {
-		return slices.ContainsFunc(r.waits, func(w asking) bool { return strings.HasPrefix(w.native, call+":") })
-	}
-	return r.turn.early(q)
-}
-
-// early reports whether something is asked before the call that is likely behind it has
-// its arguments, or is told at all, as may be the text before it. They follow at once: the
-// session agent tells what is asked by a way that is quicker.
-func (tn *turn) early(q asking) bool {
-	if tn == nil {
-		return q.hasCall()
-	}
-	whole := func(c *call) bool { return c.state != callDone && !c.asked && hasArgs(c.args) && q.isOf(c) }
-	return !slices.ContainsFunc(tn.order, whole) && (q.hasCall() || tn.empties(q))
-}
-
-// empties reports whether there is a call without arguments that is likely behind what is
-// asked.
-func (tn *turn) empties(q asking) bool {
-	return tn != nil && slices.ContainsFunc(tn.order, func(c *call) bool {
-		return c.state != callDone && !c.asked && !hasArgs(c.args) && (q.isOf(c) || !q.question && c.name == callingTool)
-	})
-}
-
-// hasCall reports whether a call is behind what today's session agent asks, whether or not
-// it was told: behind what the question tool of OpenCode asks, and behind an action of a
-// service. What others ask who speak its frames may have none.
-func (q asking) hasCall() bool {
+// hasCall reports whether a request of today's session agent is about a call: a question of
+// OpenCode's tool, or an action of a service. Other servers ask without a call.
+func (q request) hasCall() bool {
 	if q.question {
 		return strings.HasPrefix(q.native, "que_")
 	}
 	return strings.Contains(q.tool, ":")
 }
 
-// asking counts what has no answer, whether or not it was asked too early.
+// find returns the first open call without a request of its own that a condition holds for.
+func (m *message) find(is func(c *call) bool) *call {
+	if m == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(m.order, func(c *call) bool { return c.state != callDone && !c.asked && is(c) }); i >= 0 {
+		return m.order[i]
+	}
+	return nil
+}
+
+// about finds the call that a request is about.
+func (m *message) about(q request) *call {
+	c := m.find(q.isOf)
+	if c != nil {
+		c.asked = true
+	}
+	return c
+}
+
+// withoutArgs finds a call without arguments that a request is likely about.
+func (m *message) withoutArgs(q request) *call {
+	return m.find(func(c *call) bool { return !hasArgs(c.args) && (q.isOf(c) || !q.question && c.name == callingTool) })
+}
+
+// early reports whether a request comes too early. Several questions of one call have its id and
+// a number: they wait while the first of them does.
+func (t *turn) early(q request) bool {
+	if call, number, several := strings.Cut(q.native, ":"); q.question && several && number != "0" {
+		return slices.ContainsFunc(t.deferred, func(w request) bool { return strings.HasPrefix(w.native, call+":") })
+	}
+	return t.message.find(func(c *call) bool { return hasArgs(c.args) && q.isOf(c) }) == nil && (q.hasCall() || t.message.withoutArgs(q) != nil)
+}
+
+// asking counts the requests without an answer.
 func (d *Decoder) asking() int {
 	n := len(d.asks)
-	for _, r := range d.runs {
-		n += len(r.waits)
+	for t := range d.running() {
+		n += len(t.deferred)
 	}
 	return n
 }
 
-// dismiss forgets what was asked too early, and is told again or has its answer.
-func (r *run) dismiss(native string) {
-	r.waits = slices.DeleteFunc(r.waits, func(q asking) bool { return q.native == native })
-}
-
-// overtaken takes it off what waits that has its answer. Where no call was told that shows
-// it, it goes on record.
-func (d *Decoder) overtaken(r *run, native string) {
-	i := slices.IndexFunc(r.waits, func(q asking) bool { return q.native == native })
+// dismiss forgets a deferred request.
+func (t *turn) dismiss(native string) (q request, was bool) {
+	i := slices.IndexFunc(t.deferred, func(q request) bool { return q.native == native })
 	if i < 0 {
-		return
+		return q, false
 	}
-	q := r.waits[i]
-	r.dismiss(native)
-	if !r.turn.empties(q) {
-		d.put(q, r)
+	q = t.deferred[i]
+	t.deferred = slices.Delete(t.deferred, i, i+1)
+	return q, true
+}
+
+// overtaken takes a deferred request that has its answer. The request goes on record unless a
+// call shows it.
+func (d *Decoder) overtaken(t *turn, native string) {
+	if q, was := t.dismiss(native); was && t.message.withoutArgs(q) == nil {
+		d.put(q, t)
 	}
 }
 
-// releaseDeferred asks what was asked too early and is not any more; or all of it, when no
-// arguments come.
-func (d *Decoder) releaseDeferred(r *run, all bool) {
-	waits := r.waits
-	r.waits = nil
+// release puts deferred requests on record that are not early any more, or all of them.
+func (d *Decoder) release(t *turn, all bool) {
+	waits := t.deferred
+	t.deferred = nil
 	for _, q := range waits {
-		if all || !r.early(q) {
-			d.put(q, r)
+		if all || !t.early(q) {
+			d.put(q, t)
 			continue
 		}
-		r.waits = append(r.waits, q)
+		t.deferred = append(t.deferred, q)
 	}
 }

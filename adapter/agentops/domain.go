@@ -1,29 +1,30 @@
 package agentops
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"net/http"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// world is how an event of the agent's world is told.
-type world struct {
-	name string
-	// passing is what is of interest only while it lasts, and only to whoever follows.
-	passing bool
-	// id is the field that tells one from another; those without replace each other.
-	id string
+// domainKind is a kind of domain event.
+type domainKind struct {
+	name      string
+	transient bool
+	id        string // the field that tells one event from another; events without replace each other
 }
 
-// worlds are the frames that are no part of the conversation.
-func worlds(frame string) (world, bool) {
-	w, ok := map[string]world{
-		"status":                    {name: "session-status", passing: true},
-		"queue.state":               {name: "queue", passing: true},
-		"queue.withdrawn":           {name: "queue", passing: true},
+// domainKinds are the frames that are no part of the conversation.
+func domainKinds(frame string) (domainKind, bool) {
+	w, ok := map[string]domainKind{
+		"status":                    {name: "session-status", transient: true},
+		"queue.state":               {name: "queue", transient: true},
+		"queue.withdrawn":           {name: "queue", transient: true},
 		"git-state":                 {name: "git-state"},
 		"pr-created":                {name: "pull-request"},
 		"files-changed":             {name: "files-changed"},
@@ -33,71 +34,59 @@ func worlds(frame string) (world, bool) {
 		"title":                     {name: "title"},
 		"thread.updated":            {name: "title", id: "threadId"},
 		"model-switched":            {name: "model-switched", id: "messageId"},
-		"audit_log":                 {name: "audit-log", passing: true},
-		"user.joined":               {name: "presence", passing: true},
-		"user.left":                 {name: "presence", passing: true},
-		"toast":                     {name: "toast", passing: true},
+		"audit_log":                 {name: "audit-log", transient: true},
+		"user.joined":               {name: "presence", transient: true},
+		"user.left":                 {name: "presence", transient: true},
+		"toast":                     {name: "toast", transient: true},
 		"integration-auth-required": {name: "auth-required"},
-		"messages.removed":          {name: "messages-removed", passing: true},
-		"reverted":                  {name: "messages-removed", passing: true},
+		"messages.removed":          {name: "messages-removed", transient: true},
+		"reverted":                  {name: "messages-removed", transient: true},
 	}[frame]
 	return w, ok
 }
 
-// largestValue bounds what is kept of such an event.
+// largestValue bounds a domain event in bytes.
 const largestValue = 1 << 20
 
-// domain takes what is no part of the conversation. Outside a turn only what lasts is
-// kept.
-func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, t agent.Turns) {
-	w, ok := worlds(f.Type())
+// domain takes a frame that is no part of the conversation. Outside a turn only the kinds that
+// last are kept.
+func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, to agent.Turns) {
+	w, ok := domainKinds(f.Type())
 	if !ok {
 		return
 	}
 	value, fields := valueOf(frame)
-	data := trace.Data{Name: w.name, Value: value, Transient: w.passing, Domain: true}
-	if !w.passing {
+	text := func(name string) (s string) {
+		if json.Unmarshal(fields[name], &s) != nil {
+			return ""
+		}
+		return s
+	}
+	data := trace.Data{Name: w.name, Value: value, Transient: w.transient, Domain: true}
+	if !w.transient {
 		data.ID = w.name
 	}
-	if id := fields.text(w.id); id != "" && len(id) <= longestID {
+	if id := text(w.id); id != "" && len(id) <= longestID {
 		data.ID = w.name + "-" + id
 	}
-	if title, is := f.(wire.Title); is {
-		if value, err := json.Marshal(title.Title); err == nil {
-			t.Note(trace.Data{Name: w.name, ID: w.name, Value: value, Domain: true})
-		}
-		return
-	}
-	r := d.runOf("", fields.channel())
+	t := d.about("", wire.Channel{ChannelType: text("channelType"), ChannelID: text("channelId")})
+	title, isTitle := f.(wire.Title)
 	switch {
-	case r != nil:
-		r.b.Emit(data)
-	case !w.passing:
-		t.Note(data)
+	case isTitle:
+		data.Value = agentkit.Encode(title.Title)
+		to.Note(data)
+	case t != nil:
+		t.b.Emit(data)
+	case !w.transient:
+		to.Note(data)
 	}
 }
 
-type fieldsOf map[string]json.RawMessage
-
-func (f fieldsOf) text(name string) string {
-	var s string
-	if json.Unmarshal(f[name], &s) != nil {
-		return ""
-	}
-	return s
-}
-
-func (f fieldsOf) channel() wire.Channel {
-	return wire.Channel{ChannelType: f.text("channelType"), ChannelID: f.text("channelId")}
-}
-
-// valueOf is what a frame says: its fields, or those in its data where it has no
-// other.
-func valueOf(frame json.RawMessage) (json.RawMessage, fieldsOf) {
+// valueOf is the content of a frame: its fields, or those in its data if it has no other.
+func valueOf(frame json.RawMessage) (value json.RawMessage, fields map[string]json.RawMessage) {
 	if len(frame) > largestValue {
 		return json.RawMessage(`{"omitted":true}`), nil
 	}
-	var fields fieldsOf
 	if json.Unmarshal(frame, &fields) != nil {
 		return json.RawMessage("null"), nil
 	}
@@ -105,32 +94,20 @@ func valueOf(frame json.RawMessage) (json.RawMessage, fieldsOf) {
 	if inner, ok := fields["data"]; ok && len(fields) == 1 {
 		return inner, fields
 	}
-	value, err := json.Marshal(fields)
-	if err != nil {
-		return json.RawMessage("null"), nil
-	}
-	return value, fields
+	return agentkit.Encode(fields), fields
 }
 
-// system takes a note of the session agent, such as a picture that the agent took.
-func (d *Decoder) system(m wire.Message, t agent.Turns) {
-	r := d.active(m.Channel.Name(m.ThreadID))
-	for _, p := range m.Parts {
-		d.screenshot(p, r, t)
-	}
-}
-
-// screenshot takes a picture.
-func (d *Decoder) screenshot(p wire.Part, r *run, t agent.Turns) {
-	if p.Data == "" || p.Type != wire.PartScreenshot && p.Type != wire.PartImage {
-		return
-	}
+// picture is a screenshot as a file. Its data is base64, or a data URL.
+func picture(p wire.Part) trace.File {
 	media := p.MIMEType
-	if media == "" {
-		media = pictureType(p.Data)
+	if head, isURL := strings.CutPrefix(p.Data, "data:"); isURL && media == "" {
+		media = head[:strings.IndexAny(head+",", ";,")]
 	}
-	f := trace.File{URL: dataURL(media, p.Data), MediaType: media, Filename: p.Filename}
-	d.emit(r, f, t)
+	if media == "" {
+		start, _ := base64.StdEncoding.DecodeString(p.Data[:min(len(p.Data), 64)/4*4]) // what can be decoded tells the type
+		media = http.DetectContentType(start)
+	}
+	return trace.File{URL: dataURL(media, p.Data), MediaType: media, Filename: p.Filename}
 }
 
 // dataURL makes a data URL of base64, unless it is one.
@@ -139,22 +116,4 @@ func dataURL(media, data string) string {
 		return data
 	}
 	return "data:" + media + ";base64," + data
-}
-
-// pictureType tells what a picture is by how its base64 begins, or its URL says.
-func pictureType(data string) string {
-	if rest, ok := strings.CutPrefix(data, "data:"); ok {
-		media, _, _ := strings.Cut(rest, ";")
-		media, _, _ = strings.Cut(media, ",")
-		return media
-	}
-	switch {
-	case strings.HasPrefix(data, "/9j/"):
-		return "image/jpeg"
-	case strings.HasPrefix(data, "R0lGOD"):
-		return "image/gif"
-	case strings.HasPrefix(data, "UklGR"):
-		return "image/webp"
-	}
-	return "image/png"
 }

@@ -8,49 +8,42 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/trace"
 )
 
-// What a turn's stop says, to the letter, where Agent Ops could not be talked to.
-// Why is on record beside it, as an error that does not end the turn.
+// The errors of turns that could not reach Agent Ops, to the letter of the RFC. The reason is
+// on record beside them, as an error that does not end the turn.
 const (
 	connectionFailed  = "Connection failed"
 	streamInterrupted = "Stream interrupted"
 )
 
-// failure is why the other side could not be talked to.
+// failure says why the server could not be used.
 type failure struct {
 	sentence string
 	status   int  // of the HTTP answer, if there was one
-	final    bool // trying again changes nothing
-	foreign  bool // the answer is not of its JSON
-	personal bool // it is about whoever called: another may be let in
+	final    bool // another try would fail, too
+	personal bool // another caller may be let in
 }
 
 func (f *failure) Error() string { return f.sentence }
 
-// isFinal reports whether trying again changes nothing.
-func isFinal(err error) bool {
-	f, ok := errors.AsType[*failure](err)
-	return ok && f.final
-}
-
-// isPersonal reports whether somebody else may fare better.
-func isPersonal(err error) bool {
-	f, ok := errors.AsType[*failure](err)
-	return ok && f.personal
-}
-
-// statusOf is the HTTP status behind an error, or 0.
-func statusOf(err error) int {
+// asFailure returns the failure behind an error, or an empty one.
+func asFailure(err error) failure {
 	if f, ok := errors.AsType[*failure](err); ok {
-		return f.status
+		return *f
 	}
-	return 0
+	return failure{}
 }
 
-// refused makes a sentence of an HTTP answer that is no success, and of what it says.
+func statusOf(err error) int { return asFailure(err).status }
+
+// refused makes a sentence of an HTTP answer that is no success, and of the server's words.
 func refused(status int, said string) *failure {
-	said = oneLine(httpjson.Sentence([]byte(said))) // some stand in JSON within JSON
+	said = oneLine(httpjson.Sentence([]byte(said))) // some errors are JSON within JSON
+	if strings.HasPrefix(said, "<") {               // a page for people
+		said = ""
+	}
 	f := &failure{status: status, final: status < http.StatusInternalServerError && status != http.StatusTooManyRequests}
 	f.personal = status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusNotFound
 	switch {
@@ -66,21 +59,14 @@ func refused(status int, said string) *failure {
 	return f
 }
 
-// noRoute is what Agent Ops says of an address that its version does not have. Of
-// a session that it does not have it says more. A gateway like this one, in the place
-// of a session agent, answers 501 there.
+// noRoute is what Agent Ops says of an address that it does not have. A gateway in the place of
+// a session agent answers 501.
 const noRoute = "Not found"
 
-// lacksRoute reports whether the other side is too old for what was called.
+// lacksRoute reports whether the server does not have the address of a call.
 func lacksRoute(err error) bool {
-	f, ok := errors.AsType[*failure](err)
-	return ok && (f.status == http.StatusNotFound && f.sentence == noRoute || f.status == http.StatusMethodNotAllowed || f.status == http.StatusNotImplemented)
-}
-
-// isElsewhere reports whether an address holds something else there, or nothing.
-func isElsewhere(err error) bool {
-	f, ok := errors.AsType[*failure](err)
-	return ok && f.foreign || lacksRoute(err)
+	f := asFailure(err)
+	return f.sentence == noRoute || f.status == http.StatusNotImplemented
 }
 
 // oneLine makes a stranger's text fit for a sentence.
@@ -91,4 +77,22 @@ func oneLine(text string) string {
 		text = strings.ToValidUTF8(text[:longest], "") + "…"
 	}
 	return text
+}
+
+// The ends of turns that this side decides.
+func stopped() trace.Stop { return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled} }
+func closed() trace.Stop  { return trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled} }
+func lost(sentence string) trace.Stop {
+	return trace.Stop{Reason: trace.ReasonLost, Outcome: trace.OutcomeFailed, Error: sentence}
+}
+
+// fail ends a turn that lost its server. The reason is on record beside the sentence.
+func fail(b *trace.Builder, sentence string, why error) {
+	if b.Over() {
+		return
+	}
+	if sentence != why.Error() {
+		b.Emit(trace.Error{Message: why.Error(), Code: "agentops_connection"})
+	}
+	b.End(lost(sentence))
 }

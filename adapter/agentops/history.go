@@ -8,119 +8,90 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
-	"github.com/tributary-dev/tributary/trace"
 )
 
-// greeting takes the first frame of a socket. If it is not the first socket, some of
-// what was said may be missing.
-func (d *Decoder) greeting(f wire.Init, data json.RawMessage, t agent.Turns) {
-	first := !d.greeted
-	d.greeted = true
+// greeting takes the first frame of a connection. Frames may be missing before a later one.
+func (d *Decoder) greeting(f wire.Init, to agent.Turns) {
+	first := !d.greeted && len(d.turns) == 0
+	d.greeted, d.asleep, d.runnerState = true, asleep(f.Session.Status), present
 	if f.Session.Messages == nil {
 		f.Session.Messages = d.backlog
 	}
 	d.backlog = nil
-	d.hasRunner(data)
-	d.asleep = false
-	switch f.Session.Status {
-	case wire.SessionInitializing, wire.SessionHibernating, wire.SessionHibernated, wire.SessionRestoring:
-		d.asleep = true
-	}
-	if f.Data.PendingPrompt != nil {
-		if p := d.waiting(*f.Data.PendingPrompt); p != nil {
-			p.on(waits)
-		}
-	}
-	if first && len(d.prompts) == 0 {
-		d.unseen = f.Data.RunnerBusy && len(d.runs) == 0
-		return
-	}
-	for _, r := range d.runs {
-		if r.turn != nil {
-			r.turn.away = true
-		}
-	}
-	d.history(f.Session.Messages, t)
-	d.standing(f, t)
-	if f.Data.RunnerBusy {
-		d.redispatched() // as far as we know: it may have been told before
-		return
-	}
-	for _, r := range slices.Clone(d.runs) {
-		switch {
-		case f.Data.PendingPrompt != nil && r.prompt != nil && r.prompt.id == f.Data.PendingPrompt.MessageID:
-			d.goesOn(r) // it lost its runner, and the next one is given it once more
-		case r.turn != nil && d.inDoubt(r, f):
-			r.doubts(saidAtRest)
-		case r.course != idling && d.inDoubt(r, f): // nothing was told of its answer, which is still to come
-		case len(f.Session.Messages) > 0:
-			d.cut(r, t)
-		default:
-			r.doubts(lostEnd) // how it ended may still be told
-		}
-	}
-}
-
-// inDoubt reports whether a run may go on though the agent is said to be at rest, and no
-// end of it was told: today's session agent that was started anew has given the prompt to
-// the runner once more, and takes the runner's word that it is at it for the end. While
-// one of its tools has no result it goes on; else so does what says more within a moment.
-func (d *Decoder) inDoubt(r *run, f wire.Init) bool {
-	return d.mayBeAtIt(f) && r.course != stopping && r.verdict == nil
-}
-
-// mayBeAtIt reports whether there may be somebody at work who is said to be at rest.
-func (d *Decoder) mayBeAtIt(f wire.Init) bool {
-	return f.Data.RunnerConnected && len(f.Session.Messages) > 0
-}
-
-// hasRunner reads from a first frame whether there is a runner: it may not say.
-func (d *Decoder) hasRunner(greeting json.RawMessage) {
-	var f struct {
-		Data map[string]json.RawMessage `json:"data"`
-	}
-	if json.Unmarshal(greeting, &f) != nil {
-		return
-	}
-	if d.presence = present; string(f.Data["runnerConnected"]) == "false" {
+	if f.Data.RunnerConnected != nil && !*f.Data.RunnerConnected {
 		d.runner(left)
 	}
+	if f.Data.PendingPrompt != nil {
+		if t := d.queuedPrompt(*f.Data.PendingPrompt); t != nil {
+			t.on(waits)
+		}
+	}
+	if first {
+		d.unseen = f.Data.RunnerBusy && d.idle()
+		return
+	}
+	d.missed()
+	d.history(f.Session.Messages, to)
+	at := newSnapshot(f)
+	d.compare(at, to)
+	if at.busy {
+		d.redispatched() // as far as is known: it may have been told before
+		return
+	}
+	for _, t := range slices.Collect(d.running()) {
+		// After a restart, the session agent gives the runner its prompt again, and mistakes
+		// the runner's receipt for the end. A turn goes on while one of its tools has no
+		// result, or if more comes within a moment.
+		mayGoOn := at.mayWork && t.course != stopping && t.verdict == nil
+		switch {
+		case at.waits(t):
+			t.goesOn() // it lost its runner, and the next one is given it once more
+		case t.message != nil && mayGoOn:
+			t.endingOn(saidAtRest)
+		case t.course != idling && mayGoOn: // its answer is still to come
+		case at.known:
+			d.cut(t)
+		default:
+			t.endingOn(lostEnd) // its end may still be told
+		}
+	}
 }
 
-// history compares what is open with the messages of the session. A prompt is shown when
-// it is the next, so that an answer is that of the prompt before it.
-func (d *Decoder) history(messages []wire.Message, t agent.Turns) {
-	asked := map[string]string{} // the last prompt of each channel
-	news := d.newsIn(messages)
+// history compares the open turns with the messages of the session. The server shows a prompt
+// when its turn begins, so an answer is that of the prompt before it.
+func (d *Decoder) history(messages []wire.Message, to agent.Turns) {
+	channel, asked, news := "", "", d.newsIn(messages)
 	for i, m := range messages {
-		channel := m.Channel.Name(m.ThreadID)
+		at := m.Channel.Name(m.ThreadID)
 		switch m.Role {
 		case wire.RoleUser:
-			if i >= news {
-				d.own(m)
+			if back := d.promptFrom(m); i >= news && len(m.ID) <= longestID {
+				d.claim(back)
 			}
-			clear(asked)
-			asked[channel] = m.ID
+			channel, asked = at, m.ID
 		case wire.RoleAssistant:
-			tn, known := d.turns[m.ID]
-			p := d.asker(m.ID, asked[channel])
-			if !known && p != nil && p.phase <= running {
-				tn = d.answer(p, m, channel, t)
+			mine, known := d.messages[m.ID]
+			t := d.first(func(t *turn) bool { return slices.Contains(t.native, m.ID) })
+			if t == nil && at == channel {
+				t = d.byID(asked)
 			}
-			if tn != nil {
-				away := tn.away
-				d.reconcile(tn, m, true)
-				tn.away = away // it may be older than what was said since
+			if !known && t != nil {
+				mine = d.answer(t, m, at, to)
+			}
+			if mine != nil {
+				away := mine.away
+				d.reconcile(mine, m, true)
+				mine.away = away // the message may be older than the newest chunks
 			}
 		}
 	}
 }
 
-// newsIn is where in a history the users' messages begin that were missed: after the last
-// that is known. An earlier one is none that was sent since, whatever it says.
+// newsIn is the place in a history behind the last user's message that is known. An earlier
+// message is no prompt that was sent since, whatever its text.
 func (d *Decoder) newsIn(messages []wire.Message) int {
 	for i, m := range slices.Backward(messages) {
-		_, past := d.turns[m.ID]
+		_, past := d.messages[m.ID]
 		if m.Role == wire.RoleUser && (past || m.ID == d.before || d.byID(m.ID) != nil) {
 			return i + 1
 		}
@@ -128,129 +99,107 @@ func (d *Decoder) newsIn(messages []wire.Message) int {
 	return 0
 }
 
-// answer finds the turn of a message in the run of a prompt, or begins it.
-func (d *Decoder) answer(p *prompt, m wire.Message, channel string, t agent.Turns) *turn {
+// answer begins a message in the turn of its prompt.
+func (d *Decoder) answer(t *turn, m wire.Message, channel string, to agent.Turns) *message {
 	if len(m.ID) > longestID {
 		return nil
 	}
-	p.channel = channel
-	r := d.ofPrompt(p)
-	if r == nil {
-		p.on(shown)
-		r = d.begin(p, channel, t)
+	if !t.runs() {
+		t.on(shown)
+		t = d.begin(t, channel, to)
 	}
-	if r == nil {
+	if t == nil {
 		return nil
 	}
-	p.repeats(m)
-	return d.add(m.ID, r)
+	t.repeats(m)
+	return d.add(m.ID, t)
 }
 
-// asker finds the prompt that a message is the answer to, or nil: one that is not open here.
-func (d *Decoder) asker(id, asked string) *prompt {
-	for _, p := range d.prompts {
-		if slices.Contains(p.native, id) {
-			return p
-		}
-	}
-	return d.byID(asked)
-}
-
-// repeats tells a turn that is taken up again which of its texts a message says anew:
-// the Builder knows them under numbers, in the order of their beginnings.
-func (p *prompt) repeats(m wire.Message) {
-	if !slices.Contains(p.native, m.ID) {
+// repeats says which texts of a turn that is taken up again a message repeats: the Builder knows
+// them by numbers, in the order in which they began.
+func (t *turn) repeats(m wire.Message) {
+	if !slices.Contains(t.native, m.ID) {
 		return
 	}
 	known := len(texts(m.Parts))
 	for i := range known + 1 { // one more may have begun that no message has yet
-		p.b.MessageRepeats(fmt.Sprintf("%s/%d", m.ID, i), fmt.Sprintf("text-%d", p.texts+i+1))
+		t.b.MessageRepeats(fmt.Sprintf("%s/%d", m.ID, i), fmt.Sprintf("text-%d", t.texts+i+1))
 	}
-	p.texts += known
+	t.texts += known
 }
 
-// own finds the prompt of ours whose message was missed.
-func (d *Decoder) own(m wire.Message) *prompt {
-	if len(m.ID) > longestID {
-		return nil
-	}
-	return d.mine(&prompt{id: m.ID, content: string(m.Content), channel: m.Channel.Name(m.ThreadID), author: m.AuthorID})
+// snapshot is the state of the session in a greeting.
+type snapshot struct {
+	busy    bool
+	known   bool           // the messages are known
+	mayWork bool           // there may be a runner at work that is said to be at rest
+	pending string         // the id of the prompt that waits
+	order   map[string]int // the users' messages, by id
+	newest  int            // the place of the newest, on which a busy agent works
 }
 
-// standing says what became of the prompts that have not begun, and of runs whose end was
-// missed, by how the session stands when it is heard of again.
-func (d *Decoder) standing(f wire.Init, t agent.Turns) {
-	at := snapshot{busy: f.Data.RunnerBusy, pending: f.Data.PendingPrompt, order: map[string]int{}}
+func newSnapshot(f wire.Init) snapshot {
+	at := snapshot{busy: f.Data.RunnerBusy, known: f.Session.Messages != nil, order: map[string]int{}}
+	at.mayWork = len(f.Session.Messages) > 0 && f.Data.RunnerConnected != nil && *f.Data.RunnerConnected
+	if f.Data.PendingPrompt != nil {
+		at.pending = f.Data.PendingPrompt.MessageID
+	}
 	for _, m := range f.Session.Messages {
 		if m.Role == wire.RoleUser {
 			at.order[m.ID] = len(at.order)
 		}
 	}
-	at.works = len(at.order) - 1
-	for _, r := range slices.Clone(d.runs) {
-		if i, shown := at.of(r.prompt); shown && at.busy && i < at.works {
-			d.cut(r, t) // it has something else to do
+	at.newest = len(at.order) - 1
+	return at
+}
+
+func (s snapshot) waits(t *turn) bool { return t.id != "" && t.id == s.pending }
+
+func (s snapshot) of(t *turn) (place int, shown bool) {
+	place, shown = s.order[t.id]
+	return place, shown && t.id != ""
+}
+
+// compare brings turns that have not begun, and those whose end was missed, to the state of the
+// session.
+func (d *Decoder) compare(at snapshot, to agent.Turns) {
+	for _, t := range slices.Collect(d.running()) {
+		if i, shown := at.of(t); shown && at.busy && i < at.newest {
+			d.cut(t) // the agent works on another prompt
 		}
 	}
-	for _, p := range slices.Clone(d.prompts) {
-		if p.phase > given {
-			continue
-		}
-		i, shown := at.of(p)
+	for _, t := range slices.Clone(d.turns) {
+		i, shown := at.of(t)
 		switch {
-		case !p.own && p.b == nil:
-			if p.phase == given || !at.busy {
-				d.drop(p)
+		case t.phase > given:
+		case !t.own && t.b == nil:
+			if t.phase == given || !at.busy {
+				d.drop(t)
 			}
-		case at.waits(p):
-			p.on(waits)
-		case f.Session.Messages == nil:
-		case !shown && p.left:
-			d.lost(p)
+		case at.waits(t):
+			t.on(waits)
+		case !at.known:
+		case !shown && t.left:
+			t.on(ends)
+			d.drop(t)
+			notFound(t.b, "The gateway was restarted while this turn ran, and Agent Ops does not know its prompt: send it again if it still matters.")
 		case !shown:
-			if p.phase == queued {
-				d.withdraw(p)
+			if t.inQueue() {
+				d.withdraw(t)
 			}
-		case at.busy && i == at.works:
-			d.superseded(t)
-			d.give(p)
-		case p.phase == given && i == at.works && d.mayBeAtIt(f): // its answer is still to come
+		case at.busy && i == at.newest:
+			d.cutAll(nil)
+			d.give(t)
+		case t.phase == given && i == at.newest && at.mayWork: // its answer is still to come
 		default:
-			d.failPrompt(p, interruptedStop(), t)
+			d.fail(t, lost(streamInterrupted), to)
 		}
 	}
-	d.unseen = at.busy && len(d.runs) == 0 && !slices.ContainsFunc(d.prompts, func(p *prompt) bool { return p.phase == given })
+	d.unseen = at.busy && d.idle() && len(d.in(given)) == 0
 }
 
-// snapshot is how the session stands when it is heard of again.
-type snapshot struct {
-	busy    bool
-	pending *wire.PendingPrompt
-	order   map[string]int // the users' messages, by id
-	works   int            // the place of the one that the agent works on, if it is busy
-}
-
-func (s snapshot) of(p *prompt) (place int, shown bool) {
-	if p == nil || p.id == "" {
-		return 0, false
-	}
-	place, shown = s.order[p.id]
-	return place, shown
-}
-
-// waits reports whether a prompt waits there.
-func (s snapshot) waits(p *prompt) bool {
-	return s.pending != nil && s.pending.MessageID == p.id && p.id != ""
-}
-
-// interruptedStop is the end of a turn whose end nobody saw.
-func interruptedStop() trace.Stop {
-	return trace.Stop{Reason: "agent_lost", Outcome: trace.OutcomeFailed, Error: streamInterrupted}
-}
-
-// rest takes a REST call of a recording: prompts are sent that way too, and what was
-// missed is fetched.
-func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
+// recordedCall takes a call by HTTP from a recording: a prompt, a stop, or a history.
+func (d *Decoder) recordedCall(data json.RawMessage, to agent.Turns) error {
 	var call struct {
 		Method   string          `json:"method"`
 		Path     string          `json:"path"`
@@ -272,25 +221,18 @@ func (d *Decoder) rest(data json.RawMessage, t agent.Turns) error {
 		if err := json.Unmarshal(call.Request, &in); err != nil {
 			return fmt.Errorf("agentops: a prompt by REST was skipped: %w", err)
 		}
-		d.posted(in.Prompt, in.Interrupt, t)
-	case call.Method == "GET" && strings.HasSuffix(path, "/messages") && len(d.runs)+len(d.prompts) > 0:
+		if in.Content != "" || len(in.Attachments) > 0 {
+			d.sent(in.Prompt, to)
+		} else if in.Interrupt {
+			d.abort()
+		}
+	case call.Method == "GET" && strings.HasSuffix(path, "/messages") && len(d.turns) > 0:
 		var out struct {
 			Messages []wire.Message `json:"messages"`
 		}
 		if json.Unmarshal(call.Response, &out) == nil {
-			d.history(out.Messages, t)
+			d.history(out.Messages, to)
 		}
 	}
 	return nil
-}
-
-// posted takes a prompt that was sent by REST. One that holds nothing may be a wish to
-// stop.
-func (d *Decoder) posted(f wire.Prompt, interrupt bool, t agent.Turns) {
-	switch {
-	case f.Content != "" || len(f.Attachments) > 0:
-		d.sent(f, t)
-	case interrupt:
-		d.abort()
-	}
 }

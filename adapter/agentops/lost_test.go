@@ -225,9 +225,9 @@ func TestAHostileServer(t *testing.T) {
 		why  string // "": the turn goes on
 	}{
 		{"not UTF-8", func(s *server) { s.raw([]byte("{\"type\":\"chunk\",\"content\":\"\xff\xfe\"}")) }, "not UTF-8"},
-		{"a frame above the limit", func(s *server) { s.raw([]byte(`{"type":"x","x":"` + strings.Repeat("x", 65<<20) + `"}`)) }, "more than 64 MB"},
-		{"a frame of 50 MB", func(s *server) { s.raw([]byte(`{"type":"x","x":"` + strings.Repeat("x", 50<<20) + `"}`)) }, ""},
-		{"50 MB of brackets", func(s *server) { s.raw([]byte(`{"type":"message.updated","data":` + strings.Repeat("[", 50<<20))) }, ""},
+		{"a frame above the limit", func(s *server) { s.raw([]byte(`{"type":"x","x":"` + strings.Repeat("x", 9<<20) + `"}`)) }, "more than 8 MB"},
+		{"a frame of 7 MB", func(s *server) { s.raw([]byte(`{"type":"x","x":"` + strings.Repeat("x", 7<<20) + `"}`)) }, ""},
+		{"7 MB of brackets", func(s *server) { s.raw([]byte(`{"type":"message.updated","data":` + strings.Repeat("[", 7<<20))) }, ""},
 		{"no JSON", func(s *server) { s.raw([]byte("<html>")) }, ""},
 		{"types that nobody knows", func(s *server) {
 			for i := range 3000 {
@@ -242,7 +242,7 @@ func TestAHostileServer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newStage(t, head)
+				st := newStage(t, head, func(r *agentops.Runtime) { r.MaxFrame = 8 << 20 })
 				st.server.script = func(tn *turn) {
 					tn.say("well")
 					synctest.Wait()
@@ -282,12 +282,12 @@ func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
 			tn.say("well")
 			tn.close()
 			tn.parts = append(tn.parts, object{"type": "tool-call", "callId": "c", "toolName": "bash", "status": "running", "args": object{"command": strings.Repeat("x", 10<<10)}})
-			for i := range 3000 {
+			for i := range 1500 {
 				tn.updated()
-				if i%1000 == 999 {
+				if i%500 == 499 {
 					synctest.Wait()
 				}
-				if i == 999 {
+				if i == 499 {
 					before = heap()
 				}
 			}
@@ -299,8 +299,8 @@ func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
 		if stop.Outcome != trace.OutcomeCompleted || said(events) != "well" || len(events) > 30 {
 			t.Errorf("%+v: %d events", stop, len(events))
 		}
-		if after > before+8<<20 {
-			t.Errorf("the heap grew from %d to %d over 2000 snapshots", before, after)
+		if after > before+4<<20 {
+			t.Errorf("the heap grew from %d to %d over 1000 snapshots", before, after)
 		}
 	})
 }

@@ -1,29 +1,30 @@
 package agentops
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	wire "github.com/tributary-dev/tributary/agentops"
 
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// place is where a prompt is put: a thread, a channel, or neither.
+// place is the place of a prompt: a thread, a channel, or neither.
 type place struct {
 	thread  string
 	channel wire.Channel
 }
 
-// defaultType is the type of a channel that is named without one. A channel of most
-// other types makes the session agent send reminders and answers there.
+// defaultType is the type of a channel that is named without one. The session agent sends
+// reminders and answers to channels of most other types.
 const defaultType = "web"
 
-// parsePlace reads the channel of a prompt: "thread:ID", "TYPE:ID", or "ID" for a
-// channel of the web. Nothing is the place that the session is at.
+// parsePlace reads the channel of a prompt: "thread:ID", "TYPE:ID", or "ID" for a channel of the
+// web.
 func parsePlace(channel string) place {
 	kind, id, typed := strings.Cut(channel, ":")
 	switch {
@@ -37,23 +38,20 @@ func parsePlace(channel string) place {
 	return place{channel: wire.Channel{ChannelType: kind, ChannelID: id}}
 }
 
-func (p place) named() bool { return p.thread != "" || p.channel.ChannelID != "" }
-
-// outgoing is a prompt as it is sent. Servers that trace know of the last field.
+// outgoing is a prompt as it is sent. Servers that trace know the last field.
 type outgoing struct {
-	Type string `json:"type,omitempty"` // not by REST
+	Type string `json:"type,omitempty"` // not by HTTP
 	wire.Prompt
 	Traceparent string `json:"traceparent,omitempty"`
 }
 
-// mostFiles is how much a server takes of attachments, each and all, in characters of an
-// address.
+// mostFiles is how much a server takes of attachments, each and all, in characters of a URL.
 const mostFiles = 90_000_000
 
 // fileTypes begin the media types that a server takes.
 func fileTypes() []string { return []string{"image/", "audio/", "application/pdf"} }
 
-// attach makes attachments of a message's files. What the server would drop without
+// attach makes attachments of the files of a prompt. A file that the server would drop without
 // a word is left out, and dropped says why.
 func attach(m trace.UserMessage) (files []wire.Attachment, dropped []string) {
 	sum := 0
@@ -61,12 +59,13 @@ func attach(m trace.UserMessage) (files []wire.Attachment, dropped []string) {
 		if part.Type != trace.InputFile {
 			continue
 		}
-		f, why := attachment(part)
-		if why == "" && sum+len(f.URL) > mostFiles {
-			why = fmt.Sprintf("the files together are larger than Agent Ops takes (%d characters of base64)", mostFiles)
+		f, err := attachment(part)
+		if err == nil && sum+len(f.URL) > mostFiles {
+			err = fmt.Errorf("the files together are larger than Agent Ops takes (%d characters of base64)", mostFiles)
 		}
-		if why != "" {
-			dropped = append(dropped, fmt.Sprintf("The file %s was not sent: %s.", nameOf(part), why))
+		if err != nil {
+			name := cmp.Or(oneLine(part.Filename), "of type "+oneLine(part.MediaType))
+			dropped = append(dropped, fmt.Sprintf("The file %s was not sent: %v.", name, err))
 			continue
 		}
 		sum += len(f.URL)
@@ -75,47 +74,28 @@ func attach(m trace.UserMessage) (files []wire.Attachment, dropped []string) {
 	return files, dropped
 }
 
-func nameOf(part trace.InputPart) string {
-	if part.Filename != "" {
-		return oneLine(part.Filename)
-	}
-	return "of type " + oneLine(part.MediaType)
-}
-
-// attachment makes an attachment of a file; why says why that cannot be.
-func attachment(part trace.InputPart) (f wire.Attachment, why string) {
+// attachment makes an attachment of a file. The error is a phrase.
+func attachment(part trace.InputPart) (f wire.Attachment, _ error) {
 	data, ok := strings.CutPrefix(part.URL, "data:")
 	head, body, cut := strings.Cut(data, ",")
 	if !ok || !cut {
-		return f, "Agent Ops takes no addresses of files, only their content"
+		return f, fmt.Errorf("Agent Ops takes no addresses of files, only their content") //nolint:staticcheck,revive // a name begins it
 	}
 	media, params, _ := strings.Cut(head, ";")
-	if part.MediaType != "" {
-		media = part.MediaType
-	}
+	media = cmp.Or(part.MediaType, media)
 	if !strings.HasSuffix(";"+params, ";base64") {
 		plain, err := url.PathUnescape(body)
 		if err != nil {
-			return f, "its data URL cannot be read"
+			return f, fmt.Errorf("its data URL cannot be read")
 		}
 		body = base64.StdEncoding.EncodeToString([]byte(plain))
 	}
-	f = wire.Attachment{Type: "file", MIME: media, URL: "data:" + media + ";base64," + body, Filename: part.Filename}
-	for _, prefix := range fileTypes() {
-		if strings.HasPrefix(media, prefix) {
-			if len(f.URL) > mostFiles {
-				return f, fmt.Sprintf("it is larger than Agent Ops takes (%d characters of base64)", mostFiles)
-			}
-			return f, ""
-		}
+	f = wire.Attachment{Type: "file", MIME: media, URL: dataURL(media, body), Filename: part.Filename}
+	if !slices.ContainsFunc(fileTypes(), func(prefix string) bool { return strings.HasPrefix(media, prefix) }) {
+		return f, fmt.Errorf("this Agent Ops takes no %s, only %s", oneLine(media), strings.Join(fileTypes(), ", "))
 	}
-	return f, fmt.Sprintf("this Agent Ops takes no %s, only %s", oneLine(media), strings.Join(fileTypes(), ", "))
-}
-
-// compose makes what is sent of a prompt.
-func (s *session) compose(p agent.Prompt, at place) (out outgoing, dropped []string) {
-	out = outgoing{Prompt: wire.Prompt{Content: p.Text(), Model: s.cfg.Model, ThreadID: at.thread, Channel: at.channel}}
-	out.Traceparent = p.Caller.Traceparent
-	out.Attachments, dropped = attach(p.Message)
-	return out, dropped
+	if len(f.URL) > mostFiles {
+		return f, fmt.Errorf("it is larger than Agent Ops takes (%d characters of base64)", mostFiles)
+	}
+	return f, nil
 }

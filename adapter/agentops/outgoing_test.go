@@ -1,65 +1,73 @@
-package agentops
+package agentops_test
 
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
-	wire "github.com/tributary-dev/tributary/agentops"
-
+	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 func TestB11_AChannelIsAThreadOrAChannelOfItsType(t *testing.T) {
-	for channel, want := range map[string]place{
-		"":               {},
-		"thread:abc":     {thread: "abc"},
-		"slack:C0123:17": {channel: wire.Channel{ChannelType: "slack", ChannelID: "C0123:17"}},
-		"slack-123":      {channel: wire.Channel{ChannelType: "web", ChannelID: "slack-123"}},
-		"thread:":        {},
+	for channel, want := range map[string][3]string{ // thread, type and id
+		"":               {"thread-active", "", ""},
+		"thread:abc":     {"abc", "", ""},
+		"slack:C0123:17": {"", "slack", "C0123:17"},
+		"slack-123":      {"", "web", "slack-123"},
+		"thread:":        {"thread-active", "", ""},
 	} {
-		if got := parsePlace(channel); got != want {
-			t.Errorf("%q is %+v, want %+v", channel, got, want)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			st := newStage(t, head)
+			st.sayBy("hello", by{who: "ada", channel: channel}).completes()
+			f := st.server.heard()[0]
+			word := func(key string) string { v, _ := f[key].(string); return v }
+			if got := [3]string{word("threadId"), word("channelType"), word("channelId")}; got != want {
+				t.Errorf("%q is %q, want %q", channel, got, want)
+			}
+		})
 	}
 }
 
-// What a server would drop without a word is not sent, and its sender is told.
+// A file that the server would drop without a word is not sent, and its sender learns why.
 func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
 	file := func(name, media, url string) trace.InputPart {
 		return trace.InputPart{Type: trace.InputFile, Filename: name, MediaType: media, URL: url}
 	}
-	png := "data:image/png;base64,iVBORw0KGgo="
+	large := func(n int) string { return "data:image/png;base64," + strings.Repeat("A", n) }
+	const png = "data:image/png;base64,iVBORw0KGgo="
 	for _, c := range []struct {
-		name string
-		part trace.InputPart
-		want string // the address, or why there is none
+		name  string
+		files []trace.InputPart
+		sent  int    // how many files
+		want  string // the address of the first, or why there is none
 	}{
-		{"image", file("a.png", "image/png", png), png},
-		{"image by its address alone", file("a.png", "", png), png},
-		{"pdf", file("a.pdf", "application/pdf", "data:application/pdf;base64,AA=="), "data:application/pdf;base64,AA=="},
-		{"text", file("a.txt", "text/plain", "data:text/plain,hello%20you"), "takes no text/plain"},
-		{"not in base64", file("a.svg", "image/svg+xml", "data:image/svg+xml,%3Csvg/%3E"), "data:image/svg+xml;base64,PHN2Zy8+"},
-		{"with a parameter", file("", "image/svg+xml", "data:image/svg+xml;charset=utf-8;base64,PHN2Zy8+"), "data:image/svg+xml;base64,PHN2Zy8+"},
-		{"broken", file("a.svg", "image/svg+xml", "data:image/svg+xml,%zz"), "cannot be read"},
-		{"an address", file("a.png", "image/png", "https://example.com/a.png"), "takes no addresses"},
-		{"no comma", file("a.png", "image/png", "data:image/png"), "takes no addresses"},
-		{"too large", file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 90_000_000)), "larger than"},
-		{"not too large", file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 12_000_000)), "data:image/png"},
+		{"image", []trace.InputPart{file("a.png", "image/png", png)}, 1, png},
+		{"image by its address alone", []trace.InputPart{file("a.png", "", png)}, 1, png},
+		{"pdf", []trace.InputPart{file("a.pdf", "application/pdf", "data:application/pdf;base64,AA==")}, 1, "data:application/pdf;base64,AA=="},
+		{"text", []trace.InputPart{file("a.txt", "text/plain", "data:text/plain,hello%20you")}, 0, "takes no text/plain"},
+		{"not in base64", []trace.InputPart{file("a.svg", "image/svg+xml", "data:image/svg+xml,%3Csvg/%3E")}, 1, "data:image/svg+xml;base64,PHN2Zy8+"},
+		{"with a parameter", []trace.InputPart{file("", "image/svg+xml", "data:image/svg+xml;charset=utf-8;base64,PHN2Zy8+")}, 1, "data:image/svg+xml;base64,PHN2Zy8+"},
+		{"broken", []trace.InputPart{file("a.svg", "image/svg+xml", "data:image/svg+xml,%zz")}, 0, "cannot be read"},
+		{"an address", []trace.InputPart{file("a.png", "image/png", "https://example.com/a.png")}, 0, "takes no addresses"},
+		{"no comma", []trace.InputPart{file("a.png", "image/png", "data:image/png")}, 0, "takes no addresses"},
+		{"too large", []trace.InputPart{file("a.png", "image/png", large(90_000_000))}, 0, "larger than"},
+		{"too large together", []trace.InputPart{file("a.png", "image/png", png), file("b.png", "image/png", large(90_000_000-25))}, 1, "together"},
 	} {
-		files, dropped := attach(trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: "x"}, c.part}})
-		got := strings.Join(dropped, "")
-		if len(files) == 1 {
-			got = files[0].URL
-		}
-		if len(files)+len(dropped) != 1 || !strings.Contains(got, c.want) {
-			t.Errorf("%s: %.100q, want %q", c.name, got, c.want)
-		}
-	}
-	large := trace.UserMessage{Parts: []trace.InputPart{}}
-	for range 3 {
-		large.Parts = append(large.Parts, file("a.png", "image/png", "data:image/png;base64,"+strings.Repeat("A", 40_000_000)))
-	}
-	if files, dropped := attach(large); len(files) != 2 || len(dropped) != 1 || !strings.Contains(dropped[0], "together") {
-		t.Errorf("of three large files %d are sent, and %q", len(files), dropped)
+		synctest.Test(t, func(t *testing.T) {
+			st := newStage(t, head)
+			stop, events := st.sayBy("hello", by{who: "ada"}, c.files...).end()
+			files, _ := st.server.heard()[0]["attachments"].([]any)
+			got := ""
+			for _, e := range agenttest.Each[trace.Error](events) {
+				got += e.Message
+			}
+			if c.sent > 0 && len(files) > 0 && c.sent == len(c.files) {
+				got, _ = files[0].(object)["url"].(string)
+			}
+			if stop.Outcome != trace.OutcomeCompleted || len(files) != c.sent || !strings.Contains(got, c.want) {
+				t.Errorf("%s: %d files are sent, %.100q, want %q (%+v)", c.name, len(files), got, c.want, stop)
+			}
+		})
 	}
 }

@@ -40,6 +40,9 @@ func TestF12_E34_EachPrincipalPromptsAnswersAndAbortsInItsOwnName(t *testing.T) 
 		var did []string
 		for _, f := range st.server.heard() {
 			what, _ := f["type"].(string)
+			if what == "(closed)" { // the connection of one frame
+				continue
+			}
 			if f["content"] != nil {
 				what = "prompt"
 			}
@@ -112,7 +115,6 @@ func TestF12_TheSocketOfAPrincipalWithNothingOpenIsLetGo(t *testing.T) {
 			tn.pause(3 * time.Hour)
 			tn.finish("end_turn", "")
 		}
-		both := map[era][]string{far: {"u_ada", "u_bob"}, head: {"u_ada"}}[e]
 		wants := func(when string, want ...string) {
 			t.Helper()
 			synctest.Wait()
@@ -122,7 +124,7 @@ func TestF12_TheSocketOfAPrincipalWithNothingOpenIsLetGo(t *testing.T) {
 		}
 		st.sayBy("hello", by{who: "ada"}).completes()
 		st.sayBy("hello", by{who: "bob"}).completes()
-		wants("after a turn of each", both...)
+		wants("after a turn of each", "u_ada")
 		time.Sleep(2 * time.Minute)
 		wants("some time later", "u_ada")
 		p := st.sayBy("long", by{who: "bob"})

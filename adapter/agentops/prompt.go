@@ -3,29 +3,29 @@ package agentops
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	wire "github.com/tributary-dev/tributary/agentops"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // Prompt implements agent.Session.
 func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
-	if ctx.Err() != nil {
-		b.End(stoppedHere())
-		return nil //nolint:nilerr // a stopped turn is no fault: its trace says so
-	}
 	caller, err := s.api.as(p.Caller)
-	if err != nil {
-		failedFor(b, connectionFailed, err)
+	switch {
+	case ctx.Err() != nil:
+		b.End(stopped())
+		return nil //nolint:nilerr // a stopped turn is no fault: its trace says so
+	case err != nil:
+		fail(b, connectionFailed, err)
 		return nil
 	}
 	if s.rt.PerTurn {
 		defer s.hangUp()
-		s.anew()
+		s.forgetTurns()
 	}
 	o := &activePrompt{b: b, caller: caller}
 	open, leave, err := s.enter(ctx, o)
@@ -33,19 +33,24 @@ func (s *session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 		return err
 	}
 	defer leave()
-	if err := s.connect(open, caller); err != nil {
-		return s.notHad(ctx, b, connectionFailed, err)
+	if _, err := s.connect(open, caller, false); err != nil {
+		return s.notBegun(ctx, b, connectionFailed, err)
 	}
-	if err := s.say(open, o, p); err != nil && !s.taken(ctx, o, err) {
-		s.drop(o)
-		return s.notHad(ctx, b, err.Error(), err)
+	if err := s.send(open, o, p); err != nil && !s.mayHaveArrived(ctx, o, err) {
+		s.mu.Lock()
+		if s.active == o {
+			s.active = nil
+		}
+		s.dec.unsend(b)
+		s.mu.Unlock()
+		return s.notBegun(ctx, b, err.Error(), err)
 	}
 	return s.await(ctx, o)
 }
 
-// taken reports whether a prompt is there, or may be, although its receipt did not
-// come: the frames know better, and what was stopped meanwhile is to stop there too.
-func (s *session) taken(ctx context.Context, o *activePrompt, why error) bool {
+// mayHaveArrived reports whether the server has a prompt, or may have it, although its receipt did not
+// come. A prompt that was stopped meanwhile is to stop there, too.
+func (s *session) mayHaveArrived(ctx context.Context, o *activePrompt, why error) bool {
 	if statusOf(why) != 0 || s.life.Err() != nil {
 		return false
 	}
@@ -55,52 +60,43 @@ func (s *session) taken(ctx context.Context, o *activePrompt, why error) bool {
 	return fate > sent || fate == sent && ctx.Err() != nil
 }
 
-// notHad ends a turn that could not be begun. That the session is closed is for
-// whoever called to know.
-func (s *session) notHad(ctx context.Context, b *trace.Builder, sentence string, why error) error {
+// notBegun ends a turn that could not begin. The caller of Prompt learns that the session is
+// closed.
+func (s *session) notBegun(ctx context.Context, b *trace.Builder, sentence string, why error) error {
 	switch {
 	case errors.Is(why, errClosed) || s.life.Err() != nil:
 		return errClosed
 	case ctx.Err() != nil:
-		b.End(stoppedHere())
+		b.End(stopped())
 	default:
-		failedFor(b, sentence, why)
+		fail(b, sentence, why)
 	}
 	return nil
 }
 
-// anew forgets what earlier turns have taught: nothing is shared between turns that
-// have a connection each, but what an earlier one has brought upon the next.
-func (s *session) anew() {
+// forgetTurns makes a Decoder for a turn with a connection of its own. An end that may be told
+// twice may still come.
+func (s *session) forgetTurns() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	twice := s.dec.twice
+	again := s.dec.endAgain
 	s.dec, s.pendingStops = s.newDecoder(), nil
-	s.dec.twice = twice
+	s.dec.endAgain = again
 }
 
-// drop forgets a prompt that was not taken.
-func (s *session) drop(o *activePrompt) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.active == o {
-		s.active = nil
-	}
-	s.dec.unsend(o.b)
-}
-
-// await returns when a turn is over, and stops it if it is told to.
+// await returns when a turn is over, and stops the turn at the end of ctx. The turn goes on
+// there if the gateway stops, or if somebody began it there.
 func (s *session) await(ctx context.Context, o *activePrompt) error {
 	select {
 	case <-o.b.Ended():
+	case <-s.life.Done():
 	case <-ctx.Done():
-		if errors.Is(context.Cause(ctx), agent.ErrLeft) {
-			o.b.End(trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled})
-			break
+		if !o.theirs && !errors.Is(context.Cause(ctx), agent.ErrLeft) {
+			s.stop(o) //nolint:contextcheck // ctx is over; stopping has a bound of its own
 		}
-		s.stop(o) //nolint:contextcheck // ctx is over; stopping has a bound of its own
-	case <-s.life.Done(): // it goes on there
-		o.b.End(trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled})
+	}
+	if !o.b.Over() {
+		o.b.End(closed())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,15 +109,14 @@ func (s *session) await(ctx context.Context, o *activePrompt) error {
 	return nil
 }
 
-// place finds where a prompt is to be put. The newer server shows what the agent
-// asks, and why it failed, only to prompts that have a place.
+// place finds the place of a prompt. The server shows questions and errors only to prompts that
+// have one.
 func (s *session) place(ctx context.Context, channel string, c agent.Caller) (place, error) {
 	at := parsePlace(channel)
-	s.mu.Lock()
-	if at.named() {
-		s.mu.Unlock()
+	if at != (place{}) {
 		return at, nil
 	}
+	s.mu.Lock()
 	at.thread = s.at.Thread
 	s.mu.Unlock()
 	if at.thread != "" {
@@ -131,21 +126,19 @@ func (s *session) place(ctx context.Context, channel string, c agent.Caller) (pl
 	if err != nil {
 		return at, err
 	}
-	if at.thread = thread; thread == "" {
-		at.channel = wire.Channel{ChannelType: defaultType, ChannelID: "default"}
-		return at, nil
+	if thread == "" {
+		return place{channel: wire.Channel{ChannelType: defaultType, ChannelID: "default"}}, nil
 	}
 	s.mu.Lock()
 	s.at.Thread = thread
 	token := s.at.token()
 	s.mu.Unlock()
 	s.host.Resume(token)
-	return at, nil
+	return place{thread: thread}, nil
 }
 
-// say sends a prompt: by REST where the server has an address for it, which checks
-// the sender's role and takes any size, else through the sender's own connection.
-func (s *session) say(ctx context.Context, o *activePrompt, p agent.Prompt) error {
+// send sends a prompt by HTTP. There the server checks the sender's role, and takes any size.
+func (s *session) send(ctx context.Context, o *activePrompt, p agent.Prompt) error {
 	at, err := s.place(ctx, p.Channel, o.caller)
 	if err != nil {
 		return err
@@ -154,52 +147,40 @@ func (s *session) say(ctx context.Context, o *activePrompt, p agent.Prompt) erro
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	s.known.add(p.By, o.caller)
-	posts := !s.mute
-	out, dropped := s.compose(p, at)
-	s.mu.Unlock()
+	out := outgoing{Prompt: wire.Prompt{Content: p.Text(), Model: s.cfg.Model, ThreadID: at.thread, Channel: at.channel}, Traceparent: p.Caller.Traceparent}
+	files, dropped := attach(p.Message)
+	out.Attachments = files
 	for _, why := range dropped {
 		o.b.Emit(trace.Error{Message: why, Code: "attachment_dropped"})
 	}
 	if out.Content == "" && len(out.Attachments) == 0 {
 		return &failure{sentence: "The prompt holds nothing that Agent Ops can read."}
 	}
-	frame := out
-	frame.Type = wire.Prompt{}.Type()
-	data, err := encode(frame)
-	if err != nil {
-		return err
-	}
 	s.awaitStops(ctx, o)
-	s.awaitCalm(ctx)
+	// The server may tell the end of what was stopped once more. A prompt that came before
+	// would be taken for done, and its questions be shown to nobody.
+	s.poll(ctx, moment, func() bool { return !s.dec.endAgain })
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := s.connect(ctx, o.caller); err != nil { // it may have been lost meanwhile, for good
+	if _, err := s.connect(ctx, o.caller, false); err != nil { // it may have been lost meanwhile, for good
 		return err
 	}
+	frame := out
+	frame.Type = wire.Prompt{}.Type()
 	s.mu.Lock()
+	s.remember(p.By, o.caller)
 	s.active = o
-	s.dec.user = user // whoever prompts is us
-	s.decode(agent.In, data)
+	s.dec.user = user // the newest prompt is ours
+	s.decode(agent.In, agentkit.Encode(frame))
 	s.mu.Unlock()
 	ctx, cancel := lingering(ctx, s.life)
 	defer cancel()
-	if posts {
-		err = s.api.call(ctx, o.caller, http.MethodPost, pathOf("sessions", s.cfg.SessionID, "prompt"), out, nil)
-		if !lacksRoute(err) {
-			return err
-		}
-		s.mu.Lock()
-		s.mute = true
-		s.mu.Unlock()
-	}
-	return s.speak(ctx, o.caller, data)
+	return s.api.post(ctx, o.caller, out, nil, "sessions", s.cfg.SessionID, "prompt")
 }
 
 // lingering returns a context that ends a while after the first, or with the other. A prompt
-// whose sending is cut off may be there, and nobody would stop it.
+// whose sending is broken off may have arrived, and nobody would stop it.
 func lingering(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	long, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ended := context.AfterFunc(ctx, func() { time.AfterFunc(shortTime, cancel) })
@@ -211,9 +192,8 @@ func lingering(ctx, life context.Context) (context.Context, context.CancelFunc) 
 	}
 }
 
-// enter returns a context that ends with the first, or with the session. Meanwhile the turn's
-// clock is told that the turn is alive while it waits for what is usual: the session wakes,
-// the prompt is queued, a lost connection is made anew.
+// enter returns a context that ends with the first, or with the session. Meanwhile the turn
+// counts as alive while it waits.
 func (s *session) enter(ctx context.Context, o *activePrompt) (open context.Context, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,35 +201,38 @@ func (s *session) enter(ctx context.Context, o *activePrompt) (open context.Cont
 		return nil, nil, errClosed
 	}
 	open, cancel := context.WithCancelCause(ctx)
-	closed := context.AfterFunc(s.life, func() { cancel(errClosed) })
+	ended := context.AfterFunc(s.life, func() { cancel(errClosed) })
 	waited, done := context.WithCancel(ctx)
 	s.goes.Go(func() {
-		for rest(waited, aliveEvery) {
-			if s.rests(o) {
+		for sleep(waited, aliveEvery) {
+			if s.waits(o) {
 				o.b.Touch()
 			}
 		}
 	})
 	return open, func() {
 		done()
-		closed()
+		ended()
 		cancel(nil)
 	}, nil
 }
 
-func (s *session) rests(o *activePrompt) bool {
+// waits reports whether a turn waits for a usual reason: a connection is made, a stop goes
+// first, the prompt is queued, or the session wakes.
+func (s *session) waits(o *activePrompt) bool {
 	if !s.mu.TryLock() {
 		return false // a frame is being taken, which is a sign of life by itself
 	}
 	defer s.mu.Unlock()
 	switch {
-	case s.main == nil, s.blocked == o: // it is being connected, which has a bound, or something is to be stopped first
+	case s.main == nil, s.blocked == o:
 		return true
 	case s.active != o:
 		return false
-	case !s.dec.waking():
+	case !s.dec.asleep:
 		s.asleep = time.Time{}
-		return s.dec.phase(o.b) == queued
+		fate := s.dec.fate(o.b)
+		return fate == queued || fate == promoted
 	case s.asleep.IsZero():
 		s.asleep = time.Now()
 	}

@@ -74,17 +74,17 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer a.client.CloseIdleConnections()
+	defer a.close()
 	token, err := r.Token.token()
 	if err != nil {
 		return "", err
 	}
-	err = a.call(ctx, agent.Caller{Bearer: cmp.Or(token, "none")}, http.MethodGet, pathOf("auth", "me"), nil, nil)
+	_, err = a.me(ctx, agent.Caller{Bearer: cmp.Or(token, "none")})
 	if token == "" && statusOf(err) == http.StatusUnauthorized {
 		err = nil // it is there, and wants to know who calls
 	}
 	if err != nil {
 		return "", err
 	}
-	return "at " + a.base.Host, nil
+	return "at " + a.host, nil
 }

@@ -1,4 +1,4 @@
-package agentops
+package agentops_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -20,18 +21,17 @@ const (
 	secondEnd    = `{"type":"message.updated","data":{"id":"t2","role":"assistant","parts":[{"type":"text","text":"Two"},{"type":"finish","reason":"end_turn"}]}}`
 )
 
-// A runner that is stopped says twice that it is done. What it was given in between goes
-// on, however far it has come.
+// A stopped runner sends its end twice. A prompt that began in between goes on.
 func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
 	t.Parallel()
 	for n, steps := range []int{0, 1, 2, 3} {
-		s := newDecoderStage(t, Options{User: "u1"})
+		s := newDecoderStage(t, agentops.Options{User: "u1"})
 		s.take(helloFrame)
 		first := s.prompt("Go")
 		s.take(echoFrame, beginFrame, sayFrame)
 		s.abort()
 		s.take(idleFrame, idleFrame, notBusyFrame)
-		s.wants(first, ended)
+		s.over(first)
 
 		second := s.prompt("On")
 		s.take(secondEcho)
@@ -39,7 +39,7 @@ func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
 		s.take(goes[:steps]...)
 		s.take(idleFrame, notBusyFrame)
 		s.take(goes[steps:]...)
-		s.wants(second, ended)
+		s.over(second)
 		if err := second.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
 
 		third := s.prompt("Go") // what comes after is the end of what was not stopped
 		s.take(notBusyFrame, `{"type":"message","data":{"id":"p3","role":"user","content":"Go","authorId":"u1"}}`, notBusyFrame)
-		s.wants(third, ended)
+		s.over(third)
 	}
 }
 
@@ -72,18 +72,18 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 			return fmt.Sprintf(`{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"tool-call","callId":"c","toolName":%q,"status":%q,"args":%s}]}}`, c.tool, status, args)
 		}
 		begin := func() (*decoderStage, *trace.Builder) {
-			s := newDecoderStage(t, Options{User: "u1"})
+			s := newDecoderStage(t, agentops.Options{User: "u1"})
 			s.take(helloFrame)
 			b := s.prompt("Go")
 			s.take(echoFrame, beginFrame, sayFrame, idleFrame, call("pending", "{}"), c.ask)
-			if shown := b.Asked(); len(shown) > 0 || !s.d.unsettled() {
+			if shown := b.Asked(); len(shown) > 0 {
 				t.Errorf("%s: %q is put to the user before the call is whole", c.tool, shown)
 			}
 			return s, b
 		}
 		s, b := begin()
 		s.take(idleFrame, call("running", c.args))
-		if shown := b.Asked(); len(shown) != 1 || s.d.unsettled() {
+		if shown := b.Asked(); len(shown) != 1 {
 			t.Errorf("%s: put to the user are %q", c.tool, shown)
 		}
 		s.take(c.answer)
@@ -106,14 +106,14 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 		}
 
 		s, b = begin() // the arguments do not come
-		s.d.settle(s)
+		s.settle()
 		b.Present() // as the hub does after a while
 		if shown := b.Asked(); len(shown) != 1 {
 			t.Errorf("%s: put to the user are %q", c.tool, shown)
 		}
 		s, b = begin() // it has its answer before that
 		s.take(c.answer)
-		s.d.settle(s)
+		s.settle()
 		if shown := b.Asked(); len(shown) != 0 {
 			t.Errorf("%s: put to the user are %q", c.tool, shown)
 		}
@@ -142,18 +142,18 @@ func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
 		}
 		later := []string{`{"type":"agentStatus","status":"streaming"}`, beginFrame, sayFrame, idleFrame, call("pending", "{}")}
 		for n := range later {
-			s := newDecoderStage(t, Options{User: "u1"})
+			s := newDecoderStage(t, agentops.Options{User: "u1"})
 			s.take(helloFrame)
 			b := s.prompt("Go")
 			s.take(echoFrame, `{"type":"agentStatus","status":"thinking"}`)
 			s.take(later[:n]...)
 			s.take(c.ask)
 			s.take(later[n:]...)
-			if shown := b.Asked(); len(shown) > 0 || !s.d.unsettled() {
+			if shown := b.Asked(); len(shown) > 0 {
 				t.Errorf("%s, after %d: %q is put to the user before the call is whole", c.tool, n, shown)
 			}
 			s.take(idleFrame, call("running", c.args))
-			if shown := b.Asked(); len(shown) != 1 || s.d.unsettled() {
+			if shown := b.Asked(); len(shown) != 1 {
 				t.Errorf("%s, after %d: put to the user are %q", c.tool, n, shown)
 			}
 			s.take(c.answer)
@@ -178,11 +178,11 @@ func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
 			}
 		}
 
-		s := newDecoderStage(t, Options{User: "u1"}) // no call comes
+		s := newDecoderStage(t, agentops.Options{User: "u1"}) // no call comes
 		s.take(helloFrame)
 		b := s.prompt("Go")
 		s.take(echoFrame, c.ask)
-		s.d.settle(s)
+		s.settle()
 		b.Present()
 		if shown := b.Asked(); len(shown) != 1 {
 			t.Errorf("%s: put to the user are %q", c.tool, shown)
@@ -190,7 +190,7 @@ func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
 	}
 }
 
-// Several questions of one call are asked together, as soon as it is told.
+// Several questions of one call are asked together, as soon as the call is known.
 func TestE21_SeveralQuestionsOfOneCallWaitTogether(t *testing.T) {
 	t.Parallel()
 	ask := func(n int) string {
@@ -201,39 +201,38 @@ func TestE21_SeveralQuestionsOfOneCallWaitTogether(t *testing.T) {
 	}
 	rest := []string{beginFrame, call("pending", "{}"), call("running", `{"questions":["Which?","Where?","When?"]}`)}
 	for n := range len(rest) + 1 {
-		s := newDecoderStage(t, Options{User: "u1"})
+		s := newDecoderStage(t, agentops.Options{User: "u1"})
 		s.take(helloFrame)
 		s.prompt("Go")
 		s.take(echoFrame)
 		s.take(rest[:n]...)
 		s.take(ask(0), ask(1), ask(2))
-		if asked := len(s.d.asks); (asked == 0) != (n < len(rest)) {
+		if asked := len(s.asked); (asked == 0) != (n < len(rest)) {
 			t.Errorf("%d: %d are asked at first", n, asked)
 		}
 		s.take(rest[n:]...)
-		if asked := len(s.d.asks); asked != 3 || s.d.unsettled() {
+		if asked := len(s.asked); asked != 3 {
 			t.Errorf("%d: %d are asked", n, asked)
 		}
 	}
 }
 
-// A session agent that was started anew gives the runner once more what it was given, and
-// takes the runner's word that it is at it for the end, whether or not we were there in
-// time to be told. Text and end come afterwards.
+// After a restart, the session agent gives the runner its prompt again, and mistakes the
+// receipt for the end. The text and the end come later.
 func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
 	t.Parallel()
 	given := []string{idleFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}
 	for n, missed := range []int{0, len(given)} {
-		s := newDecoderStage(t, Options{User: "u1"})
+		s := newDecoderStage(t, agentops.Options{User: "u1"})
 		s.take(helloFrame)
 		b := s.prompt("Go")
 		s.take(echoFrame, beginFrame, sayFrame)
 		s.take(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), `{"type":"chunk","content":", two","messageId":"t1"}`)
 		s.take(given[missed:]...)
 		s.take(`{"type":"chunk","content":", three","messageId":"t1"}`, notBusyFrame, `{"type":"chunk","content":", four","messageId":"t1"}`)
-		s.wants(b, running)
+		s.goesOn(b)
 		s.take(strings.Replace(endFrame, "One", "One, two, three, four", 1), notBusyFrame)
-		s.wants(b, ended)
+		s.over(b)
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +258,7 @@ func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
 		slices.Concat([]string{empty, idleFrame}, waits("p2"), []string{idleFrame, secondEcho, empty, idleFrame, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}),
 		{empty, secondEcho},
 	} {
-		s := newDecoderStage(t, Options{User: "u1"})
+		s := newDecoderStage(t, agentops.Options{User: "u1"})
 		s.take(helloFrame, strings.Replace(strings.Replace(echoFrame, `"Go"`, `"Theirs"`, 1), `"u1"`, `"u2"`, 1), beginFrame, sayFrame)
 		b := s.prompt("On")
 		s.take(waits("p0")...)
@@ -268,7 +267,7 @@ func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
 		}
 		s.take(frames...)
 		s.take(secondBegin, secondSay, secondEnd, notBusyFrame)
-		s.wants(b, ended)
+		s.over(b)
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
@@ -278,37 +277,37 @@ func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
 	}
 }
 
-// What was asked in a turn that was stopped is told to whoever connects after that, until
-// it runs out: no later turn asks it.
+// The session agent repeats the requests of a stopped turn until they expire. No later turn asks
+// them.
 func TestE28_WhatAStoppedTurnHasAskedIsNotAskedByTheNext(t *testing.T) {
 	t.Parallel()
 	for _, ask := range []string{
 		`{"type":"interactive_prompt","prompt":{"id":"que_1","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`,
 		`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"approval","title":"Action requires approval","actions":[],"context":{"toolId":"gmail:send"}}}`,
 	} {
-		s := newDecoderStage(t, Options{User: "u1"})
+		s := newDecoderStage(t, agentops.Options{User: "u1"})
 		s.take(helloFrame)
 		first := s.prompt("Go")
 		s.take(echoFrame, beginFrame, sayFrame, ask)
-		s.d.settle(s)
+		s.settle()
 		s.abort()
 		s.take(idleFrame, notBusyFrame, notBusyFrame)
-		s.wants(first, ended)
+		s.over(first)
 		b := s.prompt("On")
 		s.take(secondEcho, secondBegin, busyFrame, ask) // the connection was made anew
-		s.d.settle(s)
-		if asked := len(s.d.asks); asked != 0 {
+		s.settle()
+		if asked := len(s.asked); asked != 0 {
 			t.Errorf("%d are asked", asked)
 		}
 		s.take(secondSay, secondEnd, notBusyFrame)
 		s.ends(b, trace.OutcomeCompleted, "Two")
 
-		s = newDecoderStage(t, Options{User: "u1"}) // a connection for this turn alone
+		s = newDecoderStage(t, agentops.Options{User: "u1"}) // a connection for this turn alone
 		s.take(helloFrame)
 		b = s.prompt("On")
 		s.take(ask)
-		s.d.settle(s)
-		if asked := len(s.d.asks); asked != 0 {
+		s.settle()
+		if asked := len(s.asked); asked != 0 {
 			t.Errorf("%d are asked", asked)
 		}
 		s.take(secondEcho, secondBegin, secondSay, secondEnd, notBusyFrame)
@@ -320,7 +319,7 @@ func TestE28_WhatAStoppedTurnHasAskedIsNotAskedByTheNext(t *testing.T) {
 // wrong with the next prompt too.
 func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
 	for n := range 3 {
 		b := s.prompt("Go")
@@ -336,24 +335,24 @@ func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
 // not: there is one bound.
 func TestWhatIsAskedAtOnceIsBounded(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame)
 	s.prompt("Go")
 	s.take(echoFrame, beginFrame, `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"tool-call","callId":"c","toolName":"call_tool","status":"pending","args":{}}]}}`)
-	for n := range 2 * mostAsks {
+	for n := range 2 * 256 {
 		s.take(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"a%d","type":"approval","title":"May I?","actions":[],"context":{"toolId":"gmail:send"}}}`, n))
 		s.take(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"q%d","type":"question","title":"Which?","actions":[],"context":{}}}`, n))
 	}
-	s.d.settle(s)
-	if n := len(s.d.asks); n != mostAsks {
+	s.settle()
+	if n := len(s.asked); n != 256 {
 		t.Errorf("%d are asked", n)
 	}
 }
 
-// What waits for the arguments of its call, and is told again, is asked once.
+// A deferred request that the session agent repeats is asked once.
 func TestWhatWaitsAndIsToldAgainIsAskedOnce(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame)
 	b := s.prompt("Go")
 	call := func(status, args string) string {

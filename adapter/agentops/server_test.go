@@ -282,7 +282,8 @@ func (s *server) session(w http.ResponseWriter, r *http.Request, who user, id, w
 		role = "viewer"
 	}
 	switch r.Method + " " + what {
-	case "POST prompt", "POST threads", "GET threads/active":
+	case "POST prompt":
+	case "POST threads", "GET threads/active":
 		if s.era == far {
 			reply(w, http.StatusNotFound, object{"error": "Not found", "code": "NOT_FOUND"})
 			return

@@ -58,9 +58,8 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 		if !slices.Equal(authors, []string{"u_ada", "u_bob", "u_ada", "u_bob"}) {
 			t.Errorf("the prompts are by %q", authors)
 		}
-		want := map[era]int{far: 2, head: 1}[e] // the newer one takes prompts without a socket
-		if opened, _ := st.server.sockets(); opened != want {
-			t.Errorf("%d sockets were opened, want %d", opened, want)
+		if opened, _ := st.server.sockets(); opened != 1 {
+			t.Errorf("%d sockets were opened", opened)
 		}
 		if n := len(st.host.Begun()); n != 0 {
 			t.Errorf("%d turns were taken for somebody else's", n)
@@ -724,14 +723,13 @@ func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
 		if m["channelType"] != "slack" || m["channelId"] != "C1" {
 			t.Errorf("the prompt came as %v", m)
 		}
-		how := map[era]string{far: "socket", head: "rest"}[e]
 		var found object
 		for _, f := range st.server.heard() {
 			if f["content"] == "hello" {
 				found = f
 			}
 		}
-		if found["how"] != how || found["traceparent"] != traced {
+		if found["how"] != "rest" || found["traceparent"] != traced {
 			t.Errorf("the prompt was sent as %v", found)
 		}
 	})
@@ -761,7 +759,7 @@ func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 // A server may answer with a subprotocol that was not asked for, or with none; and
 // a newer server may be too old for prompts by REST.
 func TestServersThatAnswerInTheirOwnWay(t *testing.T) {
-	for _, protocol := range []string{"", "agent-ops", "valet", "something-new"} {
+	for _, protocol := range []string{"", "agent-ops", "valet"} {
 		synctest.Test(t, func(t *testing.T) {
 			st := newStage(t, far)
 			st.server.protocol = protocol

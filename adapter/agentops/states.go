@@ -2,13 +2,13 @@ package agentops
 
 import "time"
 
-// The states of a session are tables: of a prompt, of the run that answers it and of how sure
-// its end is, of the connection that is read, and of the session agent's runner. Each table says which state follows a state at an event. An
-// event that a table does not name for a state changes nothing.
+// The states of a session are tables: of a turn, of the work on it and of how sure its end is,
+// of the main connection, and of the session agent's runner. Each table says which state
+// follows a state at an event. An event that a table does not name for a state changes nothing.
 //
-//	prompt      sent ──waits──▶ queued ──shown──▶ given ──begins──▶ running ──finishes──▶ finishing ──ends──▶ ended
-//	                                └────────────withdraws────────────▶ withdrawn
-//	run         atWork ──goesIdle──▶ idling ──resumes──▶ resumed ──stirs──▶ atWork; aborts ──▶ stopping
+//	turn        sent ──waits──▶ queued ──shown──▶ given ──begins──▶ running ──finishes──▶ finishing ──ends──▶ ended
+//	                                └───withdraws───▶ withdrawn; promotes ──▶ promoted ──shown──▶ given
+//	work        atWork ──goesIdle──▶ idling ──resumes──▶ resumed ──stirs──▶ atWork; aborts ──▶ stopping
 //	connection  unread ──opened──▶ reading ──broke──▶ reopening ──opened──▶ reading; gaveUp, hungUp ──▶ unread; closes ──▶ shut
 //	runner      present ──left──▶ missing ──came──▶ arriving ──dealt──▶ resuming ──says──▶ present
 type table[S, E comparable] map[S]map[E]S
@@ -21,12 +21,13 @@ func (t table[S, E]) after(s S, e E) S {
 	return s
 }
 
-// phase is the state of a prompt. 0 is a prompt that is not known.
+// phase is the state of a turn. 0 is a turn that is not known, or over.
 type phase int
 
 const (
-	sent      phase = iota + 1 // nothing is known of it
+	sent      phase = iota + 1 // nothing is known of its prompt
 	queued                     // it waits for another prompt, or for the session to wake
+	promoted                   // it is to run now, and comes back with another id
 	given                      // the agent has it
 	running                    // the agent has said something
 	finishing                  // the agent has ended but for a last word
@@ -34,11 +35,13 @@ const (
 	withdrawn // it will not run
 )
 
-// happening is an event of a prompt.
-type happening int
+// turnEvent is an event of a turn.
+type turnEvent int
 
 const (
-	waits     happening = iota + 1 // the server says that the prompt waits
+	waits     turnEvent = iota + 1 // the server says that the prompt waits
+	promotes                       // nothing waits any more, and the server has not shown the prompt
+	named                          // the new id of the prompt is known
 	shown                          // the server shows the prompt, which the agent has now
 	begins                         // the agent begins its answer
 	finishes                       // the agent has ended and a result is still to come
@@ -46,17 +49,19 @@ const (
 	withdraws                      // the prompt was taken back
 )
 
-var prompts = table[phase, happening]{ //nolint:gochecknoglobals // never written
+var phases = table[phase, turnEvent]{ //nolint:gochecknoglobals // never written
 	sent:      {waits: queued, shown: given, begins: running, ends: ended, withdraws: withdrawn},
-	queued:    {shown: given, begins: running, ends: ended, withdraws: withdrawn},
+	queued:    {promotes: promoted, shown: given, begins: running, ends: ended, withdraws: withdrawn},
+	promoted:  {waits: queued, named: queued, shown: given, begins: running, ends: ended, withdraws: withdrawn},
 	given:     {waits: queued, begins: running, ends: ended, withdraws: withdrawn},
 	running:   {finishes: finishing, ends: ended},
 	finishing: {ends: ended},
 }
 
-func (p *prompt) on(h happening) { p.phase = prompts.after(p.phase, h) }
+func (t *turn) on(h turnEvent) { t.phase = phases.after(t.phase, h) }
 
-// course is how far a run is from its end.
+// course is how far the work on a turn is from its end. A turn that the agent was given may be
+// stopped before it begins.
 type course int
 
 const (
@@ -66,7 +71,7 @@ const (
 	stopping               // it was told to stop, and what still comes is late
 )
 
-// courseEvent is an event of a run.
+// courseEvent is an event of the work.
 type courseEvent int
 
 const (
@@ -74,7 +79,7 @@ const (
 	isBusy                          // the agent says that it is at work
 	speaks                          // a message begins
 	stirs                           // something came of any turn
-	resumes                         // it is clear that the run goes on
+	resumes                         // it is clear that the work goes on
 	aborts                          // everything is told to stop
 )
 
@@ -84,31 +89,31 @@ var courses = table[course, courseEvent]{ //nolint:gochecknoglobals // as above
 	resumed: {goesIdle: idling, isBusy: atWork, stirs: atWork, aborts: stopping},
 }
 
-// doubt is how sure the end of a run is, of which signs come twice or not at all.
-type doubt int
+// ending is how sure the end of a turn is, of which signs come twice or not at all.
+type ending int
 
 const (
-	certain     doubt = iota // an end that is told is the run's
-	givenTwice               // the agent was given the prompt once more: an end may be told that is none
-	endRepeated              // such an end was told, and nothing has come since
-	maybeOver                // after a gap the agent is said to be at rest, and nothing has come since
-	alive                    // as before, and something has come
-	overUnseen               // the run ended while the connection was lost, and how is not known
+	certain     ending = iota // an end that is told is the turn's
+	givenTwice                // the agent was given the prompt once more: an end may be told that is none
+	endRepeated               // such an end was told, and nothing has come since
+	maybeOver                 // after a gap the agent is said to be at rest, and nothing has come since
+	alive                     // as before, and something has come
+	overUnseen                // the turn ended while the connection was lost, and how is not known
 )
 
-// doubtEvent is an event that makes the end of a run more or less sure.
-type doubtEvent int
+// endingEvent is an event that makes the end of a turn more or less sure.
+type endingEvent int
 
 const (
-	givenAgain doubtEvent = iota + 1 // the session agent gives the runner once more what it was at
-	repeats                          // an end is told that repeats an earlier one
-	saidAtRest                       // after a gap the agent is said to be at rest
-	lostEnd                          // after a gap the run is over
-	stirred                          // something came of any turn
-	cleared                          // the time for a last word is over
+	givenAgain endingEvent = iota + 1 // the session agent gives the runner once more what it was at
+	repeats                           // an end is told that repeats an earlier one
+	saidAtRest                        // after a gap the agent is said to be at rest
+	lostEnd                           // after a gap the turn is over
+	stirred                           // something came of any turn
+	cleared                           // the time for a last word is over
 )
 
-var doubts = table[doubt, doubtEvent]{ //nolint:gochecknoglobals // as above
+var endings = table[ending, endingEvent]{ //nolint:gochecknoglobals // as above
 	certain:     {givenAgain: givenTwice, repeats: endRepeated, saidAtRest: maybeOver, lostEnd: overUnseen},
 	givenTwice:  {repeats: endRepeated, saidAtRest: maybeOver, lostEnd: overUnseen},
 	endRepeated: {givenAgain: givenTwice, stirred: certain, saidAtRest: maybeOver, lostEnd: overUnseen},
@@ -117,8 +122,8 @@ var doubts = table[doubt, doubtEvent]{ //nolint:gochecknoglobals // as above
 	overUnseen:  {givenAgain: givenTwice, saidAtRest: maybeOver},
 }
 
-func (r *run) on(e courseEvent)    { r.course = courses.after(r.course, e) }
-func (r *run) doubts(e doubtEvent) { r.doubt = doubts.after(r.doubt, e) }
+func (t *turn) courseOn(e courseEvent) { t.course = courses.after(t.course, e) }
+func (t *turn) endingOn(e endingEvent) { t.ending = endings.after(t.ending, e) }
 
 // moved notes that something came of what the agent does.
 func (d *Decoder) moved() {
@@ -129,9 +134,9 @@ func (d *Decoder) moved() {
 // stir notes that something has happened to a turn.
 func (d *Decoder) stir() {
 	d.moves++
-	for _, r := range d.runs {
-		r.on(stirs)
-		r.doubts(stirred)
+	for t := range d.running() {
+		t.courseOn(stirs)
+		t.endingOn(stirred)
 	}
 }
 
@@ -162,16 +167,16 @@ var links = table[link, linkEvent]{ //nolint:gochecknoglobals // as above
 	reopening: {opened: reading, gaveUp: unread, closes: shut},
 }
 
-// presence is the state of the runner. Until a runner that came after a loss is at work
-// again an abort does harm: the session agent takes the runner's word on it for the word
-// that the runner is ready.
-type presence int
+// runnerState is the state of the runner. An abort does harm while a runner that came after a
+// loss is not at work yet: the session agent mistakes the answer for the sign that the runner is
+// ready.
+type runnerState int
 
 const (
-	present  presence = iota // there is one, at work or waiting for it, as far as is known
-	missing                  // there is none
-	arriving                 // there is one, and the session agent waits for its word that it is ready
-	resuming                 // it was given the work of the lost one, and has said nothing of that yet
+	present  runnerState = iota // there is one, at work or waiting for it, as far as is known
+	missing                     // there is none
+	arriving                    // there is one, and the session agent waits for its word that it is ready
+	resuming                    // it was given the work of the lost one, and has said nothing of that yet
 )
 
 // runnerEvent is an event of the runner.
@@ -186,16 +191,16 @@ const (
 	settles                        // something of a turn came a while after the runner did
 )
 
-// What a runner that outlived its session agent has kept comes at once after it came: so the
-// first words of an arriving runner say nothing.
-var runners = table[presence, runnerEvent]{ //nolint:gochecknoglobals // as above
+// A runner that outlived its session agent first sends the frames that it has kept. So the first
+// frames of an arriving runner say nothing about its work.
+var runners = table[runnerState, runnerEvent]{ //nolint:gochecknoglobals // as above
 	present:  {left: missing},
 	missing:  {came: arriving, dealt: resuming, acts: present},
 	arriving: {left: missing, dealt: resuming, acts: present, settles: present},
 	resuming: {left: missing, acts: present, says: present},
 }
 
-func (d *Decoder) runner(e runnerEvent) { d.presence = runners.after(d.presence, e) }
+func (d *Decoder) runner(e runnerEvent) { d.runnerState = runners.after(d.runnerState, e) }
 
 // The times of a session.
 const (

@@ -27,20 +27,20 @@ func walk[S, E comparable](t *testing.T, table table[S, E], paths ...path[S, E])
 
 func TestStatesOfAPrompt(t *testing.T) {
 	t.Parallel()
-	walk(t, prompts,
-		path[phase, happening]{"it is answered at once", sent, []happening{shown, begins, ends}, ended},
-		path[phase, happening]{"it waits and is answered", sent, []happening{waits, shown, begins, finishes, ends}, ended},
-		path[phase, happening]{"it is answered before it was shown", sent, []happening{begins}, running},
-		path[phase, happening]{"its runner is lost and it waits again", sent, []happening{shown, waits}, queued},
-		path[phase, happening]{"it is shown twice", sent, []happening{shown, begins, shown}, running},
-		path[phase, happening]{"it is taken back", sent, []happening{waits, withdraws}, withdrawn},
-		path[phase, happening]{"it runs and cannot be taken back", sent, []happening{shown, begins, withdraws}, running},
-		path[phase, happening]{"it runs and does not wait", sent, []happening{begins, waits}, running},
-		path[phase, happening]{"its end waits for a result", sent, []happening{begins, finishes, begins, waits}, finishing},
+	walk(t, phases,
+		path[phase, turnEvent]{"it is answered at once", sent, []turnEvent{shown, begins, ends}, ended},
+		path[phase, turnEvent]{"it waits and is answered", sent, []turnEvent{waits, shown, begins, finishes, ends}, ended},
+		path[phase, turnEvent]{"it is answered before it was shown", sent, []turnEvent{begins}, running},
+		path[phase, turnEvent]{"its runner is lost and it waits again", sent, []turnEvent{shown, waits}, queued},
+		path[phase, turnEvent]{"it is shown twice", sent, []turnEvent{shown, begins, shown}, running},
+		path[phase, turnEvent]{"it is taken back", sent, []turnEvent{waits, withdraws}, withdrawn},
+		path[phase, turnEvent]{"it runs and cannot be taken back", sent, []turnEvent{shown, begins, withdraws}, running},
+		path[phase, turnEvent]{"it runs and does not wait", sent, []turnEvent{begins, waits}, running},
+		path[phase, turnEvent]{"its end waits for a result", sent, []turnEvent{begins, finishes, begins, waits}, finishing},
 	)
 	for _, last := range []phase{ended, withdrawn} {
 		for h := waits; h <= withdraws; h++ {
-			if next := prompts.after(last, h); next != last {
+			if next := phases.after(last, h); next != last {
 				t.Errorf("event %d leads from the last state %d to %d", h, last, next)
 			}
 		}
@@ -70,14 +70,14 @@ func TestStatesOfTheConnection(t *testing.T) {
 func TestStatesOfTheRunner(t *testing.T) {
 	t.Parallel()
 	walk(t, runners,
-		path[presence, runnerEvent]{"another comes and takes the work up", present, []runnerEvent{left, came, dealt, says}, present},
-		path[presence, runnerEvent]{"what it has kept is no sign of work", present, []runnerEvent{left, came, says}, arriving},
-		path[presence, runnerEvent]{"what comes after a while is", present, []runnerEvent{left, came, settles}, present},
-		path[presence, runnerEvent]{"it was given work and says nothing", present, []runnerEvent{left, came, dealt}, resuming},
-		path[presence, runnerEvent]{"its coming was said before the going of the former", present, []runnerEvent{left, dealt}, resuming},
-		path[presence, runnerEvent]{"it acts", present, []runnerEvent{left, came, acts}, present},
-		path[presence, runnerEvent]{"it comes and goes", present, []runnerEvent{left, came, dealt, left}, missing},
-		path[presence, runnerEvent]{"one that is at work is given the next", present, []runnerEvent{dealt, says, came}, present},
+		path[runnerState, runnerEvent]{"another comes and takes the work up", present, []runnerEvent{left, came, dealt, says}, present},
+		path[runnerState, runnerEvent]{"what it has kept is no sign of work", present, []runnerEvent{left, came, says}, arriving},
+		path[runnerState, runnerEvent]{"what comes after a while is", present, []runnerEvent{left, came, settles}, present},
+		path[runnerState, runnerEvent]{"it was given work and says nothing", present, []runnerEvent{left, came, dealt}, resuming},
+		path[runnerState, runnerEvent]{"its coming was said before the going of the former", present, []runnerEvent{left, dealt}, resuming},
+		path[runnerState, runnerEvent]{"it acts", present, []runnerEvent{left, came, acts}, present},
+		path[runnerState, runnerEvent]{"it comes and goes", present, []runnerEvent{left, came, dealt, left}, missing},
+		path[runnerState, runnerEvent]{"one that is at work is given the next", present, []runnerEvent{dealt, says, came}, present},
 	)
 	for from := present; from <= resuming; from++ {
 		if next := runners.after(from, left); next != missing {
@@ -105,15 +105,15 @@ func TestStatesOfARun(t *testing.T) {
 
 func TestStatesOfTheEndOfARun(t *testing.T) {
 	t.Parallel()
-	walk(t, doubts,
-		path[doubt, doubtEvent]{"an end is told twice", certain, []doubtEvent{repeats}, endRepeated},
-		path[doubt, doubtEvent]{"and then something comes", certain, []doubtEvent{repeats, stirred}, certain},
-		path[doubt, doubtEvent]{"the prompt is given once more", certain, []doubtEvent{givenAgain, stirred}, givenTwice},
-		path[doubt, doubtEvent]{"and an end is told that is none", certain, []doubtEvent{givenAgain, repeats}, endRepeated},
-		path[doubt, doubtEvent]{"after a gap nothing comes", certain, []doubtEvent{saidAtRest}, maybeOver},
-		path[doubt, doubtEvent]{"after a gap something comes", certain, []doubtEvent{saidAtRest, stirred}, alive},
-		path[doubt, doubtEvent]{"after a gap the prompt is given once more", certain, []doubtEvent{saidAtRest, givenAgain}, givenTwice},
-		path[doubt, doubtEvent]{"the time for a last word is over", certain, []doubtEvent{saidAtRest, stirred, cleared}, certain},
-		path[doubt, doubtEvent]{"it ended unseen", certain, []doubtEvent{lostEnd, stirred, cleared}, overUnseen},
+	walk(t, endings,
+		path[ending, endingEvent]{"an end is told twice", certain, []endingEvent{repeats}, endRepeated},
+		path[ending, endingEvent]{"and then something comes", certain, []endingEvent{repeats, stirred}, certain},
+		path[ending, endingEvent]{"the prompt is given once more", certain, []endingEvent{givenAgain, stirred}, givenTwice},
+		path[ending, endingEvent]{"and an end is told that is none", certain, []endingEvent{givenAgain, repeats}, endRepeated},
+		path[ending, endingEvent]{"after a gap nothing comes", certain, []endingEvent{saidAtRest}, maybeOver},
+		path[ending, endingEvent]{"after a gap something comes", certain, []endingEvent{saidAtRest, stirred}, alive},
+		path[ending, endingEvent]{"after a gap the prompt is given once more", certain, []endingEvent{saidAtRest, givenAgain}, givenTwice},
+		path[ending, endingEvent]{"the time for a last word is over", certain, []endingEvent{saidAtRest, stirred, cleared}, certain},
+		path[ending, endingEvent]{"it ended unseen", certain, []endingEvent{lostEnd, stirred, cleared}, overUnseen},
 	)
 }

@@ -11,196 +11,145 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// agentStatus takes what the agent does. That it is idle says nothing about the end
-// of a turn: it is so while it asks, and before it has told its end.
-func (d *Decoder) agentStatus(f wire.AgentStatus, t agent.Turns) {
-	if f.Status != wire.StatusIdle {
+// agentStatus takes what the agent does. An idle agent has not ended its turn: it is idle while
+// it asks, and before it has told its end.
+func (d *Decoder) agentStatus(f wire.AgentStatus, to agent.Turns) {
+	idle := f.Status == wire.StatusIdle
+	if !idle {
 		d.runner(acts)
 	}
-	r := d.runOf("", f.Channel)
-	if r == nil && f.Status != wire.StatusIdle && f.Status != wire.StatusError {
-		if p := d.next(f.Channel.Name(""), true); p != nil {
-			r = d.begin(p, p.channel, t)
+	t := d.about("", f.Channel)
+	if t == nil && !idle && f.Status != wire.StatusError {
+		if t = d.next(f.Channel.Name(""), true); t != nil {
+			t = d.begin(t, t.channel, to)
 		}
 	}
-	if r == nil {
+	if t == nil {
 		return
 	}
-	if f.Status == wire.StatusIdle {
-		r.on(goesIdle)
-	} else if r.on(isBusy); r.turn != nil && !r.turn.away {
-		r.turn.flush()
+	if idle {
+		t.courseOn(goesIdle)
+	} else if t.courseOn(isBusy); t.message != nil && !t.message.away {
+		t.message.flush()
 	}
-	if r.course == stopping {
-		return
+	if t.course != stopping {
+		t.b.Emit(trace.Status{State: trace.State(f.Status), Detail: f.Detail})
 	}
-	r.b.Emit(trace.Status{State: trace.State(f.Status), Detail: f.Detail})
+}
+
+// asleep reports whether a session in that state is on its way up.
+func asleep(state string) bool {
+	return slices.Contains([]string{wire.SessionInitializing, wire.SessionHibernating, wire.SessionHibernated, wire.SessionRestoring}, state)
 }
 
 // status takes what has changed about the session.
-func (d *Decoder) status(f wire.StatusData, t agent.Turns) {
+func (d *Decoder) status(f wire.StatusData, to agent.Turns) {
 	switch f.Status {
-	case wire.SessionInitializing, wire.SessionHibernating, wire.SessionHibernated, wire.SessionRestoring:
-		d.asleep = true
-	case wire.SessionRunning, wire.SessionIdle:
-		d.asleep = false
+	case "":
 	case wire.SessionTerminated, wire.SessionArchived:
-		d.gone(f.Status, t)
-	case wire.SessionError: // why comes with the next frame
-		for _, p := range slices.Clone(d.prompts) {
-			if p.own && p.phase <= given {
-				d.begin(p, p.channel, t)
+		d.gone(f.Status, to)
+	case wire.SessionError: // the reason comes with the next frame
+		for _, t := range slices.Clone(d.turns) {
+			if t.own && t.phase <= given {
+				d.begin(t, t.channel, to)
 			}
 		}
-		for _, r := range d.runs {
-			r.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Error: "The session has failed."}
+		for t := range d.running() {
+			t.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Error: "The session has failed."}
 		}
+	default:
+		d.asleep = asleep(f.Status)
 	}
-	d.noteRunner(f)
+	if f.RunnerConnected != nil && *f.RunnerConnected {
+		d.runner(came)
+	} else if f.RunnerConnected != nil {
+		d.runner(left)
+	}
 	if f.PromptQueued {
-		d.queued(f)
+		d.waits(f.QueueReason)
 	}
 	if f.PromptDequeued {
-		d.dequeued(t)
+		d.runner(dealt)
+		d.dequeued(to)
 	}
-	if f.RunnerBusy != nil && !*f.RunnerBusy {
-		d.atRest(t)
+	if f.RunnerBusy != nil && !*f.RunnerBusy && !d.duplicateEnd() {
+		d.cutAll(nil)
+		d.cutUnbegun(nil, to)
 	}
 	if f.QueueCleared {
-		for _, p := range d.waitingThere() {
-			d.withdraw(p)
+		for _, t := range slices.Clone(d.turns) {
+			if t.inQueue() {
+				d.withdraw(t)
+			}
 		}
 	}
 }
 
-// gone ends all that runs or waits: the session has ended.
-func (d *Decoder) gone(state string, t agent.Turns) {
-	stop := trace.Stop{Reason: "session_ended", Outcome: trace.OutcomeFailed, Error: hasEnded(state)}
-	for _, r := range slices.Clone(d.runs) {
-		if r.verdict != nil {
-			stop := *r.verdict
-			d.end(r, stop)
-			continue
-		}
-		d.end(r, stop)
-	}
-	for _, p := range slices.Clone(d.prompts) {
-		if p.own {
-			d.failPrompt(p, stop, t)
+// gone ends all turns: the session has ended.
+func (d *Decoder) gone(state string, to agent.Turns) {
+	stop := trace.Stop{Reason: "session_ended", Outcome: trace.OutcomeFailed, Error: fmt.Sprintf("The session has ended (%s).", state)}
+	for _, t := range slices.Clone(d.turns) {
+		switch {
+		case t.runs():
+			d.end(t, *cmp.Or(t.verdict, &stop))
+		case t.own:
+			d.fail(t, stop, to)
 		}
 	}
 }
 
-func hasEnded(state string) string { return fmt.Sprintf("The session has ended (%s).", state) }
+// unsupported begins the one error after which the prompt runs: without files that the session
+// agent does not take.
+const unsupported = "Unsupported file type"
 
-// failPrompt ends a prompt that has no run.
-func (d *Decoder) failPrompt(p *prompt, stop trace.Stop, t agent.Turns) {
-	if r := d.begin(p, p.channel, t); r != nil {
-		d.end(r, stop)
-	}
-}
-
-// queued notes that a prompt waits.
-func (d *Decoder) queued(f wire.StatusData) {
-	if f.QueueReason == wire.QueueWaking {
-		d.asleep = true
-	}
-	if d.theirs {
-		return
-	}
-	for _, p := range slices.Backward(d.prompts) {
-		if p.own && p.phase == sent {
-			p.on(waits)
-			return
-		}
-	}
-}
-
-// atRest notes that the agent has nothing to do.
-func (d *Decoder) atRest(t agent.Turns) {
-	if d.duplicateEnd() {
-		return
-	}
-	d.superseded(t)
-	d.unbegun(nil, t)
-}
-
-// failed takes an error of the session, in any of its four shapes.
-func (d *Decoder) failed(f wire.Error, t agent.Turns) {
-	text := cmp.Or(f.Text(), turnFailed)
-	promptID := f.MessageID
+// failed takes an error of the session, in any of its four shapes. Frame.Message is what is
+// wrong with a frame, which only its sender gets.
+func (d *Decoder) failed(f wire.Error, to agent.Turns) {
+	text, promptID := cmp.Or(f.Text(), turnFailed), f.MessageID
 	if f.Data != nil {
 		promptID = f.Data.PromptID
 	}
-	r := d.runOf(promptID, f.Channel)
-	if f.Message != "" && strings.HasPrefix(f.Message, unsupported) {
-		d.emit(r, trace.Error{Code: "attachment", Message: f.Message}, t)
-		return
-	}
-	stop := trace.Stop{Reason: wire.ReasonError, Outcome: trace.OutcomeFailed, Error: text}
-	if f.Message != "" && promptID == "" {
-		if r = d.rejected(stop, t); r == nil {
-			return
-		}
-	}
-	if r != nil && r.course == stopping {
-		stop = halted()
-	}
-	if r != nil {
-		d.end(r, stop)
-		return
-	}
-	p := d.byID(promptID)
+	t := cmp.Or(d.about(promptID, f.Channel), d.byID(promptID))
 	switch {
-	case p == nil && text == d.lastErr: // a runner's, told to browsers
+	case strings.HasPrefix(f.Message, unsupported):
+		d.emit(d.about(promptID, f.Channel), trace.Error{Code: "attachment", Message: f.Message}, to)
 		return
-	case p == nil && f.Channel != (wire.Channel{}):
-		p = d.next(f.Channel.Name(""), true)
-	case p == nil:
-		for _, o := range d.prompts {
-			if o.own {
-				p = o
-				break
-			}
-		}
+	case f.Message != "" && promptID == "":
+		t = d.newestOwn()
+	case t != nil || text == d.lastErr: // a runner's error may come twice
+	case f.Channel != (wire.Channel{}):
+		t = d.next(f.Channel.Name(""), true)
+	default:
+		t = d.first(func(t *turn) bool { return t.own })
 	}
-	if p == nil {
-		t.Note(trace.Error{Code: "session", Message: text})
-		return
+	stop := stopOf(wire.ReasonError, text)
+	switch {
+	case t != nil && t.runs() && t.course == stopping:
+		d.end(t, stopped())
+	case t != nil && t.runs():
+		d.end(t, stop)
+	case t != nil:
+		d.fail(t, stop, to)
+	case text != d.lastErr:
+		to.Note(trace.Error{Code: "session", Message: text})
 	}
-	d.failPrompt(p, stop, t)
 }
 
-// rejected takes what is wrong with a frame, which only its sender is told: it ends the
-// prompt that was sent last, or else what runs for one of ours, and nobody else's turn.
-// It returns the run that is to end.
-func (d *Decoder) rejected(stop trace.Stop, t agent.Turns) *run {
-	for _, p := range slices.Backward(d.prompts) {
-		if p.own && p.phase == sent {
-			d.failPrompt(p, stop, t)
-			return nil
+// newestOwn finds the turn of our newest prompt, or else a turn that runs.
+func (d *Decoder) newestOwn() *turn {
+	for _, t := range slices.Backward(d.turns) {
+		if t.own && t.phase == sent {
+			return t
 		}
 	}
-	for _, r := range slices.Backward(d.runs) {
-		if r.prompt == nil || r.prompt.own {
-			return r
-		}
-	}
-	if stop.Error != d.lastErr {
-		t.Note(trace.Error{Code: "session", Message: stop.Error})
-	}
-	return nil
+	return d.newestRunning(func(t *turn) bool { return t.own || !t.prompted() })
 }
 
-// unsupported begins the one error after which the prompt runs all the same: without
-// the files that the session agent does not take.
-const unsupported = "Unsupported file type"
-
-// emit writes to a run, else outside of any.
-func (d *Decoder) emit(r *run, p trace.Payload, t agent.Turns) {
-	if r != nil {
-		r.b.Emit(p)
+// emit writes to a turn, else outside of any.
+func (d *Decoder) emit(t *turn, p trace.Payload, to agent.Turns) {
+	if t != nil {
+		t.b.Emit(p)
 		return
 	}
-	t.Note(p)
+	to.Note(p)
 }

@@ -2,148 +2,190 @@ package agentops
 
 import (
 	"context"
-	"time"
+	"slices"
 
 	wire "github.com/tributary-dev/tributary/agentops"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/trace"
 )
 
-// stop ends a turn of ours. What stops upstream is always all that runs there: so
-// only a turn that runs itself, and alone, is aborted. One that waits is withdrawn.
+// stop ends a turn of this gateway. The server stops all turns of the session, so the gateway
+// aborts a turn only if it runs alone. A queued prompt is withdrawn.
 func (s *session) stop(o *activePrompt) {
+	defer o.b.End(stopped())
 	ctx, cancel := context.WithTimeout(s.life, shortTime)
 	defer cancel()
-	s.awaitNews(ctx, o)
-	s.takeBack(ctx, o)
+	s.poll(ctx, moment, func() bool { return s.dec.fate(o.b) != sent }) // a prompt that was only just sent
+	s.withdrawPrompt(ctx, o)
 	s.mu.Lock()
-	what := s.dec.fate(o.b)
+	alone, heard, fate := s.dec.mayAbort(o.b), s.canAbort() || s.rt.PerTurn, s.dec.fate(o.b)
 	switch {
-	case s.dec.mayAbort(o.b) && !s.canAbort() && !s.rt.PerTurn:
+	case alone && heard:
+		s.mu.Unlock()
+		s.abort(ctx, o)
+		return
+	case alone:
 		o.stop = pending
 		s.queueStop(o)
 		if s.link != shut {
 			s.deliverStops()
 		}
-		posts := s.main == nil && !s.mute
+		unread := s.main == nil
 		s.mu.Unlock()
-		o.b.End(stoppedHere())
-		if posts { // it may be the socket alone that is lost; if not, this is in vain
+		o.b.End(stopped())
+		if unread { // perhaps only the socket is lost
 			_ = s.api.interrupt(ctx, o.caller, s.cfg.SessionID)
 		}
 		return
-	case s.dec.mayAbort(o.b):
-		s.mu.Unlock()
-		s.abort(ctx, o)
-		s.awaitStop(o)
-		o.b.End(stoppedHere())
-		return
-	case what == running:
+	case fate == running:
 		s.cfg.Logger.Warn("agentops: a turn was not aborted, because that would have hit another that runs beside it")
-	case what == sent, what == queued, what == given: // it may run later, and is aborted then
-		if !s.rt.PerTurn {
-			s.queueStop(o)
-		}
+	case fate != 0 && fate <= given && !s.rt.PerTurn: // it may run later
+		s.queueStop(o)
 	}
 	s.mu.Unlock()
-	o.b.End(stoppedHere())
 }
 
-// takeBack withdraws a prompt that waits, where that can be done. It returns a moment later
-// at most, when it is withdrawn, or was given to the agent after all: what withdraws it goes
-// another way than the next prompt, and would withdraw that if it came after it.
-func (s *session) takeBack(ctx context.Context, o *activePrompt) {
+// withdrawPrompt withdraws a prompt that waits, and returns a moment later at most, when the
+// prompt is withdrawn or was given to the agent. The frame goes another way than the next
+// prompt, and would withdraw that one if the frame came after it.
+func (s *session) withdrawPrompt(ctx context.Context, o *activePrompt) {
 	s.mu.Lock()
-	p := s.dec.promptOf(o.b)
-	if p == nil || p.phase != queued {
-		s.mu.Unlock()
-		return
+	p := s.dec.turnOf(o.b)
+	waits := p != nil && p.phase == queued
+	if waits {
+		p.stopped = true
 	}
-	p.stopped = true
 	s.mu.Unlock()
-	s.send(ctx, o.caller, wire.QueueWithdraw{})
-	s.poll(ctx, stopTime, func() bool { return p.phase != queued })
+	if waits {
+		s.tell(ctx, o.caller, wire.QueueWithdraw{})
+		s.poll(ctx, stopTime, func() bool { return p.phase != queued })
+	}
 }
 
-// abort tells the session agent to stop.
+// abort makes the session agent stop, and waits a moment until it has stopped, so that the next
+// prompt finds it free.
 func (s *session) abort(ctx context.Context, o *activePrompt) {
 	s.mu.Lock()
-	reads := s.main != nil
-	// By REST it stops nothing that is told to be at rest and goes on after a loss.
-	posts := !s.mute && o.stop == told && (!reads || s.main.who != whoIs(o.caller))
+	// After a loss, an agent may go on that the server counts as idle. A stop by HTTP does not
+	// reach such an agent.
+	posts := o.stop == deliverable && (s.main == nil || s.main.who != whoIs(o.caller))
 	if data, err := wire.Encode(wire.Abort{}); err == nil {
-		s.decode(agent.In, data) // first: what comes from now on is late
+		s.decode(agent.In, data) // first: frames that come from now on are late
 	}
 	s.mu.Unlock()
 	if !posts {
-		s.send(ctx, o.caller, wire.Abort{})
-		return
-	}
-	if err := s.api.interrupt(ctx, o.caller, s.cfg.SessionID); err != nil {
+		s.tell(ctx, o.caller, wire.Abort{})
+	} else if err := s.api.interrupt(ctx, o.caller, s.cfg.SessionID); err != nil {
 		s.cfg.Logger.Warn("agentops: the turn could not be stopped there: " + err.Error())
 	}
-}
-
-// awaitNews waits a moment for word of a prompt that was only just sent.
-func (s *session) awaitNews(ctx context.Context, o *activePrompt) {
-	s.poll(ctx, moment, func() bool { return s.dec.fate(o.b) != sent })
-}
-
-// awaitStop waits a moment until the session agent has stopped, so that the next
-// prompt finds it free.
-func (s *session) awaitStop(o *activePrompt) {
-	if !s.poll(s.life, stopTime, func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }) {
+	over := func() bool { f := s.dec.fate(o.b); return f == 0 || f == ended }
+	if !s.poll(s.life, stopTime, over) { //nolint:contextcheck // the stop outlives the caller's patience
 		s.settle()
 	}
 }
 
-// awaitCalm waits a moment until it is told once more that what was stopped is over: a
-// prompt that is given to the agent before would be taken for done with it, and none of
-// its questions be shown.
-func (s *session) awaitCalm(ctx context.Context) {
-	s.poll(ctx, moment, func() bool { return !s.dec.twice })
+// canAbort reports whether somebody hears of a stop: a session agent without a runner forgets
+// it, and lets the next runner go on with the turn. Where no connection is open or about to be,
+// one is opened for the stop. The caller holds s.mu.
+func (s *session) canAbort() bool {
+	return s.mayHaveRunner() && (s.main == nil || s.dec.runnerState == present)
 }
 
-// poll waits for something that frames bring, for a bounded time, and reports whether
-// it came. Without a connection nothing comes.
-func (s *session) poll(ctx context.Context, within time.Duration, holds func() bool) bool {
-	return s.watch(ctx, within, func() bool { return holds() || s.main == nil })
+// queueStop notes that a turn is still to be aborted. The caller holds s.mu.
+func (s *session) queueStop(o *activePrompt) {
+	if len(s.pendingStops) < mostPrompt {
+		s.pendingStops = append(s.pendingStops, o)
+	}
 }
 
-// watch waits like poll, also for a connection to be there again.
-func (s *session) watch(ctx context.Context, within time.Duration, holds func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	for {
-		s.mu.Lock()
-		done, heard := holds(), s.changed
-		s.mu.Unlock()
-		if done {
-			return true
+// deliverStops aborts prompts that were stopped before they ran, as soon as they run, and those
+// whose stop reached nobody, as soon as somebody is there. The caller holds s.mu.
+//
+//nolint:contextcheck // the abort outlives the frame that brings it about
+func (s *session) deliverStops() {
+	s.pendingStops = slices.DeleteFunc(s.pendingStops, func(o *activePrompt) bool {
+		if !s.dec.mayAbort(o.b) {
+			fate := s.dec.fate(o.b)
+			return fate == 0 || fate > running
 		}
-		select {
-		case <-heard:
-		case <-ctx.Done():
+		if !s.canAbort() && s.dec.runnerState != resuming {
 			return false
 		}
+		s.delivering++
+		s.goes.Go(func() { s.deliverStop(o) })
+		return true
+	})
+}
+
+// deliverStop aborts a prompt that was stopped earlier. A turn that goes on after a loss is
+// aborted only when its runner is at work: an idle runner takes an abort for the end of what it
+// is about to begin.
+func (s *session) deliverStop(o *activePrompt) {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.delivering--
+		s.signal()
+	}()
+	s.poll(s.life, shortTime, func() bool { return s.dec.runnerState != resuming })
+	if o.stop != deliverable && !sleep(s.life, moment) {
+		return
+	}
+	s.mu.Lock()
+	may := s.dec.mayAbort(o.b)
+	if may && (!s.mayHaveRunner() || s.dec.runnerState == arriving) { // lost once more
+		s.queueStop(o)
+		may = false
+	}
+	s.mu.Unlock()
+	if may {
+		ctx, cancel := context.WithTimeout(s.life, shortTime)
+		defer cancel()
+		s.abort(ctx, o)
 	}
 }
 
-// fate says what became of a prompt of ours, also after its turn here has ended.
-func (d *Decoder) fate(b interface{ Turn() string }) phase {
-	if p := d.promptOf(b); p != nil {
-		return p.phase
+// awaitStops makes a prompt wait, for a bounded time, until no stop is pending.
+func (s *session) awaitStops(ctx context.Context, o *activePrompt) {
+	defer s.block(nil)
+	s.block(o)
+	none := func() bool {
+		return s.delivering == 0 && !slices.ContainsFunc(s.pendingStops, func(o *activePrompt) bool { return o.stop == pending })
 	}
-	for _, r := range d.runs {
-		if r.b.Turn() == b.Turn() {
-			return running
-		}
+	if s.watch(ctx, longTime, none) || ctx.Err() != nil {
+		return
 	}
-	return 0
+	s.watch(ctx, longTime, func() bool { return s.delivering == 0 })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.pendingStops { // they are aborted when there is a runner
+		o.stop = late
+	}
 }
 
-// stoppedHere is the end of a turn that was stopped from here.
-func stoppedHere() trace.Stop {
-	return trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}
+// block notes which prompt waits for the pending stops: its turn is alive.
+func (s *session) block(o *activePrompt) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blocked = o
+}
+
+// mayAbort reports whether an abort would stop that turn and no other. A prompt that was given
+// to the agent may still wait for a turn whose beginning nobody saw.
+func (d *Decoder) mayAbort(b turnID) bool {
+	fate := d.fate(b)
+	if fate != running && (fate != given || d.unseen) {
+		return false
+	}
+	return d.first(func(t *turn) bool {
+		other := t.b == nil || t.b.Turn() != b.Turn()
+		return other && (t.runs() && t.verdict == nil || t.phase == given)
+	}) == nil
+}
+
+// unsend forgets a prompt that was refused.
+func (d *Decoder) unsend(b turnID) {
+	if t := d.turnOf(b); t != nil && t.phase < given {
+		d.turns = slices.DeleteFunc(d.turns, func(o *turn) bool { return o == t })
+	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
-// The suite that every adapter passes, in both eras and with both kinds of
-// connection. The older server asks for no approvals.
+// The suite that every adapter passes, with a server and with a gateway in its place, and with
+// both kinds of connection.
 func TestSuite(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -19,10 +19,7 @@ func TestSuite(t *testing.T) {
 			t.Setenv("TRIBUTARY_TEST_AGENTOPS", "token-ada")
 			prompts := map[agenttest.Ability]string{
 				agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Question: "question",
-				agenttest.Tell: "tell: the word is rain", agenttest.Recall: "recall",
-			}
-			if c.era == head {
-				prompts[agenttest.Permission] = "permission"
+				agenttest.Tell: "tell: the word is rain", agenttest.Recall: "recall", agenttest.Permission: "permission",
 			}
 			var s *server
 			agenttest.Run(t, agenttest.Suite{

@@ -32,8 +32,8 @@ const (
 
 // tool brings a call to where its status says that it is. The first word of it may
 // be the last.
-func (d *Decoder) tool(tn *turn, f wire.Part) {
-	c := tn.calls[f.CallID]
+func (d *Decoder) tool(m *message, f wire.Part) {
+	c := m.calls[f.CallID]
 	if c != nil && c.state == callDone {
 		if f.Status != wire.ToolPending && f.Status != wire.ToolRunning {
 			return
@@ -41,91 +41,95 @@ func (d *Decoder) tool(tn *turn, f wire.Part) {
 		c = nil // the name of the tool stands for an id, and it is used again
 	}
 	if c == nil {
-		if f.CallID == "" || len(f.CallID) > longestID || len(tn.order) >= mostCalls {
+		if f.CallID == "" || len(f.CallID) > longestID || len(m.order) >= mostCalls {
 			return
 		}
 		d.moved()
-		tn.endText()
-		c = &call{id: f.CallID, key: tn.run.keyOf(f.CallID, tn), name: cmp.Or(f.ToolName, "tool")}
-		tn.calls[f.CallID] = c
-		tn.order = append(tn.order, c)
-		tn.waiting++
+		m.endText()
+		c = &call{id: f.CallID, key: m.turn.keyOf(f.CallID, m), name: cmp.Or(f.ToolName, "tool")}
+		m.calls[f.CallID] = c
+		m.order = append(m.order, c)
+		m.waiting++
 	}
 	if hasArgs(f.Args) || len(c.args) == 0 {
 		c.args = f.Args
 	}
 	if f.Status != wire.ToolPending {
-		d.releaseDeferred(tn.run, false)
+		d.release(m.turn, false)
 	}
 	switch f.Status {
 	case wire.ToolCompleted:
 		d.moved()
-		tn.write(d, c)
+		m.write(d, c)
 		if c.denied { // the tool that asks is not what was refused: it ends well
-			tn.result(c, trace.ToolResult{Status: trace.ToolDenied, Error: cmp.Or(wordsOf(f.Result), toolFailed)})
+			m.result(c, trace.ToolResult{Status: trace.ToolDenied, Error: cmp.Or(wordsOf(f.Result), toolFailed)})
 			return
 		}
-		tn.result(c, trace.ToolResult{Status: trace.ToolCompleted, Output: f.Result})
+		m.result(c, trace.ToolResult{Status: trace.ToolCompleted, Output: f.Result})
 	case wire.ToolError:
 		d.moved()
-		tn.write(d, c)
+		m.write(d, c)
 		status := trace.ToolFailed
 		if c.denied {
 			status = trace.ToolDenied
 		}
-		tn.result(c, trace.ToolResult{Status: status, Error: cmp.Or(f.Error, toolFailed)})
+		m.result(c, trace.ToolResult{Status: status, Error: cmp.Or(f.Error, toolFailed)})
 	case wire.ToolRunning:
 		if hasArgs(c.args) {
-			tn.write(d, c)
+			m.write(d, c)
 			return
 		}
-		tn.start(d, c)
+		m.start(d, c)
 	default:
-		tn.start(d, c)
+		m.start(d, c)
 	}
 }
 
 // keyOf is the key of a call: turns of one run may use the same id.
-func (r *run) keyOf(id string, tn *turn) string {
-	for owner, taken := r.owners[id]; taken && owner != tn; owner, taken = r.owners[id] {
+func (t *turn) keyOf(id string, m *message) string {
+	for owner, taken := t.owners[id]; taken && owner != m; owner, taken = t.owners[id] {
 		id += "~"
 	}
-	r.owners[id] = tn
+	t.owners[id] = m
 	return id
 }
 
-func (tn *turn) start(d *Decoder, c *call) {
+func (m *message) start(d *Decoder, c *call) {
 	if c.state >= callBegun {
 		return
 	}
 	c.state = callBegun
 	tool := d.tools.Classify(c.name, nil)
-	tn.run.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.key, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind})
+	m.turn.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.key, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind})
 }
 
-func (tn *turn) write(d *Decoder, c *call) {
+func (m *message) write(d *Decoder, c *call) {
 	if c.state >= callWhole {
 		return
 	}
 	c.state = callWhole
-	tool := d.tools.Classify(c.name, c.args)
-	input := c.args
+	m.turn.b.ToolCall(c.record(d, c.args))
+}
+
+// record is the record of a call with an input.
+func (c *call) record(d *Decoder, input json.RawMessage) trace.ToolCall {
+	tool := d.tools.Classify(c.name, input)
 	if !hasArgs(input) {
 		input = json.RawMessage("{}")
 	}
-	tn.run.b.ToolCall(trace.ToolCall{
+	return trace.ToolCall{
 		ToolCallID: c.key, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind, Title: tool.Title, Input: input, Locations: tool.Locations,
-	})
+	}
 }
 
-func (tn *turn) result(c *call, r trace.ToolResult) {
+func (m *message) result(c *call, r trace.ToolResult) {
 	c.state = callDone
-	tn.waiting--
+	m.waiting--
 	r.ToolCallID = c.key
 	if len(r.Output) == 0 {
 		r.Output = json.RawMessage("null")
 	}
-	tn.run.b.ToolResult(r)
+	m.turn.b.ToolResult(r)
 }
 
 // wordsOf is a result that is a text.
@@ -133,9 +137,6 @@ func wordsOf(result json.RawMessage) (text string) {
 	_ = json.Unmarshal(result, &text)
 	return text
 }
-
-// works reports whether a call of the turn has no result.
-func (tn *turn) works() bool { return tn.waiting > 0 }
 
 // hasArgs reports whether arguments say anything: often they are {} until the call
 // runs.

@@ -265,6 +265,15 @@ func TestE32_APromptThatWaitsForAStopEndsWithTheConnection(t *testing.T) {
 				p.stopped("well")
 				next := st.say("hello")
 				time.Sleep(time.Second)
+				under(st.server, func() bool { // the server answers after its turn has stopped
+					st.server.wrap = func(h http.Handler) http.Handler {
+						return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+							time.Sleep(time.Millisecond)
+							h.ServeHTTP(w, r)
+						})
+					}
+					return true
+				})
 				lose(st.server)
 				st.server.lacksRunner(false)
 				st.server.stopTurn()

@@ -46,20 +46,31 @@ func (t *turn) approved(a *ask, r trace.PermissionResponse) resume {
 	if r.Outcome != trace.Selected {
 		return resume{ID: a.ID, Status: cancelled}
 	}
-	c, yes, edited := t.calls[a.ToolCallID], r.Allowed(), len(r.UpdatedInput) > 0
-	if yes && edited && !a.may.edits {
-		yes, r.Reason = false, "The user wants another input: "+string(r.UpdatedInput)
-	}
-	c.refused = !yes
+	yes, edited, reason := t.decided(a.ToolCallID, r, a.may.edits)
 	answer := map[string]any{"approved": yes}
 	switch {
-	case yes && edited:
-		answer["editedArgs"] = r.UpdatedInput
-		c.b.ToolCallUpdate(trace.ToolCall{ToolCallID: a.ToolCallID, Input: r.UpdatedInput})
-	case !yes && r.Reason != "" && a.may.reason:
-		answer["reason"] = r.Reason
+	case edited != nil:
+		answer["editedArgs"] = edited
+	case !yes && reason != "" && a.may.reason:
+		answer["reason"] = reason
 	}
 	return resume{a.ID, resolved, encode(answer)}
+}
+
+// decided is what a person, or the policy, has decided about a call.
+func (t *turn) decided(call string, r trace.PermissionResponse, edits bool) (yes bool, edited raw, reason string) {
+	yes, reason = r.Allowed(), r.Reason
+	if yes && len(r.UpdatedInput) > 0 {
+		edited = r.UpdatedInput
+	}
+	if edited != nil && !edits {
+		yes, edited, reason = false, nil, "The user wants another input: "+string(r.UpdatedInput)
+	}
+	c := t.calls[call]
+	if c.refused = !yes; edited != nil {
+		c.b.ToolCallUpdate(trace.ToolCall{ToolCallID: call, Input: edited})
+	}
+	return yes, edited, reason
 }
 
 // bareField is the name of the one field of a form that stands for one value.

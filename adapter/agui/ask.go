@@ -15,11 +15,13 @@ import (
 // ask is something that a run has asked for.
 type ask struct {
 	interrupt
-	kind askKind
-	may  allowing  // of an approval
-	form form.Form // of everything else
-	bare bool      // the form has one field, whose value is the answer
-	ids  []string  // of the questions
+	kind  askKind
+	old   bool      // the endpoint is one before 1.0
+	may   allowing  // of an approval
+	calls []review  // of a review
+	form  form.Form // of everything else
+	bare  bool      // the form has one field, whose value is the answer
+	ids   []string  // of the questions
 }
 
 // askKind says what an answer is.
@@ -27,9 +29,10 @@ type askKind string
 
 const (
 	approval askKind = "approval" // whether a call may run
+	reviewal askKind = "reviewal" // whether calls may run, in the words of LangChain
 	question askKind = ""         // what the user says
 	toolUse  askKind = "tool"     // the result of a tool of the app
-	old      askKind = "old"      // what the user says, to an endpoint before 1.0
+	old      askKind = "old"      // a question or a reviewal of an endpoint before 1.0
 )
 
 // ask puts to the user all that a run has ended with.
@@ -43,11 +46,21 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 	for n, i := range all {
 		i.ID = cmp.Or(i.ID, fmt.Sprintf("interrupt-%d", n+1))
 		all[n] = i
-		a := &ask{interrupt: i, kind: kind}
+		a := &ask{interrupt: i, kind: kind, old: kind == old}
 		t.asks = append(t.asks, a)
+		own := a.own()
+		if len(own.Actions) > 0 {
+			a.kind = reviewal
+			approvals = append(approvals, d.review(t, a, own)...)
+			continue
+		}
+		a.Message = cmp.Or(a.Message, own.words())
+		if own.Tool != "" && t.calls[i.ToolCallID] == nil { // Mastra does not announce a call that waits
+			d.callArgs(t, event{ToolCallID: i.ToolCallID, ToolCallName: own.Tool, Delta: own.Args})
+		}
 		if may, is := i.approves(); is && kind == question {
 			a.kind, a.may = approval, may
-			approvals = append(approvals, d.approval(t, a))
+			approvals = append(approvals, d.approval(t, a.ID, a.ToolCallID, a.Message))
 			continue
 		}
 		c := t.calls[i.ToolCallID]
@@ -58,18 +71,24 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 	d.effects = append(d.effects, d.Questions(t.b, questions...)...)
 }
 
-func (d *Decoder) approval(t *turn, a *ask) trace.PermissionAsk {
-	_, c := d.known(t, event{ToolCallID: a.ToolCallID})
-	d.whole(t, a.ToolCallID)
+// approval asks whether a call may run.
+func (d *Decoder) approval(t *turn, id, call, title string) trace.PermissionAsk {
+	_, c := d.known(t, event{ToolCallID: call})
+	d.whole(t, call)
 	return trace.PermissionAsk{Request: trace.PermissionRequest{
-		RequestID: a.ID, ToolCallID: a.ToolCallID, Title: cmp.Or(a.Message, d.tools.Classify(c.name, c.input()).Title, c.name),
+		RequestID: id, ToolCallID: call, Title: cmp.Or(title, d.tools.Classify(c.name, c.input()).Title, c.name),
 		Options: []trace.PermissionOption{{ID: "approve", Name: "Approve", OptionKind: trace.AllowOnce}, {ID: "reject", Name: "Reject", OptionKind: trace.RejectOnce}},
 	}}
 }
 
-// Next implements remote.Asker.
+// Next implements remote.Asker. The record says that the interrupts are answered, before they
+// are. A turn that has its end on record sends nothing: the next run cancels the interrupts.
 func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	t := d.turn
+	late := t.b.Counts().Late
+	if t.b.Emit(memo{Answered: true}.record()); t.b.Counts().Late > late {
+		return nil
+	}
 	in := t.input
 	in.Resume, in.Parent = nil, ""
 	if in.Version != "" {
@@ -77,16 +96,21 @@ func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	}
 	var olds []raw
 	for _, a := range t.asks {
-		if a.kind == approval {
-			in.Resume = append(in.Resume, t.approved(a, replies.Permissions[a.ID]))
+		var r resume
+		switch a.kind {
+		case approval:
+			r = t.approved(a, replies.Permissions[a.ID])
+		case reviewal:
+			r = t.reviewed(a, replies.Permissions)
+		case question, old:
+			r = a.reply(replies.Answers)
+		case toolUse:
+			t.appResult(a.ToolCallID, a.reply(replies.Answers))
 			continue
 		}
-		switch r := a.reply(replies.Answers); a.kind {
-		case old:
+		if a.old {
 			olds = append(olds, r.Payload)
-		case toolUse:
-			t.appResult(a.ToolCallID, r)
-		case approval, question:
+		} else {
 			in.Resume = append(in.Resume, r)
 		}
 	}
@@ -94,6 +118,9 @@ func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	in.State = first(t.values[state()], in.State)
 	in.command(olds)
 	call := request(in)
+	if len(t.asks) == 0 {
+		call.By = t.by
+	}
 	return &call
 }
 
@@ -115,9 +142,7 @@ func (t *turn) appResult(id string, r resume) {
 // interrupts are those of an endpoint before 1.0.
 func (t *turn) interrupts() (all []interrupt) {
 	for _, value := range t.legacy {
-		var words struct{ Question, Message, Prompt, Text, Description string }
-		read(raw(plain(value)), &words)
-		all = append(all, interrupt{Message: cmp.Or(words.Question, words.Message, words.Prompt, words.Text, words.Description, plain(value))})
+		all = append(all, interrupt{Reason: plain(value), Metadata: encode(map[string]any{"langgraph": map[string]any{"raw": value}})})
 	}
 	return all
 }

@@ -28,11 +28,26 @@ func (d *Decoder) custom(t *turn, e event) {
 		t.legacy = append(t.legacy, e.Value)
 		return
 	}
+	var u tokenCounts
+	if e.Name == "usage" && read(e.Value, &u) && u.Input+u.Output > 0 {
+		t.tokens = []usage{{InputTokens: u.Input, OutputTokens: u.Output, ReasoningTokens: u.Reasoning, CachedInputTokens: u.CacheRead, CacheWriteInputTokens: u.CacheWrite}}
+		t.b.Touch()
+		return
+	}
 	name := cmp.Or(e.Name, "custom")
 	if slices.Contains(reserved, name) || uistream.Reserved(name) {
 		name = "custom-" + name
 	}
 	t.view(e.SubagentRunID).Emit(trace.Data{Name: name, Value: first(e.Value, raw("null"))})
+}
+
+// tokenCounts is the usage of a run so far, as Microsoft's framework tells it.
+type tokenCounts struct {
+	Input      int64 `json:"input_token_count"`
+	Output     int64 `json:"output_token_count"`
+	Reasoning  int64 `json:"reasoning_output_token_count"`
+	CacheRead  int64 `json:"cache_read_input_token_count"`
+	CacheWrite int64 `json:"cache_creation_input_token_count"`
 }
 
 // raw is an event of the framework below, which the other events have told already.

@@ -35,9 +35,12 @@ type turn struct {
 	said    transcript // of this turn alone
 	input   input      // of the newest run
 	verdict *trace.Stop
+	by      string // who has sent the prompt
+	cancels bool   // the run cancels interrupts of an earlier turn, beside the prompt
 	asks    []*ask
 	legacy  []raw // the interrupts of endpoints before 1.0, in the newest run
 	used    trace.Usage
+	tokens  []usage // of the newest run, where RUN_FINISHED has none
 	text    *voice
 	thought *voice
 	spoke   bool  // the run has said something
@@ -132,7 +135,7 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 	}
 	t := &turn{b: b, input: in, text: newVoice(roleAssistant), thought: newVoice(roleReasoning), calls: map[string]*call{}, subs: map[string]sub{}, values: map[place]raw{state(): in.State}, earlier: map[string]bool{}}
 	d.turn = t
-	if len(in.Resume) > 0 { // of an earlier turn, whose calls get their results now
+	if t.cancels = len(in.Resume) > 0; t.cancels { // of an earlier turn, whose calls get their results now
 		b.Emit(memo{Answered: true}.record())
 		for _, data := range in.Messages {
 			var m message
@@ -156,6 +159,9 @@ func (d *Decoder) Request(c remote.Call, t agent.Turns) ([]agent.Effect, error) 
 		return nil, errors.New("agui: an input without messages, or of another form, was skipped")
 	}
 	d.requested(in)
+	if d.turn != nil && len(d.turn.asks) == 0 {
+		d.turn.by = c.By
+	}
 	return nil, nil
 }
 
@@ -170,7 +176,6 @@ func (d *Decoder) requested(in input) {
 		return
 	}
 	t.input, t.verdict = in, nil
-	t.b.Emit(memo{Answered: true}.record())
 }
 
 // asked is the newest message of a person.

@@ -22,6 +22,9 @@ func TestFaultsOfEndpoints(t *testing.T) {
 	sameID := func(id, content string) string {
 		return fmt.Sprintf(`{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":%q,"content":%q}`, id, content)
 	}
+	thought := func(id, text string) string {
+		return fmt.Sprintf(`{"type":"REASONING_MESSAGE_CONTENT","messageId":%q,"delta":%q}`, id, text)
+	}
 	snapshot := func(messages string) string { return `{"type":"MESSAGES_SNAPSHOT","messages":[` + messages + `]}` }
 	for name, c := range map[string]struct {
 		events []string
@@ -49,6 +52,18 @@ func TestFaultsOfEndpoints(t *testing.T) {
 		"there is a snapshot and no stream": {
 			[]string{snapshot(`{"id":"w","role":"assistant","content":"long ago"},{"id":"x","role":"user","content":"go"},{"id":"r","role":"reasoning","content":"hm"},{"id":"y","role":"assistant","content":"one","toolCalls":[{"id":"a","type":"function","function":{"name":"t","arguments":"{\"x\":1}"}}]},{"id":"q","role":"tool","toolCallId":"a","content":"ok"},{"id":"s","role":"system","content":"secret"},null,{"id":"z","role":"assistant","content":"two","toolCalls":null}`), bare},
 			[]string{"(hm)", "one", `t{"x":1}`, `completed:"ok"`, "two", "completed stop"},
+		},
+		"the results are in the snapshot alone": {
+			[]string{called("a", "t", `{}`), snapshot(`{"id":"x","role":"user","content":"go"},{"id":"q","role":"tool","toolCallId":"a","content":"ok"},{"id":"o","role":"tool","toolCallId":"of another turn","content":"no"}`), text("m", "done"), bare},
+			[]string{`t{}`, `completed:"ok"`, "done", "completed stop"},
+		},
+		"a thought comes again under another id": {
+			[]string{thought("r", "I "), thought("r", "think"), thought("s", "I think"), thought("t", "I"), thought("t", " I"), text("m", "done"), bare},
+			[]string{"(I think)", "(I I)", "done", "completed stop"},
+		},
+		"a thought comes again at its end": {
+			[]string{thought("r", "so "), thought("r", "so "), thought("r", "so so "), text("m", "so "), text("m", "so "), text("m", "so so "), bare},
+			[]string{"(so so )", "so so so so ", "completed stop"},
 		},
 		"a result has no call": {
 			[]string{result("a", "ok"), bare},
@@ -161,6 +176,12 @@ func TestASnapshotOfAResumedRunShowsOnlyWhatIsNew(t *testing.T) {
 	s := on(t, f.URL)
 	s.host.OnAsk = answer("Yes")
 	same(t, s.says("go"), []string{"Sure?", "confirmation?", `selected ["Yes"]`, "Done.", "completed stop"})
+}
+
+func TestAnEndpointOfAnotherProtocolIsOneSentence(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{"go": {script(`{"type":"start"}`, `{"type":"text-delta","id":"1","delta":"Hello."}`, `{"type":"finish"}`)}})
+	same(t, on(t, f.URL).says("go"), []string{`failed agent_lost The AG-UI agent does not speak AG-UI: the stream begins with "{\"type\":\"start\"}"`})
 }
 
 func TestARefusalOfTheEndpointIsOneSentence(t *testing.T) {

@@ -75,6 +75,31 @@ func TestARecordingTellsWhatTheSessionTold(t *testing.T) {
 		"pydantic-weather.sse": {
 			"Let me see. ", `weather{"city":"Paris"}`, `completed:{"city":"Paris","degrees":21}`, `The tool: {"city": "Paris", "degrees": 21}`, "completed stop",
 		},
+		"llamaindex-tool.jsonl": { // its results are in snapshots alone
+			"I will call get_weather.", `get_weather{"city":"Paris"}`, `completed:"Paris: 20 degrees"`, "Done. The tool said: Paris: 20 degrees", "completed stop",
+		},
+		"adk-thought.jsonl": { // the thought comes twice, under two ids
+			"(I should use a tool to call get_weather.)", "I will call get_weather.", `get_weather{"city":"Paris"}`, `completed:{"city":"Paris","temperature":20}`,
+			`Done. The tool said: {"city": "Paris", "temperature": 20}`, "completed stop",
+		},
+		"maf-approved.jsonl": { // the thought comes twice, under one id
+			"(I should use a tool to call danger.)", "I will call danger.", `danger{"path":"/x"}`,
+			`confirm_changes{"function_name":"danger","function_call_id":"call_61ca91ffcf91f001_0","function_arguments":{"path":"/x"},"steps":[{"description":"Execute danger","status":"enabled"}]}`,
+			"may call_61ca91ffcf91f001_0? Approve running danger?", `completed:"deleted: /x"`, "Done. The tool said: deleted: /x",
+			"canceled:Not finished: the agent ended its turn without a result.", "completed stop",
+		},
+		"langgraph-approved.jsonl": {
+			"I will call danger.", `danger{"path":"/x"}`, "may call_e8716669bdaab29f_0? Tool execution requires approval\n\nTool: danger\nArgs: {'path': '/x'}", `completed:"deleted: /x"`,
+			"Done. The tool said: deleted: /x", "completed stop",
+		},
+		"langgraph-rejected.jsonl": {
+			"I will call danger.", `danger{"path":"/y"}`, "may call_fec41118d92ea552_0? Tool execution requires approval\n\nTool: danger\nArgs: {'path': '/y'}", "denied:no way",
+			"Done. The tool said: User rejected the tool call for `danger` with reason: no way", "completed stop",
+		},
+		"mastra-question.jsonl": {
+			"(I should use a tool to call pick.)", "I will call pick.", `pick{"question":"which?"}`, "which??", `selected ["a"]`, `completed:{"chosen":"a"}`,
+			`Done. The tool said: {"chosen":"a"}`, "completed stop",
+		},
 	} {
 		got := told(replaytest.Events(replaytest.Play(t, agui.NewDecoder(), all[name]).Records))
 		for i := range got {

@@ -56,7 +56,7 @@ func (p *protocol) input(ctx context.Context, prompt trace.UserMessage) (input, 
 		in.Version = ""
 	}
 	for _, i := range m.open.interrupts() {
-		in.Resume, in.Parent = append(in.Resume, resume{ID: i.ID, Status: cancelled}), m.open.Run
+		in.Resume, in.Parent = append(in.Resume, i.cancelled()), m.open.Run
 	}
 	return in, err
 }

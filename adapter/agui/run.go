@@ -10,9 +10,10 @@ import (
 
 // runStarted begins a run. Several may follow each other on one stream.
 func (d *Decoder) runStarted(t *turn, e event) {
-	t.verdict, t.snapshot, t.legacy = nil, nil, nil
+	t.verdict, t.snapshot, t.legacy, t.tokens = nil, nil, nil, nil
 	clear(t.text.open)
 	clear(t.thought.open)
+	clear(t.thought.pieces)
 	t.b.StepStart(trace.Step{NativeID: e.RunID})
 	t.news = false
 	if e.RunID != "" {
@@ -37,6 +38,9 @@ func (d *Decoder) runFinished(t *turn, e event) {
 		d.ask(t, question, o.Interrupts)
 	case len(t.legacy) > 0:
 		d.ask(t, old, t.interrupts())
+	case t.cancels && len(t.said.messages) == 0: // Microsoft's framework reads no prompt then
+		t.cancels = false
+		d.Again(t.b)
 	default:
 		t.verdict = &trace.Stop{Reason: cmp.Or(finishReasons[e.FinishReason], "stop"), Outcome: trace.OutcomeCompleted}
 		d.ask(t, toolUse, t.pending(o.PendingToolCallIDs))
@@ -64,11 +68,14 @@ func (d *Decoder) closeRun(t *turn, e event) {
 	d.showSnapshot(t)
 	t.show(t.unsent...)
 	t.unsent = nil
-	var all []usage
+	all := t.tokens
 	var one usage
 	if read(e.Usage, &one) {
 		all = []usage{one}
-	} else if !read(e.Usage, &all) || len(all) == 0 {
+	} else {
+		read(e.Usage, &all)
+	}
+	if len(all) == 0 {
 		return
 	}
 	used := &t.used

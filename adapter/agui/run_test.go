@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -283,6 +284,133 @@ func TestTheLegacyInterruptOfLangGraphIsAQuestion(t *testing.T) {
 	}
 }
 
+// TestARefusalThatComesBehindTheEndIsNotSent: a person has written something else instead of an answer.
+func TestARefusalThatComesBehindTheEndIsNotSent(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{
+		"go":    {script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","toolCallId":"c"}`)), script(started, finished)},
+		"hello": {script(started, text("m", "Hi."), finished)},
+	})
+	s := on(t, f.URL)
+	over := make(chan struct{})
+	s.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		<-over
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "reject", OptionKind: trace.RejectOnce}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r, done := s.begin(ctx, words("go"))
+	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPark }); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Finish(trace.Stop{Reason: "unanswered", Outcome: trace.OutcomeCanceled}); err != nil {
+		t.Fatal(err)
+	}
+	close(over)
+	time.Sleep(20 * time.Millisecond)
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	same(t, s.says("hello"), []string{"Hi.", "completed stop"})
+	if in := f.input(1); in.last() != "hello" || fmt.Sprint(in.Resume) != "[map[interruptId:i status:cancelled]]" {
+		t.Errorf("the second input is %s", in.raw)
+	}
+}
+
+// TestAPromptGetsARunOfItsOwn: the run that cancels an interrupt may do nothing else.
+func TestAPromptGetsARunOfItsOwn(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{
+		"go":    {script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","toolCallId":"c"}`))},
+		"hello": {script(started, `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"x","role":"user","content":"hello"}]}`, finished), script(started, text("m", "Hi."), finished)},
+	})
+	s := on(t, f.URL, func(r *agui.Runtime) { r.PassToken = true })
+	s.abandons("go")
+	same(t, s.says("hello"), []string{"Hi.", "completed stop"})
+	first, second := f.input(1), f.input(2)
+	if fmt.Sprint(first.Resume) != "[map[interruptId:i status:cancelled]]" || second.Resume != nil || second.last() != "hello" || second.header.Get("Authorization") != "Bearer anns-token" {
+		t.Errorf("the inputs are %s\nand %s", first.raw, second.raw)
+	}
+}
+
+// TestApprovalsOfLangChain: one interrupt asks about several calls, and its answer is a decision for each.
+func TestApprovalsOfLangChain(t *testing.T) {
+	t.Parallel()
+	const value = `{"action_requests":[{"name":"mail","args":{"to": "bob"},"description":"Mail bob?"},{"name":"mail","args":{"to":"eve"}},{"name":"drop","args":{"x":1},"description":"Drop?"}],` +
+		`"review_configs":[{"action_name":"mail","allowed_decisions":["approve","edit","reject"]},{"action_name":"drop","allowed_decisions":["approve","reject"]}]}`
+	calls := []string{started, called("e", "mail", `{"to":"eve"}`), called("b", "mail", `{"to":"bob"}`)}
+	then := script(started, result("e", "sent"), text("m", "Done."), finished)
+	decisions := `map[decisions:[map[edited_action:map[args:map[to:ann] name:mail] type:edit] map[type:approve] map[message:The user wants another input: {"to":"ann"} type:reject]]]`
+	for name, c := range map[string]struct {
+		end, answer string
+		given       func(got) string
+	}{
+		"by the outcome": {
+			interrupts(`{"id":"i","reason":"langgraph:interrupt","metadata":{"langgraph":{"raw":` + value + `}}}`), decisions,
+			func(g got) string { return fmt.Sprint(g.Resume[0]["payload"]) },
+		},
+		"by the event of earlier endpoints": {
+			fmt.Sprintf(`{"type":"CUSTOM","name":"on_interrupt","value":%q}`, value) + "\n" + `{"type":"RUN_FINISHED","threadId":"s","runId":"r"}`, "map[command:map[resume:" + decisions + "]]",
+			func(g got) string { return fmt.Sprint(g.ForwardedProps) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, map[string][]string{"go": {script(append(slices.Clone(calls), c.end)...), then}})
+			s := on(t, f.URL)
+			s.host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+				allowed := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "approve", OptionKind: trace.AllowOnce}
+				if r.ToolCallID != "e" {
+					allowed.UpdatedInput = []byte(`{"to":"ann"}`)
+				}
+				return allowed
+			}
+			events := s.plays("go")
+			var asked []string
+			for _, r := range agenttest.Each[trace.PermissionRequest](events) {
+				asked = append(asked, r.ToolCallID+" "+r.Title)
+			}
+			if len(asked) != 3 || asked[0] != "b Mail bob?" || !strings.HasPrefix(asked[1], "e ") || !strings.HasSuffix(asked[2], "Drop?") {
+				t.Errorf("asked for %q", asked)
+			}
+			if got := c.given(f.input(1)); got != c.answer {
+				t.Errorf("the answer is %s", got)
+			}
+		})
+	}
+}
+
+func TestAnAbandonedApprovalOfLangChainIsRejectedByTheNextRun(t *testing.T) {
+	t.Parallel()
+	f := newFake(t, map[string][]string{
+		"go":    {script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","metadata":{"langgraph":{"raw":{"action_requests":[{"name":"mail","args":{}}]}}}}`))},
+		"hello": {script(started, text("m", "Hi."), finished)},
+	})
+	s := on(t, f.URL)
+	s.abandons("go")
+	s.says("hello")
+	if got := fmt.Sprint(f.input(1).Resume); got != "[map[interruptId:i payload:map[decisions:[map[message:The user did not answer. type:reject]]] status:resolved]]" {
+		t.Errorf("the answer is %s", got)
+	}
+}
+
+func TestTheQuestionOfAnInterruptIsInTheWordsOfItsFramework(t *testing.T) {
+	t.Parallel()
+	for metadata, want := range map[string]string{
+		`{"langgraph":{"raw":{"question":"Which?"}}}`:      "Which??",
+		`{"langgraph":{"raw":"{\"message\":\"Which?\"}"}}`: "Which??",
+		`{"mastra":{"suspendPayload":{"text":"Which?"}}}`:  "Which??",
+		`{"reason":"Which?"}`:                              "Which??",
+		`{"reason":{"path":"/x"}}`:                         "why?",
+	} {
+		f := newFake(t, map[string][]string{"go": {script(started, interrupts(`{"id":"i","reason":"why","metadata":`+metadata+`}`)), script(started, finished)}})
+		s := on(t, f.URL)
+		s.host.OnAsk = answer("this")
+		same(t, s.says("go"), []string{want, `selected ["this"]`, "completed stop"})
+	}
+}
+
 func TestAToolOfTheAppIsAnsweredByTheClient(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]string{
@@ -400,6 +528,19 @@ func TestUsageIsTheSumOfAllRuns(t *testing.T) {
 	}
 	if got := told(events); got[len(got)-1] != "failed quota no more" {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestUsageOfMicrosoftsFrameworkIsTheNewestOfEachRun(t *testing.T) {
+	t.Parallel()
+	used := func(in, out int) string {
+		return fmt.Sprintf(`{"type":"CUSTOM","name":"usage","value":{"input_token_count":%d,"output_token_count":%d,"cache_read_input_token_count":3,"reasoning_output_token_count":1,"openai.x":0}}`, in, out)
+	}
+	f := newFake(t, map[string][]string{"go": {script(started, called("c", "pick", `{}`), used(10, 2), used(25, 5), finished), script(started, text("m", "Done."), used(4, 1), finished)}})
+	events := on(t, f.URL, tools).plays("go")
+	want := trace.Usage{Scope: trace.UsageTurn, InputTokens: 29, OutputTokens: 6, ReasoningTokens: 2, CacheReadTokens: 6}
+	if all := agenttest.Each[trace.Usage](events); len(all) != 2 || all[1] != want {
+		t.Errorf("the usage is %+v", all)
 	}
 }
 

@@ -15,11 +15,12 @@ type voice struct {
 	latest string          // the id of the newest message
 	count  int             // of the messages without an id
 	open   map[string]bool // the messages that have begun
+	pieces map[string]int  // of each message of the run
 	hidden map[string]bool // the messages that are not the agent's
 }
 
 func newVoice(role string) *voice {
-	return &voice{role: role, open: map[string]bool{}, hidden: map[string]bool{}}
+	return &voice{role: role, open: map[string]bool{}, hidden: map[string]bool{}, pieces: map[string]int{}}
 }
 
 func (t *turn) voice(e event) *voice {
@@ -61,7 +62,7 @@ func (t *turn) say(v *voice, e event, text string) {
 	id := cmp.Or(e.MessageID, v.latest)
 	v.latest = id
 	t.turnTo(v.role + id)
-	if v.hidden[id] || text == "" {
+	if v.hidden[id] || text == "" || t.repeats(v, id, text) {
 		t.b.Touch()
 		return
 	}
@@ -71,12 +72,25 @@ func (t *turn) say(v *voice, e event, text string) {
 		t.b.Emit(memo{ID: id}.record())
 	}
 	v.open[id] = true
+	v.pieces[id]++
 	if b := t.view(e.SubagentRunID); v == t.thought {
 		b.ThoughtDelta(id, text)
 	} else {
 		b.MessageDelta(id, text)
 	}
 	t.said.say(v.role, id, e.SubagentRunID, text)
+}
+
+// repeats reports whether a piece of reasoning is a whole one that the run has streamed already:
+// Google ADK says it again as another message, and Microsoft's framework at the end of its own.
+func (t *turn) repeats(v *voice, id, text string) bool {
+	for other, pieces := range v.pieces {
+		m := t.said.find(v.role, other)
+		if v.role == roleReasoning && m != nil && m.text.String() == text && (other != id && v.pieces[id] == 0 || other == id && pieces > 1) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *turn) hush(v *voice, e event) {
@@ -128,15 +142,31 @@ func (d *Decoder) sealed(t *turn, e event) {
 }
 
 // messages takes a snapshot of the conversation. Endpoints split messages there in another
-// way than in their stream, so the snapshot counts only for a run that streams nothing.
+// way than in their stream, so the snapshot counts only for a run that streams nothing. Results
+// that are missing in the stream come from the snapshot, too.
 func (d *Decoder) messages(t *turn, e event) {
 	t.snapshot = e.Messages
 	t.b.Touch()
+	d.results(t)
+}
+
+// results takes the results of calls that the run has streamed without: LlamaIndex never
+// streams a result.
+func (d *Decoder) results(t *turn) {
+	for _, m := range t.snapshot {
+		if m == nil || m.Role != roleTool || !t.spoke {
+			continue
+		}
+		if c := t.calls[m.ToolCallID]; c != nil && !c.done {
+			d.callResult(t, event{MessageID: m.ID, ToolCallID: m.ToolCallID, SubagentRunID: c.sub, Content: m.Content})
+		}
+	}
 }
 
 // showSnapshot shows the messages of a run that has streamed nothing: those behind the last
 // message of a person, without those that the turn knows from an earlier run.
 func (d *Decoder) showSnapshot(t *turn) {
+	d.results(t)
 	all := t.snapshot
 	if t.spoke {
 		all = nil

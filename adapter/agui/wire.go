@@ -53,6 +53,7 @@ type interrupt struct {
 	Message    string `json:"message"`
 	ToolCallID string `json:"toolCallId"`
 	Schema     raw    `json:"responseSchema"`
+	Metadata   raw    `json:"metadata,omitempty"`
 }
 
 // resume is the answer to an interrupt.

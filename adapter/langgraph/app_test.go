@@ -46,6 +46,7 @@ var said = map[string]map[string][]string{ //nolint:gochecknoglobals // never wr
 }
 
 func TestAnAppThatPublishesTheEventsOfItsGraph(t *testing.T) {
+	t.Parallel()
 	url := app.start(t)
 	settings := func(graph string) agent.Settings {
 		return agent.Settings{URL: url + "/chat/" + graph, Options: json.RawMessage(`{

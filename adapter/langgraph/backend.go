@@ -58,29 +58,26 @@ func BackendAdapter() agent.Adapter {
 		Name: "langgraph-events", Needs: "url or command", InProcess: true, Harmless: true,
 		Keys: agent.ProcessKeys("url", "token_env", "tool_kinds", "options"),
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			b := Backend{URL: s.URL, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: toolkind.Table{}.With(s.ToolKinds)}
+			token, err := s.Token()
+			b := Backend{URL: s.URL, Token: token, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: toolkind.Table{}.With(s.ToolKinds)}
 			b.Silence = agent.Duration(patience)
-			if err := agent.DecodeOptions(s.Options, &b.BackendOptions); err != nil {
+			if err = errors.Join(err, agent.DecodeOptions(s.Options, &b.BackendOptions)); err != nil {
 				return nil, err
 			}
-			return b.with(s.Token())
+			return b, b.validate()
 		},
 		Decoder: func(string) agent.Decoder { return NewDecoder(Options{}) },
 	}
 }
 
-func (b Backend) with(token string, err error) (agent.Runtime, error) {
-	if err != nil {
-		return nil, err
-	}
-	b.Token = token
+func (b Backend) validate() error {
 	if b.Command != "" && b.URL != "" {
-		return nil, agent.WrongSetting("url", "stands beside command: write one of the two")
+		return agent.WrongSetting("url", "stands beside command: write one of the two")
 	}
 	if _, _, err := b.transport(agent.Config{}); err != nil {
-		return nil, agent.WrongSetting("url", "is wrong: %v", err)
+		return agent.WrongSetting("url", "is wrong: %v", err)
 	}
-	return b, b.validate()
+	return b.Options.validate()
 }
 
 // transport returns what carries calls to the backend, and the query of its address.
@@ -114,7 +111,7 @@ func (b Backend) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		return nil, err
 	}
 	return remote.Open(ctx, host, cfg, remote.Spec{
-		Name: "The backend", Transport: transport, Silence: time.Duration(b.Silence),
+		Name: "The backend", Speaks: "a form of LangGraph's events", Transport: transport, Silence: time.Duration(b.Silence),
 		New: func(s *remote.Session) remote.Protocol {
 			p := &publisher{Decoder: &Decoder{o: b.Options, tools: b.Tools, live: true, ends: true}, s: s, rt: b, query: query}
 			if len(b.Resume) > 0 {
@@ -174,12 +171,8 @@ func (p *publisher) Stop() (remote.Call, bool) { return remote.Call{}, false }
 
 // GoOn implements remote.Protocol. No backend can go on with a stream.
 func (p *publisher) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
-	s := p.status(p.s)
-	switch {
-	case s.over, s.waits && p.goOn != nil && b.Err == nil:
+	if _, over := p.status(p.s); over {
 		return nil, nil //nolint:nilnil // nothing more is to come
-	case b.Err != nil:
-		return nil, b.Err
 	}
-	return nil, errors.New("the stream ended before the graph did")
+	return nil, cmp.Or(b.Err, errors.New("the stream ended before the graph did"))
 }

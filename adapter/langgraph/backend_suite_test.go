@@ -95,7 +95,7 @@ func publish(w http.ResponseWriter, r *http.Request, prompt, answer string) {
 		_, _ = io.WriteString(w, "data: {nonsense\n\nno field at all\n\nevent: \x00\ndata: [1,2,3]\n\ndata: {\"event\":7}\n\n: heartbeat\n\n")
 		says("Beside the garbage.")
 	case how == "huge":
-		says(strings.Repeat("x", 50<<20))
+		says(agenttest.HugeText())
 	default:
 		says("Hello.")
 	}

@@ -42,6 +42,10 @@ func backend(t *testing.T, options string) (*stage, *[]asked) {
 		case name == "page":
 			w.Header().Set("Content-Type", "text/html")
 			return
+		case name == "foreign":
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"reply":"Hello."}`))
+			return
 		}
 		kind := "application/x-ndjson"
 		if strings.HasSuffix(name, ".sse") {
@@ -141,6 +145,9 @@ func TestABackendThatSaysNothing(t *testing.T) {
 		t.Errorf("%q after %v", got, time.Since(begun))
 	}
 	s, _ = backend(t, `{}`)
+	if got := s.says("foreign"); !slices.Equal(got, []string{`failed agent_lost The backend does not speak a form of LangGraph's events: the stream begins with "{\"reply\":\"Hello.\"}"`}) {
+		t.Errorf("%q", got)
+	}
 	if got := s.says("page"); !strings.Contains(got[0], "the answer is text/html and no stream of events") {
 		t.Errorf("%q", got)
 	}

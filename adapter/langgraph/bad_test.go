@@ -17,6 +17,5 @@ func TestBadServers(t *testing.T) {
 			r.Assistant = "agent"
 			return r, nil
 		},
-		NoEnd: true, // the run's status at the end of a stream says whether the run is over
 	})
 }

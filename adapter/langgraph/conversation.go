@@ -40,24 +40,24 @@ func (d *Decoder) conversation(kind string, data raw) {
 	case "speaker-scheduled", "speaker-change":
 		t.b.Emit(trace.Data{Name: "speaker", Value: agentkit.Encode(map[string]string{"participant": u.text("next_speaker", "participant")}), Transient: true})
 	case "text-start", "ai-response-start":
-		d.hush(who)
-		d.utter(who)
+		d.endSpeech(who)
+		d.speechOf(who)
 	case "text-delta", "ai-response-stream":
-		if s := d.utter(who); u.text("full_content") != "" {
-			t.whole(s, spoken(u.text("full_content")))
+		if s := d.speechOf(who); u.text("full_content") != "" {
+			t.whole(s, textMessage(u.text("full_content")))
 		} else {
-			t.add(s, spoken(u.text("textDelta", "content")).content[0])
+			t.add(s, textMessage(u.text("textDelta", "content")).content[0])
 		}
 	case "text-done", "ai-response-complete":
-		t.whole(d.utter(who), spoken(u.text("content")))
-		d.hush(who)
+		t.whole(d.speechOf(who), textMessage(u.text("content")))
+		d.endSpeech(who)
 	case "user-message", "human-message-added":
-		m := spoken(u.text("content"))
+		m := textMessage(u.text("content"))
 		m.id, m.name = fmt.Sprintf("user-%d", len(t.known)+1), who
 		t.person(m, place{})
 	case "ai-response-error", "error":
 		t.b.Emit(trace.Notice("speaker_failed", cmp.Or(who+": ", "")+cmp.Or(u.text("error", "message"), "the answer failed")))
-		d.hush(who)
+		d.endSpeech(who)
 	case "conversation-end":
 		d.end("", "")
 	case "conversation-start", "conversation-status", "turn-complete", "thinking-start", "ai-thinking-start":
@@ -84,8 +84,8 @@ func (k *talk) repeats(kind string, data raw) bool {
 	return k.factor > 1 && (k.copies-1)%k.factor != 0
 }
 
-// utter returns the speech of a participant, or begins one.
-func (d *Decoder) utter(who string) *speech {
+// speechOf returns the speech of a participant, or begins one.
+func (d *Decoder) speechOf(who string) *speech {
 	k := &d.talk
 	if k.speaking[who] == nil {
 		k.speeches++
@@ -94,12 +94,12 @@ func (d *Decoder) utter(who string) *speech {
 	return k.speaking[who]
 }
 
-// hush ends the speech of a participant.
-func (d *Decoder) hush(who string) {
+// endSpeech ends the speech of a participant.
+func (d *Decoder) endSpeech(who string) {
 	if s := d.talk.speaking[who]; s != nil {
 		d.turn.end(s)
 		delete(d.talk.speaking, who)
 	}
 }
 
-func spoken(said string) message { return message{content: []block{{kind: words, text: said}}} }
+func textMessage(text string) message { return message{content: []block{{kind: words, text: text}}} }

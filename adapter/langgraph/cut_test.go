@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -88,54 +89,63 @@ func (b *breaking) Read(p []byte) (int, error) {
 
 // testCuts breaks streams off at random places: nothing is lost and nothing comes twice.
 func testCuts(t *testing.T, server string) {
-	c, url := newCutting(t, server)
+	t.Helper()
 	want := []string{strings.Join(wordsTo(40), " "), "completed stop"}
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // cuts that can be repeated
-	for range 6 {
-		c.after.Store(0)
-		s := on(t, url, "agent")
-		c.after.Store(3000 + r.Int64N(9000))
-		if got := s.says("slow"); !slices.Equal(got, want) {
-			t.Errorf("with cuts after %d bytes: %q", c.after.Load(), got)
-		}
-	}
-	if c.joins.Load() < 6 {
-		t.Errorf("the runs were joined %d times", c.joins.Load())
+	for range agenttest.Rounds(t, 4) {
+		after := 6000 + r.Int64N(6000) // more than the largest events, so that each stream brings news
+		t.Run(fmt.Sprintf("after %d bytes", after), func(t *testing.T) {
+			t.Parallel()
+			c, url := newCutting(t, server)
+			s := on(t, url, "agent")
+			c.after.Store(after)
+			if got := s.says("slow"); !slices.Equal(got, want) {
+				t.Errorf("%q", got)
+			}
+			if c.joins.Load() == 0 {
+				t.Error("nothing was cut")
+			}
+		})
 	}
 }
 
 // testRestarts restarts the gateway, the server's door, or both at random moments of turns:
 // nothing is lost and nothing comes twice.
 func testRestarts(t *testing.T, server string) {
-	rounds := agenttest.Rounds(t, 6)
-	c, url := newCutting(t, server)
+	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // moments that can be repeated
-	want := map[string][]string{}
 	kinds := [][2]string{{"agent", "slow"}, {"agent", "weather"}, {"duo", "go"}, {"atonce", "go"}, {"nested", "weather"}, {"agent", "parallel"}, {"agent", "think"}}
-	for round := range rounds {
-		graph, prompt := kinds[round%len(kinds)][0], kinds[round%len(kinds)][1]
-		s := on(t, url, graph)
-		if want[graph+prompt] == nil {
-			want[graph+prompt] = sorted(s.says(prompt))
-			s = on(t, url, graph)
-		}
-		ctx, leave := context.WithCancelCause(t.Context())
-		rec, done := s.begin(ctx, prompt)
-		gateway, door := r.IntN(3) != 0, round%2 == 0
-		at := r.IntN(30)
-		for len(rec.Events()) < at && !rec.Over() || s.host.Token() == "" || (door || !gateway) && len(rec.Events()) < 3 { // a prompt on its way would be refused
-			time.Sleep(time.Millisecond)
-		}
-		if door {
-			c.restart(time.Duration(r.IntN(400)) * time.Millisecond)
-		}
-		if gateway {
-			rec, done = s.restart(rec, done, leave)
-		}
-		if got := sorted(lines(s.end(rec, done))); !slices.Equal(got, want[graph+prompt]) {
-			t.Errorf("round %d, %s %s, gateway %v, server %v after %d records:\n%q\nand without a restart\n%q", round, graph, prompt, gateway, door, at, got, want[graph+prompt])
-		}
-		leave(nil)
+	var mu sync.Mutex
+	want := map[[2]string][]string{} // without a restart
+	for round := range agenttest.Rounds(t, 6) {
+		kind, at := kinds[round%len(kinds)], r.IntN(30)
+		gateway, door, away := r.IntN(3) != 0, round%2 == 0, time.Duration(r.IntN(400))*time.Millisecond
+		t.Run(fmt.Sprintf("%d, %v, gateway %v, server %v after %d records", round, kind, gateway, door, at), func(t *testing.T) {
+			t.Parallel()
+			mu.Lock()
+			if want[kind] == nil {
+				want[kind] = sorted(on(t, server, kind[0]).says(kind[1]))
+			}
+			want := want[kind]
+			mu.Unlock()
+			c, url := newCutting(t, server)
+			s := on(t, url, kind[0])
+			ctx, leave := context.WithCancelCause(t.Context())
+			defer leave(nil)
+			rec, done := s.begin(ctx, kind[1])
+			for len(rec.Events()) < at && !rec.Over() || s.host.Token() == "" || (door || !gateway) && len(rec.Events()) < 3 { // a prompt on its way would be refused
+				time.Sleep(time.Millisecond)
+			}
+			if door {
+				c.restart(away)
+			}
+			if gateway {
+				rec, done = s.restart(rec, done, leave)
+			}
+			if got := sorted(lines(s.end(rec, done))); !slices.Equal(got, want) {
+				t.Errorf("%q\nand without a restart\n%q", got, want)
+			}
+		})
 	}
 }
 
@@ -144,33 +154,41 @@ func sorted(all []string) []string { slices.Sort(all); return all }
 // testWaits leaves a turn that waits for a person.
 func testWaits(t *testing.T, server string) {
 	for graph, prompt := range map[string]string{"approval": "mail", "two": "go", "paused": "weather"} {
-		s := on(t, server, graph)
-		s.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
-			<-ctx.Done()
-			return trace.PermissionResponse{Outcome: trace.Canceled}
-		}
-		s.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
-			<-ctx.Done()
-			return trace.Answer{Outcome: trace.Canceled}
-		}
-		ctx, leave := context.WithCancelCause(t.Context())
-		r, done := s.begin(ctx, prompt)
-		left := 1
-		if graph == "two" {
-			left = 2
-		}
-		s.await(r, func(e trace.Event) bool {
-			if k := e.Payload.Kind(); k == trace.KindPermissionRequest || k == trace.KindQuestion {
-				left--
-			}
-			return left == 0
+		t.Run(graph, func(t *testing.T) {
+			t.Parallel()
+			testWait(t, server, graph, prompt)
 		})
-		again, ended := s.restart(r, done, leave)
-		got := lines(s.end(again, ended))
-		want := map[string]string{"approval": "That was it.", "two": `left "yes", right "yes"`, "paused": "It is 21 degrees."}[graph]
-		if len(got) < 2 || got[len(got)-2] != want || got[len(got)-1] != "completed stop" {
-			t.Errorf("%s: %q", graph, got)
+	}
+}
+
+func testWait(t *testing.T, server, graph, prompt string) {
+	t.Helper()
+	s := on(t, server, graph)
+	s.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
+		<-ctx.Done()
+		return trace.PermissionResponse{Outcome: trace.Canceled}
+	}
+	s.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
+		<-ctx.Done()
+		return trace.Answer{Outcome: trace.Canceled}
+	}
+	ctx, leave := context.WithCancelCause(t.Context())
+	r, done := s.begin(ctx, prompt)
+	left := 1
+	if graph == "two" {
+		left = 2
+	}
+	s.await(r, func(e trace.Event) bool {
+		if k := e.Payload.Kind(); k == trace.KindPermissionRequest || k == trace.KindQuestion {
+			left--
 		}
+		return left == 0
+	})
+	again, ended := s.restart(r, done, leave)
+	got := lines(s.end(again, ended))
+	want := map[string]string{"approval": "That was it.", "two": `left "yes", right "yes"`, "paused": "It is 21 degrees."}[graph]
+	if len(got) < 2 || got[len(got)-2] != want || got[len(got)-1] != "completed stop" {
+		t.Errorf("%s: %q", graph, got)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // a LangGraph server, the events of astream_events, and the events of Conversaition. The
 // forms have different frames, so the Decoder tells them apart by themselves.
 type Decoder struct {
+	remote.Asking
 	o     Options
 	tools toolkind.Table
 	live  bool // a session, and no recording
@@ -29,13 +30,10 @@ type Decoder struct {
 
 	turn       *turn
 	over       bool // the turn has its end; what comes belongs to no turn
-	ended      bool // the stream has ended
-	closed     bool // no stream of the turn is open or is being opened
 	at         spot
 	notice     *trace.Error      // for the beginning of the next turn
-	by         string            // the last person who answered
 	interrupts map[string]string // calls whose tool was interrupted, by the id of the interrupt
-	waiting    []string          // what an earlier process asks
+	earlier    *earlier          // a turn to take up
 
 	server server
 	events events
@@ -54,79 +52,64 @@ func (d *Decoder) strange(channel string, data raw) {
 
 // Decode implements agent.Decoder.
 func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	return d.Asking.Decode(m, t, d)
+}
+
+// Hear implements remote.Asker.
+func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	d.t, d.effects, d.err = t, nil, nil
 	d.settle()
-	switch {
-	case m.Dir == agent.In:
-		d.sent(m.Data)
-	case m.Dir != agent.Out:
-	case m.Channel == remote.Opened:
-		d.ended, d.closed = false, false
-	case m.Channel == remote.Ended:
-		d.closed = true
-		d.streamEnded(m.Data)
-	case m.Channel == remote.Answer:
+	switch m.Channel {
+	case remote.Opened:
+	case remote.Ended:
+		if d.ends && objectOf(m.Data).text("error") == "" { // a stream that broke off goes on elsewhere
+			d.AtEnd(t)
+		}
+	case remote.Answer:
 		d.answered(m.Data)
 	default:
-		d.frame(m)
+		d.frame(m.Channel, bytes.TrimSpace(m.Data))
 	}
 	return d.effects, d.err
 }
 
-// streamEnded takes the end of a stream. A stream that broke off goes on elsewhere.
-func (d *Decoder) streamEnded(data raw) {
-	if objectOf(data).text("error") != "" || d.turn == nil || d.over {
-		return
-	}
-	d.ended = true
-	switch {
-	case d.waitsFor() && d.goOn != nil:
-		d.answer()
-	case d.waitsFor() && d.ends:
-		d.end("", "")
-	case d.ends:
-		d.AtEnd(d.t)
-	}
-}
-
 // frame reads a frame of a mode, by the name of the event, or one whose form its content
 // tells.
-func (d *Decoder) frame(m agent.Message) {
-	mode, namespace, _ := strings.Cut(m.Channel, "|")
-	data := bytes.TrimSpace(m.Data)
+func (d *Decoder) frame(channel string, data raw) {
+	mode, namespace, _ := strings.Cut(channel, "|")
 	head := bytes.ReplaceAll(data[:min(len(data), 40)], []byte(" "), nil)
-	frames := list[raw](data)
 	switch {
 	case bytes.HasPrefix(head, []byte(`{"type":"event",`)):
 		d.protocol3(data)
-	case modes[mode] != nil:
-		modes[mode](d, namespace, data)
-	case bytes.HasPrefix(data, []byte("{")):
-		d.object(m)
-	case text(data) == "[DONE]" || len(data) == 0 || string(data) == `""`: // the marks with which some backends end
-	case len(frames) > 1 && modes[text(frames[len(frames)-2])] != nil: // [namespace, mode, data] of graph.stream
-		modes[text(frames[len(frames)-2])](d, strings.Join(list[string](frames[0]), "|"), frames[len(frames)-1])
+	case d.mode(mode, namespace, data):
+	case begins(data, '{'):
+		d.object(channel, data)
+	case len(data) == 0 || string(data) == `"[DONE]"` || string(data) == `""`: // the marks with which some backends end
 	default:
-		d.strange(m.Channel, data)
+		tuple := append(make([]raw, 3), list[raw](data)...) // [namespace, mode, data] of graph.stream
+		tuple = tuple[len(tuple)-3:]
+		if !d.mode(text(tuple[1]), strings.Join(list[string](tuple[0]), "|"), tuple[2]) {
+			d.strange(channel, data)
+		}
 	}
 }
 
 // object reads a frame that is an object without a mode.
-func (d *Decoder) object(m agent.Message) {
-	o := objectOf(m.Data)
+func (d *Decoder) object(channel string, data raw) {
+	o := objectOf(data)
 	switch {
 	case o.first("event") != nil:
 		d.event(o)
 	case o.first("type") != nil && o["data"] != nil:
 		d.conversation(o.text("type"), o["data"])
 	case o["error"] != nil:
-		modes["error"](d, "", m.Data)
+		d.mode("error", "", data)
 	case o["__stream_error__"] != nil: // of a recording
-		modes["error"](d, "", o["__stream_error__"])
-	case m.Channel != "" && m.Channel != remote.Unnamed: // the event's name stands beside its data
-		d.conversation(m.Channel, m.Data)
+		d.mode("error", "", o["__stream_error__"])
+	case channel != "" && channel != remote.Unnamed: // the event's name stands beside its data
+		d.conversation(channel, data)
 	default:
-		d.strange(m.Channel, m.Data)
+		d.strange(channel, data)
 	}
 }
 
@@ -152,7 +135,7 @@ func (d *Decoder) begin() *turn {
 func (d *Decoder) enter(b *trace.Builder, prompt string) {
 	d.turn = newTurn(b, d.o, d.tools)
 	d.turn.prompt = prompt
-	d.over, d.ended, d.closed, d.by, d.at.run = false, false, false, "", ""
+	d.over, d.at.run = false, ""
 	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live, places: map[string]place{}}, newEvents(), talk{speaking: map[string]*speech{}}
 }
 
@@ -172,7 +155,7 @@ func (d *Decoder) again() {
 }
 
 // waitsFor reports whether the turn waits for a person.
-func (d *Decoder) waitsFor() bool { return d.turn != nil && len(d.turn.asks) > 0 }
+func (d *Decoder) waitsFor() bool { return d.turn != nil && len(d.turn.requests) > 0 }
 
 // settle forgets a turn that somebody else has ended: what still comes belongs to no turn.
 func (d *Decoder) settle() {
@@ -184,7 +167,11 @@ func (d *Decoder) settle() {
 // AtEnd ends a turn at the end of a recording, or of the only stream of a turn.
 func (d *Decoder) AtEnd(agent.Turns) {
 	switch {
-	case d.turn == nil || d.waitsFor():
+	case d.turn == nil:
+	case d.waitsFor():
+		if d.ends && !d.Waits() { // a backend that takes no answers
+			d.end("", "")
+		}
 	case d.talk.begun:
 		d.end("", "The conversation has gone silent: nothing says that it ended.")
 	case d.events.root != "":

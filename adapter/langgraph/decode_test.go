@@ -2,12 +2,14 @@ package langgraph_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/langgraph"
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
@@ -136,6 +138,36 @@ func TestDamagedRecordings(t *testing.T) {
 			if err := replaytest.Whatever(t, langgraph.NewDecoder(langgraph.Options{}), damaged); err != nil {
 				t.Errorf("%s, seed %d: %v", name, seed, err)
 			}
+		}
+	}
+}
+
+// turns has one turn.
+type turns struct{ *trace.Builder }
+
+func (t turns) Prompted(trace.Prompt) *trace.Builder { return t.Builder }
+func (t turns) Begin(agent.TurnInfo) *trace.Builder  { return t.Builder }
+func (t turns) Current() *trace.Builder              { return t.Builder }
+func (turns) Note(trace.Payload)                     {}
+
+// The gateway that goes on with a turn asks, and not the one that has given the turn up.
+func TestAGatewayThatHasGivenATurnUpAnswersNothing(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{`"Which?"`, `{"action_requests":[{"name":"send","args":{}}]}`} {
+		r, d := agenttest.NewHost().Turn(promptOf("go")), langgraph.NewDecoder(langgraph.Options{})
+		decode := func(mode, data string) []agent.Effect {
+			effects, err := d.Decode(agent.Message{Dir: agent.Out, Channel: mode, Data: json.RawMessage(data)}, turns{r.Builder})
+			if err != nil {
+				t.Error(err)
+			}
+			return effects
+		}
+		decode("metadata", `{"run_id":"r"}`)
+		if err := r.Abandon(); err != nil {
+			t.Fatal(err)
+		}
+		if effects := decode("updates", `{"__interrupt__":[{"id":"i","value":`+value+`}]}`); len(effects) > 0 {
+			t.Errorf("%s: %+v", value, effects)
 		}
 	}
 }

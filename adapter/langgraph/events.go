@@ -1,15 +1,12 @@
 package langgraph
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	"github.com/tributary-dev/tributary/internal/sse"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -49,7 +46,7 @@ func (d *Decoder) event(o object) {
 		d.model(e)
 	case "tool":
 		d.toolRun(e)
-	case "custom_event":
+	case "on_custom_event":
 		if d.o.shows(e.at) {
 			d.turn.custom(e.name, o["data"])
 		}
@@ -63,15 +60,12 @@ func (d *Decoder) event(o object) {
 
 // split takes the name of an event apart: on_chat_model_stream is the stream of chat_model.
 func split(name string) (kind, moment string) {
-	rest, ok := strings.CutPrefix(name, "on_")
-	if !ok || rest == "custom_event" {
-		return rest, ""
+	for _, kind := range []string{"chain", "chat_model", "llm", "tool", "retriever", "prompt", "parser"} {
+		if moment, ok := strings.CutPrefix(name, "on_"+kind+"_"); ok && slices.Contains([]string{"start", "stream", "end", "error"}, moment) {
+			return kind, moment
+		}
 	}
-	i := strings.LastIndexByte(rest, '_')
-	if i < 0 || !slices.Contains([]string{"start", "stream", "end", "error"}, rest[i+1:]) {
-		return name, ""
-	}
-	return rest[:i], rest[i+1:]
+	return name, ""
 }
 
 // foreignEvent passes on an event without a meaning of its own.
@@ -97,14 +91,13 @@ func (d *Decoder) chain(e event, data raw) {
 		}
 		d.turn.remember(d.messages(e.data["input"]))
 	case e.moment == "stream" && root:
-		d.encoded(e.data["chunk"])
 		d.pause(e.data.in("chunk")["__interrupt__"])
 	case e.moment == "end" && e.name == e.at.node && d.o.shows(e.at):
 		d.turn.wholes(d.messages(e.data["output"]), source{at: e.at})
 	case e.moment == "end" && root && !d.waitsFor():
 		d.end("", "")
 	case e.moment == "end" && root:
-		d.events.root = "" // the graph has said all
+		d.events.root = "" // the graph says no more
 	case e.moment == "error" && root:
 		d.fail(data)
 	}
@@ -115,7 +108,7 @@ func (d *Decoder) model(e event) {
 	data := map[string]raw{"stream": e.data["chunk"], "end": e.data["output"]}[e.moment]
 	m, ok := parse(data)
 	if s := text(data); s != "" && e.moment == "stream" && !strings.Contains(s, "content=") { // else Python's own notation
-		m, ok = spoken(s), true
+		m, ok = textMessage(s), true
 		m.role = assistant
 	}
 	if !ok || m.role != assistant {
@@ -144,24 +137,6 @@ func (d *Decoder) toolRun(e event) {
 		d.events.calls[e.run] = f.id
 	}
 	d.tool(f)
-}
-
-// encoded takes the frames of a graph's own stream that came as bytes within an event, of
-// which JSON made an object: {"0":101,"1":118,…}.
-func (d *Decoder) encoded(chunk raw) {
-	var all map[int]byte
-	if json.Unmarshal(chunk, &all) != nil {
-		return
-	}
-	frames := make([]byte, len(all))
-	for i := range frames {
-		frames[i] = all[i]
-	}
-	for e, err := range sse.NewReader(bytes.NewReader(frames), 0).All() {
-		if mode, namespace, _ := strings.Cut(e.Name, "|"); err == nil && modes[mode] != nil && json.Valid(e.Data) {
-			modes[mode](d, namespace, e.Data)
-		}
-	}
 }
 
 func newEvents() events { return events{calls: map[string]string{}} }

@@ -22,6 +22,7 @@ type fake struct {
 	threads map[string][]string // the prompts of each
 	runs    map[string]*fakeRun
 	waits   map[string]string // the prompt of the interrupted run of a thread
+	states  map[string][]any  // the messages of each thread's state
 	calls   []string
 	hidden  bool // the server wants a person's token
 }
@@ -30,7 +31,7 @@ type fakeRun struct {
 	id, thread, prompt string // prompt is the gateway's id of it
 	status             string
 	frames             []string
-	stop               chan struct{}
+	stop, over         chan struct{}
 }
 
 func newFake(t testing.TB) *fake {
@@ -41,7 +42,7 @@ func newFake(t testing.TB) *fake {
 // newCutFake is a fake whose streams pass through a Cut.
 func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 	t.Helper()
-	f := &fake{threads: map[string][]string{}, runs: map[string]*fakeRun{}, waits: map[string]string{}}
+	f := &fake{threads: map[string][]string{}, runs: map[string]*fakeRun{}, waits: map[string]string{}, states: map[string][]any{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /info", f.answer(func(*http.Request) any { return map[string]string{"version": "0", "context": "js"} }))
 	mux.HandleFunc("POST /threads", f.answer(func(*http.Request) any {
@@ -60,7 +61,10 @@ func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 		return nil
 	}))
 	mux.HandleFunc("GET /threads/{t}/state", f.answer(func(r *http.Request) any {
-		return map[string]any{"checkpoint": map[string]string{"checkpoint_id": fmt.Sprint("after-", len(f.threads[r.PathValue("t")]))}}
+		return map[string]any{
+			"checkpoint": map[string]string{"checkpoint_id": fmt.Sprint("after-", len(f.threads[r.PathValue("t")]))},
+			"values":     map[string]any{"messages": f.states[r.PathValue("t")]},
+		}
 	}))
 	mux.HandleFunc("POST /threads/{t}/state", f.answer(func(r *http.Request) any {
 		var body struct {
@@ -79,7 +83,7 @@ func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 		all := []any{}
 		for n := 1; n <= len(f.runs); n++ {
 			if run := f.runs[fmt.Sprint("run-", n)]; run != nil && run.thread == r.PathValue("t") {
-				all = append(all, map[string]any{"run_id": run.id, "created_at": time.Unix(int64(n), 0), "metadata": map[string]string{"tributary_prompt": run.prompt}})
+				all = append(all, map[string]any{"run_id": run.id, "status": run.status, "created_at": time.Unix(int64(n), 0), "metadata": map[string]string{"tributary_prompt": run.prompt}})
 			}
 		}
 		return all
@@ -147,11 +151,13 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 	if body.Input != nil && len(body.Input.Messages) > 0 {
 		_ = json.Unmarshal(body.Input.Messages[0].Content, &prompt)
 		f.threads[thread] = append(f.threads[thread], prompt)
+		f.states[thread] = append(f.states[thread], map[string]any{"type": "human", "id": fmt.Sprint("prompt-", len(f.states[thread])), "content": prompt})
 		resumed = false
 	}
 	delete(f.waits, thread)
 	id := fmt.Sprintf("run-%d", len(f.runs)+1)
-	run := &fakeRun{id: id, thread: thread, prompt: body.Metadata.Prompt, status: "running", stop: make(chan struct{})}
+	run := &fakeRun{id: id, thread: thread, prompt: body.Metadata.Prompt, status: "running", stop: make(chan struct{}), over: make(chan struct{})}
+	defer close(run.over)
 	f.runs[id] = run
 	before := strings.Join(f.threads[thread], "; ")
 	f.mu.Unlock()
@@ -209,7 +215,7 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "event: messages\ndata: {nonsense\n\nno field at all\n\nevent: \x00\ndata: [1,2,3]\n\nevent: messages\ndata: []\n\n: heartbeat\n\n")
 		s.whole("m", "Beside the garbage.")
 	case how == "huge":
-		s.says("m", strings.Repeat("x", 50<<20))
+		s.says("m", agenttest.HugeText())
 		s.send("messages", last("m", ""))
 	case how == "gone": // the run is unknown when its status is asked for
 		s.says("m", "So far. ")
@@ -227,6 +233,12 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 		s.frameAgain("2")
 		s.lose("m", " Yes.")
 		panic(http.ErrAbortHandler)
+	case how == "short": // the server ends the stream before its last events
+		s.says("m-"+id, "So far, ")
+		f.remember(thread,
+			map[string]any{"type": "ai", "id": "m-" + id, "content": "So far, so good.", "tool_calls": []any{map[string]any{"id": "call-1", "name": "touch", "args": map[string]string{"path": "x"}}}},
+			map[string]any{"type": "tool", "id": "t-" + id, "tool_call_id": "call-1", "status": "success", "content": "touched"},
+			map[string]any{"type": "ai", "id": "n-" + id, "content": "It is there."})
 	case how == "half":
 		_, _ = io.WriteString(w, "event: messages\ndata: [{\"type\":\"AIMessageChunk\",\"id\":\"m\",\"content\":\"Ha")
 		f.finish(id, "error")
@@ -240,6 +252,13 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 		s.whole("m", "Hello there.")
 	}
 	f.finish(id, "success")
+}
+
+// remember adds messages to the state of a thread.
+func (f *fake) remember(thread string, messages ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.states[thread] = append(f.states[thread], messages...)
 }
 
 func (f *fake) finish(run, status string) {
@@ -289,6 +308,10 @@ func (f *fake) join(w http.ResponseWriter, r *http.Request) {
 	if run == nil {
 		_, _ = io.WriteString(w, "event: error\ndata: \"Run not found\"\n\n")
 		return
+	}
+	select {
+	case <-run.over:
+	case <-r.Context().Done():
 	}
 	at := 0
 	_, _ = fmt.Sscan(last, &at)
@@ -358,6 +381,7 @@ func (s *stream) lose(id, text string) { s.keep("messages", chunk(id, text)) }
 func (s *stream) whole(id, text string) {
 	data, _ := json.Marshal(map[string]any{"model": map[string]any{"messages": []any{map[string]any{"type": "ai", "id": id, "content": text}}}})
 	first, _ := json.Marshal([]any{map[string]any{"type": "ai", "id": id, "content": text}, map[string]any{"langgraph_node": "model"}})
+	s.fake.remember(s.run.thread, map[string]any{"type": "ai", "id": id, "content": text})
 	s.send("messages", string(first))
 	s.send("updates", string(data))
 }

@@ -2,6 +2,8 @@ package langgraph
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -17,125 +19,160 @@ type interrupt struct {
 // static is the id of a pause before or after a node. Such a pause has no value and no answer.
 const static = "static"
 
-// ask is an interrupt that a person answers: one answer for each of its items.
-type ask struct {
-	id    string
-	form  askForm
-	items []*item
+// request is an interrupt that people answer: a question, or an approval of each action.
+type request struct {
+	id      string
+	form    requestForm
+	actions []*action
 }
 
-// askForm says what the graph expects as the answer.
-type askForm int
+// requestForm says what the graph expects as the answer.
+type requestForm int
 
 const (
-	freeForm  askForm = iota // the answer as it is
-	decisions                // {"decisions": […]}, of LangChain's middleware
-	inbox                    // […], of LangGraph's agent inbox
-	pause                    // nothing: the run goes on
+	freeForm  requestForm = iota // the answer as it is
+	decisions                    // {"decisions": […]}, of LangChain's middleware
+	inbox                        // […], of LangGraph's agent inbox
 )
 
-// item is one thing that a person decides.
-type item struct {
-	asked   string // the id of the request on record
-	call    *toolCall
+// action is a call that needs approval.
+type action struct {
 	name    string
 	args    raw
 	title   string
-	allowed []string // approve, edit, reject; nil is all of them
-	answer  raw
+	allowed []string  // approve, edit, reject; nil is all of them
+	call    *toolCall // nil if an earlier process has asked
 }
 
-// itemOf reads an action that needs approval. LangChain writes the words in two styles, and
-// the inbox has words of its own.
-func itemOf(action, around object, title string) *item {
-	it := &item{name: action.text("name", "action"), args: action.first("args", "arguments"), title: cmp.Or(title, action.text("description"))}
-	if it.args == nil {
-		it.args = raw("{}")
+// native is the agent's own id of one approval, or of a question.
+func (r *request) native(n int) string { return fmt.Sprintf("%s:%d", r.id, n) }
+
+// request finds out what an interrupt asks.
+func (i interrupt) request() *request {
+	r := &request{id: i.ID}
+	for _, one := range listed(i.Value) {
+		o := objectOf(one)
+		for _, requested := range list[object](o.first("action_requests", "actionRequests")) {
+			r.form, r.actions = decisions, append(r.actions, actionOf(requested, o, ""))
+		}
+		if requested := o.in("action_request"); requested.text("action") != "" {
+			r.form, r.actions = inbox, append(r.actions, actionOf(requested, o, o.text("description")))
+		}
+	}
+	return r
+}
+
+// actionOf reads an action. LangChain writes the words in two styles, and the inbox has words
+// of its own.
+func actionOf(o, around object, title string) *action {
+	a := &action{name: o.text("name", "action"), args: o.first("args", "arguments"), title: cmp.Or(title, o.text("description"))}
+	if a.args == nil {
+		a.args = raw("{}")
 	}
 	for _, c := range list[object](around["review_configs"]) {
-		if c.text("action_name", "actionName") == it.name {
-			it.allowed = list[string](c.first("allowed_decisions", "allowedDecisions"))
+		if c.text("action_name", "actionName") == a.name {
+			a.allowed = list[string](c.first("allowed_decisions", "allowedDecisions"))
 		}
 	}
 	config := around.in("config") // of the inbox
 	for _, may := range [][2]string{{"allow_accept", "approve"}, {"allow_edit", "edit"}, {"allow_ignore", "reject"}, {"allow_respond", "reject"}} {
 		if string(config[may[0]]) == "true" {
-			it.allowed = append(it.allowed, may[1])
+			a.allowed = append(a.allowed, may[1])
 		}
-	}
-	return it
-}
-
-// ask finds out what an interrupt asks.
-func (i interrupt) ask() *ask {
-	a := &ask{id: i.ID}
-	for _, one := range listed(i.Value) {
-		o := objectOf(one)
-		for _, action := range list[object](o.first("action_requests", "actionRequests")) {
-			a.form, a.items = decisions, append(a.items, itemOf(action, o, ""))
-		}
-		if action := o.in("action_request"); action.text("action") != "" {
-			a.form, a.items = inbox, append(a.items, itemOf(action, o, o.text("description")))
-		}
-	}
-	if a.form == freeForm {
-		a.items = []*item{{}}
 	}
 	return a
 }
 
-func (i *item) allows(word string) bool {
-	return slices.Contains(i.allowed, word) || !slices.Contains(i.allowed, "approve") && !slices.Contains(i.allowed, "reject")
+// pause takes what the graph waits for, if it does. An empty list is a pause.
+func (d *Decoder) pause(found raw) {
+	var all []interrupt
+	if json.Unmarshal(found, &all) == nil && all != nil {
+		d.interrupted(all)
+	}
 }
 
-func (i *item) options() (all []trace.PermissionOption) {
+// interrupted asks people for all that the graph waits for. Graphs announce some interrupts
+// twice.
+func (d *Decoder) interrupted(all []interrupt) {
+	t := d.turn
+	t.close(func(*speech) bool { return true })
+	if len(all) == 0 {
+		all = []interrupt{{ID: static}}
+	}
+	var approvals []trace.PermissionAsk
+	var questions []trace.Question
+	for n, i := range all {
+		i.ID = cmp.Or(i.ID, fmt.Sprintf("interrupt-%d", n+1))
+		if slices.ContainsFunc(t.requests, func(r *request) bool { return r.id == i.ID }) {
+			continue
+		}
+		r := i.request()
+		t.requests = append(t.requests, r)
+		if i.ID != static {
+			t.b.Emit(trace.Data{Name: "interrupt", ID: i.ID, Value: agentkit.Encode(i)})
+		}
+		switch {
+		case d.goOn == nil && d.live: // a backend that takes no answers
+		case r.form == freeForm:
+			questions = append(questions, d.question(r, i.Value))
+		default:
+			approvals = append(approvals, d.approvals(r)...)
+		}
+	}
+	d.effects = append(d.effects, d.Permissions(t.b, approvals...)...)
+	d.effects = append(d.effects, d.Questions(t.b, questions...)...)
+}
+
+// approvals asks for the approval of each action. The calls are those of the model, if it has
+// made such calls.
+func (d *Decoder) approvals(r *request) (all []trace.PermissionAsk) {
+	t := d.turn
+	taken := func(c *toolCall) bool {
+		return slices.ContainsFunc(t.requests, func(r *request) bool {
+			return slices.ContainsFunc(r.actions, func(a *action) bool { return a.call == c })
+		})
+	}
+	for n, a := range r.actions {
+		p := trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: r.native(n)}}
+		if !d.Recalls(t.b, r.native(n)) {
+			id := r.native(n)
+			if c := t.pending(a.name, a.args, func(c *toolCall) bool { return !taken(c) }); c != nil {
+				id = c.id
+			}
+			a.call = t.call(id, a.name, false)
+			t.input(a.call, a.args)
+			p.Call = t.tools.Call(id, a.name, a.args)
+			p.Request.ToolCallID, p.Request.Title, p.Request.Options = id, cmp.Or(a.title, p.Call.Title, a.name), a.options()
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func (a *action) options() (all []trace.PermissionOption) {
 	for _, o := range []trace.PermissionOption{{ID: "approve", Name: "Approve", OptionKind: trace.AllowOnce}, {ID: "reject", Name: "Reject", OptionKind: trace.RejectOnce}} {
-		if i.allows(o.ID) {
+		if slices.Contains(a.allowed, o.ID) || !slices.Contains(a.allowed, "approve") && !slices.Contains(a.allowed, "reject") {
 			all = append(all, o)
 		}
 	}
 	return all
 }
 
-// decision is an answer in the words of the graph's library.
-func (a *ask) decision(it *item, r trace.PermissionResponse) raw {
-	kind, field, value := "approve", "", any(nil)
-	switch no, edits := !r.Allowed(), len(r.UpdatedInput) > 0; {
-	case a.form == inbox && no && r.Reason != "":
-		kind, field, value = "response", "args", r.Reason
-	case a.form == inbox && no:
-		kind, field = "ignore", "args"
-	case a.form == inbox && edits:
-		kind, field, value = "edit", "args", map[string]any{"action": it.name, "args": r.UpdatedInput}
-	case a.form == inbox:
-		kind, field = "accept", "args"
-	case no:
-		kind, field, value = "reject", "message", cmp.Or(r.Reason, "The user rejected the call.")
-	case edits:
-		kind, field, value = "edit", "edited_action", map[string]any{"name": it.name, "args": r.UpdatedInput}
+// question asks for an answer without a form. Its text is in the words that people use, or is
+// the value itself.
+func (d *Decoder) question(r *request, value raw) trace.Question {
+	q := trace.Question{QuestionID: r.native(0), Text: "The graph has paused. Shall it go on?"}
+	labels := []string{goOn, quit}
+	if r.id != static {
+		o := objectOf(value)
+		q.Text = cmp.Or(text(value), o.text("question", "ask", "message", "prompt", "text", "title", "instruction", "description"), string(trace.Opaque(value)))
+		labels = append(list[string](o["options"]), list[string](o["choices"])...)
 	}
-	said := map[string]any{"type": kind}
-	if field != "" {
-		said[field] = value
+	for _, label := range labels {
+		q.Choices = append(q.Choices, trace.Choice{Label: label})
 	}
-	return agentkit.Encode(said)
-}
-
-// value is the answer to an interrupt; nil while an item has none.
-func (a *ask) value() raw {
-	var all []raw
-	for _, it := range a.items {
-		if it.answer == nil {
-			return nil
-		}
-		all = append(all, it.answer)
+	if id := d.interrupts[r.id]; d.turn.shows(id) {
+		q.ToolCallID = id
 	}
-	switch a.form {
-	case decisions:
-		return agentkit.Encode(map[string]any{"decisions": all})
-	case inbox:
-		return agentkit.Encode(all)
-	case freeForm, pause:
-	}
-	return all[0]
+	return q
 }

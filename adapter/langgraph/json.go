@@ -15,9 +15,14 @@ type raw = json.RawMessage
 type object map[string]raw
 
 func objectOf(data raw) (o object) {
-	_ = json.Unmarshal(data, &o) // else it has no fields
+	if begins(data, '{') {
+		_ = json.Unmarshal(data, &o) // else it has no fields
+	}
 	return o
 }
+
+// begins reports whether JSON is an object, a list or a text, by its first byte: some JSON is long.
+func begins(data raw, with byte) bool { return len(data) > 0 && data[0] == with }
 
 func (o object) in(key string) object { return objectOf(o[key]) }
 
@@ -49,22 +54,26 @@ func (o object) first(keys ...string) raw {
 
 // list are the elements of a field.
 func list[T any](data raw) (all []T) {
-	_ = json.Unmarshal(data, &all) // what has another type is left out
+	if begins(data, '[') {
+		_ = json.Unmarshal(data, &all) // what has another type is skipped
+	}
 	return all
 }
 
 // listed are the elements of a list, or one value that is none.
-func listed(data raw) (all []raw) {
-	if json.Unmarshal(data, &all) != nil {
-		return []raw{data}
+func listed(data raw) []raw {
+	if begins(data, '[') {
+		return list[raw](data)
 	}
-	return all
+	return []raw{data}
 }
 
 // text is a JSON string, or "".
 func text(data raw) string {
 	var s trace.JSONText
-	_ = json.Unmarshal(data, &s)
+	if begins(data, '"') {
+		_ = s.UnmarshalJSON(data) // else it is ""
+	}
 	return string(s)
 }
 

@@ -1,6 +1,7 @@
 package langgraph
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -61,6 +62,11 @@ type call struct {
 	Args raw    `json:"args"`
 }
 
+// calls reads calls. Nothing can be made of a call without an id.
+func calls(data raw) []call {
+	return slices.DeleteFunc(list[call](data), func(c call) bool { return c.ID == "" })
+}
+
 // parse reads a message. It reports false for JSON that is no message. The three
 // serialisations have the fields in common.
 func parse(data raw) (message, bool) {
@@ -79,7 +85,7 @@ func parse(data raw) (message, bool) {
 	}
 	response := o.in("response_metadata")
 	m := message{
-		role: r, id: o.text("id"), name: o.text("name"), calls: list[call](o["tool_calls"]), invalid: list[call](o["invalid_tool_calls"]),
+		role: r, id: o.text("id"), name: o.text("name"), calls: calls(o["tool_calls"]), invalid: calls(o["invalid_tool_calls"]),
 		chunks: list[callChunk](o["tool_call_chunks"]), usage: usageOf(o.in("usage_metadata")),
 		finish: response.text("finish_reason", "stop_reason"), model: response.text("model_name", "model"),
 		content: append(reasoning(o.in("additional_kwargs")), blocks(o["content"])...),
@@ -102,8 +108,8 @@ func usageOf(o object) *trace.Usage {
 	return &u
 }
 
-// said is what a message says, without its other blocks.
-func (m message) said(k kind) string {
+// full is the whole text of a message, or its whole reasoning.
+func (m message) full(k kind) string {
 	var b strings.Builder
 	for _, one := range m.content {
 		if one.kind == k {

@@ -71,30 +71,24 @@ func before(id string) string {
 	return cmp.Or(id, "-1")
 }
 
-// status is what a protocol asks of its Decoder. A stream is over, too, if the next run has
-// begun meanwhile.
-type status struct {
-	over, waits bool
-	at          spot
-}
-
-func (d *Decoder) status(session *remote.Session) (s status) {
+// status returns where the conversation is, and whether the turn has its end.
+func (d *Decoder) status(session *remote.Session) (at spot, over bool) {
 	session.Do(func() {
 		d.settle()
-		s = status{over: d.turn == nil || !d.closed, waits: d.waitsFor(), at: d.at}
+		at, over = d.at, d.turn == nil
 	})
-	return s
+	return at, over
 }
 
 // greet checks that the server is one of LangGraph, and learns of which kind. A server that
 // wants a person's token says so later.
 func (p *protocol) greet(ctx context.Context, s *remote.Session) error {
-	var about object
-	err := s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/info"}, &about)
+	var found about
+	err := s.Fetch(ctx, info, &found)
 	if err != nil && !(p.rt.PassToken && remote.Refused(err, http.StatusUnauthorized, http.StatusForbidden)) {
 		return noServer(err)
 	}
-	s.Do(func() { p.at.js = isJS(about) })
+	s.Do(func() { p.at.js = found.Context == "js" })
 	return nil
 }
 
@@ -156,7 +150,7 @@ func (p *protocol) resume(command raw) remote.Call {
 // locate finds the thread of the session, or makes one. A thread has one run at a time.
 func (p *protocol) locate(ctx context.Context, by string) error {
 	var found object
-	if at := p.status(p.s).at; at.thread != "" {
+	if at, _ := p.status(p.s); at.thread != "" {
 		err := p.s.Fetch(ctx, at.get(by), &found)
 		switch {
 		case err == nil && found.text("status") == "busy":
@@ -179,7 +173,7 @@ func (p *protocol) locate(ctx context.Context, by string) error {
 	if err != nil {
 		return err
 	}
-	if p.status(p.s).at.thread == "" {
+	if at, _ := p.status(p.s); at.thread == "" {
 		return errors.New("the server made no thread: is it a LangGraph server?")
 	}
 	return nil
@@ -215,7 +209,7 @@ func (p *protocol) back(ctx context.Context, at spot, by string) error {
 // Stop implements remote.Protocol. Before the run has a name, nothing can be stopped; the
 // stop is asked for again.
 func (p *protocol) Stop() (remote.Call, bool) {
-	at := p.status(p.s).at
+	at, _ := p.status(p.s)
 	if at.run == "" {
 		return remote.Call{}, true
 	}
@@ -223,46 +217,50 @@ func (p *protocol) Stop() (remote.Call, bool) {
 }
 
 // GoOn implements remote.Protocol. The end of a stream does not say how the run ended.
-func (p *protocol) GoOn(ctx context.Context, b remote.Break) (_ *remote.Call, err error) {
-	s := p.status(p.s)
+func (p *protocol) GoOn(ctx context.Context, b remote.Break) (*remote.Call, error) {
+	at, over := p.status(p.s)
 	switch {
-	case s.over, s.waits && b.Err == nil:
+	case over:
 		return nil, nil //nolint:nilnil // nothing more is to come
-	case s.at.run == "":
-		if s.at.run, err = p.newest(ctx, s.at, ""); err != nil {
+	case at.run == "":
+		run, err := p.newest(ctx, at, "")
+		if err != nil {
 			return nil, err
 		}
+		at.run = run.ID
 	case b.Err == nil:
-		for _, c := range []remote.Call{s.at.get("", "state"), s.at.get("", "runs", s.at.run)} { // the place to go back to is known before the turn ends
+		for _, c := range []remote.Call{at.get("", "runs", at.run), at.get("", "state")} { // the state is the run's last one only if the run is over
 			if err := p.s.Exchange(ctx, c); err != nil {
 				return nil, err
 			}
 		}
-		if p.status(p.s).over {
+		if _, over = p.status(p.s); over {
 			return nil, nil //nolint:nilnil // as above
 		}
 	}
-	return s.at.join("", b.LastID), nil
+	return at.join("", b.LastID), nil
 }
 
-// newest finds the newest run of the prompt, whose stream broke off before it had a name.
-func (p *protocol) newest(ctx context.Context, at spot, by string) (string, error) {
-	type run struct {
-		Run      string         `json:"run_id"`
-		Created  time.Time      `json:"created_at"`
-		Metadata map[string]any `json:"metadata"`
-	}
-	var all []run
+// serverRun is a run as the server lists it.
+type serverRun struct {
+	ID       string         `json:"run_id"`
+	Status   string         `json:"status"`
+	Created  time.Time      `json:"created_at"`
+	Metadata map[string]any `json:"metadata"`
+}
+
+// newest finds the newest run of the prompt. The servers differ in the order of their runs.
+func (p *protocol) newest(ctx context.Context, at spot, by string) (serverRun, error) {
+	var all []serverRun
 	c := at.get(by, "runs")
 	c.Query = url.Values{"limit": {"1000"}}
-	if err := p.s.Fetch(ctx, c, &all); err != nil {
-		return "", err
+	err := p.s.Fetch(ctx, c, &all)
+	all = slices.DeleteFunc(all, func(r serverRun) bool { return r.Metadata[promptKey] != at.prompt })
+	if err == nil && len(all) == 0 {
+		err = errors.New("the server has no run of this prompt: send the prompt again")
 	}
-	slices.SortFunc(all, func(a, b run) int { return b.Created.Compare(a.Created) }) // the servers differ in their order
-	for _, r := range all {
-		if r.Metadata[promptKey] == at.prompt {
-			return r.Run, nil
-		}
+	if err != nil {
+		return serverRun{}, err
 	}
-	return "", errors.New("the connection broke before the run had begun: send the prompt again")
+	return slices.MaxFunc(all, func(a, b serverRun) int { return a.Created.Compare(b.Created) }), nil
 }

@@ -38,7 +38,7 @@ func (d *Decoder) protocol3(data raw) {
 			d.returned(p["data"], p.text("node"), namespace)
 		}
 	case "values", "tasks":
-		modes[method](d, namespace, p["data"])
+		d.mode(method, namespace, p["data"])
 	case "custom":
 		d.turn.custom("", o["payload"])
 	case "tools":

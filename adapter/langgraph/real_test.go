@@ -29,8 +29,8 @@ type server struct {
 }
 
 var (
-	javaScript = server{".", []string{"package.json", "langgraph.json", "graphs.mjs", "model.mjs"}, "node_modules", []string{"node", "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs", "dev", "-n", "4", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port"}} //nolint:gochecknoglobals // never written
-	python     = server{"python", []string{"langgraph.json", "graphs.py"}, "venv", []string{"venv/bin/langgraph", "dev", "--n-jobs-per-worker", "4", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port"}}                                                             //nolint:gochecknoglobals // as above
+	javaScript = server{".", []string{"package.json", "langgraph.json", "graphs.mjs", "model.mjs"}, "node_modules", []string{"node", "node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs", "dev", "-n", "8", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port"}} //nolint:gochecknoglobals // never written
+	python     = server{"python", []string{"langgraph.json", "graphs.py"}, "venv", []string{"venv/bin/langgraph", "dev", "--n-jobs-per-worker", "8", "--no-browser", "--no-reload", "--host", "127.0.0.1", "--port"}}                                                             //nolint:gochecknoglobals // as above
 )
 
 // installedAt is the directory of a server that is installed.
@@ -149,9 +149,10 @@ func TestRealServer(t *testing.T) {
 // TestAServerThatIsKilledInTheMiddleOfARun: LangGraph's development server keeps no runs, so
 // the turn fails in one sentence, and the conversation goes on.
 func TestAServerThatIsKilledInTheMiddleOfARun(t *testing.T) {
+	t.Parallel()
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	url, again := javaScript.startAgain(t)
-	for range 2 {
+	for range agenttest.Rounds(t, 1) {
 		s := on(t, url, "agent")
 		r, done := s.begin(t.Context(), "slow")
 		s.speaking(r)
@@ -172,6 +173,7 @@ func TestAServerThatIsKilledInTheMiddleOfARun(t *testing.T) {
 func testServer(t *testing.T, url, exploded string) {
 	t.Helper()
 	t.Run("what the agent does", func(t *testing.T) {
+		t.Parallel()
 		for prompt, want := range map[string][]string{
 			"hello":    {"You said: hello", "completed stop"},
 			"weather":  {"Let me look. ", `get_weather{"city":"Paris"}`, `completed:{"city":"Paris","degrees":21}`, "It is 21 degrees.", "completed stop"},
@@ -186,12 +188,16 @@ func testServer(t *testing.T, url, exploded string) {
 			"cite":     {"As they say. ", "completed stop"},
 			"big":      {"data: x\n\nevent: fake\n\u2028 日本語 😀 " + strings.Repeat("x", 250_000), "completed stop"},
 		} {
-			if got := on(t, url, "agent").says(prompt); !slices.Equal(got, want) {
-				t.Errorf("%s says\n%q\nand should say\n%q", prompt, short(got), short(want))
-			}
+			t.Run(prompt, func(t *testing.T) {
+				t.Parallel()
+				if got := on(t, url, "agent").says(prompt); !slices.Equal(got, want) {
+					t.Errorf("says\n%q\nand should say\n%q", short(got), short(want))
+				}
+			})
 		}
 	})
 	t.Run("a conversation is one thread", func(t *testing.T) {
+		t.Parallel()
 		s := on(t, url, "agent")
 		s.says("one")
 		token := s.host.Token()
@@ -209,6 +215,7 @@ func testServer(t *testing.T, url, exploded string) {
 		}
 	})
 	t.Run("going back", func(t *testing.T) {
+		t.Parallel()
 		s := on(t, url, "agent")
 		s.says("one")
 		before := s.host.Token()
@@ -228,6 +235,7 @@ func testServer(t *testing.T, url, exploded string) {
 		}
 	})
 	t.Run("speakers", func(t *testing.T) {
+		t.Parallel()
 		want := map[string][]string{
 			"duo":    {"alice: Shall we plan the trip?", "bob: Paris it is.", "alice: I book the train.", "bob: I book the hotel."},
 			"atonce": {"alice: I talk while you talk too.", "bob: And I do not wait for you."},
@@ -243,12 +251,14 @@ func testServer(t *testing.T, url, exploded string) {
 		}
 	})
 	t.Run("a graph in a graph", func(t *testing.T) {
+		t.Parallel()
 		got := on(t, url, "nested").says("weather")
 		if want := []string{"Let me look. ", `get_weather{"city":"Paris"}`, `completed:{"city":"Paris","degrees":21}`, "It is 21 degrees.", "Here is the report.", "completed stop"}; !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
 	})
 	t.Run("approvals", func(t *testing.T) {
+		t.Parallel()
 		for name, c := range map[string]struct {
 			kind   trace.OptionKind
 			input  string
@@ -260,14 +270,18 @@ func testServer(t *testing.T, url, exploded string) {
 			"reject":  {trace.RejectOnce, "", "mail", []string{"I will write. ", `send_mail{"to":"ann@example.test"}`, "approve call_m?", "denied:not nownull", "That was it.", "completed stop"}},
 			"several": {trace.AllowOnce, "", "mails", []string{`send_mail{"to":"ann@example.test"}`, `send_mail{"to":"bob@example.test"}`, "approve call_m1?", "approve call_m2?", `completed:"sent to ann@example.test"`, `completed:"sent to bob@example.test"`, "That was it.", "completed stop"}},
 		} {
-			s := on(t, url, "approval")
-			s.host.OnPermit = approve(c.kind, c.input)
-			if got := s.says(c.prompt); !slices.Equal(got, c.want) {
-				t.Errorf("%s says\n%q\nand should say\n%q", name, got, c.want)
-			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := on(t, url, "approval")
+				s.host.OnPermit = approve(c.kind, c.input)
+				if got := s.says(c.prompt); !slices.Equal(got, c.want) {
+					t.Errorf("says\n%q\nand should say\n%q", got, c.want)
+				}
+			})
 		}
 	})
 	t.Run("questions", func(t *testing.T) {
+		t.Parallel()
 		for graph, c := range map[string]struct {
 			prompt string
 			want   []string
@@ -276,20 +290,20 @@ func testServer(t *testing.T, url, exploded string) {
 			"two":    {"go", []string{"left??", "right??", `left "yes", right "yes"`, "completed stop"}},
 			"paused": {"weather", []string{"Let me look. ", `get_weather{"city":"Paris"}`, "The graph has paused. Shall it go on??", `completed:{"city":"Paris","degrees":21}`, "It is 21 degrees.", "completed stop"}},
 		} {
-			s := on(t, url, graph)
-			s.host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
-				value := "yes"
-				if len(q.Choices) > 0 {
-					value = q.Choices[0].Label
+			t.Run(graph, func(t *testing.T) {
+				t.Parallel()
+				s := on(t, url, graph)
+				s.host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
+					return trace.Answer{Outcome: trace.Selected, Values: []string{first(q, "yes")}, By: "ann"}
 				}
-				return trace.Answer{Outcome: trace.Selected, Values: []string{value}, By: "ann"}
-			}
-			if got := s.says(c.prompt); !slices.Equal(got, c.want) {
-				t.Errorf("%s says\n%q\nand should say\n%q", graph, got, c.want)
-			}
+				if got := s.says(c.prompt); !slices.Equal(got, c.want) {
+					t.Errorf("says\n%q\nand should say\n%q", got, c.want)
+				}
+			})
 		}
 	})
 	t.Run("data beside the messages", func(t *testing.T) {
+		t.Parallel()
 		s := on(t, url, "custom")
 		var got []string
 		for _, d := range agenttest.Each[trace.Data](s.end(s.begin(t.Context(), "go"))) {
@@ -303,10 +317,11 @@ func testServer(t *testing.T, url, exploded string) {
 			t.Errorf("%q", got)
 		}
 	})
-	t.Run("streams that break off", func(t *testing.T) { testCuts(t, url) })
-	t.Run("restarts in the middle of a message", func(t *testing.T) { testRestarts(t, url) })
-	t.Run("a restart of the gateway while a person is asked", func(t *testing.T) { testWaits(t, url) })
+	t.Run("streams that break off", func(t *testing.T) { t.Parallel(); testCuts(t, url) })
+	t.Run("restarts in the middle of a message", func(t *testing.T) { t.Parallel(); testRestarts(t, url) })
+	t.Run("a restart of the gateway while a person is asked", func(t *testing.T) { t.Parallel(); testWaits(t, url) })
 	t.Run("stop", func(t *testing.T) {
+		t.Parallel()
 		s := on(t, url, "agent")
 		ctx, stop := context.WithCancel(t.Context())
 		r, done := s.begin(ctx, "slow")

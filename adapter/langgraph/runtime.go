@@ -44,27 +44,25 @@ func Adapter() agent.Adapter {
 		Name: "langgraph", Needs: "url", InProcess: true, Harmless: true,
 		Keys: []string{"url", "token_env", "tool_kinds", "options"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			r := Runtime{URL: s.URL, Tools: toolkind.Table{}.With(s.ToolKinds)}
-			if err := agent.DecodeOptions(s.Options, &r.ServerOptions); err != nil {
+			key, err := s.Token()
+			r := Runtime{URL: s.URL, Key: key, Tools: toolkind.Table{}.With(s.ToolKinds)}
+			if err = errors.Join(err, agent.DecodeOptions(s.Options, &r.ServerOptions)); err != nil {
 				return nil, err
 			}
-			return r.with(s.Token())
+			return r, r.validate()
 		},
 		Decoder: func(string) agent.Decoder { return NewDecoder(Options{}) },
 	}
 }
 
-func (r Runtime) with(key string, err error) (agent.Runtime, error) {
-	if err != nil {
-		return nil, err
-	}
-	if r.Key = key; r.Assistant == "" {
-		return nil, agent.WrongSetting("options.assistant", "is missing: write the name of a graph of the server, as in its langgraph.json")
+func (r Runtime) validate() error {
+	if r.Assistant == "" {
+		return agent.WrongSetting("options.assistant", "is missing: write the name of a graph of the server, as in its langgraph.json")
 	}
 	if _, err := r.client(); err != nil {
-		return nil, agent.WrongSetting("url", "is wrong: %v", err)
+		return agent.WrongSetting("url", "is wrong: %v", err)
 	}
-	return r, r.validate()
+	return r.Options.validate()
 }
 
 var _ interface {
@@ -85,10 +83,16 @@ func (r Runtime) client() (*httpjson.Client, error) {
 	return httpjson.New(httpjson.Config{URL: r.URL, Header: h})
 }
 
-// isJS reports whether a server is the one in JavaScript, by what it says of itself.
-func isJS(about object) bool {
-	return about.text("context") == "js" || about.text("langgraph_js_version") != ""
+// about is what a server says of itself.
+type about struct {
+	Version string `json:"version"`
+	Context string `json:"context"` // js for the server in JavaScript
 }
+
+// info asks a server what it is.
+var info = remote.Call{Method: http.MethodGet, Path: "/info"} //nolint:gochecknoglobals // never written
+
+func noServer(err error) error { return fmt.Errorf("no LangGraph server answers: %w", err) }
 
 // Probe implements agent.Prober.
 func (r Runtime) Probe(ctx context.Context) (string, error) {
@@ -97,17 +101,12 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer client.Close()
-	var about object
-	if err := client.Do(ctx, httpjson.Call{Method: http.MethodGet, Path: "/info", Out: &about}); err != nil {
+	var found about
+	if err := client.Do(ctx, httpjson.Call{Method: info.Method, Path: info.Path, Out: &found}); err != nil {
 		return "", noServer(err)
 	}
-	if isJS(about) {
-		return about.text("version") + " (JavaScript)", nil
-	}
-	return about.text("version"), nil
+	return found.Version + map[string]string{"js": " (JavaScript)"}[found.Context], nil
 }
-
-func noServer(err error) error { return fmt.Errorf("no LangGraph server answers: %w", err) }
 
 // Open implements agent.Runtime.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
@@ -119,16 +118,13 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	p := &protocol{Decoder: &Decoder{o: r.Options, tools: r.Tools, live: true}, rt: r, from: place.Moment}
 	p.at.thread, p.goOn = place.Conversation, p.resume
 	return remote.Open(ctx, host, cfg, remote.Spec{
-		Name: "LangGraph", Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence), Finds: true,
+		Name: "LangGraph", Speaks: "LangGraph's stream", Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence), Finds: true,
 		New:   func(s *remote.Session) remote.Protocol { p.s = s; return p },
 		Greet: p.greet,
 	})
 }
 
 // Reattach implements agent.Reattacher.
-func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
-	if session, ok := s.(*remote.Session); ok {
-		return session.Reattach(ctx, left)
-	}
-	return errors.New("langgraph: this is a session of another agent")
+func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+	return remote.Reattach(ctx, s, left)
 }

@@ -12,72 +12,76 @@ import (
 
 // server is what the Decoder knows of a run of a LangGraph server.
 type server struct {
-	tuple  bool // messages come by themselves, so updates and values only complete them
-	values bool // the state at the beginning was read
+	tuple  bool   // messages come by themselves, so updates and values only complete them
+	values bool   // the state at the beginning was read
+	status string // of the run, as the server says behind the end of its stream
 	places map[string]place
 }
 
 // runName is the name of a run on record; see Reattach.
 const runName = "run:"
 
-// reader takes the data of one mode of a stream.
-type reader func(d *Decoder, namespace string, data raw)
-
-// modes are the modes of a stream.
-//
-//nolint:gochecknoglobals // never written
-var modes map[string]reader
-
-func init() { //nolint:gochecknoinits // a table of methods that use it
-	within := func(read reader) reader { // a turn
-		return func(d *Decoder, namespace string, data raw) {
-			if d.begin() != nil {
-				read(d, namespace, data)
-			}
+// mode takes the data of one mode of a stream. It reports false if LangGraph has no such mode.
+func (d *Decoder) mode(name, namespace string, data raw) bool {
+	switch name {
+	case "checkpoints", "debug", "feedback", "end", "heartbeat":
+		return true
+	case "events":
+		d.event(objectOf(data))
+		return true
+	case "metadata", "updates", "values":
+		d.again()
+	case "messages", "messages/metadata", "messages/partial", "messages/complete", "custom", "tools", "tasks", "error":
+	default:
+		return false
+	}
+	t := d.begin()
+	if t == nil {
+		return true
+	}
+	switch name {
+	case "metadata":
+		d.metadata(objectOf(data).text("run_id"))
+	case "messages":
+		d.tuple(data)
+	case "messages/metadata":
+		for id, about := range objectOf(data) {
+			d.server.places[id] = placeOf(objectOf(about)["metadata"])
 		}
+	case "messages/partial", "messages/complete":
+		d.legacy(data, name == "messages/partial")
+	case "updates":
+		d.updates(namespace, data)
+	case "values":
+		d.values(namespace, data)
+	case "custom":
+		t.custom("", data)
+	case "tools":
+		o := objectOf(data)
+		d.tool(toolNews{event: o.text("event"), id: o.text("toolCallId"), name: o.text("name"), input: o["input"], data: o["data"], output: o["output"], failure: o["error"]})
+	case "tasks":
+		d.tasks(namespace, objectOf(data))
+	case "error":
+		d.fail(data)
 	}
-	begins := func(read reader) reader { // a turn, in a recording of several
-		return func(d *Decoder, namespace string, data raw) {
-			d.again()
-			within(read)(d, namespace, data)
-		}
-	}
-	quiet := func(*Decoder, string, raw) {}
-	modes = map[string]reader{
-		"metadata":          begins((*Decoder).metadata),
-		"messages":          within((*Decoder).tuple),
-		"messages/metadata": within((*Decoder).places),
-		"messages/partial":  within(func(d *Decoder, _ string, data raw) { d.legacy(data, true) }),
-		"messages/complete": within(func(d *Decoder, _ string, data raw) { d.legacy(data, false) }),
-		"updates":           begins((*Decoder).updates),
-		"values":            begins((*Decoder).values),
-		"custom":            within(func(d *Decoder, _ string, data raw) { d.turn.custom("", data) }),
-		"tools":             within((*Decoder).toolMode),
-		"tasks":             within((*Decoder).tasks),
-		"events":            func(d *Decoder, _ string, data raw) { d.event(objectOf(data)) },
-		"error":             within(func(d *Decoder, _ string, data raw) { d.fail(data) }),
-		"checkpoints":       quiet, "debug": quiet, "feedback": quiet, "end": quiet, "heartbeat": quiet,
-	}
+	return true
 }
 
 // metadata begins a run.
-func (d *Decoder) metadata(_ string, data raw) {
-	t, run := d.turn, objectOf(data).text("run_id")
+func (d *Decoder) metadata(run string) {
+	t := d.turn
 	if run == "" || run == d.at.run {
 		return
 	}
-	d.at.run, d.server.values = run, false
-	switch name := runName + run; t.skip {
-	case name:
-		t.skip, t.fresh = "", true
-	case "":
-		t.b.StepStart(trace.Step{NativeID: name})
+	d.at.run, d.server.values, d.server.status = run, false, ""
+	if name := runName + run; t.skip == "" || t.skip == name {
+		t.step(trace.Step{NativeID: name})
 		t.fresh = true
 	}
 }
 
 // tuple takes [message, metadata].
-func (d *Decoder) tuple(_ string, data raw) {
+func (d *Decoder) tuple(data raw) {
 	pair := list[raw](data)
 	if len(pair) == 0 {
 		d.strange("messages", data)
@@ -86,13 +90,6 @@ func (d *Decoder) tuple(_ string, data raw) {
 	if m, ok := parse(pair[0]); ok {
 		d.server.tuple = true
 		d.turn.message(m, source{at: placeOf(append(pair, nil)[1])})
-	}
-}
-
-// places takes the metadata of messages whose content comes apart from it.
-func (d *Decoder) places(_ string, data raw) {
-	for id, about := range objectOf(data) {
-		d.server.places[id] = placeOf(objectOf(about)["metadata"])
 	}
 }
 
@@ -162,8 +159,7 @@ func (d *Decoder) values(namespace string, data raw) {
 }
 
 // tasks takes the end of a node's run: it has the interrupts, and what the node returned.
-func (d *Decoder) tasks(namespace string, data raw) {
-	o := objectOf(data)
+func (d *Decoder) tasks(namespace string, o object) {
 	d.turn.remember(d.messages(o["input"]))
 	d.returned(o["result"], o.text("name"), namespace)
 	if string(o["interrupts"]) != "[]" {
@@ -178,23 +174,19 @@ type toolNews struct {
 	at                           place
 }
 
-// toolMode takes what a tool does, from servers that publish it.
-func (d *Decoder) toolMode(_ string, data raw) {
-	if o := objectOf(data); o.text("toolCallId") != "" {
-		d.tool(toolNews{event: o.text("event"), id: o.text("toolCallId"), name: o.text("name"), input: o["input"], data: o["data"], output: o["output"], failure: o["error"]})
-	}
-}
-
 // tool takes what a tool does.
 func (d *Decoder) tool(f toolNews) {
 	t := d.turn
 	c := t.calls[f.id]
+	if f.id == "" {
+		return
+	}
 	switch f.event {
 	case "on_tool_start":
 		t.foreign(f.id, f.name, unquoted(f.input), f.at)
 	case "on_tool_event":
-		if c != nil && c.shown == flat && !c.done {
-			t.b.ToolResultProgress(c.id, f.data)
+		if c != nil && !c.done {
+			t.to(c.hidden).ToolResultProgress(c.id, f.data)
 		}
 	case "on_tool_end":
 		m, ok := parse(f.output)
@@ -216,19 +208,19 @@ func (d *Decoder) tool(f toolNews) {
 // message of the tool has the text. A tool that asks a person has not failed.
 func (d *Decoder) toolError(callID string, data raw) {
 	o := objectOf(data)
-	said := strings.TrimSpace(cmp.Or(text(data), o.text("message")))
+	sentence := strings.TrimSpace(cmp.Or(text(data), o.text("message")))
 	asked := list[interrupt](o["interrupts"])
-	if strings.HasPrefix(said, "[") { // the interrupts, and perhaps a stack trace
-		_ = json.NewDecoder(strings.NewReader(said)).Decode(&asked) // any other text is the error
+	if strings.HasPrefix(sentence, "[") { // the interrupts, and perhaps a stack trace
+		_ = json.NewDecoder(strings.NewReader(sentence)).Decode(&asked) // any other text is the error
 	}
 	for _, i := range asked {
 		d.interrupts[i.ID] = callID
 	}
 	switch c := d.turn.calls[callID]; {
 	case c == nil || asked != nil:
-	case said == "":
+	case sentence == "":
 		c.failing = true
 	default:
-		d.turn.result(c, nil, firstLine(said))
+		d.turn.result(c, nil, firstLine(sentence))
 	}
 }

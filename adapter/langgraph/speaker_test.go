@@ -211,3 +211,38 @@ func TestEveryFrameOfConversaitionComesSeveralTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestASpeakerWhoHasSaidAllIsDone: the usage comes behind the last word, and the name with the whole message.
+func TestASpeakerWhoHasSaidAllIsDone(t *testing.T) {
+	t.Parallel()
+	stop := `[{"type":"AIMessageChunk","id":"a","content":"","tool_call_chunks":[],"response_metadata":{"finish_reason":"stop"}},{%s}]`
+	usage := `[{"type":"AIMessageChunk","id":"a","content":"","tool_call_chunks":[],"usage_metadata":{"input_tokens":3,"output_tokens":2}},{%s}]`
+	for name, of := range map[string]string{"named by the chunks": `"participant":"alice"`, "named by the message": ""} {
+		events := frames(
+			t, langgraph.Options{}, "metadata", `{"run_id":"r"}`, "messages", delta("a", "Hello.", of), "messages", fmt.Sprintf(stop, of), "messages", fmt.Sprintf(usage, of),
+			"updates", `{"agent":{"messages":[{"type":"ai","id":"a","name":"alice","content":"Hello."}]}}`,
+		)
+		var newest trace.Data
+		for _, d := range agenttest.Each[trace.Data](events) {
+			if d.Name == "participant" {
+				newest = d
+			}
+		}
+		if got := string(newest.Value); !strings.Contains(got, `"participant":"alice"`) || !strings.Contains(got, `"state":"done","usage":{"inputTokens":3,"outputTokens":2}`) {
+			t.Errorf("%s: the newest announcement is %s", name, got)
+		}
+	}
+}
+
+func TestAnEventThatLangChainDoesNotHaveIsPassedOn(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for _, d := range agenttest.Each[trace.Data](frames(t, langgraph.Options{},
+		"events", `{"event":"on_chain_start","name":"LangGraph","run_id":"g","data":{}}`, "events", `{"event":"billing","data":{"cents":2}}`, "events", `{"event":"on_tool_review","participant":"alice","data":[1]}`,
+		"events", `{"event":"on_retriever_end","run_id":"r","data":{}}`, "events", `{"event":"on_chain_end","name":"LangGraph","run_id":"g","data":{}}`)) {
+		got = append(got, d.Name+" "+string(d.Value))
+	}
+	if want := []string{`conversation-event {"data":{"cents":2},"eventType":"billing"}`, `conversation-event {"data":[1],"eventType":"on_tool_review","participant":"alice"}`}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}

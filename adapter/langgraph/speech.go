@@ -13,21 +13,21 @@ import (
 // speech is a message of the assistant, or of one of several speakers, as it grows. All
 // state is kept by the message: two models may speak at the same time.
 type speech struct {
-	id    string
-	who   string
-	at    place
-	shown shown
-	done  bool
+	id     string
+	who    string
+	at     place
+	hidden bool // the user does not see it as a message
+	data   bool // but as one data part with the whole text
+	done   bool
 
 	parts     int    // begun so far
 	key       string // of the open part, or ""
 	kind      kind   // of the open part
 	sign      string // the signature of the open thought
-	said      [2]strings.Builder
+	texts     [2]strings.Builder
 	files     int
-	announced []string         // ids of the data that announced the speaker
-	again     *strings.Builder // the text of the open part, if an earlier process began it
-	resumed   bool             // there was such a part
+	announced []string // ids of the data that announced the speaker
+	resumed   bool     // an earlier process began a part of it
 
 	calls  map[int]*toolCall    // by their index in the message
 	own    map[string]*toolCall // by their ids
@@ -35,39 +35,20 @@ type speech struct {
 	finish string
 }
 
-// shown says what the user sees of a speech.
-type shown int
-
-const (
-	flat   shown = iota
-	asData       // one data part with the whole text
-	hidden       // nothing
-	past         // nothing: what was said is on record
-)
-
 // speech returns the speech of a message, and begins it if need be.
 func (t *turn) speech(id string, who string, at place) *speech {
 	s := t.speeches[id]
 	if s == nil {
-		s = &speech{id: id, who: who, at: at, shown: flat, calls: map[int]*toolCall{}, own: map[string]*toolCall{}}
+		s = &speech{id: id, who: who, at: at, calls: map[int]*toolCall{}, own: map[string]*toolCall{}}
 		t.speeches[id] = s
 		t.order = append(t.order, s)
-		switch {
-		case !t.o.shows(at):
-			s.shown = hidden
-		case t.skip == id:
-			t.skip = ""
-		case t.skip != "":
-			s.shown = past
-		case at.namespace != "" && t.o.Subgraphs == "data":
-			s.shown = asData
-		default:
-			t.open(s)
-		}
+		s.data = at.namespace != "" && t.o.Subgraphs == "data" && t.o.shows(at)
+		s.hidden = s.data || !t.o.shows(at)
+		t.open(s)
 	}
 	if s.who == "" {
 		s.who = who
-		t.announce(s, s.id, "speaking")
+		t.announce(s, s.id, map[bool]string{false: "speaking", true: "done"}[s.done && who != ""])
 	}
 	return s
 }
@@ -75,33 +56,46 @@ func (t *turn) speech(id string, who string, at place) *speech {
 // open begins a step, unless another speaker is in the middle of a message: a step would
 // end what that speaker says.
 func (t *turn) open(s *speech) {
-	if !slices.ContainsFunc(t.order, func(o *speech) bool { return o != s && o.shown == flat }) && !t.fresh {
-		t.b.StepStart(trace.Step{Name: s.at.node, NativeID: s.id})
+	switch {
+	case s.hidden:
+		return
+	case t.fresh || slices.ContainsFunc(t.order, func(o *speech) bool { return o != s && !o.hidden }):
+		t.fresh = false
+	default:
+		t.step(trace.Step{Name: s.at.node, NativeID: s.id})
 	}
-	t.fresh = false
 	t.announce(s, s.id, "speaking")
+}
+
+// step begins a step, unless an earlier process has begun it: then what follows is new.
+func (t *turn) step(s trace.Step) {
+	if t.skip == "" {
+		t.b.StepStart(s)
+	} else if t.skip == s.NativeID {
+		t.skip, t.out = "", t.b
+	}
 }
 
 // announce says who speaks. All parts belong to the speaker that was announced last, so a
 // speaker who goes on after another one is announced again.
 func (t *turn) announce(s *speech, id, state string) {
-	if s.shown != flat || s.who == "" && (t.voice == nil || t.voice.who == "") {
+	if s.hidden || s.who == "" && (t.speaker == nil || t.speaker.who == "") {
 		return
 	}
 	if state == "speaking" {
-		t.voice = s
+		t.speaker = s
 		s.announced = append(s.announced, id)
 	}
 	p := participant{Participant: s.who, MessageID: s.id, Node: s.at.node, Namespace: s.at.namespace, State: state}
 	if s.usage != nil {
 		p.Usage = &tokens{s.usage.InputTokens, s.usage.OutputTokens}
 	}
-	t.b.Emit(trace.Data{Name: "participant", ID: id, Value: agentkit.Encode(p)})
+	t.out.Emit(trace.Data{Name: "participant", ID: id, Value: agentkit.Encode(p)})
 }
 
 // speaks announces a speaker again, if another one was announced meanwhile.
 func (t *turn) speaks(s *speech, id string) {
-	if t.voice != nil && t.voice != s {
+	if t.speaker != nil && t.speaker != s {
 		t.announce(s, id, "speaking")
 	}
 }
@@ -125,52 +119,45 @@ type tokens struct {
 func (t *turn) add(s *speech, b block) {
 	if b.kind == picture {
 		s.files++
-		if s.shown == flat {
-			t.endPart(s)
-			t.speaks(s, fmt.Sprintf("%s:file-%d", s.id, s.files))
-			t.b.Emit(b.file)
-		}
+		t.endPart(s)
+		t.speaks(s, fmt.Sprintf("%s:file-%d", s.id, s.files))
+		t.to(s.hidden).Emit(b.file)
 		return
 	}
 	if b.text != "" {
-		s.said[b.kind].WriteString(b.text)
+		s.texts[b.kind].WriteString(b.text)
 		t.say(s, b)
 	}
 	if b.signature != "" && s.kind == thought {
 		s.sign = b.signature
 	}
 	for _, source := range b.sources {
-		if s.shown == flat && !t.cited[source.URL] {
+		if !s.hidden && !t.cited[source.URL] {
 			t.cited[source.URL] = true
-			t.b.Emit(source)
+			t.out.Emit(source)
 		}
 	}
 }
 
+// say writes a text or a thought. The first part of a speech of an earlier process repeats what
+// is on record.
 func (t *turn) say(s *speech, b block) {
-	if s.shown != flat {
-		return
+	to := t.to(s.hidden)
+	delta, repeats := to.MessageDelta, to.MessageRepeats
+	if b.kind == thought {
+		delta, repeats = to.ThoughtDelta, to.ThoughtRepeats
 	}
 	if s.key == "" || s.kind != b.kind {
 		t.endPart(s)
 		s.parts++
 		s.key, s.kind = fmt.Sprintf("%s:%d", s.id, s.parts), b.kind
 		t.speaks(s, s.key)
-		if len(t.begun) > 0 {
-			s.key, t.begun = t.begun[0], t.begun[1:]
-			s.again, s.resumed = &strings.Builder{}, true
+		if len(t.begun) > 0 && t.skip == "" && !s.hidden {
+			repeats(s.key, t.begun[0])
+			s.resumed, t.begun = true, t.begun[1:]
 		}
 	}
-	delta, snapshot := t.b.MessageDelta, t.b.MessageSnapshot
-	if b.kind == thought {
-		delta, snapshot = t.b.ThoughtDelta, t.b.ThoughtSnapshot
-	}
-	if s.again == nil {
-		delta(s.key, b.text)
-		return
-	}
-	s.again.WriteString(b.text)
-	snapshot(s.key, s.again.String())
+	delta(s.key, b.text)
 }
 
 // endPart ends the text or the thought that is being written.
@@ -178,16 +165,16 @@ func (t *turn) endPart(s *speech) {
 	switch {
 	case s.key == "":
 	case s.kind == thought:
-		t.b.ThoughtEnd(s.key, s.sign)
+		t.to(s.hidden).ThoughtEnd(s.key, s.sign)
 	default:
-		t.b.MessageEnd(s.key)
+		t.to(s.hidden).MessageEnd(s.key)
 	}
-	s.key, s.sign, s.again = "", "", nil
+	s.key, s.sign = "", ""
 }
 
-// whole says what a whole message, or a snapshot, has beyond what was said.
+// whole says what a whole message, or a snapshot, has beyond the deltas.
 func (t *turn) whole(s *speech, m message) {
-	fresh := s.said[words].Len()+s.said[thought].Len() == 0
+	fresh := s.texts[words].Len()+s.texts[thought].Len() == 0
 	files := 0
 	for _, b := range m.content {
 		if b.kind == picture {
@@ -201,9 +188,16 @@ func (t *turn) whole(s *speech, m message) {
 		}
 	}
 	for _, k := range []kind{thought, words} {
-		if more, ok := strings.CutPrefix(m.said(k), s.said[k].String()); ok && more != "" && !fresh {
+		if more, ok := strings.CutPrefix(m.full(k), s.texts[k].String()); ok && more != "" && !fresh {
 			t.add(s, block{kind: k, text: more})
 		}
+	}
+}
+
+// silent says that a speaker has said all.
+func (t *turn) silent(s *speech) {
+	for _, id := range s.announced {
+		t.announce(s, id, "done")
 	}
 }
 
@@ -218,16 +212,11 @@ func (t *turn) end(s *speech) {
 		t.total = t.total.Plus(*s.usage)
 	}
 	t.finish = cmp.Or(s.finish, t.finish)
-	switch s.shown {
-	case flat:
-		for _, id := range s.announced {
-			t.announce(s, id, "done")
-		}
-	case asData:
-		t.b.Emit(trace.Data{Name: "subgraph-message", ID: s.id, Value: agentkit.Encode(map[string]any{
-			"participant": s.who, "node": s.at.node, "namespace": s.at.namespace, "text": s.said[words].String(),
+	t.silent(s)
+	if s.data {
+		t.out.Emit(trace.Data{Name: "subgraph-message", ID: s.id, Value: agentkit.Encode(map[string]any{
+			"participant": s.who, "node": s.at.node, "namespace": s.at.namespace, "text": s.texts[words].String(),
 		})})
-	case hidden, past:
 	}
 	t.order = slices.DeleteFunc(t.order, func(o *speech) bool { return o == s })
 }

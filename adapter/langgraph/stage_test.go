@@ -3,6 +3,7 @@ package langgraph_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"testing"
 	"time"
 
@@ -14,7 +15,11 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets many tests run at a time: the turns on real servers mostly wait.
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "8") // a flag on the command line has the last word
+	goleak.VerifyTestMain(m)
+}
 
 // limit bounds every turn.
 const limit = 30 * time.Second

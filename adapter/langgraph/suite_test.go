@@ -77,6 +77,18 @@ func TestAStreamThatBreaksOffGoesOnBehindItsLastEvent(t *testing.T) {
 	}
 }
 
+// TestTheStateCompletesAStreamThatEndedTooEarly: a proxy may end a stream as if it were over.
+func TestTheStateCompletesAStreamThatEndedTooEarly(t *testing.T) {
+	t.Parallel()
+	s := on(t, newFake(t).URL, "agent")
+	want := []string{"So far, so good.", `touch{"path":"x"}`, `completed:"touched"`, "It is there.", "completed stop"}
+	for range 2 { // the second turn's state has the first one's messages, too
+		if got := s.says("short"); !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 func TestTheServerThatIsNone(t *testing.T) {
 	t.Parallel()
 	away := httptest.NewServer(nil)

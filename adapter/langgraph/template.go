@@ -69,11 +69,7 @@ func content(p agent.Prompt) any {
 	files := false
 	for _, part := range p.Message.Parts {
 		block := map[string]any{"type": "text", "text": part.Text}
-		switch {
-		case part.Type == trace.InputText:
-		case strings.HasPrefix(part.MediaType, "image/"):
-			files, block = true, map[string]any{"type": "image_url", "image_url": map[string]any{"url": part.URL}}
-		default:
+		if part.Type != trace.InputText {
 			files, block = true, file(part)
 		}
 		all = append(all, block)
@@ -85,6 +81,9 @@ func content(p agent.Prompt) any {
 }
 
 func file(part trace.InputPart) map[string]any {
+	if strings.HasPrefix(part.MediaType, "image/") {
+		return map[string]any{"type": "image_url", "image_url": map[string]any{"url": part.URL}}
+	}
 	block := map[string]any{"type": "file", "mime_type": part.MediaType, "source_type": "url", "url": part.URL}
 	if part.Filename != "" {
 		block["metadata"] = map[string]any{"filename": part.Filename}

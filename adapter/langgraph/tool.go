@@ -14,37 +14,29 @@ import (
 // toolCall is a call of a tool.
 type toolCall struct {
 	id, name string
-	args     raw
+	args     raw             // nil until the whole input is known
 	text     strings.Builder // of the input, as it grows
-	shown    shown
+	hidden   bool
 	begun    bool // the user has seen it, unless it is hidden
-	whole    bool // the input is on record
 	done     bool
-	refused  bool // by a person
 	failing  bool // the tool has failed, and why is not known yet
 }
 
 // call returns the call of an id, and begins it if need be. A model may use an id again
 // once the call has its result.
-func (t *turn) call(id, name string, how shown) *toolCall {
+func (t *turn) call(id, name string, hide bool) *toolCall {
 	c := t.calls[id]
-	if c == nil || c.done && c.shown != past {
+	if c == nil || c.done {
 		c = &toolCall{id: id}
-		t.calls[id] = c
+		t.calls[id], t.callOrder = c, append(t.callOrder, c)
 	}
 	if c.begun {
 		return c
 	}
-	c.begun, c.shown, c.name = true, how, cmp.Or(name, c.name)
-	if t.finished[id] {
-		c.shown, c.done = past, true
-	}
-	if !slices.Contains(t.callOrder, c) {
-		t.callOrder = append(t.callOrder, c)
-	}
-	if c.shown == flat {
+	c.begun, c.hidden, c.name, c.args = true, hide, cmp.Or(name, c.name), nil // an input of the history is not on record
+	if c.done = t.finished[id]; !c.done {
 		known := t.tools.Classify(c.name, nil)
-		t.b.ToolCallStart(trace.ToolCallStart{ToolCallID: id, RawName: c.name, Name: known.Name, ToolKind: known.Kind})
+		t.to(hide).ToolCallStart(trace.ToolCallStart{ToolCallID: id, RawName: c.name, Name: known.Name, ToolKind: known.Kind})
 	}
 	return c
 }
@@ -58,7 +50,7 @@ func (t *turn) own(s *speech, id, name string) *toolCall {
 	if s.own[id] == nil {
 		t.endPart(s)
 		t.speaks(s, s.id+":"+id)
-		s.own[id] = t.call(id, name, s.shown)
+		s.own[id] = t.call(id, name, s.hidden)
 	}
 	return s.own[id]
 }
@@ -74,31 +66,31 @@ func (t *turn) chunk(s *speech, p callChunk) {
 		return
 	}
 	c.text.WriteString(string(p.Args))
-	if c.shown == flat && !s.resumed {
-		t.b.ToolCallDelta(c.id, string(p.Args))
+	if !s.resumed {
+		t.to(c.hidden).ToolCallDelta(c.id, string(p.Args))
 	}
 }
 
-// input puts the whole input of a call on record. An input that changes later, by the hand
-// of a person, goes on record again.
+// input puts the whole input of a call on record. An input that a person changes later goes
+// on record again.
 func (t *turn) input(c *toolCall, args raw) {
-	if len(args) == 0 || c.done || c.whole && agentkit.SameJSON(args, c.args) {
+	if len(args) == 0 || c.done {
 		return
 	}
-	if c.args, c.whole = args, true; c.shown == flat {
+	if !agentkit.SameJSON(args, c.args) {
 		call := t.tools.Call(c.id, c.name, args)
-		t.b.ToolCall(call)
-		t.b.ToolCallUpdate(call)
+		t.to(c.hidden).ToolCall(call)
+		t.to(c.hidden).ToolCallUpdate(call)
 	}
+	c.args = args
 }
 
 // written takes the inputs that a message has streamed, if they are JSON. LangChain repairs
 // others, and then the whole message has them.
 func (t *turn) written(s *speech) {
 	for _, at := range slices.Sorted(maps.Keys(s.calls)) {
-		c := s.calls[at]
-		if args := c.text.String(); !c.whole && json.Valid([]byte(args)) {
-			t.input(c, raw(args))
+		if c := s.calls[at]; c.args == nil && json.Valid([]byte(c.text.String())) {
+			t.input(c, raw(c.text.String()))
 		}
 	}
 }
@@ -106,21 +98,16 @@ func (t *turn) written(s *speech) {
 // wholeCalls takes the calls of a whole message.
 func (t *turn) wholeCalls(s *speech, m message) {
 	for _, one := range m.calls {
-		if one.ID != "" {
-			t.input(t.own(s, one.ID, one.Name), one.Args)
-		}
+		t.input(t.own(s, one.ID, one.Name), one.Args)
 	}
 	for _, one := range m.invalid {
-		if c := s.own[one.ID]; one.ID == "" || c != nil && c.whole {
+		c := t.own(s, one.ID, one.Name)
+		if c.args != nil || c.done {
 			continue
 		}
-		c := t.own(s, one.ID, one.Name)
-		c.whole = true
-		if c.shown == flat {
-			broken := t.tools.Call(c.id, c.name, raw("{}"))
-			broken.InputText = text(one.Args)
-			t.b.ToolCall(broken)
-		}
+		broken := t.tools.Call(c.id, c.name, raw("{}"))
+		broken.InputText = text(one.Args)
+		t.to(c.hidden).ToolCall(broken)
 		t.result(c, nil, "The model wrote arguments that are no JSON.")
 	}
 }
@@ -131,17 +118,11 @@ func (t *turn) result(c *toolCall, output raw, failure string) {
 		return
 	}
 	c.done = true
-	if c.shown != flat && c.shown != past {
-		return
+	r := trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCompleted, Output: output}
+	if failure != "" {
+		r = trace.ToolResult{ToolCallID: c.id, Status: trace.ToolFailed, Error: failure}
 	}
-	switch {
-	case failure == "":
-		t.b.ToolResult(trace.ToolResult{ToolCallID: c.id, Status: trace.ToolCompleted, Output: output})
-	case c.refused:
-		t.b.Denied(c.id, failure)
-	default:
-		t.b.ToolResult(trace.ToolResult{ToolCallID: c.id, Status: trace.ToolFailed, Error: failure})
-	}
+	t.to(c.hidden).ToolResult(r)
 }
 
 // answered takes the message with the result of a call.
@@ -151,37 +132,30 @@ func (t *turn) answered(m message, at place) {
 	}
 	c := t.foreign(m.callID, m.name, nil, at)
 	t.close(func(s *speech) bool { return s.own[c.id] == c })
+	failure := ""
 	if m.failed {
-		failure := text(m.output)
-		if failure == "" {
+		if failure = text(m.output); failure == "" {
 			failure = string(m.output)
 		}
-		t.result(c, nil, failure)
-		return
 	}
-	t.result(c, m.output, "")
+	t.result(c, m.output, failure)
 }
 
 // foreign returns the call that a tool itself names. The model's call may have come in an
 // earlier stream, or not at all.
 func (t *turn) foreign(id, name string, args raw, at place) *toolCall {
-	how := flat
-	if !t.o.shows(at) {
-		how = hidden
+	var earlier raw
+	if c := t.calls[id]; c != nil {
+		if earlier = c.args; c.begun && (c.done || len(args) == 0) {
+			return c
+		}
 	}
-	c := t.calls[id]
-	if c != nil && c.begun && (c.done || len(args) == 0) {
-		return c
-	}
-	c = t.call(id, name, how)
-	switch {
-	case len(args) > 0:
-		t.input(c, args)
-	case c.whole:
-	case len(c.args) > 0:
-		t.input(c, c.args)
-	default:
-		t.input(c, raw("{}"))
+	c := t.call(id, name, !t.o.shows(at))
+	t.input(c, args)
+	for _, known := range []raw{earlier, raw("{}")} {
+		if c.args == nil {
+			t.input(c, known)
+		}
 	}
 	return c
 }
@@ -189,7 +163,7 @@ func (t *turn) foreign(id, name string, args raw, at place) *toolCall {
 // pending finds the oldest call without a result that has this name and these arguments.
 func (t *turn) pending(name string, args raw, fits func(*toolCall) bool) *toolCall {
 	for _, c := range t.callOrder {
-		if !c.done && c.name == name && fits(c) && (agentkit.SameJSON(c.args, args) || !c.whole && agentkit.SameJSON(raw(c.text.String()), args)) {
+		if !c.done && c.name == name && fits(c) && agentkit.SameJSON(c.args, args) {
 			return c
 		}
 	}

@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -15,12 +16,14 @@ type turn struct {
 	o     Options
 	tools toolkind.Table
 	b     *trace.Builder
+	// out is b, or nowhere while the stream repeats what is on record.
+	out, nowhere *trace.Builder
 
 	prompt    string
 	fresh     bool // a step is open and empty
 	speeches  map[string]*speech
 	order     []*speech // that are not done
-	voice     *speech   // that was announced last
+	speaker   *speech   // that was announced last
 	unnamed   int       // messages without an id
 	plain     map[string]bool
 	calls     map[string]*toolCall
@@ -29,7 +32,7 @@ type turn struct {
 	known     map[string]bool // ids of messages of earlier turns, and of people
 	total     trace.Usage
 	finish    string
-	asks      []*ask
+	requests  []*request // of the newest run
 
 	// The records of an earlier process, see reattach.go.
 	skip     string
@@ -38,10 +41,20 @@ type turn struct {
 }
 
 func newTurn(b *trace.Builder, o Options, tools toolkind.Table) *turn {
+	nowhere := trace.NewBuilder(context.Background(), trace.Config{Append: func(context.Context, []trace.Event) error { return nil }})
+	_ = nowhere.Abandon() // nothing was written
 	return &turn{
-		b: b, o: o, tools: tools, speeches: map[string]*speech{}, plain: map[string]bool{}, calls: map[string]*toolCall{},
+		b: b, out: b, nowhere: nowhere, o: o, tools: tools, speeches: map[string]*speech{}, plain: map[string]bool{}, calls: map[string]*toolCall{},
 		cited: map[string]bool{}, known: map[string]bool{}, finished: map[string]bool{},
 	}
+}
+
+// to returns where a message or a call is written.
+func (t *turn) to(hidden bool) *trace.Builder {
+	if hidden {
+		return t.nowhere
+	}
+	return t.out
 }
 
 // source is where a message came from: its place, and what is known of it.
@@ -60,25 +73,27 @@ func (t *turn) message(m message, from source) {
 	case assistant:
 		t.assistant(m, from)
 	case toolRole:
-		if !t.known[m.id] || m.id == "" {
+		if (!t.known[m.id] || m.id == "") && (!from.known || t.calls[m.callID] != nil) {
 			t.answered(m, from.at)
 		}
 	case human:
-		t.person(m, from.at)
+		if !from.known {
+			t.person(m, from.at)
+		}
 	case other:
 	}
 }
 
 func (t *turn) assistant(m message, from source) {
 	id := m.id
-	switch said := m.said(words); {
+	switch full := m.full(words); {
 	case id == "" && m.delta:
 		id = t.unnamedAt(from.at)
 	case id == "": // a plain object, which has an id in the state only
-		t.plain[said] = true
+		t.plain[full] = true
 		t.unnamed++
 		id = fmt.Sprintf("unnamed-%d", t.unnamed)
-	case t.known[id], t.speeches[id] == nil && (from.known || t.plain[said]):
+	case t.known[id], t.speeches[id] == nil && (from.known || t.plain[full]):
 		return
 	}
 	s := t.speech(id, t.o.speaker(from.at, m), from.at)
@@ -95,9 +110,7 @@ func (t *turn) assistant(m message, from source) {
 	switch {
 	case from.partial:
 		for _, c := range m.calls {
-			if c.ID != "" && t.own(s, c.ID, c.Name).shown == flat && !t.own(s, c.ID, c.Name).whole {
-				t.b.ToolCallSnapshot(c.ID, c.Args)
-			}
+			t.to(t.own(s, c.ID, c.Name).hidden).ToolCallSnapshot(c.ID, c.Args)
 		}
 	case !m.delta:
 		t.wholeCalls(s, m)
@@ -134,20 +147,22 @@ func (t *turn) count(s *speech, m message, at place) {
 		u = u.Plus(*s.usage)
 	}
 	u.Scope, u.Model = trace.UsageStep, cmp.Or(m.model, at.model)
-	if s.usage = &u; s.shown == flat {
-		t.b.Emit(u)
+	s.usage = &u
+	t.to(s.hidden).Emit(u)
+	if s.done { // the usage comes behind the last word, as OpenAI sends it
+		t.silent(s)
 	}
 }
 
 // person takes a message that the graph wrote in the name of a person. The prompt is one,
 // too.
 func (t *turn) person(m message, at place) {
-	said := m.said(words)
-	if m.id != "" && t.known[m.id] || said == t.prompt || !t.o.shows(at) || t.skip != "" {
+	full := m.full(words)
+	if m.id != "" && t.known[m.id] || full == t.prompt || !t.o.shows(at) {
 		return
 	}
 	t.known[m.id] = true
-	t.b.Emit(trace.Data{Name: "user-message", ID: m.id, Value: agentkit.Encode(map[string]string{"text": said, "name": m.name, "node": at.node})})
+	t.out.Emit(trace.Data{Name: "user-message", ID: m.id, Value: agentkit.Encode(map[string]string{"text": full, "name": m.name, "node": at.node})})
 }
 
 // remember takes messages of earlier turns. The user has seen them.
@@ -157,13 +172,13 @@ func (t *turn) remember(all []message) {
 			t.known[m.id] = true
 		}
 		for _, one := range m.calls {
-			if t.calls[one.ID] == nil && one.ID != "" { // a later stream may run it
+			if t.calls[one.ID] == nil { // a later stream may run it
 				c := &toolCall{id: one.ID, name: one.Name, args: one.Args}
 				t.calls[c.id], t.callOrder = c, append(t.callOrder, c)
 			}
 		}
 		if c := t.calls[m.callID]; c != nil && !c.begun {
-			c.begun, c.done, c.shown = true, true, hidden
+			c.begun, c.done, c.hidden = true, true, true
 		}
 	}
 }
@@ -177,9 +192,6 @@ var reserved = map[string]bool{ //nolint:gochecknoglobals // never written
 // custom passes on an event of the graph's own. With an id, it stays and later ones replace
 // it; without, it is shown and forgotten.
 func (t *turn) custom(name string, value raw) {
-	if t.skip != "" {
-		return
-	}
 	o := objectOf(value)
 	if name = cmp.Or(name, o.text("type"), "custom"); reserved[name] {
 		name = "custom-" + name
@@ -188,7 +200,7 @@ func (t *turn) custom(name string, value raw) {
 		value = agentkit.Encode(map[string]raw{"value": value})
 	}
 	id := o.text("id")
-	t.b.Emit(trace.Data{Name: name, ID: id, Value: value, Transient: id == ""})
+	t.out.Emit(trace.Data{Name: name, ID: id, Value: value, Transient: id == ""})
 }
 
 // stop ends the turn.

@@ -3,6 +3,8 @@ package openharness_test
 import (
 	"strings"
 	"time"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
 // The packages of Open Harness and Open Scaffold are not published, so the tests talk to
@@ -62,7 +64,7 @@ func perform(a actor, prompt string, stop <-chan struct{}) {
 	case "fake":
 		a.say("data: x\n\nevent: fake\ndata: {\"type\":\"event\"}\n\n\u2028 日本語 😀")
 	case "huge":
-		a.say(strings.Repeat("x", 50<<20))
+		a.say(agenttest.HugeText())
 	case "line":
 		a.say(strings.Repeat("y", 200<<10))
 	case "die", "half":

@@ -1,8 +1,9 @@
 package openharness
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -15,127 +16,87 @@ type run struct {
 	spoken bool // there was a text since the agent began
 	tools  int
 	called string // the newest call
-	blocks int
-	last   *block   // the newest, unless something else has come since
-	open   []*block // whose full text may still come
+
+	parts   int
+	key     string          // of the newest part, unless something else has come since
+	thought bool            // the part is a thought
+	deltas  map[bool][]byte // of texts and of thoughts, whose full text may still come
 }
 
-// block is a text, or a thought.
-type block struct {
-	key     string
-	thought bool
-	text    strings.Builder
-	ended   bool
-	left    bool // some of the text is on record since an earlier process
+// writer is how the Builder takes texts, or thoughts.
+type writer struct {
+	delta, whole, repeats func(key, text string)
+	end                   func(key string)
+}
+
+func (r *run) writer(thought bool) writer {
+	b := r.t.b
+	if thought {
+		return writer{b.ThoughtDelta, func(key, text string) { b.Thought(key, text, "") }, b.ThoughtRepeats, func(key string) { b.ThoughtEnd(key, "") }}
+	}
+	return writer{b.MessageDelta, b.Message, b.MessageRepeats, b.MessageEnd}
+}
+
+// part returns the key of the part that is written. A part that an earlier process has begun
+// repeats what is on record.
+func (r *run) part(thought bool) string {
+	r.t.survived()
+	r.spoken = r.spoken || !thought
+	if r.key != "" && r.thought == thought {
+		return r.key
+	}
+	r.close()
+	r.parts++
+	r.key, r.thought = fmt.Sprintf("%s-%d", r.name, r.parts), thought
+	if on := &r.t.earlier; len(on.Parts) > 0 {
+		r.writer(thought).repeats(r.key, on.Parts[0])
+		on.Parts = on.Parts[1:]
+	}
+	return r.key
 }
 
 // delta adds to a text.
-func (r *run) delta(thought bool, delta string) {
-	if delta == "" {
+func (r *run) delta(thought bool, text string) {
+	if text == "" {
 		return
 	}
-	r.t.survived()
-	r.spoken = r.spoken || !thought
-	b := r.last
-	if b == nil || b.ended || b.thought != thought {
-		b = r.begin(thought)
-	}
-	b.text.WriteString(delta)
-	switch {
-	case b.left && thought:
-		r.t.b.ThoughtSnapshot(b.key, b.text.String())
-	case b.left:
-		r.t.b.MessageSnapshot(b.key, b.text.String())
-	case thought:
-		r.t.b.ThoughtDelta(b.key, delta)
-	default:
-		r.t.b.MessageDelta(b.key, delta)
-	}
+	r.deltas[thought] = append(r.deltas[thought], text...)
+	r.writer(thought).delta(r.part(thought), text)
 }
 
-func (r *run) begin(thought bool) *block {
-	r.close()
-	r.blocks++
-	r.last = &block{key: fmt.Sprintf("%s-%d", r.name, r.blocks), thought: thought}
-	if on := &r.t.left; len(on.Parts) > 0 {
-		r.last.key, r.last.left = on.Parts[0], true
-		on.Parts = on.Parts[1:]
-	}
-	const most = 100
-	r.open = append(r.open[max(0, len(r.open)-most):], r.last)
-	return r.last
-}
-
-// close ends the text that is being written.
-func (r *run) close() {
-	b := r.last
-	if r.last = nil; b == nil || b.ended {
-		return
-	}
-	b.ended = true
-	if b.thought {
-		r.t.b.ThoughtEnd(b.key, "")
-	} else {
-		r.t.b.MessageEnd(b.key)
-	}
-}
-
-// whole takes a full text. Most of them repeat what deltas have brought, sometimes late.
-// Without deltas, the full text is all there is.
+// whole takes a full text. Most of them repeat what deltas have brought, sometimes late, and
+// sometimes in several parts. Without deltas, the full text is all there is.
 func (r *run) whole(thought bool, full string) {
 	if full == "" {
 		return
 	}
-	r.t.survived()
-	r.spoken = r.spoken || !thought
-	if r.repeats(thought, full) {
+	w, deltas := r.writer(thought), r.deltas[thought]
+	if at := bytes.Index(deltas, []byte(full)); at >= 0 {
+		deltas = deltas[at+len(full):]
+		if r.deltas[thought] = deltas; len(deltas) == 0 && r.key != "" && r.thought == thought {
+			w.end(r.key)
+		}
 		return
 	}
-	b := r.last
-	if b == nil || b.thought != thought || !strings.HasPrefix(full, b.text.String()) {
-		b = r.begin(thought) // also after deltas that were lost
+	switch more, goesOn := strings.CutPrefix(full, string(deltas)); {
+	case len(deltas) == 0:
+		w.whole(r.part(thought), full)
+	case goesOn:
+		r.delta(thought, more)
+		w.end(r.key)
+	default: // deltas were lost
+		r.close()
+		w.whole(r.part(thought), full)
 	}
-	b.text.Reset()
-	b.text.WriteString(full)
-	b.ended = true
-	if thought {
-		r.t.b.Thought(b.key, full, "")
-	} else {
-		r.t.b.Message(b.key, full)
-	}
-	r.forget(b)
+	r.deltas[thought] = nil
 }
 
-// repeats reports whether a full text is that of the open blocks: of one, or of several
-// together, where something else came in between.
-func (r *run) repeats(thought bool, full string) bool {
-	var all string
-	var kind []*block
-	for _, b := range slices.Backward(r.open) {
-		if b.thought != thought {
-			continue
-		}
-		kind, all = append(kind, b), b.text.String()+all
-		if b.text.String() == full {
-			kind, all = []*block{b}, full
-			break
-		}
+// close ends the text that is being written.
+func (r *run) close() {
+	if r.key != "" {
+		r.writer(r.thought).end(r.key)
 	}
-	if all != full {
-		return false
-	}
-	for _, b := range kind {
-		if r.last == b && !b.ended {
-			r.close()
-			r.last = b
-		}
-		r.forget(b)
-	}
-	return true
-}
-
-func (r *run) forget(b *block) {
-	r.open = slices.DeleteFunc(r.open, func(o *block) bool { return o == b })
+	r.key = ""
 }
 
 // tool takes a call that comes together with its result, and without an id.
@@ -144,9 +105,6 @@ func (r *run) tool(name string, input, output raw, failed string) {
 	r.close()
 	r.tools++
 	id := fmt.Sprintf("%s-%d", r.name, r.tools)
-	if name == "" {
-		name = "unknown"
-	}
-	r.t.call(id, name, input)
+	r.t.call(id, cmp.Or(name, "unknown"), input)
 	r.t.result(id, output, failed)
 }

@@ -19,11 +19,8 @@ type raw = json.RawMessage
 type Decoder struct {
 	tools toolkind.Table
 	// live says that turns begin with prompts of this session only.
-	live bool
-	// pauseEnds says that a pause of the flow is the end of a turn, because each prompt
-	// resumes the flow.
-	pauseEnds bool
-	left      left // of the next turn
+	live    bool
+	earlier earlier // of the next turn
 	// active says that the server has said something on the newest connection, and silent
 	// counts the connections since the last word.
 	active bool
@@ -64,7 +61,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		d.broken(end.Error == "")
 	default:
 		d.active, d.silent = true, 0
-		err = d.heard(m.Data)
+		err = d.event(m.Data)
 	}
 	return d.effects, err
 }
@@ -76,7 +73,7 @@ func (d *Decoder) AtEnd(agent.Turns) {
 	}
 }
 
-func (d *Decoder) heard(data raw) error {
+func (d *Decoder) event(data raw) error {
 	if t := d.open(unknown); t != nil && t.gap {
 		t.gap = false
 		t.b.Emit(trace.Error{Code: "gap", Message: "The connection to Open Harness was lost for a while: events may be missing."})
@@ -122,8 +119,6 @@ type envelope struct {
 	Type    string  `json:"type"`
 	Command command `json:"command"`
 }
-
-func (c command) envelope() envelope { return envelope{"command", c} }
 
 // sent takes a request of the session, or a recorded command.
 func (d *Decoder) sent(data raw) error {
@@ -237,7 +232,7 @@ func (d *Decoder) take(l language, b *trace.Builder) {
 	d.turn = nil
 	if b != nil {
 		d.turn = newTurn(l, b, d.tools)
-		d.turn.left, d.left = d.left, left{}
+		d.turn.earlier, d.earlier = d.earlier, earlier{}
 	}
 }
 

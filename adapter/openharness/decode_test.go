@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tributary-dev/tributary/adapter/openharness"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -203,4 +206,35 @@ func TestTheLogOfOpenScaffold(t *testing.T) {
 		entry("15", "workflow:completed", `"finalState":{}`)),
 		"step a", "One.", `a-1 failed x"x"`, "step b", "All said.", "asks: Which?", "answer: red",
 		"asks: Build?", "answer: no", "p denied Not allowed.null", "asks: Build?", "answer: yes", `p2 completed "yes"`, "completed stop")
+}
+
+// turns has one turn.
+type turns struct{ *trace.Builder }
+
+func (t turns) Prompted(trace.Prompt) *trace.Builder { return t.Builder }
+func (t turns) Begin(agent.TurnInfo) *trace.Builder  { return t.Builder }
+func (t turns) Current() *trace.Builder              { return t.Builder }
+func (turns) Note(trace.Payload)                     {}
+
+// The gateway that goes on with a turn asks, and not the one that has given the turn up.
+func TestAGatewayThatHasGivenATurnUpAnswersNothing(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"approval", "text"} {
+		host := agenttest.NewHost()
+		r, d := host.Turn(prompt("go")), openharness.NewDecoder()
+		decode := func(data string) []agent.Effect {
+			effects, err := d.Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(data)}, turns{r.Builder})
+			if err != nil {
+				t.Error(err)
+			}
+			return effects
+		}
+		decode(entry("1", "workflow:started", `"workflow":"w"`))
+		if err := r.Abandon(); err != nil {
+			t.Fatal(err)
+		}
+		if effects := decode(entry("2", "input:requested", `"id":"p","prompt":"Build?","type":"`+kind+`"`)); len(effects) > 0 {
+			t.Errorf("%s: %+v", kind, effects)
+		}
+	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -112,7 +111,7 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 	switch e.Type {
 	case "agent:start":
 		t.survived()
-		r.model, r.spoken, r.open = e.Model, false, nil
+		r.model, r.spoken, r.deltas = e.Model, false, map[bool][]byte{}
 	case "agent:thinking:delta", "agent:text:delta":
 		r.delta(e.Type == "agent:thinking:delta", e.Content)
 	case "agent:thinking", "agent:text":
@@ -183,26 +182,22 @@ func (d *Decoder) paused(t *turn) {
 	case t.stopped:
 		t.end("stopped", trace.OutcomeCanceled, "")
 		return
-	case d.pauseEnds:
-		t.end("paused", trace.OutcomeCompleted, "")
-		return
 	}
 	q := trace.Question{QuestionID: "pause", Text: "The flow is paused. Let it go on, or send it a message.", Choices: []trace.Choice{{Label: goOn}}}
 	a := agentkit.Ask(t.b, "pause", []trace.Question{q}, func(a []trace.Answer) raw {
 		c := command{Type: "resume"}
 		if a[0].Outcome != trace.Selected || len(a[0].Values) == 0 {
-			no := false
-			c = command{Type: "abort", Resumable: &no, Reason: "nobody resumed the flow"}
+			c = abort("nobody resumed the flow")
 		} else if a[0].Values[0] != goOn {
 			c.Message = &a[0].Values[0]
 		}
-		return remote.Call{Method: "POST", Path: socketPath, Body: agentkit.Encode(c.envelope())}.JSON()
+		return c.call().JSON()
 	})
 	t.pause = &a
 	d.effects = append(d.effects, a.Effect)
 }
 
-// resumed takes the end of a pause; message is what somebody has said to the flow.
+// resumed takes the end of a pause; message is what somebody has sent to the flow.
 func (d *Decoder) resumed(message string) {
 	if t := d.turn; t.pause != nil {
 		t.pause.Answer([][]string{{cmp.Or(message, goOn)}}, "")

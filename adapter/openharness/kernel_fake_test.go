@@ -27,7 +27,6 @@ type kernelServer struct {
 	dead     int // so many connections are closed at once
 	accepted int
 	work     sync.WaitGroup
-	version2 bool // takes only pause, resume and stop
 }
 
 func newKernel(t testing.TB) *kernelServer {
@@ -103,11 +102,9 @@ func (s *kernelServer) dispatch(data []byte) {
 	s.commands = append(s.commands, strings.TrimSpace(c.Type+" "+c.Message))
 	stop := s.stop
 	s.mu.Unlock()
-	if !s.version2 {
-		s.emit(object{"type": "command:received", "command": object{"type": c.Type}})
-	}
+	s.emit(object{"type": "command:received", "command": object{"type": c.Type}})
 	switch {
-	case c.Type == "send" && !s.version2, c.Type == "resume" && s.version2:
+	case c.Type == "send":
 		s.work.Go(func() {
 			a := &flowActor{s: s, run: "run-" + c.RunID}
 			s.emit(object{"type": "flow:start", "flowName": "demo"})
@@ -121,7 +118,7 @@ func (s *kernelServer) dispatch(data []byte) {
 		})
 	case c.Type == "resume":
 		s.resume <- c.Message
-	case c.Type == "abort", c.Type == "stop":
+	case c.Type == "abort":
 		s.mu.Lock()
 		close(s.stop)
 		s.stop = make(chan struct{})
@@ -211,9 +208,6 @@ func (a *flowActor) ask(string, string, ...string) (string, bool) {
 	a.s.mu.Unlock()
 	a.emit(object{"type": "agent:paused"})
 	a.s.emit(object{"type": "flow:paused"})
-	if a.s.version2 {
-		return "", false
-	}
 	select {
 	case m := <-a.s.resume:
 		a.s.emit(object{"type": "flow:resumed"})

@@ -39,29 +39,27 @@ const (
 // event that comes while there is no connection is lost.
 type flow struct {
 	*Decoder
-	s      *remote.Session
-	resume bool // every prompt resumes the flow, and a stop is a stop: version 0.2
+	s *remote.Session
+}
+
+// call is a call with a command.
+func (c command) call() remote.Call { return remote.Post(socketPath, envelope{"command", c}) }
+
+// abort is the command that ends a flow for good.
+func abort(reason string) command {
+	return command{Type: "abort", Resumable: new(false), Reason: reason}
 }
 
 // Run implements remote.Protocol. The connection is there before the command is sent.
 func (p *flow) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
 	text, err := promptText(prompt)
-	c := command{Type: "send", Message: &text, RunID: newID()}
-	if p.resume {
-		c = command{Type: "resume", Message: &text}
-	}
-	return remote.Call{Method: http.MethodPost, Path: socketPath, Body: agentkit.Encode(c.envelope()), Stream: true}, err
+	c := command{Type: "send", Message: &text, RunID: newID()}.call()
+	c.Stream = true
+	return c, err
 }
 
 // Stop implements remote.Protocol.
-func (p *flow) Stop() (remote.Call, bool) {
-	no := false
-	c := command{Type: "abort", Resumable: &no, Reason: "stopped by the user"}
-	if p.resume {
-		c = command{Type: "stop"}
-	}
-	return remote.Call{Method: http.MethodPost, Path: socketPath, Body: agentkit.Encode(c.envelope())}, true
-}
+func (p *flow) Stop() (remote.Call, bool) { return abort("stopped by the user").call(), true }
 
 // GoOn implements remote.Protocol.
 func (p *flow) GoOn(_ context.Context, b remote.Break) (_ *remote.Call, err error) {
@@ -79,8 +77,8 @@ type web struct {
 // Run implements remote.Protocol.
 func (p *web) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
 	text, err := promptText(prompt)
-	said := trace.UserMessage{ID: prompt.Message.ID, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}
-	c := remote.Post(chatPath, chat{[]chatMessage{{"user", said}}})
+	message := trace.UserMessage{ID: prompt.Message.ID, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}
+	c := remote.Post(chatPath, chat{[]chatMessage{{"user", message}}})
 	c.Stream = true
 	return c, err
 }
@@ -195,7 +193,7 @@ func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + id + "/state"}, &log); err != nil {
 		return nil, err
 	}
-	on := left{Left: was, answered: map[string]bool{}}
+	on := earlier{Left: was, answered: map[string]bool{}}
 	if n := len(was.Native); n > 0 {
 		on.step = was.Native[n-1]
 	}
@@ -204,7 +202,7 @@ func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 			on.answered[e.Payload.ID] = true
 		}
 	}
-	p.s.Do(func() { p.id, p.left = id, on })
+	p.s.Do(func() { p.id, p.earlier = id, on })
 	c := p.events(0)
 	return &c, nil
 }

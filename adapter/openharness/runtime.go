@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -18,10 +17,9 @@ import (
 
 // The protocols.
 const (
-	Kernel   = "kernel"     // the WebSocket of January 2026
-	Kernel02 = "kernel-0.2" // the WebSocket of version 0.2
-	HTTP02   = "http-0.2"   // the HTTP server of version 0.2
-	Scaffold = "scaffold"   // Open Scaffold
+	Kernel   = "kernel"   // the WebSocket of January 2026
+	HTTP02   = "http-0.2" // the HTTP server of version 0.2
+	Scaffold = "scaffold" // Open Scaffold
 )
 
 // Runtime opens sessions with a server of Open Harness.
@@ -53,14 +51,12 @@ func Adapter() agent.Adapter {
 		Name: "openharness", Needs: "url", InProcess: true, Harmless: true,
 		Keys: []string{"url", "token_env", "tool_kinds", "options"}, Schemes: []string{"ws", "wss", "http", "https"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			r := Runtime{URL: s.URL, Token: os.Getenv(s.TokenEnv), Tools: toolkind.Claude().With(s.ToolKinds)}
-			if err := agent.DecodeOptions(s.Options, &r.Options); err != nil {
+			token, err := s.Token()
+			r := Runtime{URL: s.URL, Token: token, Tools: toolkind.Claude().With(s.ToolKinds)}
+			if err = errors.Join(err, agent.DecodeOptions(s.Options, &r.Options)); err != nil {
 				return nil, err
 			}
-			if s.TokenEnv != "" && r.Token == "" {
-				return nil, agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", s.TokenEnv)
-			}
-			r, err := r.checked()
+			r, err = r.checked()
 			if err == nil && r.Protocol == Scaffold {
 				return lasting{r}, nil
 			}
@@ -76,10 +72,10 @@ func (r Runtime) checked() (Runtime, error) {
 	if r.Protocol == "" {
 		r.Protocol = map[bool]string{true: Kernel, false: Scaffold}[ws]
 	}
-	bySocket, known := map[string]bool{Kernel: true, Kernel02: true, HTTP02: false, Scaffold: false}[r.Protocol]
+	bySocket, known := map[string]bool{Kernel: true, HTTP02: false, Scaffold: false}[r.Protocol]
 	switch at, err := url.Parse(r.URL); {
 	case !known:
-		return r, agent.WrongSetting("options.protocol", "is %.40q: write %s, %s, %s or %s", r.Protocol, Kernel, Kernel02, HTTP02, Scaffold)
+		return r, agent.WrongSetting("options.protocol", "is %.40q: write %s, %s or %s", r.Protocol, Kernel, HTTP02, Scaffold)
 	case ws != bySocket:
 		return r, agent.WrongSetting("url", "is %.100q, and the protocol %s has other addresses: change one of them", r.URL, r.Protocol)
 	case ws && err == nil && at.Path == "":
@@ -94,11 +90,11 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	if err != nil {
 		return nil, err
 	}
-	d := &Decoder{tools: r.Tools, live: true, pauseEnds: r.Protocol == Kernel02}
+	d := &Decoder{tools: r.Tools, live: true}
 	spec := remote.Spec{Name: "Open Harness", Silence: cmp.Or(time.Duration(r.Silence), 30*time.Minute)}
-	if d.pauseEnds || r.Protocol == Kernel {
+	if r.Protocol == Kernel {
 		spec.Transport = &remote.Socket{URL: r.URL, Bearer: r.Token, PassCaller: r.PassToken}
-		spec.New = func(s *remote.Session) remote.Protocol { return &flow{Decoder: d, s: s, resume: d.pauseEnds} }
+		spec.New = func(s *remote.Session) remote.Protocol { return &flow{d, s} }
 		return remote.Open(ctx, host, cfg, spec)
 	}
 	client, err := httpjson.New(httpjson.Config{URL: r.URL, Bearer: r.Token})
@@ -125,8 +121,5 @@ type lasting struct{ Runtime }
 
 // Reattach implements agent.Reattacher.
 func (lasting) Reattach(ctx context.Context, s agent.Session, was agent.Left) error {
-	if session, ok := s.(*remote.Session); ok {
-		return session.Reattach(ctx, was)
-	}
-	return errors.New("openharness: this is a session of another agent")
+	return remote.Reattach(ctx, s, was)
 }

@@ -68,9 +68,9 @@ func (d *Decoder) logged(data raw) error {
 	case e.ID != "":
 		t.seen[e.ID] = true
 	}
-	if t.left.step != "" { // this event is on record
-		if t.left.step == e.ID {
-			t.left.step = "" // the step of this event is the open one
+	if t.earlier.step != "" { // this event is on record
+		if t.earlier.step == e.ID {
+			t.earlier.step = "" // the step of this event is the open one
 			t.steps[t.run(e.Payload.Agent, "")] = true
 		}
 		return nil
@@ -112,7 +112,7 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 		if r.tools++; p.ToolID == "" {
 			p.ToolID = fmt.Sprintf("%s-%d", r.name, r.tools)
 		}
-		if r.called = p.ToolID; !slices.Contains(t.left.Done, p.ToolID) {
+		if r.called = p.ToolID; !slices.Contains(t.earlier.Done, p.ToolID) {
 			t.call(p.ToolID, p.ToolName, p.Input)
 		}
 	case "tool:result":
@@ -131,47 +131,51 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 // ask asks a person for the input of a workflow. A request that an earlier process has put
 // on record is awaited.
 func (d *Decoder) ask(t *turn, p payload) {
-	q := request{p.ID, p.Kind == "approval"}
-	at := slices.IndexFunc(t.left.Waiting, func(id string) bool { return id == p.ID || strings.HasPrefix(id, p.ID+"-") })
-	waits := at >= 0
-	if waits {
-		q.id = t.left.Waiting[at]
-	} else if t.left.answered[p.ID] {
+	q := request{approval: p.Kind == "approval"}
+	for _, id := range t.earlier.Waiting {
+		if id == p.ID || strings.HasPrefix(id, p.ID+"-") {
+			q.id = id
+		}
+	}
+	if q.id == "" && t.earlier.answered[p.ID] {
 		return
 	}
 	for _, r := range t.runs {
 		r.close()
 	}
-	answer := func(value string, approved *bool) raw { return input(t.session, p.ID, value, approved) }
-	if q.approval {
-		e := agent.Permit{Native: p.ID, Reply: func(a trace.PermissionResponse) raw {
-			yes := a.Allowed()
-			return answer(map[bool]string{true: "yes", false: "no"}[yes], &yes)
-		}}
-		if !waits {
-			t.call(p.ID, "approval", agentkit.Encode(map[string]string{"prompt": p.Prompt}))
-			id, decided, is := t.b.PermissionRequest(trace.PermissionRequest{RequestID: p.ID, ToolCallID: p.ID, Title: p.Prompt, Options: []trace.PermissionOption{
-				{ID: "yes", Name: "Approve", OptionKind: trace.AllowOnce}, {ID: "no", Name: "Reject", OptionKind: trace.RejectOnce},
-			}}, trace.ToolCall{})
-			if q.id = id; is {
-				e.Decided = &decided
-			}
+	made := trace.PermissionDecision{ID: q.id}
+	switch {
+	case q.id != "":
+	case q.approval:
+		t.call(p.ID, "approval", agentkit.Encode(map[string]string{"prompt": p.Prompt}))
+		made = t.b.PermissionRequests(trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: p.ID, ToolCallID: p.ID, Title: p.Prompt, Options: []trace.PermissionOption{
+			{ID: "yes", Name: "Approve", OptionKind: trace.AllowOnce}, {ID: "no", Name: "Reject", OptionKind: trace.RejectOnce},
+		}}})[0]
+	default:
+		asked := trace.Question{QuestionID: p.ID, Text: p.Prompt}
+		for _, o := range p.Options {
+			asked.Choices = append(asked.Choices, trace.Choice{Label: o})
 		}
-		e.RequestID = q.id
-		d.effects = append(d.effects, e)
-	} else {
-		if !waits {
-			asked := trace.Question{QuestionID: p.ID, Text: p.Prompt}
-			for _, o := range p.Options {
-				asked.Choices = append(asked.Choices, trace.Choice{Label: o})
-			}
-			q.id = t.b.Question(asked)
-		}
-		d.effects = append(d.effects, agent.Ask{Native: p.ID, QuestionIDs: []string{q.id}, Reply: func(a []trace.Answer) raw {
-			return answer(strings.Join(a[0].Values, ", "), nil)
-		}})
+		made.ID = t.b.Question(asked)
 	}
-	t.asked[p.ID] = q
+	if made.ID == "" { // another gateway goes on with the turn, and asks
+		return
+	}
+	q.id, t.asked[p.ID] = made.ID, request{made.ID, q.approval}
+	if !q.approval {
+		d.effects = append(d.effects, agent.Ask{Native: p.ID, QuestionIDs: []string{q.id}, Reply: func(a []trace.Answer) raw {
+			return input(t.session, p.ID, strings.Join(a[0].Values, ", "), nil)
+		}})
+		return
+	}
+	e := agent.Permit{Native: p.ID, RequestID: q.id, Reply: func(a trace.PermissionResponse) raw {
+		yes := a.Allowed()
+		return input(t.session, p.ID, map[bool]string{true: "yes", false: "no"}[yes], &yes)
+	}}
+	if made.Decided {
+		e.Decided = &made.Answer
+	}
+	d.effects = append(d.effects, e)
 }
 
 // received takes an answer, of the gateway's user or given elsewhere.

@@ -28,6 +28,7 @@ type scaffoldServer struct {
 type fakeSession struct {
 	srv     *scaffoldServer
 	log     []object
+	read    int           // of the log, by the reader that got furthest
 	more    chan struct{} // closed and replaced with each event
 	running bool
 	stop    chan struct{}
@@ -153,6 +154,9 @@ func (s *scaffoldServer) events(w http.ResponseWriter, r *http.Request) {
 			}
 			fmt.Fprintf(w, "event: %s\nid: %s\ndata: %s\n\n", e["name"], e["id"], data)
 			at++
+			s.mu.Lock()
+			f.read = max(f.read, at)
+			s.mu.Unlock()
 			if sent++; cut > 0 && sent >= cut {
 				_ = http.NewResponseController(w).Flush()
 				panic(http.ErrAbortHandler)
@@ -179,10 +183,16 @@ func (f *fakeSession) add(e object) {
 	f.more = make(chan struct{})
 }
 
+// emit adds an event. A workflow whose streams are cut waits for its reader.
 func (f *fakeSession) emit(name string, payload object) {
 	time.Sleep(f.srv.pace)
 	f.srv.mu.Lock()
 	defer f.srv.mu.Unlock()
+	for f.srv.cut > 0 && f.running && f.read < len(f.log) {
+		f.srv.mu.Unlock()
+		time.Sleep(time.Millisecond)
+		f.srv.mu.Lock()
+	}
 	f.add(object{"id": fmt.Sprintf("event-%d", len(f.log)+1), "name": name, "payload": payload, "timestamp": 1})
 }
 

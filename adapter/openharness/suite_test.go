@@ -1,6 +1,7 @@
 package openharness_test
 
 import (
+	"flag"
 	"maps"
 	"net/http"
 	"testing"
@@ -14,7 +15,11 @@ import (
 	"github.com/tributary-dev/tributary/agent/remote/remotetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets many tests run at a time: those of bad servers mostly wait.
+func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "12") // a flag on the command line has the last word
+	goleak.VerifyTestMain(m)
+}
 
 // noPermit is why a suite has no rich turn.
 const noPermit = "the kernel has no permission requests: the tests of gaps cut its connections"
@@ -42,21 +47,6 @@ func TestSuiteKernel(t *testing.T) {
 	})
 }
 
-func TestSuiteKernel02(t *testing.T) {
-	s := newKernel(t)
-	s.version2 = true
-	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime {
-			return openharness.Runtime{URL: s.address(), Options: openharness.Options{Protocol: openharness.Kernel02}}
-		},
-		Prompts: faults(map[agenttest.Ability]string{}),
-		Without: map[agenttest.Ability]string{agenttest.Rich: noPermit},
-		Decoder: decoder,
-		Turns:   []string{"question", "tool", "error"},
-		Bound:   90 * time.Second, // as above
-	})
-}
-
 func TestSuiteHTTP02(t *testing.T) {
 	s := newWeb(t)
 	agenttest.Run(t, agenttest.Suite{
@@ -72,11 +62,13 @@ func TestSuiteHTTP02(t *testing.T) {
 }
 
 func TestBadServers(t *testing.T) {
+	t.Parallel()
 	for protocol, handler := range map[string]func(*testing.T) http.Handler{
 		openharness.Scaffold: func(t *testing.T) http.Handler { return newScaffold(t, nil).Config.Handler },
 		openharness.HTTP02:   func(t *testing.T) http.Handler { return newWeb(t).Config.Handler },
 	} {
 		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
 			remotetest.BadServers(t, remotetest.Upstream{Handler: handler, Prompt: "tool", NoEnd: protocol == openharness.HTTP02, Open: func(url string) (agent.Runtime, error) {
 				return openharness.Runtime{URL: url, Options: openharness.Options{Protocol: protocol, Silence: agent.Duration(500 * time.Millisecond)}}, nil
 			}})

@@ -35,16 +35,16 @@ type turn struct {
 	usage    trace.Usage   // of all runs
 	pause    *agentkit.Asked
 	called   string // the call of the chunk before
-	gap      bool   // the connection was lost, and has said nothing since
+	gap      bool   // the connection was lost, and no event has come since
 	asked    map[string]request
 
 	session string          // of Open Scaffold
 	seen    map[string]bool // events of the log
-	left    left
+	earlier earlier
 }
 
-// left is what is on record of a turn that an earlier process has left open.
-type left struct {
+// earlier is what is on record of a turn of an earlier process.
+type earlier struct {
 	agent.Left
 	step     string          // the event that began the newest step
 	answered map[string]bool // requests that have an answer at the server
@@ -59,7 +59,7 @@ func (t *turn) run(node, id string) *run {
 	key := node + "\x00" + id
 	r := t.runs[key]
 	if r == nil {
-		r = &run{t: t, name: cmp.Or(id, node, "run")}
+		r = &run{t: t, name: cmp.Or(id, node, "run"), deltas: map[bool][]byte{}}
 		t.runs[key] = r
 	}
 	return r

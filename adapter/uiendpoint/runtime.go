@@ -104,7 +104,10 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 			return nil, err
 		}
 		query = q
-		spec = remote.Spec{Name: "The endpoint", Transport: remote.HTTP{Client: client, PassCaller: r.Settings.PassToken}, Silence: time.Duration(r.Settings.Silence)}
+		spec = remote.Spec{
+			Name: "The endpoint", Speaks: "the UI message stream of AI SDK 5 and later, as toUIMessageStreamResponse() writes it",
+			Transport: remote.HTTP{Client: client, PassCaller: r.Settings.PassToken, Types: []string{"text/plain", "application/octet-stream"}}, Silence: time.Duration(r.Settings.Silence),
+		}
 	}
 	spec.New = func(s *remote.Session) remote.Protocol {
 		d := NewDecoder(r.Tools)

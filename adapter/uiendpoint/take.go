@@ -2,6 +2,7 @@ package uiendpoint
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -65,6 +66,15 @@ func (d *Decoder) take(c uistream.Chunk) {
 	bare, keys := c, uistream.Keys(nil)
 	if e, is := c.(uistream.Extended); is {
 		bare, keys = e.Chunk, e.Keys
+	}
+	if _, begins := uistream.FormOf(bare); begins && uistream.CallOf(bare) == "" {
+		d.end(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "The endpoint sent a chunk " + bare.Type() + " without a toolCallId."})
+		return
+	}
+	if start, is := bare.(uistream.ReasoningStart); is && len(keys["delta"]) > 0 { // early releases of Laravel's package
+		delta := uistream.ReasoningDelta{ID: start.ID}
+		_ = json.Unmarshal(keys["delta"], &delta.Delta) // no text says nothing
+		bare, keys = delta, nil
 	}
 	switch p := bare.(type) { //nolint:gochecksumtype // the others stand for themselves
 	case uistream.Start: // a message that is gone on with keeps its name

@@ -32,6 +32,9 @@ func (a *Asking) Questions(b *trace.Builder, all ...trace.Question) []agent.Effe
 	return a.await(from, func(q *asked) { q.id, ids = ids[0], ids[1:] })
 }
 
+// Again says that another run of the turn follows, for which nobody is asked.
+func (a *Asking) Again(b *trace.Builder) { a.b, a.phase = b, asking }
+
 // add adds a request, and reports whether the request is to be put on record.
 func (a *Asking) add(b *trace.Builder, q asked) bool {
 	if slices.ContainsFunc(a.asked, q.same) {
@@ -53,6 +56,8 @@ func (a *Asking) await(from int, record func(q *asked)) (effects []agent.Effect)
 		}
 		native := q.Native
 		switch {
+		case q.id == "": // another gateway goes on with the turn, and asks
+			q.Permission = nil
 		case q.answered():
 			effects = append(effects, agent.Send{Data: Note(*q)})
 			q.Permission, q.Answer = nil, nil

@@ -29,6 +29,9 @@ type HTTP struct {
 	PassCaller bool
 	// Lines allows streams of JSON lines.
 	Lines bool
+	// Types are further media types of server-sent events: clients of some protocols do not
+	// look at the type, so some servers give another one.
+	Types []string
 }
 
 var _ Transport = HTTP{}
@@ -75,6 +78,7 @@ func (t HTTP) Do(ctx context.Context, c Call, by agent.Caller) (json.RawMessage,
 // Stream implements Transport.
 func (t HTTP) Stream(ctx context.Context, c Call, by agent.Caller) (Stream, error) {
 	call := t.call(c, by)
+	call.Types = t.Types
 	if t.Lines {
 		call.Types = lineTypes()
 	}
@@ -82,10 +86,10 @@ func (t HTTP) Stream(ctx context.Context, c Call, by agent.Caller) (Stream, erro
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(body.Type, "text/event-stream") {
-		return events{body}, nil
+	if t.Lines && !strings.HasPrefix(body.Type, "text/event-stream") {
+		return lines{body}, nil
 	}
-	return lines{body}, nil
+	return events{body}, nil
 }
 
 // Close implements Transport.
@@ -100,10 +104,15 @@ func (e events) Close() { _ = e.body.Close() }
 // Events implements Stream.
 func (e events) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		for got, err := range sse.NewReader(e.body, 0).All() {
+		var head beginning
+		for got, err := range sse.NewReader(io.TeeReader(e.body, &head), 0).All() {
+			head.events++
 			if !yield(Event{Name: cmp.Or(got.Name, Unnamed), ID: got.ID, Data: asJSON(got.Data)}, err) {
 				return
 			}
+		}
+		if line := head.foreign(); line != "" {
+			yield(Event{}, foreignError{line})
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 type Spec struct {
 	// Name begins sentences for users, such as "LangGraph".
 	Name string
+	// Speaks names the protocol of the streams. Speaks ends sentences for users.
+	Speaks string
 	// Transport carries the calls. The Session closes it.
 	Transport Transport
 	// Greet checks the server when a session opens; nil checks nothing.

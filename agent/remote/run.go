@@ -91,9 +91,22 @@ func (r *run) Send(ctx context.Context) error {
 	}
 	err = r.open(*c) //nolint:contextcheck // the stream ends with the turn
 	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status >= 400 {
-		return &agentkit.PromptError{Reason: "refused", Sentence: r.s.spec.Name + " did not take the prompt: " + refused.Message}
+		return &agentkit.PromptError{Reason: "refused", Sentence: r.s.spec.Name + " did not take the prompt: " + refused.Message + hint(refused)}
 	}
 	return err
+}
+
+// hint says what to look at after a refusal that says nothing itself.
+func hint(e *httpjson.Error) string {
+	switch {
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden:
+		return fmt.Sprintf(" (status %d): is its token right?", e.Status)
+	case e.Message == http.StatusText(e.Status) && e.Status/100 == 4:
+		return fmt.Sprintf(" (status %d): is the address %s right?", e.Status, e.Server+e.Path)
+	case e.Message == http.StatusText(e.Status):
+		return fmt.Sprintf(" (status %d): its own log says why", e.Status)
+	}
+	return ""
 }
 
 // Stop implements agentkit.Link. An undelivered stop is sent again.
@@ -166,6 +179,10 @@ func (r *run) follow(stream Stream, last *mark) {
 		again := last.joined
 		news, err := r.hear(stream, last)
 		if r.life.Err() != nil {
+			return
+		}
+		if foreign, is := errors.AsType[foreignError](err); is {
+			r.lose(s.spec.Name + " does not speak " + cmp.Or(s.spec.Speaks, "the protocol of its adapter") + ": " + foreign.Error())
 			return
 		}
 		end := End{}
@@ -277,6 +294,8 @@ func (r *run) hear(stream Stream, last *mark) (news int, _ error) {
 		stream.Close()
 	})
 	defer silence.Stop()
+	var foreign error // the Decoder does not know the first event
+	understood := false
 	for e, err := range stream.Events() {
 		silence.Reset(cmp.Or(s.spec.Silence, forever))
 		if _, skipped := errors.AsType[sse.TooLargeError](err); skipped {
@@ -294,16 +313,30 @@ func (r *run) hear(stream Stream, last *mark) (news int, _ error) {
 		if last.take(e) {
 			continue
 		}
-		news++
+		silence.Stop() // the server is not silent while the gateway works
 		if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
 			s.cfg.Logger.Warn(err.Error())
+			if news == 0 && foreign == nil && !last.joined {
+				foreign = foreignTo(e.Data)
+			}
+		} else if string(e.Data) != doneMark {
+			understood = true
 		}
+		news++
+		limit := cmp.Or(s.spec.Silence, forever)
 		if s.finished() {
-			silence.Reset(Linger)
+			limit = Linger
 		}
+		silence.Reset(limit)
 	}
-	return news, nil
+	if understood {
+		foreign = nil
+	}
+	return news, foreign
 }
+
+// doneMark is how streams of many protocols end.
+const doneMark = `"[DONE]"`
 
 // finished reports whether the run is over, as far as the Protocol can tell.
 func (s *Session) finished() (is bool) {

@@ -200,10 +200,8 @@ func stories() map[string]func(*tape) {
 	}
 }
 
-var eras = map[string]agentops.Era{"feb": agentops.Feb, "head": agentops.Head}
-
-func options(era agentops.Era) browser.Options {
-	return browser.Options{Session: "s", Workspace: "demo", Title: "Old title", Era: era, AskLimit: time.Hour}
+func options() browser.Options {
+	return browser.Options{Session: "s", Workspace: "demo", Title: "Old title", AskLimit: time.Hour}
 }
 
 func record(t *testing.T, story func(*tape)) []trace.Record {
@@ -234,17 +232,14 @@ func lines(t *testing.T, frames []agentops.Frame) string {
 
 func TestD14_Frames(t *testing.T) {
 	for name, story := range stories() {
-		for when, era := range eras {
-			t.Run(name+"-"+when, func(t *testing.T) {
-				records := record(t, story)
-				tr := browser.New(options(era))
-				frames := tr.Join(browser.Presence{Clients: 1, Users: []agentops.User{{ID: "ada", Name: "ada"}}}, nil)
-				for _, r := range records {
-					frames = append(frames, tr.Next(r)...)
-				}
-				compare(t, filepath.Join("testdata", name+"-"+when+".jsonl"), lines(t, frames))
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			tr := browser.New(options())
+			frames := tr.Join(browser.Presence{Clients: 1, Users: []agentops.User{{ID: "ada", Name: "ada"}}})
+			for _, r := range record(t, story) {
+				frames = append(frames, tr.Next(r)...)
+			}
+			compare(t, filepath.Join("testdata", name+".jsonl"), lines(t, frames))
+		})
 	}
 }
 
@@ -274,13 +269,13 @@ func TestE32_WhoeverComesLaterSeesTheSame(t *testing.T) {
 		records := record(t, story)
 		for joined := range records {
 			before, after := screen{}, screen{}
-			early := browser.New(options(agentops.Head))
-			late := browser.New(options(agentops.Head))
+			early := browser.New(options())
+			late := browser.New(options())
 			for _, r := range records[:joined] {
 				before.take(t, early.Next(r))
 				late.Observe(r)
 			}
-			after.take(t, late.Join(browser.Presence{}, nil))
+			after.take(t, late.Join(browser.Presence{}))
 			for _, r := range records[joined:] {
 				before.take(t, early.Next(r))
 				after.take(t, late.Next(r))
@@ -347,12 +342,12 @@ func TestTranscript(t *testing.T) {
 			}
 		}
 	}
-	all, err := browser.Transcript(kept, options(agentops.Feb), 1<<20)
+	all, err := browser.Transcript(kept, options(), 1<<20)
 	if err != nil || len(all) != 2 || all[1].Parts[len(all[1].Parts)-1].Type != agentops.PartFinish {
 		t.Fatalf("%v %+v", err, all)
 	}
 	var streamed agentops.Message
-	tr := browser.New(options(agentops.Feb))
+	tr := browser.New(options())
 	for _, r := range records {
 		for _, f := range tr.Next(r) {
 			if u, is := f.(agentops.MessageUpdated); is {
@@ -363,11 +358,11 @@ func TestTranscript(t *testing.T) {
 	if diff := cmp.Diff(streamed.Parts, all[1].Parts); diff != "" {
 		t.Errorf("history differs from what was streamed:\n%s", diff)
 	}
-	if few, err := browser.Transcript(kept, options(agentops.Feb), 300); err != nil || len(few) > 1 {
+	if few, err := browser.Transcript(kept, options(), 300); err != nil || len(few) > 1 {
 		t.Errorf("%d messages within 300 bytes, %v", len(few), err)
 	}
 	broken := fmt.Errorf("gone")
-	if _, err := browser.Transcript(func(yield func(trace.Record, error) bool) { yield(trace.Record{}, broken) }, options(agentops.Feb), 1); err != broken { //nolint:errorlint // the very same
+	if _, err := browser.Transcript(func(yield func(trace.Record, error) bool) { yield(trace.Record{}, broken) }, options(), 1); err != broken { //nolint:errorlint // the very same
 		t.Errorf("error %v", err)
 	}
 }
@@ -386,7 +381,7 @@ func TestE37_AMessageHasABound(t *testing.T) {
 		b.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: json.RawMessage(`"` + large + `"`)})
 	}
 	l.end(b, completed)
-	o := options(agentops.Head)
+	o := options()
 	o.MaxMessage = 4000
 	tr, told := browser.New(o), ""
 	for _, r := range l.records {
@@ -406,10 +401,10 @@ func TestE37_AMessageHasABound(t *testing.T) {
 }
 
 func FuzzTranslator(f *testing.F) {
-	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, uint8(4))
-	f.Add([]byte{0, 1, 4, 0, 1, 9, 17, 9, 17, 200, 12, 13}, uint8(1))
-	f.Fuzz(func(t *testing.T, script []byte, era uint8) {
-		tr := browser.New(browser.Options{Session: "s", Era: []agentops.Era{agentops.Feb, agentops.Head}[era%2], MaxMessage: 64})
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17})
+	f.Add([]byte{0, 1, 4, 0, 1, 9, 17, 9, 17, 200, 12, 13})
+	f.Fuzz(func(t *testing.T, script []byte) {
+		tr := browser.New(browser.Options{Session: "s", MaxMessage: 64})
 		for i, op := range script {
 			r := trace.Record{Session: "s", Turn: fmt.Sprint("t", op>>6), Seq: uint64(i + 1), Event: trace.Event{Time: at(), Payload: payload(op)}}
 			if op == 63 {
@@ -421,7 +416,7 @@ func FuzzTranslator(f *testing.F) {
 				}
 			}
 		}
-		for _, frame := range tr.Join(browser.Presence{}, nil) {
+		for _, frame := range tr.Join(browser.Presence{}) {
 			if _, err := agentops.Encode(frame); err != nil {
 				t.Fatal(err)
 			}

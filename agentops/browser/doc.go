@@ -3,7 +3,7 @@
 //
 // A [Translator] is pure: the same records give the same frames, and more records only add
 // frames. A Translator keeps the open turns and nothing else. [Translator.Join] sends their
-// state to a browser that comes later. Browsers of February 2026 get rewritten frames.
+// state to a browser that comes later.
 //
 // # Records and frames
 //
@@ -14,8 +14,8 @@
 //	thought.*                 agentStatus thinking: browsers get no reasoning
 //	tool_call.start           agentStatus tool_calling, message.updated
 //	tool_call, tool_result    message.updated
-//	question                  interactive_prompt (February: question)
-//	permission_request        interactive_prompt (February: action_approval_required)
+//	question                  interactive_prompt
+//	permission_request        interactive_prompt
 //	answer, permission_…      interactive_prompt_resolved, _expired, and their like
 //	status                    agentStatus
 //	error                     toast: the frame error would end the turn

@@ -9,17 +9,16 @@ type Presence struct {
 }
 
 // Join returns the first frames of a browser: init, and then, of each open turn, its
-// messages so far and its open requests. history goes into February's init.
-func (t *Translator) Join(p Presence, history []agentops.Message) []agentops.Frame {
-	t.out, t.february.joining, t.february.history = nil, true, history
+// messages so far and its open requests.
+func (t *Translator) Join(p Presence) []agentops.Frame {
+	t.out = nil
 	t.send(newInit(agentops.SessionInfo{ID: t.Session, Status: agentops.SessionRunning, Workspace: t.Workspace, Title: t.Title}, agentops.InitData{
-		SandboxRunning: true, RunnerConnected: !t.away, RunnerBusy: t.busy(), PromptsQueued: len(t.waiting()),
+		SandboxRunning: true, RunnerConnected: new(!t.away), RunnerBusy: t.busy(), PromptsQueued: len(t.waiting()),
 		ConnectedClients: p.Clients, ConnectedUsers: p.Users, PendingPrompt: t.next(),
 	}))
 	for _, u := range t.turns {
 		t.resume(u)
 	}
-	t.february.joining, t.february.history = false, nil
 	return t.out
 }
 
@@ -27,7 +26,6 @@ func (t *Translator) Join(p Presence, history []agentops.Message) []agentops.Fra
 type initFrame struct {
 	Session agentops.SessionInfo `json:"session"`
 	Data    initData             `json:"data"`
-	data    agentops.InitData
 }
 
 // Type implements agentops.Frame.
@@ -46,17 +44,13 @@ func newInit(s agentops.SessionInfo, d agentops.InitData) initFrame {
 	for i, u := range d.ConnectedUsers {
 		ids[i] = u.ID
 	}
-	return initFrame{s, initData{d, ids, d.PendingPrompt}, d}
+	return initFrame{s, initData{d, ids, d.PendingPrompt}}
 }
 
 // resume sends the state of a turn. Browsers know messages by their ids, so a browser that
 // has a message already shows it once.
 func (t *Translator) resume(u *turn) {
-	switch {
-	case u.prompt == nil:
-	case u.queued:
-		t.send(queued{agentops.MessageAdded{Data: *u.prompt}})
-	default:
+	if u.prompt != nil && !u.queued {
 		t.send(agentops.MessageAdded{Data: *u.prompt})
 	}
 	if u.message != nil {

@@ -23,7 +23,6 @@ func (t *Translator) prompt(r trace.Record, p trace.Prompt) {
 		t.show(u)
 		return
 	}
-	t.send(queued{agentops.MessageAdded{Data: *u.prompt}})
 	t.send(agentops.QueueState{Data: agentops.QueueData{Pending: u.pending()}})
 	t.send(agentops.Status{Data: agentops.StatusData{PromptQueued: true, QueuePosition: new(len(t.waiting())), QueueReason: agentops.QueueBusy}})
 }

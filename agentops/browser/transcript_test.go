@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/agentops/browser"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -40,7 +39,7 @@ func TestATranscriptCostsNoMoreThanItHolds(t *testing.T) {
 			}
 		}
 	}
-	all, err := browser.Transcript(records, browser.Options{Session: "s", Era: agentops.Feb}, most)
+	all, err := browser.Transcript(records, browser.Options{Session: "s"}, most)
 	if err != nil {
 		t.Fatal(err)
 	}

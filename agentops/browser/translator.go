@@ -15,8 +15,6 @@ type Options struct {
 	Session   string
 	Workspace string
 	Title     string
-	// Era is the version of the browser: Feb or Head; Head if zero.
-	Era agentops.Era
 	// AskLimit is how long a question or a request waits for its answer.
 	AskLimit time.Duration
 	// MaxMessage bounds the bytes of a message in message.updated; 4 MB if zero. A mark
@@ -33,19 +31,14 @@ type Translator struct {
 	away  bool     // the runner of the session has left
 	quiet bool     // there is no browser yet
 	out   []agentops.Frame
-
-	february february
 }
 
 // New returns a Translator that has seen no record.
 func New(o Options) *Translator {
-	if o.Era == 0 {
-		o.Era = agentops.Head
-	}
 	if o.MaxMessage <= 0 {
 		o.MaxMessage = 4 << 20
 	}
-	return &Translator{Options: o, february: february{queued: map[string]bool{}}}
+	return &Translator{Options: o}
 }
 
 // Observe takes a record from before the browser came.
@@ -94,16 +87,7 @@ func (t *Translator) Next(r trace.Record) []agentops.Frame {
 }
 
 func (t *Translator) send(f agentops.Frame) {
-	_, early := f.(queued)
-	switch {
-	case t.quiet:
-		return
-	case t.Era == agentops.Feb:
-		f = t.february.rewrite(f)
-	case early:
-		return
-	}
-	if f != nil {
+	if !t.quiet {
 		t.out = append(t.out, f)
 	}
 }

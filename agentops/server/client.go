@@ -30,10 +30,6 @@ type client struct {
 
 // client lets a browser look at a session and take part in it.
 func (s *Server) client(w http.ResponseWriter, r *http.Request) error {
-	when, err := era(r)
-	if err != nil {
-		return err
-	}
 	id := r.PathValue("id")
 	a, err := s.Gateway.Admit(r, id)
 	if err != nil {
@@ -47,7 +43,7 @@ func (s *Server) client(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := &client{
 		Admission: a, s: s, id: id, conn: conn, queue: wsconn.NewQueue(conn), follows: map[string]func(bool){}, watches: make(chan struct{}),
-		options: browser.Options{Session: id, Workspace: a.Agent, Era: when, AskLimit: s.Hub.AskLimit},
+		options: browser.Options{Session: id, Workspace: a.Agent, AskLimit: s.Hub.AskLimit},
 	}
 	c.run() //nolint:contextcheck // the connection outlives the request's own context
 	return nil
@@ -130,11 +126,7 @@ func (c *client) show(ctx context.Context) error {
 		frames.Observe(r)
 		c.follow(r)
 	}
-	history, err := c.history(ctx)
-	if err != nil {
-		return c.gone(ctx, err)
-	}
-	if err := c.send(ctx, frames.Join(c.s.enter(c), history)...); err != nil {
+	if err := c.send(ctx, frames.Join(c.s.enter(c))...); err != nil {
 		return err
 	}
 	c.s.announce(c)
@@ -171,23 +163,6 @@ func (c *client) gone(ctx context.Context, err error) error {
 	return farewell{wsconn.InternalError, "the session cannot be read"}
 }
 
-// history is what February's init holds beside the open turns.
-func (c *client) history(ctx context.Context) ([]agentops.Message, error) {
-	const turns, most = 100, 1 << 20
-	if c.options.Era != agentops.Feb {
-		return nil, nil
-	}
-	page, err := c.s.Hub.History(ctx, c.id, "", turns)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Download(0) //nolint:errcheck // less memory is always granted
-	if err := c.Download(int64(page.Bytes)); err != nil {
-		return nil, err
-	}
-	return browser.Transcript(page.Records, c.options, most)
-}
-
 // follow subscribes to a turn as long as the turn runs. The turn of the user's own prompt
 // is followed as soon as the prompt waits.
 func (c *client) follow(r trace.Record) {
@@ -205,8 +180,11 @@ func (c *client) follow(r trace.Record) {
 	}
 }
 
-// send queues frames, in order.
+// send queues frames, in order. A client that sends a prompt by HTTP reads none.
 func (c *client) send(ctx context.Context, frames ...agentops.Frame) error {
+	if c.queue == nil {
+		return nil
+	}
 	for _, f := range frames {
 		data, err := agentops.Encode(f)
 		if err != nil {

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -255,17 +256,6 @@ func TestD13_QuestionByWebSocket(t *testing.T) {
 	if end := frame(c, finished); !strings.Contains(texts(end.Data), ask.Prompt.Actions[1].Label) {
 		t.Errorf("end %+v", end)
 	}
-	old := s.join("/api/sessions/w1/ws?role=client&era=feb")
-	old.prompt("ask")
-	q := frame[agentops.Question](old, nil)
-	if len(q.Options) != 3 || q.ExpiresAt == 0 {
-		t.Errorf("February asks %+v", q)
-	}
-	old.send(`{"type":"answer","questionId":"` + q.QuestionID + `","answer":true}`)
-	if a := frame(old, func(f agentops.Status) bool { return f.Data.QuestionAnswered != "" }); a.Data.QuestionAnswered != q.QuestionID {
-		t.Errorf("answered %+v", a)
-	}
-	frame(old, finished)
 }
 
 func TestH18_AbortByWebSocket(t *testing.T) {
@@ -443,7 +433,6 @@ func TestG09_WebSocketsThatAreRefused(t *testing.T) {
 	for path, want := range map[string]int{
 		"/api/sessions/w1/ws":                        400,
 		"/api/sessions/w1/ws?role=king":              400,
-		"/api/sessions/w1/ws?role=client&era=may":    400,
 		"/api/sessions/none/ws?role=client":          404,
 		"/api/sessions/w1/ws?role=runner&token=x":    503,
 		"/api/sessions/none/ws?role=runner&token=xy": 503,
@@ -461,7 +450,7 @@ func TestG09_WebSocketsThatAreRefused(t *testing.T) {
 func TestWhatAgentOpsHasBesideItsSocket(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/sessions", `{"id":"w1"}`)
-	for _, path := range []string{"POST /prompt", "GET /threads", "POST /threads", "GET /threads/active"} {
+	for _, path := range []string{"GET /threads", "POST /threads", "GET /threads/active"} {
 		method, rest, _ := strings.Cut(path, " ")
 		for id, want := range map[string]int{"w1": 501, "none": 404} {
 			if status, _, body := s.do(method, "/api/sessions/"+id+rest, `{"content":"hello"}`); status != want {
@@ -516,7 +505,7 @@ func TestB05_WebSocketsAndTheGuard(t *testing.T) {
 			t.Errorf("%s: subprotocol %q", c.name, conn.Subprotocol())
 		}
 		client := &agentopsClient{t: t, conn: conn}
-		if init := frame[agentops.Init](client, nil); (c.picked == "agent-ops") != (init.Session.Messages != nil) {
+		if init := frame[agentops.Init](client, nil); init.Session.Messages != nil {
 			t.Errorf("%s: init %+v", c.name, init)
 		}
 		_ = conn.CloseNow()
@@ -526,15 +515,40 @@ func TestB05_WebSocketsAndTheGuard(t *testing.T) {
 	}
 }
 
-func TestFebruaryHasTheHistory(t *testing.T) {
+// A client of Agent Ops prompts, stops, and reads the history by HTTP.
+func TestPromptsAndMessagesByHTTP(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
-	c.prompt("tool")
+	post := func(body string, want int) {
+		t.Helper()
+		if status, _, said := s.do("POST", "/api/sessions/w1/prompt", body); status != want {
+			t.Errorf("%s: %d %s, want %d", body, status, said, want)
+		}
+	}
+	post(`{"content":"tool"}`, 200)
 	end := frame(c, finished)
-	old := s.join("/api/sessions/w1/ws?role=client&era=feb")
-	init := frame[agentops.Init](old, nil)
-	if len(init.Session.Messages) != 2 || init.Session.Messages[0].Content != "tool" || texts(init.Session.Messages[1]) != texts(end.Data) {
-		t.Errorf("history %+v", init.Session.Messages)
+	_, _, body := s.do("GET", "/api/sessions/w1/messages?after=0", "")
+	var history struct{ Messages []agentops.Message }
+	if err := json.Unmarshal([]byte(body), &history); err != nil || len(history.Messages) != 2 ||
+		history.Messages[0].Content != "tool" || texts(history.Messages[1]) != texts(end.Data) {
+		t.Errorf("%v, history %s", err, body)
+	}
+	if _, _, body := s.do("GET", fmt.Sprintf("/api/sessions/w1/messages?after=%d", time.Now().Unix()+60), ""); !strings.Contains(body, `{"messages":[]}`) {
+		t.Errorf("messages of later: %s", body)
+	}
+	post(`{"content":"slow"}`, 200)
+	frame[agentops.Chunk](c, nil)
+	post(`{"interrupt":true}`, 200)
+	if end := frame(c, finished); end.Data.Parts[len(end.Data.Parts)-1].Reason != agentops.ReasonCanceled {
+		t.Errorf("it was stopped, and ended as %+v", end.Data.Parts)
+	}
+	post(`{}`, 400)
+	post(`nothing`, 400)
+	if status, _, _ := s.do("POST", "/api/sessions/w1/prompt", `{"content":"hello"}`, "X-Test-Role", "viewer"); status != 403 && status != 404 {
+		t.Errorf("a viewer prompts: %d", status)
+	}
+	if status, _, _ := s.do("POST", "/api/sessions/none/prompt", `{"content":"hello"}`); status != 404 {
+		t.Errorf("a prompt to no session: %d", status)
 	}
 }
 

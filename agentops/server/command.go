@@ -115,7 +115,7 @@ func (c *client) prompt(ctx context.Context, f agentops.Prompt) error {
 		}
 	}
 	if len(message.Parts) == 0 {
-		return c.send(ctx, agentops.Error{Message: "Missing content or attachments"})
+		return malformed("Missing content or attachments")
 	}
 	if f.QueueMode == agentops.QueueSteer {
 		if _, _, err := c.s.Hub.StopTurn(ctx, c.id, "", c.User.ID); err != nil {
@@ -131,12 +131,8 @@ func (c *client) prompt(ctx context.Context, f agentops.Prompt) error {
 
 func (c *client) sender() session.Sender { return session.Sender{By: c.User.ID, Caller: c.Caller()} }
 
-// answer answers a question. February answers permission requests with the same frame.
 func (c *client) answer(ctx context.Context, f agentops.Answer) error {
 	_, err := c.s.Hub.Answer(ctx, c.id, f.QuestionID, c.sender(), []string{f.Answer.String()})
-	if errors.Is(err, session.ErrUnknownRequest) && f.Answer.Bool != nil {
-		return c.permit(ctx, f.QuestionID, *f.Answer.Bool, "")
-	}
 	return unlessLate(err)
 }
 

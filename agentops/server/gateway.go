@@ -42,9 +42,8 @@ type Rights interface {
 	Caller() agent.Caller
 	// Count counts a frame as a request; the error says that there are too many.
 	Count() error
-	// Upload and Download count bytes that the user's data takes up in memory, 0 at the end.
+	// Upload counts bytes that the user's data takes up in memory, 0 at the end.
 	Upload(bytes int64) error
-	Download(bytes int64) error
 	// Explain returns an error as a sentence for the user.
 	Explain(err error) string
 }

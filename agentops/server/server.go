@@ -8,16 +8,12 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
-	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/internal/wsconn"
 	"github.com/tributary-dev/tributary/session"
 )
 
-// The subprotocols of Agent Ops, at present and in February.
-const (
-	protocolHead = "valet"
-	protocolFeb  = "agent-ops"
-)
+// subprotocols are the names that the protocol of the socket has had, the present one first.
+func subprotocols() []string { return []string{"valet", "agent-ops"} }
 
 // The roles of the programs that connect by WebSocket.
 const (
@@ -108,36 +104,8 @@ func IsRunner(r *http.Request) bool {
 // the memory of a large frame.
 func (s *Server) accept(w http.ResponseWriter, r *http.Request, hold func(int64) error) (*wsconn.Conn, error) {
 	return wsconn.Accept(w, r, wsconn.Config{
-		Subprotocols: []string{protocolHead, protocolFeb}, Hold: hold,
+		Subprotocols: subprotocols(), Hold: hold,
 		MaxFrame: maxFrame, PieceTime: s.Read, MinRate: slowestFrame,
 		WriteTime: s.Write, PingEvery: s.Ping, PongTime: s.Write,
 	})
-}
-
-// era is the version of the frames that a browser reads.
-func era(r *http.Request) (agentops.Era, error) {
-	switch r.URL.Query().Get("era") {
-	case "head":
-		return agentops.Head, nil
-	case "feb":
-		return agentops.Feb, nil
-	case "":
-	default:
-		return 0, malformed("`era` must be head or feb.")
-	}
-	if offers(r, protocolFeb) && !offers(r, protocolHead) {
-		return agentops.Feb, nil
-	}
-	return agentops.Head, nil
-}
-
-func offers(r *http.Request, protocol string) bool {
-	for _, value := range r.Header.Values("Sec-WebSocket-Protocol") {
-		for offered := range strings.SplitSeq(value, ",") {
-			if strings.EqualFold(strings.TrimSpace(offered), protocol) {
-				return true
-			}
-		}
-	}
-	return false
 }

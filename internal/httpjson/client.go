@@ -4,6 +4,7 @@ package httpjson
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,7 +78,8 @@ type Call struct {
 	Query        url.Values
 	// Header goes before that of the Config.
 	Header http.Header
-	// Types are the media types that a stream may have beside text/event-stream.
+	// Types are the media types that a stream may have beside text/event-stream. A stream
+	// without a type counts as text/plain.
 	Types []string
 	// In is sent as JSON, or nothing if nil.
 	In any
@@ -123,7 +125,7 @@ func (c *Client) Stream(ctx context.Context, call Call) (*Stream, error) {
 		cancel(nil)
 		return nil, err
 	}
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	kind, _, _ := mime.ParseMediaType(cmp.Or(res.Header.Get("Content-Type"), "text/plain"))
 	if kind != eventStream && !slices.Contains(call.Types, kind) {
 		_ = res.Body.Close()
 		cancel(nil)
@@ -213,7 +215,7 @@ func (c *Client) lost(ctx context.Context, call Call, err error) *Error {
 	case ctx.Err() != nil:
 		return c.fail(call, 0, "the call was canceled", context.Cause(ctx))
 	}
-	return c.fail(call, 0, strings.TrimSpace(err.Error()), err)
+	return c.fail(call, 0, strings.TrimSpace(remedy(err)), err)
 }
 
 func (c *Client) fail(call Call, status int, message string, err error) *Error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -134,6 +135,30 @@ func streamError(ctx context.Context, c *httpjson.Client) error {
 		_ = s.Close()
 	}
 	return err
+}
+
+func TestAConnectionThatCannotBeMadeSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	secret := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secret.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secret.StartTLS()
+	t.Cleanup(secret.Close)
+	for address, want := range map[string]string{
+		strings.Replace(plain.URL, "http:", "https:", 1): ": the server speaks http and not https: write http:// in its address",
+		secret.URL:           "SSL_CERT_FILE",
+		"http://127.0.0.1:1": "POST of http://127.0.0.1:1 failed: dial tcp 127.0.0.1:1: connect: connection refused: does the server run, and is the port right?",
+	} {
+		c, err := httpjson.New(httpjson.Config{URL: address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Do(t.Context(), httpjson.Call{Method: http.MethodPost}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %s", err, want)
+		}
+		c.Close()
+	}
 }
 
 func TestAStreamOutlivesTheTimeLimit(t *testing.T) {

@@ -1,11 +1,14 @@
 package httpjson
 
 import (
+	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 )
 
@@ -23,10 +26,11 @@ type Error struct {
 
 // Error implements error.
 func (e *Error) Error() string {
+	call := strings.TrimSpace(e.Method + " " + e.Path)
 	if e.Status == 0 || e.Status/100 == 2 {
-		return fmt.Sprintf("%s %s of %s failed: %s", e.Method, e.Path, e.Server, e.Message)
+		return fmt.Sprintf("%s of %s failed: %s", call, e.Server, e.Message)
 	}
-	return fmt.Sprintf("%s refused %s %s with status %d: %s", e.Server, e.Method, e.Path, e.Status, e.Message)
+	return fmt.Sprintf("%s refused %s with status %d: %s", e.Server, call, e.Status, e.Message)
 }
 
 // Unwrap returns the cause, if there is one.
@@ -77,6 +81,21 @@ func find(v any, depth int) string {
 		}
 	}
 	return ""
+}
+
+// remedy says what to do about a connection that could not be made.
+func remedy(err error) string {
+	said := err.Error()
+	_, untrusted := errors.AsType[x509.UnknownAuthorityError](err)
+	switch {
+	case untrusted:
+		return said + ": let the environment variable SSL_CERT_FILE of the gateway name the certificate of the authority"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return said + ": does the server run, and is the port right?"
+	case strings.Contains(said, "server gave HTTP response to HTTPS client"): // net/http has no type for this error
+		return "the server speaks http and not https: write http:// in its address"
+	}
+	return said
 }
 
 func notJSON(res *http.Response) string {

@@ -1,10 +1,11 @@
-package agentops
+package agentops_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/tributary-dev/tributary/adapter/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -55,7 +56,7 @@ func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 		return `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[` + parts + `,{"type":"finish","reason":"end_turn"}]}}`
 	}
 	begin := func() (*decoderStage, *trace.Builder) {
-		s := newDecoderStage(t, Options{User: "u1"})
+		s := newDecoderStage(t, agentops.Options{User: "u1"})
 		s.take(helloFrame)
 		b := s.prompt("Go")
 		s.take(echoFrame, beginFrame, sayFrame)
@@ -64,26 +65,23 @@ func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 
 	s, b := begin() // more is said
 	s.take(atRest(true, one))
-	s.wants(b, running)
+	s.goesOn(b)
 	s.take(`{"type":"chunk","content":", two","messageId":"t1"}`)
-	s.d.settle(s)
-	s.wants(b, running)
+	s.settle()
+	s.goesOn(b)
 	s.take(`{"type":"chunk","content":", three","messageId":"t1"}`, end(`{"type":"text","text":"One, two, three"}`), notBusyFrame)
 	s.ends(b, trace.OutcomeCompleted, "One, two, three")
 
 	s, b = begin() // a tool is at work
 	s.take(atRest(true, one+","+tool("running")))
-	s.d.settle(s)
-	s.wants(b, running)
+	s.settle()
+	s.goesOn(b)
 	s.take(end(one+","+tool("completed")+`,{"type":"text","text":"Two"}`), notBusyFrame)
 	s.ends(b, trace.OutcomeCompleted, "OneTwo")
 
 	s, b = begin() // nothing comes
 	s.take(atRest(true, one))
-	if !s.d.unsettled() {
-		t.Error("it is waited for without a bound")
-	}
-	s.d.settle(s)
+	s.settle()
 	s.ends(b, trace.OutcomeCompleted, "One")
 
 	s, b = begin() // nobody is there who might go on
@@ -94,12 +92,12 @@ func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 	const unanswered = `{"type":"init","session":{"id":"s","status":"running","messages":[{"id":"p1","role":"user","content":"Go","authorId":"u1"}]},` +
 		`"data":{"runnerConnected":true,"runnerBusy":false,"pendingPrompt":null}}`
 	for _, seen := range [][]string{nil, {`{"type":"agentStatus","status":"thinking"}`}} {
-		s := newDecoderStage(t, Options{User: "u1"})
+		s := newDecoderStage(t, agentops.Options{User: "u1"})
 		s.take(helloFrame)
 		b := s.prompt("Go")
 		s.take(append([]string{echoFrame}, seen...)...)
 		s.take(unanswered)
-		s.d.settle(s)
+		s.settle()
 		if b.Over() {
 			t.Fatalf("%q: it is over before its answer", seen)
 		}
@@ -108,23 +106,16 @@ func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 	}
 }
 
-// A stop whose end is told only once leaves nothing behind that would swallow the end of
-// what runs later.
+// A stop with a single end does not swallow the end of a later turn.
 func TestE24_AnEndThatIsToldOnlyOnceSwallowsNoOther(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame)
 	s.prompt("Go")
 	s.take(echoFrame, beginFrame, sayFrame)
 	s.abort()
 	s.take(idleFrame, notBusyFrame)
-	if !s.d.unsettled() {
-		t.Error("the second word is waited for without a bound")
-	}
-	s.d.settle(s)
-	if s.d.unsettled() {
-		t.Error("it is waited for again")
-	}
+	s.settle()
 	second := s.prompt("On")
 	s.take(secondEcho, secondBegin, notBusyFrame) // so a turn fails of which nothing is told
 	s.ends(second, trace.OutcomeFailed, "")
@@ -134,20 +125,23 @@ func TestE24_AnEndThatIsToldOnlyOnceSwallowsNoOther(t *testing.T) {
 // does not wait for it.
 func TestE24_AnEndWhereNothingIsKnownToRunIsOne(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1", OwnOnly: true})
-	s.d.twice = true // by a turn with another connection
-	s.take(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), notBusyFrame)
+	s := newDecoderStage(t, agentops.Options{User: "u1", OwnOnly: true})
+	s.take(helloFrame)
+	s.prompt("Stopped")
+	s.take(strings.NewReplacer("p1", "p0", "Go", "Stopped").Replace(echoFrame), strings.Replace(beginFrame, "t1", "t0", 1))
+	s.abort()
+	s.take(notBusyFrame, busyFrame, notBusyFrame)
 	b := s.prompt("Go")
 	s.take(echoFrame)
-	s.wants(b, given)
+	s.goesOn(b)
 	s.take(beginFrame, sayFrame, endFrame)
 	s.ends(b, trace.OutcomeCompleted, "One")
 }
 
-// What was given to the agent once more has its end, and the end of the next is its own.
+// A prompt that the agent got twice has its own end, and so has the next prompt.
 func TestE32_TheEndOfTheNextIsNotThatOfWhatWasGivenOnceMore(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame)
 	first := s.prompt("Go")
 	s.take(echoFrame, beginFrame, sayFrame, busyFrame, endFrame)
@@ -159,10 +153,10 @@ func TestE32_TheEndOfTheNextIsNotThatOfWhatWasGivenOnceMore(t *testing.T) {
 	s.ends(second, trace.OutcomeFailed, "")
 }
 
-// What is stopped after a connection was made anew was stopped, and is not complete.
+// A turn that is stopped after a reconnect ends as canceled, not as completed.
 func TestE32_WhatIsStoppedAfterALossIsNotComplete(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame)
 	b := s.prompt("Go")
 	s.take(echoFrame, beginFrame, sayFrame, busyFrame, `{"type":"chunk","content":", two","messageId":"t1"}`)
@@ -170,21 +164,21 @@ func TestE32_WhatIsStoppedAfterALossIsNotComplete(t *testing.T) {
 	s.ends(b, trace.OutcomeCanceled, "One, two")
 }
 
-// A server that was started anew gives the runner first what it was at, also while another
-// prompt waits: that one waits on, and gets nothing of what is said.
+// After a restart, a server gives the runner its old prompt first. A queued prompt goes on
+// waiting, and gets none of the text.
 func TestE32_APromptThatWaitsGetsNothingOfWhatIsGivenOnceMore(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame, theirs("p0", "Theirs"), beginFrame, sayFrame)
-	first := s.d.runs[0].b
+	first := s.theirs()
 	ours := s.prompt("On")
 	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"On"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
-	s.wants(ours, queued)
+	s.goesOn(ours)
 	s.take(idleFrame)
 	s.take(givenFrames...) // without a message: it was shown before
-	s.wants(ours, queued)
+	s.goesOn(ours)
 	s.take(`{"type":"agentStatus","status":"thinking"}`, strings.Replace(beginFrame, "t1", "t3", 1), strings.Replace(sayFrame, "t1", "t3", 1), strings.Replace(endFrame, "t1", "t3", 1))
-	s.wants(ours, queued)
+	s.goesOn(ours)
 	s.ends(first, trace.OutcomeCompleted, "OneOne")
 	s.take(secondEcho)
 	s.take(givenFrames...)
@@ -195,18 +189,14 @@ func TestE32_APromptThatWaitsGetsNothingOfWhatIsGivenOnceMore(t *testing.T) {
 	}
 }
 
-// A prompt that was put back into the queue there, because its runner was lost, has not
-// ended: it is told to wait.
+// A prompt that returned to the queue, because its runner was lost, has not ended.
 func TestE32_APromptThatIsPutBackIntoTheQueueHasNotEnded(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame)
 	b := s.prompt("Go")
 	s.take(echoFrame, beginFrame, sayFrame)
 	s.take(`{"type":"init","session":{"id":"s","status":"running","messages":[{"id":"p1","role":"user","content":"Go","authorId":"u1"},{"id":"t1","role":"assistant","content":"","parts":[{"type":"text","text":"One"}]}]},"data":{"runnerBusy":false,"pendingPrompt":{"messageId":"p1","content":"Go"}}}`)
-	if s.d.unsettled() {
-		t.Error("it is about to be ended")
-	}
 	s.take(idleFrame)
 	s.take(givenFrames...)
 	s.take(secondBegin, secondSay, secondEnd, notBusyFrame)
@@ -217,9 +207,9 @@ func TestE32_APromptThatIsPutBackIntoTheQueueHasNotEnded(t *testing.T) {
 // of which it gets nothing.
 func TestE08_AnAnswerIsThatOfThePromptThatWasGiven(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame, theirs("p0", "Theirs"), beginFrame, sayFrame, busyFrame)
-	first := s.d.runs[0].b
+	first := s.theirs()
 	s.take(notBusyFrame) // which is taken for a repetition
 	ours := s.prompt("On")
 	s.take(secondEcho, `{"type":"agentStatus","status":"thinking"}`, secondBegin, secondSay, secondEnd, notBusyFrame)
@@ -231,7 +221,7 @@ func TestE08_AnAnswerIsThatOfThePromptThatWasGiven(t *testing.T) {
 // gets nothing of what another model says to that.
 func TestE29_E08_APromptThatIsCollectedIsNotAnsweredYet(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame)
 	b := s.prompt("Go")
 	s.take(echoFrame, beginFrame, sayFrame, theirs("c1", "Collect"), secondBegin, secondSay, secondEnd, notBusyFrame)
@@ -244,29 +234,74 @@ func TestE29_E08_APromptThatIsCollectedIsNotAnsweredYet(t *testing.T) {
 // A prompt that nobody has heard of yet is not an earlier one that says the same.
 func TestE38_APromptIsNotAnEarlierOneThatSaysTheSame(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame)
 	first := s.prompt("Go")
 	s.take(echoFrame, beginFrame, sayFrame, endFrame, notBusyFrame)
 	s.ends(first, trace.OutcomeCompleted, "One")
 	second := s.prompt("Go")
 	s.take(`{"type":"init","session":{"id":"s","status":"running","messages":[{"id":"p0","role":"user","content":"Go","authorId":"u1"},{"id":"p1","role":"user","content":"Go","authorId":"u1"},{"id":"t1","role":"assistant","content":"One","parts":[{"type":"text","text":"One"},{"type":"finish","reason":"end_turn"}]}]},"data":{"runnerBusy":false,"pendingPrompt":null}}`)
-	s.wants(second, sent)
+	s.goesOn(second)
 	s.take(strings.Replace(secondEcho, `"On"`, `"Go"`, 1), secondBegin, secondSay, secondEnd)
 	s.ends(second, trace.OutcomeCompleted, "Two")
 }
 
-// What was given to the agent before a restart, and has said nothing yet, may be given to
-// it once more.
+// H27, E32: a prompt that the agent got while nobody looked, and of which nothing was said yet,
+// may be given to the agent once more.
 func TestH27_E32_APromptOfBeforeARestartIsGivenOnceMore(t *testing.T) {
 	t.Parallel()
-	s := newDecoderStage(t, Options{User: "u1"})
-	b := s.open()
-	s.d.keep(&prompt{id: "p1", own: true, phase: sent, b: b, left: true})
+	s := newDecoderStage(t, agentops.Options{User: "u1"})
+	b := s.prompt("Go")
 	s.take(`{"type":"init","session":{"id":"s","status":"running","messages":[{"id":"p1","role":"user","content":"Go","authorId":"u1"}]},"data":{"runnerBusy":true,"pendingPrompt":null}}`)
-	s.wants(b, given)
+	s.goesOn(b)
 	s.take(givenFrames...)
-	s.wants(b, given)
+	s.goesOn(b)
 	s.take(beginFrame, sayFrame, endFrame)
 	s.ends(b, trace.OutcomeCompleted, "One")
+}
+
+// H27: a message of the history is the answer to the prompt before it.
+func TestH27_WhoseAnswerAMessageIs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, history string // p is a prompt, t a message, ! its end
+		first, second string // the messages of each turn
+	}{
+		{"one after the other", "p1 t1! p2 t2", "t1", "t2"},
+		{"the first said nothing", "p1 p2 t2", "", "t2"},
+		{"the first was stopped", "p1 t1 p2 t2", "t1", "t2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newDecoderStage(t, agentops.Options{User: "u1"})
+			s.take(helloFrame)
+			first := s.prompt("p1")
+			second := s.prompt("p2")
+			var messages []string
+			for word := range strings.FieldsSeq(c.history) {
+				id, ended := strings.CutSuffix(word, "!")
+				role, parts := "user", ""
+				if id[0] == 't' {
+					role, parts = "assistant", fmt.Sprintf(`{"type":"text","text":%q}`, id)
+				}
+				if ended {
+					parts += `,{"type":"finish","reason":"end_turn"}`
+				}
+				messages = append(messages, fmt.Sprintf(`{"id":%q,"role":%q,"content":%q,"parts":[%s]}`, id, role, id, parts))
+			}
+			s.take(fmt.Sprintf(`{"type":"init","session":{"id":"s","status":"running","messages":[%s]},"data":{"runnerBusy":true,"pendingPrompt":null}}`, strings.Join(messages, ",")))
+			s.over(first)
+			s.goesOn(second)
+			for b, want := range map[*trace.Builder]string{first: c.first, second: c.second} {
+				said := ""
+				for _, e := range s.wrote(b) {
+					if step, is := e.Payload.(trace.Step); is && step.NativeID != "" {
+						said = step.NativeID
+					}
+				}
+				if said != want {
+					t.Errorf("turn %s has the message %q, want %q", b.Turn(), said, want)
+				}
+			}
+		})
+	}
 }

@@ -1,0 +1,60 @@
+package server
+
+import (
+	"encoding/json"
+	"io"
+	"iter"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/agentops/browser"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Prompt takes a prompt by HTTP, or stops the turn that runs. An error is for the caller to
+// answer with.
+func (s *Server) Prompt(w http.ResponseWriter, r *http.Request) error {
+	a, err := s.Gateway.Admit(r, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	defer a.Leave()
+	defer a.Upload(0) //nolint:errcheck // less memory is always granted
+	if err := a.Upload(max(r.ContentLength, 0)); err != nil {
+		return err
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxFrame))
+	var in struct {
+		agentops.Prompt
+		Interrupt bool `json:"interrupt"`
+	}
+	if err != nil || json.Unmarshal(data, &in) != nil {
+		return malformed("The prompt is no JSON object, or is too large.")
+	}
+	var f agentops.Frame = in.Prompt
+	if in.Interrupt && in.Content == "" && len(in.Attachments) == 0 {
+		f = agentops.Abort{}
+	}
+	c := &client{Admission: a, s: s, id: r.PathValue("id")}
+	if err := c.command(r.Context(), f); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, `{"success":true}`) // a client that has gone misses nothing
+	return nil
+}
+
+// After is the parameter by which a client of Agent Ops asks for the messages since a time, in
+// seconds.
+const After = "after"
+
+// Messages are the newest messages of a history since a time, as many as one answer holds.
+func Messages(session, after string, records iter.Seq2[trace.Record, error]) (any, error) {
+	const most = 1 << 20
+	all, err := browser.Transcript(records, browser.Options{Session: session}, most)
+	since, _ := strconv.ParseInt(after, 10, 64) // 0 is all
+	all = slices.DeleteFunc(all, func(m agentops.Message) bool { return int64(m.CreatedAt) <= since })
+	return map[string]any{"messages": append([]agentops.Message{}, all...)}, err
+}
