@@ -213,6 +213,8 @@ func golden(t *testing.T, name, got string) {
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
+	syscall.ForkLock.RLock() // a process that starts meanwhile would inherit the open file, and the file could not run
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
 		t.Fatal(err)
 	}
