@@ -182,7 +182,7 @@ func typesOf(body string) (all []string) {
 	return all
 }
 
-func TestAStreamHasTheLegacyFormOnRequest(t *testing.T) { // M01, M10
+func TestM01_AStreamHasTheLegacyFormOnRequest(t *testing.T) {
 	s := newStand(t, nil)
 	status, _, body := s.do("POST", "/api/chat?format=legacy", submit("c1", "u1", "hello"))
 	if status != 200 || !strings.Contains(body, `"type":"text-delta"`) || !strings.Contains(body, `"textDelta":`) || strings.Contains(body, "event: ") || strings.Contains(body, "[DONE]") {

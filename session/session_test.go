@@ -231,7 +231,7 @@ func TestStopIsFencedAndIdempotent(t *testing.T) {
 	})
 }
 
-func TestDisconnectGrace(t *testing.T) {
+func TestM06_DisconnectGrace(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		mode    session.OnDisconnect

@@ -102,7 +102,7 @@ func TestLateSubscriberJoinsTheBuffer(t *testing.T) {
 
 // A subscriber that falls out of the buffer again and again reads on from the log where
 // it is: each record once, and never from the beginning.
-func TestSlowSubscriberReadsOnFromWhereItIs(t *testing.T) {
+func TestM05_SlowSubscriberReadsOnFromWhereItIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: 10_000})

@@ -10,7 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-func TestTheLegacyFormHasSevenTypes(t *testing.T) { // M01, M02, M03, M08, M10
+func TestM01_M02_M10_TheLegacyFormHasSevenTypes(t *testing.T) {
 	t.Parallel()
 	stop := trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}
 	got := uistream.AppendTurn(nil, slices.Values(everything(t, stop)), uistream.Options{Legacy: true}, uistream.Framing{})
@@ -30,7 +30,7 @@ func TestTheLegacyFormHasSevenTypes(t *testing.T) { // M01, M02, M03, M08, M10
 	}
 }
 
-func TestALegacyStreamTellsAFailure(t *testing.T) { // M08
+func TestM08_ALegacyStreamTellsAFailure(t *testing.T) {
 	t.Parallel()
 	stop := trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "The model is away."}
 	got := uistream.AppendTurn(nil, slices.Values(write(t, stop, says("Hel", "lo"))), uistream.Options{Legacy: true}, uistream.Framing{})
@@ -46,7 +46,7 @@ func TestALegacyStreamTellsAFailure(t *testing.T) { // M08
 	}
 }
 
-func TestALegacyEventNamesItsParticipant(t *testing.T) { // M03
+func TestM03_ALegacyEventNamesItsParticipant(t *testing.T) {
 	t.Parallel()
 	got := uistream.AppendTurn(nil, slices.Values(write(t, trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}, func(b *trace.Builder) {
 		b.Emit(trace.Data{Name: "speaker", Value: json.RawMessage(`{"participant":"Alice","state":"speaking"}`)})

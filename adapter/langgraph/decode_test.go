@@ -112,8 +112,8 @@ func FuzzDecoder(f *testing.F) {
 	})
 }
 
-// TestDamagedRecordings loses, doubles and swaps frames of the recordings.
-func TestDamagedRecordings(t *testing.T) {
+// TestM12_DamagedRecordings loses, doubles and swaps frames of the recordings.
+func TestM12_DamagedRecordings(t *testing.T) {
 	t.Parallel()
 	for _, name := range append(names(t, "*.sse"), names(t, "*.jsonl")...) {
 		separator := "\n"

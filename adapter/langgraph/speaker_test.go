@@ -234,15 +234,15 @@ func TestASpeakerWhoHasSaidAllIsDone(t *testing.T) {
 	}
 }
 
-func TestAnEventThatLangChainDoesNotHaveIsPassedOn(t *testing.T) {
+func TestM03_M04_AnEventThatLangChainDoesNotHaveIsPassedOn(t *testing.T) {
 	t.Parallel()
 	var got []string
 	for _, d := range agenttest.Each[trace.Data](frames(t, langgraph.Options{},
 		"events", `{"event":"on_chain_start","name":"LangGraph","run_id":"g","data":{}}`, "events", `{"event":"billing","data":{"cents":2}}`, "events", `{"event":"on_tool_review","participant":"alice","data":[1]}`,
-		"events", `{"event":"on_retriever_end","run_id":"r","data":{}}`, "events", `{"event":"on_chain_end","name":"LangGraph","run_id":"g","data":{}}`)) {
+		"events", `{"data":{"x":3}}`, "events", `{"event":"on_retriever_end","run_id":"r","data":{}}`, "events", `{"event":"on_chain_end","name":"LangGraph","run_id":"g","data":{}}`)) {
 		got = append(got, d.Name+" "+string(d.Value))
 	}
-	if want := []string{`conversation-event {"data":{"cents":2},"eventType":"billing"}`, `conversation-event {"data":[1],"eventType":"on_tool_review","participant":"alice"}`}; !slices.Equal(got, want) {
+	if want := []string{`conversation-event {"data":{"cents":2},"eventType":"billing"}`, `conversation-event {"data":[1],"eventType":"on_tool_review","participant":"alice"}`, `conversation-event {"data":{"x":3},"eventType":"unknown"}`}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

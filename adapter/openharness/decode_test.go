@@ -102,7 +102,7 @@ func TestAProviderWithoutDeltasIsHeard(t *testing.T) {
 		"(Hm.)", "Two.", "One.", "Only a result.", "completed stop")
 }
 
-func TestRunsAtTheSameTimeAreKeptApart(t *testing.T) {
+func TestK07_RunsAtTheSameTimeAreKeptApart(t *testing.T) {
 	t.Parallel()
 	want(t, said(t, on("flow:start", ""), on("node:start", "1"), on("node:start", "2"),
 		on("agent:text:delta", "1", content("I talk ")), on("agent:text:delta", "2", content("So do ")), on("agent:text:delta", "1", content("first.")),

@@ -103,7 +103,7 @@ func covers(got, want object) bool {
 	return true
 }
 
-func TestEveryChunkOfEveryMajorSurvives(t *testing.T) {
+func TestK18_EveryChunkOfEveryMajorSurvives(t *testing.T) {
 	t.Parallel()
 	all := records(t, body(everything(t)...))
 	got := streamed(t, all, "7.0.173")
