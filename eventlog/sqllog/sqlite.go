@@ -62,6 +62,7 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	}
 	d.read.SetMaxOpenConns(readers)
 	d.read.SetMaxIdleConns(readers)
+	d.read.SetConnMaxIdleTime(10 * time.Second) // a gateway at rest keeps no files open for them
 	if err := check(ctx, d.write, o); err != nil {
 		return nil, err
 	}
