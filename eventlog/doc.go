@@ -1,26 +1,25 @@
-// Package eventlog keeps what happened, for every session, in order.
+// Package eventlog keeps the records of every session, in order.
 //
-// A [Store] is where records live; [Log] is what the rest of the program uses:
-// a Store plus waking. Readers read the store after their mark and an append
-// only wakes them, so there is no seam between history and live to get wrong:
-// take the wake-up channel, then read, then wait. [Log.Follow] does just that,
-// [Log.FollowWholes] for those who need no provisional records; [Log.Watch] is for
-// those who wait for several things at once.
+// A [Store] is where records live. A [Log] is what the rest of the program uses: a
+// Store that wakes its readers. A reader reads the store after its position, and an
+// append only wakes the reader. So there is no seam between history and live to get
+// wrong: take the channel, then read, then wait. [Log.Follow] does just that,
+// [Log.FollowDurable] for readers that need no ephemeral records. [Log.Watch] is for
+// readers that wait for several things at once.
 //
-// What Append has returned is on record and is seen by every reader that looks
-// afterwards. A batch lands as a prefix: a reader may see its beginning before
-// its end, never the reverse. Records of one session have growing sequence
-// numbers, with gaps; those of one batch follow each other without a gap.
+// When Append returns, every reader that looks afterwards sees the records. A batch
+// lands as a prefix: a reader may see its beginning before its end, never the
+// reverse. Records of one session have growing sequence numbers, with gaps; those of
+// one batch follow each other without a gap.
 //
-// Whole records are kept; provisional ones (trace.Provisional) may be dropped
-// once their turn has been over for a while. A reader that finds them gone gets
-// the wholes, which say the same.
+// Durable records are kept. Ephemeral ones (trace.Ephemeral) may be dropped once
+// their turn has been over for a while. A reader that finds them gone gets the
+// durable records, which hold the same text.
 //
-// # Who may do what
+// # Ownership
 //
-// A Store belongs to one Log, and all appends and deletes go through it. The
+// A Store belongs to one Log, and all appends and deletes go through that Log. The
 // Log keeps the newest records of busy sessions in memory, so that live readers
-// seldom reach the store; that memory is bounded per session and in all.
-// Records are shared between readers: nobody changes a payload after handing it
-// to Append or getting it from a read.
+// seldom reach the store; that memory is bounded per session and in all. Readers
+// share records: the caller of Append and the readers change no payload afterwards.
 package eventlog

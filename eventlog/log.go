@@ -94,7 +94,7 @@ func (l *Log) Append(ctx context.Context, session, turn string, events []trace.E
 	} else if len(events) > 0 {
 		l.remember(session, turn, last, events)
 	}
-	l.wake(session, err != nil || slices.ContainsFunc(events, whole))
+	l.wake(session, err != nil || slices.ContainsFunc(events, isDurable))
 	return last, err
 }
 
@@ -119,9 +119,9 @@ func (l *Log) After(ctx context.Context, session string, after uint64) iter.Seq2
 	}
 }
 
-// Wholes implements Store.
-func (l *Log) Wholes(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
-	return paced(ctx, l.Store.Wholes(ctx, session, after, until))
+// Durable implements Store.
+func (l *Log) Durable(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
+	return paced(ctx, l.Store.Durable(ctx, session, after, until))
 }
 
 // Follow yields the records with a number greater than after that are there,
@@ -133,7 +133,7 @@ func (l *Log) Follow(ctx context.Context, session string, after uint64) iter.Seq
 		defer w.Close()
 		for ctx.Err() == nil {
 			// Taken before reading: an append between the two is not missed.
-			woken := w.Woken()
+			woken := w.Appended()
 			for r, err := range l.After(ctx, session, after) {
 				if err != nil {
 					if ctx.Err() == nil {
@@ -155,14 +155,14 @@ func (l *Log) Follow(ctx context.Context, session string, after uint64) iter.Seq
 	}
 }
 
-// FollowWholes is Follow without provisional records, and is not woken by them.
-func (l *Log) FollowWholes(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
+// FollowDurable is Follow without ephemeral records, and is not woken by them.
+func (l *Log) FollowDurable(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
 		w := l.Watch(session)
 		defer w.Close()
 		for ctx.Err() == nil {
-			woken := w.Kept() // as in Follow
-			records, upTo, err := l.wholesAfter(ctx, session, after)
+			woken := w.DurableAppended() // as in Follow
+			records, upTo, err := l.durableAfter(ctx, session, after)
 			for r, failed := range records {
 				if err = errors.Join(err, failed); err != nil {
 					break
@@ -187,16 +187,16 @@ func (l *Log) FollowWholes(ctx context.Context, session string, after uint64) it
 	}
 }
 
-// wholesAfter is what is there now, and how far it goes: past the provisional
+// durableAfter is what is there now, and how far it goes: past the ephemeral
 // records too, so that the next look finds its mark in memory.
-func (l *Log) wholesAfter(ctx context.Context, session string, after uint64) (iter.Seq2[trace.Record, error], uint64, error) {
+func (l *Log) durableAfter(ctx context.Context, session string, after uint64) (iter.Seq2[trace.Record, error], uint64, error) {
 	if records, ok := l.recent(session, after); ok {
 		if len(records) > 0 {
 			after = records[len(records)-1].Seq
 		}
 		return func(yield func(trace.Record, error) bool) {
 			for _, r := range records {
-				if !trace.Provisional(r.Payload) && !yield(r, nil) {
+				if !trace.Ephemeral(r.Payload) && !yield(r, nil) {
 					return
 				}
 			}
@@ -206,10 +206,10 @@ func (l *Log) wholesAfter(ctx context.Context, session string, after uint64) (it
 	if err != nil || last <= after {
 		return func(func(trace.Record, error) bool) {}, after, err
 	}
-	return l.Wholes(ctx, session, after, last), last, nil
+	return l.Durable(ctx, session, after, last), last, nil
 }
 
-func whole(e trace.Event) bool { return !trace.Provisional(e.Payload) }
+func isDurable(e trace.Event) bool { return !trace.Ephemeral(e.Payload) }
 
 // Delete implements Store. Whoever follows the session is woken and finds
 // nothing; it goes on waiting.

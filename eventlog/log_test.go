@@ -123,7 +123,7 @@ func TestTailAfterFailedAppend(t *testing.T) {
 	f.fail = errors.New("disk full")
 	w := l.Watch("s")
 	defer w.Close()
-	woken := w.Woken()
+	woken := w.Appended()
 	if _, err := l.Append(t.Context(), "s", "t", texts(4)); err == nil {
 		t.Fatal("the error got lost")
 	}
@@ -146,7 +146,7 @@ func TestTailAfterFailedAppend(t *testing.T) {
 
 func TestTailsAreBounded(t *testing.T) {
 	t.Parallel()
-	one := trace.Weigh(texts(1)[0].Payload)
+	one := trace.ApproxSize(texts(1)[0].Payload)
 	l := New(newFake(), Options{TailBytes: 10 * one, TotalBytes: 25 * one})
 	defer l.Close()
 	for i := range 50 {
@@ -252,7 +252,7 @@ func TestFollowEnds(t *testing.T) {
 		}
 		w := l.Watch("s")
 		defer w.Close()
-		<-w.Woken() // a closed log lets nobody wait
+		<-w.Appended() // a closed log lets nobody wait
 	})
 }
 

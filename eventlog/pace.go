@@ -12,7 +12,7 @@ import (
 type Pace interface {
 	// Reads is called before records are read from the store. Its error ends the reading.
 	Reads() error
-	// Waits is called by Follow and FollowWholes when they have yielded all that is on
+	// Waits is called by Follow and FollowDurable when they have yielded all that is on
 	// record, before they wait for more.
 	Waits()
 }

@@ -26,9 +26,9 @@ type Store interface {
 	// error is the last thing it yields.
 	After(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error]
 
-	// Wholes is After without provisional records, up to and including until
-	// (0: to the end). It doesn't read the provisional ones.
-	Wholes(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error]
+	// Durable is After without ephemeral records, up to and including until
+	// (0: to the end). It doesn't read the ephemeral ones.
+	Durable(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error]
 
 	// Turns lists the newest turns that began before the record with number
 	// before (0: all), oldest first, at most limit of them (0: all). A turn

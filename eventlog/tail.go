@@ -25,7 +25,7 @@ func (t *tail) dropTo(seq uint64) (weight int) {
 	}
 	n := seq - t.from
 	for _, r := range t.records[:n] {
-		weight += trace.Weigh(r.Payload)
+		weight += trace.ApproxSize(r.Payload)
 	}
 	t.from, t.records, t.bytes = seq, t.records[n:], t.bytes-weight
 	return weight
@@ -66,7 +66,7 @@ func (l *Log) remember(session, turn string, last uint64, events []trace.Event) 
 	for i, e := range events {
 		e.Time = e.Time.Round(0).UTC() // as it comes out of a store
 		s.tail.records = append(s.tail.records, trace.Record{Session: session, Turn: turn, Seq: before + uint64(i) + 1, Event: e})
-		n := trace.Weigh(e.Payload)
+		n := trace.ApproxSize(e.Payload)
 		s.tail.bytes += n
 		l.bytes += n
 	}

@@ -19,19 +19,19 @@ func (l *Log) Watch(session string) *Watch {
 	return &Watch{log: l, live: s}
 }
 
-// Woken returns a channel that is closed at the next append to the session, at
+// Appended returns a channel that is closed at the next append to the session, at
 // its deletion, and when the log closes. Take it before reading, read, then wait
 // on it, and take a new one before the next read.
-func (w *Watch) Woken() <-chan struct{} {
+func (w *Watch) Appended() <-chan struct{} {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
 	return w.log.channel(&w.live.wake)
 }
 
-// Kept is Woken for a reader of wholes: appends of provisional records only do not
+// DurableAppended is Appended for a reader of durable records: appends of ephemeral records only do not
 // close it. A session streams dozens of those a second, and such a reader would be
 // woken for nothing.
-func (w *Watch) Kept() <-chan struct{} {
+func (w *Watch) DurableAppended() <-chan struct{} {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
 	return w.log.channel(&w.live.kept)
@@ -72,14 +72,14 @@ func (l *Log) channel(c *chan struct{}) <-chan struct{} {
 	return *c
 }
 
-// wake wakes whoever watches; those who wait for wholes only if there are any.
-func (l *Log) wake(session string, wholes bool) {
+// wake wakes whoever watches; readers of durable records only if there are any.
+func (l *Log) wake(session string, durable bool) {
 	s, ok := l.sessions[session]
 	if !ok {
 		return
 	}
 	woken := []*chan struct{}{&s.wake}
-	if wholes {
+	if durable {
 		woken = append(woken, &s.kept)
 	}
 	for _, c := range woken {

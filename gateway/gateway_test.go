@@ -207,9 +207,9 @@ func TestHistoryIsWhatWasStreamed(t *testing.T) {
 // torn is a store whose records cannot be read to their end.
 type torn struct{ eventlog.Store }
 
-func (s torn) Wholes(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
+func (s torn) Durable(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		for r, err := range s.Store.Wholes(ctx, id, after, until) {
+		for r, err := range s.Store.Durable(ctx, id, after, until) {
 			if _, over := r.Payload.(trace.Stop); over {
 				err = errors.New("the disk is gone")
 			}

@@ -29,8 +29,8 @@ func (s *slowStore) After(ctx context.Context, session string, after uint64) ite
 	return s.slowly(ctx, session, s.Store.After(ctx, session, after))
 }
 
-func (s *slowStore) Wholes(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
-	return s.slowly(ctx, session, s.Store.Wholes(ctx, session, after, until))
+func (s *slowStore) Durable(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
+	return s.slowly(ctx, session, s.Store.Durable(ctx, session, after, until))
 }
 
 func (s *slowStore) slowly(ctx context.Context, session string, records iter.Seq2[trace.Record, error]) iter.Seq2[trace.Record, error] {

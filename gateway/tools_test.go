@@ -24,9 +24,9 @@ type counting struct {
 	read *atomic.Int64
 }
 
-func (c counting) Wholes(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
+func (c counting) Durable(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		for r, err := range c.Store.Wholes(ctx, id, after, until) {
+		for r, err := range c.Store.Durable(ctx, id, after, until) {
 			c.read.Add(1)
 			if !yield(r, err) {
 				return

@@ -87,7 +87,7 @@ func TestAMessageSteersTheRunningTurn(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		var records strings.Builder
-		for r, err := range b.log.Wholes(t.Context(), "s", 0, 0) {
+		for r, err := range b.log.Durable(t.Context(), "s", 0, 0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -169,7 +169,7 @@ func answerSomehow(b *bench, id string, turn session.Turn, asked, who string, ki
 }
 
 func responses(b *bench, id string, turn session.Turn) (all []trace.PermissionResponse) {
-	for r, err := range b.log.Wholes(b.t.Context(), id, turn.After, 0) {
+	for r, err := range b.log.Durable(b.t.Context(), id, turn.After, 0) {
 		if err != nil {
 			b.t.Error(err)
 			return nil

@@ -49,7 +49,7 @@ func (l *live) tell(ctx context.Context, mark *uint64, yield func(Event, error) 
 	if first.Type != "" && !yield(first, nil) {
 		return nil
 	}
-	for r, err := range l.hub.Log.FollowWholes(ctx, l.id, at) {
+	for r, err := range l.hub.Log.FollowDurable(ctx, l.id, at) {
 		if err != nil {
 			return fmt.Errorf("read the log of session %q: %w", l.id, err)
 		}
@@ -95,7 +95,7 @@ func (l *live) catchUp(ctx context.Context, d *eventProjector, mark *uint64) (at
 		}
 	}
 	if from < at {
-		for r, err := range l.hub.Log.Wholes(ctx, l.id, from, at) {
+		for r, err := range l.hub.Log.Durable(ctx, l.id, from, at) {
 			if err != nil {
 				return 0, Event{}, fmt.Errorf("read the log of session %q: %w", l.id, err)
 			}

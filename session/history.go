@@ -9,7 +9,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// PageBytes is how much a page holds of records, as [trace.Weigh] weighs them: what
+// PageBytes is how much a page holds of records, as [trace.ApproxSize] weighs them: what
 // a client waits for, and what is held in memory while it reads. A page has one turn
 // at least, whatever that weighs.
 const PageBytes = 32 << 20
@@ -85,7 +85,7 @@ func (h *Hub) newest(ctx context.Context, session string, turns []thread.Span) (
 				return read{}, err
 			}
 			now.records = append(now.records, r)
-			now.bytes += trace.Weigh(r.Payload)
+			now.bytes += trace.ApproxSize(r.Payload)
 			if now.bytes > PageBytes && len(turns) > 1 {
 				break
 			}
@@ -122,7 +122,7 @@ func (h *Hub) pageOf(ctx context.Context, session string, turns []thread.Span) i
 		for _, t := range turns {
 			left[t.Turn] = t
 		}
-		for r, err := range h.Log.Wholes(ctx, session, turns[0].After, 0) {
+		for r, err := range h.Log.Durable(ctx, session, turns[0].After, 0) {
 			if err != nil {
 				yield(trace.Record{}, err)
 				return
@@ -171,11 +171,11 @@ func (h *Hub) Records(ctx context.Context, session string, after uint64, deltas,
 	case deltas:
 		return h.Log.After(ctx, session, after), nil
 	}
-	return h.Log.Wholes(ctx, session, after, 0), nil
+	return h.Log.Durable(ctx, session, after, 0), nil
 }
 
 func (h *Hub) followRecords(ctx context.Context, session string, after uint64, deltas bool) iter.Seq2[trace.Record, error] {
-	source := h.Log.FollowWholes
+	source := h.Log.FollowDurable
 	if deltas {
 		source = h.Log.Follow
 	}

@@ -73,7 +73,7 @@ func TestATurnThatIsTooMuch(t *testing.T) {
 			}
 			total := 0
 			for _, r := range records {
-				total += trace.Weigh(r.Payload)
+				total += trace.ApproxSize(r.Payload)
 			}
 			// Events that waited in the Builder are written too, and the whole of a part
 			// repeats them.

@@ -70,9 +70,9 @@ type counting struct {
 	reads *atomic.Int32
 }
 
-func (c counting) Wholes(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
+func (c counting) Durable(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
 	c.reads.Add(1)
-	return c.Store.Wholes(ctx, session, after, until)
+	return c.Store.Durable(ctx, session, after, until)
 }
 
 func TestAnUnknownMessageCostsOneLookup(t *testing.T) {

@@ -74,7 +74,7 @@ func (l *live) layout(ctx context.Context, turn string, after uint64) (thread.La
 		return known, nil
 	}
 	var read thread.Layout
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, after, 0) {
+	for r, err := range l.hub.Log.Durable(ctx, l.id, after, 0) {
 		if err != nil {
 			return read, l.notRead(err)
 		}
@@ -135,7 +135,7 @@ func (l *live) loadNames(ctx context.Context) error {
 		}
 	}
 	var names thread.Names
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, after, last) {
+	for r, err := range l.hub.Log.Durable(ctx, l.id, after, last) {
 		if err != nil {
 			return l.notRead(err)
 		}

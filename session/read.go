@@ -37,7 +37,7 @@ func (r *Reader) Records(ctx context.Context, after uint64) iter.Seq2[trace.Reco
 
 // Changed returns a channel that closes when there may be more records. Take it, read,
 // then wait for it.
-func (r *Reader) Changed() <-chan struct{} { return r.watch.Woken() }
+func (r *Reader) Changed() <-chan struct{} { return r.watch.Appended() }
 
 // Ended is closed once nothing is written to the turn any more.
 func (r *Reader) Ended() <-chan struct{} { return r.ended }

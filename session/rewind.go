@@ -65,7 +65,7 @@ func textOf(m trace.UserMessage) string { return agent.Prompt{Message: m}.Text()
 
 // loadPrompt reads a message of a user from the log.
 func (l *live) loadPrompt(ctx context.Context, turn, message string, after uint64) (trace.UserMessage, error) {
-	for r, err := range l.hub.Log.Wholes(ctx, l.id, after, 0) {
+	for r, err := range l.hub.Log.Durable(ctx, l.id, after, 0) {
 		if err != nil {
 			return trace.UserMessage{}, l.notRead(err)
 		}
@@ -110,7 +110,7 @@ func (l *live) checkStale(ctx context.Context, m trace.UserMessage) error {
 	versions := l.thread.Prompts(m.ID)
 	l.mu.Unlock()
 	for _, seq := range versions {
-		for r, err := range l.hub.Log.Wholes(ctx, l.id, seq-1, seq) {
+		for r, err := range l.hub.Log.Durable(ctx, l.id, seq-1, seq) {
 			if err != nil {
 				return l.notRead(err)
 			}

@@ -45,9 +45,9 @@ func (s onDisk) Append(ctx context.Context, session, turn string, events []trace
 	return s.Store.Append(ctx, session, turn, kept)
 }
 
-func (s onDisk) Wholes(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
+func (s onDisk) Durable(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		for r, err := range s.Store.Wholes(ctx, session, after, until) {
+		for r, err := range s.Store.Durable(ctx, session, after, until) {
 			if p, is := r.Payload.(trace.Prompt); is && strings.HasPrefix(p.Message.Parts[0].Text, "disk ") {
 				p.Message = text(p.Message.ID, strings.Repeat(p.Message.Parts[0].Text[5:], longText))
 				r.Payload = p

@@ -19,8 +19,8 @@ type turnLimits struct {
 // spend counts events and returns a sentence once they are too many.
 func (b *turnLimits) spend(events []trace.Event, o Options) (sentence string) {
 	for _, e := range events {
-		b.bytes += int64(trace.Weigh(e.Payload))
-		if trace.Provisional(e.Payload) {
+		b.bytes += int64(trace.ApproxSize(e.Payload))
+		if trace.Ephemeral(e.Payload) {
 			b.bytes -= trace.WeightOfHeader // the log joins small deltas
 		} else {
 			b.records++

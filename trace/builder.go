@@ -156,9 +156,9 @@ func (b *Builder) Activity() Activity {
 
 // Counts says how often the Builder had to correct an agent.
 type Counts struct {
-	Healed       int // wholes that brought text which the deltas had dropped
-	Contradicted int // wholes that contradicted what was streamed, and lost
-	Repeated     int // wholes and results that came twice
+	Healed       int // full texts that brought text which the deltas had dropped
+	Contradicted int // full texts that contradicted what was streamed, and lost
+	Repeated     int // full texts and results that came twice
 	Renamed      int // ids that the agent used twice
 	Orphans      int // results and answers for something never seen
 	Cut          int // outputs cut to MaxEvent
@@ -246,6 +246,6 @@ func (t *turn) write(write func(*turn)) *changes {
 func (t *turn) put(parent string, actor Actor, p Payload) string {
 	t.n++
 	id := t.Turn + "." + strconv.Itoa(t.n)
-	t.push(Event{ID: id, Time: t.touched.UTC().Round(0), Parent: parent, Actor: actor, Payload: p}, Weigh(p))
+	t.push(Event{ID: id, Time: t.touched.UTC().Round(0), Parent: parent, Actor: actor, Payload: p}, ApproxSize(p))
 	return id
 }

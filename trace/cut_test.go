@@ -8,7 +8,7 @@ import (
 )
 
 // A text that is too long ends with a mark. Later text of the agent for it, as
-// deltas or as wholes, before its end or after it, changes nothing.
+// deltas or as full texts, before its end or after it, changes nothing.
 func TestTextsAreCut(t *testing.T) {
 	t.Parallel()
 	const limit = 100
@@ -31,9 +31,9 @@ func TestTextsAreCut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wholes, _, counts := written[trace.Message](t, say, func(c *trace.Config) { c.MaxEvent = limit })
-			if len(wholes) != 1 || !strings.HasPrefix(wholes[0].Text, long[:limit]+"…[cut by the gateway") || counts.Cut != 1 || counts.Contradicted != 0 {
-				t.Errorf("%d wholes, %v, %+v", len(wholes), wholes, counts)
+			texts, _, counts := written[trace.Message](t, say, func(c *trace.Config) { c.MaxEvent = limit })
+			if len(texts) != 1 || !strings.HasPrefix(texts[0].Text, long[:limit]+"…[cut by the gateway") || counts.Cut != 1 || counts.Contradicted != 0 {
+				t.Errorf("%d texts, %v, %+v", len(texts), texts, counts)
 			}
 		})
 	}

@@ -6,11 +6,11 @@
 // An [Event] is what happened. A [Record] is an Event that the log has
 // accepted: it has a session, a turn and a sequence number.
 //
-// # Deltas are provisional, whole events are the truth
+// # Deltas are ephemeral, whole events are the truth
 //
 // A part of a message is on record twice: as deltas while it grows, and as a whole
 // with the full text once it is over. A reader that wants the truth ignores every
-// provisional record (see [Provisional]) and folds nothing; a reader that wants to
+// ephemeral record (see [Ephemeral]) and folds nothing; a reader that wants to
 // see it grow reads all of them. Both end with the same message. The start records
 // (message.start, thought.start, tool_call.start) are kept, so that the order in
 // which parts began survives.

@@ -36,8 +36,8 @@ const (
 	KindStop               Kind = "stop"
 )
 
-// Provisional reports whether the log may drop the payload after its turn.
-func Provisional(p Payload) bool {
+// Ephemeral reports whether the log may drop the payload after its turn.
+func Ephemeral(p Payload) bool {
 	switch p := p.(type) {
 	case MessageDelta, ThoughtDelta, ToolCallDelta, ToolResultProgress, Status:
 		return true

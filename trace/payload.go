@@ -292,7 +292,7 @@ type Data struct {
 	// ID makes a later Data of the same name replace this one.
 	ID    string          `json:"id,omitempty"`
 	Value json.RawMessage `json:"value"`
-	// Transient data is provisional: shown while it happens, not kept.
+	// Transient data is ephemeral: shown while it happens, not kept.
 	Transient bool `json:"transient,omitempty"`
 	// Domain marks an event of the agent's world, such as the state of its repository,
 	// and not of the conversation. The event belongs to no step, and a stream shows it

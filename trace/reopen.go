@@ -8,7 +8,7 @@ import (
 
 // Reopen returns a Builder that goes on with a turn whose writer has died: it
 // knows what the records left open, so that Finish closes it and ids stay
-// unique. The records are all of that turn, in order; where the provisional ones
+// unique. The records are all of that turn, in order; where the ephemeral ones
 // are gone, an open part is closed with the text that is left of it.
 func Reopen(ctx context.Context, cfg Config, records []Record) *Builder {
 	b := NewBuilder(ctx, cfg)

@@ -150,7 +150,7 @@ func (t *turn) supersede(r *repeat, by *part) {
 			if !o.closed {
 				t.forget(o)
 			}
-			t.putWhole(o)
+			t.putFull(o)
 		}
 		switch {
 		case o.goesOn != nil:

@@ -18,7 +18,7 @@ type part struct {
 	superseded bool
 	cut        bool // it was too long, and takes no more
 
-	prior  string  // what earlier parts said that wholes of this one may repeat
+	prior  string  // what earlier parts said that full texts of this one may repeat
 	goesOn *part   // the part whose text this one goes on with
 	before *part   // the part under the same key that the Builder cut off
 	repeat *repeat // set while an agent's retry only repeats
@@ -169,7 +169,7 @@ func (t *turn) closePart(p *part, signature string) {
 	p.signature = signature
 	t.forget(p)
 	if p.id != "" {
-		t.putWhole(p)
+		t.putFull(p)
 	}
 }
 
@@ -265,7 +265,7 @@ func (t *turn) closePartsOf(s *sub) {
 	}
 }
 
-func (t *turn) putWhole(p *part) {
+func (t *turn) putFull(p *part) {
 	text := p.text.String()
 	if p.thought {
 		t.say(p.by, Thought{Part: p.id, Text: text, Signature: p.signature, Superseded: p.superseded})

@@ -26,7 +26,7 @@ func BenchmarkFrame(b *testing.B) {
 func BenchmarkHistory(b *testing.B) {
 	var records []trace.Record
 	for i := range 100 {
-		for _, r := range wholes(story(b, 50, "some words of text ")) {
+		for _, r := range durable(story(b, 50, "some words of text ")) {
 			r.Turn = string(rune('A' + i))
 			records = append(records, r)
 		}

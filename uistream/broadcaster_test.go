@@ -164,9 +164,9 @@ func TestSubscriberOfThinnedLogReadsItself(t *testing.T) {
 	if _, err := serve(t.Context(), bc, turn, f, uistream.Span{}); err != nil {
 		t.Fatal(err)
 	}
-	thin := newFeed(wholes(records)...)
+	thin := newFeed(durable(records)...)
 	got, err := serve(t.Context(), bc, turn, thin, uistream.Span{})
-	if want := whole(wholes(records), bc.Framing()); err != nil || got != want {
+	if want := whole(durable(records), bc.Framing()); err != nil || got != want {
 		t.Errorf("err %v\ngot  %s\nwant %s", err, got, want)
 	}
 }

@@ -76,7 +76,7 @@ func TestGolden(t *testing.T) {
 			records := everything(t, c.stop)
 			got := uistream.AppendTurn(nil, slices.Values(records), c.o, uistream.Framing{})
 			compare(t, name+".sse", got)
-			history, err := uistream.History(seq(wholes(records)), c.o)
+			history, err := uistream.History(seq(durable(records)), c.o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ import (
 //
 // A turn that waits for its user is shown up to there.
 //
-// Provisional records may be missing. A call whose input is still being written
+// Ephemeral records may be missing. A call whose input is still being written
 // is left out: a client that resumes would show it twice.
 func History(records iter.Seq2[trace.Record, error], o Options) ([]Message, error) {
 	h := history{options: o, turns: map[string]*turnHistory{}}

@@ -57,8 +57,8 @@ func write(tb interface{ Fatal(...any) }, stop trace.Stop, script func(b *trace.
 
 func completed() trace.Stop { return trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted} }
 
-func wholes(records []trace.Record) []trace.Record {
-	return slices.DeleteFunc(slices.Clone(records), func(r trace.Record) bool { return trace.Provisional(r.Payload) })
+func durable(records []trace.Record) []trace.Record {
+	return slices.DeleteFunc(slices.Clone(records), func(r trace.Record) bool { return trace.Ephemeral(r.Payload) })
 }
 
 func translate(o uistream.Options, records []trace.Record) []uistream.Chunk {

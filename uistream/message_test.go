@@ -13,7 +13,7 @@ import (
 
 func TestAListOfMessagesIsWhatJSONMakesOfIt(t *testing.T) {
 	t.Parallel()
-	told, err := uistream.History(seq(wholes(story(t, 3, "a <b> & \"c\"\n\u2028"))), uistream.Options{})
+	told, err := uistream.History(seq(durable(story(t, 3, "a <b> & \"c\"\n\u2028"))), uistream.Options{})
 	if err != nil || len(told) == 0 {
 		t.Fatalf("a history of %d messages, %v", len(told), err)
 	}

@@ -29,11 +29,11 @@ func TestHistoryEqualsTheScreen(t *testing.T) {
 		records, o := drawTurn(t), drawOptions(t)
 		chunks := translate(o, records)
 		screen := asJSON(messages(t, chunks))
-		kept := asJSON(messages(t, translate(o, wholes(records))))
+		kept := asJSON(messages(t, translate(o, durable(records))))
 		if screen != kept {
 			t.Fatalf("the screen shows\n%s\nhistory\n%s\nchunks\n%s", screen, kept, lines(chunks))
 		}
-		history, err := uistream.History(seq(wholes(records)), o)
+		history, err := uistream.History(seq(durable(records)), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,7 +56,7 @@ func row(t *testing.T, name string, stop trace.Stop, byDefault, byRFC string, sc
 				t.Errorf("%s, %s: %v", name, form.name, err)
 			}
 		}
-		shown, err := uistream.History(seq(wholes(records)), form.o)
+		shown, err := uistream.History(seq(durable(records)), form.o)
 		if err != nil || len(shown) != 2 || shown[1].ID != messages(t, chunks)[0].ID {
 			t.Errorf("%s, %s: the history is %s, error %v", name, form.name, asJSON(shown), err)
 		}

@@ -48,7 +48,7 @@ func (t *Translator) subagent(callID string, r trace.Record) (taken bool) {
 			return false
 		}
 		t.hide(r.Turn, p.ToolCallID)
-		t.callWhole(p)
+		t.fullCall(p)
 	case trace.ToolResult:
 		if inline {
 			return false

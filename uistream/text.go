@@ -18,8 +18,8 @@ type part struct {
 	hash    uint64
 }
 
-// wholePart is a message or a thought.
-type wholePart struct {
+// fullText is a message or a thought.
+type fullText struct {
 	id, text, signature string
 	thought             bool
 	role                trace.Role
@@ -59,10 +59,10 @@ func (t *Translator) partDelta(id, delta string, thought bool) {
 	t.grow(p, delta)
 }
 
-// partWhole sends what the deltas lacked and ends the part. If the whole
+// fullPart sends what the deltas lacked and ends the part. If the whole
 // contradicts the deltas, the deltas count: the stream never removes text that a
 // client has seen.
-func (t *Translator) partWhole(w wholePart) {
+func (t *Translator) fullPart(w fullText) {
 	p := t.part(w.id, w.thought)
 	if p.ended || p.foreign || w.role == trace.RoleUser || w.role == trace.RoleSystem {
 		return

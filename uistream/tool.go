@@ -104,7 +104,7 @@ func (t *Translator) callDelta(p trace.ToolCallDelta) {
 	}
 }
 
-func (t *Translator) callWhole(p trace.ToolCall) {
+func (t *Translator) fullCall(p trace.ToolCall) {
 	c := t.call(p.ToolCallID)
 	if c.continued && c.state == callRunning { // it was still being written then
 		c.input = SafeJSON(p.Input)

@@ -183,19 +183,19 @@ func (t *Translator) content(r trace.Record) {
 	case trace.MessageDelta:
 		t.partDelta(p.Part, p.Delta, false)
 	case trace.Message:
-		t.partWhole(wholePart{id: p.Part, text: p.Text, role: p.Role, superseded: p.Superseded})
+		t.fullPart(fullText{id: p.Part, text: p.Text, role: p.Role, superseded: p.Superseded})
 	case trace.ThoughtStart:
 		t.partStart(p.Part, true, trace.RoleAssistant)
 	case trace.ThoughtDelta:
 		t.partDelta(p.Part, p.Delta, true)
 	case trace.Thought:
-		t.partWhole(wholePart{id: p.Part, text: p.Text, signature: p.Signature, thought: true, role: trace.RoleAssistant, superseded: p.Superseded})
+		t.fullPart(fullText{id: p.Part, text: p.Text, signature: p.Signature, thought: true, role: trace.RoleAssistant, superseded: p.Superseded})
 	case trace.ToolCallStart:
 		t.callStart(p)
 	case trace.ToolCallDelta:
 		t.callDelta(p)
 	case trace.ToolCall:
-		t.callWhole(p)
+		t.fullCall(p)
 	case trace.ToolResultProgress:
 		t.callProgress(p)
 	case trace.ToolResult:

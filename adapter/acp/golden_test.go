@@ -53,7 +53,7 @@ func TestNoSyntheticTextOfARecordingIsShown(t *testing.T) {
 func kinds(records []trace.Record) string {
 	var all []string
 	for _, r := range records {
-		if trace.Provisional(r.Payload) {
+		if trace.Ephemeral(r.Payload) {
 			continue
 		}
 		switch p := r.Payload.(type) {

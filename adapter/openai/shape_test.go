@@ -26,7 +26,7 @@ func shape(events []trace.Event) string {
 		case trace.Step:
 			what += " " + string(p.Phase)
 		}
-		if !trace.Provisional(e.Payload) && !strings.HasSuffix(what, ".start") {
+		if !trace.Ephemeral(e.Payload) && !strings.HasSuffix(what, ".start") {
 			all = append(all, what)
 		}
 	}

@@ -165,7 +165,7 @@ func (h *Host) History(context.Context) iter.Seq2[trace.Record, error] {
 			continue
 		}
 		for _, e := range r.events {
-			if !trace.Provisional(e.Payload) {
+			if !trace.Ephemeral(e.Payload) {
 				all = append(all, trace.Record{Session: "session", Turn: r.Turn(), Event: e})
 			}
 		}

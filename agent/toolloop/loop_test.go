@@ -214,7 +214,7 @@ func remember(t *testing.T, turns ...[]trace.Event) []toolloop.Message {
 	host := agenttest.NewHost()
 	for i, events := range turns {
 		for _, e := range events {
-			if !trace.Provisional(e.Payload) {
+			if !trace.Ephemeral(e.Payload) {
 				host.Past = append(host.Past, trace.Record{Turn: fmt.Sprint(i), Event: e})
 			}
 		}

@@ -337,7 +337,7 @@ func TestTranscript(t *testing.T) {
 	records := record(t, stories()["text-and-tools"])
 	kept := func(yield func(trace.Record, error) bool) {
 		for _, r := range records {
-			if !trace.Provisional(r.Payload) && !yield(r, nil) {
+			if !trace.Ephemeral(r.Payload) && !yield(r, nil) {
 				return
 			}
 		}

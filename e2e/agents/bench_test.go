@@ -201,7 +201,7 @@ func (b *bench) turn(prompt string, limit time.Duration, watch func(trace.Payloa
 		if watch != nil {
 			watch(r.Payload)
 		}
-		if !trace.Provisional(r.Payload) {
+		if !trace.Ephemeral(r.Payload) {
 			b.seen = append(b.seen, r)
 		}
 		if p, ok := r.Payload.(trace.Prompt); ok && p.Message.ID == prompted {
@@ -210,7 +210,7 @@ func (b *bench) turn(prompt string, limit time.Duration, watch func(trace.Payloa
 		if current == "" || r.Turn != current {
 			continue
 		}
-		if !trace.Provisional(r.Payload) {
+		if !trace.Ephemeral(r.Payload) {
 			turn = append(turn, r)
 		}
 		if _, end := r.Payload.(trace.Stop); end {

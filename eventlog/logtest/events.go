@@ -92,10 +92,10 @@ func records(session, turn string, last uint64, events []trace.Event) []trace.Re
 	return rs
 }
 
-func wholesOf(rs []trace.Record) []trace.Record {
+func durableOf(rs []trace.Record) []trace.Record {
 	var kept []trace.Record
 	for _, r := range rs {
-		if !trace.Provisional(r.Payload) {
+		if !trace.Ephemeral(r.Payload) {
 			kept = append(kept, r)
 		}
 	}

@@ -47,9 +47,9 @@ func follow(t *testing.T, s eventlog.Store) {
 	}
 }
 
-// followWholes checks that a follower of wholes gets each of them once and is not
-// woken by what is provisional.
-func followWholes(t *testing.T, s eventlog.Store) {
+// followDurable checks that a follower of durable records gets each of them once and is not
+// woken by what is ephemeral.
+func followDurable(t *testing.T, s eventlog.Store) {
 	for name, options := range logs() {
 		ctx, cancel := context.WithCancel(bounded(t))
 		defer cancel()
@@ -57,18 +57,18 @@ func followWholes(t *testing.T, s eventlog.Store) {
 		var log []trace.Record
 		add(t, l, name, "t", &log, mixed(0, 4)...)
 		var got []trace.Record
-		for r, err := range l.FollowWholes(ctx, name, 1) {
+		for r, err := range l.FollowDurable(ctx, name, 1) {
 			must(t, err)
 			got = append(got, r)
 			switch r.Seq {
 			case 4:
 				w := l.Watch(name)
-				kept, woken := w.Kept(), w.Woken()
+				kept, woken := w.DurableAppended(), w.Appended()
 				add(t, l, name, "t", &log, delta(5), delta(6))
 				<-woken
 				select {
 				case <-kept:
-					t.Errorf("%s: provisional records woke a reader of wholes", name)
+					t.Errorf("%s: ephemeral records woke a reader of durable records", name)
 				default:
 				}
 				add(t, l, name, "t", &log, mixed(7, 9)...)
@@ -80,7 +80,7 @@ func followWholes(t *testing.T, s eventlog.Store) {
 				cancel()
 			}
 		}
-		same(t, name, got, wholesOf(log[1:]))
+		same(t, name, got, durableOf(log[1:]))
 	}
 }
 

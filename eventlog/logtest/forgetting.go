@@ -137,8 +137,8 @@ func deletion(t *testing.T, s eventlog.Store) {
 		if rs := collect(t, l.After(ctx, "s", 0)); len(rs) != 0 {
 			t.Fatalf("%d records are left", len(rs))
 		}
-		if rs := collect(t, s.Wholes(ctx, "s", 0, 0)); len(rs) != 0 {
-			t.Fatalf("%d wholes are left", len(rs))
+		if rs := collect(t, s.Durable(ctx, "s", 0, 0)); len(rs) != 0 {
+			t.Fatalf("%d durable records are left", len(rs))
 		}
 		if marks, err := s.Turns(ctx, "s", 0, 0); err != nil || len(marks) != 0 {
 			t.Fatalf("turns are left: %v, %v", marks, err)

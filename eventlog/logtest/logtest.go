@@ -31,7 +31,7 @@ func Run(t *testing.T, open Open) {
 		{"append beside readers", appendBesideReaders},
 		{"concurrent appends", concurrentAppends},
 		{"follow", follow},
-		{"follow wholes", followWholes},
+		{"follow durable", followDurable},
 		{"wake-ups are not lost", wakeUps},
 		{"many followers", manyFollowers},
 		{"registry", registry},

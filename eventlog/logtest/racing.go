@@ -147,8 +147,8 @@ func closed(t *testing.T, s eventlog.Store) {
 	for _, err := range s.After(ctx, "s", 0) {
 		errs["after"] = err
 	}
-	for _, err := range s.Wholes(ctx, "s", 0, 0) {
-		errs["wholes"] = err
+	for _, err := range s.Durable(ctx, "s", 0, 0) {
+		errs["durable"] = err
 	}
 	for _, err := range s.List(ctx, eventlog.Query{}) {
 		errs["list"] = err

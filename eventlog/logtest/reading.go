@@ -43,17 +43,17 @@ func ranges(t *testing.T, s eventlog.Store) {
 	for i := range 12 {
 		add(t, s, "s", fmt.Sprintf("t%d", i/4), &log, mixed(i*5, 5)...)
 	}
-	wholes := wholesOf(log)
+	durable := durableOf(log)
 	last := log[len(log)-1].Seq
 	for after := uint64(0); after <= last+2; after++ {
 		want := slices.DeleteFunc(slices.Clone(log), func(r trace.Record) bool { return r.Seq <= after })
 		same(t, fmt.Sprintf("after %d", after), append([]trace.Record{}, collect(t, s.After(ctx, "s", after))...), want)
 		for _, until := range []uint64{0, 1, after, after + 1, after + 7, last, last + 9} {
-			want := slices.DeleteFunc(slices.Clone(wholes), func(r trace.Record) bool {
+			want := slices.DeleteFunc(slices.Clone(durable), func(r trace.Record) bool {
 				return r.Seq <= after || until != 0 && r.Seq > until
 			})
-			got := append([]trace.Record{}, collect(t, s.Wholes(ctx, "s", after, until))...)
-			same(t, fmt.Sprintf("wholes after %d until %d", after, until), got, want)
+			got := append([]trace.Record{}, collect(t, s.Durable(ctx, "s", after, until))...)
+			same(t, fmt.Sprintf("durable after %d until %d", after, until), got, want)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func kinds(t *testing.T, s eventlog.Store) {
 		t.Fatalf("last is %d", last)
 	}
 	same(t, "every kind", collect(t, s.After(t.Context(), "s", 0)), want)
-	same(t, "wholes", collect(t, s.Wholes(t.Context(), "s", 0, 0)), wholesOf(want))
+	same(t, "durable", collect(t, s.Durable(t.Context(), "s", 0, 0)), durableOf(want))
 	if marks, err := s.Turns(t.Context(), "s", 0, 0); err != nil || len(marks) != 0 {
 		t.Fatalf("records outside a turn made turns: %v, %v", marks, err)
 	}
@@ -79,7 +79,7 @@ func turns(t *testing.T, s eventlog.Store) {
 	for i := range 25 {
 		turn := fmt.Sprintf("turn %d", i)
 		batch := append(mixed(i*10+i%3, 4), whole(i))
-		durable := slices.IndexFunc(batch, func(e trace.Event) bool { return !trace.Provisional(e.Payload) })
+		durable := slices.IndexFunc(batch, func(e trace.Event) bool { return !trace.Ephemeral(e.Payload) })
 		add(t, s, "s", turn, &log, batch...)
 		want = append(want, eventlog.TurnMark{Turn: turn, First: log[len(log)-5+durable].Seq})
 		add(t, s, "s", "", &log, whole(i))
@@ -108,9 +108,9 @@ func turns(t *testing.T, s eventlog.Store) {
 		same(t, fmt.Sprintf("turns before %d, limit %d", c.before, c.limit), append([]eventlog.TurnMark{}, got...), append([]eventlog.TurnMark{}, want[c.from:c.to]...))
 	}
 	for _, m := range want[20:24] {
-		rs := collect(t, s.Wholes(ctx, "s", m.First-1, m.Last))
+		rs := collect(t, s.Durable(ctx, "s", m.First-1, m.Last))
 		if rs[len(rs)-1].Seq != m.Last || rs[len(rs)-1].Turn != m.Turn {
-			t.Fatalf("the wholes of %s end with %v", m.Turn, rs[len(rs)-1])
+			t.Fatalf("the durable records of %s end with %v", m.Turn, rs[len(rs)-1])
 		}
 	}
 }
@@ -134,8 +134,8 @@ func unknownSession(t *testing.T, s eventlog.Store) {
 	if rs := collect(t, s.After(ctx, "nobody", 0)); len(rs) != 0 {
 		t.Fatalf("records of an unknown session: %v", rs)
 	}
-	if rs := collect(t, s.Wholes(ctx, "nobody", 0, 0)); len(rs) != 0 {
-		t.Fatalf("wholes of an unknown session: %v", rs)
+	if rs := collect(t, s.Durable(ctx, "nobody", 0, 0)); len(rs) != 0 {
+		t.Fatalf("durable records of an unknown session: %v", rs)
 	}
 	marks, err := s.Turns(ctx, "nobody", 0, 10)
 	if err != nil || len(marks) != 0 {
@@ -181,7 +181,7 @@ func sessionIDs(t *testing.T, s eventlog.Store) {
 	}
 }
 
-func firstDurable(log []trace.Record) uint64 { return wholesOf(log)[0].Seq }
+func firstDurable(log []trace.Record) uint64 { return durableOf(log)[0].Seq }
 
 func largeRecords(t *testing.T, s eventlog.Store) {
 	ctx := t.Context()
@@ -199,7 +199,7 @@ func largeRecords(t *testing.T, s eventlog.Store) {
 	for _, i := range []int{2, 3, 4, len(log) - 1} {
 		same(t, "records after a large one", collect(t, s.After(ctx, "s", log[i].Seq-1)), log[i:])
 	}
-	same(t, "one large record", collect(t, s.Wholes(ctx, "s", 6, 7)), log[6:7])
+	same(t, "one large record", collect(t, s.Durable(ctx, "s", 6, 7)), log[6:7])
 	same(t, "records", collect(t, s.After(ctx, "s", 0)), log)
 	got, err := s.Turns(ctx, "s", 0, 0)
 	must(t, err)

@@ -53,7 +53,7 @@ func secondIsRefused(t *testing.T, open Pair) {
 	wantNotOwner(t, "a deletion beside the owner", second.Delete(ctx, "s"))
 	add(t, first, "s", "t", &log, stop(4))
 	add(t, second, "other", "t", &[]trace.Record{}, mixed(0, 3)...)
-	same(t, "durable records", collect(t, second.Wholes(ctx, "s", 0, 0)), wholesOf(log))
+	same(t, "durable records", collect(t, second.Durable(ctx, "s", 0, 0)), durableOf(log))
 }
 
 func givenBack(t *testing.T, open Pair) {
@@ -65,7 +65,7 @@ func givenBack(t *testing.T, open Pair) {
 	if n := len(log); log[n-2].Seq != log[n-3].Seq+1 {
 		t.Errorf("a session that was given back continues with number %d after %d", log[n-2].Seq, log[n-3].Seq)
 	}
-	same(t, "durable records", collect(t, second.Wholes(t.Context(), "s", 0, 0)), wholesOf(log))
+	same(t, "durable records", collect(t, second.Durable(t.Context(), "s", 0, 0)), durableOf(log))
 }
 
 // takenOver checks that an owner that did not renew its lease in time writes nothing
@@ -90,7 +90,7 @@ func takenOver(t *testing.T, open Pair) {
 	}
 	wantNotOwner(t, "its next document", first.Put(ctx, entry("s", "doc")))
 	add(t, second, "s", "new", &log, delta(4), stop(5))
-	same(t, "durable records", collect(t, second.Wholes(ctx, "s", 0, 0)), wholesOf(log))
+	same(t, "durable records", collect(t, second.Durable(ctx, "s", 0, 0)), durableOf(log))
 }
 
 // writersRace checks that of two writers one gets the session, and that each number
@@ -115,7 +115,7 @@ func writersRace(t *testing.T, open Pair) {
 		if errs[winner] != nil || lasts[winner] != 4 {
 			t.Fatalf("the winner's append returned %d, %v", lasts[winner], errs[winner])
 		}
-		same(t, "records", collect(t, first.Wholes(ctx, session, 0, 0)), wholesOf(records(session, fmt.Sprint("by ", winner), 4, mixed(0, 4))))
+		same(t, "records", collect(t, first.Durable(ctx, session, 0, 0)), durableOf(records(session, fmt.Sprint("by ", winner), 4, mixed(0, 4))))
 	}
 }
 

@@ -67,7 +67,7 @@ func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Even
 
 // mark notes the beginning and the end of a turn.
 func (se *session) mark(turn string, p trace.Payload) {
-	if turn == "" || trace.Provisional(p) {
+	if turn == "" || trace.Ephemeral(p) {
 		return
 	}
 	i, known := se.open[turn]
@@ -86,12 +86,12 @@ func (s *Store) After(ctx context.Context, id string, after uint64) iter.Seq2[tr
 	return s.read(ctx, id, after, 0, false)
 }
 
-// Wholes implements eventlog.Store.
-func (s *Store) Wholes(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
+// Durable implements eventlog.Store.
+func (s *Store) Durable(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
 	return s.read(ctx, id, after, until, true)
 }
 
-func (s *Store) read(ctx context.Context, id string, after, until uint64, wholes bool) iter.Seq2[trace.Record, error] {
+func (s *Store) read(ctx context.Context, id string, after, until uint64, durable bool) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
 		records, err := s.records(id)
 		if err != nil {
@@ -107,7 +107,7 @@ func (s *Store) read(ctx context.Context, id string, after, until uint64, wholes
 				yield(trace.Record{}, err)
 				return
 			}
-			if wholes && trace.Provisional(r.Payload) {
+			if durable && trace.Ephemeral(r.Payload) {
 				continue
 			}
 			if !yield(r, nil) {
@@ -157,7 +157,7 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 // Messages implements eventlog.Store.
 func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.MessageMark, error] {
 	return func(yield func(eventlog.MessageMark, error) bool) {
-		for r, err := range s.Wholes(ctx, id, 0, 0) {
+		for r, err := range s.Durable(ctx, id, 0, 0) {
 			if err != nil {
 				yield(eventlog.MessageMark{}, err)
 				return
@@ -201,7 +201,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-// DropProvisional forgets the session's provisional records, as a store on disk
+// DropProvisional forgets the session's ephemeral records, as a store on disk
 // does once they are old.
 func (s *Store) DropProvisional(id string) {
 	s.mu.Lock()
@@ -209,7 +209,7 @@ func (s *Store) DropProvisional(id string) {
 	if se := s.sessions[id]; se != nil {
 		kept := make([]trace.Record, 0, len(se.records))
 		for _, r := range se.records {
-			if !trace.Provisional(r.Payload) {
+			if !trace.Ephemeral(r.Payload) {
 				kept = append(kept, r)
 			}
 		}

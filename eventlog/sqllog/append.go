@@ -78,7 +78,7 @@ func (s *Store) number(se *session, turn string, events []trace.Event) (*op, err
 		e.Time = e.Time.Round(0).UTC()
 		r := trace.Record{Session: se.id, Turn: turn, Seq: next + uint64(i), Event: e}
 		o.records[i] = r
-		if trace.Provisional(e.Payload) {
+		if trace.Ephemeral(e.Payload) {
 			continue
 		}
 		row, err := encode(r)

@@ -17,7 +17,7 @@ func batch(i int) []trace.Event {
 func checkBatches(t *testing.T, s eventlog.Store, session string, n int) {
 	t.Helper()
 	next := 0
-	for r, err := range s.Wholes(t.Context(), session, 0, 0) {
+	for r, err := range s.Durable(t.Context(), session, 0, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -98,7 +98,7 @@ func BenchmarkPage(b *testing.B) {
 			b.ResetTimer()
 			for range b.N {
 				n := 0
-				for _, err := range s.Wholes(b.Context(), "s", 2000, 2500) {
+				for _, err := range s.Durable(b.Context(), "s", 2000, 2500) {
 					if err != nil {
 						b.Fatal(err)
 					}

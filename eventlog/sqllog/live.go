@@ -20,7 +20,7 @@ type live struct {
 // add takes a visible ephemeral record.
 func (l *live) add(r trace.Record, now time.Time) {
 	l.records = append(l.records, r)
-	l.bytes += trace.Weigh(r.Payload)
+	l.bytes += trace.ApproxSize(r.Payload)
 	if r.Turn == "" {
 		l.end("", now)
 		return
@@ -44,7 +44,7 @@ func (l *live) add(r trace.Record, now time.Time) {
 // restore takes a checkpoint that an earlier process left.
 func (l *live) restore(c checkpoint, r trace.Record) {
 	l.records = append(l.records, r)
-	l.bytes += trace.Weigh(r.Payload)
+	l.bytes += trace.ApproxSize(r.Payload)
 	if l.parts == nil {
 		l.parts = map[partKey]*part{}
 	}
@@ -105,10 +105,10 @@ func (l *live) shrink(limit int) {
 	}
 	half := 0
 	for n := 0; half < len(l.records) && n < l.bytes/2; half++ {
-		n += trace.Weigh(l.records[half].Payload)
+		n += trace.ApproxSize(l.records[half].Payload)
 	}
 	for _, r := range l.records[:half] {
-		l.bytes -= trace.Weigh(r.Payload)
+		l.bytes -= trace.ApproxSize(r.Payload)
 		name, does := effectOf(r.Payload)
 		if p := l.parts[partKey{r.Turn, name}]; p != nil && does == grows {
 			p.fold(r)
@@ -134,7 +134,7 @@ func (l *live) drop(before time.Time) {
 	for _, r := range l.records {
 		if !gone[r.Turn] {
 			kept = append(kept, r)
-			l.bytes += trace.Weigh(r.Payload)
+			l.bytes += trace.ApproxSize(r.Payload)
 		}
 	}
 	l.records = kept

@@ -97,7 +97,7 @@ func (o *op) show(s *Store) {
 	se, now := o.se, time.Now()
 	before := se.live.bytes
 	for _, r := range o.records {
-		if trace.Provisional(r.Payload) {
+		if trace.Ephemeral(r.Payload) {
 			se.live.add(r, now)
 			continue
 		}

@@ -154,8 +154,8 @@ func (s *Store) After(ctx context.Context, id string, after uint64) iter.Seq2[tr
 	}
 }
 
-// Wholes implements eventlog.Store.
-func (s *Store) Wholes(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
+// Durable implements eventlog.Store.
+func (s *Store) Durable(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
 		v, err := s.admitted(ctx, id, ^uint64(0)-1)
 		if err != nil {

@@ -74,7 +74,7 @@ func TestRunJSON(t *testing.T) {
 	all := records(t, r.out)
 	var kinds []trace.Kind
 	for _, r := range all {
-		if !trace.Provisional(r.Payload) {
+		if !trace.Ephemeral(r.Payload) {
 			kinds = append(kinds, r.Payload.Kind())
 		}
 	}

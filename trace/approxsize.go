@@ -5,9 +5,9 @@ const WeightOfHeader = header
 
 const header = 256
 
-// Weigh estimates the memory in bytes that an event with this payload holds, for
+// ApproxSize estimates the memory in bytes that an event with this payload holds, for
 // callers that keep events in bounded memory.
-func Weigh(p Payload) int {
+func ApproxSize(p Payload) int {
 	switch p := p.(type) {
 	case Prompt:
 		n := header + len(p.Message.Metadata)
