@@ -80,7 +80,7 @@ const texts = message => message.parts.filter(p => p.type === 'text').map(p => p
 
 /** The turns are over, with these outcomes, after so many POSTs that were all taken, and the client does not ask again. */
 async function over(page, wanted, count) {
-  await until(`the turns are ${wanted}`, async () => (await outcomes(page.id)).length >= wanted.split().length);
+  await until(`the turns are ${wanted}`, async () => (await outcomes(page.id)).length >= wanted.split(',').length);
   await sleep(100);
   assert.equal((await outcomes(page.id)).join(), wanted);
   assert.deepEqual(posts(page.id).map(r => r.status), Array(count).fill(200));
