@@ -62,11 +62,13 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	}
 	d.read.SetMaxOpenConns(readers)
 	d.read.SetMaxIdleConns(readers)
-	d.read.SetConnMaxIdleTime(10 * time.Second) // a gateway at rest keeps no files open for them
 	if err := check(ctx, d.write, o); err != nil {
 		return nil, err
 	}
 	if err := d.migrate(ctx, goose.DialectSQLite3, "sqlite"); err != nil {
+		return nil, err
+	}
+	if err := openReaders(ctx, d.read); err != nil {
 		return nil, err
 	}
 	w := &sqliteWriter{db: d.write, durable: sync, mode: sync}
@@ -75,6 +77,23 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// openReaders opens all connections that read. They stay open: SQLite keeps the file of a
+// connection that is closed while another one has the database open, so closing frees nothing.
+func openReaders(ctx context.Context, read *sql.DB) error {
+	for range readers {
+		c, err := read.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Close() // goes back to the pool, once all are open
+		var tables int
+		if err := c.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&tables); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func dsn(path string, settings ...string) string {
