@@ -135,7 +135,7 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 		}
 	}
 	if over := t.turnLimits.spend(events, t.live.hub.Options); over != "" {
-		t.live.hub.goes.Go(func() { t.finish(failed(trace.ReasonTooMuch, over)) }) // it waits for this append
+		t.endNow(failed(trace.ReasonTooMuch, over))
 	}
 	last, err := t.live.append(ctx, t.id, events)
 	if err != nil {

@@ -158,6 +158,18 @@ func (t *turn) finish(s trace.Stop) (mine bool) {
 	return mine
 }
 
+// endNow takes nothing more of the agent, and ends the turn in the background, unless another
+// caller ends it.
+func (t *turn) endNow(s trace.Stop) {
+	t.live.mu.Lock()
+	mine := t.decideStop()
+	t.live.mu.Unlock()
+	if mine {
+		t.builder.Close(s)
+		t.live.hub.goes.Go(func() { t.writeStop(s) })
+	}
+}
+
 // writeStop stops the agent, and then puts the stop on record. Later events of the agent
 // are counted and dropped.
 func (t *turn) writeStop(s trace.Stop) {
