@@ -95,7 +95,7 @@ conformance/uiendpoint/venv/installed: conformance/uiendpoint/requirements.txt |
 
 .PHONY: uiendpoint
 uiendpoint: conformance/node_modules/.package-lock.json ## Install the endpoints of the tests of adapter/uiendpoint: the AI SDK, and pydantic-ai where there is Python
-	@$(MAKE) conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai." >&2
+	@$(MAKE) conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai, and fail on a CI machine." >&2
 
 .PHONY: restarts
 restarts: remote-servers ## Restarts of the gateway and of remote sources, 200 of each, and messages of 50 MB

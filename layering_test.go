@@ -83,7 +83,8 @@ func rooms() []room {
 		{packages: "eventlog", ours: "trace"},
 		{packages: "eventlog/logtest", ours: "eventlog trace", others: "github.com/google/go-cmp"},
 		{packages: "eventlog/memlog", ours: "eventlog trace"},
-		{packages: "internal/pgtest"},
+		{packages: "internal/installed"},
+		{packages: "internal/pgtest", ours: "internal/installed"},
 		{packages: "eventlog/sqllog", ours: "eventlog trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
 
 		// The outputs: they know neither adapters nor the hub.

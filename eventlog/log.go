@@ -54,7 +54,7 @@ type live struct {
 	session  string
 	watchers int
 	wake     chan struct{} // nil when nobody asked for it since the last append
-	kept     chan struct{} // the same, since the last append of a whole
+	kept     chan struct{} // the same, since the last append of a durable record
 	tail     tail
 	inTails  *list.Element
 	appended time.Time

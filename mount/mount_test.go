@@ -16,6 +16,7 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
+	"github.com/tributary-dev/tributary/internal/installed"
 	"github.com/tributary-dev/tributary/mount"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
@@ -97,9 +98,8 @@ func TestK17_AFunctionBehindAPrefixOfAnotherServer(t *testing.T) {
 }
 
 func TestK17_TheRealClientsSpeakToAMountedGateway(t *testing.T) {
-	if _, err := os.Stat("../conformance/node_modules/ai-7.0.173"); err != nil {
-		t.Skip("the AI SDK is not installed: make uiendpoint")
-	}
+	_, err := os.Stat("../conformance/node_modules/ai-7.0.173")
+	installed.Needed(t, err == nil, "the AI SDK is not installed: make uiendpoint")
 	at := mounted(t, mount.Options{Permits: []access.Who{{Role: access.Collaborator}}})
 	cmd := exec.CommandContext(t.Context(), "node", "uiendpoint/clients.mjs", at)
 	cmd.Dir, cmd.Stderr = "../conformance", os.Stderr

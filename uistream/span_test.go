@@ -66,10 +66,10 @@ func TestSpans(t *testing.T) {
 		{"the first message", steered, uistream.Span{}, "start start-step text-start text-delta text-end tool-input-available finish-step tool-output-error finish DONE"},
 		{"the second message", steered, uistream.Span{From: seqOf(t, steered, trace.KindReply, 2)}, "start start-step tool-input-available tool-output-available finish-step finish DONE"},
 	} {
-		for _, window := range []int{0, 1} { // with and without the ring
+		for _, window := range []int{0, 1} { // with and without a live buffer that holds the turn
 			bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
 			f := newFeed(c.records...)
-			if window == 1 { // make the ring drop everything first
+			if window == 1 { // make the buffer drop everything first
 				for range 2 {
 					_, _ = serve(t.Context(), bc, turn, f, uistream.Span{SkipParksThrough: 1 << 60})
 				}

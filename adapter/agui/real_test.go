@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/installed"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -27,12 +28,11 @@ var record = flag.Bool("record", false, "write the recordings of real endpoints 
 // standard input.
 func endpoints(t *testing.T, needs string, command ...string) map[string]string {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(home, needs)); err != nil {
-		t.Skip("the endpoints are not installed: run make agui")
-	}
 	if testing.Short() {
 		t.Skip("real endpoints take some seconds")
 	}
+	_, err := os.Stat(filepath.Join(home, needs))
+	installed.Needed(t, err == nil, "the endpoints are not installed: run make agui")
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...) //nolint:gosec // a program of the tests'
 	cmd.Dir = home
 	cmd.Stderr = os.Stderr

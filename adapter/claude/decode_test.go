@@ -67,7 +67,7 @@ const (
 	hello = `{"dir":"in","msg":{"type":"user","message":{"role":"user","content":"hi"}}}`
 )
 
-// sketch tells the wholes of the records, one a line.
+// sketch tells the durable records, one a line.
 func sketch(records []trace.Record) []string {
 	var lines []string
 	for _, r := range records {

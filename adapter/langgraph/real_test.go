@@ -17,6 +17,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/installed"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -43,9 +44,8 @@ func (s server) installedAt(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(home, s.installed)); err != nil {
-		t.Skip("LangGraph's server is not installed: run make langgraph")
-	}
+	_, err = os.Stat(filepath.Join(home, s.installed))
+	installed.Needed(t, err == nil, "LangGraph's server is not installed: run make langgraph")
 	return home
 }
 

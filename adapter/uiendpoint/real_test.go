@@ -15,6 +15,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/installed"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -25,9 +26,7 @@ var releases = []string{"5.0.277", "6.0.323", "7.0.173"}
 func realServer(t *testing.T) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
-	if err != nil || !there("node_modules/ai-7.0.173") {
-		t.Skip("the AI SDK or node is not installed: make uiendpoint")
-	}
+	installed.Needed(t, err == nil && there("node_modules/ai-7.0.173"), "the AI SDK or node is not installed: make uiendpoint")
 	return started(t, node, "uiendpoint/server.mjs")
 }
 
@@ -66,9 +65,7 @@ func started(t *testing.T, program, script string) string {
 func TestPydanticAI(t *testing.T) {
 	t.Parallel()
 	python := "uiendpoint/venv/bin/python"
-	if !there("uiendpoint/venv/installed") {
-		t.Skip("pydantic-ai is not installed: make uiendpoint")
-	}
+	installed.Needed(t, there("uiendpoint/venv/installed"), "pydantic-ai is not installed: make uiendpoint")
 	path, err := filepath.Abs(filepath.Join(conformance, python))
 	if err != nil {
 		t.Fatal(err)

@@ -23,6 +23,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tributary-dev/tributary/internal/installed"
 )
 
 // startWithin is how long a busy machine may take to start the server.
@@ -57,10 +59,8 @@ func (s *Server) Named(t testing.TB, name string) {
 	if s.running == nil && s.failed == nil {
 		s.failed = s.setUp()
 	}
-	switch {
-	case errors.Is(s.failed, errMissing) && os.Getenv("CI") == "":
-		t.Skip(s.failed)
-	case s.failed != nil:
+	installed.Needed(t, !errors.Is(s.failed, errMissing), errMissing.Error())
+	if s.failed != nil {
 		t.Fatal(s.failed)
 	}
 	out, err := s.command("psql", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "test", "-d", "postgres", "-qc", "CREATE DATABASE "+name).CombinedOutput()

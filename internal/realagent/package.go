@@ -79,16 +79,3 @@ func (p Package) bin() string {
 	}
 	return filepath.FromSlash("node_modules/.bin")
 }
-
-// Pinned returns the packages of all agents that tests run.
-func Pinned() []Package {
-	var out []Package
-	seen := map[string]bool{}
-	for _, k := range Kinds() {
-		if k.Package.Name != "" && !seen[k.Package.Lock] {
-			seen[k.Package.Lock] = true
-			out = append(out, k.Package)
-		}
-	}
-	return out
-}
