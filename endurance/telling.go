@@ -90,31 +90,34 @@ func (g *growing) missing(n int) int {
 // within compares what was seen before a crash with what is said after it. The end of
 // a part that was not finished may be missing, and nothing else. The oldest missing
 // delta is at the place first in the stream; -1: none is missing.
-func (t telling) within(is telling, whole bool) (first int, contradiction string) {
+func (t telling) within(is telling, whole bool) (first int, f flaw) {
 	first = -1
 	for i, step := range t.steps {
-		if i >= len(is.steps) || is.steps[i] != step {
-			return first, fmt.Sprintf("frame %d was %.200s, and is not there", i, step)
+		switch {
+		case i >= len(is.steps):
+			return first, flaw{what: fmt.Sprintf("frame %d was %.200s, and is not there", i, step)}
+		case is.steps[i] != step:
+			return first, flaw{fmt.Sprintf("frame %d was %.200s, and is %.200s", i, step, is.steps[i]), true}
 		}
 	}
 	if whole && len(is.steps) != len(t.steps) {
-		return first, fmt.Sprintf("a client had all of it in %d frames, there are %d", len(t.steps), len(is.steps))
+		return first, flaw{fmt.Sprintf("a client had all of it in %d frames, there are %d, the next is %.200s", len(t.steps), len(is.steps), is.steps[len(t.steps)]), true}
 	}
 	for name, was := range t.parts {
 		now := is.part(name)
 		switch {
 		case whole && now.text != was.text:
-			return first, fmt.Sprintf("%s: a client had all of it, %s", name, parting(was.text, now.text))
+			return first, flaw{fmt.Sprintf("%s: a client had all of it, %s", name, parting(was.text, now.text)), !strings.HasPrefix(was.text, now.text)}
 		case strings.HasPrefix(now.text, was.text):
 		case was.ended || !strings.HasPrefix(was.text, now.text):
-			return first, fmt.Sprintf("%s: a client had seen what is not there: %s", name, parting(was.text, now.text))
+			return first, flaw{fmt.Sprintf("%s: a client had seen what is not there: %s", name, parting(was.text, now.text)), !strings.HasPrefix(was.text, now.text)}
 		default:
 			if at := was.missing(len(now.text)); first < 0 || at < first {
 				first = at
 			}
 		}
 	}
-	return first, ""
+	return first, flaw{}
 }
 
 // arrival is how much of a stream had come at a moment.
