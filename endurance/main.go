@@ -46,14 +46,17 @@ type sizes struct {
 func full() sizes {
 	return sizes{
 		rounds: 1000, perStore: 100, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
-		turns: 100_000, races: 10_000, faults: 2, outages: 20, seconds: 20, full: 5, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
+		turns: 100_000, races: 10_000, faults: 2,
+		outages: 20, seconds: 20, full: 5, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
 	}
 }
 
 // quick is what a test run has time for.
 func quick() sizes {
-	return sizes{rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
-		outages: 2, seconds: 3, full: 1, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second} // for the first time after up to 30
+	return sizes{
+		rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
+		outages: 2, seconds: 3, full: 1, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
+	}
 }
 
 // longStops are for how long the gateway is stopped in a full run.

@@ -9,8 +9,8 @@ import (
 )
 
 // stops stops the process of the gateway for a while (SIGSTOP) and lets it go on, with
-// turns in progress. Its clients see no more than a pause: the gateway is the same, so
-// each answer equals its replay byte by byte.
+// turns in progress. Its clients see no more than a pause, and no turn
+// fails.
 func (b *bench) stops(ctx context.Context, times []time.Duration, t *tally) error {
 	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "stops"), quickDemo) }
 	g, err := start()

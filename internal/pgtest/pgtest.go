@@ -11,7 +11,6 @@ package pgtest
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -202,7 +201,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	if err != nil {
 		path = name
 	}
-	c := exec.CommandContext(context.Background(), path, args...)
+	c := exec.Command(path, args...) //nolint:noctx // Stop ends the server, and the others take no time
 	c.Dir = s.dir
 	asOther(c)
 	return c
