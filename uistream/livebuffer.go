@@ -25,7 +25,8 @@ type Source interface {
 	// Changed returns a channel that closes when there may be more. Take it, read, then
 	// wait for it.
 	Changed() <-chan struct{}
-	// Ended is closed once nothing is written to the turn any more.
+	// Ended is closed once nothing is written to the turn any more, after the channel of
+	// the last record.
 	Ended() <-chan struct{}
 }
 
