@@ -61,7 +61,9 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 		}
 	}()
 	var version int
-	if err := p.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
+	first, cancel := d.bounded(ctx, 0) // a server that says nothing is as good as none
+	defer cancel()
+	if err := p.QueryRowContext(first, `SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
 		return nil, err
 	}
 	if version /= 10000; version < oldestServer {
