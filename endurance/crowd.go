@@ -26,7 +26,8 @@ func gather(ctx context.Context, g *gateway) *crowd {
 		c.witnesses = append(c.witnesses, newWitness(fmt.Sprintf("s%d", i)))
 	}
 	for i := range crowdClients {
-		c.clients.Go(func() { c.talk(ctx, c.witnesses[i%len(c.witnesses)]) })
+		w := c.witnesses[i%len(c.witnesses)]
+		c.clients.Go(func() { c.talk(ctx, w) })
 	}
 	return c
 }

@@ -39,6 +39,7 @@ type sizes struct {
 	outages                   int             // of PostgreSQL
 	seconds                   int             // second gateways
 	full                      int             // full disks of each kind
+	sleeps                    int             // of a gateway beyond its lease
 	stops                     []time.Duration // for so long the process is stopped
 	steady                    time.Duration   // how long a gateway at rest gets no smaller, before its baseline is taken
 }
@@ -47,7 +48,7 @@ func full() sizes {
 	return sizes{
 		rounds: 1000, perStore: 100, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
 		turns: 100_000, races: 10_000, faults: 2,
-		outages: 20, seconds: 20, full: 5, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
+		outages: 20, seconds: 20, full: 5, sleeps: 3, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
 	}
 }
 
@@ -92,6 +93,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	flags.IntVar(&n.outages, "outages", n.outages, "how often PostgreSQL is killed under load (needs PostgreSQL); 0: never")
 	flags.IntVar(&n.seconds, "seconds", n.seconds, "how often a second gateway tries to use the first one's sessions; 0: never")
 	flags.IntVar(&n.full, "full", n.full, "how often the disk is full and the database read-only (needs Linux, and root for all of it); 0: never")
+	flags.IntVar(&n.sleeps, "sleeps", n.sleeps, "how often the gateway is stopped for longer than its lease (needs Linux and PostgreSQL); 0: never")
 	stops := flags.Bool("stops", true, "stop the gateway's process for some seconds (needs Linux)")
 	flags.IntVar(&n.faults, "faults", n.faults, "how often each test of a fault is run (needs Go); 0: never")
 	if err := flags.Parse(args); err != nil {

@@ -126,6 +126,21 @@ type arrival struct {
 	at    time.Time
 }
 
+// until is what a client had seen at a moment, if its stream ended later.
+func (s *sight) until(moment time.Time) *sight {
+	if moment.IsZero() || len(s.arrivals) == 0 || s.arrivals[0].at.After(moment) || s.ended.Before(moment) {
+		return s
+	}
+	early := &sight{session: s.session, prompt: s.prompt, acked: s.acked, ended: moment}
+	for _, a := range s.arrivals {
+		if a.at.After(moment) {
+			break
+		}
+		early.raw, early.arrivals = s.raw[:a.bytes], append(early.arrivals, a)
+	}
+	return early
+}
+
 // before is how long before its end a sight had the byte at a place.
 func (s *sight) before(place int) time.Duration {
 	for _, a := range s.arrivals {

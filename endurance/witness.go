@@ -23,6 +23,7 @@ type witness struct {
 	checked uint64          // the last record of an earlier comparison
 	known   map[string]bool // messages of turns up to there
 	same    bool            // the gateway is still the one that was seen: the ids are the same too
+	cut     time.Time       // when the gateway was stopped: what its clients saw later is another one's, or not on record
 
 	mu     sync.Mutex
 	sights []*sight
@@ -87,7 +88,7 @@ func (w *witness) compare(ctx context.Context, g *gateway, c *tally, after uint6
 				return after, err
 			}
 		}
-		c.flawed(falls(c, s, w.same, replays[turn], b.turns[turn].gist, p), w.session+", turn "+turn)
+		c.flawed(falls(c, s.until(w.cut), w.same, replays[turn], b.turns[turn].gist, p), w.session+", turn "+turn)
 	}
 	return b.last, nil
 }
@@ -106,6 +107,9 @@ func (w *witness) find(c *tally, b *book, p page, s *sight, after uint64) (turn 
 	seen := gistOf(s.raw)
 	if turns := b.replies[seen.message]; seen.message != "" && len(turns) > 0 {
 		turn = turns[0]
+	}
+	if b.turns[seen.message] != nil { // a prompt that was not run: its message has the name of its turn, and nothing else
+		return ""
 	}
 	switch {
 	case turn == "" && s.prompt == "" && after > 0 && w.known[seen.message]:
@@ -171,8 +175,8 @@ const logFailed = "The gateway could not write its log, so the turn was ended."
 // other deltas, and a part that was not finished may be shorter.
 func fallsAfterCrash(c *tally, s *sight, replay []byte, traced gist, p page) flaw {
 	seenOfIt, whole := s.raw, s.whole
-	if cut, ok := bytes.CutSuffix(seenOfIt, []byte(done)); ok && failureOf(cut) == logFailed {
-		seenOfIt, whole = cut[:bytes.LastIndex(cut, []byte(`data: {"type":"error"`))], false // the gateway itself cut the stream
+	if frames, ok := bytes.CutSuffix(seenOfIt, []byte(done)); ok && failureOf(frames) == logFailed {
+		seenOfIt, whole = frames[:bytes.LastIndex(frames, []byte(`data: {"type":"error"`))], false // the gateway itself cut the stream
 	}
 	first, wrong := tellingOf(seenOfIt).within(tellingOf(replay), whole)
 	if wrong.what != "" {

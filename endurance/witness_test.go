@@ -135,6 +135,10 @@ func TestAWitnessOfACrash(t *testing.T) {
 	if s.before(9) != time.Second || s.before(10) != 100*time.Millisecond {
 		t.Errorf("a gap of %s and one of %s", s.before(9), s.before(10))
 	}
+	s.raw = make([]byte, 20)
+	if early := s.until(now.Add(-time.Millisecond * 500)); len(early.raw) != 10 || early.before(9) != 500*time.Millisecond || early.whole {
+		t.Errorf("half a second earlier the client had %d bytes", len(early.raw))
+	}
 }
 
 func kind(f flaw) string {
