@@ -17,8 +17,8 @@ import (
 )
 
 // impostor is a server that speaks PostgreSQL's protocol as far as the gateway's first
-// question, for its version. What answer does with each message decides the rest: false
-// closes the connection.
+// question, for its version. The function answer gets each later message, and closes the
+// connection by returning false.
 func impostor(t *testing.T, answer func(*pgproto3.Backend, pgproto3.FrontendMessage) bool) sqllog.Options {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it takes no time
