@@ -237,6 +237,7 @@ func (b *liveBuffer) claimLocked() bool {
 func (b *liveBuffer) start(from uint64, f Framing) position {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.changed = nil // it may be of a reader that has left, and then it never closes
 	first := b.segments[0]
 	if first.index == 0 || len(first.marks) > 0 && first.marks[0].seq <= from {
 		return position{first, 0}
