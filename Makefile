@@ -185,7 +185,7 @@ cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of strea
 	cd conformance && node cuts.mjs --cuts $(CUTS)
 
 .PHONY: endurance
-endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (twenty minutes)
+endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (twenty-five minutes)
 	$(GO) run ./endurance $(ARGS)
 
 .PHONY: endurance-quick
@@ -223,7 +223,7 @@ bench/peer/node_modules/.package-lock.json: bench/peer/package-lock.json | need-
 	@touch $@
 
 .PHONY: bench
-bench: binary bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go: ten minutes, ARGS=--quick two
+bench: binary bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go: twenty-five minutes, ARGS=--quick five
 	$(GO) run ./bench $(ARGS)
 
 .PHONY: bench-go

@@ -117,7 +117,7 @@ func rooms() []room {
 		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
 		{packages: "e2e/agents"},
 		{packages: "internal/launch"},
-		{packages: "endurance", ours: "internal/launch"}, // it sees the gateway from outside
+		{packages: "endurance", ours: "internal/launch internal/pgtest", others: "golang.org/x/sys"}, // it sees the gateway from outside
 		{packages: "bench", ours: "*"},
 	}
 }

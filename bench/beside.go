@@ -25,7 +25,7 @@ const (
 // fillPages gives the gateways a history to read.
 func fillPages(ctx context.Context, servers []*server) error {
 	for _, s := range servers {
-		if s.name != gateway && s.name != unsynced {
+		if s.Token() == "" { // it is no gateway
 			continue
 		}
 		for range pagedTurns {

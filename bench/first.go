@@ -13,7 +13,7 @@ const probeEvery = 20 * time.Millisecond
 // measureFirst is the time from a POST to the first byte of its answer, in a new
 // session and in one that has had a turn, while a hundred others stream.
 func (b *bencher) measureFirst(ctx context.Context) error {
-	servers, err := b.start.all(ctx, gateway, raw, peer, unsynced)
+	servers, err := b.start.all(ctx, gateway, raw, peer, unsynced, onPostgres)
 	if err != nil {
 		return err
 	}

@@ -25,13 +25,24 @@ const (
 
 // measureHistory reads pages from a store that many sessions have filled.
 func (b *bencher) measureHistory(ctx context.Context) error {
-	data := filepath.Join(b.start.dir, "full")
-	fmt.Fprintf(os.Stderr, "  filling a store with %d sessions of %d turns\n", b.scale.stored, b.scale.history)
-	if err := fillStore(ctx, data, b.scale.stored, b.scale.history); err != nil {
+	for _, name := range b.start.engines() {
+		if err := b.readHistory(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bencher) readHistory(ctx context.Context, name string) error {
+	fmt.Fprintf(os.Stderr, "  filling a store with %d sessions of %d turns, %s\n", b.scale.stored, b.scale.history, name)
+	data, err := b.start.filled(ctx, name, "full", func(store *sqllog.Store) error {
+		return fillStore(ctx, store, b.scale.stored, b.scale.history)
+	})
+	if err != nil {
 		return err
 	}
 	began := time.Now()
-	s, err := b.start.server(ctx, gateway, data)
+	s, err := b.start.server(ctx, name, data)
 	if err != nil {
 		return err
 	}
@@ -58,16 +69,28 @@ func (b *bencher) measureHistory(ctx context.Context) error {
 
 func stored(i int) string { return fmt.Sprintf("stored-%d", i) }
 
-// fillStore writes sessions whose turns lie among each other, as they do in life.
-func fillStore(ctx context.Context, dir string, sessions, turns int) (err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the full store: %w", err)
+// filled makes the log of a gateway with that name, fills it, and returns its data
+// directory.
+func (s starter) filled(ctx context.Context, name, what string, fill func(*sqllog.Store) error) (data string, err error) {
+	data = filepath.Join(s.dir, what+"_"+strings.ToLower(name))
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return "", fmt.Errorf("make a full store: %w", err)
 	}
-	store, err := sqllog.Open(ctx, sqllog.Options{Dir: dir})
+	o := sqllog.Options{Dir: data, NoSync: true}
+	if name == onPostgres {
+		if o.URL, err = s.database(data); err != nil {
+			return "", err
+		}
+	}
+	store, err := sqllog.Open(ctx, o)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // closing has bounds of its own
+	return data, errors.Join(fill(store), store.Close()) //nolint:contextcheck // closing has bounds of its own
+}
+
+// fillStore writes sessions whose turns lie among each other, as they do in life.
+func fillStore(ctx context.Context, store *sqllog.Store, sessions, turns int) error {
 	const writers = 8
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -90,19 +113,23 @@ func fillStore(ctx context.Context, dir string, sessions, turns int) (err error)
 	return nil
 }
 
+// enlist puts a session into the registry.
+func enlist(ctx context.Context, store *sqllog.Store, info session.Info, at time.Time) error {
+	info.Agent, info.CreatedAt, info.UpdatedAt = agentFor(0), at, at
+	doc, err := json.Marshal(info)
+	if err != nil {
+		return err
+	}
+	return store.Put(ctx, eventlog.Entry{Session: info.ID, Agent: info.Agent, Title: info.Title, CreatedAt: at, Updated: at, Doc: doc})
+}
+
 // minTurn is how many bytes a turn has at least in a page of history.
 const minTurn = 500
 
 // fillTurn writes a turn with a call in three appends, as group commit would.
 func fillTurn(ctx context.Context, store *sqllog.Store, id string, n int) error {
 	if n == 0 {
-		now := time.Now()
-		info := session.Info{ID: id, Agent: agentFor(0), CreatedAt: now, UpdatedAt: now}
-		doc, err := json.Marshal(info)
-		if err == nil {
-			err = store.Put(ctx, eventlog.Entry{Session: id, Agent: info.Agent, CreatedAt: now, Updated: now, Doc: doc})
-		}
-		if err != nil {
+		if err := enlist(ctx, store, session.Info{ID: id}, time.Now()); err != nil {
 			return err
 		}
 	}

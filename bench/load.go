@@ -137,7 +137,7 @@ func (l load) watch(ctx context.Context, s *server, result *loudness) (from, to 
 // measureLoad is the latency of each word and the processor time that it takes,
 // at three sizes, while other turns end, are cut off, and histories are read.
 func (b *bencher) measureLoad(ctx context.Context) error {
-	servers, err := b.start.all(ctx, gateway, raw, peer, unsynced)
+	servers, err := b.start.all(ctx, gateway, raw, peer, unsynced, onPostgres)
 	if err != nil {
 		return err
 	}

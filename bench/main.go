@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/tributary-dev/tributary/internal/pgtest"
 )
 
 func main() {
@@ -44,6 +46,8 @@ func parts() []part {
 		{"stuck", (*bencher).measureStuck},
 		{"idle", (*bencher).measureIdle},
 		{"history", (*bencher).measureHistory},
+		{"log", (*bencher).measureLog},
+		{"list", (*bencher).measureList},
 		{"relay", (*bencher).measureRelay},
 	}
 }
@@ -60,6 +64,7 @@ func bench(ctx context.Context, args []string) error {
 	quick := flags.Bool("quick", false, "fewer and shorter rounds, and a smaller history")
 	binary := flags.String("binary", "bin/tributary", "the gateway to measure")
 	peer := flags.String("peer", "bench/peer", "the directory of the peer in Node.js; none leaves it out")
+	postgres := flags.Bool("postgres", true, "measure the gateway with its log in PostgreSQL too, if this machine has it")
 	only := flags.String("only", "", "measure these parts only: "+partNames())
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -79,6 +84,15 @@ func bench(ctx context.Context, args []string) error {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a directory for temporary files
 	b := &bencher{scale: full(), start: starter{binary: *binary, peer: *peer, dir: dir}, figures: figures{}}
+	if *postgres {
+		server := &pgtest.Server{Synced: true}
+		defer server.Stop()
+		if err := server.Make("bench"); err == nil {
+			b.start.postgres = server
+		} else if !errors.Is(err, pgtest.ErrMissing) {
+			return err
+		}
+	}
 	if *quick {
 		b.scale = quickly()
 	}

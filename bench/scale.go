@@ -14,12 +14,15 @@ type scale struct {
 	idleRuns  int           // processes that have them
 	stored    int           // sessions in the full store
 	history   int           // turns of each of them
+	logged    int           // turns of 10,000 words whose bytes in the log are counted
+	listed    int           // sessions in the list
 }
 
 func full() scale {
 	return scale{
 		rounds: 3, crowds: []int{1, 100, 1000}, window: 2 * time.Second, words: 2000, turns: 5,
 		followers: 1000, idle: 1000, idleRuns: 2, stored: 200, history: 500,
+		logged: 3, listed: 100_000,
 	}
 }
 
@@ -27,5 +30,6 @@ func quickly() scale {
 	return scale{
 		rounds: 1, crowds: []int{1, 100}, window: 1500 * time.Millisecond, words: 1000, turns: 2,
 		followers: 1000, idle: 1000, idleRuns: 1, stored: 40, history: 100,
+		logged: 1, listed: 10_000,
 	}
 }

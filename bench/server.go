@@ -9,20 +9,26 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/internal/launch"
+	"github.com/tributary-dev/tributary/internal/pgtest"
 )
 
 // The names of the servers, as the tables show them.
 const (
-	gateway  = "gateway"
-	unsynced = "fsync off"
-	raw      = "raw Go"
-	peer     = "Node"
+	gateway    = "gateway"
+	unsynced   = "fsync off"
+	onPostgres = "PostgreSQL"
+	raw        = "raw Go"
+	peer       = "Node"
 )
+
+// names are the servers in the order of the table.
+func names() []string { return []string{gateway, unsynced, onPostgres, raw, peer} }
 
 // server is one of the programs that are compared.
 type server struct {
@@ -38,6 +44,8 @@ type starter struct {
 	binary string // the gateway's
 	peer   string // the directory of the peer, or none
 	dir    string // for their data
+
+	postgres *pgtest.Server // or none
 }
 
 // settings is the gateway's configuration: the demo agent at every pace that the
@@ -46,6 +54,7 @@ type starter struct {
 const settings = unlimited + `default_agent: at-20ms
 agents:
   at-0ms: {adapter: demo, options: {pace: 0s}}
+  at-1ms: {adapter: demo, options: {pace: 1ms}}
   at-20ms: {adapter: demo, options: {pace: 20ms}}
   at-100ms: {adapter: demo, options: {pace: 100ms}}
   at-200ms: {adapter: demo, options: {pace: 200ms}}
@@ -90,17 +99,41 @@ func (s starter) command(name, data string) (*exec.Cmd, error) { //nolint:noctx 
 		return nil, fmt.Errorf("prepare a gateway: %w", err)
 	}
 	args := []string{"serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", s.dir, "--log-level", "warn"}
-	if name == unsynced {
+	switch name {
+	case unsynced:
 		args = append(args, "--fsync", "off")
+	case onPostgres:
+		url, err := s.database(data)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--db", url)
 	}
 	return exec.Command(s.binary, args...), nil
+}
+
+// database makes the database of the gateway with that data directory, unless it is
+// there.
+func (s starter) database(data string) (url string, err error) {
+	name := "bench_" + filepath.Base(data)
+	return s.postgres.URL(name), s.postgres.Make(name)
+}
+
+// has reports whether this run measures the server with that name.
+func (s starter) has(name string) bool {
+	return (name != peer || s.peer != "") && (name != onPostgres || s.postgres != nil)
+}
+
+// engines are the gateways whose logs differ.
+func (s starter) engines() []string {
+	return slices.DeleteFunc([]string{gateway, onPostgres}, func(name string) bool { return !s.has(name) })
 }
 
 // all starts those of the names that there are.
 func (s starter) all(ctx context.Context, names ...string) ([]*server, error) {
 	var servers []*server
 	for _, name := range names {
-		if name == peer && s.peer == "" {
+		if !s.has(name) {
 			continue
 		}
 		one, err := s.server(ctx, name, "")

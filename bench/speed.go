@@ -12,7 +12,7 @@ import (
 // measureSpeed lets agents speak as fast as they can: frames per second, and the
 // processor time of each.
 func (b *bencher) measureSpeed(ctx context.Context) error {
-	servers, err := b.start.all(ctx, gateway, raw, peer, unsynced)
+	servers, err := b.start.all(ctx, gateway, raw, peer, unsynced, onPostgres)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type ask struct {
 	session string
 	words   int
 	pace    time.Duration
+	prose   bool   // words of a text, and no times
 	shared  bool   // others will follow it; only the raw server wants to know
 	begun   func() // called at the first word, if there is such a call
 }
@@ -60,9 +61,13 @@ func (s *server) chat(ctx context.Context, a ask) (heard, error) {
 		Role  string     `json:"role"`
 		Parts []textPart `json:"parts"`
 	}
+	script := "clock"
+	if a.prose {
+		script = "long"
+	}
 	body, err := json.Marshal(map[string]any{
 		"id": a.session, "trigger": "submit-message",
-		"messages": []message{{ID: fmt.Sprintf("u%d", sessions.Add(1)), Role: "user", Parts: []textPart{{"text", fmt.Sprintf("clock %d", a.words)}}}},
+		"messages": []message{{ID: fmt.Sprintf("u%d", sessions.Add(1)), Role: "user", Parts: []textPart{{"text", fmt.Sprintf("%s %d", script, a.words)}}}},
 	})
 	if err != nil {
 		return heard{}, err

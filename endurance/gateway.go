@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,17 +32,18 @@ type gateway struct {
 const unlimited = "limits: {requests: none, streams: none, clients: none, prompts: none}\n"
 
 // start starts a gateway on a data directory and waits until it is ready.
-func (b *bench) start(ctx context.Context, data, config string) (*gateway, error) {
+func (b *bench) start(ctx context.Context, data, config string, args ...string) (*gateway, error) {
 	file := filepath.Join(b.dir, "tributary.yaml")
 	if err := os.WriteFile(file, []byte(unlimited+config), 0o600); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
-	s, err := launch.Start(ctx, exec.CommandContext(ctx, b.binary, "serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", b.dir))
+	args = append([]string{"serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", b.dir}, args...)
+	s, err := launch.Start(ctx, exec.CommandContext(ctx, b.binary, args...))
 	if err != nil {
 		return nil, err
 	}
 	g := &gateway{Server: s, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true}}}
-	b.last = g
+	b.running = append(slices.DeleteFunc(b.running, (*gateway).dead), g)
 	return g, nil
 }
 
@@ -49,6 +51,15 @@ func (b *bench) start(ctx context.Context, data, config string) (*gateway, error
 func (g *gateway) kill() {
 	g.Kill()
 	g.client.CloseIdleConnections()
+}
+
+func (g *gateway) dead() bool {
+	select {
+	case <-g.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 // end asks the gateway to end, and waits.

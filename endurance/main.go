@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/tributary-dev/tributary/internal/pgtest"
 )
 
 func main() {
@@ -33,19 +36,37 @@ type sizes struct {
 	turns                     int
 	races                     int
 	faults                    int
-	steady                    time.Duration // how long a gateway at rest gets no smaller, before its baseline is taken
+	outages                   int             // of PostgreSQL
+	seconds                   int             // second gateways
+	full                      int             // full disks of each kind
+	sleeps                    int             // of a gateway beyond its lease
+	stops                     []time.Duration // for so long the process is stopped
+	steady                    time.Duration   // how long a gateway at rest gets no smaller, before its baseline is taken
 }
 
 func full() sizes {
 	return sizes{
 		rounds: 1000, perStore: 100, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
-		turns: 100_000, races: 10_000, faults: 2, steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
+		turns: 100_000, races: 10_000, faults: 2,
+		outages: 20, seconds: 20, full: 5, sleeps: 3, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
 	}
 }
 
 // quick is what a test run has time for.
 func quick() sizes {
-	return sizes{rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0, steady: 35 * time.Second} // for the first time after up to 30
+	return sizes{
+		rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
+		outages: 2, seconds: 3, full: 1, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
+	}
+}
+
+// longStops are for how long the gateway is stopped in a full run.
+func longStops() []time.Duration {
+	var all []time.Duration
+	for _, seconds := range []int{1, 2, 3, 5, 8, 12, 20, 30} {
+		all = append(all, time.Duration(seconds)*time.Second)
+	}
+	return all
 }
 
 func run(ctx context.Context, args []string) (ok bool, err error) {
@@ -69,9 +90,17 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	flags.IntVar(&n.judgedKills, "judged-kills", n.judgedKills, "kills among those")
 	flags.IntVar(&n.turns, "turns", n.turns, "turns of the demo agent before what is left of them is counted")
 	flags.IntVar(&n.races, "races", n.races, "how often eight answers race for one request (needs Go); 0: never")
+	flags.IntVar(&n.outages, "outages", n.outages, "how often PostgreSQL is killed under load (needs PostgreSQL); 0: never")
+	flags.IntVar(&n.seconds, "seconds", n.seconds, "how often a second gateway tries to use the first one's sessions; 0: never")
+	flags.IntVar(&n.full, "full", n.full, "how often the disk is full and the database read-only (needs Linux, and root for all of it); 0: never")
+	flags.IntVar(&n.sleeps, "sleeps", n.sleeps, "how often the gateway is stopped for longer than its lease (needs Linux and PostgreSQL); 0: never")
+	stops := flags.Bool("stops", true, "stop the gateway's process for some seconds (needs Linux)")
 	flags.IntVar(&n.faults, "faults", n.faults, "how often each test of a fault is run (needs Go); 0: never")
 	if err := flags.Parse(args); err != nil {
 		return false, fmt.Errorf("read the arguments: %w", err)
+	}
+	if !*stops {
+		n.stops = nil
 	}
 	b, err := newBench(*binary, *root)
 	if err != nil {
@@ -84,7 +113,8 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 // bench is where everything runs: a directory that goes away, and the binary.
 type bench struct {
 	binary, root, dir string
-	last              *gateway // there is one at a time
+	running           []*gateway
+	postgres          pgtest.Server
 }
 
 func newBench(binary, root string) (*bench, error) {
@@ -107,11 +137,15 @@ func newBench(binary, root string) (*bench, error) {
 
 // remove ends what an error has left running, and takes the directory away.
 func (b *bench) remove() {
-	if b.last != nil {
-		b.last.kill()
+	for _, g := range b.running {
+		g.kill()
 	}
+	b.postgres.Stop()
 	_ = os.RemoveAll(b.dir)
 }
+
+// errSkipped says that this machine cannot try something.
+var errSkipped = errors.New("this cannot be tried here")
 
 // trial is one row of the table in the making.
 type trial struct {
@@ -124,17 +158,24 @@ func (b *bench) all(ctx context.Context, n sizes) (ok bool, err error) {
 	began := time.Now()
 	ok = true
 	var rows []row
-	for _, t := range []trial{
+	for _, t := range append([]trial{
 		{"kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *tally) error { return b.restarts(ctx, n, c) }},
 		{"streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *tally) error { return b.cuts(ctx, n.cuts, c) }},
 		{"the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *tally) error { return b.judged(ctx, n, c) }},
 		{"turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turns, n.steady, c) }},
 		{"eight answers that race for one request", n.races > 0, func(ctx context.Context, c *tally) error { return b.races(ctx, n.races, c) }},
-	} {
+		{"PostgreSQL killed under load, and started again", n.outages > 0, func(ctx context.Context, c *tally) error { return b.outages(ctx, n.outages, c) }},
+		{"a second gateway on the data directory", n.seconds > 0, func(ctx context.Context, c *tally) error { return b.seconds(ctx, n.seconds, c) }},
+		{"a second gateway on the sessions, PostgreSQL", n.seconds > 0, func(ctx context.Context, c *tally) error { return b.rivals(ctx, 10*n.seconds, c) }},
+	}, b.systemTrials(n)...) {
 		if !t.runs {
 			continue
 		}
 		r, err := measure(ctx, t)
+		if errors.Is(err, errSkipped) || errors.Is(err, pgtest.ErrMissing) && os.Getenv("CI") == "" {
+			say("left out: %v", err)
+			continue
+		}
 		rows = append(rows, r)
 		ok = ok && r.clean() && err == nil
 		if err != nil { // what was counted until then counts

@@ -75,6 +75,7 @@ type chunk struct {
 	Delta     string          `json:"delta"`
 	CallID    string          `json:"toolCallId"`
 	Output    json.RawMessage `json:"output"`
+	ErrorText string          `json:"errorText"`
 }
 
 // chunks are the whole frames of a stream.
@@ -88,6 +89,16 @@ func chunks(raw []byte) []chunk {
 		}
 	}
 	return all
+}
+
+// failureOf is the error that a stream ends with, or "".
+func failureOf(raw []byte) (failed string) {
+	for _, c := range chunks(raw) {
+		if c.Type == "error" {
+			failed = c.ErrorText
+		}
+	}
+	return failed
 }
 
 // gist is what a stream, a history or a trace says in the end.

@@ -19,14 +19,18 @@ type counts struct {
 	tried   int
 	lost    int // was seen, or acknowledged, and is not on record
 	doubled int // is there more often than it happened
-	failed  int // went wrong in another way: a turn that is not closed, an answer that is none
-	leaked  int // goroutines, files, processes, megabytes beyond the baseline
+	// contradicted is how often something else is there than a client had seen.
+	contradicted int
+	failed       int // went wrong in another way: a turn that is not closed, an answer that is none
+	leaked       int // goroutines, files, processes, megabytes beyond the baseline
 	// gap is how old the oldest text was that a crash took from a part that was not
 	// finished.
 	gap time.Duration
 }
 
-func (r row) clean() bool { return r.tried > 0 && r.lost+r.doubled+r.failed+r.leaked == 0 }
+func (r row) clean() bool {
+	return r.tried > 0 && r.lost+r.doubled+r.contradicted+r.failed+r.leaked == 0
+}
 
 // tally counts; it is safe for concurrent use.
 type tally struct {
@@ -56,6 +60,21 @@ func (t *tally) lost(format string, args ...any) {
 
 func (t *tally) doubled(format string, args ...any) {
 	t.count(func(c *counts) { c.doubled++ }, "DOUBLED", format, args)
+}
+
+func (t *tally) contradicted(format string, args ...any) {
+	t.count(func(c *counts) { c.contradicted++ }, "CONTRADICTED", format, args)
+}
+
+// flawed counts what is wrong with what a client saw.
+func (t *tally) flawed(f flaw, where string) {
+	switch {
+	case f.what == "":
+	case f.contradicts:
+		t.contradicted("%s: %s", where, f.what)
+	default:
+		t.lost("%s: %s", where, f.what)
+	}
 }
 
 func (t *tally) failed(format string, args ...any) {
@@ -89,10 +108,10 @@ func (t *tally) row(what string, took time.Duration) row {
 
 // table writes the rows.
 func table(w io.Writer, rows []row, took time.Duration) {
-	const line = "%-46s %8v %6v %8v %7v %7v %7v %8v\n"
-	fmt.Fprintf(w, line, "what", "tried", "lost", "doubled", "failed", "leaked", "gap ms", "seconds")
+	const line = "%-46s %8v %6v %8v %8v %7v %7v %7v %8v\n"
+	fmt.Fprintf(w, line, "what", "tried", "lost", "doubled", "contrad.", "failed", "leaked", "gap ms", "seconds")
 	for _, r := range rows {
-		fmt.Fprintf(w, line, r.what, r.tried, r.lost, r.doubled, r.failed, r.leaked, r.gap.Milliseconds(), int(r.took.Seconds()+0.5))
+		fmt.Fprintf(w, line, r.what, r.tried, r.lost, r.doubled, r.contradicted, r.failed, r.leaked, r.gap.Milliseconds(), int(r.took.Seconds()+0.5))
 	}
 	fmt.Fprintf(w, "%d rows in %s\n", len(rows), took.Round(time.Second))
 }

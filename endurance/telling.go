@@ -90,37 +90,55 @@ func (g *growing) missing(n int) int {
 // within compares what was seen before a crash with what is said after it. The end of
 // a part that was not finished may be missing, and nothing else. The oldest missing
 // delta is at the place first in the stream; -1: none is missing.
-func (t telling) within(is telling, whole bool) (first int, contradiction string) {
+func (t telling) within(is telling, whole bool) (first int, f flaw) {
 	first = -1
 	for i, step := range t.steps {
-		if i >= len(is.steps) || is.steps[i] != step {
-			return first, fmt.Sprintf("frame %d was %.200s, and is not there", i, step)
+		switch {
+		case i >= len(is.steps):
+			return first, flaw{what: fmt.Sprintf("frame %d was %.200s, and is not there", i, step)}
+		case is.steps[i] != step:
+			return first, flaw{fmt.Sprintf("frame %d was %.200s, and is %.200s", i, step, is.steps[i]), true}
 		}
 	}
 	if whole && len(is.steps) != len(t.steps) {
-		return first, fmt.Sprintf("a client had all of it in %d frames, there are %d", len(t.steps), len(is.steps))
+		return first, flaw{fmt.Sprintf("a client had all of it in %d frames, there are %d, the next is %.200s", len(t.steps), len(is.steps), is.steps[len(t.steps)]), true}
 	}
 	for name, was := range t.parts {
 		now := is.part(name)
 		switch {
 		case whole && now.text != was.text:
-			return first, fmt.Sprintf("%s: a client had all of it, %s", name, parting(was.text, now.text))
+			return first, flaw{fmt.Sprintf("%s: a client had all of it, %s", name, parting(was.text, now.text)), !strings.HasPrefix(was.text, now.text)}
 		case strings.HasPrefix(now.text, was.text):
 		case was.ended || !strings.HasPrefix(was.text, now.text):
-			return first, fmt.Sprintf("%s: a client had seen what is not there: %s", name, parting(was.text, now.text))
+			return first, flaw{fmt.Sprintf("%s: a client had seen what is not there: %s", name, parting(was.text, now.text)), !strings.HasPrefix(was.text, now.text)}
 		default:
 			if at := was.missing(len(now.text)); first < 0 || at < first {
 				first = at
 			}
 		}
 	}
-	return first, ""
+	return first, flaw{}
 }
 
 // arrival is how much of a stream had come at a moment.
 type arrival struct {
 	bytes int
 	at    time.Time
+}
+
+// until is what a client had seen at a moment, if its stream ended later.
+func (s *sight) until(moment time.Time) *sight {
+	if moment.IsZero() || len(s.arrivals) == 0 || s.arrivals[0].at.After(moment) || s.ended.Before(moment) {
+		return s
+	}
+	early := &sight{session: s.session, prompt: s.prompt, acked: s.acked, ended: moment}
+	for _, a := range s.arrivals {
+		if a.at.After(moment) {
+			break
+		}
+		early.raw, early.arrivals = s.raw[:a.bytes], append(early.arrivals, a)
+	}
+	return early
 }
 
 // before is how long before its end a sight had the byte at a place.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/url"
@@ -22,6 +23,7 @@ type witness struct {
 	checked uint64          // the last record of an earlier comparison
 	known   map[string]bool // messages of turns up to there
 	same    bool            // the gateway is still the one that was seen: the ids are the same too
+	cut     time.Time       // when the gateway was stopped: what its clients saw later is another one's, or not on record
 
 	mu     sync.Mutex
 	sights []*sight
@@ -86,9 +88,7 @@ func (w *witness) compare(ctx context.Context, g *gateway, c *tally, after uint6
 				return after, err
 			}
 		}
-		if what := falls(c, s, w.same, replays[turn], b.turns[turn].gist, p); what != "" {
-			c.lost("%s, turn %s: %s", w.session, turn, what)
-		}
+		c.flawed(falls(c, s.until(w.cut), w.same, replays[turn], b.turns[turn].gist, p), w.session+", turn "+turn)
 	}
 	return b.last, nil
 }
@@ -107,6 +107,9 @@ func (w *witness) find(c *tally, b *book, p page, s *sight, after uint64) (turn 
 	seen := gistOf(s.raw)
 	if turns := b.replies[seen.message]; seen.message != "" && len(turns) > 0 {
 		turn = turns[0]
+	}
+	if b.turns[seen.message] != nil { // a prompt that was not run: its message has the name of its turn, and nothing else
+		return ""
 	}
 	switch {
 	case turn == "" && s.prompt == "" && after > 0 && w.known[seen.message]:
@@ -128,10 +131,17 @@ func (w *witness) find(c *tally, b *book, p page, s *sight, after uint64) (turn 
 	return turn
 }
 
-// falls says in which of the three places something is missing that was seen.
-func falls(c *tally, s *sight, same bool, replay []byte, traced gist, p page) string {
+// flaw is what is wrong with what a client has seen: something else is on record, or
+// it is missing there.
+type flaw struct {
+	what        string
+	contradicts bool
+}
+
+// falls says in which of the three places something that was seen is missing, or else.
+func falls(c *tally, s *sight, same bool, replay []byte, traced gist, p page) flaw {
 	if !ended(replay) {
-		return fmt.Sprintf("its replay has no end: %q", tail(string(replay)))
+		return flaw{what: fmt.Sprintf("its replay has no end: %q", tail(string(replay)))}
 	}
 	if !same {
 		return fallsAfterCrash(c, s, replay, traced, p)
@@ -139,40 +149,49 @@ func falls(c *tally, s *sight, same bool, replay []byte, traced gist, p page) st
 	was, is := content(s.raw), content(replay)
 	switch seen := gistOf(s.raw); {
 	case s.whole && was != is:
-		return fmt.Sprintf("a client had all of it in %d bytes, the replay has %d: %s", len(was), len(is), parting(was, is))
+		return flaw{fmt.Sprintf("a client had all of it in %d bytes, the replay has %d: %s", len(was), len(is), parting(was, is)), !strings.HasPrefix(was, is)}
 	case !strings.HasPrefix(is, was):
-		return "a client had seen what the replay does not have: " + parting(was, is)
-	case traced.holds(seen) != "":
-		return "the trace lacks " + traced.holds(seen)
-	case p.messages[seen.message].holds(seen) != "":
-		return "the history lacks " + p.messages[seen.message].holds(seen)
+		return flaw{"a client had seen what the replay does not have: " + parting(was, is), !strings.HasPrefix(was, is)}
+	default:
+		return lacking(seen, traced, p)
 	}
-	return ""
 }
+
+// lacking says what the trace or the history lacks.
+func lacking(seen, traced gist, p page) flaw {
+	if what := traced.holds(seen); what != "" {
+		return flaw{what: "the trace lacks " + what}
+	}
+	if what := p.messages[seen.message].holds(seen); what != "" {
+		return flaw{what: "the history lacks " + what}
+	}
+	return flaw{}
+}
+
+// logFailed is the sentence at the end of a stream whose turn the log has failed.
+const logFailed = "The gateway could not write its log, so the turn was ended."
 
 // fallsAfterCrash is falls where the gateway was killed since: the texts may have
 // other deltas, and a part that was not finished may be shorter.
-func fallsAfterCrash(c *tally, s *sight, replay []byte, traced gist, p page) string {
-	first, contradiction := tellingOf(s.raw).within(tellingOf(replay), s.whole)
-	if contradiction != "" {
-		return contradiction
+func fallsAfterCrash(c *tally, s *sight, replay []byte, traced gist, p page) flaw {
+	seenOfIt, whole := s.raw, s.whole
+	if frames, ok := bytes.CutSuffix(seenOfIt, []byte(done)); ok && failureOf(frames) == logFailed {
+		seenOfIt, whole = frames[:bytes.LastIndex(frames, []byte(`data: {"type":"error"`))], false // the gateway itself cut the stream
+	}
+	first, wrong := tellingOf(seenOfIt).within(tellingOf(replay), whole)
+	if wrong.what != "" {
+		return wrong
 	}
 	seen := gistOf(s.raw)
 	if first >= 0 {
 		gap := s.before(first)
 		c.gap(gap)
 		if gap > lossLimit {
-			return fmt.Sprintf("text is missing that a client had seen %s before the kill", gap)
+			return flaw{what: fmt.Sprintf("text is missing that a client had seen %s before the end of its stream", gap)}
 		}
 		seen = gistOf(replay)
 	}
-	switch {
-	case traced.holds(seen) != "":
-		return "the trace lacks " + traced.holds(seen)
-	case p.messages[seen.message].holds(seen) != "":
-		return "the history lacks " + p.messages[seen.message].holds(seen)
-	}
-	return ""
+	return lacking(seen, traced, p)
 }
 
 // parting tells where two texts part.

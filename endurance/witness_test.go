@@ -84,10 +84,10 @@ func TestAWitnessFindsOut(t *testing.T) {
 		"an answer twice":        {goodTrace, other(goodHistory, `{"id":"u1"}`, `{"id":"u1"},{"id":"m1"}`), goodReplay, func(c counts) bool { return c.doubled > 0 }},
 		"less text in history":   {goodTrace, other(goodHistory, "one two", "one"), goodReplay, func(c counts) bool { return c.lost > 0 }},
 		"no output in history":   {goodTrace, other(goodHistory, `"out"`, `"no"`), goodReplay, func(c counts) bool { return c.lost > 0 }},
-		"other bytes in replay":  {goodTrace, goodHistory, other(goodReplay, "two", "too"), func(c counts) bool { return c.lost > 0 }},
-		"more in replay":         {goodTrace, goodHistory, other(goodReplay, done, "data: {}\n\n"+done), func(c counts) bool { return c.lost > 0 }},
+		"other bytes in replay":  {goodTrace, goodHistory, other(goodReplay, "two", "too"), func(c counts) bool { return c.contradicted > 0 }},
+		"more in replay":         {goodTrace, goodHistory, other(goodReplay, done, "data: {}\n\n"+done), func(c counts) bool { return c.contradicted > 0 }},
 		"no end of the replay":   {goodTrace, goodHistory, other(goodReplay, done, ""), func(c counts) bool { return c.lost > 0 }},
-		"a replay of nothing at": {goodTrace, goodHistory, done, func(c counts) bool { return c.lost > 0 }},
+		"a replay of nothing at": {goodTrace, goodHistory, done, func(c counts) bool { return c.contradicted > 0 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -113,27 +113,42 @@ func TestAWitnessOfACrash(t *testing.T) {
 		seen, is string
 		whole    bool
 		missing  int
-		fault    bool
+		fault    string
 	}{
-		"the same":              {start + opened + one, start + opened + one + closed + done, false, -1, false},
-		"other deltas":          {start + opened + one + two, start + opened + both + closed + done, false, -1, false},
-		"the last words":        {start + opened + one + two, start + opened + one + closed + done, false, len(start + opened + one), false},
-		"all words":             {start + opened + one, start + opened + closed + done, false, len(start + opened), false},
-		"half a frame was seen": {start + opened + one + two[:20], start + opened + one + closed + done, false, -1, false},
-		"of a finished part":    {start + opened + one + two + closed, start + opened + one + closed + done, false, -1, true},
-		"other words":           {start + opened + one, start + opened + two + closed + done, false, -1, true},
-		"no part":               {start + opened + one, start + done, false, -1, true},
-		"of a whole stream":     {start + opened + both + closed + done, start + opened + one + closed + done, true, -1, true},
+		"the same":              {start + opened + one, start + opened + one + closed + done, false, -1, ""},
+		"other deltas":          {start + opened + one + two, start + opened + both + closed + done, false, -1, ""},
+		"the last words":        {start + opened + one + two, start + opened + one + closed + done, false, len(start + opened + one), ""},
+		"all words":             {start + opened + one, start + opened + closed + done, false, len(start + opened), ""},
+		"half a frame was seen": {start + opened + one + two[:20], start + opened + one + closed + done, false, -1, ""},
+		"of a finished part":    {start + opened + one + two + closed, start + opened + one + closed + done, false, -1, "missing"},
+		"other words":           {start + opened + one, start + opened + two + closed + done, false, -1, "contradicts"},
+		"no part":               {start + opened + one, start + done, false, -1, "contradicts"},
+		"of a whole stream":     {start + opened + both + closed + done, start + opened + one + closed + done, true, -1, "missing"},
 	} {
 		first, fault := tellingOf([]byte(c.seen)).within(tellingOf([]byte(c.is)), c.whole)
-		if first != c.missing || (fault != "") != c.fault {
-			t.Errorf("%s: the first that is missing is at %d, want %d; %q", name, first, c.missing, fault)
+		if first != c.missing || kind(fault) != c.fault {
+			t.Errorf("%s: the first that is missing is at %d, want %d; %q, want %q", name, first, c.missing, fault.what, c.fault)
 		}
 	}
 	now := time.Now()
 	s := &sight{arrivals: []arrival{{10, now.Add(-time.Second)}, {20, now.Add(-100 * time.Millisecond)}}, ended: now}
 	if s.before(9) != time.Second || s.before(10) != 100*time.Millisecond {
 		t.Errorf("a gap of %s and one of %s", s.before(9), s.before(10))
+	}
+	s.raw = make([]byte, 20)
+	if early := s.until(now.Add(-time.Millisecond * 500)); len(early.raw) != 10 || early.before(9) != 500*time.Millisecond || early.whole {
+		t.Errorf("half a second earlier the client had %d bytes", len(early.raw))
+	}
+}
+
+func kind(f flaw) string {
+	switch {
+	case f.what == "":
+		return ""
+	case f.contradicts:
+		return "contradicts"
+	default:
+		return "missing"
 	}
 }
 

@@ -147,6 +147,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusTooManyRequests, "too_many_prompts"
 	case errors.Is(err, session.ErrLog):
 		return http.StatusServiceUnavailable, "log_unavailable"
+	case errors.Is(err, session.ErrElsewhere):
+		return http.StatusServiceUnavailable, "session_elsewhere"
 	case errors.Is(err, session.ErrClosing):
 		return http.StatusServiceUnavailable, "shutting_down"
 	}

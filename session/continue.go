@@ -76,7 +76,7 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 			return Rest{}, err
 		}
 		if err := t.builder.Flush(); err != nil {
-			return Rest{}, ErrLog
+			return Rest{}, notLogged(err)
 		}
 	}
 	o, err := l.layout(ctx, turn.ID, turn.After)

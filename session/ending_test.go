@@ -171,6 +171,31 @@ func TestAFailingLogEndsTheTurnForWhoFollowsIt(t *testing.T) {
 	})
 }
 
+// A turn whose end the log did not take is closed as soon as the log takes records
+// again, with the text that clients saw. Nobody needs to prompt for that.
+func TestATurnThatTheLogCutOffIsClosedWithoutAPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		defer b.close()
+		turn := b.say("u1", "slow")
+		time.Sleep(time.Second)
+		bad.on(func(string, []trace.Event) error { return errDisk })
+		if _, err := lastOf(b.Follow(t.Context(), "s", turn.ID, turn.After)); !errors.Is(err, session.ErrUnfinished) {
+			t.Errorf("who follows gets %v", err)
+		}
+		time.Sleep(time.Minute)
+		bad.on(nil)
+		time.Sleep(2 * time.Second)
+		if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeFailed || s.Reason != "log" {
+			t.Errorf("the turn ended as %+v", s)
+		}
+		if info, _, _, err := b.Get(t.Context(), "s"); len(info.Open) != 0 || err != nil {
+			t.Errorf("the session still lists %v, %v", info.Open, err)
+		}
+	})
+}
+
 // A turn whose session another gateway has taken ends. The log itself works.
 func TestASessionThatAnotherGatewayOwnsIsNoFailureOfTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -185,6 +210,9 @@ func TestASessionThatAnotherGatewayOwnsIsNoFailureOfTheLog(t *testing.T) {
 		}
 		if err := b.Ready(); err != nil {
 			t.Errorf("the gateway is not ready: %v", err)
+		}
+		if _, err := b.Prompt(t.Context(), "s", session.Prompt{Message: text("u2", "hello")}); !errors.Is(err, session.ErrElsewhere) {
+			t.Errorf("the next prompt gets %v", err)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -23,11 +24,20 @@ var (
 	ErrTooManyPrompts = errors.New("too many of your prompts run or wait: wait until one of them has ended")
 	ErrUnfinished     = errors.New("the end of this turn is not on record")
 	ErrLog            = errors.New("the gateway cannot write its log now: try again in a moment; if that does not help, its disk or its database needs care")
+	ErrElsewhere      = errors.New("another gateway on the same database has this session: ask that one, or try again a minute after its last use there")
 	ErrClosing        = errors.New("the gateway is shutting down: try again in a moment")
 	ErrExists         = errors.New("a session with this id exists already")
 
 	ErrUnknownConversation = errors.New("the agent has no such conversation in its workspace that no session has yet: list its conversations and take the `resume` of one")
 )
+
+// notLogged is the error for a caller whose request could not be put on record.
+func notLogged(err error) error {
+	if errors.Is(err, eventlog.ErrNotOwner) {
+		return ErrElsewhere
+	}
+	return ErrLog
+}
 
 // CommandError says that a command needs a role that may answer permission requests.
 type CommandError struct{ Name string }

@@ -55,9 +55,9 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, err
 	}
 	defer release()
-	if err := l.closeOrphans(ctx, failed(trace.ReasonLog, "The gateway could not write its log, so the turn was ended.")); err != nil {
+	if err := l.closeOrphans(ctx, failed(trace.ReasonLog, logFailed)); err != nil {
 		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
-		return Turn{}, ErrLog
+		return Turn{}, notLogged(err)
 	}
 	if err := l.loadThread(ctx); err != nil {
 		return Turn{}, err
@@ -130,7 +130,7 @@ func (l *live) refuse(t *turn, err error) error {
 	l.undoRewind(t.back)
 	l.mu.Unlock()
 	t.logger.Error("prompt not taken", "error", err)
-	return ErrLog
+	return notLogged(err)
 }
 
 // superseded is the reason of a turn that an edit or a regeneration replaces. A

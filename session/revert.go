@@ -47,7 +47,7 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 		l.mu.Unlock()
 		l.saveLater()
 		h.Logger.Error("messages not taken back", "session", session, "error", err)
-		return ErrLog
+		return notLogged(err)
 	}
 	return nil
 }

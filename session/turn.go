@@ -187,6 +187,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	err := t.builder.Finish(s)
 	if err != nil {
 		t.logger.Error("turn not wholly recorded", "error", err)
+		defer l.hub.goes.Go(l.mend)
 	}
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
@@ -318,7 +319,7 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 		case <-released:
 			return
 		case <-t.builder.Failed():
-			t.finish(failed(trace.ReasonLog, "The gateway could not write its log, so the turn was ended."))
+			t.finish(failed(trace.ReasonLog, logFailed))
 		case <-silence.C:
 			a := t.builder.Activity()
 			rest := a.Last.Add(h.IdleLimit).Sub(h.Now())

@@ -55,6 +55,8 @@ func (bc *Broadcaster) Serve(ctx context.Context, w *Writer, key Key, source Sou
 		return err
 	case errors.Is(err, errPanic):
 		return w.failWith(err, "The gateway could not show the rest of the answer.")
+	case errors.Is(err, errNoStop):
+		return w.failWith(err, "The gateway could not write its log, so the turn was ended.")
 	default:
 		return w.failWith(err, "The gateway could not read the rest of the answer: reload the page.")
 	}

@@ -38,7 +38,7 @@ func scripts() []script {
 		{"error", "some text, then the turn fails", fails},
 		{"slow", "100 words, five paces apart: ten seconds at the default pace", slow},
 		{"quiet", "some text, then nothing for 500 paces: ten seconds at the default pace", quiet},
-		{"long", "2,000 words", long},
+		{"long", "as many words as a number in the prompt says (2,000)", long},
 		{"clock", "the time in nanoseconds, as often as a number in the prompt says (100)", clock},
 		{"big", "a call with 200 KB of output", big},
 		{"unicode", "text cut inside its characters", cut},

@@ -47,7 +47,7 @@ func cut(s *stage) {
 }
 
 func slow(s *stage) { s.write(5, strings.SplitAfter(prose(100), " ")...) }
-func long(s *stage) { s.say(prose(2000)) }
+func long(s *stage) { s.say(prose(times(s.prompt, 2000))) }
 
 // prose is a text of n words, in lines of a hundred.
 func prose(n int) string {
@@ -67,7 +67,7 @@ func prose(n int) string {
 // together would go on in step.
 func clock(s *stage) {
 	key, next := s.id("text"), time.Now()
-	for range times(s.prompt) {
+	for range times(s.prompt, 100) {
 		next = next.Add(s.pace)
 		if !s.wait(time.Until(next)) {
 			return
@@ -77,13 +77,13 @@ func clock(s *stage) {
 	s.b.MessageEnd(key)
 }
 
-// times reads how often clock says the time: the first number from 1 to 10,000 in the
-// prompt, or else 100.
-func times(prompt string) int {
+// times reads how many words there are to be: the first number from 1 to 10,000 in the
+// prompt, or else byDefault.
+func times(prompt string, byDefault int) int {
 	for word := range strings.FieldsSeq(prompt) {
 		if n, err := strconv.Atoi(strings.Trim(word, ",.:;!?")); err == nil && n > 0 && n <= 10_000 {
 			return n
 		}
 	}
-	return 100
+	return byDefault
 }

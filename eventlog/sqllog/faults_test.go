@@ -155,7 +155,7 @@ func TestPostgreSQLGoesDownInMidTurn(t *testing.T) {
 	}
 	for range 3 {
 		time.Sleep(200 * time.Millisecond)
-		server.Kill(t)
+		server.Kill()
 		time.Sleep(300 * time.Millisecond)
 		server.Start(t)
 	}
@@ -173,7 +173,7 @@ func TestPostgreSQLStaysAway(t *testing.T) {
 	t.Cleanup(server.Stop)
 	s := open(t, sqllog.Options{Dir: t.TempDir(), URL: server.Database(t), Patience: time.Second})
 	add(t, s, begins("p"))
-	server.Kill(t)
+	server.Kill()
 	began := time.Now()
 	_, err := s.Append(t.Context(), "s", "t", batch(0))
 	if err == nil {

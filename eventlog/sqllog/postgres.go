@@ -39,7 +39,7 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 	if strings.HasPrefix(config.Host, "/") {
 		where = fmt.Sprintf("%s on %s", config.Database, config.Host)
 	}
-	p := stdlib.OpenDB(*config)
+	p := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(yield))
 	p.SetMaxOpenConns(connections)
 	p.SetMaxIdleConns(connections)
 	p.SetConnMaxIdleTime(time.Minute)
@@ -61,7 +61,9 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 		}
 	}()
 	var version int
-	if err := p.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
+	first, cancel := d.bounded(ctx, 0) // a server that says nothing is as good as none
+	defer cancel()
+	if err := p.QueryRowContext(first, `SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
 		return nil, err
 	}
 	if version /= 10000; version < oldestServer {
@@ -71,6 +73,13 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// yield has the server end a transaction in which a gateway has fallen silent. Its locks
+// would keep others from taking its sessions over when its lease is over.
+func yield(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.PgConn().Exec(ctx, "SET idle_in_transaction_session_timeout = '10s'").ReadAll()
+	return err
 }
 
 func beginPostgres(ctx context.Context, p *sql.DB, sync bool) (*sql.Tx, error) {
@@ -151,7 +160,7 @@ func postgresCode(err error) string {
 // server goes down or comes up, or two gateways were in each other's way.
 func postgresLost(err error) bool {
 	switch code := postgresCode(err); {
-	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "57P"), strings.HasPrefix(code, "40"), code == "53300", code == "25006":
+	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "57P"), strings.HasPrefix(code, "40"), code == "53300", code == "25006", code == "25P03":
 		return true
 	case code != "":
 		return false

@@ -151,6 +151,8 @@ func (s *Store) sign() error {
 
 func (s *Store) readEpoch(ctx context.Context) error {
 	const enough = 8
+	ctx, cancel := s.db.bounded(ctx, 0)
+	defer cancel()
 	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM store)`, rand.Text()[:enough])
 	if err != nil {
 		return err

@@ -323,11 +323,16 @@ func TestServeOnPostgreSQL(t *testing.T) {
 
 func TestServeRefusesADatabaseInOneSentence(t *testing.T) {
 	t.Parallel()
+	good := postgres.Database(t)
+	postgres.Do(t, "postgres", `DO $$ BEGIN CREATE ROLE guest LOGIN PASSWORD 'another secret'; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
+	at := good[strings.Index(good, "@"):]
 	for name, c := range map[string]struct {
 		status int
 		args   []string
 		says   string
 	}{
+		"wrong password": {exitFailed, []string{"--db", "postgres://guest:secret" + at}, `refuses the user "guest": correct the user or the password in --db`},
+		"no database":    {exitFailed, []string{"--db", good + "_not"}, "has no such database: make it with `createdb`, or correct --db"},
 		"no URL":         {exitUsage, []string{"--db", "host:secret"}, "--db is no URL of a database: write postgres://user@host:5432/database"},
 		"a broken URL":   {exitFailed, []string{"--db", "postgres://u:secret@[::1/x"}, "the URL of the database (--db) cannot be read"},
 		"nobody listens": {exitFailed, []string{"--db", "postgres://u:secret@127.0.0.1:1/x"}, "the database x on 127.0.0.1:1 cannot be reached: start its server, or correct --db"},
@@ -339,6 +344,9 @@ func TestServeRefusesADatabaseInOneSentence(t *testing.T) {
 			got.want(t, c.status, c.says)
 			if strings.Contains(got.out+got.errors, "secret") {
 				t.Errorf("the password is printed: %s %s", got.out, got.errors)
+			}
+			if strings.Count(strings.TrimSpace(got.errors), "\n") != 0 {
+				t.Errorf("more than one line: %s", got.errors)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-// Package pgtest starts a PostgreSQL server for tests.
+// Package pgtest starts a PostgreSQL server for tests and measurements.
 //
 //	var server pgtest.Server
 //
@@ -11,7 +11,6 @@ package pgtest
 
 import (
 	"bytes"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -33,6 +32,10 @@ const startWithin = time.Minute
 // Server is a PostgreSQL server that is started for the first test that asks. The
 // zero value is ready.
 type Server struct {
+	// Synced has the server sync each commit to the disk, as it does in production.
+	// Tests need not wait for that.
+	Synced bool
+
 	mu      sync.Mutex
 	dir     string
 	port    int
@@ -40,8 +43,8 @@ type Server struct {
 	failed  error
 }
 
-// errMissing says that this machine has no PostgreSQL.
-var errMissing = errors.New("PostgreSQL is not installed: `apt-get install postgresql` does it")
+// ErrMissing says that this machine has no PostgreSQL.
+var ErrMissing = errors.New("PostgreSQL is not installed: `apt-get install postgresql` does it")
 
 // Database makes an empty database and returns its URL.
 func (s *Server) Database(t testing.TB) string {
@@ -54,19 +57,28 @@ func (s *Server) Database(t testing.TB) string {
 // Named makes the database with that name unless it is there.
 func (s *Server) Named(t testing.TB, name string) {
 	t.Helper()
+	err := s.Make(name)
+	installed.Needed(t, !errors.Is(err, ErrMissing), ErrMissing.Error())
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Make does the same for a program that is no test.
+func (s *Server) Make(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running == nil && s.failed == nil {
 		s.failed = s.setUp()
 	}
-	installed.Needed(t, !errors.Is(s.failed, errMissing), errMissing.Error())
 	if s.failed != nil {
-		t.Fatal(s.failed)
+		return s.failed
 	}
-	out, err := s.command("psql", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "test", "-d", "postgres", "-qc", "CREATE DATABASE "+name).CombinedOutput()
+	out, err := s.sql("postgres", "CREATE DATABASE "+name)
 	if err != nil && !bytes.Contains(out, []byte("already exists")) {
-		t.Fatalf("make the database %s: %v: %s", name, err, out)
+		return fmt.Errorf("make the database %s: %w: %s", name, err, out)
 	}
+	return nil
 }
 
 // URL is where a database is.
@@ -76,7 +88,7 @@ func (s *Server) URL(name string) string {
 
 func (s *Server) setUp() error {
 	if _, err := find("initdb"); err != nil {
-		return errMissing
+		return ErrMissing
 	}
 	dir, err := os.MkdirTemp("", "pgtest-")
 	if err != nil {
@@ -112,14 +124,14 @@ func (s *Server) start() error {
 	}
 	defer log.Close()
 	c := s.command("postgres", "-D", s.data(), "-p", fmt.Sprint(s.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
-		"-c", "max_connections=300", "-c", "shared_buffers=32MB", "-c", "fsync=off")
+		"-c", "max_connections=300", "-c", "shared_buffers=32MB", "-c", "fsync="+map[bool]string{true: "on", false: "off"}[s.Synced])
 	c.Stdout, c.Stderr = log, log
 	if err := c.Start(); err != nil {
 		return err
 	}
 	s.running = c
 	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		if s.command("psql", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "test", "-d", "postgres", "-qc", "SELECT 1").Run() == nil {
+		if _, err := s.sql("postgres", "SELECT 1"); err == nil {
 			return nil
 		}
 		if time.Since(began) > startWithin {
@@ -134,45 +146,52 @@ func (s *Server) Do(t testing.TB, database, statement string) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out, err := s.command("psql", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "test", "-d", database, "-qc", statement).CombinedOutput()
-	if err != nil {
+	if out, err := s.sql(database, statement); err != nil {
 		t.Fatalf("%s: %v: %s", statement, err, out)
 	}
 }
 
+func (s *Server) sql(database, statement string) ([]byte, error) {
+	return s.command("psql", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", "test", "-d", database, "-qc", statement).CombinedOutput()
+}
+
 // Kill kills the server at once, as a machine that fails would.
-func (s *Server) Kill(t testing.TB) {
-	t.Helper()
+func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.end("immediate")
+	s.end()
 }
 
 // Start starts the server that was killed.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.start(); err != nil {
+	if err := s.Revive(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Revive is Start for a program that is no test.
+func (s *Server) Revive() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.start()
 }
 
 // Stop ends the server and removes its files.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.end("immediate")
+	s.end()
 	if s.dir != "" {
 		_ = os.RemoveAll(s.dir)
 	}
 }
 
-func (s *Server) end(mode string) {
+func (s *Server) end() {
 	if s.running == nil {
 		return
 	}
-	_ = s.command("pg_ctl", "stop", "-D", s.data(), "-m", mode, "-w").Run()
+	_ = s.command("pg_ctl", "stop", "-D", s.data(), "-m", "immediate", "-w").Run()
 	_ = s.running.Wait()
 	s.running = nil
 }
@@ -183,7 +202,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	if err != nil {
 		path = name
 	}
-	c := exec.CommandContext(context.Background(), path, args...)
+	c := exec.Command(path, args...) //nolint:noctx // Stop ends the server, and the others take no time
 	c.Dir = s.dir
 	asOther(c)
 	return c

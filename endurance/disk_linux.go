@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// obstacle keeps a gateway from writing its database.
+type obstacle struct {
+	name     string
+	dir      string // where the data directory is
+	put, off func(*gateway) error
+	undo     func() // at the end
+	// refused is the sentence of a gateway that starts behind the obstacle; "": this
+	// obstacle is of a process.
+	refused string
+}
+
+// fullDisks are the ways to have a full disk: a limit on the size of the process'
+// files, and a small disk where this user may mount one.
+func (b *bench) fullDisks() []obstacle {
+	limit := func(size uint64) func(*gateway) error {
+		return func(g *gateway) error {
+			return unix.Prlimit(g.PID, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: unix.RLIM_INFINITY}, nil)
+		}
+	}
+	all := []obstacle{{name: "limit", dir: filepath.Join(b.dir, "limited"), put: limit(1), off: limit(unix.RLIM_INFINITY), undo: func() {}}}
+	small := filepath.Join(b.dir, "small")
+	if os.Mkdir(small, 0o700) != nil || unix.Mount("tmpfs", small, "tmpfs", 0, "size=64m") != nil {
+		say("no small disk can be mounted here: only files are limited")
+		return all
+	}
+	filler := filepath.Join(small, "filler")
+	return append(all, obstacle{
+		name: "small disk", dir: small,
+		put: func(*gateway) error {
+			f, err := os.Create(filler)
+			if err != nil {
+				return err
+			}
+			for err == nil { // until it is full
+				_, err = f.Write(make([]byte, 4<<10))
+			}
+			return f.Close()
+		},
+		off:  func(*gateway) error { return os.Remove(filler) },
+		undo: func() { _ = unix.Unmount(small, unix.MNT_DETACH) },
+	})
+}
+
+// readOnly makes the files of the database immutable, so that also a program that has
+// them open cannot write them.
+func (b *bench) readOnly() (obstacle, error) {
+	dir := filepath.Join(b.dir, "immutable")
+	set := func(immutable bool) error {
+		files, _ := filepath.Glob(filepath.Join(dir, "data", "tributary.db*"))
+		for _, name := range files {
+			if err := setImmutable(name, immutable); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return obstacle{}, err
+	}
+	probe := filepath.Join(dir, "probe")
+	if err := errors.Join(os.WriteFile(probe, nil, 0o600), setImmutable(probe, true), setImmutable(probe, false)); err != nil {
+		return obstacle{}, fmt.Errorf("%w: this user or disk has no immutable files", errSkipped)
+	}
+	return obstacle{
+		name: "read-only", dir: dir, refused: "cannot be written: correct",
+		put: func(*gateway) error { return set(true) }, off: func(*gateway) error { return set(false) }, undo: func() { _ = set(false) },
+	}, nil
+}
+
+// immutableFlag is FS_IMMUTABLE_FL of Linux.
+const immutableFlag = 0x10
+
+func setImmutable(name string, immutable bool) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return fmt.Errorf("read the flags of %s: %w", name, err)
+	}
+	flags &^= immutableFlag
+	if immutable {
+		flags |= immutableFlag
+	}
+	if err := unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags); err != nil {
+		return fmt.Errorf("set the flags of %s: %w", name, err)
+	}
+	return nil
+}
+
+func (b *bench) full(ctx context.Context, times int, t *tally) error {
+	for _, o := range b.fullDisks() {
+		if err := b.obstruct(ctx, o, times, t); err != nil {
+			return fmt.Errorf("%s: %w", o.name, err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) unwritable(ctx context.Context, times int, t *tally) error {
+	o, err := b.readOnly()
+	if err != nil {
+		return err
+	}
+	return b.obstruct(ctx, o, times, t)
+}
+
+// obstruct puts an obstacle in the way of a gateway under load, and takes it away.
+// Behind it turns fail and prompts are refused; without it the gateway works again, has
+// closed the turns that failed, and needs no restart.
+func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *tally) error {
+	defer o.undo()
+	data := filepath.Join(o.dir, "data")
+	start := func() (*gateway, error) { return b.start(ctx, data, quickDemo) }
+	g, err := start()
+	if err != nil {
+		return err
+	}
+	c := gather(ctx, g)
+	defer c.leave()
+	for range times {
+		if err := pause(ctx, 300*time.Millisecond+within(300*time.Millisecond)); err != nil {
+			return err
+		}
+		c.alone(ctx)
+		if err := pause(ctx, 250*time.Millisecond); err != nil {
+			return err
+		}
+		if err := o.put(g); err != nil {
+			return err
+		}
+		err := pause(ctx, 500*time.Millisecond+within(500*time.Millisecond))
+		if o.refused != "" && err == nil {
+			b.stays(ctx, data, o.refused, t)
+		}
+		if fault := errors.Join(err, o.off(g)); fault != nil {
+			return fault
+		}
+		before := c.answered()
+		for began := time.Now(); c.answered() == before; {
+			if time.Since(began) > closeWithin {
+				t.failed("no prompt is answered though the gateway can write again: %s", g.Said())
+				break
+			}
+			if err := pause(ctx, 20*time.Millisecond); err != nil {
+				return err
+			}
+		}
+		t.tried(1)
+	}
+	if err := pause(ctx, 500*time.Millisecond); err != nil {
+		return err
+	}
+	c.leave()
+	c.whole(t, logFailed)
+	return b.reckon(ctx, c, t, start)
+}
+
+// stays sees to it that a copy of the data directory that cannot be written is refused
+// in a sentence.
+func (b *bench) stays(ctx context.Context, data, sentence string, t *tally) {
+	copied, err := os.MkdirTemp(b.dir, "copy-")
+	if err == nil {
+		err = os.CopyFS(copied, os.DirFS(data))
+	}
+	if err != nil {
+		t.failed("copy the data directory: %v", err)
+		return
+	}
+	defer os.RemoveAll(copied) //nolint:errcheck // it goes with the rest else
+	database := filepath.Join(copied, "tributary.db")
+	if err := setImmutable(database, true); err != nil {
+		t.failed("%v", err)
+		return
+	}
+	defer setImmutable(database, false) //nolint:errcheck // see above
+	g, err := b.start(ctx, copied, quickDemo)
+	switch {
+	case err == nil:
+		g.kill()
+		t.failed("a gateway has started on a database that is read-only")
+	case !strings.Contains(err.Error(), sentence):
+		t.failed("a gateway on a read-only database says %v", err)
+	}
+}

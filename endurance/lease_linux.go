@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// pastLease is longer than the lease by which a gateway owns its sessions.
+const pastLease = 17 * time.Second
+
+// sleeps stops the process of a gateway for longer than its lease. A second gateway on
+// the same PostgreSQL takes the sessions over, closes their turns and runs turns of its
+// own. Then the first one wakes up in the middle of its turns. Each of its appends is
+// refused: the second gateway's records are as they were.
+func (b *bench) sleeps(ctx context.Context, times int, t *tally) error {
+	for i := range times {
+		if err := b.sleep(ctx, fmt.Sprintf("sleeps%d", i), t); err != nil {
+			return err
+		}
+		t.tried(1)
+	}
+	return nil
+}
+
+func (b *bench) sleep(ctx context.Context, name string, t *tally) error {
+	start, err := b.onPostgres(ctx, name)
+	if err != nil {
+		return err
+	}
+	g, err := start()
+	if err != nil {
+		return err
+	}
+	second, err := b.beside(ctx, name+"-second", name)
+	if err != nil {
+		return err
+	}
+	c := gather(ctx, g)
+	defer c.leave()
+	for range 3 {
+		c.alone(ctx)
+	}
+	if err := pause(ctx, 300*time.Millisecond); err != nil {
+		return err
+	}
+	stopped := time.Now()
+	if err := syscall.Kill(g.PID, syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("stop the gateway's process: %w", err)
+	}
+	err = pause(ctx, pastLease)
+	if err == nil {
+		err = c.takeOver(ctx, second, t)
+	}
+	if fault := syscall.Kill(g.PID, syscall.SIGCONT); fault != nil {
+		return fmt.Errorf("let the gateway's process go on: %w", fault)
+	}
+	if err != nil {
+		return err
+	}
+	if err := pause(ctx, time.Second); err != nil {
+		return err
+	}
+	c.leave()
+	for _, w := range c.witnesses {
+		w.cut = stopped
+	}
+	c.whole(t, logFailed)
+	if err := c.compare(ctx, second, t); err != nil {
+		return fmt.Errorf("on the second gateway: %w; it says %s", err, second.Said())
+	}
+	if err := g.end(); err != nil {
+		return err
+	}
+	return second.end()
+}
+
+// takeOver has another gateway run a turn in each session.
+func (c *crowd) takeOver(ctx context.Context, second *gateway, t *tally) error {
+	other := &crowd{g: second}
+	for _, w := range c.witnesses {
+		if s := other.ask(ctx, w, "hello"); !s.whole {
+			t.failed("%s: the second gateway did not take the session over: %s", w.session, s.refused)
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// seconds starts second gateways on the data directory of one that works. Each is
+// refused with the sentence that says so.
+func (b *bench) seconds(ctx context.Context, times int, t *tally) error {
+	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "seconds"), quickDemo) }
+	g, err := start()
+	if err != nil {
+		return err
+	}
+	c := gather(ctx, g)
+	defer c.leave()
+	for range times {
+		if err := pause(ctx, within(300*time.Millisecond)); err != nil {
+			return err
+		}
+		second, err := start()
+		switch {
+		case err == nil:
+			second.kill()
+			t.failed("a second gateway has started on the same data directory")
+		case !strings.Contains(err.Error(), "is in use by process"):
+			t.failed("a second gateway was refused with %v", err)
+		}
+		t.tried(1)
+	}
+	c.leave()
+	c.whole(t, "")
+	return b.reckon(ctx, c, t, start)
+}
+
+// rivals has a second gateway on the same PostgreSQL take prompts for sessions that the
+// first one owns. Each is refused, and leaves nothing. When the first has ended, the
+// second has the sessions as they are.
+func (b *bench) rivals(ctx context.Context, times int, t *tally) error {
+	start, err := b.onPostgres(ctx, "rivals")
+	if err != nil {
+		return err
+	}
+	g, err := start()
+	if err != nil {
+		return err
+	}
+	c := gather(ctx, g)
+	defer c.leave()
+	second, err := b.beside(ctx, "rivals-second", "rivals")
+	if err != nil {
+		return err
+	}
+	for c.answered() < 2*crowdClients { // the first owns each session
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	var refused []string
+	for range times {
+		session, prompt := oneOf([]string{"s0", "s1", "s2", "s3"}), "rival-"+rand.Text()
+		res, err := second.prompt(ctx, session, prompt, "hello")
+		if err != nil {
+			return fmt.Errorf("a prompt to the second gateway: %w; it says %s", err, second.Said())
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		switch {
+		case res.StatusCode == 200:
+			t.failed("%s: the second gateway took a prompt of a session that the first one owns: %q", session, tail(string(body)))
+		case !strings.Contains(string(body), "nother gateway on the same database has this session"):
+			t.failed("%s: the second gateway refused with %s %.200s", session, res.Status, body)
+		}
+		refused = append(refused, prompt)
+		t.tried(1)
+	}
+	c.leave()
+	c.whole(t, "")
+	if err := c.compare(ctx, g, t); err != nil {
+		return err
+	}
+	for _, w := range c.witnesses {
+		p, err := g.history(ctx, w.session, 1000)
+		if err != nil {
+			return err
+		}
+		for _, prompt := range refused {
+			if p.times[prompt] > 0 {
+				t.failed("%s: a refused prompt of the second gateway is in the history", w.session)
+			}
+		}
+	}
+	if err := g.end(); err != nil {
+		return err
+	}
+	if err := c.compare(ctx, second, t); err != nil {
+		return fmt.Errorf("on the second gateway: %w", err)
+	}
+	return second.end()
+}

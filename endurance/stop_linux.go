@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// stops stops the process of the gateway for a while (SIGSTOP) and lets it go on, with
+// turns in progress. Its clients see no more than a pause, and no turn
+// fails.
+func (b *bench) stops(ctx context.Context, times []time.Duration, t *tally) error {
+	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "stops"), quickDemo) }
+	g, err := start()
+	if err != nil {
+		return err
+	}
+	c := gather(ctx, g)
+	defer c.leave()
+	for _, d := range times {
+		if err := pause(ctx, 100*time.Millisecond+within(300*time.Millisecond)); err != nil {
+			return err
+		}
+		if err := halt(ctx, g, d); err != nil {
+			return err
+		}
+		t.tried(1)
+	}
+	if err := pause(ctx, 300*time.Millisecond); err != nil {
+		return err
+	}
+	c.leave()
+	c.whole(t, "")
+	return b.reckon(ctx, c, t, start)
+}
+
+// halt stops the process for a while.
+func halt(ctx context.Context, g *gateway, d time.Duration) error {
+	if err := syscall.Kill(g.PID, syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("stop the gateway's process: %w", err)
+	}
+	waited := pause(ctx, d)
+	if err := syscall.Kill(g.PID, syscall.SIGCONT); err != nil {
+		return fmt.Errorf("let the gateway's process go on: %w", err)
+	}
+	return waited
+}
