@@ -56,7 +56,6 @@ func (l *live) remove(ctx context.Context) error {
 // drop takes a session out of memory that is no more.
 func (h *Hub) drop(l *live) {
 	l.end()
-	h.catalog.forget(l.id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.drops++

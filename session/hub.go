@@ -3,12 +3,12 @@ package session
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
@@ -29,14 +29,14 @@ type Hub struct {
 	health health
 	quota  promptQuota
 
-	catalog *catalog
 	grants  *grantBook
 	listing chan struct{} // holds one while an agent lists its conversations
 
 	mu       sync.Mutex
 	live     map[string]*live
 	refusing bool
-	drops    uint64 // how often a session was deleted
+	drops    uint64    // how often a session was deleted
+	stamp    time.Time // of the session that was changed last
 }
 
 // New opens a hub on a log. Turns that an earlier process left open are closed
@@ -45,7 +45,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
 	}
-	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, catalog: newCatalog(), listing: make(chan struct{}, 1)}
+	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	var err error
@@ -65,11 +65,8 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.refusing = true
-	sessions := make([]*live, 0, len(h.live))
-	for _, l := range h.live {
-		sessions = append(sessions, l)
-	}
 	h.mu.Unlock()
+	sessions := h.inMemory()
 	writeStops(withdraw(sessions), stopped("not_run"))
 	for _, t := range openTurns(sessions) {
 		if t.survivesRestart() {
@@ -316,11 +313,7 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 	if err != nil {
 		return Info{}, fmt.Errorf("read session %q: %w", id, err)
 	}
-	var info Info
-	if err := json.Unmarshal(doc, &info); err != nil {
-		return Info{}, fmt.Errorf("the document of session %q cannot be read: %w", id, err)
-	}
-	return info, nil
+	return infoOf(id, doc)
 }
 
 // Directory is an agent's own list of sessions elsewhere, if it has one.

@@ -89,18 +89,14 @@ func (l *live) save(ctx context.Context) error {
 	defer l.saveMu.Unlock()
 	l.mu.Lock()
 	l.info.UpdatedAt = l.hub.Now()
-	noted := l.info
 	gone := l.deleted || l.evicted
-	doc, err := json.Marshal(l.info)
+	entry, err := l.info.entry(l.hub.nextStamp(l.info.UpdatedAt))
 	l.mu.Unlock()
 	if gone {
 		return nil
 	}
 	if err == nil {
-		err = l.hub.Log.Put(ctx, noted.entry(doc))
-	}
-	if err == nil {
-		l.hub.catalog.note(noted)
+		err = l.hub.Log.Put(ctx, entry)
 	}
 	l.mu.Lock()
 	l.stale = err != nil
