@@ -173,6 +173,18 @@ type Spec struct {
 
 // Create makes a session. An empty id gets one, an empty agent the default.
 func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
+	return h.create(ctx, s, func(l *live) error {
+		// Others may use the session before this returns, so the end of the caller's
+		// context must not end the write.
+		err := l.save(context.WithoutCancel(ctx))
+		if err != nil {
+			h.drop(l)
+		}
+		return err
+	})
+}
+
+func (h *Hub) create(ctx context.Context, s Spec, keep func(*live) error) (Info, error) {
 	if s.ID == "" {
 		s.ID = newID(h.Now())
 	}
@@ -205,44 +217,42 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
-	l.threaded, l.newestSeq, l.seqKnown = true, since, true
-	// Others may use the session before this returns, so the end of the caller's
-	// context must not end the write.
-	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {
+	l.threaded, l.newestSeq, l.seqKnown, l.changes = true, since, true, 1
+	release, err := h.claim(ctx, l)
+	if err != nil {
+		return Info{}, err
+	}
+	defer release()
+	if err := keep(l); err != nil {
 		return Info{}, err
 	}
 	info, _, _ := l.view()
 	return info, nil
 }
 
-// claim makes a new session known, unless its id is taken.
-func (h *Hub) claim(ctx context.Context, l *live) error {
+// claim makes a new session known, unless its id is taken. It stays in memory until
+// release is called.
+func (h *Hub) claim(ctx context.Context, l *live) (release func(), err error) {
 	if _, release, err := h.session(ctx, l.id); err == nil {
 		release()
-		return ErrExists
+		return nil, ErrExists
 	} else if !errors.Is(err, ErrUnknownSession) {
-		return err
+		return nil, err
 	}
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.refusing {
-		h.mu.Unlock()
-		return ErrClosing
+		return nil, ErrClosing
 	}
 	if h.live[l.id] != nil {
-		h.mu.Unlock()
-		return ErrExists
+		return nil, ErrExists
 	}
 	h.register(l)
-	defer h.hold(l)() // the release comes when h.mu is free
-	h.mu.Unlock()
-	if err := l.save(ctx); err != nil {
-		h.drop(l)
-		return err
-	}
-	return nil
+	return h.hold(l), nil
 }
 
-// Ensure returns the session, and makes it on first use.
+// Ensure returns the session, and makes it on first use. The document of a new one goes on
+// record with its first prompt, or when the session leaves memory.
 func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 	if err := CheckID(s.ID); err != nil {
 		return Info{}, err
@@ -251,7 +261,7 @@ func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 	if !errors.Is(err, ErrUnknownSession) {
 		return info, err
 	}
-	info, err = h.Create(ctx, s)
+	info, err = h.create(ctx, s, func(*live) error { return nil })
 	if errors.Is(err, ErrExists) { // somebody else's first use, just now
 		info, _, _, err = h.Get(ctx, s.ID)
 	}
