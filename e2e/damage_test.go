@@ -79,6 +79,7 @@ func TestADamagedDatabaseIsNotOpened(t *testing.T) {
 			if err := os.CopyFS(hurt, os.DirFS(data)); err != nil {
 				t.Fatal(err)
 			}
+			var err error
 			path := filepath.Join(hurt, "tributary.db")
 			if left := c.damage(bytes.Clone(whole)); left == nil {
 				err = os.Remove(path)

@@ -150,6 +150,9 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	}
 	for _, e := range events {
 		t.countTool(e.Payload)
+		if _, is := e.Payload.(trace.Park); is {
+			t.requestsChanged(nil) // a client that sees the pause must find the turn paused
+		}
 	}
 	if over := t.turnLimits.spend(events, t.live.hub.Options); over != "" {
 		t.live.hub.goes.Go(func() { t.finish(failed(trace.ReasonTooMuch, over)) }) // it waits for this append

@@ -196,6 +196,27 @@ func TestManySubscribersReadTheLogOnce(t *testing.T) {
 	})
 }
 
+// The channel by which the last reader of the log waited closes no more once that reader has
+// left, so the next subscriber looks at the log for itself.
+func TestSubscriberWhoComesWhenAllHaveLeftGetsTheRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+		defer bc.Close()
+		records := story(t, 50, "words ")
+		ctx, leave := context.WithCancel(t.Context())
+		var first sync.WaitGroup
+		first.Go(func() { _, _ = serve(ctx, bc, turn, newFeed(records[:10]...), uistream.Span{}) })
+		synctest.Wait()
+		leave()
+		first.Wait()
+		got, err := serve(t.Context(), bc, turn, newFeed(records...), uistream.Span{})
+		if want := whole(records, bc.Framing()); err != nil || got != want {
+			t.Errorf("err %v\ngot  %s\nwant %s", err, got, want)
+		}
+	})
+}
+
 // A client that does not take what it is sent holds nobody up. It gets the rest once it
 // takes something again.
 func TestG07_StuckSubscriberHoldsNobodyUp(t *testing.T) {

@@ -43,17 +43,13 @@ func (f *feed) change(do func()) {
 }
 
 func (f *feed) add(all ...trace.Record) {
-	f.change(func() {
-		for _, r := range all {
-			f.records = append(f.records, r)
-			if r.Payload.Kind() == trace.KindStop {
-				f.end.Do(func() { close(f.ended) })
-			}
-		}
-	})
+	f.change(func() { f.records = append(f.records, all...) })
+	if n := len(all); n > 0 && all[n-1].Payload.Kind() == trace.KindStop {
+		f.close()
+	}
 }
 func (f *feed) fail(err error) { f.change(func() { f.err = err }) }
-func (f *feed) close()         { f.change(func() { f.end.Do(func() { close(f.ended) }) }) }
+func (f *feed) close()         { f.end.Do(func() { close(f.ended) }) }
 
 func (f *feed) Ended() <-chan struct{} { return f.ended }
 

@@ -25,7 +25,8 @@ type Source interface {
 	// Changed returns a channel that closes when there may be more. Take it, read, then
 	// wait for it.
 	Changed() <-chan struct{}
-	// Ended is closed once nothing is written to the turn any more.
+	// Ended is closed once nothing is written to the turn any more, after the channel of
+	// the last record.
 	Ended() <-chan struct{}
 }
 
@@ -236,6 +237,7 @@ func (b *liveBuffer) claimLocked() bool {
 func (b *liveBuffer) start(from uint64, f Framing) position {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.changed = nil // it may be of a reader that has left, and then it never closes
 	first := b.segments[0]
 	if first.index == 0 || len(first.marks) > 0 && first.marks[0].seq <= from {
 		return position{first, 0}

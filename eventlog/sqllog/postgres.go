@@ -178,7 +178,19 @@ func postgresSentence(where, user string, err error) error {
 	case code == "53100":
 		return fmt.Errorf("the disk of the server of %s is full: free some room, nothing needs a restart: %w", where, err)
 	case postgresLost(err):
-		return fmt.Errorf("the database %s cannot be reached: start its server, or correct --db: %w", where, err)
+		return fmt.Errorf("the database %s cannot be reached: start its server, or correct --db: %w", where, networkError(err))
 	}
 	return fmt.Errorf("the database %s: %w", where, err)
+}
+
+// networkError is the reason of a lost connection, which the driver tells once for each
+// address and each way to connect.
+func networkError(err error) error {
+	if unknown, is := errors.AsType[*net.DNSError](err); is {
+		return errors.New(unknown.Err)
+	}
+	if failed, is := errors.AsType[*net.OpError](err); is {
+		return failed.Err
+	}
+	return err
 }

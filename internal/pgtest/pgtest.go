@@ -87,7 +87,7 @@ func (s *Server) setUp() error {
 		return err
 	}
 	if out, err := s.command("initdb", "-D", s.data(), "-U", "test", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, out)
+		return fmt.Errorf("initdb: %w: %s (the user that runs PostgreSQL must be able to enter %s)", err, out, filepath.Dir(dir))
 	}
 	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte("host all test 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"), 0o644); err != nil { //nolint:gosec // the server's user reads it
 		return err
