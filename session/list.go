@@ -27,9 +27,9 @@ type Selection struct {
 	Show func(id string, p People) bool
 }
 
-// List returns a page of the sessions, the last changed first. The page has limit
-// sessions that were changed before the mark (0: now), and those that were changed in
-// the same microsecond as its last. next is the mark of the next page, 0 if there is
+// List returns a page of the sessions that were changed before the mark (0: now), the
+// last changed first. The page has limit sessions, and those that were changed in the
+// same microsecond as its last one. next is the mark of the next page, 0 if there is
 // none. A session that changes goes to the front: a reader of later pages may miss it,
 // and sees none twice.
 func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (sessions []Summary, next int64, err error) {
