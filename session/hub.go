@@ -169,22 +169,13 @@ type Spec struct {
 	// Resume is the token of a conversation that Conversations lists, with which the
 	// session goes on, or "".
 	Resume string
+	// Prompted says that a prompt follows at once. Then the session goes on record with the
+	// prompt, in one commit, or when it leaves memory.
+	Prompted bool
 }
 
 // Create makes a session. An empty id gets one, an empty agent the default.
 func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
-	return h.create(ctx, s, func(l *live) error {
-		// Others may use the session before this returns, so the end of the caller's
-		// context must not end the write.
-		err := l.save(context.WithoutCancel(ctx))
-		if err != nil {
-			h.drop(l)
-		}
-		return err
-	})
-}
-
-func (h *Hub) create(ctx context.Context, s Spec, keep func(*live) error) (Info, error) {
 	if s.ID == "" {
 		s.ID = newID(h.Now())
 	}
@@ -223,8 +214,13 @@ func (h *Hub) create(ctx context.Context, s Spec, keep func(*live) error) (Info,
 		return Info{}, err
 	}
 	defer release()
-	if err := keep(l); err != nil {
-		return Info{}, err
+	if !s.Prompted {
+		// Others may use the session before this returns, so the end of the caller's
+		// context must not end the write.
+		if err := l.save(context.WithoutCancel(ctx)); err != nil {
+			h.drop(l)
+			return Info{}, err
+		}
 	}
 	info, _, _ := l.view()
 	return info, nil
@@ -251,8 +247,7 @@ func (h *Hub) claim(ctx context.Context, l *live) (release func(), err error) {
 	return h.hold(l), nil
 }
 
-// Ensure returns the session, and makes it on first use. The document of a new one goes on
-// record with its first prompt, or when the session leaves memory.
+// Ensure returns the session, and makes it on first use.
 func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 	if err := CheckID(s.ID); err != nil {
 		return Info{}, err
@@ -261,7 +256,7 @@ func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 	if !errors.Is(err, ErrUnknownSession) {
 		return info, err
 	}
-	info, err = h.create(ctx, s, func(*live) error { return nil })
+	info, err = h.Create(ctx, s)
 	if errors.Is(err, ErrExists) { // somebody else's first use, just now
 		info, _, _, err = h.Get(ctx, s.ID)
 	}

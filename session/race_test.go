@@ -113,7 +113,7 @@ func TestADeletedSessionIsNotBroughtBack(t *testing.T) {
 		defer b.close()
 		next := benchOn(t, log, nil) // "s" is in memory here, "old" is not
 		defer func() { _ = next.Close(t.Context()) }()
-		if _, err := b.Create(t.Context(), session.Spec{ID: "old"}); err != nil {
+		if _, err := b.Ensure(t.Context(), session.Spec{ID: "old"}); err != nil {
 			t.Fatal(err)
 		}
 		store.gate = make(chan struct{})
