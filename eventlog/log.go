@@ -80,11 +80,20 @@ func orDefault(n, byDefault int) int {
 
 // Append implements Store, and wakes whoever watches the session.
 func (l *Log) Append(ctx context.Context, session, turn string, events []trace.Event) (uint64, error) {
+	return l.write(session, turn, events, func() (uint64, error) { return l.Store.Append(ctx, session, turn, events) })
+}
+
+// AppendWith implements Store.
+func (l *Log) AppendWith(ctx context.Context, e Entry, turn string, events []trace.Event) (uint64, error) {
+	return l.write(e.Session, turn, events, func() (uint64, error) { return l.Store.AppendWith(ctx, e, turn, events) })
+}
+
+func (l *Log) write(session, turn string, events []trace.Event, do func() (uint64, error)) (uint64, error) {
 	l.mu.Lock()
 	deletes := l.deletes
 	l.mu.Unlock()
 
-	last, err := l.Store.Append(ctx, session, turn, events)
+	last, err := do()
 
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,6 +20,9 @@ type Store interface {
 	// events it returns the number of the last record.
 	Append(ctx context.Context, session, turn string, events []trace.Event) (last uint64, err error)
 
+	// AppendWith is Put and Append in one commit: all of it is kept, or nothing.
+	AppendWith(ctx context.Context, e Entry, turn string, events []trace.Event) (last uint64, err error)
+
 	// After yields the records with a number greater than after that are there
 	// now, in order, and ends. The durable ones are all there. Ephemeral ones of
 	// an open turn are there too, or the same text in fewer and longer deltas. An
@@ -66,6 +69,8 @@ type Registry interface {
 	Get(ctx context.Context, session string) ([]byte, error)
 	// List yields the entries that the query asks for, the last changed first.
 	List(ctx context.Context, q Query) iter.Seq2[Entry, error]
+	// Count tells how many sessions there are.
+	Count(ctx context.Context) (int, error)
 	// Remove forgets the document of a session.
 	Remove(ctx context.Context, session string) error
 }
@@ -81,6 +86,8 @@ type Entry struct {
 	CreatedAt time.Time
 	// Updated has the resolution of a microsecond.
 	Updated time.Time
+	// Open says that the session has turns without a stop.
+	Open bool
 	// Members are the roles of people in the session, by their names.
 	Members map[string]string
 	Doc     []byte
@@ -92,6 +99,8 @@ type Query struct {
 	Person string
 	// Before chooses the sessions that were last changed before it.
 	Before time.Time
+	// Open chooses the sessions that have turns without a stop.
+	Open bool
 	// Limit is the largest number of entries (0: all).
 	Limit int
 }

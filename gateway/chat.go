@@ -86,7 +86,7 @@ func (g *gateway) enter(r *http.Request, req chatRequest, info session.Info) (_ 
 		if err := g.mayMake(r, agent); err != nil {
 			return info, err
 		}
-		info, err = g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r)})
+		info, err = g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r), Prompted: true})
 		p, _ := access.From(r.Context())
 		if err == nil && !g.roleIn(p, info.ID, info.People()).Allows(access.Collaborator) {
 			err = errForeign // somebody else has made it just now

@@ -17,6 +17,14 @@ import (
 type lightStore struct{ eventlog.Store }
 
 func (s lightStore) Append(ctx context.Context, session, turn string, events []trace.Event) (uint64, error) {
+	return s.Store.Append(ctx, session, turn, light(events))
+}
+
+func (s lightStore) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	return s.Store.AppendWith(ctx, e, turn, light(events))
+}
+
+func light(events []trace.Event) []trace.Event {
 	events = slices.Clone(events)
 	for i, e := range events {
 		if p, is := e.Payload.(trace.Prompt); is {
@@ -24,7 +32,7 @@ func (s lightStore) Append(ctx context.Context, session, turn string, events []t
 			events[i].Payload = p
 		}
 	}
-	return s.Store.Append(ctx, session, turn, events)
+	return events
 }
 
 // The memory that large prompts leave behind is bounded, in one session and in many.

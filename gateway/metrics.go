@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"context"
 	"errors"
+	"math"
 	"net/http"
 	"os"
 	"runtime"
@@ -49,13 +51,13 @@ func (g *gateway) metrics(w http.ResponseWriter, r *http.Request) error {
 func (g *gateway) measureAll() {
 	m := g.Meter
 	m.Gauge("tributary_sessions", "Sessions in the registry.", func() float64 {
-		sessions, _ := g.Hub.Count()
+		sessions, err := g.Hub.Count(context.Background())
+		if err != nil {
+			return math.NaN()
+		}
 		return float64(sessions)
 	})
-	m.Gauge("tributary_sessions_running", "Sessions with a running turn.", func() float64 {
-		_, running := g.Hub.Count()
-		return float64(running)
-	})
+	m.Gauge("tributary_sessions_running", "Sessions with a running turn.", func() float64 { return float64(g.Hub.Running()) })
 	m.Gauge("tributary_goroutines", "Goroutines of the process.", func() float64 { return float64(runtime.NumGoroutine()) })
 	m.Gauge("tributary_heap_live_bytes", "Bytes of the heap that were in use at the last garbage collection.", liveHeap)
 	m.Gauge("tributary_uptime_seconds", "Seconds since the start.", func() float64 { return float64(int64(time.Since(g.Started).Seconds())) })

@@ -81,6 +81,13 @@ func (s full) Append(ctx context.Context, session, turn string, events []trace.E
 	return s.Store.Append(ctx, session, turn, events)
 }
 
+func (s full) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	if s.is.Load() && len(events) > 0 {
+		return 0, errors.New("the disk is full")
+	}
+	return s.Store.AppendWith(ctx, e, turn, events)
+}
+
 // What a later request may escape is a status for every client.
 func TestAnAnswerThatCannotBeTakenNowHasItsStatus(t *testing.T) {
 	disk := full{memlog.New(), new(atomic.Bool)}

@@ -63,9 +63,12 @@ func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sessions, next, err := g.Hub.ListOf(r.Context(), int64(before), int(limit), g.visible(r.Context())) //nolint:gosec // both are in range
-	if err != nil {
-		return err
+	var sessions []session.Summary
+	var next int64
+	if choice, some := g.visible(r.Context()); some {
+		if sessions, next, err = g.Hub.List(r.Context(), choice, int64(before), int(limit)); err != nil { //nolint:gosec // both are in range
+			return err
+		}
 	}
 	views := make([]sessionView, 0, len(sessions))
 	for _, s := range sessions {

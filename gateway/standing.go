@@ -208,9 +208,13 @@ func (g *gateway) mayArrive(h handler) handler {
 	}
 }
 
-// visible tells which sessions the sender of a request finds in a list. Guests find
-// none, because only the agent's server knows their sessions.
-func (g *gateway) visible(ctx context.Context) func(id string, people session.People) bool {
+// visible tells which sessions the sender of a request finds in a list, if any. Guests
+// find none, because only the agent's server knows their sessions.
+func (g *gateway) visible(ctx context.Context) (c session.Selection, some bool) {
 	p, _ := access.From(ctx)
-	return func(id string, people session.People) bool { return g.roleIn(p, id, people) != 0 }
+	if p.Role != access.Admin && (g.Private || p.Role == 0) {
+		c.Person = p.ID // the others' sessions are not even read
+	}
+	c.Show = func(id string, people session.People) bool { return g.roleIn(p, id, people) != 0 }
+	return c, p.ID != ""
 }

@@ -180,3 +180,10 @@ func (failing) Append(_ context.Context, _, _ string, events []trace.Event) (uin
 	}
 	return 0, errSecret
 }
+
+func (f failing) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	if len(events) == 0 {
+		return f.Store.AppendWith(ctx, e, turn, events)
+	}
+	return f.Append(ctx, e.Session, turn, events)
+}

@@ -96,13 +96,13 @@ type halting struct {
 	read   chan struct{}
 }
 
-func (s *halting) Put(ctx context.Context, e eventlog.Entry) error {
+func (s *halting) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse {
-		return errDisk
+		return 0, errDisk
 	}
-	return s.Store.Put(ctx, e)
+	return s.Store.AppendWith(ctx, e, turn, events)
 }
 
 func (s *halting) Messages(ctx context.Context, id string) iter.Seq2[eventlog.MessageMark, error] {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
 )
 
 // ListError says why an agent did not list its conversations.
@@ -88,30 +89,35 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	case err != nil:
 		return nil, &ListError{name, err}
 	}
-	taken := h.resumes()
-	all = slices.DeleteFunc(all, func(c agent.Conversation) bool {
-		return slices.ContainsFunc(taken, func(token string) bool { return strings.HasPrefix(token, c.Token) })
-	})
+	if all, err = h.untaken(ctx, all); err != nil {
+		return nil, err
+	}
 	for i := range all {
 		all[i].Title = title(all[i].Title)
 	}
 	return all, nil
 }
 
-// resumes returns the resume tokens of all sessions. Those of sessions in memory may be
-// newer than their documents.
-func (h *Hub) resumes() []string {
-	all := h.catalog.resumes()
-	h.mu.Lock()
-	live := make([]*live, 0, len(h.live))
-	for _, l := range h.live {
-		live = append(live, l)
+// untaken leaves out the conversations that a session has. Sessions in memory go first:
+// they may have one that is not in their documents yet.
+func (h *Hub) untaken(ctx context.Context, all []agent.Conversation) ([]agent.Conversation, error) {
+	take := func(token string) {
+		all = slices.DeleteFunc(all, func(c agent.Conversation) bool { return strings.HasPrefix(token, c.Token) })
 	}
-	h.mu.Unlock()
-	for _, l := range live {
-		if info, _, _ := l.view(); info.Resume != "" {
-			all = append(all, info.Resume)
+	for _, l := range h.inMemory() {
+		info, _, _ := l.view()
+		take(info.Resume)
+	}
+	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
+		if err != nil {
+			return nil, fmt.Errorf("list the sessions: %w", err)
+		}
+		if info, err := infoOf(e.Session, e.Doc); err == nil {
+			take(info.Resume)
+		}
+		if len(all) == 0 {
+			break
 		}
 	}
-	return all
+	return all, nil
 }

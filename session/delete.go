@@ -38,8 +38,8 @@ func (l *live) setDeleted(deleted bool) {
 
 // remove removes what is stored of a session.
 func (l *live) remove(ctx context.Context) error {
-	l.saveMu.Lock() // no save is under way, and none writes after deleted was set
-	defer l.saveMu.Unlock()
+	l.saveLock <- struct{}{} // no save is under way, and none writes after deleted was set
+	defer func() { <-l.saveLock }()
 	if err := l.removeState(); err != nil {
 		return err
 	}
@@ -56,7 +56,6 @@ func (l *live) remove(ctx context.Context) error {
 // drop takes a session out of memory that is no more.
 func (h *Hub) drop(l *live) {
 	l.end()
-	h.catalog.forget(l.id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.drops++

@@ -44,15 +44,27 @@ func (b *badLog) busy() (gate chan struct{}) {
 }
 
 func (b *badLog) Append(ctx context.Context, session, turn string, events []trace.Event) (uint64, error) {
+	if err := b.ask(turn, events); err != nil {
+		return 0, err
+	}
+	return b.Store.Append(ctx, session, turn, events)
+}
+
+func (b *badLog) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	if err := b.ask(turn, events); err != nil {
+		return 0, err
+	}
+	return b.Store.AppendWith(ctx, e, turn, events)
+}
+
+func (b *badLog) ask(turn string, events []trace.Event) error {
 	b.mu.Lock()
 	before := b.before
 	b.mu.Unlock()
-	if before != nil {
-		if err := before(turn, events); err != nil {
-			return 0, err
-		}
+	if before == nil || len(events) == 0 {
+		return nil
 	}
-	return b.Store.Append(ctx, session, turn, events)
+	return before(turn, events)
 }
 
 var errDisk = errors.New("no space left on device")

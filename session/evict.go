@@ -41,7 +41,7 @@ func (h *Hub) evict(l *live) {
 	if h.live[l.id] != l || h.refusing {
 		return
 	}
-	if wait := h.Retire - time.Since(l.used); l.holds > 0 || wait > 0 || l.stale || !l.resting() {
+	if wait := h.Retire - time.Since(l.used); l.holds > 0 || wait > 0 || l.changes != l.kept || !l.resting() {
 		l.evicting.Reset(max(wait, h.Retire/4))
 		return
 	}
@@ -59,7 +59,7 @@ func (l *live) rests() bool {
 func (l *live) unsaved() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.stale
+	return l.changes != l.kept
 }
 
 // resting reports whether no turn and no agent is there. The caller holds l.mu.

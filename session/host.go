@@ -74,7 +74,6 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	t.enterMessage()
 	resume := l.info.Resume
 	l.mu.Unlock()
-	l.saveLater()
 	cause := trace.CauseAgent
 	if info.Prompt != nil {
 		t.builder.Emit(*info.Prompt)

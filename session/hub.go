@@ -3,12 +3,12 @@ package session
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
@@ -29,14 +29,14 @@ type Hub struct {
 	health health
 	quota  promptQuota
 
-	catalog *catalog
 	grants  *grantBook
 	listing chan struct{} // holds one while an agent lists its conversations
 
 	mu       sync.Mutex
 	live     map[string]*live
 	refusing bool
-	drops    uint64 // how often a session was deleted
+	drops    uint64    // how often a session was deleted
+	stamp    time.Time // of the session that was changed last
 }
 
 // New opens a hub on a log. Turns that an earlier process left open are closed
@@ -45,7 +45,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
 	}
-	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, catalog: newCatalog(), listing: make(chan struct{}, 1)}
+	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	var err error
@@ -65,11 +65,8 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 func (h *Hub) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.refusing = true
-	sessions := make([]*live, 0, len(h.live))
-	for _, l := range h.live {
-		sessions = append(sessions, l)
-	}
 	h.mu.Unlock()
+	sessions := h.inMemory()
 	writeStops(withdraw(sessions), stopped("not_run"))
 	for _, t := range openTurns(sessions) {
 		if t.survivesRestart() {
@@ -172,6 +169,9 @@ type Spec struct {
 	// Resume is the token of a conversation that Conversations lists, with which the
 	// session goes on, or "".
 	Resume string
+	// Prompted says that a prompt follows at once. Then the session goes on record with the
+	// prompt, in one commit, or when it leaves memory.
+	Prompted bool
 }
 
 // Create makes a session. An empty id gets one, an empty agent the default.
@@ -208,41 +208,43 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
-	l.threaded, l.newestSeq, l.seqKnown = true, since, true
-	// Others may use the session before this returns, so the end of the caller's
-	// context must not end the write.
-	if err := h.claim(context.WithoutCancel(ctx), l); err != nil {
+	l.threaded, l.newestSeq, l.seqKnown, l.changes = true, since, true, 1
+	release, err := h.claim(ctx, l)
+	if err != nil {
 		return Info{}, err
+	}
+	defer release()
+	if !s.Prompted {
+		// Others may use the session before this returns, so the end of the caller's
+		// context must not end the write.
+		if err := l.save(context.WithoutCancel(ctx)); err != nil {
+			h.drop(l)
+			return Info{}, err
+		}
 	}
 	info, _, _ := l.view()
 	return info, nil
 }
 
-// claim makes a new session known, unless its id is taken.
-func (h *Hub) claim(ctx context.Context, l *live) error {
+// claim makes a new session known, unless its id is taken. It stays in memory until
+// release is called.
+func (h *Hub) claim(ctx context.Context, l *live) (release func(), err error) {
 	if _, release, err := h.session(ctx, l.id); err == nil {
 		release()
-		return ErrExists
+		return nil, ErrExists
 	} else if !errors.Is(err, ErrUnknownSession) {
-		return err
+		return nil, err
 	}
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.refusing {
-		h.mu.Unlock()
-		return ErrClosing
+		return nil, ErrClosing
 	}
 	if h.live[l.id] != nil {
-		h.mu.Unlock()
-		return ErrExists
+		return nil, ErrExists
 	}
 	h.register(l)
-	defer h.hold(l)() // the release comes when h.mu is free
-	h.mu.Unlock()
-	if err := l.save(ctx); err != nil {
-		h.drop(l)
-		return err
-	}
-	return nil
+	return h.hold(l), nil
 }
 
 // Ensure returns the session, and makes it on first use.
@@ -316,11 +318,7 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 	if err != nil {
 		return Info{}, fmt.Errorf("read session %q: %w", id, err)
 	}
-	var info Info
-	if err := json.Unmarshal(doc, &info); err != nil {
-		return Info{}, fmt.Errorf("the document of session %q cannot be read: %w", id, err)
-	}
-	return info, nil
+	return infoOf(id, doc)
 }
 
 // Directory is an agent's own list of sessions elsewhere, if it has one.

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -57,11 +58,20 @@ type Info struct {
 }
 
 // entry is the session in the registry, with its document.
-func (i Info) entry(doc []byte) eventlog.Entry {
+func (i Info) entry(stamp time.Time) (eventlog.Entry, error) {
+	doc, err := json.Marshal(i)
 	return eventlog.Entry{
 		Session: i.ID, Agent: i.Agent, Title: i.Title, Kind: string(i.Kind), CreatedBy: i.CreatedBy,
-		CreatedAt: i.CreatedAt, Updated: i.UpdatedAt, Members: i.Members, Doc: doc,
+		CreatedAt: i.CreatedAt, Updated: stamp, Members: i.Members, Open: len(i.Open) > 0, Doc: doc,
+	}, err
+}
+
+// infoOf reads the document of a session.
+func infoOf(id string, doc []byte) (info Info, err error) {
+	if err = json.Unmarshal(doc, &info); err != nil {
+		err = fmt.Errorf("the document of session %q cannot be read: %w", id, err)
 	}
+	return info, err
 }
 
 // TurnRef is where a turn stands.

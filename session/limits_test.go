@@ -166,7 +166,7 @@ func TestTenThousandSessions(t *testing.T) {
 		if n, dirs := b.InMemory(), b.OpenDirs(); n != 0 || dirs != 0 {
 			t.Errorf("%d sessions in memory, %d directories", n, dirs)
 		}
-		if all, _, err := b.List(t.Context(), 0, many+2); err != nil || len(all) != many+1 || all[0].State != session.Idle {
+		if all, _, err := b.List(t.Context(), session.Selection{}, 0, many+2); err != nil || len(all) != many+1 || all[0].State != session.Idle {
 			t.Errorf("%d sessions are listed: %v", len(all), err)
 		}
 	})

@@ -2,8 +2,15 @@ package session
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
 )
+
+// This file lists sessions: a page of the list is a query of the registry.
 
 // Summary is a session in a list.
 type Summary struct {
@@ -12,61 +19,86 @@ type Summary struct {
 	Turn  string
 }
 
-// List returns a page of the sessions, the last changed first. The page has at most
-// limit sessions that were changed before the mark (0: now). next is the mark of
-// the next page, 0 if there is none. A session that changes goes to the front, so
-// that who pages on may miss it there but sees none twice.
-func (h *Hub) List(ctx context.Context, before int64, limit int) (sessions []Summary, next int64, err error) {
-	return h.ListOf(ctx, before, limit, nil)
+// Selection says which sessions a list has. The zero Selection chooses all.
+type Selection struct {
+	// Person chooses the sessions that the person made or is a member of.
+	Person string
+	// Show chooses among them; nil shows all. It must not block.
+	Show func(id string, p People) bool
 }
 
-// ListOf is List of the sessions that show is true of. It must not block: it is asked
-// of sessions one after another, and reads nothing of them.
-func (h *Hub) ListOf(ctx context.Context, before int64, limit int, show func(id string, p People) bool) (sessions []Summary, next int64, err error) {
-	ids, next := h.catalog.page(before, limit, show)
-	for _, id := range ids {
-		s, err := h.summary(ctx, id)
-		switch {
-		case errors.Is(err, ErrUnknownSession): // deleted just now
-			continue
-		case ctx.Err() != nil:
-			return nil, 0, ctx.Err()
-		case err != nil:
-			h.Logger.Warn("a session is missing in the list", "session", id, "error", err)
-			continue
-		}
-		sessions = append(sessions, s)
+// List returns a page of the sessions that were changed before the mark (0: now), the
+// last changed first. The page has limit sessions, and those that were changed in the
+// same microsecond as its last one. next is the mark of the next page, 0 if there is
+// none. A session that changes goes to the front: a reader of later pages may miss it,
+// and sees none twice.
+func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (sessions []Summary, next int64, err error) {
+	q := eventlog.Query{Person: c.Person}
+	if before != 0 {
+		q.Before = time.UnixMicro(before)
 	}
-	return sessions, next, nil
+	for e, err := range h.Log.List(ctx, q) {
+		if err != nil {
+			return nil, 0, fmt.Errorf("list the sessions: %w", err)
+		}
+		changed := e.Updated.UnixMicro()
+		if len(sessions) >= limit && changed != next {
+			return sessions, next, nil
+		}
+		s, err := h.summary(e)
+		switch {
+		case err != nil:
+			h.Logger.Warn("a session is missing in the list", "error", err)
+		case c.Show == nil || c.Show(s.ID, s.People()):
+			sessions, next = append(sessions, s), changed
+		}
+	}
+	return sessions, 0, nil
 }
 
 // summary does not bring the session back into memory: a list is no use of it.
-func (h *Hub) summary(ctx context.Context, id string) (s Summary, err error) {
+func (h *Hub) summary(e eventlog.Entry) (s Summary, err error) {
 	h.mu.Lock()
-	l := h.live[id]
+	l := h.live[e.Session]
 	h.mu.Unlock()
 	if l != nil {
 		s.Info, s.State, s.Turn = l.view()
 		return s, nil
 	}
 	s.State = Idle
-	s.Info, err = h.read(ctx, id)
+	s.Info, err = infoOf(e.Session, e.Doc)
 	return s, err
 }
 
-// Count tells how many sessions there are, and how many of them have a turn that
-// is not over. It reads nothing.
-func (h *Hub) Count() (sessions, running int) {
+// nextStamp is the time of a change made now, by which the list is in order. No two changes have
+// the same, so that it marks a place between pages.
+func (h *Hub) nextStamp(now time.Time) time.Time {
 	h.mu.Lock()
-	all := make([]*live, 0, len(h.live))
-	for _, l := range h.live {
-		all = append(all, l)
+	defer h.mu.Unlock()
+	now = now.Truncate(time.Microsecond)
+	if after := h.stamp.Add(time.Microsecond); now.Before(after) {
+		now = after
 	}
-	h.mu.Unlock()
-	for _, l := range all {
+	h.stamp = now
+	return now
+}
+
+// Count tells how many sessions there are.
+func (h *Hub) Count(ctx context.Context) (int, error) { return h.Log.Count(ctx) }
+
+// Running tells how many sessions have a turn that is not over. It reads nothing.
+func (h *Hub) Running() (running int) {
+	for _, l := range h.inMemory() {
 		if _, _, turn := l.view(); turn != "" {
 			running++
 		}
 	}
-	return h.catalog.count(), running
+	return running
+}
+
+// inMemory are the sessions that are in memory now.
+func (h *Hub) inMemory() []*live {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Values(h.live))
 }

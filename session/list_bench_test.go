@@ -36,15 +36,15 @@ func BenchmarkList(b *testing.B) {
 	defer func() { _ = h.Close(b.Context()) }()
 	b.Run("page", func(b *testing.B) {
 		for b.Loop() {
-			if all, next, err := h.List(b.Context(), 0, 100); err != nil || len(all) != 100 || next == 0 {
+			if all, next, err := h.List(b.Context(), session.Selection{}, 0, 100); err != nil || len(all) != 100 || next == 0 {
 				b.Fatal(len(all), next, err)
 			}
 		}
 	})
 	b.Run("count", func(b *testing.B) {
 		for b.Loop() {
-			if n, _ := h.Count(); n != 10_000 {
-				b.Fatal(n)
+			if n, err := h.Count(b.Context()); n != 10_000 || err != nil {
+				b.Fatal(n, err)
 			}
 		}
 	})

@@ -18,7 +18,7 @@ func (b *bench) pages(limit int) []string {
 	b.t.Helper()
 	var all []string
 	for mark := int64(0); ; {
-		page, next, err := b.List(b.t.Context(), mark, limit)
+		page, next, err := b.List(b.t.Context(), session.Selection{}, mark, limit)
 		if err != nil {
 			b.t.Fatal(err)
 		}
@@ -57,8 +57,8 @@ func TestListInPages(t *testing.T) {
 					t.Errorf("by %d: %q, want %q", limit, got, want)
 				}
 			}
-			if n, running := b.Count(); n != len(want) || running != 0 {
-				t.Errorf("%d sessions, %d of which run", n, running)
+			if n, err := b.Count(t.Context()); n != len(want) || b.Running() != 0 || err != nil {
+				t.Errorf("%d sessions, %d of which run, %v", n, b.Running(), err)
 			}
 		}
 		check(b)
@@ -75,10 +75,10 @@ func TestListInPages(t *testing.T) {
 		check(b)
 		b.say("u2", "ask")
 		synctest.Wait()
-		if _, running := b.Count(); running != 1 {
-			t.Errorf("%d sessions run", running)
+		if b.Running() != 1 {
+			t.Errorf("%d sessions run", b.Running())
 		}
-		if page, _, err := b.List(t.Context(), 0, 1); err != nil || page[0].State != session.Running || page[0].Turn == "" {
+		if page, _, err := b.List(t.Context(), session.Selection{}, 0, 1); err != nil || page[0].State != session.Running || page[0].Turn == "" {
 			t.Errorf("%+v %v", page, err)
 		}
 	})
@@ -102,4 +102,33 @@ func TestListAfterAStart(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+// Sessions cost memory while somebody uses them, and not because they exist.
+func TestManySessionsCostNothingAtAStart(t *testing.T) {
+	const sessions, page = 20_000, 100
+	log := eventlog.New(memlog.New(), eventlog.Options{})
+	doc := []byte(`{"id":"a session","agent":"demo","title":"` + strings.Repeat("word ", 10) + `","resume":"a token"}`)
+	for i := range sessions {
+		if err := log.Put(t.Context(), eventlog.Entry{Session: fmt.Sprint("n", i), Updated: time.UnixMicro(int64(i)), Doc: doc}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := heap()
+	b := benchOn(t, log, nil)
+	defer b.close()
+	if grown := heap() - before; grown > sessions*50 {
+		t.Errorf("a start with %d sessions holds %d kB", sessions, grown>>10)
+	}
+	began := time.Now()
+	list, next, err := b.List(t.Context(), session.Selection{}, 0, page)
+	if err != nil || len(list) != page || next == 0 {
+		t.Errorf("a page has %d sessions, %d, %v", len(list), next, err)
+	}
+	if d := time.Since(began); d > time.Second {
+		t.Errorf("a page took %s", d)
+	}
+	if b.InMemory() > 1 {
+		t.Errorf("the list has brought %d sessions into memory", b.InMemory())
+	}
 }

@@ -27,16 +27,20 @@ type live struct {
 	// mutex, so that a caller can stop waiting. A caller takes it before all other locks.
 	historyLock chan struct{}
 
+	// saveLock orders writes of the registry document: a token as well, taken after
+	// historyLock and before all others.
+	saveLock chan struct{}
+
 	script permission.Script // how far the session is in its policy's script
 
-	saveMu  sync.Mutex // orders writes of the registry document; taken before mu
 	agentMu sync.Mutex // orders opening and closing of the agent; taken before mu
 
 	mu        sync.Mutex // guards what follows
 	info      Info
 	deleted   bool
-	evicted   bool // a later change of the document is lost
-	stale     bool // the document on record is older than info
+	evicted   bool   // a later change of the document is lost
+	changes   uint64 // of info
+	kept      uint64 // the changes that the document on record has
 	thread    thread.Thread
 	threaded  bool   // the thread has what is on record
 	newestSeq uint64 // see newest
@@ -68,7 +72,7 @@ type live struct {
 }
 
 func (h *Hub) newLive(info Info) *live {
-	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, historyLock: make(chan struct{}, 1)}
+	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, historyLock: make(chan struct{}, 1), saveLock: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancel(context.Background())
 	return l
 }
@@ -85,30 +89,46 @@ func (l *live) lockHistory(ctx context.Context) (release func(), err error) {
 
 // save writes the registry document as it now stands.
 func (l *live) save(ctx context.Context) error {
-	l.saveMu.Lock()
-	defer l.saveMu.Unlock()
 	l.mu.Lock()
-	l.info.UpdatedAt = l.hub.Now()
-	noted := l.info
-	gone := l.deleted || l.evicted
-	doc, err := json.Marshal(l.info)
+	l.changes++
 	l.mu.Unlock()
-	if gone {
-		return nil
-	}
-	if err == nil {
-		err = l.hub.Log.Put(ctx, noted.entry(doc))
-	}
-	if err == nil {
-		l.hub.catalog.note(noted)
-	}
-	l.mu.Lock()
-	l.stale = err != nil
-	l.mu.Unlock()
-	if err != nil {
+	if _, err := l.write(ctx, "", nil); err != nil {
 		return fmt.Errorf("keep session %q: %w", l.id, err)
 	}
 	return nil
+}
+
+// write puts events on record. A document that has changed goes with the durable ones, in
+// the same commit, so that a session or a turn is known as soon as it has records.
+func (l *live) write(ctx context.Context, turn string, events []trace.Event) (last uint64, err error) {
+	durable := slices.ContainsFunc(events, func(e trace.Event) bool { return !trace.Ephemeral(e.Payload) })
+	if len(events) > 0 && (!durable || !l.unsaved()) {
+		return l.hub.Log.Append(ctx, l.id, turn, events)
+	}
+	l.saveLock <- struct{}{}
+	defer func() { <-l.saveLock }()
+	l.mu.Lock()
+	changes, gone := l.changes, l.deleted || l.evicted
+	saved := l.kept == changes // meanwhile
+	if gone || saved {
+		l.mu.Unlock()
+		if len(events) == 0 {
+			return 0, nil
+		}
+		return l.hub.Log.Append(ctx, l.id, turn, events)
+	}
+	l.info.UpdatedAt = l.hub.Now()
+	entry, err := l.info.entry(l.hub.nextStamp(l.info.UpdatedAt))
+	l.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	if last, err = l.hub.Log.AppendWith(ctx, entry, turn, events); err == nil {
+		l.mu.Lock()
+		l.kept = changes
+		l.mu.Unlock()
+	}
+	return last, err
 }
 
 // saveLater saves after something that cannot be undone; a failure is logged,
@@ -155,7 +175,7 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 // append puts events on record and returns the number of the last one.
 func (l *live) append(ctx context.Context, turn string, events []trace.Event) (last uint64, err error) {
 	err = l.hub.health.write(l.hub.Now, func() (err error) {
-		last, err = l.hub.Log.Append(ctx, l.id, turn, events)
+		last, err = l.write(ctx, turn, events)
 		return err
 	})
 	if err != nil {
@@ -236,11 +256,12 @@ func published(s turnstate.State) State {
 	return Running
 }
 
-// enter makes a turn known, before anything of it is on record.
+// enter makes a turn known: its first record takes the document along.
 func (l *live) enter(t *turn) {
 	l.turns[t.id] = t
 	l.thread.Begin(t.id)
 	l.info.Open = append(l.info.Open, t.ref())
+	l.changes++
 }
 
 // leave forgets an ended turn, except that it was the last. One whose stop could

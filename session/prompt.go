@@ -98,9 +98,6 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		}
 		s.turn.writeStop(s.stop)
 	}
-	if err := l.save(context.WithoutCancel(ctx)); err != nil { // a turn that the registry doesn't know could not be closed after a crash
-		return Turn{}, l.refuse(t, err)
-	}
 	if t.back.to != "" {
 		t.builder.Emit(trace.Rewind{To: t.back.to})
 	}

@@ -175,6 +175,13 @@ func (s slowly) Append(ctx context.Context, id, turn string, events []trace.Even
 	return s.Store.Append(ctx, id, turn, events)
 }
 
+func (s slowly) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	if turn == s.turn {
+		time.Sleep(time.Second)
+	}
+	return s.Store.AppendWith(ctx, e, turn, events)
+}
+
 // A turn that was taken up and ended at once leaves a session that can be watched,
 // also when a prompt was queued behind it, which the start closes meanwhile.
 func TestASessionIsAliveAfterATurnCouldNotBeTakenUp(t *testing.T) {

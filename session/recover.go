@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -13,26 +12,23 @@ import (
 
 // This file closes the turns that an earlier process left open.
 
-// recover reads which sessions there are, and takes up the turns that an earlier
-// process left open. Turns of an agent on another server go on. The other agents
+// recover takes up the turns that an earlier process left open. Turns of an agent on another server go on. The other agents
 // died with that process, and their turns are closed. Records that clients had seen
 // stay, and the stop says what happened.
 func (h *Hub) recover(ctx context.Context) error {
-	var all []Info
-	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
+	for e, err := range h.Log.List(ctx, eventlog.Query{Limit: 1}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
 		}
-		var info Info
-		if err := json.Unmarshal(e.Doc, &info); err != nil {
-			h.Logger.Warn("session document cannot be read", "session", e.Session, "error", err)
-			continue
-		}
-		all = append(all, info)
+		h.stamp = e.Updated
 	}
-	h.catalog.load(all)
-	for _, info := range all {
-		if len(info.Open) == 0 {
+	for e, err := range h.Log.List(ctx, eventlog.Query{Open: true}) {
+		if err != nil {
+			return fmt.Errorf("list the sessions with open turns: %w", err)
+		}
+		info, err := infoOf(e.Session, e.Doc)
+		if err != nil {
+			h.Logger.Warn("a session's turns are not closed", "error", err)
 			continue
 		}
 		l := h.newLive(info)

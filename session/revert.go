@@ -37,10 +37,7 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 		s.turn.writeStop(s.stop)
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err = l.save(ctx); err == nil {
-		_, err = l.append(ctx, "", []trace.Event{{ID: "note." + newID(h.Now()), Time: h.Now(), Actor: trace.Gateway, Payload: trace.Rewind{To: back.to}}})
-	}
-	if err != nil {
+	if _, err := l.append(ctx, "", []trace.Event{{ID: "note." + newID(h.Now()), Time: h.Now(), Actor: trace.Gateway, Payload: trace.Rewind{To: back.to}}}); err != nil {
 		l.mu.Lock()
 		l.threaded = false // what is on record is to be read again
 		l.undoRewind(back)
@@ -77,6 +74,7 @@ func (l *live) revert(message, by string) (rewinding, []ending, error) {
 		s.turn.decideStop() // all at once, so that none of them begins while another is ended
 	}
 	l.applyRewind(back)
+	l.changes++
 	return back, stopping, nil
 }
 

@@ -22,6 +22,14 @@ type onDisk struct{ eventlog.Store }
 const longText = 4 << 20
 
 func (s onDisk) Append(ctx context.Context, session, turn string, events []trace.Event) (uint64, error) {
+	return s.Store.Append(ctx, session, turn, shortened(events))
+}
+
+func (s onDisk) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	return s.Store.AppendWith(ctx, e, turn, shortened(events))
+}
+
+func shortened(events []trace.Event) []trace.Event {
 	kept := make([]trace.Event, len(events))
 	for i, e := range events {
 		if p, is := e.Payload.(trace.Prompt); is && len(p.Message.Parts[0].Text) == longText {
@@ -42,7 +50,7 @@ func (s onDisk) Append(ctx context.Context, session, turn string, events []trace
 		}
 		kept[i] = e
 	}
-	return s.Store.Append(ctx, session, turn, kept)
+	return kept
 }
 
 func (s onDisk) Durable(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {

@@ -1,6 +1,7 @@
 package logtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -193,5 +194,60 @@ func deleteBesideOthers(t *testing.T, s eventlog.Store) {
 	wg.Wait()
 	if n := len(collect(t, s.After(ctx, "old", 0))); n != 0 {
 		t.Fatalf("%d records are left", n)
+	}
+}
+
+// appendWith checks that a document and the records that come with it are kept together.
+func appendWith(t *testing.T, s eventlog.Store) {
+	ctx := t.Context()
+	l := eventlog.New(s, eventlog.Options{})
+	follower := l.Watch("s")
+	defer follower.Close()
+	woken := follower.DurableAppended()
+	var log []trace.Record
+	for i, events := range [][]trace.Event{{stop(0)}, mixed(1, 6), nil, append(mixed(3, 3), stop(3))} {
+		turn, before, e := fmt.Sprint(i), len(log), entry("s", fmt.Sprint("doc ", i))
+		e.Open = i == 1
+		last, err := l.AppendWith(ctx, e, turn, events)
+		must(t, err)
+		for j, ev := range events {
+			log = append(log, trace.Record{Session: "s", Turn: turn, Seq: uint64(before + j + 1), Event: ev}) //nolint:gosec // a place in a list
+		}
+		if last != uint64(len(log)) {
+			t.Fatalf("%d records have the numbers up to %d", len(log), last)
+		}
+		if doc, err := s.Get(ctx, "s"); err != nil || string(doc) != fmt.Sprint("doc ", i) {
+			t.Fatalf("the document is %q, %v", doc, err)
+		}
+		open := 0
+		for _, err := range s.List(ctx, eventlog.Query{Open: true}) {
+			must(t, err)
+			open++
+		}
+		if open == 1 != e.Open {
+			t.Errorf("%d sessions have open turns, after %d", open, i)
+		}
+		if n, err := s.Count(ctx); n != 1 || err != nil {
+			t.Errorf("%d sessions, %v", n, err)
+		}
+	}
+	select {
+	case <-woken:
+	default:
+		t.Error("a follower was not woken")
+	}
+	same(t, "durable records", collect(t, s.Durable(ctx, "s", 0, 0)), durableOf(log))
+	marks, err := s.Turns(ctx, "s", 0, 0)
+	must(t, err)
+	if len(marks) != 3 || marks[2].Last != log[len(log)-1].Seq {
+		t.Errorf("the turns are %v", marks)
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := l.AppendWith(canceled, entry("new", "doc"), "t", mixed(0, 3)); err == nil {
+		t.Error("a canceled append succeeded")
+	}
+	if _, err := s.Get(ctx, "new"); !errors.Is(err, eventlog.ErrNoSession) {
+		t.Errorf("an append that failed has left a document: %v", err)
 	}
 }

@@ -36,6 +36,7 @@ func Run(t *testing.T, open Open) {
 		{"many followers", manyFollowers},
 		{"registry", registry},
 		{"registry by person and time", registryQueries},
+		{"a document with records", appendWith},
 		{"delete", deletion},
 		{"delete beside others", deleteBesideOthers},
 		{"early break", earlyBreak},

@@ -142,6 +142,8 @@ func closed(t *testing.T, s eventlog.Store) {
 	_, errs["turns"] = s.Turns(ctx, "s", 0, 0)
 	_, errs["get"] = s.Get(ctx, "s")
 	errs["put"] = s.Put(ctx, entry("s", ""))
+	_, errs["append with"] = s.AppendWith(ctx, entry("s", ""), "t", mixed(0, 1))
+	_, errs["count"] = s.Count(ctx)
 	errs["remove"] = s.Remove(ctx, "s")
 	errs["delete"] = s.Delete(ctx, "s")
 	for _, err := range s.After(ctx, "s", 0) {
@@ -153,7 +155,7 @@ func closed(t *testing.T, s eventlog.Store) {
 	for _, err := range s.List(ctx, eventlog.Query{}) {
 		errs["list"] = err
 	}
-	if len(errs) != 10 {
+	if len(errs) != 12 {
 		t.Fatalf("a closed store yields nothing instead of an error: %v", errs)
 	}
 	for what, err := range errs {

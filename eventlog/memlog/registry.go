@@ -14,18 +14,25 @@ import (
 
 // Put implements eventlog.Registry.
 func (s *Store) Put(ctx context.Context, e eventlog.Entry) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return eventlog.ErrClosed
-	}
+	_, err := s.AppendWith(ctx, e, "", nil)
+	return err
+}
+
+// put is Put for a caller who holds the lock.
+func (s *Store) put(e eventlog.Entry) {
 	e.Doc, e.Members = bytes.Clone(e.Doc), maps.Clone(e.Members)
 	e.CreatedAt, e.Updated = e.CreatedAt.Round(0).UTC(), e.Updated.Round(0).UTC().Truncate(time.Microsecond)
 	s.docs[e.Session] = e
-	return nil
+}
+
+// Count implements eventlog.Registry.
+func (s *Store) Count(ctx context.Context) (int, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return 0, eventlog.ErrClosed
+	}
+	return len(s.docs), ctx.Err()
 }
 
 // Get implements eventlog.Registry.
@@ -74,7 +81,7 @@ func (s *Store) entries(q eventlog.Query) ([]eventlog.Entry, error) {
 	var entries []eventlog.Entry
 	for _, e := range s.docs {
 		_, member := e.Members[q.Person]
-		if (q.Person == "" || member || e.CreatedBy == q.Person) && (q.Before.IsZero() || e.Updated.Before(q.Before)) {
+		if (q.Person == "" || member || e.CreatedBy == q.Person) && (e.Open || !q.Open) && (q.Before.IsZero() || e.Updated.Before(q.Before)) {
 			entries = append(entries, e)
 		}
 	}

@@ -40,6 +40,16 @@ func New() *Store {
 
 // Append implements eventlog.Store.
 func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
+	return s.append(ctx, id, turn, events, func() {})
+}
+
+// AppendWith implements eventlog.Store.
+func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	return s.append(ctx, e.Session, turn, events, func() { s.put(e) })
+}
+
+// append calls also with the lock.
+func (s *Store) append(ctx context.Context, id, turn string, events []trace.Event, also func()) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -48,6 +58,7 @@ func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Even
 	if s.closed {
 		return 0, eventlog.ErrClosed
 	}
+	also()
 	se := s.sessions[id]
 	if se == nil {
 		if len(events) == 0 {

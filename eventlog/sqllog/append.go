@@ -26,6 +26,11 @@ func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Even
 	if len(events) == 0 {
 		return s.Last(ctx, id)
 	}
+	return s.change(ctx, id, func(se *session) *op { return &op{se: se, turn: turn} }, events...)
+}
+
+// change has the writer change a session: what it does, and events of op's turn.
+func (s *Store) change(ctx context.Context, id string, what func(*session) *op, events ...trace.Event) (uint64, error) {
 	done, err := s.begin(ctx)
 	if err != nil {
 		return 0, err
@@ -36,68 +41,64 @@ func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Even
 		if err != nil {
 			return 0, err
 		}
-		last, err := s.appendTo(se, turn, events)
+		// From here on ctx cuts nothing short: the caller would not know what is on record.
+		o := what(se)
+		err = s.number(o, events)
+		if err == nil && o.done != nil {
+			<-o.done
+			err = o.err
+		}
 		s.leave(se)
 		if !errors.Is(err, errMoved) {
-			return last, err
+			return o.last, err
 		}
 	}
 }
 
-// appendTo appends to a session that was entered. From here on ctx cuts nothing
-// short: the caller would not know what is on record.
-func (s *Store) appendTo(se *session, turn string, events []trace.Event) (uint64, error) {
-	o, err := s.number(se, turn, events)
-	if err != nil {
-		return 0, err
-	}
-	if o.done != nil {
-		<-o.done
-	}
-	return o.last, o.err
-}
-
-// number gives the events their numbers. Ephemeral ones that nothing keeps back
-// are visible then. The others go to the writer, who closes op.done.
-func (s *Store) number(se *session, turn string, events []trace.Event) (*op, error) {
+// number gives the events of an op their numbers. Ephemeral ones that nothing keeps
+// back are visible then. Everything else goes to the writer, who closes op.done.
+func (s *Store) number(o *op, events []trace.Event) error {
+	se := o.se
 	se.order.Lock()
 	defer se.order.Unlock()
 	se.mu.Lock()
-	_, fenced := se.fenced[turn]
+	_, fenced := se.fenced[o.turn]
 	lost, next := se.lost, se.last+1
 	se.mu.Unlock()
 	switch {
 	case lost:
-		return nil, errMoved
-	case fenced && turn != "":
-		return nil, fmt.Errorf("session %q: %w", se.id, eventlog.ErrNotOwner)
+		return errMoved
+	case fenced && o.turn != "":
+		return fmt.Errorf("session %q: %w", se.id, eventlog.ErrNotOwner)
 	}
-	o := &op{se: se, turn: turn, began: time.Now(), first: next, last: next + uint64(len(events)) - 1}
+	o.began, o.last = time.Now(), next+uint64(len(events))-1
+	if len(events) > 0 {
+		o.first = next
+	}
 	o.records = make([]trace.Record, len(events))
 	for i, e := range events {
 		e.Time = e.Time.Round(0).UTC()
-		r := trace.Record{Session: se.id, Turn: turn, Seq: next + uint64(i), Event: e}
+		r := trace.Record{Session: se.id, Turn: o.turn, Seq: next + uint64(i), Event: e}
 		o.records[i] = r
 		if trace.Ephemeral(e.Payload) {
 			continue
 		}
 		row, err := encode(r)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		o.rows = append(o.rows, row)
 	}
 	se.mu.Lock()
 	se.last = o.last
-	if o.rows == nil && !se.held() && se.term != 0 {
+	defer se.mu.Unlock()
+	if !o.durable() && !se.held() && se.term != 0 {
 		o.show(s)
-		se.mu.Unlock()
-		return o, nil
+		return nil
 	}
 	o.plan()
 	s.enqueue(o)
-	se.mu.Unlock()
-	return o, nil
+	return nil
 }
 
 // encode makes the row of a durable record.

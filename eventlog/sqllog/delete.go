@@ -19,7 +19,7 @@ const eraseAtOnce = 500
 // was cut short.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	var upTo uint64
-	err := s.change(ctx, id, func(se *session) *op {
+	_, err := s.change(ctx, id, func(se *session) *op {
 		se.order.Lock()
 		defer se.order.Unlock()
 		se.mu.Lock()

@@ -11,18 +11,25 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // Put implements eventlog.Registry.
 func (s *Store) Put(ctx context.Context, e eventlog.Entry) error {
+	_, err := s.AppendWith(ctx, e, "", nil)
+	return err
+}
+
+// AppendWith implements eventlog.Store.
+func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
 	return s.change(ctx, e.Session, func(se *session) *op {
 		se.mu.Lock()
 		same := se.members != nil && maps.Equal(se.members, e.Members)
 		se.mu.Unlock()
-		o := &op{se: se}
+		o := &op{se: se, turn: turn}
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
 			if _, err := s.db.exec(ctx, tx, putSession, e.Session, column(e.Agent), column(e.Title), column(e.Kind), column(e.CreatedBy),
-				e.CreatedAt.UnixMilli(), e.Updated.UnixMicro(), string(e.Doc)); err != nil || same {
+				e.CreatedAt.UnixMilli(), e.Updated.UnixMicro(), string(e.Doc), number(e.Open)); err != nil || same {
 				return err
 			}
 			return s.putMembers(ctx, tx, e)
@@ -34,10 +41,18 @@ func (s *Store) Put(ctx context.Context, e eventlog.Entry) error {
 			}
 		}
 		return o
-	})
+	}, events...)
 }
 
-const putSession = `UPDATE sessions SET agent = $2, title = $3, kind = $4, created_by = $5, created_at = $6, updated_at = $7, doc = $8 WHERE id = $1`
+const putSession = `UPDATE sessions SET agent = $2, title = $3, kind = $4, created_by = $5, created_at = $6, updated_at = $7, doc = $8, unfinished = $9 WHERE id = $1`
+
+// number is how the databases keep what is true or false.
+func number(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
 
 // column makes text fit for a column that people search and read: the document has
 // the text itself.
@@ -55,26 +70,6 @@ func (s *Store) putMembers(ctx context.Context, tx *sql.Tx, e eventlog.Entry) er
 		}
 	}
 	return nil
-}
-
-// change has the writer change a session.
-func (s *Store) change(ctx context.Context, id string, what func(*session) *op) error {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	for {
-		se, err := s.enter(ctx, id)
-		if err != nil {
-			return err
-		}
-		err = s.do(what(se))
-		s.leave(se)
-		if !errors.Is(err, errMoved) {
-			return err
-		}
-	}
 }
 
 // Get implements eventlog.Registry.
@@ -97,13 +92,27 @@ func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
 	return doc, err
 }
 
+// Count implements eventlog.Registry.
+func (s *Store) Count(ctx context.Context) (n int, err error) {
+	done, err := s.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	err = s.reading(ctx, func(ctx context.Context) error {
+		return s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM sessions WHERE `+isSession).Scan(&n)
+	})
+	return n, err
+}
+
 // The lists of all sessions, and of those of a person.
 const (
-	entryColumns = `id, agent, title, kind, created_by, created_at, updated_at, doc`
-	listAll      = `SELECT ` + entryColumns + ` FROM sessions WHERE doc IS NOT NULL AND (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3`
+	isSession    = `doc IS NOT NULL`
+	entryColumns = `id, agent, title, kind, created_by, created_at, updated_at, doc, unfinished`
+	listAll      = `SELECT ` + entryColumns + ` FROM sessions WHERE ` + isSession + ` AND (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3`
 	listPerson   = `SELECT ` + entryColumns + ` FROM (
-			SELECT * FROM (SELECT ` + entryColumns + ` FROM sessions WHERE doc IS NOT NULL AND created_by = $4 AND (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3) AS made
-			UNION SELECT * FROM (SELECT ` + entryColumns + ` FROM sessions WHERE doc IS NOT NULL AND (updated_at, id) < ($1, $2)
+			SELECT * FROM (SELECT ` + entryColumns + ` FROM sessions WHERE ` + isSession + ` AND created_by = $4 AND (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3) AS made
+			UNION SELECT * FROM (SELECT ` + entryColumns + ` FROM sessions WHERE ` + isSession + ` AND (updated_at, id) < ($1, $2)
 				AND id IN (SELECT session FROM members WHERE person = $4) ORDER BY updated_at DESC, id DESC LIMIT $3) AS joined
 		) AS both_lists ORDER BY updated_at DESC, id DESC LIMIT $3`
 )
@@ -115,12 +124,12 @@ func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.E
 		if !q.Before.IsZero() {
 			before = q.Before.UnixMicro()
 		}
-		for listed := 0; q.Limit == 0 || listed < q.Limit; {
-			limit := fullPage
+		limit := fullPage / 4 // the page of a list on a screen
+		for listed := 0; q.Limit == 0 || listed < q.Limit; limit = fullPage {
 			if q.Limit != 0 {
 				limit = min(limit, q.Limit-listed)
 			}
-			entries, err := s.entries(ctx, q.Person, before, id, limit)
+			entries, err := s.entries(ctx, q, before, id, limit)
 			if err != nil {
 				yield(eventlog.Entry{}, err)
 				return
@@ -138,15 +147,18 @@ func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.E
 	}
 }
 
-func (s *Store) entries(ctx context.Context, person string, before int64, id string, limit int) (entries []eventlog.Entry, err error) {
+func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id string, limit int) (entries []eventlog.Entry, err error) {
 	done, err := s.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	query, args := listAll, []any{before, id, limit}
-	if person != "" {
-		query, args = listPerson, append(args, column(person))
+	if q.Person != "" {
+		query, args = listPerson, append(args, column(q.Person))
+	}
+	if q.Open {
+		query = strings.ReplaceAll(query, isSession, isSession+" AND unfinished <> 0")
 	}
 	err = s.reading(ctx, func(ctx context.Context) error {
 		entries = nil
@@ -157,11 +169,11 @@ func (s *Store) entries(ctx context.Context, person string, before int64, id str
 		defer rows.Close() //nolint:errcheck // Err says what matters
 		for rows.Next() {
 			var e eventlog.Entry
-			var created, updated int64
-			if err := rows.Scan(&e.Session, &e.Agent, &e.Title, &e.Kind, &e.CreatedBy, &created, &updated, &e.Doc); err != nil {
+			var created, updated, open int64
+			if err := rows.Scan(&e.Session, &e.Agent, &e.Title, &e.Kind, &e.CreatedBy, &created, &updated, &e.Doc, &open); err != nil {
 				return err
 			}
-			e.CreatedAt, e.Updated = time.UnixMilli(created).UTC(), time.UnixMicro(updated).UTC()
+			e.Open, e.CreatedAt, e.Updated = open != 0, time.UnixMilli(created).UTC(), time.UnixMicro(updated).UTC()
 			entries = append(entries, e)
 		}
 		return rows.Err()
@@ -172,13 +184,14 @@ func (s *Store) entries(ctx context.Context, person string, before int64, id str
 // Remove implements eventlog.Registry. The row of the session stays, because it has
 // the session's numbers.
 func (s *Store) Remove(ctx context.Context, id string) error {
-	return s.change(ctx, id, func(se *session) *op {
+	_, err := s.change(ctx, id, func(se *session) *op {
 		return &op{se: se, then: func() { se.members = nil }, do: func(ctx context.Context, tx *sql.Tx) error {
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM members WHERE session = $1`, id); err != nil {
 				return err
 			}
-			_, err := s.db.exec(ctx, tx, `UPDATE sessions SET agent = '', title = '', kind = '', created_by = '', created_at = 0, updated_at = 0, doc = NULL WHERE id = $1`, id)
+			_, err := s.db.exec(ctx, tx, `UPDATE sessions SET agent = '', title = '', kind = '', created_by = '', created_at = 0, updated_at = 0, unfinished = 0, doc = NULL WHERE id = $1`, id)
 			return err
 		}}
 	})
+	return err
 }

@@ -213,23 +213,10 @@ func (s *Store) Close() error {
 	return err
 }
 
-// do has the writer do something in a transaction for a session (nil: for none), and
-// waits.
+// do has the writer do something for no session, and waits.
 func (s *Store) do(o *op) error {
 	o.began = time.Now()
-	if o.se == nil {
-		s.enqueue(o)
-	} else {
-		o.se.mu.Lock()
-		lost := o.se.lost
-		if !lost {
-			s.enqueue(o)
-		}
-		o.se.mu.Unlock()
-		if lost {
-			return errMoved
-		}
-	}
+	s.enqueue(o)
 	<-o.done
 	return o.err
 }

@@ -1,0 +1,95 @@
+package session_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// commits is a store that notes what each of its commits has.
+type commits struct {
+	eventlog.Store
+	mu   sync.Mutex
+	made []string
+}
+
+func (c *commits) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
+	c.note("", events)
+	return c.Store.Append(ctx, id, turn, events)
+}
+
+func (c *commits) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	var info session.Info
+	if err := json.Unmarshal(e.Doc, &info); err != nil || e.Open != (len(info.Open) > 0) {
+		return 0, errDisk
+	}
+	name := "document"
+	if e.Open {
+		name = "document with an open turn"
+	}
+	c.note(name, events)
+	return c.Store.AppendWith(ctx, e, turn, events)
+}
+
+func (c *commits) note(doc string, events []trace.Event) {
+	var kinds []string
+	if doc != "" {
+		kinds = append(kinds, doc)
+	}
+	for _, e := range events {
+		kinds = append(kinds, string(e.Payload.Kind()))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.made = append(c.made, strings.Join(kinds, ", "))
+}
+
+func (c *commits) take() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	made := c.made
+	c.made = nil
+	return made
+}
+
+// A prompt costs one commit: the session, if it is new, the turn and the message are
+// known together, or not at all.
+func TestANewSessionIsOneCommitWithItsFirstPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &commits{Store: memlog.New()}
+		b := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, _ agent.Prompt, _ *trace.Builder) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}}))
+		defer b.close()
+		store.take()
+		if _, err := b.Ensure(t.Context(), session.Spec{ID: "new", Prompted: true}); err != nil || len(store.take()) != 0 {
+			t.Errorf("a session whose prompt follows has a commit of its own, or %v", err)
+		}
+		for _, prompt := range []string{"u1", "u2"} {
+			turn, err := b.Prompt(t.Context(), "new", session.Prompt{Message: text(prompt, "hello"), By: "ada"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if made := store.take(); !slices.Equal(made, []string{"document with an open turn, prompt", "reply"}) {
+				t.Errorf("%s has made the commits %q", prompt, made)
+			}
+			if _, _, err := b.StopTurn(t.Context(), "new", turn.ID, "ada"); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			store.take()
+		}
+	})
+}
