@@ -101,18 +101,20 @@ func TestATurnThatTheServerHasForgottenIsLost(t *testing.T) {
 
 func TestAServerThatCannotBeReachedEndsTheTurn(t *testing.T) {
 	t.Parallel()
-	host := agenttest.NewHost()
-	toy, server, s := attached(t, host)
-	go func() {
-		for !toy.did("/prompt") {
-			time.Sleep(10 * time.Millisecond)
-		}
-		_ = server.Listener.Close()
-		server.CloseClientConnections()
-	}()
-	got := prompt(t.Context(), t, host, s, "wait")
-	if got.stop.Reason != trace.ReasonLost || got.stop.Error != "The server of The toy cannot be reached any more; the session toy-1 may go on there." {
-		t.Errorf("the turn ended with %+v", got.stop)
+	for _, text := range []string{"wait", "wait without an answer"} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			host := agenttest.NewHost()
+			_, server, s := attached(t, host)
+			_, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt(text), func(_ func(), r *agenttest.Recorder) {
+				agenttest.Until[trace.MessageDelta](t, r)
+				_ = server.Listener.Close()
+				server.CloseClientConnections()
+			})
+			if stop.Reason != trace.ReasonLost || stop.Error != "The server of The toy cannot be reached any more; the session toy-1 may go on there." {
+				t.Errorf("the turn ended with %+v", stop)
+			}
+		})
 	}
 }
 

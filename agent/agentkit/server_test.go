@@ -86,6 +86,11 @@ func (s *toyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case m.Prompt == "wait":
 		s.busy = true
 		s.tell(message{Say: "working"})
+	case m.Prompt == "wait without an answer":
+		s.busy = true
+		s.tell(message{Say: "working"})
+		<-r.Context().Done() // the test cuts the connection
+		panic(http.ErrAbortHandler)
 	case m.Prompt == "permit":
 		s.tell(message{Permit: "p1"})
 	case m.Prompt != "":

@@ -3,11 +3,13 @@ package wsconn_test
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
@@ -88,7 +90,11 @@ func TestTheEndOfAConnectionIsOneSentence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn := dial(t, serve(t, c.with), wsconn.Config{MaxFrame: 100, PingEvery: 50 * time.Millisecond, PongTime: 50 * time.Millisecond})
+			cfg := wsconn.Config{MaxFrame: 100}
+			if name == "no pong" {
+				cfg.PingEvery, cfg.PongTime = 50*time.Millisecond, 50*time.Millisecond
+			}
+			conn := dial(t, serve(t, c.with), cfg)
 			_, err := conn.Read(t.Context())
 			failed, ok := errors.AsType[*wsconn.Error](err)
 			if !ok || failed.Error() != c.want || failed.Final() != c.final {
@@ -132,17 +138,50 @@ func TestAConnectionThatIsNotOpenedIsOneSentence(t *testing.T) {
 
 func TestAReaderThatWorksOnAFrameIsNotTakenForAPeerThatHasGone(t *testing.T) {
 	t.Parallel()
-	c := dial(t, serve(t, echo), wsconn.Config{PingEvery: 10 * time.Millisecond, PongTime: 20 * time.Millisecond})
-	for range 2 {
-		if err := c.Write(t.Context(), []byte("x")); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		accepted := make(chan net.Conn, 1)
+		accepted <- server
+		s := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if conn, err := websocket.Accept(w, r, nil); err == nil {
+				echo(t.Context(), conn)
+			}
+		})}
+		go s.Serve(pipe{accepted}) //nolint:errcheck // it ends with Close
+		transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return client, nil }}
+		c, err := wsconn.Dial(t.Context(), "http://peer", wsconn.Config{
+			Client: &http.Client{Transport: transport}, PingEvery: time.Second, PongTime: 2 * time.Second,
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Read(t.Context()); err != nil {
-			t.Fatal(err)
+		for range 2 {
+			if err := c.Write(t.Context(), []byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Read(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
 		}
-		time.Sleep(100 * time.Millisecond)
-	}
+		c.Close()
+		_ = s.Close()
+		transport.CloseIdleConnections()
+	})
 }
+
+// pipe is a listener that accepts the connections of a channel.
+type pipe struct{ accepted chan net.Conn }
+
+func (p pipe) Accept() (net.Conn, error) {
+	if c, ok := <-p.accepted; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipe) Close() error   { close(p.accepted); return nil }
+func (p pipe) Addr() net.Addr { return &net.TCPAddr{} }
 
 func TestCloseWaitsForTheGoodbyeButNotForEver(t *testing.T) {
 	t.Parallel()
