@@ -64,6 +64,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) e2e-postgres
 	@$(MAKE) binary
 	@$(MAKE) conformance
+	@$(MAKE) conformance-postgres
 	@$(MAKE) conformance-agentops
 	@$(MAKE) conformance-claude
 	@$(MAKE) conformance-codex
@@ -162,6 +163,10 @@ sdk-examples: need-python agents examples/claude-agent-sdk/typescript/node_modul
 .PHONY: conformance
 conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients (React, Vue, Svelte, assistant-ui) against the binary, with the demo agent; the apps of docs/
 	cd conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs && node run.mjs
+
+.PHONY: conformance-postgres
+conformance-postgres: binary conformance/node_modules/.package-lock.json ## The real clients once more, each case × client once, with the logs in a PostgreSQL that this starts
+	$(GO) run ./internal/pgtest/with node conformance/run.mjs --once
 
 .PHONY: conformance-agentops
 conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops

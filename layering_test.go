@@ -85,6 +85,7 @@ func rooms() []room {
 		{packages: "eventlog/memlog", ours: "eventlog trace"},
 		{packages: "internal/installed"},
 		{packages: "internal/pgtest", ours: "internal/installed"},
+		{packages: "internal/pgtest/with", ours: "internal/pgtest"},
 		{packages: "eventlog/sqllog", ours: "eventlog trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
 
 		// The outputs: they know neither adapters nor the hub.

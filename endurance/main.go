@@ -31,6 +31,7 @@ func main() {
 // sizes say how much of everything is tried.
 type sizes struct {
 	rounds, perStore, clients int
+	postgresRounds            int
 	cuts                      int
 	judged, judgedKills       int
 	turns                     int
@@ -46,7 +47,7 @@ type sizes struct {
 
 func full() sizes {
 	return sizes{
-		rounds: 1000, perStore: 100, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
+		rounds: 1000, perStore: 100, postgresRounds: 200, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
 		turns: 100_000, races: 10_000, faults: 2,
 		outages: 20, seconds: 20, full: 5, sleeps: 3, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
 	}
@@ -55,7 +56,7 @@ func full() sizes {
 // quick is what a test run has time for.
 func quick() sizes {
 	return sizes{
-		rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
+		rounds: 12, perStore: 6, postgresRounds: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
 		outages: 2, seconds: 3, full: 1, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
 	}
 }
@@ -84,6 +85,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	root := flags.String("root", ".", "the project, for the clients' own readers and the tests of faults")
 	flags.IntVar(&n.rounds, "rounds", n.rounds, "how often the gateway is killed under load and started again")
 	flags.IntVar(&n.perStore, "per-store", n.perStore, "after how many of these a new data directory is begun")
+	flags.IntVar(&n.postgresRounds, "postgres-rounds", n.postgresRounds, "the same with the log in PostgreSQL (needs PostgreSQL); 0: never")
 	flags.IntVar(&n.clients, "clients", n.clients, "clients at the same time while it is killed")
 	flags.IntVar(&n.cuts, "cuts", n.cuts, "streams that are cut, resumed and compared byte by byte")
 	flags.IntVar(&n.judged, "judged", n.judged, "cuts that the clients' own readers judge (needs Node.js); 0: none")
@@ -159,7 +161,10 @@ func (b *bench) all(ctx context.Context, n sizes) (ok bool, err error) {
 	ok = true
 	var rows []row
 	for _, t := range append([]trial{
-		{"kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *tally) error { return b.restarts(ctx, n, c) }},
+		{"kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *tally) error { return b.restarts(ctx, b.onSQLite, n.rounds, n, c) }},
+		{"the same with the log in PostgreSQL", n.postgresRounds > 0, func(ctx context.Context, c *tally) error {
+			return b.restarts(ctx, b.onPostgres, n.postgresRounds, n, c)
+		}},
 		{"streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *tally) error { return b.cuts(ctx, n.cuts, c) }},
 		{"the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *tally) error { return b.judged(ctx, n, c) }},
 		{"turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turns, n.steady, c) }},
