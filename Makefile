@@ -228,7 +228,7 @@ bench/peer/node_modules/.package-lock.json: bench/peer/package-lock.json | need-
 	@touch $@
 
 .PHONY: bench
-bench: binary bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go: twenty-five minutes, ARGS=--quick five
+bench: binary bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go, as one table: less than twenty minutes, ARGS=--quick seven
 	$(GO) run ./bench $(ARGS)
 
 .PHONY: bench-go

@@ -106,8 +106,8 @@ func (t *tally) row(what string, took time.Duration) row {
 	return row{what: what, counts: t.c, took: took}
 }
 
-// table writes the rows.
-func table(w io.Writer, rows []row, took time.Duration) {
+// write writes the table.
+func write(w io.Writer, rows []row, took time.Duration) {
 	const line = "%-46s %8v %6v %8v %8v %7v %7v %7v %8v\n"
 	fmt.Fprintf(w, line, "what", "tried", "lost", "doubled", "contrad.", "failed", "leaked", "gap ms", "seconds")
 	for _, r := range rows {
