@@ -9,8 +9,9 @@ import (
 )
 
 // chunkBytes is how much text of a part one checkpoint holds. A longer part has
-// several, so that a checkpoint costs the same however long its part is.
-const chunkBytes = 64 << 10
+// several, so that a checkpoint costs the same however long its part is: less than
+// a page of the database.
+const chunkBytes = 2 << 10
 
 // partKey names a part of a turn.
 type partKey struct{ turn, name string }

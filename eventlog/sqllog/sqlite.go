@@ -3,6 +3,7 @@ package sqllog
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -178,14 +179,14 @@ type sqliteWriter struct {
 // The statements of each append.
 const (
 	sqliteInsert = `INSERT INTO records (session, seq, turn, kind, message_id, person, at, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (session, seq) DO NOTHING`
-	sqliteTerm   = `SELECT term FROM sessions WHERE id = $1`
+	sqliteTerms  = `SELECT id, term FROM sessions WHERE id IN (SELECT value FROM json_each($1))`
 	sqliteKeep   = `INSERT INTO checkpoints (session, turn, part, chunk, seq, body) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body`
 )
 
 func (w *sqliteWriter) prepare(ctx context.Context, take string) (err error) {
 	w.stmts = map[string]*sql.Stmt{}
-	for _, query := range []string{sqliteInsert, sqliteTerm, sqliteKeep, beginTurn, endTurn, endPart, take} {
+	for _, query := range []string{sqliteInsert, sqliteTerms, sqliteKeep, beginTurn, endTurn, endPart, take} {
 		if w.stmts[query], err = w.db.PrepareContext(ctx, query); err != nil {
 			return err
 		}
@@ -216,18 +217,32 @@ func (w *sqliteWriter) exec(ctx context.Context, tx *sql.Tx, query string, args 
 }
 
 func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]int64, error) {
-	terms, stmt := map[string]int64{}, tx.StmtContext(ctx, w.stmts[sqliteTerm])
-	for _, se := range sessions {
+	terms := map[string]int64{}
+	if len(sessions) == 0 {
+		return terms, nil
+	}
+	ids := make([]string, len(sessions))
+	for i, se := range sessions {
+		ids[i] = se.id
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.StmtContext(ctx, w.stmts[sqliteTerms]).QueryContext(ctx, string(list))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
 		var term int64
-		if err := stmt.QueryRowContext(ctx, se.id).Scan(&term); err != nil {
-			if errors.Is(err, sql.ErrNoRows) {
-				continue
-			}
+		if err := rows.Scan(&id, &term); err != nil {
 			return nil, err
 		}
-		terms[se.id] = term
+		terms[id] = term
 	}
-	return terms, nil
+	return terms, rows.Err()
 }
 
 func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n int64, err error) {
