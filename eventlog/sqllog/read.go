@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -64,7 +65,7 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 		return view{}, nil // no session has that name
 	}
 	for {
-		if v, ok := s.peek(id, after); ok {
+		if v, ok, _ := s.peek(id, after); ok {
 			return v, nil
 		}
 		v = view{}
@@ -86,11 +87,13 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 		if err != nil {
 			return view{}, err
 		}
-		if _, ok := s.peek(id, after); ok {
+		_, ok, until := s.peek(id, after)
+		if ok {
 			continue // it was taken meanwhile, and memory may have what was not read here
 		}
+		v.durable, v.last, v.shown = min(v.durable, until), min(v.last, until), min(v.shown, until)
 		for _, c := range rows {
-			if c.seq <= after {
+			if c.seq <= after || c.seq > until {
 				continue
 			}
 			var r trace.Record
@@ -103,23 +106,28 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 	}
 }
 
-// peek is the view of a session that is ours.
-func (s *Store) peek(id string, after uint64) (v view, ok bool) {
+// peek is the view of a session that is ours. Of another one the database knows all,
+// except while the append that takes the session is written: the database may have its
+// durable records before anybody may see the others. until is the last number before it.
+func (s *Store) peek(id string, after uint64) (v view, ok bool, until uint64) {
 	s.mu.Lock()
 	se := s.sessions[id]
 	s.mu.Unlock()
 	if se == nil {
-		return v, false
+		return v, false, math.MaxUint64
 	}
 	se.mu.Lock()
 	defer se.mu.Unlock()
-	if se.term == 0 || se.lost {
-		return v, false
+	switch {
+	case se.lost || se.term == 0 && !se.held():
+		return v, false, math.MaxUint64
+	case se.term == 0:
+		return v, false, se.visible()
 	}
 	v = view{erased: se.erased, durable: se.durable, last: se.visible()}
 	v.shown = v.last
 	v.live = se.live.after(id, max(after, se.erased), v.shown)
-	return v, true
+	return v, true, v.shown
 }
 
 // After implements eventlog.Store.
