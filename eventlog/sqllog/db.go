@@ -18,7 +18,8 @@ var migrations embed.FS
 
 // db is a database, and what differs between SQLite and PostgreSQL.
 type db struct {
-	read, write *sql.DB
+	read  *reader
+	write *sql.DB
 	// exclusive: no other process uses the database, so that no owner that it names
 	// is alive.
 	exclusive bool
@@ -49,10 +50,11 @@ type db struct {
 }
 
 func (d *db) close() (err error) {
-	for _, pool := range []*sql.DB{d.read, d.write} {
-		if pool != nil {
-			err = errors.Join(err, pool.Close())
-		}
+	if d.read != nil {
+		err = d.read.Close()
+	}
+	if d.write != nil {
+		err = errors.Join(err, d.write.Close())
 	}
 	return err
 }

@@ -44,7 +44,7 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 	p.SetMaxIdleConns(connections)
 	p.SetConnMaxIdleTime(time.Minute)
 	d := &db{
-		read: p, write: p, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, attempt: attempt,
+		read: &reader{DB: p}, write: p, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, attempt: attempt,
 		begin: func(ctx context.Context, sync bool) (*sql.Tx, error) { return beginPostgres(ctx, p, sync) },
 		exec: func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error) {
 			return tx.ExecContext(ctx, query, args...)

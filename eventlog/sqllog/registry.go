@@ -44,7 +44,12 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 	}, events...)
 }
 
-const putSession = `UPDATE sessions SET agent = $2, title = $3, kind = $4, created_by = $5, created_at = $6, updated_at = $7, doc = $8, unfinished = $9 WHERE id = $1`
+// The statements of each change of a session's document.
+const (
+	putSession    = `UPDATE sessions SET agent = $2, title = $3, kind = $4, created_by = $5, created_at = $6, updated_at = $7, doc = $8, unfinished = $9 WHERE id = $1`
+	removeMembers = `DELETE FROM members WHERE session = $1`
+	addMember     = `INSERT INTO members (session, person, role) VALUES ($1, $2, $3) ON CONFLICT (session, person) DO NOTHING`
+)
 
 // number is how the databases keep what is true or false.
 func number(is bool) int {
@@ -61,11 +66,11 @@ func column(text string) string {
 }
 
 func (s *Store) putMembers(ctx context.Context, tx *sql.Tx, e eventlog.Entry) error {
-	if _, err := s.db.exec(ctx, tx, `DELETE FROM members WHERE session = $1`, e.Session); err != nil {
+	if _, err := s.db.exec(ctx, tx, removeMembers, e.Session); err != nil {
 		return err
 	}
 	for person, role := range e.Members {
-		if _, err := s.db.exec(ctx, tx, `INSERT INTO members (session, person, role) VALUES ($1, $2, $3) ON CONFLICT (session, person) DO NOTHING`, e.Session, column(person), column(role)); err != nil {
+		if _, err := s.db.exec(ctx, tx, addMember, e.Session, column(person), column(role)); err != nil {
 			return err
 		}
 	}
@@ -186,7 +191,7 @@ func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id 
 func (s *Store) Remove(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(se *session) *op {
 		return &op{se: se, then: func() { se.members = nil }, do: func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := s.db.exec(ctx, tx, `DELETE FROM members WHERE session = $1`, id); err != nil {
+			if _, err := s.db.exec(ctx, tx, removeMembers, id); err != nil {
 				return err
 			}
 			_, err := s.db.exec(ctx, tx, `UPDATE sessions SET agent = '', title = '', kind = '', created_by = '', created_at = 0, updated_at = 0, unfinished = 0, doc = NULL WHERE id = $1`, id)

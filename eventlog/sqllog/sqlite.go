@@ -58,18 +58,20 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 		return nil, err
 	}
 	d.write.SetMaxOpenConns(1)
-	if d.read, err = sql.Open("sqlite", dsn(path, "_pragma=query_only(1)")); err != nil {
+	read, err := sql.Open("sqlite", dsn(path, "_pragma=query_only(1)"))
+	if err != nil {
 		return nil, err
 	}
-	d.read.SetMaxOpenConns(readers)
-	d.read.SetMaxIdleConns(readers)
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	d.read = compiling(read)
 	if err := check(ctx, d.write, o); err != nil {
 		return nil, err
 	}
 	if err := d.migrate(ctx, goose.DialectSQLite3, "sqlite"); err != nil {
 		return nil, err
 	}
-	if err := openReaders(ctx, d.read); err != nil {
+	if err := openReaders(ctx, read); err != nil {
 		return nil, err
 	}
 	w := &sqliteWriter{db: d.write, durable: sync, mode: sync}
@@ -186,7 +188,7 @@ const (
 
 func (w *sqliteWriter) prepare(ctx context.Context, take string) (err error) {
 	w.stmts = map[string]*sql.Stmt{}
-	for _, query := range []string{sqliteInsert, sqliteTerms, sqliteKeep, beginTurn, endTurn, endPart, take} {
+	for _, query := range []string{sqliteInsert, sqliteTerms, sqliteKeep, beginTurn, endTurn, endPart, putSession, removeMembers, addMember, giveBack, take} {
 		if w.stmts[query], err = w.db.PrepareContext(ctx, query); err != nil {
 			return err
 		}
