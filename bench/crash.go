@@ -36,7 +36,7 @@ func (b *bencher) measureTurns(ctx context.Context) error {
 }
 
 // endured is a row of the endurance program's table.
-type endured struct{ tried, lost, doubled, contradicted, failed, leaked, gap int }
+type endured struct{ tried, lost, late, doubled, contradicted, failed, leaked, gap int }
 
 // endure runs one row of the endurance program, with the sizes of its quick run.
 func (b *bencher) endure(ctx context.Context, args ...string) (endured, error) {
@@ -59,10 +59,10 @@ func (b *bencher) endure(ctx context.Context, args ...string) (endured, error) {
 	return endured{}, fmt.Errorf("run ./endurance: %w: it has printed no row: %q", err, out)
 }
 
-// parseEndured reads a row: words, and then eight numbers.
+// parseEndured reads a row: words, and then nine numbers.
 func parseEndured(line string) (r endured, ok bool) {
 	fields := strings.Fields(line)
-	numbers := []*int{&r.tried, &r.lost, &r.doubled, &r.contradicted, &r.failed, &r.leaked, &r.gap, new(int)}
+	numbers := []*int{&r.tried, &r.lost, &r.late, &r.doubled, &r.contradicted, &r.failed, &r.leaked, &r.gap, new(int)}
 	if len(fields) <= len(numbers) {
 		return endured{}, false
 	}
