@@ -190,17 +190,14 @@ func TestPostgreSQLStaysAway(t *testing.T) {
 	}
 }
 
-// Another program that locks the database for a while, as a shell may, costs no record.
-func TestAnotherProgramLocksTheDatabase(t *testing.T) {
-	t.Parallel()
-	o := sqllog.Options{Dir: t.TempDir()}
-	s := open(t, o)
-	add(t, s, begins("p"))
-	db, err := sql.Open("sqlite", filepath.Join(o.Dir, "tributary.db"))
+// lock locks the database for 2.5 s, as a shell may.
+func lock(t *testing.T, dir string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "tributary.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { _ = db.Close() })
 	c, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -213,6 +210,15 @@ func TestAnotherProgramLocksTheDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Another program that locks the database for a while costs no record.
+func TestAnotherProgramLocksTheDatabase(t *testing.T) {
+	t.Parallel()
+	o := sqllog.Options{Dir: t.TempDir()}
+	s := open(t, o)
+	add(t, s, begins("p"))
+	lock(t, o.Dir)
 	began := time.Now()
 	add(t, s, ends("p", ""), stops())
 	if took := time.Since(began); took < 2*time.Second {

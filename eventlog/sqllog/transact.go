@@ -51,11 +51,6 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 				return nil, err
 			}
 		}
-		for _, key := range o.ends {
-			if _, err := s.db.exec(ctx, tx, endPart, o.se.id, key.turn, key.name); err != nil {
-				return nil, err
-			}
-		}
 		for _, c := range o.checkpoints {
 			checkpoints = append(checkpoints, sessionCheckpoint{o.se.id, c})
 		}
@@ -70,6 +65,9 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 			return nil, err
 		}
 	}
+	if err := s.endParts(ctx, tx, ops, refused); err != nil { // last: an earlier op may hold a checkpoint of the part
+		return nil, err
+	}
 	if len(rows) == 0 {
 		return refused, nil
 	}
@@ -78,6 +76,21 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 		err = errors.New("a record has a number that is taken")
 	}
 	return refused, err
+}
+
+// endParts removes the checkpoints of the parts that the ops end.
+func (s *Store) endParts(ctx context.Context, tx *sql.Tx, ops []*op, refused map[*session]error) error {
+	for _, o := range ops {
+		if refused[o.se] != nil {
+			continue
+		}
+		for _, key := range o.ends {
+			if _, err := s.db.exec(ctx, tx, endPart, o.se.id, key.turn, key.name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // sessionCheckpoint is a row of the table of checkpoints.
