@@ -18,7 +18,7 @@ func (b *bench) outages(ctx context.Context, rounds int, t *tally) error {
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g)
+	c := gather(ctx, g, answerWithin)
 	defer c.leave()
 	for range rounds {
 		if err := pause(ctx, 100*time.Millisecond+within(400*time.Millisecond)); err != nil {

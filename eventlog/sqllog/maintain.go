@@ -71,6 +71,7 @@ func (s *Store) checkpoint() {
 				s.opts.Logger.Warn("a text that is still growing is not checkpointed", "session", se.id, "error", err)
 				continue
 			}
+			p.writing++
 			o.checkpoints = append(o.checkpoints, c)
 		}
 		if o.checkpoints != nil && !se.lost {

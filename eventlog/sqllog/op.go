@@ -148,6 +148,12 @@ func (o *op) settle(s *Store, err error) {
 				break
 			}
 		}
+		for _, c := range o.checkpoints {
+			if p := se.live.parts[c.key]; p != nil {
+				p.writing--
+				p.dirty = p.dirty || err != nil
+			}
+		}
 		switch {
 		case err == nil:
 			if se.term == 0 {
@@ -176,11 +182,6 @@ func (o *op) undo(s *Store, err error) {
 	for _, key := range o.closes {
 		if p := se.live.parts[key]; p != nil {
 			p.ending = false
-		}
-	}
-	for _, c := range o.checkpoints {
-		if p := se.live.parts[c.key]; p != nil && p.chunk == c.chunk {
-			p.dirty = true
 		}
 	}
 	if errors.Is(err, eventlog.ErrNotOwner) || errors.Is(err, errMoved) {

@@ -25,7 +25,10 @@ type part struct {
 	last  trace.Payload // of a part that is replaced, not grown
 	chunk int
 	dirty bool // text that no checkpoint has
-	saved bool // a checkpoint is there, or on its way
+	// writing is how many checkpoints the writer has. A chunk does not end before they
+	// are there: if one failed, its text would be missing between two chunks.
+	writing int
+	saved   bool // a checkpoint is there, or on its way
 	// ending: the durable record that ends the part is being written.
 	ending bool
 	// folded is the text of deltas that the live buffer no longer holds one by one.
@@ -109,7 +112,7 @@ func withText(p trace.Payload, text string) trace.Payload {
 // grow adds an ephemeral record to its part.
 func (p *part) grow(r trace.Record, does effect) {
 	more := text(r.Payload)
-	if p.text.Len()+len(more) > chunkBytes && p.text.Len() > 0 && !p.dirty {
+	if p.text.Len()+len(more) > chunkBytes && p.text.Len() > 0 && !p.dirty && p.writing == 0 {
 		p.text.Reset()
 		p.chunk++
 	}
