@@ -44,7 +44,7 @@ func TestFaults(t *testing.T) {
 		{"wrong fsync", "fsync: never", `t.yaml:1: fsync is "never": write on or off`},
 		{"wrong word", "sessions:\n  on_disconnect: keep", `t.yaml:2: sessions.on_disconnect is "keep": write grace, stop or detach`},
 		{"wrong busy", "sessions: {busy: wait}", `t.yaml:1: sessions.busy is "wait": write queue, reject or interrupt`},
-		{"wrong approval", "sessions: {approval: wait}", `t.yaml:1: sessions.approval is "wait": write park or hold`},
+		{"wrong approval", "sessions: {approval: wait}", `t.yaml:1: sessions.approval is "wait": write pause or hold`},
 		{"wrong approver", "auth: {approver: me}", `t.yaml:1: auth.approver cannot be read: role "me" is unknown; use viewer, collaborator or admin; a group is written as group:NAME`},
 		{"wrong level", "log_level: 3", "t.yaml:1: log_level is 3: write debug, info, warn or error"},
 		{"wrong mode", "auth: {mode: oauth}", `t.yaml:1: auth.mode is "oauth": write token, jwt or none`},

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// parked is a turn that waits, as its client has it.
-type parked struct {
+// paused is a turn that waits, as its client has it.
+type paused struct {
 	stand
 	session, message string
 	body             string
 }
 
-// park prompts in a new session and reads the response to where it parks.
-func (s stand) park(session, words, query string) parked {
+// pause prompts in a new session and reads the response to where it pauses.
+func (s stand) pause(session, words, query string) paused {
 	s.t.Helper()
 	status, _, body := s.do("POST", "/api/chat"+query, submit(session, "u1", words))
-	p := parked{s, session, find(body, `"messageId":"([^"]+)"`), body}
+	p := paused{s, session, find(body, `"messageId":"([^"]+)"`), body}
 	if status != 200 || p.message == "" || !strings.HasSuffix(body, "data: [DONE]\n\n") {
 		s.t.Fatalf("%s: %d\n%s", words, status, body)
 	}
@@ -35,11 +35,11 @@ func find(in, pattern string) string {
 }
 
 // request is the id of what is asked, call that of the call it is shown at.
-func (p parked) request() string { return find(p.body, `"approvalId":"([^"]+)"`) }
+func (p paused) request() string { return find(p.body, `"approvalId":"([^"]+)"`) }
 
 // hidden waits for a request that the client has not been shown, and returns its id. The
 // client is shown such a request when those before it are answered.
-func (p parked) hidden() string {
+func (p paused) hidden() string {
 	p.t.Helper()
 	for range 500 {
 		_, _, trace := p.do("GET", "/api/sessions/"+p.session+"/trace", "")
@@ -55,25 +55,25 @@ func (p parked) hidden() string {
 	return ""
 }
 
-func (p parked) call(tool string) string {
+func (p paused) call(tool string) string {
 	return find(p.body, `"tool-input-available","toolCallId":"([^"]+)","toolName":"`+tool+`"`)
 }
 
 // post sends a message with these parts, as the stock client does when it answers.
-func (p parked) post(parts string, header ...string) (status int, head http.Header, body string) {
+func (p paused) post(parts string, header ...string) (status int, head http.Header, body string) {
 	p.t.Helper()
 	return p.do("POST", "/api/chat", `{"id":"`+p.session+`","trigger":"submit-message","messageId":"`+p.message+`","messages":[
 		{"id":"u1","role":"user","parts":[{"type":"text","text":"x"}]},
 		{"id":"`+p.message+`","role":"assistant","parts":[{"type":"step-start"},`+parts+`]}]}`, header...)
 }
 
-func (p parked) responded(id string, approved bool, more string) string {
+func (p paused) responded(id string, approved bool, more string) string {
 	yes, _ := json.Marshal(approved)
 	return `{"type":"dynamic-tool","toolName":"shell","toolCallId":"` + p.call("shell") + `","state":"approval-responded","input":{},"providerExecuted":true,"approval":{"id":"` + id + `","approved":` + string(yes) + more + `}}`
 }
 
 // answers are the permission responses and answers on record.
-func (p parked) answers() (all []string) {
+func (p paused) answers() (all []string) {
 	p.t.Helper()
 	_, _, body := p.do("GET", "/api/sessions/"+p.session+"/trace", "")
 	for line := range strings.Lines(body) {
@@ -88,13 +88,13 @@ func (p parked) answers() (all []string) {
 func TestAnswersOfEveryForm(t *testing.T) {
 	for _, c := range []struct {
 		name, words, query string
-		parts              func(p parked) string
+		parts              func(p paused) string
 		record             []string // what the one answer on record holds
 		says               string
 	}{
-		{"approved", "approve", "", func(p parked) string { return p.responded(p.request(), true, "") }, []string{`"chosen_option":"allow"`, `"by":"ada"`}, "allowed to run it: echo hello"},
-		{"denied, with a reason", "approve", "", func(p parked) string { return p.responded(p.request(), false, `,"reason":"no time"`) }, []string{`"chosen_option":"deny"`, `"reason":"no time"`}, "no time"},
-		{"a static part", "approve", "", func(p parked) string {
+		{"approved", "approve", "", func(p paused) string { return p.responded(p.request(), true, "") }, []string{`"chosen_option":"allow"`, `"by":"ada"`}, "allowed to run it: echo hello"},
+		{"denied, with a reason", "approve", "", func(p paused) string { return p.responded(p.request(), false, `,"reason":"no time"`) }, []string{`"chosen_option":"deny"`, `"reason":"no time"`}, "no time"},
+		{"a static part", "approve", "", func(p paused) string {
 			return strings.Replace(p.responded(p.request(), true, ""), `"dynamic-tool","toolName":"shell"`, `"tool-shell"`, 1)
 		}, []string{`"chosen_option":"allow"`}, "echo hello"},
 		{"a yes", "approve", "?client=5", output("AskPermission", `true`), []string{`"chosen_option":"allow"`}, "echo hello"},
@@ -112,7 +112,7 @@ func TestAnswersOfEveryForm(t *testing.T) {
 		{"declined", "ask", "", declined("AskUser"), []string{`"outcome":"canceled"`}, "Nobody answered"},
 	} {
 		s := newStand(t, nil)
-		p := s.park("c1", c.words, c.query)
+		p := s.pause("c1", c.words, c.query)
 		status, _, body := p.post(c.parts(p))
 		if status != 200 || find(body, `"messageId":"([^"]+)"`) != p.message || !strings.Contains(strings.ReplaceAll(said(body), `"`, `\"`), c.says) && !strings.Contains(body, c.says) {
 			t.Errorf("%s: %d\n%s", c.name, status, body)
@@ -130,15 +130,15 @@ func TestAnswersOfEveryForm(t *testing.T) {
 }
 
 // output is the part of a client tool with its output.
-func output(tool, value string) func(p parked) string {
-	return func(p parked) string {
+func output(tool, value string) func(p paused) string {
+	return func(p paused) string {
 		return `{"type":"tool-` + tool + `","toolCallId":"` + p.call(tool) + `","state":"output-available","input":{},"output":` + value + `}`
 	}
 }
 
 // declined is the part of a client tool that the user would not answer.
-func declined(tool string) func(p parked) string {
-	return func(p parked) string {
+func declined(tool string) func(p paused) string {
+	return func(p paused) string {
 		return strings.Replace(output(tool, "null")(p), "output-available", "output-error", 1)
 	}
 }
@@ -169,7 +169,7 @@ func TestWhatGoesWithAnAnswer(t *testing.T) {
 		`"option":"no such option"`:                 "",
 		`"updated_input":{"command":"echo \ud800"}`: `"updated_input"`,
 	} {
-		p := s.park("c"+strings.Map(func(r rune) rune {
+		p := s.pause("c"+strings.Map(func(r rune) rune {
 			if r >= 'a' && r <= 'z' {
 				return r
 			}
@@ -193,8 +193,8 @@ func TestWhatGoesWithAnAnswer(t *testing.T) {
 // Nothing is answered that was not asked of the sender, in that message, and shown.
 func TestForgedAnswers(t *testing.T) {
 	s := newStand(t, nil)
-	other := s.park("other", "approve", "")
-	p := s.park("c1", "both", "")
+	other := s.pause("other", "approve", "")
+	p := s.pause("c1", "both", "")
 	hidden := p.hidden()
 	for _, c := range []struct {
 		name   string
@@ -223,7 +223,7 @@ func TestForgedAnswers(t *testing.T) {
 			t.Fatalf("%s was taken for an answer: %v", c.name, on)
 		}
 	}
-	foreign := parked{s, p.session, other.message, other.body}
+	foreign := paused{s, p.session, other.message, other.body}
 	if status, _, body := foreign.post(other.responded(other.request(), true, "")); status != 409 {
 		t.Errorf("another session's message: %d %s", status, body)
 	}
@@ -237,7 +237,7 @@ func TestForgedAnswers(t *testing.T) {
 // ever.
 func TestStaleAnswers(t *testing.T) {
 	s := newStand(t, nil)
-	p := s.park("c1", "approve", "")
+	p := s.pause("c1", "approve", "")
 	_, _, first := p.post(p.responded(p.request(), true, ""))
 	for _, approved := range []bool{true, false} {
 		status, _, again := p.post(p.responded(p.request(), approved, ""))
@@ -267,7 +267,7 @@ func TestStaleAnswers(t *testing.T) {
 // counts.
 func TestAnAnswerToOneOfTwo(t *testing.T) {
 	s := newStand(t, nil)
-	p := s.park("c1", "several", "")
+	p := s.pause("c1", "several", "")
 	ids := regexp.MustCompile(`"toolCallId":"(question_[^"]+)"`).FindAllStringSubmatch(p.body, -1)
 	if len(ids) != 3 {
 		t.Fatal(p.body)
@@ -291,7 +291,7 @@ func TestAnAnswerToOneOfTwo(t *testing.T) {
 func TestAnAnswerIsForTheMessageThatAsks(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, nil)
-	p := s.park("c1", "both", "")
+	p := s.pause("c1", "both", "")
 	_, _, below := s.do("POST", "/api/chat", submit("c1", "u2", "yes"))
 	second := find(below, `"approvalId":"([^"]+)"`)
 	before := len(p.answers())

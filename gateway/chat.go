@@ -58,7 +58,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipParksThrough: turn.Past}, wish.of(info), began}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past}, wish.of(info), began}, nil
 }
 
 // comeIn admits the sender of a POST whose body is here. If the path names the
@@ -149,7 +149,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipParksThrough: turn.Past, Upto: turn.Upto}, wish.of(info), time.Time{}}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past, Upto: turn.Upto}, wish.of(info), time.Time{}}, nil
 }
 
 // resumeBehindQuery is resume for clients that append /{id}/stream to an api URL

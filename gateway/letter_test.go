@@ -158,7 +158,7 @@ func TestAnAnswerToAMessageOfTheAgentsName(t *testing.T) {
 		}
 		_, _, history = s.do("GET", "/api/sessions/c1/messages?letter=rfc", "")
 	}
-	p := parked{s, "c1", "up-1", ""}
+	p := paused{s, "c1", "up-1", ""}
 	p.body = `"tool-input-available","toolCallId":"call","toolName":"shell"`
 	request := find(history, `"approval":\{"id":"([^"]+)"`)
 	status, _, rest := s.do("POST", "/api/chat?letter=rfc", `{"id":"c1","trigger":"submit-message","messageId":"up-1","messages":[

@@ -135,7 +135,7 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusForbidden, "not_known_there"
 	case errors.Is(err, session.ErrMayNotPermit):
 		return http.StatusForbidden, "forbidden"
-	case errors.Is(err, session.ErrParked):
+	case errors.Is(err, session.ErrPaused):
 		return http.StatusConflict, "waiting_for_answer"
 	case errors.Is(err, session.ErrBusy):
 		return http.StatusConflict, "busy"

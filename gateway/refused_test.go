@@ -26,7 +26,7 @@ func (s stand) counted(name string) (n int) {
 
 // answering is a POST of a client that sends the output of one of the gateway's
 // tools.
-func (p parked) answering(client, part string, header ...string) (status int, head http.Header, body string) {
+func (p paused) answering(client, part string, header ...string) (status int, head http.Header, body string) {
 	p.t.Helper()
 	return p.do("POST", "/api/chat?client="+client, `{"id":"`+p.session+`","messageId":"`+p.message+`","messages":[{"id":"`+p.message+`","role":"assistant","parts":[`+part+`]}]}`, header...)
 }
@@ -35,7 +35,7 @@ func (p parked) answering(client, part string, header ...string) (status int, he
 // once and without end: they read it in a stream. It is counted either way.
 func TestARefusedAnswerHasItsStatus(t *testing.T) {
 	s := newStand(t, nil)
-	asked, allowed := s.park("c1", "ask", "?client=5"), s.park("c2", "approve", "?client=5")
+	asked, allowed := s.pause("c1", "ask", "?client=5"), s.pause("c2", "approve", "?client=5")
 	for _, c := range []struct {
 		name, client string
 		send         func(client string) (int, http.Header, string)
@@ -92,7 +92,7 @@ func (s full) AppendWith(ctx context.Context, e eventlog.Entry, turn string, eve
 func TestAnAnswerThatCannotBeTakenNowHasItsStatus(t *testing.T) {
 	disk := full{memlog.New(), new(atomic.Bool)}
 	s := newStandOn(t, disk, nil)
-	p := s.park("c1", "ask", "?client=5")
+	p := s.pause("c1", "ask", "?client=5")
 	disk.is.Store(true)
 	status, header, body := p.answering("5", output("AskUser", `"blue"`)(p))
 	if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {

@@ -95,7 +95,7 @@ type State string
 const (
 	Idle    State = "idle"
 	Running State = "running"
-	Parked  State = "parked"
+	Paused  State = "paused"
 )
 
 // MaxID is the longest session id, in bytes.

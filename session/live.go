@@ -150,7 +150,7 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	}
 	for _, e := range events {
 		t.countTool(e.Payload)
-		if _, is := e.Payload.(trace.Park); is {
+		if _, is := e.Payload.(trace.Pause); is {
 			t.requestsChanged(nil) // a client that sees the pause must find the turn paused
 		}
 	}
@@ -249,7 +249,7 @@ func (l *live) state() (State, string) {
 func published(s turnstate.State) State {
 	switch {
 	case s == turnstate.Paused:
-		return Parked
+		return Paused
 	case s.Closed():
 		return Idle
 	}

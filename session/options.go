@@ -37,8 +37,8 @@ type Approval string
 
 // The ways of a turn's subscribers while a request waits.
 const (
-	Park Approval = "park" // they leave: the answer comes with their next request
-	Hold Approval = "hold" // they stay for a while: it comes by a request of its own
+	Pause Approval = "pause" // they leave: the answer comes with their next request
+	Hold  Approval = "hold"  // they stay for a while: it comes by a request of its own
 )
 
 // Agent is an agent that sessions can be made with.
@@ -118,7 +118,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	defaultTo(&o.OnDisconnect, Grace)
 	defaultTo(&o.Busy, Queue)
-	defaultTo(&o.Approval, Park)
+	defaultTo(&o.Approval, Pause)
 	defaultTo(&o.HoldLimit, 5*time.Minute)
 	defaultTo(&o.AskLimit, 24*time.Hour)
 	defaultTo(&o.GracePeriod, 5*time.Second)

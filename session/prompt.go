@@ -199,7 +199,7 @@ func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
 	case alive && r.state == turnstate.Paused && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped(unanswered)}}, nil
 	case alive && r.state == turnstate.Paused:
-		return nil, ErrParked
+		return nil, ErrPaused
 	case alive && r.grace != nil && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped("disconnected")}}, nil
 	case l.hub.Busy == Reject:

@@ -86,8 +86,8 @@ type keeping struct{ eventlog.Store }
 
 func (keeping) Close() error { return nil }
 
-// A parked turn survives the gateway where its agent does. Elsewhere it is closed.
-func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
+// A paused turn survives the gateway where its agent does. Elsewhere it is closed.
+func TestAPausedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 	for _, killed := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			store := keeping{memlog.New()}
@@ -108,7 +108,7 @@ func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 				t.Errorf("the agent is told that %q wait", waiting)
 			}
 			_, state, id, err := second.Get(t.Context(), "s")
-			if err != nil || state != session.Parked || id != turn.ID {
+			if err != nil || state != session.Paused || id != turn.ID {
 				t.Fatalf("after the restart %s %s %v", state, id, err)
 			}
 			yes := true

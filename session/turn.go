@@ -33,9 +33,9 @@ type Turn struct {
 	// Queued says that it waits for another turn's end.
 	Queued bool
 	// From is the number of the first record that the caller gets, if the caller does
-	// not need the turn from its start. Past is the number of the last park that the
-	// caller passes over, because the park's requests have their answers. Upto is the
-	// number of the newest answer at a park that waits for more, or 0.
+	// not need the turn from its start. Past is the number of the last pause that the
+	// caller passes over, because the pause's requests have their answers. Upto is the
+	// number of the newest answer at a pause that waits for more, or 0.
 	From, Past, Upto uint64
 }
 

@@ -164,7 +164,7 @@ func (b *Builder) newRequest(t *turn, key, toolCallID string, question bool) *re
 		t.completeCall(q.toolCall)
 		q.toolCall.requests = append(q.toolCall.requests, q)
 	}
-	t.ensureStep(b.voice(t)) // the call may have been the last that a park waited for
+	t.ensureStep(b.voice(t)) // the call may have been the last that a pause waited for
 	t.requests[q.ID] = q
 	t.inOrder = append(t.inOrder, q)
 	t.waiting++

@@ -25,7 +25,7 @@ type Config struct {
 	// in each process, and an answer names the id alone. So without the suffix an old
 	// button on a page could answer a later request.
 	AskSuffix string
-	// Hold makes readers stay while somebody is asked; see [Park].
+	// Hold makes readers stay while somebody is asked; see [Pause].
 	Hold bool
 	// ShowRequestsWithin bounds how long a request waits, before the user gets it, for a
 	// call that the agent is still writing. Zero is no bound.

@@ -188,17 +188,17 @@ func TestAReopenedTurnKnowsItsTexts(t *testing.T) {
 	}
 }
 
-func TestAParkClosesPartsForEveryReader(t *testing.T) {
+func TestAPauseClosesPartsForEveryReader(t *testing.T) {
 	t.Parallel()
-	parks, _, _ := written[trace.Park](t, func(b *trace.Builder) { // the grammar says the rest
+	pauses, _, _ := written[trace.Pause](t, func(b *trace.Builder) { // the grammar says the rest
 		b.MessageDelta("a", "x")
 		b.Under("c").MessageDelta("a", "y")
 		b.Question(trace.Question{})
 		b.Under("c").MessageDelta("a", "z")
 		b.Emit(trace.Reply{MessageID: "m", Cause: trace.CauseAnswer})
 	})
-	if len(parks) != 1 {
-		t.Error(parks)
+	if len(pauses) != 1 {
+		t.Error(pauses)
 	}
 }
 

@@ -14,7 +14,7 @@ func (b *Builder) Emit(p Payload) {
 	case Rewind:
 		b.do(func(t *turn) { t.put("", Gateway, p) })
 	case MessageStart, ThoughtStart: // a part opens with its first text
-	case Park: // comes with what is asked
+	case Pause: // comes with what is asked
 	case MessageDelta:
 		b.MessageDelta(p.Part, p.Delta)
 	case Message:

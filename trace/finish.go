@@ -48,7 +48,7 @@ func (t *turn) openStep() {
 }
 
 // closeStep ends the step and its parts. With subagents it ends the parts of
-// sub-agents too: they may outlive a step, but not a message, a park or the turn.
+// sub-agents too: they may outlive a step, but not a message, a pause or the turn.
 func (t *turn) closeStep(subagents bool) {
 	t.closeParts(subagents, false)
 	if t.stepOpen {

@@ -166,7 +166,7 @@ func TestHealing(t *testing.T) {
 		}, "1+ 1:on 1=on 2+ 2:e 2:s 2=es", "ones", trace.Counts{Repeated: 1, Healed: 2}},
 
 		{"whole after the step", func(s speech) { s.delta("a", "on"); s.StepEnd(); s.whole("a", "one") }, "1+ 1:on 1=on 2+ 2:e 2=e", "one", trace.Counts{Healed: 1}},
-		{"snapshot after a park", func(s speech) {
+		{"snapshot after a pause", func(s speech) {
 			s.snapshot("a", "on")
 			s.Question(trace.Question{})
 			s.snapshot("a", "one")

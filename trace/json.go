@@ -144,7 +144,7 @@ func MarshalPayload(p Payload) ([]byte, error) {
 	case Answer:
 		p.Values = orEmpty(p.Values)
 		return marshal(p)
-	case Park:
+	case Pause:
 		p.Requests = orEmpty(p.Requests)
 		return marshal(p)
 	case Plan:

@@ -41,7 +41,7 @@ func drawStep(t *rapid.T) step {
 	pick := func(words ...string) string { return rapid.SampledFrom(words).Draw(t, "word") }
 	emit := func(p trace.Payload) step { return func(b *trace.Builder, _ chan string) { b.Emit(p) } }
 	switch pick("delta", "snapshot", "message", "end", "repeats", "thought delta", "thought snapshot", "thought", "thought end", "thought repeats",
-		"call start", "call delta", "call", "call snapshot", "call update", "progress", "output", "result", "denied", "permission", "permissions", "question", "answer", "park", "step", "step end",
+		"call start", "call delta", "call", "call snapshot", "call update", "progress", "output", "result", "denied", "permission", "permissions", "question", "answer", "pause", "step", "step end",
 		"reply", "data", "file", "change", "usage", "plan", "status", "error", "unknown", "end of turn", "touch", "source", "sub end") {
 	case "delta":
 		return func(b *trace.Builder, _ chan string) { b.MessageDelta(key, text) }
@@ -119,7 +119,7 @@ func drawStep(t *rapid.T) step {
 				b.PermissionResponse(trace.PermissionResponse{RequestID: key})
 			}
 		}
-	case "park":
+	case "pause":
 		if pick("present", "release") == "present" {
 			return func(b *trace.Builder, _ chan string) { b.Present() }
 		}

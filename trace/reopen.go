@@ -82,8 +82,8 @@ func (t *turn) remember(e Event) {
 		} else {
 			t.step = Step{}
 		}
-	case Park:
-		t.rememberPark(e, p)
+	case Pause:
+		t.rememberPause(e, p)
 	case Stop:
 		t.done = true
 	case Data:
@@ -164,7 +164,7 @@ func (t *turn) rememberAnswer(e Event, id string) {
 	}
 }
 
-func (t *turn) rememberPark(e Event, p Park) {
+func (t *turn) rememberPause(e Event, p Pause) {
 	t.held = p.Held
 	for _, id := range p.Requests {
 		if q := t.requests[id]; q != nil && !q.done() && q.Shown.IsZero() {

@@ -45,7 +45,7 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
 		r, done := s.begin(t.Context(), trace.InputPart{Type: trace.InputText, Text: "go"})
 		if _, err := r.Await(t.Context(), func(e trace.Event) bool {
 			seen++
-			return seen > moment || e.Payload.Kind() == trace.KindPark && round%4 == 0 || e.Payload.Kind() == trace.KindMessage && strings.Contains(string(encode(t, e.Payload)), "last2")
+			return seen > moment || e.Payload.Kind() == trace.KindPause && round%4 == 0 || e.Payload.Kind() == trace.KindMessage && strings.Contains(string(encode(t, e.Payload)), "last2")
 		}); err != nil {
 			t.Fatal(err)
 		}

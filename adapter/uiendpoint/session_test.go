@@ -315,7 +315,7 @@ func TestATurnThatWaitsForItsUserSurvivesARestart(t *testing.T) {
 		<-ctx.Done()
 		return trace.PermissionResponse{}
 	}
-	old := leaves(t, first, "permit", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPark })
+	old := leaves(t, first, "permit", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPause })
 	<-asked
 	second := on(t, f.url(), uiendpoint.Settings{})
 	second.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {

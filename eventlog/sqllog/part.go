@@ -68,7 +68,7 @@ func effectOf(p trace.Payload) (name string, does effect) {
 	case trace.ToolResult:
 		return "output " + p.ToolCallID, ends
 	case trace.Prompt, trace.Reply, trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart, trace.PermissionRequest, trace.PermissionResponse,
-		trace.Question, trace.Answer, trace.Park, trace.Step, trace.Usage, trace.Plan, trace.FileChange, trace.Source, trace.File, trace.Data,
+		trace.Question, trace.Answer, trace.Pause, trace.Step, trace.Usage, trace.Plan, trace.FileChange, trace.Source, trace.File, trace.Data,
 		trace.Rewind, trace.Error, trace.Status, trace.Stop, trace.Unknown: // are about no part
 	}
 	return "", none

@@ -1,7 +1,7 @@
 // The gateway's JSON side. The cookie of /?token= goes along by itself: everything is the same origin.
 import type { UIMessage } from 'ai';
 
-export type State = 'idle' | 'running' | 'parked';
+export type State = 'idle' | 'running' | 'paused';
 
 export interface Session {
   id: string;

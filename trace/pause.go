@@ -47,15 +47,15 @@ func (t *turn) showNext() {
 	}
 	t.queuedRequests = slices.DeleteFunc(t.queuedRequests, func(q *request) bool { return !q.Shown.IsZero() })
 	t.changed = true
-	t.park(t.Hold)
+	t.pause(t.Hold)
 }
 
-// park closes parts and step for every reader: what is asked ends the step.
-func (t *turn) park(held bool) {
+// pause closes parts and step for every reader: what is asked ends the step.
+func (t *turn) pause(held bool) {
 	ids := t.activeIDs()
 	t.held = held
 	t.closeParts(true, false)
-	t.put("", Gateway, Park{Requests: ids, Held: held})
+	t.put("", Gateway, Pause{Requests: ids, Held: held})
 	t.closeStep(true)
 }
 
@@ -83,7 +83,7 @@ func (b *Builder) Release() {
 	b.do(func(t *turn) {
 		if len(t.active) > 0 {
 			t.changed = true
-			t.park(false)
+			t.pause(false)
 		}
 	})
 }

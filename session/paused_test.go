@@ -37,19 +37,19 @@ func (b *bench) state() session.State {
 	return state
 }
 
-// park says something and waits until the turn parks; it returns what was asked
+// pause says something and waits until the turn pauses; it returns what was asked
 // first.
-func (b *bench) park(id, words string) (session.Turn, string) {
+func (b *bench) pause(id, words string) (session.Turn, string) {
 	b.t.Helper()
 	turn := b.say(id, words)
 	time.Sleep(5 * time.Second)
-	if b.state() != session.Parked {
-		b.t.Fatalf("%s does not park", words)
+	if b.state() != session.Paused {
+		b.t.Fatalf("%s does not pause", words)
 	}
-	for _, p := range all[trace.Park](b, turn) {
+	for _, p := range all[trace.Pause](b, turn) {
 		return turn, p.Requests[0]
 	}
-	b.t.Fatalf("%s has no park on record", words)
+	b.t.Fatalf("%s has no pause on record", words)
 	return turn, ""
 }
 
@@ -63,7 +63,7 @@ func (b *bench) allow(request, by string) {
 
 // A turn that waits needs nobody to follow it, for as long as that takes; when it
 // goes on by an answer from the side it goes on without.
-func TestAParkedTurnNeedsNoFollower(t *testing.T) {
+func TestAPausedTurnNeedsNoFollower(t *testing.T) {
 	for _, mode := range []session.OnDisconnect{session.Grace, session.Stop} {
 		for _, cut := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
@@ -74,10 +74,10 @@ func TestAParkedTurnNeedsNoFollower(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				leave(cut)
 				time.Sleep(20 * time.Hour)
-				if b.state() != session.Parked {
+				if b.state() != session.Paused {
 					t.Fatalf("%s, cut %v: the turn is %s", mode, cut, b.state())
 				}
-				b.allow(all[trace.Park](b, turn)[0].Requests[0], "ada")
+				b.allow(all[trace.Pause](b, turn)[0].Requests[0], "ada")
 				if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeCompleted {
 					t.Errorf("%s, cut %v: %+v", mode, cut, s)
 				}
@@ -86,12 +86,12 @@ func TestAParkedTurnNeedsNoFollower(t *testing.T) {
 	}
 }
 
-func TestWhoMayTalkToAParkedTurn(t *testing.T) {
+func TestWhoMayTalkToAPausedTurn(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		prompt session.Prompt
 		err    error
-		turn   string // what becomes of the parked turn
+		turn   string // what becomes of the paused turn
 		answer string // the option on record
 	}{
 		{"yes", session.Prompt{Message: text("u2", "Yes!"), By: "ada", MayPermit: true}, nil, "completed", "allow"},
@@ -100,9 +100,9 @@ func TestWhoMayTalkToAParkedTurn(t *testing.T) {
 		{"other words", session.Prompt{Message: text("u2", "hello"), By: "ada", MayPermit: true}, nil, "unanswered", "deny"},
 		{"other words, without the role", session.Prompt{Message: text("u2", "hello"), By: "ada"}, nil, "unanswered", "deny"},
 		{"yes, without the role", session.Prompt{Message: text("u2", "yes"), By: "ada"}, session.ErrMayNotPermit, "", ""},
-		{"yes of somebody else", session.Prompt{Message: text("u2", "yes"), By: "bob", MayPermit: true}, session.ErrParked, "", ""},
-		{"other words of somebody else", session.Prompt{Message: text("u2", "hello"), By: "bob", MayPermit: true}, session.ErrParked, "", ""},
-		{"yes in another channel", session.Prompt{Message: text("u2", "yes"), By: "ada", Channel: "c", MayPermit: true}, session.ErrParked, "", ""},
+		{"yes of somebody else", session.Prompt{Message: text("u2", "yes"), By: "bob", MayPermit: true}, session.ErrPaused, "", ""},
+		{"other words of somebody else", session.Prompt{Message: text("u2", "hello"), By: "bob", MayPermit: true}, session.ErrPaused, "", ""},
+		{"yes in another channel", session.Prompt{Message: text("u2", "yes"), By: "ada", Channel: "c", MayPermit: true}, session.ErrPaused, "", ""},
 		{"an edit", session.Prompt{Message: text("u1", "hello"), By: "ada", MayPermit: true}, nil, "superseded", ""},
 		{"an edit that says yes", session.Prompt{Message: text("u1", "yes"), By: "ada", MayPermit: true}, nil, "superseded", ""},
 		{"a regeneration", session.Prompt{Regenerate: true, By: "ada", MayPermit: true}, nil, "superseded", ""},
@@ -110,13 +110,13 @@ func TestWhoMayTalkToAParkedTurn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t, nil)
 			defer b.close()
-			turn, _ := b.park("u1", "approve")
+			turn, _ := b.pause("u1", "approve")
 			next, err := b.Prompt(t.Context(), "s", c.prompt)
 			if !errors.Is(err, c.err) {
 				t.Fatalf("%s: error %v", c.name, err)
 			}
 			if c.err != nil {
-				if b.state() != session.Parked || len(all[trace.PermissionResponse](b, turn)) > 0 {
+				if b.state() != session.Paused || len(all[trace.PermissionResponse](b, turn)) > 0 {
 					t.Errorf("%s: it was taken for an answer", c.name)
 				}
 				return
@@ -148,7 +148,7 @@ func TestWhatNobodyAnswersExpires(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t, func(o *session.Options) { o.AskLimit = time.Hour })
 			defer b.close()
-			turn, id := b.park("u1", word)
+			turn, id := b.pause("u1", word)
 			time.Sleep(time.Hour)
 			if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeCompleted {
 				t.Errorf("%s: the turn ended as %+v", word, s)
@@ -183,29 +183,29 @@ func TestHeldReadersAreLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) { o.Approval, o.HoldLimit = session.Hold, time.Minute })
 		defer b.close()
-		parks := func(turn session.Turn) string { return fmt.Sprint(all[trace.Park](b, turn)) }
-		turn, id := b.park("u1", "approve")
+		pauses := func(turn session.Turn) string { return fmt.Sprint(all[trace.Pause](b, turn)) }
+		turn, id := b.pause("u1", "approve")
 		time.Sleep(time.Minute)
-		if got, want := parks(turn), fmt.Sprint([]trace.Park{{Requests: []string{id}, Held: true}, {Requests: []string{id}}}); got != want {
-			t.Errorf("parks %s, want %s", got, want)
+		if got, want := pauses(turn), fmt.Sprint([]trace.Pause{{Requests: []string{id}, Held: true}, {Requests: []string{id}}}); got != want {
+			t.Errorf("pauses %s, want %s", got, want)
 		}
 		b.allow(id, "ada")
 		b.wait(turn)
-		quick, id := b.park("u2", "approve")
+		quick, id := b.pause("u2", "approve")
 		b.allow(id, "ada")
 		b.wait(quick)
 		time.Sleep(time.Hour)
-		if got, want := parks(quick), fmt.Sprint([]trace.Park{{Requests: []string{id}, Held: true}}); got != want {
-			t.Errorf("answered in time: parks %s, want %s", got, want)
+		if got, want := pauses(quick), fmt.Sprint([]trace.Pause{{Requests: []string{id}, Held: true}}); got != want {
+			t.Errorf("answered in time: pauses %s, want %s", got, want)
 		}
 	})
 }
 
 // A turn may wait long for a person; a shutdown does not wait for it.
-func TestShutdownDoesNotWaitForAParkedTurn(t *testing.T) {
+func TestShutdownDoesNotWaitForAPausedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
-		turn, id := b.park("u1", "approve")
+		turn, id := b.pause("u1", "approve")
 		begun := time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
@@ -230,7 +230,7 @@ func TestShutdownDoesNotWaitForAParkedTurn(t *testing.T) {
 
 // Prompts of other people that were queued before the turn paused wait for the answer, whichever
 // way it comes.
-func TestAQueueBehindAParkedTurn(t *testing.T) {
+func TestAQueueBehindAPausedTurn(t *testing.T) {
 	for name, answer := range map[string]func(b *bench, id string){
 		"from the side": func(b *bench, id string) { b.allow(id, "bob") },
 		"typed": func(b *bench, _ string) {
@@ -262,10 +262,10 @@ func TestAQueueBehindAParkedTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Hour)
-			if b.state() != session.Parked {
+			if b.state() != session.Paused {
 				t.Fatalf("%s: the session is %s", name, b.state())
 			}
-			answer(b, all[trace.Park](b, turn)[0].Requests[0])
+			answer(b, all[trace.Pause](b, turn)[0].Requests[0])
 			for _, next := range []session.Turn{others, theirs} {
 				if s := stopOf(t, b.wait(next)); s.Outcome != trace.OutcomeCompleted {
 					t.Errorf("%s: a queued turn ended as %+v", name, s)
@@ -281,7 +281,7 @@ func TestContinuations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
 		defer b.close()
-		turn, first := b.park("u1", "both")
+		turn, first := b.pause("u1", "both")
 		asked := all[trace.PermissionRequest](b, turn)
 		second := asked[1].RequestID
 		if _, err := b.Ensure(t.Context(), session.Spec{ID: "s2"}); err != nil {
@@ -351,7 +351,7 @@ func TestAMessageRightAfterTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
 		defer b.close()
-		turn, id := b.park("u1", "approve")
+		turn, id := b.pause("u1", "approve")
 		b.allow(id, "bob")
 		next := b.say("u2", "hello")
 		if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeCompleted {
@@ -368,7 +368,7 @@ func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
 		defer b.close()
-		turn, _ := b.park("u1", "both")
+		turn, _ := b.pause("u1", "both")
 		yes := true
 		c := session.Continuation{Message: turn.MessageID, Sender: session.Sender{By: "eve"}, MayPermit: true}
 		for _, r := range all[trace.PermissionRequest](b, turn) {
@@ -379,7 +379,7 @@ func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		synctest.Wait()
-		if given := all[trace.PermissionResponse](b, turn); len(given) != 1 || b.state() != session.Parked {
+		if given := all[trace.PermissionResponse](b, turn); len(given) != 1 || b.state() != session.Paused {
 			t.Errorf("on record are %+v", given)
 		}
 	})
@@ -400,7 +400,7 @@ func TestAResumeRightAfterTheAnswer(t *testing.T) {
 				}
 			},
 		} {
-			turn, id := b.park(word, word)
+			turn, id := b.pause(word, word)
 			bad.on(func(string, []trace.Event) error {
 				time.Sleep(time.Second)
 				return nil
@@ -477,11 +477,11 @@ func TestAnAskBehindAnotherIsShownWhileACallIsWritten(t *testing.T) {
 			return nil
 		}}))
 		defer b.close()
-		turn, first := b.park("u1", "x")
+		turn, first := b.pause("u1", "x")
 		b.allow(first, "ada")
 		time.Sleep(12 * time.Hour)
-		if parks := all[trace.Park](b, turn); len(parks) != 2 || b.state() != session.Parked {
-			t.Errorf("12 hours after the first answer the session is %s, parks %+v, asked %+v", b.state(), parks, all[trace.PermissionRequest](b, turn))
+		if pauses := all[trace.Pause](b, turn); len(pauses) != 2 || b.state() != session.Paused {
+			t.Errorf("12 hours after the first answer the session is %s, pauses %+v, asked %+v", b.state(), pauses, all[trace.PermissionRequest](b, turn))
 		}
 	})
 }
@@ -500,7 +500,7 @@ func TestWhatIsSaidBesideSeveralAnswersIsNotDropped(t *testing.T) {
 			return err
 		}}))
 		defer b.close()
-		turn, q := b.park("u1", "x")
+		turn, q := b.pause("u1", "x")
 		if _, err := b.Answer(t.Context(), "s", q, session.Sender{By: "ada"}, []string{"blue"}); err != nil {
 			t.Fatal(err)
 		}

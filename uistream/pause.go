@@ -6,15 +6,15 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Requests are shown where the turn parks, because the stock client sends an answer
+// Requests are shown where the turn pauses, because the stock client sends an answer
 // only under three conditions. The answered parts stand in the last step of the
 // message. No other part of that step is unfinished. All requests of the step have
 // their answer. A permission request is attached to the call itself if the call
 // stands in the last step and no other call of it runs. Else the request gets a
 // call and a step of its own. Questions have a step of their own.
 
-// parkChunks ends the response to a reader who leaves at a park.
-func parkChunks(o Options) []Chunk { return []Chunk{NewTranslator(o).finish(finishTools, nil)} }
+// pauseChunks ends the response to a reader who leaves at a pause.
+func pauseChunks(o Options) []Chunk { return []Chunk{NewTranslator(o).finish(finishTools, nil)} }
 
 // asked is a permission request or a question that a person is asked.
 type asked struct {
@@ -27,8 +27,8 @@ type asked struct {
 
 func (a *asked) shown() bool { return a.step > 0 }
 
-// park shows what is asked and ends the step.
-func (t *Translator) park(p trace.Park) {
+// pause shows what is asked and ends the step.
+func (t *Translator) pause(p trace.Pause) {
 	t.closeParts()
 	var permissions []*approval
 	var questions []*question
@@ -44,12 +44,12 @@ func (t *Translator) park(p trace.Park) {
 	t.askQuestions(questions)
 	t.endWriting()
 	t.closeStep()
-	if t.parked = !p.Held; t.parked {
+	if t.paused = !p.Held; t.paused {
 		t.wait(p.Requests)
 	}
 }
 
-// Readers leave at a park. The agent's work during the wait is shown behind the
+// Readers leave at a pause. The agent's work during the wait is shown behind the
 // answers, so that the request stays the last part of its message. An answer in
 // words closes that message for good, so the work is shown in the next message.
 
@@ -66,14 +66,14 @@ func (t *Translator) wait(requests []string) {
 	}
 }
 
-// holds reports whether a record is kept for later. The answers that the park waits for
+// holds reports whether a record is kept for later. The answers that the pause waits for
 // are not.
 func (t *Translator) holds(r trace.Record) bool {
 	if len(t.waits) == 0 {
 		return false
 	}
 	switch p := r.Payload.(type) { //nolint:gochecksumtype // all others are held
-	case trace.Prompt, trace.Reply, trace.Rewind, trace.Stop, trace.Park, trace.Status:
+	case trace.Prompt, trace.Reply, trace.Rewind, trace.Stop, trace.Pause, trace.Status:
 		return false
 	case trace.PermissionResponse:
 		if t.waits[p.RequestID] {

@@ -31,8 +31,8 @@ func told(t *testing.T, hold bool, write func(*trace.Builder)) string {
 			words = append(words, p.RequestID+"!")
 		case trace.Answer:
 			words = append(words, p.QuestionID+"!")
-		case trace.Park:
-			word := "park(" + strings.Join(p.Requests, " ") + ")"
+		case trace.Pause:
+			word := "pause(" + strings.Join(p.Requests, " ") + ")"
 			if p.Held {
 				word = "hold" + word[4:]
 			}
@@ -72,9 +72,9 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 		write func(*trace.Builder)
 		want  string
 	}{
-		{"one", false, func(b *trace.Builder) { request(b, "a", "c"); respond(b, "a") }, "c a? park(a) a! c."},
+		{"one", false, func(b *trace.Builder) { request(b, "a", "c"); respond(b, "a") }, "c a? pause(a) a! c."},
 		{"held", true, func(b *trace.Builder) { request(b, "a", "c"); respond(b, "a") }, "c a? hold(a) a! c."},
-		{"held, then let go", true, func(b *trace.Builder) { request(b, "a", "c"); b.Release(); respond(b, "a") }, "c a? hold(a) park(a) a! c."},
+		{"held, then let go", true, func(b *trace.Builder) { request(b, "a", "c"); b.Release(); respond(b, "a") }, "c a? hold(a) pause(a) a! c."},
 		{"nothing to let go", true, func(b *trace.Builder) { b.Release(); b.Present() }, ""},
 		{
 			"a second and a third while the first waits", false,
@@ -87,7 +87,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 				respond(b, "a2")
 				respond(b, "a3")
 			},
-			"c d e a1? park(a1) a2? a3? a1! park(a2 a3) a2! a3! c. d. e.",
+			"c d e a1? pause(a1) a2? a3? a1! pause(a2 a3) a2! a3! c. d. e.",
 		},
 		{
 			"a question while a permission waits", false,
@@ -98,12 +98,12 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 				respond(b, "a")
 				b.Answer(trace.Answer{QuestionID: "q", Outcome: trace.Selected, Values: []string{"x"}, By: "ann"})
 			},
-			"c a? park(a) q? d a2? a! park(q) q! park(a2) a2! c. d.",
+			"c a? pause(a) q? d a2? a! pause(q) q! pause(a2) a2! c. d.",
 		},
 		{
 			"questions asked at once", false,
 			func(b *trace.Builder) { b.Questions(trace.Question{QuestionID: "p"}, trace.Question{QuestionID: "q"}) },
-			"p? q? park(p q) p! q!",
+			"p? q? pause(p q) p! q!",
 		},
 		{
 			"one that waits is answered by another way", false,
@@ -112,7 +112,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 				respond(b, "a2")
 				respond(b, "a1")
 			},
-			"c d a1? park(a1) a2? a2! a1! c. d.",
+			"c d a1? pause(a1) a2? a2! a1! c. d.",
 		},
 		{
 			"the agent withdraws what is asked", false,
@@ -120,7 +120,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 				two(b)
 				b.PermissionResponse(trace.PermissionResponse{RequestID: "a1", Outcome: trace.Canceled})
 			},
-			"c d a1? park(a1) a2? a1! park(a2) a2! c. d.",
+			"c d a1? pause(a1) a2? a1! pause(a2) a2! c. d.",
 		},
 		{
 			"the call ends while it is asked about", false,
@@ -128,7 +128,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 				two(b)
 				b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolFailed})
 			},
-			"c d a1? park(a1) a2? a1! park(a2) c. a2! d.",
+			"c d a1? pause(a1) a2? a1! pause(a2) c. a2! d.",
 		},
 		{
 			"while the input of another call is being written", false,
@@ -139,7 +139,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 				b.ToolCallDelta("d", "{}")
 				calls(b, "d")
 			},
-			"c a? d park(a) a! c. d.",
+			"c a? d pause(a) a! c. d.",
 		},
 		{
 			"that takes too long", false,
@@ -150,7 +150,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 				b.Present()
 				calls(b, "d")
 			},
-			"c a? park(a) d a! c. d.",
+			"c a? pause(a) d a! c. d.",
 		},
 		{
 			"the input of a sub-agent's call", false,
@@ -159,7 +159,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 				b.Under("c").ToolCallStart(trace.ToolCallStart{ToolCallID: "d"})
 				request(b, "a", "c")
 			},
-			"c a? park(a) a! c. d d.",
+			"c a? pause(a) a! c. d d.",
 		},
 	} {
 		if got := told(t, c.hold, c.write); got != c.want {
