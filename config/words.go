@@ -33,8 +33,8 @@ func words(t reflect.Type) []string {
 		return list(toolkind.Kinds()...)
 	case reflect.TypeFor[LogLevel]():
 		return LogLevels()
-	case reflect.TypeFor[Letter]():
-		return list(LetterRFC)
+	case reflect.TypeFor[Compat]():
+		return list(CompatRFC)
 	case reflect.TypeFor[Fsync]():
 		return list(FsyncOn, FsyncOff)
 	case reflect.TypeFor[Subagents]():

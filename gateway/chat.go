@@ -15,7 +15,7 @@ import (
 
 // chat is the POST of useChat: a prompt, and the stream of its turn.
 func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) {
-	wish, err := g.wish(r)
+	opts, err := g.streamOptions(r)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 		return nil, &refusal{http.StatusBadRequest, "client_tool_output", "All tools run on the server: this session takes no outputs of tools from a client."}
 	}
 	if is {
-		return g.goOn(w, r, req, message, wish, began)
+		return g.goOn(w, r, req, message, opts, began)
 	}
 	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
 	if err != nil {
@@ -58,7 +58,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past}, wish.of(info), began}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past}, opts.of(info), began}, nil
 }
 
 // comeIn admits the sender of a POST whose body is here. If the path names the
@@ -130,7 +130,7 @@ func (req chatRequest) prompt(by, channel string) (session.Prompt, error) {
 // resume streams the whole message of the turn that runs, or that ended just
 // now, from its start. There is nothing to resume: 204.
 func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error) {
-	wish, err := g.wish(r)
+	opts, err := g.streamOptions(r)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past, Upto: turn.Upto}, wish.of(info), time.Time{}}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past, Upto: turn.Upto}, opts.of(info), time.Time{}}, nil
 }
 
 // resumeBehindQuery is resume for clients that append /{id}/stream to an api URL

@@ -25,13 +25,13 @@ func (req *chatRequest) continues() (message string, is bool) {
 }
 
 // goOn takes the answers of a message and streams the rest of it.
-func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, wish wish, began time.Time) (*stream, error) {
+func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, opts streamOptions, began time.Time) (*stream, error) {
 	id := r.PathValue("id")
 	if id == "" {
 		id = req.ID
 	}
 	info, _, _, _ := g.Hub.Get(r.Context(), id) // if there is none, the next call says so
-	o := wish.of(info)
+	o := opts.of(info)
 	parts := req.answersOf(message)
 	rest, err := g.Hub.Continue(r.Context(), id, g.continuation(r, req, message, parts))
 	if errors.Is(err, session.ErrUnknownSession) && r.PathValue("id") == "" { // nothing was ever said there

@@ -12,7 +12,7 @@ import (
 // the first byte, and have their status.
 func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	const page, most = 100, 1000
-	wish, err := g.wish(r)
+	opts, err := g.streamOptions(r)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 		}
 		return writeJSON(w, http.StatusOK, messages)
 	}
-	messages, err := uistream.History(history.Records, wish.of(info))
+	messages, err := uistream.History(history.Records, opts.of(info))
 	if err != nil {
 		return err
 	}

@@ -162,8 +162,8 @@ type Spec struct {
 	Kind  Kind
 	// NoChat is as in Info.
 	NoChat bool
-	// Letter is whose letter the session's streams follow; see [Info].
-	Letter string
+	// Compat is as in Info.
+	Compat string
 	// Hosted is as in Info.
 	Hosted bool
 	// Resume is the token of a conversation that Conversations lists, with which the
@@ -205,7 +205,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	}
 	now := h.Now()
 	l := h.newLive(Info{
-		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat, Hosted: s.Hosted,
+		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Compat: s.Compat, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
 	l.threaded, l.newestSeq, l.seqKnown, l.changes = true, since, true, 1

@@ -31,10 +31,10 @@ type Info struct {
 	Hosted bool `json:"hosted,omitempty"`
 	// NoChat says that the session is not open to AI SDK clients by its own route.
 	NoChat bool `json:"no_chat,omitempty"`
-	// Letter names the specification that the session's streams follow to the letter,
+	// Compat names the specification that the streams of the session follow,
 	// if one was chosen when the session was made. The gateway reads it; this package
 	// only keeps it.
-	Letter string `json:"letter,omitempty"`
+	Compat string `json:"compat,omitempty"`
 	// Mode and Model are those that somebody chose for the agent; "" is the default.
 	Mode      string    `json:"mode,omitempty"`
 	Model     string    `json:"model,omitempty"`

@@ -194,7 +194,7 @@ func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
 	})
 }
 
-// However a connection cannot be opened, the stop says so to the letter, an error
+// However a connection cannot be opened, the stop says so in the words of the RFC, an error
 // beside it says why, and it is tried once.
 func TestG01_ConnectionFailed(t *testing.T) {
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
@@ -264,7 +264,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 	}
 }
 
-// A turn that loses its connection for good says so to the letter, keeps what was
+// A turn that loses its connection for good says so in the words of the RFC, keeps what was
 // said, and an error beside it says why.
 func TestG02_StreamInterrupted(t *testing.T) {
 	for code, why := range map[websocket.StatusCode]string{

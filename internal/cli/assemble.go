@@ -135,7 +135,7 @@ func (s *setup) agentShare() int {
 func streamOptions(s config.Stream) uistream.Options {
 	profile, _ := uistream.ParseProfile(s.Client)           // config has checked it
 	domain, _ := uistream.ParseDomainEvents(s.DomainEvents) // and this
-	o := uistream.Options{Profile: profile, RFC: s.Letter == config.LetterRFC, Domain: domain}
+	o := uistream.Options{Profile: profile, RFC: s.Compat == config.CompatRFC, Domain: domain}
 	switch s.Subagents {
 	case config.SubagentsInline:
 		o.Subagents = uistream.SubagentsInline

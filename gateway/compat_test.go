@@ -57,32 +57,32 @@ func named(o *session.Options) {
 }
 
 const (
-	byLetter  = `"type":"start","messageId":"up-1"`
+	byRFC     = `"type":"start","messageId":"up-1"`
 	byDefault = `"type":"start","messageId":"msg_`
 )
 
-func TestALetterIsChosenByRequestSessionAndConfiguration(t *testing.T) {
+func TestACompatIsChosenByRequestSessionAndConfiguration(t *testing.T) {
 	for name, c := range map[string]struct {
 		configured    bool
 		create, query string
 		want          string
 	}{
 		"nobody":                        {false, "", "", byDefault},
-		"the request":                   {false, "", "?letter=rfc", byLetter},
-		"the session":                   {false, `,"letter":"rfc"`, "", byLetter},
-		"the request, which wants none": {false, `,"letter":"rfc"`, "?letter=none", byDefault},
-		"the configuration":             {true, "", "", byLetter},
-		"the request against it":        {true, "", "?letter=none", byDefault},
+		"the request":                   {false, "", "?compat=rfc", byRFC},
+		"the session":                   {false, `,"compat":"rfc"`, "", byRFC},
+		"the request, which wants none": {false, `,"compat":"rfc"`, "?compat=none", byDefault},
+		"the configuration":             {true, "", "", byRFC},
+		"the request against it":        {true, "", "?compat=none", byDefault},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := memlog.New()
-			letter := func(o *gateway.Options) { o.Stream.RFC = c.configured }
-			s := newStandOn(t, store, named, letter)
-			if status, _, body := s.do("POST", "/api/sessions", `{"id":"c1"`+c.create+`}`); status != 201 || strings.Contains(body, `"letter":"rfc"`) != (c.create != "") {
+			compat := func(o *gateway.Options) { o.Stream.RFC = c.configured }
+			s := newStandOn(t, store, named, compat)
+			if status, _, body := s.do("POST", "/api/sessions", `{"id":"c1"`+c.create+`}`); status != 201 || strings.Contains(body, `"compat":"rfc"`) != (c.create != "") {
 				t.Fatalf("%d %s", status, body)
 			}
 			_, _, body := s.do("POST", "/api/sessions/c1/chat"+c.query, submit("c1", "u1", "hello"))
-			if !strings.Contains(body, c.want) || strings.Contains(body, "event: message-start\n") != (c.want == byLetter) {
+			if !strings.Contains(body, c.want) || strings.Contains(body, "event: message-start\n") != (c.want == byRFC) {
 				t.Errorf("the stream is\n%s", body)
 			}
 			if _, _, resumed := s.do("GET", "/api/sessions/c1/chat/stream"+c.query, ""); resumed != body {
@@ -92,8 +92,8 @@ func TestALetterIsChosenByRequestSessionAndConfiguration(t *testing.T) {
 			if _, _, history := s.do("GET", "/api/sessions/c1/messages"+c.query, ""); !strings.Contains(history, `"id":"`+id+`"`) || !strings.Contains(history, "You said: hello") {
 				t.Errorf("the history of %s is %s", id, history)
 			}
-			again := newStandOn(t, store, named, letter) // another gateway finds the session as it was made
-			if _, _, info := again.do("GET", "/api/sessions/c1", ""); strings.Contains(info, `"letter":"rfc"`) != (c.create != "") {
+			again := newStandOn(t, store, named, compat) // another gateway finds the session as it was made
+			if _, _, info := again.do("GET", "/api/sessions/c1", ""); strings.Contains(info, `"compat":"rfc"`) != (c.create != "") {
 				t.Errorf("a restart leaves %s", info)
 			}
 		})
@@ -101,10 +101,10 @@ func TestALetterIsChosenByRequestSessionAndConfiguration(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/sessions", `{"id":"c2"}`)
 	for _, c := range []struct{ method, path, body, want string }{
-		{"POST", "/api/chat?letter=old", submit("c1", "u1", "x"), "`letter` must be rfc or none."},
+		{"POST", "/api/chat?compat=old", submit("c1", "u1", "x"), "`compat` must be rfc or none."},
 		{"POST", "/api/chat?format=old", submit("c1", "u1", "x"), "`format` must be uistream or legacy."},
-		{"GET", "/api/chat/c2/stream?letter=old", "", "`letter` must be rfc or none."},
-		{"POST", "/api/sessions", `{"letter":"none"}`, "`letter` must be rfc, or missing."},
+		{"GET", "/api/chat/c2/stream?compat=old", "", "`compat` must be rfc or none."},
+		{"POST", "/api/sessions", `{"compat":"none"}`, "`compat` must be rfc, or missing."},
 	} {
 		if status, _, body := s.do(c.method, c.path, c.body); status != 400 || !strings.Contains(body, c.want) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, status, body)
@@ -115,14 +115,14 @@ func TestALetterIsChosenByRequestSessionAndConfiguration(t *testing.T) {
 	}
 }
 
-// A client of the letter knows answers by the agent's names only.
+// A client with `compat: rfc` knows messages by the ids of the agent only.
 func TestA05_WhatIsRegeneratedMayHaveTheAgentsName(t *testing.T) {
 	s := newStand(t, named)
 	for _, u := range []string{"u1", "u2", "u3"} {
-		s.do("POST", "/api/chat?letter=rfc", submit("c1", u, "hello "+u))
+		s.do("POST", "/api/chat?compat=rfc", submit("c1", u, "hello "+u))
 	}
 	again := func(id, user string) (int, string) {
-		status, _, body := s.do("POST", "/api/chat?letter=rfc", `{"id":"c1","trigger":"regenerate-message","messageId":"`+id+`","messages":[
+		status, _, body := s.do("POST", "/api/chat?compat=rfc", `{"id":"c1","trigger":"regenerate-message","messageId":"`+id+`","messages":[
 			{"id":"`+user+`","role":"user","parts":[{"type":"text","text":"hello `+user+`"}]}]}`)
 		return status, body
 	}
@@ -132,7 +132,7 @@ func TestA05_WhatIsRegeneratedMayHaveTheAgentsName(t *testing.T) {
 	if status, body := again("up-2", "u2"); status != 200 || !strings.Contains(body, `"messageId":"up-4"`) || !strings.Contains(body, "hello u2") {
 		t.Errorf("%d %s", status, body)
 	}
-	_, _, history := s.do("GET", "/api/sessions/c1/messages?letter=rfc", "")
+	_, _, history := s.do("GET", "/api/sessions/c1/messages?compat=rfc", "")
 	var ids []string
 	for _, part := range strings.Split(history, `"id":"`)[1:] {
 		ids = append(ids, part[:strings.IndexByte(part, '"')])
@@ -142,13 +142,13 @@ func TestA05_WhatIsRegeneratedMayHaveTheAgentsName(t *testing.T) {
 	}
 }
 
-// By the letter no reader leaves at a request. But a client that has the history may
+// With `compat: rfc` no reader leaves at a request. But a client that has the history may
 // answer by a chat request all the same, and gets the rest.
 func TestAnAnswerToAMessageOfTheAgentsName(t *testing.T) {
 	s := newStand(t, named)
 	streamed := make(chan string, 1)
 	go func() {
-		_, _, body := s.do("POST", "/api/chat?letter=rfc", submit("c1", "u1", "ask"))
+		_, _, body := s.do("POST", "/api/chat?compat=rfc", submit("c1", "u1", "ask"))
 		streamed <- body
 	}()
 	history := ""
@@ -156,19 +156,19 @@ func TestAnAnswerToAMessageOfTheAgentsName(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("nothing is asked: %s", history)
 		}
-		_, _, history = s.do("GET", "/api/sessions/c1/messages?letter=rfc", "")
+		_, _, history = s.do("GET", "/api/sessions/c1/messages?compat=rfc", "")
 	}
 	p := paused{s, "c1", "up-1", ""}
 	p.body = `"tool-input-available","toolCallId":"call","toolName":"shell"`
 	request := find(history, `"approval":\{"id":"([^"]+)"`)
-	status, _, rest := s.do("POST", "/api/chat?letter=rfc", `{"id":"c1","trigger":"submit-message","messageId":"up-1","messages":[
+	status, _, rest := s.do("POST", "/api/chat?compat=rfc", `{"id":"c1","trigger":"submit-message","messageId":"up-1","messages":[
 		{"id":"up-1","role":"assistant","parts":[`+p.responded(request, true, "")+`]}]}`)
 	want := "start tool-output-available text-start text-delta text-end finish-step finish"
-	if got := strings.Join(typesOf(rest), " "); status != 200 || got != want || !strings.Contains(rest, byLetter) || !strings.Contains(rest, `"type":"text-start","id":"up-1"`) {
+	if got := strings.Join(typesOf(rest), " "); status != 200 || got != want || !strings.Contains(rest, byRFC) || !strings.Contains(rest, `"type":"text-start","id":"up-1"`) {
 		t.Errorf("%d: %s\n%s", status, got, rest)
 	}
 	s.do("POST", "/api/chat/c1/stop", "") // if the answer was not taken
-	if body := <-streamed; !strings.Contains(body, byLetter) || !strings.HasSuffix(body, rest[max(0, strings.Index(rest, "event: text-start")):]) {
+	if body := <-streamed; !strings.Contains(body, byRFC) || !strings.HasSuffix(body, rest[max(0, strings.Index(rest, "event: text-start")):]) {
 		t.Errorf("who stayed got\n%s", body)
 	}
 }
