@@ -111,7 +111,7 @@ type Sessions struct {
 	IdleLimit    time.Duration        `yaml:"idle_limit"`
 	StopPatience time.Duration        `yaml:"stop_patience"`
 	AgentIdle    time.Duration        `yaml:"agent_idle"`
-	Retire       time.Duration        `yaml:"retire"`
+	EvictAfter   time.Duration        `yaml:"evict_after"`
 	MaxAgents    int                  `yaml:"max_agents"`
 	AgentShare   int                  `yaml:"agent_share"`
 	MaxQueue     int                  `yaml:"max_queue"`

@@ -126,7 +126,7 @@ sessions:
   idle_limit: 3m
   stop_patience: 4s
   agent_idle: 5m
-  retire: 11m
+  evict_after: 11m
   max_agents: 6
   max_queue: 7
   replay: 8s
@@ -182,7 +182,7 @@ agents:
 		Sessions: Sessions{
 			OnDisconnect: session.Detach, Grace: time.Second, GraceLimit: 2 * time.Second, Busy: session.Reject,
 			Approval: session.Hold, HoldLimit: 11 * time.Minute, AskLimit: 12 * time.Hour,
-			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute, Retire: 11 * time.Minute,
+			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute, EvictAfter: 11 * time.Minute,
 			MaxAgents: 6, MaxQueue: 7, Replay: 8 * time.Second,
 		},
 		Limits: Limits{

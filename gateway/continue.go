@@ -71,7 +71,7 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []an
 func (g *gateway) continuation(r *http.Request, req chatRequest, message string, parts []answered) session.Continuation {
 	return session.Continuation{
 		Message: message, Sender: g.sender(r), MayPermit: g.mayPermit(r) == nil, Replies: replies(parts),
-		Beside: session.Choice{Option: req.Option, Input: req.Input, Interrupt: req.Interrupt},
+		Extra: session.Choice{Option: req.Option, Input: req.Input, Interrupt: req.Interrupt},
 	}
 }
 

@@ -38,7 +38,7 @@ func (g *gateway) view(r *http.Request, info session.Info, state session.State, 
 	v := sessionView{
 		ID: info.ID, Agent: info.Agent, Title: info.Title, CreatedAt: info.CreatedAt.UTC(), UpdatedAt: info.UpdatedAt.UTC(),
 		State: state, Owner: info.CreatedBy, Kind: info.Kind, Compat: info.Compat, AISDK: !info.NoChat,
-		Role: g.roleIn(p, info.ID, info.People()),
+		Role: g.roleIn(p, info.ID, info.ACL()),
 	}
 	if _, admitted := r.Context().Value(admissionKey{}).(admission); admitted { // to this session
 		v.Role = p.Role
@@ -104,7 +104,7 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 	if err := g.mayUse(r.Context(), body.Agent); err != nil {
 		return err
 	}
-	if err := g.mayMake(r, body.Agent); err != nil {
+	if err := g.mayCreate(r, body.Agent); err != nil {
 		return err
 	}
 	if body.Resume != "" {

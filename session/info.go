@@ -82,10 +82,10 @@ type TurnRef struct {
 	After uint64 `json:"after"`
 	// EndedAt is when its stop went on record.
 	EndedAt time.Time `json:"ended_at,omitzero"`
-	// Cut says that somebody's stream of it was cut before its end.
-	Cut bool `json:"cut,omitempty"`
-	// Theirs says that the agent began the turn, without a prompt of this gateway's users.
-	Theirs bool `json:"theirs,omitempty"`
+	// Undelivered says that somebody's stream of it was cut before its end.
+	Undelivered bool `json:"undelivered,omitempty"`
+	// AgentInitiated says that the agent began the turn, without a prompt of this gateway's users.
+	AgentInitiated bool `json:"agent_initiated,omitempty"`
 }
 
 // State says in a word what a session does.

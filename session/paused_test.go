@@ -506,7 +506,7 @@ func TestWhatIsSaidBesideSeveralAnswersIsNotDropped(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		yes := true
-		c := session.Continuation{Message: turn.MessageID, Sender: session.Sender{By: "ada"}, MayPermit: true, Beside: session.Choice{Option: "no", Interrupt: true}}
+		c := session.Continuation{Message: turn.MessageID, Sender: session.Sender{By: "ada"}, MayPermit: true, Extra: session.Choice{Option: "no", Interrupt: true}}
 		for _, r := range all[trace.PermissionRequest](b, turn) {
 			c.Replies = append(c.Replies, session.Reply{ID: r.RequestID, Choice: session.Choice{Approved: &yes}})
 		}

@@ -176,7 +176,7 @@ func TestAReopenedTurnKnowsItsTexts(t *testing.T) {
 		records = append(records, trace.Record{Turn: "t", Event: e})
 	}
 	log = &tape{}
-	b = trace.Reopen(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
+	b = trace.Restore(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
 	if a := b.Activity(); a.Tools != 1 || a.Asks != 1 {
 		t.Errorf("%+v", a)
 	}
@@ -395,7 +395,7 @@ func TestOddInput(t *testing.T) {
 		b.Emit(trace.Unknown{UnknownKind: "message", Raw: json.RawMessage(`1`)})
 		b.Emit(trace.Unknown{})
 		b.Under("").Under("c").Under("").Message("", "x")
-		if s, ok := b.Verdict(); !ok || s.Reason != "x" {
+		if s, ok := b.Result(); !ok || s.Reason != "x" {
 			t.Errorf("%+v %v", s, ok)
 		}
 	})

@@ -89,7 +89,7 @@ func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *Record) UnmarshalJSON(data []byte) error {
-	if r.readOwn(data) {
+	if r.decodeCanonical(data) {
 		return nil
 	}
 	var e envelope

@@ -78,8 +78,8 @@ func (b *Builder) Present() {
 	})
 }
 
-// Release lets readers leave who were held while somebody is asked.
-func (b *Builder) Release() {
+// EndHold lets readers leave who were held while somebody is asked.
+func (b *Builder) EndHold() {
 	b.do(func(t *turn) {
 		if len(t.active) > 0 {
 			t.changed = true

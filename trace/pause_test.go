@@ -74,8 +74,8 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 	}{
 		{"one", false, func(b *trace.Builder) { request(b, "a", "c"); respond(b, "a") }, "c a? pause(a) a! c."},
 		{"held", true, func(b *trace.Builder) { request(b, "a", "c"); respond(b, "a") }, "c a? hold(a) a! c."},
-		{"held, then let go", true, func(b *trace.Builder) { request(b, "a", "c"); b.Release(); respond(b, "a") }, "c a? hold(a) pause(a) a! c."},
-		{"nothing to let go", true, func(b *trace.Builder) { b.Release(); b.Present() }, ""},
+		{"held, then let go", true, func(b *trace.Builder) { request(b, "a", "c"); b.EndHold(); respond(b, "a") }, "c a? hold(a) pause(a) a! c."},
+		{"nothing to let go", true, func(b *trace.Builder) { b.EndHold(); b.Present() }, ""},
 		{
 			"a second and a third while the first waits", false,
 			func(b *trace.Builder) {
@@ -184,7 +184,7 @@ func TestAskedTellsWhatIsPutToTheUserNow(t *testing.T) {
 	for i, e := range l.events {
 		records = append(records, trace.Record{Event: e, Session: "s", Turn: "t", Seq: uint64(i + 1)})
 	}
-	again := trace.Reopen(t.Context(), trace.Config{Turn: "t", Append: l.append}, records)
+	again := trace.Restore(t.Context(), trace.Config{Turn: "t", Append: l.append}, records)
 	if got := strings.Join(again.Asked(), " "); got != "a1" {
 		t.Errorf("after a restart asked %s", got)
 	}
@@ -205,7 +205,7 @@ func TestAnAbandonedTurnIsTakenUpWhereItWas(t *testing.T) {
 	var l tape
 	b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: l.append})
 	request(b, "a", "c")
-	if err := b.Abandon(); err != nil {
+	if err := b.Detach(); err != nil {
 		t.Fatal(err)
 	}
 	respond(b, "a")
@@ -216,7 +216,7 @@ func TestAnAbandonedTurnIsTakenUpWhereItWas(t *testing.T) {
 	for i, e := range l.events {
 		records = append(records, trace.Record{Event: e, Session: "s", Turn: "t", Seq: uint64(i + 1)})
 	}
-	again := trace.Reopen(t.Context(), trace.Config{Turn: "t", Append: l.append}, records)
+	again := trace.Restore(t.Context(), trace.Config{Turn: "t", Append: l.append}, records)
 	respond(again, "a")
 	if err := again.Finish(trace.Stop{}); err != nil {
 		t.Fatal(err)

@@ -231,7 +231,7 @@ func TestCallsAfterFinishAreCountedAndDoNothing(t *testing.T) {
 	if got, want := b.Counts().Late, 2*(len(examples())-silent)+4; got != want {
 		t.Errorf("%d late calls, want %d", got, want)
 	}
-	if _, ended := b.Verdict(); ended {
+	if _, ended := b.Result(); ended {
 		t.Error("a late verdict counts")
 	}
 }

@@ -123,7 +123,7 @@ func drawStep(t *rapid.T) step {
 		if pick("present", "release") == "present" {
 			return func(b *trace.Builder, _ chan string) { b.Present() }
 		}
-		return func(b *trace.Builder, _ chan string) { b.Release() }
+		return func(b *trace.Builder, _ chan string) { b.EndHold() }
 	case "step":
 		return emit(trace.Step{Phase: trace.PhaseStart, Name: text, NativeID: pick("", "theirs")})
 	case "step end":
@@ -271,7 +271,7 @@ func TestReopenedTurnsObeyTheGrammar(t *testing.T) {
 		for _, e := range log.events {
 			records = append(records, trace.Record{Turn: "t", Event: e})
 		}
-		b := trace.Reopen(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
+		b := trace.Restore(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
 		drawSpeaker(t).speak(b, make(chan string, 100))
 		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeFailed}); err != nil {
 			t.Fatal(err)

@@ -81,7 +81,7 @@ func (e *encoder) encode(r trace.Record, b *block) {
 			m.fresh, m.begin = true, from
 		case Error:
 			stop, ended := r.Payload.(trace.Stop)
-			m.failed, m.lost = true, ended && stop.Lost()
+			m.failed, m.lost = true, ended && stop.Infrastructure()
 		}
 		b.frames = e.framing.AppendFrame(b.frames, c)
 		e.content += weight(c, len(b.frames)-from)

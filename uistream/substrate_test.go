@@ -245,7 +245,7 @@ func TestASiblingsResultReachesTheReaderWhoAnswersInWords(t *testing.T) {
 			b.PermissionRequest(requests("p", "c1"), trace.ToolCall{})
 			b.ToolResult(trace.ToolResult{ToolCallID: "c2", Status: trace.ToolCompleted, Output: input(`"sibling"`)})
 			b.Message("said meanwhile", "Still here.")
-			words := trace.Words{
+			words := trace.TextAnswer{
 				Prompt: trace.Prompt{Message: trace.UserMessage{ID: "u2"}}, Reply: trace.Reply{MessageID: "m2", Cause: trace.CauseAnswer},
 			}
 			if err := b.Resolve(chooses("p", "yes"), &words); err != nil {

@@ -285,10 +285,10 @@ func leaves(t *testing.T, c *conversation, text string, until func(trace.Event) 
 	if _, err := r.Await(t.Context(), until); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Abandon(); err != nil {
+	if err := r.Detach(); err != nil {
 		t.Fatal(err)
 	}
-	leave(agent.ErrLeft)
+	leave(agent.ErrDetached)
 	<-done
 	if err := c.session.Close(); err != nil {
 		t.Fatal(err)
@@ -299,7 +299,7 @@ func leaves(t *testing.T, c *conversation, text string, until func(trace.Event) 
 // takenUp goes on with a turn in a new process.
 func takenUp(t *testing.T, c *conversation, old *agenttest.Recorder) ([]trace.Event, trace.Stop) {
 	t.Helper()
-	r, left := c.host.Left(old)
+	r, left := c.host.OpenTurn(old)
 	left.Prompt = &trace.Prompt{Message: prompt("x").Message}
 	err := c.runtime.Reattach(t.Context(), c.session, left)
 	return c.finished(r, err)

@@ -82,7 +82,7 @@ type earlier struct {
 
 // Recall makes the requests of an earlier process known. A Decoder that asks the same again
 // gets the answers that are on record, and waits for the others.
-func (a *Asking) Recall(left agent.Left) {
+func (a *Asking) Recall(left agent.OpenTurn) {
 	a.earlier = earlier{b: left.Builder}
 	all := &a.earlier.all
 	for _, r := range left.Records {

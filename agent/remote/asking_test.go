@@ -123,10 +123,10 @@ func TestAnswersFromBeforeARestartAreKept(t *testing.T) {
 	ctx, leave := context.WithCancelCause(t.Context())
 	r, done := begin(ctx, host, s, "ask")
 	answered(t, r, 2)
-	if err := r.Abandon(); err != nil {
+	if err := r.Detach(); err != nil {
 		t.Fatal(err)
 	}
-	leave(agent.ErrLeft)
+	leave(agent.ErrDetached)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestAnswersFromBeforeARestartAreKept(t *testing.T) {
 	}
 	host = answering("colour?")
 	host.OnPermit = nil
-	again, left := host.Left(r)
+	again, left := host.OpenTurn(r)
 	ended, next := make(chan error, 1), open(t, srv, host, nil)
 	go func() { ended <- next.Reattach(t.Context(), left) }()
 	said, stop := finish(t, again, ended)

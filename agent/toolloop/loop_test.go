@@ -84,7 +84,7 @@ func playUntil(ctx context.Context, t *testing.T, host *agenttest.Host, m toollo
 	t.Helper()
 	r := host.Turn(prompt("go"))
 	toolloop.Run(ctx, host, r.Builder, m, []toolloop.Message{toolloop.UserMessage(prompt("go"))}, tools, o)
-	stop, ok := r.Verdict()
+	stop, ok := r.Result()
 	if !ok {
 		t.Fatal("the turn did not end")
 	}
