@@ -34,7 +34,7 @@ func told(t *testing.T, hold bool, write func(*trace.Builder)) string {
 		case trace.Pause:
 			word := "pause(" + strings.Join(p.Requests, " ") + ")"
 			if p.Held {
-				word = "hold" + word[4:]
+				word = "hold" + word[len("pause"):]
 			}
 			words = append(words, word)
 		case trace.ToolCall:
