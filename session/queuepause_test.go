@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -100,24 +99,22 @@ func TestAReaderThatSeesThePauseFindsTheSessionPaused(t *testing.T) {
 	t.Parallel()
 	for range 100 {
 		var b *bench
-		var found session.State
-		store := atPause{memlog.New(), func() { found = b.state() }}
+		found := make(chan session.State, 1)
+		store := atPause{memlog.New(), func() { found <- b.state() }}
 		b = benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
 			id, _, _ := request(tb, "1")
 			_, err := host.Permit(ctx, id)
 			return err
 		}}))
 		turn := b.say("u1", "x")
-		for b.state() != session.Paused {
-			runtime.Gosched()
-		}
+		state := <-found
 		if _, _, err := b.StopTurn(t.Context(), "s", turn.ID, "ada"); err != nil {
 			t.Fatal(err)
 		}
 		b.wait(turn)
 		b.close()
-		if found != session.Paused {
-			t.Fatalf("a session with a visible pause is %s", found)
+		if state != session.Paused {
+			t.Fatalf("a session with a visible pause is %s", state)
 		}
 	}
 }
