@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -91,13 +92,15 @@ type atPause struct {
 func (s atPause) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
 	if slices.ContainsFunc(events, func(e trace.Event) bool { _, is := e.Payload.(trace.Pause); return is }) {
 		s.look()
+	} else {
+		time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond) // the pause may be queued meanwhile
 	}
 	return s.Store.Append(ctx, id, turn, events)
 }
 
 func TestAReaderThatSeesThePauseFindsTheSessionPaused(t *testing.T) {
 	t.Parallel()
-	for range 100 {
+	for range 200 {
 		var b *bench
 		found := make(chan session.State, 1)
 		store := atPause{memlog.New(), func() { found <- b.state() }}
