@@ -103,7 +103,8 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 	}
 }
 
-// peek is the view of a session that is ours.
+// peek is the view of a session that is ours, or becomes ours with what is in flight: the
+// commit is in the database before memory has shown the ephemeral records in front of it.
 func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 	s.mu.Lock()
 	se := s.sessions[id]
@@ -113,7 +114,7 @@ func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 	}
 	se.mu.Lock()
 	defer se.mu.Unlock()
-	if se.term == 0 || se.lost {
+	if !se.loaded || se.lost || se.term == 0 && len(se.flight) == 0 {
 		return v, false
 	}
 	v = view{erased: se.erased, durable: se.durable, last: se.visible()}
