@@ -65,7 +65,7 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	if err := check(ctx, d.write, o); err != nil {
 		return nil, err
 	}
-	if err := d.migrate(ctx, goose.DialectSQLite3, "sqlite"); err != nil {
+	if err := d.migrate(ctx, goose.DialectSQLite3); err != nil {
 		return nil, err
 	}
 	if err := openReaders(ctx, d.read); err != nil {
@@ -177,10 +177,11 @@ type sqliteWriter struct {
 
 // The statements of each append.
 const (
-	sqliteInsert = `INSERT INTO records (session, seq, turn, kind, message_id, person, at, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (session, seq) DO NOTHING`
-	sqliteTerm   = `SELECT term FROM sessions WHERE id = $1`
-	sqliteKeep   = `INSERT INTO checkpoints (session, turn, part, chunk, seq, body) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body`
+	sqliteInsert = `INSERT INTO records (session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (session, seq) DO NOTHING`
+	sqliteTerm = `SELECT term FROM places WHERE session = $1`
+	sqliteKeep = `INSERT INTO checkpoints (session, turn, part, chunk, seq, body, sum) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body, sum = excluded.sum`
 )
 
 func (w *sqliteWriter) prepare(ctx context.Context, take string) (err error) {
@@ -233,7 +234,7 @@ func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*sessio
 func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n int64, err error) {
 	stmt := tx.StmtContext(ctx, w.stmts[sqliteInsert])
 	for _, r := range rows {
-		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.turn, r.kind, r.message, r.person, r.at, string(r.body))
+		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at, string(r.body), r.bodySum(), r.markSum())
 		if err != nil {
 			return 0, err
 		}
@@ -249,7 +250,7 @@ func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n in
 func (w *sqliteWriter) keep(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error {
 	stmt := tx.StmtContext(ctx, w.stmts[sqliteKeep])
 	for _, c := range rows {
-		if _, err := stmt.ExecContext(ctx, c.session, c.key.turn, c.key.name, c.chunk, c.seq, string(c.body)); err != nil {
+		if _, err := stmt.ExecContext(ctx, c.session, c.key.turn, c.key.name, c.chunk, c.seq, string(c.body), c.sum(c.session)); err != nil {
 			return err
 		}
 	}

@@ -34,6 +34,7 @@ type Store struct {
 	written chan struct{} // closed when the writer has ended
 
 	liveBytes atomic.Int64 // of all sessions
+	damages   damages
 
 	checkpointing sync.Mutex // held while checkpoints are collected; taken first
 
