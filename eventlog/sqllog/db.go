@@ -109,6 +109,10 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect) error {
 	}
 	sources := p.ListSources()
 	if newest := sources[len(sources)-1].Version; there > newest {
+		var known int
+		if err := d.write.QueryRowContext(ctx, `SELECT count(*) FROM goose_db_version WHERE version_id IN (0, 1)`).Scan(&known); err != nil || known < int(newest)+1 {
+			return errors.Join(err, &damageError{"its version is not one that a program has written"})
+		}
 		return fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, newest)
 	}
 	_, err = p.Up(ctx)

@@ -209,6 +209,7 @@ func (s *Store) page(ctx context.Context, id string, after, to uint64, limit int
 		return nil, 0, err
 	}
 	defer done()
+	var gaps []uint64
 	err = s.reading(ctx, func(ctx context.Context) (err error) {
 		records, next = records[:0], after
 		ctx, cancel := context.WithCancel(ctx)
@@ -218,7 +219,8 @@ func (s *Store) page(ctx context.Context, id string, after, to uint64, limit int
 			return err
 		}
 		defer rows.Close() //nolint:errcheck // Err says what matters
-		newest := after    // that is whole
+		gaps = nil
+		newest := after // that is whole
 		for size := 0; size < pageBytes && rows.Next(); {
 			var seq, prev, sum num
 			var body []byte
@@ -234,7 +236,7 @@ func (s *Store) page(ctx context.Context, id string, after, to uint64, limit int
 				continue
 			}
 			if whole.prev > newest {
-				s.note(id, fmt.Sprint("record ", whole.prev))
+				gaps = append(gaps, whole.prev)
 			}
 			records, newest = append(records, r), r.Seq
 		}
@@ -243,6 +245,11 @@ func (s *Store) page(ctx context.Context, id string, after, to uint64, limit int
 		}
 		return rows.Err()
 	})
+	for _, seq := range gaps {
+		if err == nil {
+			err = s.reading(ctx, func(ctx context.Context) error { return s.missing(ctx, id, seq) })
+		}
+	}
 	return slices.Clip(records), next, err
 }
 

@@ -2,7 +2,7 @@
 -- The columns sum are checksums of their rows (sum.go).
 
 -- A store has one row here. The epoch names its life.
-CREATE TABLE store (epoch text NOT NULL);
+CREATE TABLE store (epoch text NOT NULL, starts bigint NOT NULL DEFAULT 0);
 
 -- The registry. Times are milliseconds since 1970, except updated_at: microseconds.
 CREATE TABLE sessions (

@@ -39,6 +39,22 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
+	if err := mendJournal(path+"-wal", o.Logger); err != nil {
+		return nil, sqliteSentence(path, err)
+	}
+	d, err := openFile(ctx, path, o)
+	if !isDamaged(err) {
+		return d, sqliteSentence(path, err)
+	}
+	if err := salvage(ctx, path, o, err); err != nil {
+		return nil, fmt.Errorf("save what can be read of the damaged database %s: %w", path, sqliteSentence(path, err))
+	}
+	d, err = openFile(ctx, path, o)
+	return d, sqliteSentence(path, err)
+}
+
+// openFile opens a database file, or makes its tables. Its errors are those of SQLite.
+func openFile(ctx context.Context, path string, o Options) (_ *db, err error) {
 	d := &db{exclusive: !o.shared, now: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`}
 	sync := "FULL"
 	if o.NoSync {
@@ -49,7 +65,6 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	d.full = func(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_FULL }
 	defer func() {
 		if err != nil {
-			err = d.sentence(err)
 			_ = d.close()
 		}
 	}()
@@ -102,7 +117,7 @@ func dsn(path string, settings ...string) string {
 	return u.String() + "?" + strings.Join(append(always, settings...), "&")
 }
 
-// check asks SQLite whether the file is whole. A damaged one is not opened: it
+// check asks SQLite whether the file is whole. A damaged one is not used as it is: it
 // might hide sessions.
 func check(ctx context.Context, d *sql.DB, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
@@ -138,16 +153,13 @@ func sqliteSentence(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, damaged := errors.AsType[*damageError](err); damaged {
-		return damaged1(path, err)
-	}
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the disk that holds %s is full: free some room, nothing needs a restart: %w", path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("the database %s cannot be written: correct the permissions of the file and its directory: %w", path, err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return damaged1(path, err)
+		return fmt.Errorf("the database %s is damaged: restart the gateway, which saves what can be read, or restore a back-up: %w", path, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("another program has locked the database %s: end that program: %w", path, err)
 	case sqlite3.SQLITE_IOERR:
@@ -156,8 +168,14 @@ func sqliteSentence(path string, err error) error {
 	return fmt.Errorf("the database %s: %w", path, err)
 }
 
-func damaged1(path string, err error) error {
-	return fmt.Errorf("the database %s is damaged: restore a back-up, or save what can be read with `sqlite3 %s .recover | sqlite3 new.db` (docs/operations.md): %w", path, path, err)
+// isDamaged reports whether an error at the start says that the file is damaged. A
+// statement that SQLite does not understand means that the tables are not as they were made.
+func isDamaged(err error) bool {
+	if _, found := errors.AsType[*damageError](err); found {
+		return true
+	}
+	code := sqliteCode(err)
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_ERROR
 }
 
 // reason is the part of an error about a file that does not name the file.

@@ -1,0 +1,177 @@
+package sqllog
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+)
+
+// This file reads SQLite's journal (-wal) that a killed gateway has left. SQLite ends at the
+// first frame whose checksum fails and forgets the commits behind it, without a word. The
+// format is at https://sqlite.org/fileformat2.html#the_write_ahead_log.
+
+// Sizes in the journal, and what its head holds in this program's databases.
+const (
+	journalHead  = 32
+	frameHead    = 24
+	frameSize    = frameHead + pageSize
+	journalMagic = 0x377f0682 // checksums of little-endian words
+	bigEndian    = 1          // added to it: of big-endian ones
+	journalForm  = 3007000
+)
+
+// chain is the checksum of a journal, which goes on from frame to frame.
+type chain struct {
+	order  binary.ByteOrder
+	s0, s1 uint32
+}
+
+func (c chain) add(b []byte) chain {
+	for ; len(b) >= 8; b = b[8:] {
+		c.s0 += c.order.Uint32(b) + c.s1
+		c.s1 += c.order.Uint32(b[4:]) + c.s0
+	}
+	return c
+}
+
+// frame is the chain with a frame, of which the checksum and the salt do not count.
+func (c chain) frame(b []byte) chain { return c.add(b[:8]).add(b[frameHead:]) }
+
+func (c chain) read(b []byte) chain {
+	c.s0, c.s1 = binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
+	return c
+}
+
+func (c chain) write(b []byte) {
+	binary.BigEndian.PutUint32(b, c.s0)
+	binary.BigEndian.PutUint32(b[4:], c.s1)
+}
+
+func (c chain) is(b []byte) bool { return c.read(b) == c }
+
+// Places in the heads.
+const (
+	salts     = 16 // of the journal
+	headSum   = 24
+	frameSalt = 8
+	frameSum  = 16
+)
+
+// mendJournal looks for a frame that is damaged and has whole ones behind it: it was
+// written whole once. It keeps a copy of such a journal, and gives the frames checksums
+// that SQLite accepts. The checksums of rows find the damage then.
+func mendJournal(name string, log *slog.Logger) error {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	damaged, frames, err := journalDamage(f)
+	if err != nil || !damaged {
+		return err
+	}
+	aside := name + asideSuffix + time.Now().UTC().Format(asideTime)
+	if err := copyFile(name, aside); err != nil {
+		return err
+	}
+	log.Error("the journal of the database is damaged: the gateway uses its frames all the same, and finds the damaged rows by their checksums", "journal", name, "kept", aside)
+	return mend(f, frames)
+}
+
+// headOf is a head that fits the frames, for those have the journal's salts.
+func headOf(head, first []byte) (whole []byte, start chain, ok bool) {
+	start = chain{order: binary.LittleEndian}
+	if binary.BigEndian.Uint32(head) == journalMagic+bigEndian {
+		start.order = binary.BigEndian
+	}
+	if sum := start.add(head[:headSum]); sum.is(head[headSum:]) {
+		return head, sum, true
+	}
+	whole = make([]byte, journalHead)
+	copy(whole, head)
+	binary.BigEndian.PutUint32(whole, journalMagic)
+	binary.BigEndian.PutUint32(whole[4:], journalForm)
+	binary.BigEndian.PutUint32(whole[8:], pageSize)
+	copy(whole[salts:headSum], first[frameSalt:frameSum])
+	start = chain{order: binary.LittleEndian}.add(whole[:headSum])
+	start.write(whole[headSum:])
+	return whole, start, false
+}
+
+// journalDamage tells whether a frame is damaged, and how many frames there are up to the
+// last one that is whole behind its predecessor and ends a commit.
+func journalDamage(f *os.File) (damaged bool, frames int, err error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return false, 0, err
+	}
+	in := bufio.NewReaderSize(f, 1<<20)
+	head, frame := make([]byte, journalHead), make([]byte, frameSize)
+	var state chain
+	var salt []byte
+	bad := false
+	for n := 0; ; n++ {
+		if n == 0 {
+			_, err = io.ReadFull(in, head)
+		}
+		if err == nil {
+			_, err = io.ReadFull(in, frame)
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return damaged, frames, nil
+		}
+		if err != nil {
+			return false, 0, err
+		}
+		if n == 0 {
+			var whole []byte
+			var ok bool
+			whole, state, ok = headOf(head, frame)
+			salt, bad = whole[salts:headSum], !ok
+		}
+		sum := state.frame(frame)
+		whole := string(frame[frameSalt:frameSum]) == string(salt) && sum.is(frame[frameSum:])
+		bad = bad || !whole
+		if whole && binary.BigEndian.Uint32(frame[4:]) != 0 { // it ends a commit
+			frames, damaged = n+1, bad
+		}
+		state = state.read(frame[frameSum:])
+	}
+}
+
+// mend gives the head and the frames of a journal the checksums that they should have.
+func mend(f *os.File, frames int) error {
+	head, frame := make([]byte, journalHead), make([]byte, frameSize)
+	var state chain
+	var salt []byte
+	for n := range frames {
+		at := int64(journalHead + n*frameSize)
+		if _, err := f.ReadAt(frame, at); err != nil {
+			return err
+		}
+		if n == 0 {
+			if _, err := f.ReadAt(head, 0); err != nil {
+				return err
+			}
+			var whole []byte
+			whole, state, _ = headOf(head, frame)
+			salt = whole[salts:headSum]
+			if _, err := f.WriteAt(whole, 0); err != nil {
+				return err
+			}
+		}
+		copy(frame[frameSalt:], salt)
+		state = state.frame(frame)
+		state.write(frame[frameSum:])
+		if _, err := f.WriteAt(frame[:frameHead], at); err != nil {
+			return err
+		}
+	}
+	return f.Sync()
+}
