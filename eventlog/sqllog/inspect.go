@@ -16,6 +16,7 @@ import (
 // inspect checks the registry, and the records of a database that has no checksums of its
 // own. It works beside everything else, and ends when the store closes.
 func (s *Store) inspect() {
+	defer close(s.inspected)
 	steps := []func(context.Context) error{s.inspectEntries, s.inspectPlaces, s.inspectMembers}
 	if s.db.exclusive {
 		steps = append(steps, s.inspectTurns, s.inspectRecords)
@@ -49,14 +50,17 @@ func (s *Store) each(ctx context.Context, one func(scan func(...any) error) erro
 func (s *Store) inspectEntries(ctx context.Context) error {
 	return s.each(ctx, func(scan func(...any) error) error {
 		var placed bool
-		e, err := scanEntry(scan, &placed)
+		var members int64
+		e, err := scanEntry(scan, &placed, &members)
 		if err == nil && !e.whole() {
 			s.note(e.id, "its entry")
 		} else if err == nil && !placed {
 			s.note(e.id, "what says which of its records count")
+		} else if err == nil && e.members != members {
+			s.note(e.id, "a member")
 		}
 		return err
-	}, `SELECT `+entryColumns+`, EXISTS (SELECT 1 FROM places WHERE session = id) FROM sessions`)
+	}, `SELECT `+entryColumns+`, EXISTS (SELECT 1 FROM places WHERE session = id), (SELECT count(*) FROM members m WHERE m.session = id) FROM sessions`)
 }
 
 // inspectPlaces checks where sessions stand. A session whose entry is lost gets one without
@@ -88,7 +92,7 @@ func (s *Store) list(session string) {
 	s.note(session, "its entry is lost")
 	now := time.Now().UnixMicro()
 	if err := s.do(&op{do: func(ctx context.Context, tx *sql.Tx) error {
-		_, err := s.db.exec(ctx, tx, `INSERT INTO sessions (`+entryColumns+`) VALUES ($1, '', '', '', '', 0, $2, 0, '', 0) ON CONFLICT (id) DO NOTHING`, session, now)
+		_, err := s.db.exec(ctx, tx, `INSERT INTO sessions (`+entryColumns+`) VALUES ($1, '', '', '', '', 0, $2, 0, 0, '', 0) ON CONFLICT (id) DO NOTHING`, session, now)
 		return err
 	}}); err != nil {
 		s.opts.Logger.Warn("a damaged session is not listed", "session", session, "error", err)

@@ -2,6 +2,7 @@ package sqllog
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -61,37 +62,62 @@ const (
 	frameSum  = 16
 )
 
-// mendJournal looks for a frame that is damaged and has whole ones behind it: it was
-// written whole once. It keeps a copy of such a journal, and gives the frames checksums
-// that SQLite accepts. The checksums of rows find the damage then.
-func mendJournal(name string, log *slog.Logger) error {
+// mendJournal looks for a frame that is damaged and was committed: whole frames follow it,
+// or SQLite's index of the journal (-shm) counts it. It keeps a copy of such a journal, and
+// gives the frames checksums that SQLite accepts. The checksums of rows find the damage
+// then. It returns whether frames are missing.
+func mendJournal(database string, log *slog.Logger) (missing bool, err error) {
+	name := database + "-wal"
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if os.IsNotExist(err) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer f.Close()
-	damaged, frames, err := journalDamage(f)
-	if err != nil || !damaged {
-		return err
+	damaged, frames, salt, err := journalDamage(f)
+	if err != nil {
+		return false, err
+	}
+	if counted := indexed(database+"-shm", salt); counted > frames {
+		info, err := f.Stat()
+		if err != nil {
+			return false, err
+		}
+		there := int(max(0, info.Size()-journalHead) / frameSize)
+		missing, damaged, frames = there < counted, there > frames, min(there, counted)
+	}
+	if !damaged {
+		return missing, nil
 	}
 	aside := name + asideSuffix + time.Now().UTC().Format(asideTime)
 	if err := copyFile(name, aside); err != nil {
-		return err
+		return false, err
 	}
 	log.Error("the journal of the database is damaged: the gateway uses its frames all the same, and finds the damaged rows by their checksums", "journal", name, "kept", aside)
-	return mend(f, frames)
+	return missing, mend(f, frames)
 }
 
-// headOf is a head that fits the frames, for those have the journal's salts.
-func headOf(head, first []byte) (whole []byte, start chain, ok bool) {
+// indexed is how many frames of the journal with these salts are committed, by SQLite's
+// index of it. The index does not outlive the machine's end; then it counts none.
+func indexed(name string, salt []byte) int {
+	const head, isInit, frames, salts = 48, 12, 16, 32
+	text, err := os.ReadFile(name)
+	if err != nil || len(text) < 2*head || !bytes.Equal(text[:head], text[head:2*head]) || text[isInit] != 1 || !bytes.Equal(text[salts:salts+8], salt) {
+		return 0
+	}
+	return int(binary.NativeEndian.Uint32(text[frames:]))
+}
+
+// headOf is a head that fits the frames, for those have the journal's salts: the first one,
+// or the second and the third.
+func headOf(f io.ReaderAt, head []byte) (whole []byte, start chain, ok bool) {
 	start = chain{order: binary.LittleEndian}
 	if binary.BigEndian.Uint32(head) == journalMagic+bigEndian {
 		start.order = binary.BigEndian
 	}
-	if sum := start.add(head[:headSum]); sum.is(head[headSum:]) {
+	if sum := start.add(head[:headSum]); sum.is(head[headSum:]) && binary.BigEndian.Uint32(head[4:]) == journalForm {
 		return head, sum, true
 	}
 	whole = make([]byte, journalHead)
@@ -99,22 +125,25 @@ func headOf(head, first []byte) (whole []byte, start chain, ok bool) {
 	binary.BigEndian.PutUint32(whole, journalMagic)
 	binary.BigEndian.PutUint32(whole[4:], journalForm)
 	binary.BigEndian.PutUint32(whole[8:], pageSize)
-	copy(whole[salts:headSum], first[frameSalt:frameSum])
+	var salt [3][8]byte
+	for n := range salt {
+		_, _ = f.ReadAt(salt[n][:], int64(journalHead+n*frameSize+frameSalt)) // zeros, where there is none
+	}
+	if salt[1] == salt[2] {
+		salt[0] = salt[1]
+	}
+	copy(whole[salts:headSum], salt[0][:])
 	start = chain{order: binary.LittleEndian}.add(whole[:headSum])
 	start.write(whole[headSum:])
 	return whole, start, false
 }
 
-// journalDamage tells whether a frame is damaged, and how many frames there are up to the
-// last one that is whole behind its predecessor and ends a commit.
-func journalDamage(f *os.File) (damaged bool, frames int, err error) {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return false, 0, err
-	}
+// journalDamage tells whether a frame is damaged, how many frames there are up to the last
+// one that is whole behind its predecessor and ends a commit, and the journal's salts.
+func journalDamage(f *os.File) (damaged bool, frames int, salt []byte, err error) {
 	in := bufio.NewReaderSize(f, 1<<20)
 	head, frame := make([]byte, journalHead), make([]byte, frameSize)
 	var state chain
-	var salt []byte
 	bad := false
 	for n := 0; ; n++ {
 		if n == 0 {
@@ -124,15 +153,15 @@ func journalDamage(f *os.File) (damaged bool, frames int, err error) {
 			_, err = io.ReadFull(in, frame)
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return damaged, frames, nil
+			return damaged, frames, salt, nil
 		}
 		if err != nil {
-			return false, 0, err
+			return false, 0, nil, err
 		}
 		if n == 0 {
 			var whole []byte
 			var ok bool
-			whole, state, ok = headOf(head, frame)
+			whole, state, ok = headOf(f, head)
 			salt, bad = whole[salts:headSum], !ok
 		}
 		sum := state.frame(frame)
@@ -160,13 +189,16 @@ func mend(f *os.File, frames int) error {
 				return err
 			}
 			var whole []byte
-			whole, state, _ = headOf(head, frame)
+			whole, state, _ = headOf(f, head)
 			salt = whole[salts:headSum]
 			if _, err := f.WriteAt(whole, 0); err != nil {
 				return err
 			}
 		}
 		copy(frame[frameSalt:], salt)
+		if binary.BigEndian.Uint32(frame) == 0 { // of no page: it may be of the one that the next frame has anyway
+			_, _ = f.ReadAt(frame[:4], at+frameSize)
+		}
 		state = state.frame(frame)
 		state.write(frame[frameSum:])
 		if _, err := f.WriteAt(frame[:frameHead], at); err != nil {

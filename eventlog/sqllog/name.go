@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,31 +35,31 @@ func (s *Store) readName() (n name, err error) {
 	if s.opts.URL != "" || words[1] != databaseFile || s.opts.shared {
 		return n, nil
 	}
-	if _, err := os.Stat(database); os.IsNotExist(err) {
+	if file, err := os.Stat(database); os.IsNotExist(err) || err == nil && file.Size() == 0 {
 		if os.Rename(database+savedSuffix, database) == nil {
 			return n, nil // a salvage ended between two renames
 		}
-		n.lost = true
-		return n, s.noteMissing(database, func() error { return beginEmpty(s.opts, time.Now(), "the database "+database+" is missing") })
+		return name{n.gateway, true}, errors.Join(s.noteMissing(database), beginEmpty(s.opts, time.Now(), "the database "+database+" is missing"))
 	}
-	if journal, err := os.Stat(database + "-wal"); words[2] == openMark && (os.IsNotExist(err) || err == nil && journal.Size() == 0) {
+	n.lost, err = mendJournal(database, s.opts.Logger)
+	if journal, missing := os.Stat(database + "-wal"); words[2] == openMark && (os.IsNotExist(missing) || missing == nil && journal.Size() == 0) {
 		n.lost = true
-		return n, s.noteMissing(database+"-wal", func() error {
-			s.opts.Logger.Error("the newest sessions and records may be lost: restore a back-up, or go on without them", "reason", "the gateway was killed, and the journal "+database+"-wal is missing")
-			return nil
-		})
 	}
-	return n, nil
+	if n.lost && err == nil {
+		s.opts.Logger.Error("the newest sessions and records are lost: restore a back-up, or go on without them", "reason", "the gateway was killed, and "+database+"-wal is missing or cut")
+		err = s.noteMissing(database + "-wal")
+	}
+	return n, err
 }
 
 // noteMissing says that a file is missing, in a file that is counted as a damaged one.
-func (s *Store) noteMissing(path string, then func() error) error {
+func (s *Store) noteMissing(path string) error {
 	now := time.Now()
-	sentence := "At " + now.UTC().Format(time.RFC3339) + " the file " + path + " was missing. Delete this note when you do not need it any more.\n"
+	sentence := "At " + now.UTC().Format(time.RFC3339) + " the file " + path + " was missing or cut. Delete this note when you do not need it any more.\n"
 	if err := os.WriteFile(path+asideSuffix+now.UTC().Format(asideTime), []byte(sentence), 0o600); err != nil {
 		return fmt.Errorf("the data directory %s cannot be written: correct its permissions, or free some room: %w", s.opts.Dir, reason(err))
 	}
-	return then()
+	return nil
 }
 
 // sign writes the name, when the database is there.

@@ -28,7 +28,7 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 		o := &op{se: se, turn: turn, moves: func(p *place) { p.registered = 1 }}
 		w := entryOf(e)
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.open, w.doc, w.sum()); err != nil || same {
+			if _, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.open, w.members, w.doc, w.sum()); err != nil || same {
 				return err
 			}
 			return s.putMembers(ctx, tx, e)
@@ -43,9 +43,9 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 	}, events...)
 }
 
-const putSession = `INSERT INTO sessions (` + entryColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent,
+const putSession = `INSERT INTO sessions (` + entryColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent,
 	title = excluded.title, kind = excluded.kind, created_by = excluded.created_by, created_at = excluded.created_at, updated_at = excluded.updated_at,
-	unfinished = excluded.unfinished, doc = excluded.doc, sum = excluded.sum`
+	unfinished = excluded.unfinished, members = excluded.members, doc = excluded.doc, sum = excluded.sum`
 
 // column makes text fit for a column that people search and read: the document has
 // the text itself.
@@ -111,12 +111,12 @@ func (s *Store) Count(ctx context.Context) (n int, err error) {
 // The lists of all sessions, and of those of a person. Those that the person made have no
 // row of a member.
 const (
-	entryColumns = `id, agent, title, kind, created_by, created_at, updated_at, unfinished, doc, sum`
+	entryColumns = `id, agent, title, kind, created_by, created_at, updated_at, unfinished, members, doc, sum`
 	listAll      = `SELECT ` + entryColumns + `, '', 0 FROM sessions WHERE (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3`
 	listPerson   = `SELECT * FROM (
 			SELECT * FROM (SELECT ` + entryColumns + `, '' AS role, 0 AS member_sum FROM sessions WHERE created_by = $4 AND (updated_at, id) < ($1, $2)
 				ORDER BY updated_at DESC, id DESC LIMIT $3) AS made
-			UNION ALL SELECT * FROM (SELECT s.id, agent, title, kind, created_by, created_at, updated_at, unfinished, doc, s.sum, m.role, m.sum
+			UNION ALL SELECT * FROM (SELECT s.id, agent, title, kind, created_by, created_at, updated_at, unfinished, members, doc, s.sum, m.role, m.sum
 				FROM members m JOIN sessions s ON s.id = m.session WHERE m.person = $4 AND s.created_by <> $4 AND (updated_at, id) < ($1, $2)
 				ORDER BY updated_at DESC, id DESC LIMIT $3) AS joined
 		) AS both_lists ORDER BY updated_at DESC, id DESC LIMIT $3`

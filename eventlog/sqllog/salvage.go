@@ -90,6 +90,9 @@ func salvage(ctx context.Context, path string, o Options, why error) error {
 // others: agents find their state by the id of a session, and that may be given again.
 func beginEmpty(o Options, now time.Time, why string) error {
 	agents, err := setAside(filepath.Join(o.Dir, "agents"), now)
+	if err == nil {
+		_, err = setAside(filepath.Join(o.Dir, databaseFile+"-wal"), now)
+	}
 	o.Logger.Error("all sessions are lost: restore a back-up, or go on without them", "reason", why, "kept", agents)
 	return err
 }

@@ -14,6 +14,7 @@ CREATE TABLE sessions (
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
 	unfinished bigint NOT NULL, -- 1: there are turns without a stop
+	members    bigint NOT NULL, -- how many it has
 	doc        text   NOT NULL,
 	sum        bigint NOT NULL
 );

@@ -39,9 +39,6 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	if err := mendJournal(path+"-wal", o.Logger); err != nil {
-		return nil, sqliteSentence(path, err)
-	}
 	d, err := openFile(ctx, path, o)
 	if !isDamaged(err) {
 		return d, sqliteSentence(path, err)

@@ -40,6 +40,7 @@ type Store struct {
 	mu           sync.Mutex
 	closed       bool
 	leaving      chan struct{} // closed when Close begins
+	inspected    chan struct{} // closed when the inspection has ended
 	closing      chan struct{} // closed when Close has ended
 	sessions     map[string]*session
 	fenced       map[string]map[string]struct{} // turns of sessions that were lost
@@ -56,7 +57,7 @@ var _ eventlog.Store = (*Store)(nil)
 // eventlog.HeldError if another gateway uses the data directory.
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
-		opts: o.withDefaults(), leaving: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
+		opts: o.withDefaults(), leaving: make(chan struct{}), inspected: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
 		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, dirty: map[*session]struct{}{},
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
