@@ -35,6 +35,9 @@ func (c *copying) from(ctx context.Context, path, saved, scratch string) error {
 	}
 	if !c.knowsItsTables(ctx, source) {
 		_ = source.Close()
+		if _, err := c.to.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil { // the tables are in the file then
+			return err
+		}
 		if err := graft(path, saved, scratch); err != nil {
 			return err
 		}

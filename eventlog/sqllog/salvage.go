@@ -32,8 +32,12 @@ func removeDatabase(path string) error {
 	return all
 }
 
-// setAside gives a damaged file a name that says so. Nothing deletes that file.
+// setAside gives a damaged file a name that says so. Nothing deletes that file, unless it
+// is empty.
 func setAside(name string, at time.Time) (aside string, err error) {
+	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return "", os.Remove(name)
+	}
 	aside = name + asideSuffix + at.UTC().Format(asideTime)
 	if err = os.Rename(name, aside); os.IsNotExist(err) {
 		return "", nil
