@@ -46,8 +46,8 @@ func (p *process) as(who, method, path string, body any) (status int, answer str
 
 func tokenOf(who string) string { return "token-of-" + who + "-0123456789" }
 
-// In private sessions nobody sees anything of another person's, whatever is damaged: an id
-// that a damaged session has is not given again, and one that was lost has nothing to give.
+// Private sessions stay private, whatever is damaged. The id of a damaged session is not
+// given again. A session that is lost as a whole has nothing to show.
 func TestDamageShowsNobodyAnothersSession(t *testing.T) {
 	t.Parallel()
 	onSQLite(t)

@@ -95,8 +95,8 @@ type Entry struct {
 	// Members are the roles of people in the session, by their names.
 	Members map[string]string
 	Doc     []byte
-	// Damaged says that the entry is not as it was written. It has no document then, and no
-	// more than its name, its creator and its time, which may be wrong.
+	// Damaged says that the entry is not as it was written. A damaged entry has only its
+	// session, its creator and its time, and these may be wrong.
 	Damaged bool
 }
 

@@ -161,8 +161,8 @@ func (t tableOf) query(where, direction string) string {
 	return `SELECT ` + t.columns + ` FROM ` + t.name + where + ` ORDER BY ` + order
 }
 
-// table copies a table: from both of its ends up to the damage, and then the rows of each
-// session that is known, from both of theirs. It adds to the sessions that are known.
+// table copies a table from both of its ends up to the damage. Then it copies the rows of
+// each known session in the same way. It adds to the known sessions.
 func (c *copying) table(ctx context.Context, source *sql.DB, t tableOf, sessions map[string]struct{}) error {
 	if done, err := c.bothWays(ctx, source, t, sessions, ""); done || err != nil {
 		return err

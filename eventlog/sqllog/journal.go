@@ -138,8 +138,8 @@ func headOf(f io.ReaderAt, head []byte) (whole []byte, start chain, ok bool) {
 	return whole, start, false
 }
 
-// journalDamage tells whether a frame is damaged, how many frames there are up to the last
-// one that is whole behind its predecessor and ends a commit, and the journal's salts.
+// journalDamage tells whether a frame is damaged, how many frames there are, and the
+// journal's salts. The last frame that counts ends a commit and fits its predecessor.
 func journalDamage(f *os.File) (damaged bool, frames int, salt []byte, err error) {
 	in := bufio.NewReaderSize(f, 1<<20)
 	head, frame := make([]byte, journalHead), make([]byte, frameSize)

@@ -98,8 +98,8 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 	}
 }
 
-// peek is the view of a session that is ours, or becomes ours with what is in flight: the
-// commit is in the database before memory has shown the ephemeral records in front of it.
+// peek is the view of a session that is ours, or becomes ours with what is in flight. The
+// database has a commit before memory shows the ephemeral records in front of it.
 func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 	s.mu.Lock()
 	se := s.sessions[id]

@@ -90,8 +90,8 @@ func salvage(ctx context.Context, path string, o Options, why error) error {
 	return nil
 }
 
-// beginEmpty sees to it that a log without the sessions it had gives nothing of them to
-// others: agents find their state by the id of a session, and that may be given again.
+// beginEmpty begins without the sessions that were there. It sets the state of agents aside:
+// agents find their state by the id of a session, and new sessions may have old ids.
 func beginEmpty(o Options, now time.Time, why string) error {
 	agents, err := setAside(filepath.Join(o.Dir, "agents"), now)
 	if err == nil {
