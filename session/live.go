@@ -164,7 +164,11 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	t.live.mu.Lock()
 	defer t.live.mu.Unlock()
 	for i, e := range events {
-		t.live.thread.Take(t.id, last-uint64(len(events)-1-i), e.Payload) //nolint:gosec // a place in a list
+		seq := last - uint64(len(events)-1-i) //nolint:gosec // a place in a list
+		if _, is := e.Payload.(trace.Prompt); is && !t.state.Began() {
+			t.prompted = seq
+		}
+		t.live.thread.Take(t.id, seq, e.Payload)
 		if _, is := e.Payload.(trace.Stop); is {
 			t.state.Close()
 		}
@@ -270,6 +274,9 @@ func (l *live) leave(t *turn, closed bool) {
 	delete(l.turns, t.id)
 	if t.counted {
 		l.hub.quota.leave(t.by)
+	}
+	if !t.state.Began() { // else its agent may have the message until it is free
+		t.letGo()
 	}
 	if closed {
 		l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })

@@ -165,8 +165,13 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 		return nil, nil, err
 	}
 	// The turns that end because of the prompt make room for it.
-	if !l.hub.quota.take(p.By, l.hub.MaxPrompts, len(stopping)) {
-		return nil, nil, ErrTooManyPrompts
+	ending := prompts{count: len(stopping)}
+	for _, s := range stopping {
+		ending.bytes += s.turn.weighs
+	}
+	weighs := int64(trace.ApproxSize(trace.Prompt{Message: p.Message}))
+	if err := l.hub.quota.take(p.By, weighs, l.hub.Options, ending); err != nil {
+		return nil, nil, err
 	}
 	for _, s := range stopping {
 		s.turn.decideStop() // all at once, so that no removed turn begins while another one is ended
@@ -175,7 +180,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
-	t.back, t.counted = back, true
+	t.back, t.counted, t.weighs = back, true, weighs
 	l.queue = append(l.queue, t)
 	l.applyRewind(back)
 	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
@@ -242,6 +247,7 @@ func (l *live) releaseAgent(t *turn) {
 	<-t.ended
 	l.mu.Lock()
 	t.state.To(turnstate.Released) // a detached turn stays what it is
+	t.letGo()
 	if l.running == t {
 		l.running = nil
 	}

@@ -65,7 +65,9 @@ type turn struct {
 	prompt    agent.Prompt // its message has no parts when they are only in the log
 	endedAt   time.Time
 	cut       bool
-	counted   bool // among the prompts of its principal
+	counted   bool   // among the prompts of its principal
+	weighs    int64  // of its message, among those of its principal
+	prompted  uint64 // the number of its prompt; 0: not known
 	followers int
 	followed  bool
 	grace     *time.Timer
@@ -202,6 +204,15 @@ func (t *turn) writeStop(s trace.Stop) {
 }
 
 var errEnded = errors.New("the turn is over")
+
+// letGo says that neither the turn nor its agent has the message any more. The caller holds
+// live.mu.
+func (t *turn) letGo() {
+	if t.weighs != 0 {
+		t.live.hub.quota.free(t.by, t.weighs)
+		t.weighs = 0
+	}
+}
 
 // stopped is the stop of a turn that somebody or something ended.
 func stopped(reason string) trace.Stop {
