@@ -123,7 +123,7 @@ func (u *socketRights) MayPermit() error {
 
 func (u *socketRights) Caller() agent.Caller     { return u.g.sender(u.r).Caller }
 func (u *socketRights) Count() error             { return u.g.limiter.request(u.user) }
-func (u *socketRights) Upload(bytes int64) error { return u.upload.hold(bytes) }
+func (u *socketRights) Upload(bytes int64) error { return u.upload.hold(promptCost * bytes) }
 
 func (u *socketRights) Explain(err error) string {
 	if away, is := errors.AsType[*uistream.Revocation](err); is {

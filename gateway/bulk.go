@@ -8,25 +8,26 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/trace"
 )
 
-// Reading a chat costs what it holds: the last user message, the one that is read,
-// and four times the longest text, 200 MB at the worst. (A text that is not UTF-8
-// costs 160 MB more for the moment in which it is decoded.) So there is a bound on
-// the memory that all bodies of a principal hold. The number of bodies has no bound,
-// because a slow body that holds little slows no other. Records that are read from the
-// log have such a bound too: they are in memory until their reader has the answer.
-const (
-	bulkMost = 400 << 20 // of each cargo, beside what the oldest of it holds
-	bulkFrom = 1 << 20   // what holds no more costs little
-)
+// Reading a chat costs what it holds: the last user message, the one that is read, and four
+// times the longest text, 200 MB at the worst. (A text that is not UTF-8 costs 160 MB more
+// for the moment in which it is decoded.) Putting the message on record costs four times the
+// message. So there is a bound on the memory that all chats of a principal hold until they
+// are on record, [Limits.Bulk]. The number of chats has no bound, because a slow body that
+// holds little slows no other. Records that are read from the log have such a bound too:
+// they are in memory until their reader has the answer.
+
+// bulkFrom is the size from which a request counts. A smaller one costs little.
+const bulkFrom = 1 << 20
 
 // cargo is a kind of what is large: each has a bound of its own, for who sends much
 // is not to be in the way of who reads much.
 type cargo int
 
 const (
-	upload   cargo = iota // a body that is being read
+	upload   cargo = iota // a chat that is not on record yet
 	download              // records that are read for somebody, until they are sent
 	cargoes
 )
@@ -69,11 +70,30 @@ func (g *gateway) bulk(r *http.Request, c cargo) *bulk {
 	return &bulk{limiter: g.limiter, principal: p.ID, cargo: c, within: g.Read}
 }
 
-// read reads a chat within what large bodies may hold.
-func (g *gateway) read(r *http.Request) (chatRequest, error) {
+// promptCost is how often the message of a chat is in memory until it is on record: as a
+// message, as JSON, and twice in the hands of the database.
+const promptCost = 4
+
+// read reads a chat within what large bodies may hold. The chat counts until the caller
+// calls done, which is when its message is on record or refused.
+func (g *gateway) read(r *http.Request) (req chatRequest, done func(), err error) {
 	b := g.bulk(r, upload)
-	defer b.change(0)
-	return readChat(r.Body, postLimits, b.hold)
+	done = func() { b.change(0) }
+	if req, err = readChat(r.Body, postLimits, b.hold); err == nil {
+		err = b.hold(promptCost * req.weighs())
+	}
+	if err != nil {
+		done()
+	}
+	return req, done, err
+}
+
+// weighs is how many bytes of the user's message the gateway keeps.
+func (req *chatRequest) weighs() int64 {
+	if req.User == nil {
+		return 0
+	}
+	return int64(trace.ApproxSize(trace.Prompt{Message: *req.User}))
 }
 
 // hold is called with what there is in memory, before there is more. It waits in line
@@ -99,7 +119,7 @@ func (b *bulk) hold(bytes int64) error {
 		case <-b.gone:
 			return context.Canceled
 		case <-late:
-			return b.cargo.refusal(b.limiter.bulk)
+			return b.cargo.refusal(b.limiter.limits.Bulk)
 		}
 	}
 }
@@ -116,7 +136,7 @@ func (b *bulk) change(holds int64) (room <-chan struct{}) {
 		for _, other := range s.bulk[1:] {
 			sum += other.holds
 		}
-		if sum > b.limiter.bulk {
+		if b.limiter.limits.Bulk >= 0 && sum > b.limiter.limits.Bulk {
 			if s.room == nil {
 				s.room = make(chan struct{})
 			}

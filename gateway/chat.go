@@ -19,10 +19,11 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	req, err := g.read(r)
+	req, done, err := g.read(r)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	began := time.Now() // a slow sender is not measured
 	r, info, err := g.comeIn(r, req)
 	if err != nil {

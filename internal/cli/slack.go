@@ -39,6 +39,19 @@ func slackFor(memory int64) int64 {
 	return min(mostSlack, memory/slackOf)
 }
 
+// bulkFor is what the large requests of one principal may hold, on their way in, on their
+// way out, and while their agents work, for a size of the memory; 0 is an unknown size.
+func bulkFor(memory int64) int64 {
+	const (
+		most, least = 400 << 20, 64 << 20
+		of          = 8
+	)
+	if memory <= 0 {
+		return most
+	}
+	return min(most, max(least, memory/of))
+}
+
 // memory is the size of the memory that this process may use: the bound of its control
 // group or, without a bound, the memory of the machine. If neither is known, the size is 0.
 func memory() int64 {
