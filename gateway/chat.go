@@ -59,7 +59,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipParksThrough: turn.Past}, wish.of(info), began}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipParksThrough: turn.Past, Live: turn.From == 0}, wish.of(info), began}, nil
 }
 
 // comeIn admits the sender of a POST whose body is here. If the path names the

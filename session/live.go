@@ -276,7 +276,7 @@ func (l *live) leave(t *turn, closed bool) {
 		l.hub.quota.leave(t.by)
 	}
 	if !t.state.Began() { // else its agent may have the message until it is free
-		t.letGo()
+		t.freeMessage()
 	}
 	if closed {
 		l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })

@@ -247,7 +247,7 @@ func (l *live) releaseAgent(t *turn) {
 	<-t.ended
 	l.mu.Lock()
 	t.state.To(turnstate.Released) // a detached turn stays what it is
-	t.letGo()
+	t.freeMessage()
 	if l.running == t {
 		l.running = nil
 	}

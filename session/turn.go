@@ -205,9 +205,9 @@ func (t *turn) writeStop(s trace.Stop) {
 
 var errEnded = errors.New("the turn is over")
 
-// letGo says that neither the turn nor its agent has the message any more. The caller holds
+// freeMessage says that neither the turn nor its agent has the message any more. The caller holds
 // live.mu.
-func (t *turn) letGo() {
+func (t *turn) freeMessage() {
 	if t.weighs != 0 {
 		t.live.hub.quota.free(t.by, t.weighs)
 		t.weighs = 0
