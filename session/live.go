@@ -46,11 +46,12 @@ type live struct {
 	newestSeq uint64 // see newest
 	seqKnown  bool
 	names     thread.Names
-	namesRead bool             // names has what is on record
-	turns     map[string]*turn // all that are not closed
-	running   *turn            // has the agent; nil once released
-	queue     []*turn          // have not begun, in order
-	last      *turn            // the newest that ended in this process
+	namesRead bool                  // names has what is on record
+	turns     map[string]*turn      // all that are not closed
+	running   *turn                 // has the agent; nil once released
+	queue     []*turn               // have not begun, in order
+	last      *turn                 // the newest that ended in this process
+	unwritten map[string]trace.Stop // of turns that have ended, and whose stop the log has not taken
 
 	agent         *opened // nil while closed; agentMu guards it too
 	agentStale    int     // how often history was rewound since the agent worked; see applyRewind
@@ -72,7 +73,7 @@ type live struct {
 }
 
 func (h *Hub) newLive(info Info) *live {
-	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, historyLock: make(chan struct{}, 1), saveLock: make(chan struct{}, 1)}
+	l := &live{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, unwritten: map[string]trace.Stop{}, historyLock: make(chan struct{}, 1), saveLock: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancel(context.Background())
 	return l
 }

@@ -257,7 +257,7 @@ func (l *live) releaseAgent(t *turn) {
 }
 
 // StopTurn ends a turn now: the named turn, or the running one. StopTurn is idempotent
-// and never ends another turn.
+// and never ends another turn. An error after the end says that the stop is not on record yet.
 func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -269,6 +269,12 @@ func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID s
 		return id, false, nil
 	}
 	done = t.finish(stopped("stopped"))
+	l.mu.Lock()
+	err = t.unwritten
+	l.mu.Unlock()
+	if err != nil {
+		return "", false, notLogged(err)
+	}
 	t.logger.Info("turn stopped", "stopped_by", by)
 	return t.id, done, nil
 }

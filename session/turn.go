@@ -67,6 +67,7 @@ type turn struct {
 	cut       bool
 	counted   bool   // among the prompts of its principal
 	weighs    int64  // of its message, among those of its principal
+	unwritten error  // why the stop is not on record
 	prompted  uint64 // the number of its prompt; 0: not known
 	followers int
 	followed  bool
@@ -194,6 +195,9 @@ func (t *turn) writeStop(s trace.Stop) {
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
 	t.state.Close()
+	if t.unwritten = err; err != nil {
+		l.unwritten[t.id] = s
+	}
 	t.endedAt = l.hub.Now()
 	t.pause.stop()
 	t.prompt, t.left = agent.Prompt{}, nil
