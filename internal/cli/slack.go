@@ -52,9 +52,13 @@ func bulkFor(memory int64) int64 {
 	return min(most, max(least, memory/of))
 }
 
-// memory is the size of the memory that this process may use: the bound of its control
-// group or, without a bound, the memory of the machine. If neither is known, the size is 0.
+// memory is the size of the memory that this process may use: what the operator says, or the
+// bound of its control group or, without a bound, the memory of the machine. If none is
+// known, the size is 0.
 func memory() int64 {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return debug.SetMemoryLimit(-1)
+	}
 	if group := groupMemory(); group > 0 {
 		return group
 	}
