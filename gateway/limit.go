@@ -28,10 +28,10 @@ type Limits struct {
 	// Clients is how many may follow one session, a turn of it, its events or its
 	// trace, beside those whose prompts run or wait there (2,000).
 	Clients int
-	// Bulk is how many bytes a principal may have in memory beside what the oldest large
+	// Memory is how many bytes a principal may have in memory beside what the oldest large
 	// one of its requests holds: of chats until they are on record, and, counted apart, of
 	// what is read from the log until the client has the answer (400 MB).
-	Bulk int64
+	Memory int64
 }
 
 func (l Limits) withDefaults() Limits {
@@ -43,20 +43,20 @@ func (l Limits) withDefaults() Limits {
 			*d.of = d.byDefault
 		}
 	}
-	if l.Bulk == 0 {
-		l.Bulk = 400 << 20
+	if l.Memory == 0 {
+		l.Memory = 400 << 20
 	}
 	return l
 }
 
-// tooMuch refuses somebody who has had enough for now.
-type tooMuch struct {
+// rateLimited refuses somebody who has had enough for now.
+type rateLimited struct {
 	code     string
 	sentence string
 	wait     time.Duration
 }
 
-func (e *tooMuch) Error() string { return e.sentence }
+func (e *rateLimited) Error() string { return e.sentence }
 
 // limiter keeps the Limits. Idle principals are evicted, so the limiter's memory is
 // bounded.
@@ -73,7 +73,7 @@ type limiter struct {
 type share struct {
 	tokens  *rate.Limiter
 	streams int
-	lines   [cargoes]line
+	memory  [memClasses]memQueue
 }
 
 func newLimiter(l Limits) *limiter {
@@ -121,7 +121,7 @@ func (l *limiter) request(principal string) error {
 		return nil
 	}
 	r.Cancel()
-	return &tooMuch{
+	return &rateLimited{
 		"too_many_requests",
 		fmt.Sprintf("These are too many requests: send at most %d a second, and try again in a moment.", l.limits.Requests),
 		wait,
@@ -134,7 +134,7 @@ func (l *limiter) stream(principal string) (leave func(), err error) {
 	defer l.mu.Unlock()
 	s := l.share(principal)
 	if l.limits.Streams >= 0 && s.streams >= l.limits.Streams {
-		return nil, &tooMuch{
+		return nil, &rateLimited{
 			"too_many_streams",
 			fmt.Sprintf("You have %d streams open, which is the most that may be: close some, and try again.", s.streams),
 			laterWait,
@@ -154,7 +154,7 @@ func (l *limiter) follow(session string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.limits.Clients >= 0 && l.clients[session] >= l.limits.Clients {
-		return nil, &tooMuch{
+		return nil, &rateLimited{
 			"too_many_clients",
 			fmt.Sprintf("%d clients follow this session, which is the most that may: try again when one of them has left.", l.limits.Clients),
 			laterWait,
@@ -203,7 +203,7 @@ const laterWait = 5 * time.Second
 // retryAfter is the header of every refusal that a later request may escape.
 func retryAfter(err error) string {
 	wait := laterWait
-	if much, ok := errors.AsType[*tooMuch](err); ok {
+	if much, ok := errors.AsType[*rateLimited](err); ok {
 		wait = much.wait
 	}
 	return fmt.Sprint(max(1, int64(math.Ceil(wait.Seconds()))))

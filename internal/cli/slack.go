@@ -39,9 +39,9 @@ func slackFor(memory int64) int64 {
 	return min(mostSlack, memory/slackOf)
 }
 
-// bulkFor is what the large requests of one principal may hold, on their way in, on their
+// memoryShare is what the large requests of one principal may hold, on their way in, on their
 // way out, and while their agents work, for a size of the memory; 0 is an unknown size.
-func bulkFor(memory int64) int64 {
+func memoryShare(memory int64) int64 {
 	const (
 		most, least = 400 << 20, 64 << 20
 		of          = 8
