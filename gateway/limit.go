@@ -28,9 +28,9 @@ type Limits struct {
 	// Clients is how many may follow one session, a turn of it, its events or its
 	// trace, beside those whose prompts run or wait there (2,000).
 	Clients int
-	// Memory is how many bytes a principal may have in memory beside what the oldest large
-	// one of its requests holds: of chats until they are on record, and, counted apart, of
-	// what is read from the log until the client has the answer (400 MB).
+	// Memory bounds what the large requests of a principal hold, without the oldest (400 MB).
+	// Chats count until they are on record. Reads of the log count until the client has the
+	// answer; they have a bound of their own, which is as large.
 	Memory int64
 }
 

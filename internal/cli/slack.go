@@ -39,8 +39,9 @@ func slackFor(memory int64) int64 {
 	return min(mostSlack, memory/slackOf)
 }
 
-// memoryShare is what the large requests of one principal may hold, on their way in, on their
-// way out, and while their agents work, for a size of the memory; 0 is an unknown size.
+// memoryShare is the bound on the large requests of one principal, for a size of the memory; 0
+// is an unknown size. Chats that come in, answers that go out, and the messages of agents that
+// work have such a bound each.
 func memoryShare(memory int64) int64 {
 	const (
 		most, least = 400 << 20, 64 << 20
