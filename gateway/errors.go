@@ -149,6 +149,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusTooManyRequests, "queue_full"
 	case errors.Is(err, session.ErrTooManyPrompts):
 		return http.StatusTooManyRequests, "too_many_prompts"
+	case errors.Is(err, session.ErrLargePrompts):
+		return http.StatusTooManyRequests, "too_large_prompts"
 	case errors.Is(err, session.ErrLog):
 		return http.StatusServiceUnavailable, "log_unavailable"
 	case errors.Is(err, session.ErrElsewhere):
