@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/tributary-dev/tributary/eventlog"
 )
 
 // health remembers how writing to the log went.
@@ -44,7 +42,7 @@ func (h *health) write(now func() time.Time, do func() error) error {
 	switch {
 	case err == nil:
 		h.trouble = nil
-	case !errors.Is(err, context.Canceled) && !errors.Is(err, eventlog.ErrNotOwner): // of one session, not of the log
+	case !errors.Is(err, context.Canceled) && !ofOneSession(err):
 		h.trouble, h.failed = err, now()
 	}
 	return err
