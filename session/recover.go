@@ -16,15 +16,21 @@ import (
 // died with that process, and their turns are closed. Records that clients had seen
 // stay, and the stop says what happened.
 func (h *Hub) recover(ctx context.Context) error {
-	for e, err := range h.Log.List(ctx, eventlog.Query{Limit: 1}) {
+	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
 		}
-		h.stamp = e.Updated
+		if !e.Damaged { // else its time may be wrong
+			h.stamp = e.Updated
+			break
+		}
 	}
 	for e, err := range h.Log.List(ctx, eventlog.Query{Open: true}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions with open turns: %w", err)
+		}
+		if e.Damaged {
+			continue
 		}
 		info, err := infoOf(e.Session, e.Doc)
 		if err != nil {
