@@ -75,11 +75,6 @@ func Commands(commands []Command) Payload {
 // programs, the text for people.
 func Notice(code, text string) Payload { return Error{Code: code, Message: text} }
 
-// ContextUsage says how full the agent's context is. Its token counts are unknown.
-func ContextUsage(used, size int64) Payload {
-	return Usage{Scope: UsageSession, ContextUsed: used, ContextSize: size}
-}
-
 func world(name string, value any) Data {
 	return Data{Name: name, ID: name, Domain: true, Value: named(value)}
 }

@@ -28,10 +28,7 @@ type (
 	// ReasoningEnd ends it.
 	ReasoningStart struct{ ID string }
 	ReasoningDelta struct{ ID, Delta string }
-	ReasoningEnd   struct {
-		ID               string
-		ProviderMetadata json.RawMessage
-	}
+	ReasoningEnd   struct{ ID string }
 
 	// ToolInputStart says that the agent begins to write a call.
 	ToolInputStart struct {

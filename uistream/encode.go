@@ -35,10 +35,7 @@ func (c ReasoningStart) appendFields(dst []byte) []byte { return key(dst, "id", 
 func (c ReasoningDelta) appendFields(dst []byte) []byte {
 	return key(key(dst, "id", c.ID), "delta", c.Delta)
 }
-
-func (c ReasoningEnd) appendFields(dst []byte) []byte {
-	return optionalRaw(key(dst, "id", c.ID), "providerMetadata", c.ProviderMetadata)
-}
+func (c ReasoningEnd) appendFields(dst []byte) []byte { return key(dst, "id", c.ID) }
 
 func (c ToolInputStart) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolCallId", c.ToolCallID)

@@ -18,9 +18,6 @@ type Options struct {
 	Native bool
 	// Subagents says how what sub-agents do is shown.
 	Subagents Subagents
-	// Signatures passes the model provider's proof of a reasoning on to the
-	// client, as provider metadata.
-	Signatures bool
 }
 
 // Subagents says how what sub-agents do is shown.

@@ -189,7 +189,7 @@ func (t *Translator) content(r trace.Record) {
 	case trace.ThoughtDelta:
 		t.partDelta(p.Part, p.Delta, true)
 	case trace.Thought:
-		t.fullPart(fullText{id: p.Part, text: p.Text, signature: p.Signature, thought: true, role: trace.RoleAssistant, superseded: p.Superseded})
+		t.fullPart(fullText{id: p.Part, text: p.Text, thought: true, role: trace.RoleAssistant, superseded: p.Superseded})
 	case trace.ToolCallStart:
 		t.callStart(p)
 	case trace.ToolCallDelta:
