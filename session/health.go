@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 )
 
+// This file tells whether the log takes records.
+
 // health remembers how writing to the log went.
 type health struct {
 	mu       sync.Mutex

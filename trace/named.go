@@ -2,6 +2,8 @@ package trace
 
 import "encoding/json"
 
+// This file makes the data that several agents have in common.
+
 // The names of data that more than one agent has. They are events of the agent's
 // world: no step holds them, and a stream shows them on request. Each replaces the one
 // before.

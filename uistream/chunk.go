@@ -2,6 +2,8 @@ package uistream
 
 import "encoding/json"
 
+// This file has the types of chunks.
+
 // Chunk is one message of the stream: one of the types in this file. The
 // values of type json.RawMessage hold JSON on one line, as [SafeJSON] makes it.
 //

@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
+// This file writes chunks as JSON.
+
 // AppendChunk appends the chunk as one line of JSON. Required keys are always
 // written, whatever their value; optional ones never hold null.
 func AppendChunk(dst []byte, c Chunk) []byte {

@@ -1,5 +1,7 @@
 package uistream
 
+// This file has the options of a translation.
+
 // Options say for whom a turn is translated. They are comparable.
 type Options struct {
 	// Profile is what the client understands.

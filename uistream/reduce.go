@@ -6,6 +6,8 @@ import (
 	"slices"
 )
 
+// This file folds chunks into a message, as the client does.
+
 // Reducer folds the chunks of one message, one by one, as the client does. A Reducer is as
 // strict as the oldest client: a chunk that would end the turn there is an error here.
 // Transient data leaves no trace. The zero Reducer is ready for use. Parts are added and changed where they are, and removed only at the

@@ -4,6 +4,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file translates text and reasoning.
+
 // part is a part of text or reasoning.
 type part struct {
 	id      string

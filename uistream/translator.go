@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the Translator, which turns the records of a turn into chunks.
+
 // translation turns the records of one turn into chunks: a Translator, or a dialect around
 // one.
 type translation interface {
