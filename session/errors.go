@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the errors of this package that callers know.
+
 // Errors on which a caller acts. Each is one sentence that can be shown to a user.
 var (
 	ErrUnknownSession = errors.New("there is no such session")
