@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file bounds the reads of each principal.
+
 // downloadCost is how often the records of an answer are in memory while it is sent: as
 // records, and as messages or lines.
 const downloadCost = 2
@@ -21,16 +23,16 @@ const readCost = downloadCost * session.PageBytes
 // wait in line, and are refused before the first byte of an answer. A stream that has
 // caught up with the log reads nothing, until it falls behind.
 type reading struct {
-	*bulk
+	*memUse
 	once    sync.Once
 	begun   chan struct{} // closed when a read was let in or refused, or none was needed
 	refused error         // why the first read was refused
 }
 
 func (g *gateway) reading(ctx context.Context, r *http.Request) (context.Context, *reading) {
-	b := g.bulk(r, download)
+	b := g.memUse(r, download)
 	b.gone = ctx.Done()
-	rd := &reading{bulk: b, begun: make(chan struct{})}
+	rd := &reading{memUse: b, begun: make(chan struct{})}
 	return eventlog.WithPace(ctx, rd), rd
 }
 
@@ -39,7 +41,7 @@ func (rd *reading) Reads() error {
 	if rd.holds > 0 {
 		return nil
 	}
-	err := rd.hold(readCost)
+	err := rd.reserve(readCost)
 	rd.begin(err)
 	return err
 }
@@ -56,6 +58,24 @@ func (rd *reading) begin(refused error) {
 		rd.refused = refused
 		close(rd.begun)
 	})
+}
+
+// turnSource is the log of a turn for one stream. What the stream has to catch up with
+// counts among the reads of its principal.
+type turnSource struct {
+	*session.Reader
+	g *gateway
+	r *http.Request
+}
+
+// Admit implements uistream.Source.
+func (s turnSource) Admit(ctx context.Context) (done func(), err error) {
+	b := s.g.memUse(s.r, download)
+	b.gone = ctx.Done()
+	if err := b.reserve(readCost); err != nil {
+		return nil, err
+	}
+	return func() { b.change(0) }, nil
 }
 
 // page lets a request read a part of a log at once. The caller ends the reading with Waits.

@@ -7,12 +7,14 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the route for messages into a running turn.
+
 // steer puts a message into the running turn, for an agent that can take one.
 func (g *gateway) steer(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Text string `json:"text"`
 	}
-	if err := g.take(w, r, &body); err != nil {
+	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
 	}
 	if body.Text == "" {

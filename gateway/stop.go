@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file has the route that stops a turn.
+
 // stopBody is what a POST may say that stops a turn.
 type stopBody struct {
 	Turn string `json:"turn"`
@@ -21,7 +23,7 @@ type stopAnswer struct {
 // stop ends the turn named, or the running one, for everybody.
 func (g *gateway) stop(w http.ResponseWriter, r *http.Request) error {
 	var body stopBody
-	if err := g.take(w, r, &body); err != nil {
+	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
 	}
 	id, stopped, err := g.Hub.StopTurn(r.Context(), r.PathValue("id"), body.Turn, caller(r))

@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the route for the tools of a session.
+
 // toolView is a tool as it was seen. All of them run where the agent is, none in a client.
 type toolView struct {
 	Name             string         `json:"name"`
@@ -38,7 +40,7 @@ func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := b.hold(int64(page.Bytes)); err != nil {
+	if err := b.reserve(int64(page.Bytes)); err != nil {
 		return err
 	}
 	byName := map[string]*toolView{}

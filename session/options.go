@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
+// This file has the options of a hub.
+
 // OnDisconnect says what becomes of a running turn when its last follower's
 // connection is cut.
 type OnDisconnect string
@@ -37,8 +39,8 @@ type Approval string
 
 // The ways of a turn's subscribers while a request waits.
 const (
-	Park Approval = "park" // they leave: the answer comes with their next request
-	Hold Approval = "hold" // they stay for a while: it comes by a request of its own
+	Pause Approval = "pause" // they leave: the answer comes with their next request
+	Hold  Approval = "hold"  // they stay for a while: it comes by a request of its own
 )
 
 // Agent is an agent that sessions can be made with.
@@ -86,9 +88,9 @@ type Options struct {
 	// AgentIdle closes an agent that had nothing to do for so long (5 min). The next
 	// prompt opens the agent again, with its memory.
 	AgentIdle time.Duration
-	// Retire is how long a session that nobody uses stays in memory after its agent
+	// EvictAfter is how long a session that nobody uses stays in memory after its agent
 	// was closed (5 min). Its records stay.
-	Retire time.Duration
+	EvictAfter time.Duration
 	// MaxAgents bounds the agents that are open at once (16).
 	MaxAgents int
 	// AgentShare bounds those of one person (half of MaxAgents, at least 1).
@@ -98,6 +100,9 @@ type Options struct {
 	// MaxPrompts bounds the prompts of one principal that run or wait, in all
 	// sessions (1,000). Negative: no bound.
 	MaxPrompts int
+	// MaxPromptBytes bounds what the messages of these prompts weigh together (400 MB). An
+	// agent has its message in memory while it works. Negative: no bound.
+	MaxPromptBytes int64
 	// MaxTurnBytes bounds what one turn may put on record (256 MB), and
 	// MaxTurnRecords how many records of it are kept (100,000). A turn that
 	// reaches either is ended, and its agent stopped. Negative: no bound.
@@ -118,7 +123,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	defaultTo(&o.OnDisconnect, Grace)
 	defaultTo(&o.Busy, Queue)
-	defaultTo(&o.Approval, Park)
+	defaultTo(&o.Approval, Pause)
 	defaultTo(&o.HoldLimit, 5*time.Minute)
 	defaultTo(&o.AskLimit, 24*time.Hour)
 	defaultTo(&o.GracePeriod, 5*time.Second)
@@ -126,11 +131,12 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.IdleLimit, 120*time.Second)
 	defaultTo(&o.StopPatience, 5*time.Second)
 	defaultTo(&o.AgentIdle, 5*time.Minute)
-	defaultTo(&o.Retire, 5*time.Minute)
+	defaultTo(&o.EvictAfter, 5*time.Minute)
 	defaultTo(&o.MaxAgents, 16)
 	defaultTo(&o.AgentShare, max(1, o.MaxAgents/2))
 	defaultTo(&o.MaxQueue, 32)
 	defaultTo(&o.MaxPrompts, 1000)
+	defaultTo(&o.MaxPromptBytes, 400<<20)
 	defaultTo(&o.MaxTurnBytes, 256<<20)
 	defaultTo(&o.MaxTurnRecords, 100_000)
 	defaultTo(&o.Replay, 60*time.Second)

@@ -37,7 +37,7 @@ type Prompt struct {
 // mayCommand returns why a prompt may not be sent that is a command of an agent with a
 // process. Such a command may run a file of the workspace, and no permission request
 // precedes that.
-func (l *live) mayCommand(p Prompt) error {
+func (l *activeSession) mayCommand(p Prompt) error {
 	names := agent.Commands(p.Message)
 	if p.MayPermit || len(names) == 0 || l.hub.Agents[l.info.Agent].InProcess {
 		return nil
@@ -94,12 +94,12 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		case unanswered:
 			s.turn.refuseAll(p.sender())
 		case superseded:
-			s.turn.builder.Emit(trace.Rewind{To: t.back.to})
+			s.turn.builder.Emit(trace.Rewind{To: t.rewind.to})
 		}
 		s.turn.writeStop(s.stop)
 	}
-	if t.back.to != "" {
-		t.builder.Emit(trace.Rewind{To: t.back.to})
+	if t.rewind.to != "" {
+		t.builder.Emit(trace.Rewind{To: t.rewind.to})
 	}
 	t.builder.Emit(trace.Prompt{Message: t.message(), By: p.By, Channel: p.Channel})
 	// On record before it is answered for, so that prompts stand in the log in the
@@ -120,11 +120,11 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 }
 
 // refuse ends a turn that could not be put on record.
-func (l *live) refuse(t *turn, err error) error {
+func (l *activeSession) refuse(t *turn, err error) error {
 	t.finish(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
 	l.mu.Lock()
 	l.threaded = false // what is on record is to be read again
-	l.undoRewind(t.back)
+	l.undoRewind(t.rewind)
 	l.mu.Unlock()
 	t.logger.Error("prompt not taken", "error", err)
 	return notLogged(err)
@@ -142,7 +142,7 @@ type ending struct {
 }
 
 // admit decides what a prompt means now, and makes its turn.
-func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err error) {
+func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []ending, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refusal(); err != nil {
@@ -161,12 +161,17 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	if len(l.queue) >= l.hub.MaxQueue {
 		return nil, nil, ErrQueueFull
 	}
-	if stopping, err = l.makeWay(p, back); err != nil {
+	if stopping, err = l.preempt(p, back); err != nil {
 		return nil, nil, err
 	}
 	// The turns that end because of the prompt make room for it.
-	if !l.hub.quota.take(p.By, l.hub.MaxPrompts, len(stopping)) {
-		return nil, nil, ErrTooManyPrompts
+	ending := prompts{count: len(stopping)}
+	for _, s := range stopping {
+		ending.bytes += s.turn.weighs
+	}
+	weighs := int64(trace.ApproxSize(trace.Prompt{Message: p.Message}))
+	if err := l.hub.quota.take(p.By, weighs, l.hub.Options, ending); err != nil {
+		return nil, nil, err
 	}
 	for _, s := range stopping {
 		s.turn.decideStop() // all at once, so that no removed turn begins while another one is ended
@@ -175,7 +180,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
-	t.back, t.counted = back, true
+	t.rewind, t.counted, t.weighs = back, true, weighs
 	l.queue = append(l.queue, t)
 	l.applyRewind(back)
 	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
@@ -187,8 +192,8 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	return t, stopping, nil
 }
 
-// makeWay says which turns end because of the prompt. The caller holds l.mu.
-func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
+// preempt says which turns end because of the prompt. The caller holds l.mu.
+func (l *activeSession) preempt(p Prompt, back rewind) ([]ending, error) {
 	r := l.running
 	alive := r != nil && !r.state.Stopped()
 	switch {
@@ -199,7 +204,7 @@ func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
 	case alive && r.state == turnstate.Paused && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped(unanswered)}}, nil
 	case alive && r.state == turnstate.Paused:
-		return nil, ErrParked
+		return nil, ErrPaused
 	case alive && r.grace != nil && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped("disconnected")}}, nil
 	case l.hub.Busy == Reject:
@@ -211,7 +216,7 @@ func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
 }
 
 // startNext starts the next turn if the agent is free.
-func (l *live) startNext() {
+func (l *activeSession) startNext() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.queue, func(t *turn) bool { return t.state.Waiting() })
@@ -228,7 +233,7 @@ func (l *live) startNext() {
 	t.enterMessage()
 	resume := l.info.Resume
 	l.keepAgent()
-	if t.followed && t.followers == 0 {
+	if t.subscribed && t.subscribers == 0 {
 		l.startGrace(t)
 	}
 	l.hub.goes.Go(func() {
@@ -238,10 +243,11 @@ func (l *live) startNext() {
 }
 
 // releaseAgent frees the agent after a turn.
-func (l *live) releaseAgent(t *turn) {
+func (l *activeSession) releaseAgent(t *turn) {
 	<-t.ended
 	l.mu.Lock()
 	t.state.To(turnstate.Released) // a detached turn stays what it is
+	t.freeMessage()
 	if l.running == t {
 		l.running = nil
 	}
@@ -251,7 +257,7 @@ func (l *live) releaseAgent(t *turn) {
 }
 
 // StopTurn ends a turn now: the named turn, or the running one. StopTurn is idempotent
-// and never ends another turn.
+// and never ends another turn. An error after the end says that the stop is not on record yet.
 func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -263,11 +269,17 @@ func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID s
 		return id, false, nil
 	}
 	done = t.finish(stopped("stopped"))
+	l.mu.Lock()
+	err = t.unwritten
+	l.mu.Unlock()
+	if err != nil {
+		return "", false, notLogged(err)
+	}
 	t.logger.Info("turn stopped", "stopped_by", by)
 	return t.id, done, nil
 }
 
-func (l *live) stoppable(id string) *turn {
+func (l *activeSession) stoppable(id string) *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if id != "" {

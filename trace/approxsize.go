@@ -1,5 +1,7 @@
 package trace
 
+// This file estimates the memory that a payload holds.
+
 // WeightOfHeader is the part of a weight that is the same for every event.
 const WeightOfHeader = header
 
@@ -49,7 +51,7 @@ func ApproxSize(p Payload) int {
 		return n
 	case Answer:
 		return header + weighStrings(p.Values)
-	case Park:
+	case Pause:
 		return header + weighStrings(p.Requests)
 	case Plan:
 		n := header

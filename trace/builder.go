@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// This file has the Builder, the only writer of a turn, and its settings.
+
 // Config says how a [Builder] writes.
 type Config struct {
 	// Turn is the id of the turn; event ids begin with it.
@@ -17,15 +19,16 @@ type Config struct {
 	// Judge decides a permission request without asking anybody, if it can.
 	// Judge runs without the Builder's lock, since a policy reads the file system.
 	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
-	// RequestsChanged is called after requests were made, put to the user or answered, and
-	// before the agent gets an answer. The Builder holds no lock meanwhile. answered are
-	// requests that people have answered, or the agent has withdrawn.
+	// RequestsChanged is called after requests were made, put to the user or answered,
+	// before Append gets their events, and before the agent gets an answer. The Builder
+	// holds no lock meanwhile. RequestsChanged must not wait for Append. The parameter
+	// answered has the requests that people have answered, or the agent has withdrawn.
 	RequestsChanged func(answered []Request)
 	// AskSuffix ends the id of every request and question. Agents restart their counts
 	// in each process, and an answer names the id alone. So without the suffix an old
 	// button on a page could answer a later request.
 	AskSuffix string
-	// Hold makes readers stay while somebody is asked; see [Park].
+	// Hold makes readers stay while somebody is asked; see [Pause].
 	Hold bool
 	// ShowRequestsWithin bounds how long a request waits, before the user gets it, for a
 	// call that the agent is still writing. Zero is no bound.
@@ -68,8 +71,8 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 		requests: map[string]*request{},
 		subs:     map[string]*sub{},
 
-		callNames:    names{},
-		requestNames: names{},
+		callNames:    idAllocator{},
+		requestNames: idAllocator{},
 	}
 	t.touched = t.Now()
 	return &Builder{turn: t}
@@ -97,10 +100,10 @@ func (b *Builder) End(verdict Stop) {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.done || t.verdict != nil {
+	if t.done || t.stop != nil {
 		t.counts.Late++
 	} else {
-		t.verdict, t.touched = &verdict, t.Now()
+		t.stop, t.touched = &verdict, t.Now()
 	}
 	if !t.over {
 		t.over = true
@@ -122,15 +125,15 @@ func (b *Builder) Over() bool {
 	}
 }
 
-// Verdict returns the argument of the first End.
-func (b *Builder) Verdict() (Stop, bool) {
+// Result returns the argument of the first End.
+func (b *Builder) Result() (Stop, bool) {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.verdict == nil {
+	if t.stop == nil {
 		return Stop{}, false
 	}
-	return *t.verdict, true
+	return *t.stop, true
 }
 
 // Failed is closed when an append failed; Finish returns the error.
@@ -156,7 +159,7 @@ func (b *Builder) Activity() Activity {
 
 // Counts says how often the Builder had to correct an agent.
 type Counts struct {
-	Healed       int // full texts that brought text which the deltas had dropped
+	Reconciled   int // full texts that brought text which the deltas had dropped
 	Contradicted int // full texts that contradicted what was streamed, and lost
 	Repeated     int // full texts and results that came twice
 	Renamed      int // ids that the agent used twice
@@ -181,7 +184,7 @@ type turn struct {
 	n              int // events so far, for ids
 	done           bool
 	touched        time.Time // the time of all that a call writes
-	verdict        *Stop
+	stop           *Stop
 	ended          chan struct{}
 	over           bool // ended is closed
 	stepOpen       bool
@@ -211,7 +214,7 @@ type turn struct {
 	steps          int
 	counts         Counts
 
-	callNames, requestNames names
+	callNames, requestNames idAllocator
 }
 
 // do runs a write under the lock, unless the turn is over.

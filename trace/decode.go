@@ -7,6 +7,8 @@ import (
 	"fmt"
 )
 
+// This file decodes payloads from JSON by their kind.
+
 // UnmarshalPayload decodes a payload of the given kind. A kind that this version
 // does not know becomes an [Unknown].
 func UnmarshalPayload(k Kind, raw json.RawMessage) (Payload, error) {
@@ -28,7 +30,7 @@ func Kinds() []Kind {
 		KindMessageStart, KindMessageDelta, KindMessage,
 		KindThoughtStart, KindThoughtDelta, KindThought,
 		KindToolCallStart, KindToolCallDelta, KindToolCall, KindToolResultProgress, KindToolResult,
-		KindPermissionRequest, KindPermissionResponse, KindQuestion, KindAnswer, KindPark,
+		KindPermissionRequest, KindPermissionResponse, KindQuestion, KindAnswer, KindPause,
 		KindStep, KindUsage, KindPlan, KindFileChange, KindSource, KindFile, KindData,
 		KindRewind, KindError, KindStatus, KindStop,
 	}
@@ -52,7 +54,7 @@ var decoders = map[Kind]func(json.RawMessage) (Payload, error){ //nolint:gocheck
 	KindPermissionResponse: decode[PermissionResponse],
 	KindQuestion:           decode[Question],
 	KindAnswer:             decode[Answer],
-	KindPark:               decode[Park],
+	KindPause:              decode[Pause],
 	KindStep:               decode[Step],
 	KindUsage:              decode[Usage],
 	KindPlan:               decode[Plan],

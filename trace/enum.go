@@ -1,5 +1,7 @@
 package trace
 
+// This file has the closed sets of words that payloads use.
+
 // InputType is the type of a piece of a user's message.
 type InputType string
 
@@ -25,7 +27,7 @@ type Cause string
 // The causes of a reply.
 const (
 	CausePrompt Cause = "prompt" // a prompt began the turn
-	CauseAnswer Cause = "answer" // a typed answer to what the turn was parked on
+	CauseAnswer Cause = "answer" // a typed answer to what the turn was paused on
 	CauseSteer  Cause = "steer"  // a message sent into the running turn
 	CauseAgent  Cause = "agent"  // the agent began by itself
 )

@@ -2,6 +2,8 @@ package trace
 
 import "encoding/json"
 
+// This file has the payloads, one type for each kind of event.
+
 // Payload is what happened: one of the closed set of types in this file, or
 // [Unknown] for a kind that a newer version wrote.
 //
@@ -211,13 +213,13 @@ type Answer struct {
 	Via    Via    `json:"via,omitempty"`
 }
 
-// Park puts permission requests, or questions, to the user: the turn waits for
+// Pause puts permission requests, or questions, to the user: the turn waits for
 // them, and readers may leave. Requests that come during the wait are put to the
-// user later, by a park of their own.
-type Park struct {
+// user later, by a pause of their own.
+type Pause struct {
 	Requests []string `json:"requests"`
 	// Held says that readers stay: they expect the answer to come by another way than
-	// their own next request. A later Park of the same requests ends their streams.
+	// their own next request. A later Pause of the same requests ends their streams.
 	Held bool `json:"held,omitempty"`
 }
 
@@ -319,7 +321,7 @@ type Status struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Stop ends a turn. It is the last record of it, exactly once.
+// Stop ends a turn. Each turn has exactly one Stop, its last record.
 type Stop struct {
 	// Reason is the agent's or the gateway's word for why, such as end_turn,
 	// max_tokens, stopped, disconnected, idle, restart.

@@ -2,6 +2,8 @@ package trace
 
 import "encoding/json"
 
+// This file writes what sub-agents do that no call has started.
+
 // subagentName is the name of the data that says what a sub-agent does that no call
 // started.
 const subagentName = "subagent"
@@ -38,7 +40,7 @@ func (d Data) Subagent() (s SubagentState, ok bool) {
 type sub struct {
 	state SubagentState
 	event string // what began it
-	by    voice  // who began it
+	by    author // who began it
 }
 
 // Sub returns a view of the same turn for a sub-agent that no tool call started, such
@@ -52,7 +54,7 @@ func (b *Builder) Sub(id, name string) *Builder {
 		s := t.subs[id]
 		switch {
 		case s == nil:
-			s = &sub{by: b.voice(t), state: SubagentState{Name: name, Status: SubagentRunning}}
+			s = &sub{by: b.author(t), state: SubagentState{Name: name, Status: SubagentRunning}}
 			t.nameSub(s, id)
 			s.event = t.putSub(s)
 		case name != "" && name != s.state.Name:
@@ -65,7 +67,7 @@ func (b *Builder) Sub(id, name string) *Builder {
 
 func (t *turn) nameSub(s *sub, id string) {
 	var renamed bool
-	if s.state.ID, renamed = t.callNames.take(id); renamed {
+	if s.state.ID, renamed = t.callNames.unique(id); renamed {
 		t.counts.Renamed++
 	}
 	t.subs[id] = s

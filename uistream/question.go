@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file translates questions.
+
 // AskUser is the name of the client tool that a question is put as.
 const AskUser = "AskUser"
 
@@ -32,7 +34,7 @@ type question struct {
 	what trace.Question
 }
 
-// question takes a question, which is shown when the turn parks on it.
+// question takes a question, which is shown when the turn pauses on it.
 func (t *Translator) question(p trace.Question) {
 	if _, ok := t.questions[p.QuestionID]; ok {
 		return

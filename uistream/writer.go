@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// This file writes one response as a stream of server-sent events.
+
 // The times and sizes of a response. A proxy that hears nothing for a minute
 // cuts; a socket that takes nothing for half a minute is dead.
 const (
@@ -261,7 +263,7 @@ func (w *Writer) Done() error {
 // WriteWaiting is the whole response to a client that has all there is of a message,
 // which waits for the client.
 func (w *Writer) WriteWaiting(message string, o Options) error {
-	if err := w.Chunks(append([]Chunk{Start{MessageID: message}}, parkChunks(o)...)...); err != nil {
+	if err := w.Chunks(append([]Chunk{Start{MessageID: message}}, pauseChunks(o)...)...); err != nil {
 		return err
 	}
 	return w.Done()

@@ -117,9 +117,9 @@ func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 		Agents: all, Default: s.DefaultAgent,
 		Approval: rules.Approval, HoldLimit: rules.HoldLimit, AskLimit: rules.AskLimit,
 		OnDisconnect: rules.OnDisconnect, Busy: rules.Busy, GracePeriod: rules.Grace, GraceLimit: rules.GraceLimit,
-		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, Retire: rules.Retire,
+		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, EvictAfter: rules.EvictAfter,
 		MaxAgents: rules.MaxAgents, AgentShare: s.agentShare(), MaxQueue: rules.MaxQueue, Replay: rules.Replay,
-		MaxPrompts: int(s.Limits.Prompts), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
+		MaxPrompts: int(s.Limits.Prompts), MaxPromptBytes: memoryShare(memory()), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
 		Logger: logger,
 	}, nil
 }
@@ -135,7 +135,7 @@ func (s *setup) agentShare() int {
 func streamOptions(s config.Stream) uistream.Options {
 	profile, _ := uistream.ParseProfile(s.Client)           // config has checked it
 	domain, _ := uistream.ParseDomainEvents(s.DomainEvents) // and this
-	o := uistream.Options{Profile: profile, RFC: s.Letter == config.LetterRFC, Domain: domain}
+	o := uistream.Options{Profile: profile, RFC: s.Compat == config.CompatRFC, Domain: domain}
 	switch s.Subagents {
 	case config.SubagentsInline:
 		o.Subagents = uistream.SubagentsInline
@@ -149,7 +149,10 @@ func streamOptions(s config.Stream) uistream.Options {
 }
 
 func gatewayLimits(l config.Limits) gateway.Limits {
-	return gateway.Limits{Requests: int(l.Requests), Burst: int(l.Burst), Streams: int(l.Streams), Clients: int(l.Clients)}
+	return gateway.Limits{
+		Memory:   memoryShare(memory()),
+		Requests: int(l.Requests), Burst: int(l.Burst), Streams: int(l.Streams), Clients: int(l.Clients),
+	}
 }
 
 func timing(s config.Stream) uistream.Timing {
