@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file bounds the memory that requests of one principal hold.
+
 // Reading a chat costs what it holds: the last user message, the one that is read, and four
 // times the longest text, 200 MB at the worst. (A text that is not UTF-8 costs 160 MB more
 // for the moment in which it is decoded.) Putting the message on record costs four times the
@@ -58,7 +60,7 @@ type memQueue struct {
 }
 
 // unjudged is whose share guests have as long as nobody has judged their tokens:
-// anybody can make up many. It is no name that a person can have.
+// anybody can make up many. No person can have this name.
 const unjudged = "\x00guests"
 
 // memUse begins to count what a request has in memory.
