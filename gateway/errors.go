@@ -14,6 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file turns errors into answers.
+
 // handler is a handler that returns its error; one place turns it into an answer.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
@@ -149,6 +151,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusTooManyRequests, "queue_full"
 	case errors.Is(err, session.ErrTooManyPrompts):
 		return http.StatusTooManyRequests, "too_many_prompts"
+	case errors.Is(err, session.ErrLargePrompts):
+		return http.StatusTooManyRequests, "too_large_prompts"
 	case errors.Is(err, session.ErrLog):
 		return http.StatusServiceUnavailable, "log_unavailable"
 	case errors.Is(err, session.ErrElsewhere):

@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// This file tells whether the log takes records.
+
 // health remembers how writing to the log went.
 type health struct {
 	mu       sync.Mutex

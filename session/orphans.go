@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file closes turns whose end the log did not take.
+
 // closeOrphansEvery is how often a session tries to close turns whose end the log has not taken.
 const closeOrphansEvery = time.Second
 

@@ -109,8 +109,14 @@ func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace
 		return err
 	}
 	ran := replied(records)
-	if !ran {
+	l.mu.Lock()
+	unwritten, known := l.unwritten[ref.ID]
+	l.mu.Unlock()
+	switch {
+	case !ran:
 		stop = stopped("not_run")
+	case known:
+		stop = unwritten
 	}
 	if len(records) > 0 && !over {
 		b := trace.Restore(l.hub.ctx, trace.Config{ //nolint:contextcheck // a stop that was begun is written, also if who asked has left
@@ -128,6 +134,7 @@ func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace
 	l.loggerOf(ref.ID, askerOf(records), agent.Caller{}).Info("closed a turn that was cut off")
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	delete(l.unwritten, ref.ID)
 	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == ref.ID })
 	// By place in the log: ids sort by a clock that may have been set back.
 	if ran && (l.info.Last == nil || ref.After >= l.info.Last.After) {
