@@ -1,10 +1,8 @@
 package session
 
 import (
-	"errors"
 	"time"
 
-	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -31,7 +29,7 @@ func (l *activeSession) retryCloseOrphans() {
 			return
 		}
 		err := l.closeOrphans(ctx, failed(trace.ReasonLog, logFailed))
-		if err == nil || errors.Is(err, eventlog.ErrNotOwner) { // the owner closes them
+		if err == nil || ofOneSession(err) { // another owner closes them, or they cannot be closed
 			return
 		}
 	}
