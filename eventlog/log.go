@@ -155,7 +155,7 @@ func (l *Log) Follow(ctx context.Context, session string, after uint64) iter.Seq
 				}
 				after = r.Seq
 			}
-			paceOf(ctx).Waits()
+			PaceOf(ctx).Waits()
 			select {
 			case <-ctx.Done():
 			case <-woken:
@@ -187,7 +187,7 @@ func (l *Log) FollowDurable(ctx context.Context, session string, after uint64) i
 				return
 			}
 			after = upTo
-			paceOf(ctx).Waits()
+			PaceOf(ctx).Waits()
 			select {
 			case <-ctx.Done():
 			case <-woken:
