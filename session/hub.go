@@ -30,6 +30,7 @@ type Hub struct {
 	quota  promptQuota
 
 	grants  *grantBook
+	board   board
 	listing chan struct{} // holds one while an agent lists its conversations
 
 	mu       sync.Mutex

@@ -84,6 +84,8 @@ type TurnRef struct {
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	// Cut says that somebody's stream of it was cut before its end.
 	Cut bool `json:"cut,omitempty"`
+	// Outcome is how the turn ended; "" before that.
+	Outcome trace.Outcome `json:"outcome,omitempty"`
 	// Theirs says that the agent began the turn, without a prompt of this gateway's users.
 	Theirs bool `json:"theirs,omitempty"`
 }

@@ -27,6 +27,13 @@ type Selection struct {
 	Show func(id string, p People) bool
 }
 
+// has reports whether the list has the session.
+func (c Selection) has(s Summary) bool {
+	p := s.People()
+	_, member := p.Members[c.Person]
+	return (c.Person == "" || member || c.Person == p.Owner) && (c.Show == nil || c.Show(s.ID, p))
+}
+
 // List returns a page of the sessions that were changed before the mark (0: now), the
 // last changed first. The page has limit sessions, and those that were changed in the
 // same microsecond as its last one. next is the mark of the next page, 0 if there is

@@ -123,12 +123,14 @@ func (l *live) write(ctx context.Context, turn string, events []trace.Event) (la
 	if err != nil {
 		return 0, err
 	}
-	if last, err = l.hub.Log.AppendWith(ctx, entry, turn, events); err == nil {
-		l.mu.Lock()
-		l.kept = changes
-		l.mu.Unlock()
+	if last, err = l.hub.Log.AppendWith(ctx, entry, turn, events); err != nil {
+		return last, err
 	}
-	return last, err
+	l.mu.Lock()
+	l.kept = changes
+	l.mu.Unlock()
+	l.hub.board.changed(l)
+	return last, nil
 }
 
 // saveLater saves after something that cannot be undone; a failure is logged,
@@ -139,6 +141,7 @@ func (l *live) saveLater() {
 	// Close waits for what runs, so this gets through even as the hub's life ends.
 	if err := l.save(context.WithoutCancel(l.hub.ctx)); err != nil {
 		l.hub.Logger.Error("session document not written", "session", l.id, "error", err)
+		l.hub.board.changed(l) // else the write does it
 	}
 }
 

@@ -64,6 +64,7 @@ type turn struct {
 	state     turnstate.State
 	prompt    agent.Prompt // its message has no parts when they are only in the log
 	endedAt   time.Time
+	outcome   trace.Outcome // "" until the stop is on record
 	cut       bool
 	counted   bool // among the prompts of its principal
 	followers int
@@ -108,7 +109,7 @@ func askSuffix(turn string) string {
 }
 
 func (t *turn) ref() TurnRef {
-	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Cut: t.cut, Theirs: t.theirs}
+	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Outcome: t.outcome, Cut: t.cut, Theirs: t.theirs}
 }
 
 func (t *turn) handle() Turn {
@@ -192,7 +193,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
 	t.state.Close()
-	t.endedAt = l.hub.Now()
+	t.endedAt, t.outcome = l.hub.Now(), s.Outcome
 	t.pause.stop()
 	t.prompt, t.left = agent.Prompt{}, nil
 	l.leave(t, err == nil)
