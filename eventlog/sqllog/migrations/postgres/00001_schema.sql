@@ -24,6 +24,16 @@ CREATE INDEX sessions_by_creator ON sessions (created_by, updated_at) WHERE doc 
 CREATE INDEX sessions_unfinished ON sessions (updated_at) WHERE doc IS NOT NULL AND unfinished <> 0;
 CREATE INDEX sessions_by_owner ON sessions (owner) WHERE owner <> '';
 
+-- Gateways that show a list of sessions hear of each change, and of its author.
+-- +goose StatementBegin
+CREATE FUNCTION session_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_notify('tributary_sessions', NEW.owner || ' ' || NEW.id);
+	RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER session_changed AFTER UPDATE OF doc ON sessions FOR EACH ROW EXECUTE FUNCTION session_changed();
+
 CREATE TABLE members (
 	session text NOT NULL,
 	person  text NOT NULL,
