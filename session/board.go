@@ -98,8 +98,11 @@ func sleep(ctx context.Context, d time.Duration) {
 
 // board has the readers of the session list. Without readers a change costs one lock.
 type board struct {
+	hear func() (stop context.CancelFunc) // while there are readers; nil: nobody else writes
+
 	mu      sync.Mutex // taken before the mutex of a session
 	readers map[*listReader]struct{}
+	stop    context.CancelFunc // of hear
 }
 
 // listReader is a reader of the list. The lock of the board guards all of it.
@@ -120,6 +123,9 @@ func (b *board) join(c Selection, limit int) *listReader {
 		b.readers = map[*listReader]struct{}{}
 	}
 	b.readers[r] = struct{}{}
+	if b.hear != nil && b.stop == nil {
+		b.stop = b.hear()
+	}
 	return r
 }
 
@@ -127,6 +133,10 @@ func (b *board) leave(r *listReader) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.readers, r)
+	if len(b.readers) == 0 && b.stop != nil {
+		b.stop()
+		b.stop = nil
+	}
 }
 
 // changed sends a session as it stands to its readers. The caller holds no lock of the
@@ -140,6 +150,24 @@ func (b *board) changed(l *live) {
 	var s Summary
 	s.Info, s.State, s.Turn = l.view() // under the lock, so that the last state is sent last
 	b.post(s.ID, &s)
+}
+
+// stored sends a session to its readers that another gateway has written.
+func (b *board) stored(info Info) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := storedSummary(info)
+	b.post(s.ID, &s)
+}
+
+// reset makes all readers read the page again.
+func (b *board) reset() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for r := range b.readers {
+		r.again()
+		r.awake()
+	}
 }
 
 // deleted takes a session off the lists of its readers.

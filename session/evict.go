@@ -45,8 +45,14 @@ func (h *Hub) evict(l *live) {
 		l.evicting.Reset(max(wait, h.Retire/4))
 		return
 	}
+	h.release(l)
+}
+
+// release takes a session out of memory. The caller holds l.mu and h.mu.
+func (h *Hub) release(l *live) {
 	l.evicted = true
 	l.end()
+	l.evicting.Stop()
 	delete(h.live, l.id)
 }
 

@@ -58,6 +58,9 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 		h.stop()
 		return nil, err
 	}
+	if h.Log.Elsewhere(ctx) != nil {
+		h.board.hear = h.hear
+	}
 	return h, nil
 }
 

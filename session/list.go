@@ -72,9 +72,18 @@ func (h *Hub) summary(e eventlog.Entry) (s Summary, err error) {
 		s.Info, s.State, s.Turn = l.view()
 		return s, nil
 	}
-	s.State = Idle
-	s.Info, err = infoOf(e.Session, e.Doc)
-	return s, err
+	info, err := infoOf(e.Session, e.Doc)
+	return storedSummary(info), err
+}
+
+// storedSummary is a session that is not in memory. If it has open turns, another gateway
+// runs them.
+func storedSummary(info Info) Summary {
+	s := Summary{Info: info, State: Idle}
+	if len(info.Open) > 0 {
+		s.State, s.Turn = Running, info.Open[0].ID
+	}
+	return s
 }
 
 // nextStamp is the time of a change made now, by which the list is in order. No two changes have
