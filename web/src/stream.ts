@@ -36,12 +36,12 @@ export function useStream(key: string | null, address: () => string, take: (even
     const seen = () => { tries = 0; open(); };
     open();
     document.addEventListener('visibilitychange', seen);
-    addEventListener('online', seen);
+    window.addEventListener('online', seen);
     return () => {
       shut();
       setAway(false);
       document.removeEventListener('visibilitychange', seen);
-      removeEventListener('online', seen);
+      window.removeEventListener('online', seen);
     };
   }, [key]);
   return away;
