@@ -118,10 +118,22 @@ func TestATurnThatWaitsForPeopleIsStoppedWithoutARequest(t *testing.T) {
 
 func TestAnswersFromBeforeARestartAreKept(t *testing.T) {
 	t.Parallel()
+	for _, text := range []string{"ask", "ask one by one"} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			answersAreKept(t, text)
+		})
+	}
+}
+
+func answersAreKept(t *testing.T, text string) {
+	t.Helper()
 	srv, host := newServer(t), answering("size?")
 	s := open(t, srv, host, nil)
 	ctx, leave := context.WithCancelCause(t.Context())
-	r, done := begin(ctx, host, s, "ask")
+	r, done := begin(ctx, host, s, text)
+	answered(t, r, 1)
+	close(srv.more)
 	answered(t, r, 2)
 	if err := r.Abandon(); err != nil {
 		t.Fatal(err)
