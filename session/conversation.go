@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/eventlog"
 )
 
 // ListError says why an agent did not list its conversations.
@@ -98,26 +97,24 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	return all, nil
 }
 
-// untaken leaves out the conversations that a session has. Sessions in memory go first:
-// they may have one that is not in their documents yet.
-func (h *Hub) untaken(ctx context.Context, all []agent.Conversation) ([]agent.Conversation, error) {
-	take := func(token string) {
-		all = slices.DeleteFunc(all, func(c agent.Conversation) bool { return strings.HasPrefix(token, c.Token) })
-	}
+// untaken leaves out the conversations that a session has. A session in memory may have one
+// that is not on record yet.
+func (h *Hub) untaken(ctx context.Context, all []agent.Conversation) (free []agent.Conversation, err error) {
+	var tokens []string
 	for _, l := range h.inMemory() {
 		info, _, _ := l.view()
-		take(info.Resume)
+		tokens = append(tokens, info.Resume)
 	}
-	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
-		if err != nil {
-			return nil, fmt.Errorf("list the sessions: %w", err)
+	for _, c := range all {
+		taken := slices.ContainsFunc(tokens, func(token string) bool { return strings.HasPrefix(token, c.Token) })
+		if !taken {
+			if taken, err = h.Log.Resumed(ctx, c.Token); err != nil {
+				return nil, fmt.Errorf("look for the sessions of conversations: %w", err)
+			}
 		}
-		if info, err := infoOf(e.Session, e.Doc); err == nil {
-			take(info.Resume)
-		}
-		if len(all) == 0 {
-			break
+		if !taken {
+			free = append(free, c)
 		}
 	}
-	return all, nil
+	return free, nil
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -50,6 +51,21 @@ func (s *Store) Get(ctx context.Context, id string) ([]byte, error) {
 		return nil, eventlog.ErrNoSession
 	}
 	return bytes.Clone(e.Doc), nil
+}
+
+// Resumed implements eventlog.Registry.
+func (s *Store) Resumed(ctx context.Context, token string) (bool, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return false, eventlog.ErrClosed
+	}
+	for _, e := range s.docs {
+		if e.Resume != "" && strings.HasPrefix(e.Resume, token) {
+			return true, ctx.Err()
+		}
+	}
+	return false, ctx.Err()
 }
 
 // List implements eventlog.Registry. It is a scan.
