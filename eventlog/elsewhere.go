@@ -8,8 +8,8 @@ import (
 // Shared is a Store that other gateways may write to.
 type Shared interface {
 	// Elsewhere yields the names of sessions whose entries other gateways have put or
-	// removed. It yields "" first: from then on no change is missed. It ends with ctx, or
-	// with an error. It is nil if no other gateway can use the store.
+	// removed. The first name is "": from then on the caller misses no change. The sequence
+	// ends with ctx or with an error, and is nil if no other gateway can use the store.
 	Elsewhere(ctx context.Context) iter.Seq2[string, error]
 }
 

@@ -102,8 +102,8 @@ func TestAListThatGoesOnSaysWhere(t *testing.T) {
 	}
 }
 
-// Two persons in private mode: who is put out sees the session vanish, and who was never
-// in hears nothing of it.
+// In private mode a person who is removed from a session sees the session vanish. A person
+// who was never a member gets no event about the session.
 func TestB07_TheListOfAPersonHasTheirSessionsOnly(t *testing.T) {
 	s := newStandWith(t, privately)
 	ada, bob, eve := as("ada", "collaborator"), as("bob", "collaborator"), as("eve", "collaborator")

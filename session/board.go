@@ -26,8 +26,8 @@ type ListEvent struct {
 	Page *ListPage
 	// Changed is a session that is new or has changed.
 	Changed *Summary
-	// Gone is the id of a session that this reader was shown. It is deleted, or the reader
-	// may not see it any more.
+	// Gone is the id of a session that this reader was shown. The session is deleted, or the
+	// reader may not see the session any more.
 	Gone string
 }
 

@@ -107,7 +107,9 @@ func TestAReaderOfTheListLearnsOfEachChange(t *testing.T) {
 		if _, _, err := b.StopTurn(t.Context(), "s", turn.ID, "ada"); err != nil {
 			t.Fatal(err)
 		}
-		expect(t, "a stop", r.now(), "s idle canceled")
+		if got := r.now(); !strings.HasSuffix(got, "s idle canceled") {
+			t.Errorf("a stop: %q", got)
+		}
 		if err := b.Delete(t.Context(), "n"); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +135,7 @@ func TestAFailedTurnIsSeenInTheList(t *testing.T) {
 	})
 }
 
-// One person is invited and put out; the other has never been in, and hears nothing.
+// The owner invites one person and removes them again. The other person gets no event.
 func TestAPersonHearsOfTheirOwnSessionsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

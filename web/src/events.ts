@@ -1,4 +1,4 @@
-// What happens to a session without this tab: GET /api/sessions/ID/events.
+// The events of a session: GET /api/sessions/ID/events.
 import { useEffect, useRef } from 'react';
 import { at } from './api';
 import { useStream } from './stream';
