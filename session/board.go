@@ -141,7 +141,7 @@ func (b *board) leave(r *listReader) {
 
 // changed sends a session as it stands to its readers. The caller holds no lock of the
 // session.
-func (b *board) changed(l *live) {
+func (b *board) changed(l *activeSession) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.readers) == 0 {

@@ -101,7 +101,7 @@ func TestAReaderOfTheListLearnsOfEachChange(t *testing.T) {
 		expect(t, "a title", r.now(), "n idle")
 		turn := b.say("u1", "ask")
 		got := r.now()
-		if !strings.HasPrefix(got, "s running") || !strings.HasSuffix(got, "s parked") {
+		if !strings.HasPrefix(got, "s running") || !strings.HasSuffix(got, "s paused") {
 			t.Errorf("a turn that asks: %q", got)
 		}
 		if _, _, err := b.StopTurn(t.Context(), "s", turn.ID, "ada"); err != nil {

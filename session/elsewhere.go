@@ -54,7 +54,7 @@ func (h *Hub) changedElsewhere(ctx context.Context, id string) error {
 // is out of date.
 func (h *Hub) forget(id string) {
 	h.mu.Lock()
-	l := h.live[id]
+	l := h.sessions[id]
 	h.mu.Unlock()
 	if l == nil {
 		return
@@ -63,7 +63,7 @@ func (h *Hub) forget(id string) {
 	defer l.mu.Unlock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.live[id] == l && l.holds == 0 && l.changes == l.kept && l.resting() {
+	if h.sessions[id] == l && l.pins == 0 && l.changes == l.kept && l.resting() {
 		h.release(l)
 	}
 }
