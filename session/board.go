@@ -45,7 +45,7 @@ func (h *Hub) WatchList(ctx context.Context, c Selection, limit int) iter.Seq2[L
 	return func(yield func(ListEvent, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		defer context.AfterFunc(h.ctx, cancel)()
+		defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the end of the hub ends the list, too
 		r := h.board.join(c, limit)
 		defer h.board.leave(r)
 		for ctx.Err() == nil {
