@@ -17,7 +17,7 @@ const (
 	// reader gets the list again.
 	mostChanges = 1000
 	// listPause is the shortest time between two batches of changes for one reader.
-	listPause = 100 * time.Millisecond
+	listPause = 250 * time.Millisecond
 )
 
 // ListEvent is a change of the session list for one reader. One of the fields is set.
