@@ -69,7 +69,9 @@ func TestTheListIsPushed(t *testing.T) {
 		t.Errorf("after a stop: %+v", e)
 	}
 	s.do("PATCH", "/api/sessions/old", `{"title":"renamed"}`)
-	list.upTo(func(e listed) bool { return e.Type == "session" && e.Session.ID == "old" && e.Session.Title == "renamed" })
+	list.upTo(func(e listed) bool {
+		return e.Type == "session" && e.Session.ID == "old" && e.Session.Title == "renamed"
+	})
 	s.do("DELETE", "/api/sessions/old", "")
 	list.upTo(func(e listed) bool { return e.Type == "gone" && e.ID == "old" })
 	// A client that comes back begins with the list as it is, whatever it had before.
