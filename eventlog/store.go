@@ -71,8 +71,6 @@ type Registry interface {
 	List(ctx context.Context, q Query) iter.Seq2[Entry, error]
 	// Count tells how many sessions there are.
 	Count(ctx context.Context) (int, error)
-	// Resumed reports whether a session has a resume token that begins with the text.
-	Resumed(ctx context.Context, token string) (bool, error)
 	// Remove forgets the document of a session.
 	Remove(ctx context.Context, session string) error
 }
@@ -88,8 +86,6 @@ type Entry struct {
 	CreatedAt time.Time
 	// Updated has the resolution of a microsecond.
 	Updated time.Time
-	// Resume is the agent's own name of the conversation.
-	Resume string
 	// Open says that the session has turns without a stop.
 	Open bool
 	// Members are the roles of people in the session, by their names.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
 )
 
 // ListError says why an agent did not list its conversations.
@@ -97,24 +98,26 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	return all, nil
 }
 
-// untaken leaves out the conversations that a session has. A session in memory may have one
-// that is not on record yet.
-func (h *Hub) untaken(ctx context.Context, all []agent.Conversation) (free []agent.Conversation, err error) {
-	var tokens []string
+// untaken leaves out the conversations that a session has. Sessions in memory go first:
+// they may have one that is not in their documents yet.
+func (h *Hub) untaken(ctx context.Context, all []agent.Conversation) ([]agent.Conversation, error) {
+	take := func(token string) {
+		all = slices.DeleteFunc(all, func(c agent.Conversation) bool { return strings.HasPrefix(token, c.Token) })
+	}
 	for _, l := range h.inMemory() {
 		info, _, _ := l.view()
-		tokens = append(tokens, info.Resume)
+		take(info.Resume)
 	}
-	for _, c := range all {
-		taken := slices.ContainsFunc(tokens, func(token string) bool { return strings.HasPrefix(token, c.Token) })
-		if !taken {
-			if taken, err = h.Log.Resumed(ctx, c.Token); err != nil {
-				return nil, fmt.Errorf("look for the sessions of conversations: %w", err)
-			}
+	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
+		if err != nil {
+			return nil, fmt.Errorf("list the sessions: %w", err)
 		}
-		if !taken {
-			free = append(free, c)
+		if info, err := infoOf(e.Session, e.Doc); err == nil {
+			take(info.Resume)
+		}
+		if len(all) == 0 {
+			break
 		}
 	}
-	return free, nil
+	return all, nil
 }

@@ -62,7 +62,7 @@ func (i Info) entry(stamp time.Time) (eventlog.Entry, error) {
 	doc, err := json.Marshal(i)
 	return eventlog.Entry{
 		Session: i.ID, Agent: i.Agent, Title: i.Title, Kind: string(i.Kind), CreatedBy: i.CreatedBy,
-		CreatedAt: i.CreatedAt, Updated: stamp, Members: i.Members, Resume: i.Resume, Open: len(i.Open) > 0, Doc: doc,
+		CreatedAt: i.CreatedAt, Updated: stamp, Members: i.Members, Open: len(i.Open) > 0, Doc: doc,
 	}, err
 }
 

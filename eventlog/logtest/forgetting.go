@@ -251,19 +251,3 @@ func appendWith(t *testing.T, s eventlog.Store) {
 		t.Errorf("an append that failed has left a document: %v", err)
 	}
 }
-
-// resumed finds a session by the beginning of its resume token.
-func resumed(t *testing.T, s eventlog.Store) {
-	ctx := t.Context()
-	for id, token := range map[string]string{"a": "conv-10#turn", "b": "", "c": "Ünï%_\U0001F600x", "d": "other"} {
-		e := entry(id, "{}")
-		e.Resume = token
-		must(t, s.Put(ctx, e))
-	}
-	must(t, s.Remove(ctx, "d"))
-	for token, want := range map[string]bool{"conv-10": true, "conv-10#turn": true, "conv-1": true, "conv-100": false, "conv-2": false, "Ünï": true, "Ünï%": true, "Ünï_": false, "Ünï%_\U0001F600": true, "other": false, "CONV": false} {
-		if got, err := s.Resumed(ctx, token); got != want || err != nil {
-			t.Errorf("a session that resumes %q: %v, %v", token, got, err)
-		}
-	}
-}

@@ -36,7 +36,6 @@ func Run(t *testing.T, open Open) {
 		{"many followers", manyFollowers},
 		{"registry", registry},
 		{"registry by person and time", registryQueries},
-		{"registry by resume token", resumed},
 		{"a document with records", appendWith},
 		{"delete", deletion},
 		{"delete beside others", deleteBesideOthers},

@@ -7,7 +7,6 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -51,21 +50,6 @@ func (s *Store) Get(ctx context.Context, id string) ([]byte, error) {
 		return nil, eventlog.ErrNoSession
 	}
 	return bytes.Clone(e.Doc), nil
-}
-
-// Resumed implements eventlog.Registry.
-func (s *Store) Resumed(ctx context.Context, token string) (bool, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return false, eventlog.ErrClosed
-	}
-	for _, e := range s.docs {
-		if e.Resume != "" && strings.HasPrefix(e.Resume, token) {
-			return true, ctx.Err()
-		}
-	}
-	return false, ctx.Err()
 }
 
 // List implements eventlog.Registry. A list is a scan, and orders only what its reader takes.

@@ -29,7 +29,7 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 		o := &op{se: se, turn: turn}
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
 			if _, err := s.db.exec(ctx, tx, putSession, e.Session, column(e.Agent), column(e.Title), column(e.Kind), column(e.CreatedBy),
-				e.CreatedAt.UnixMilli(), e.Updated.UnixMicro(), string(e.Doc), number(e.Open), column(e.Resume)); err != nil || same {
+				e.CreatedAt.UnixMilli(), e.Updated.UnixMicro(), string(e.Doc), number(e.Open)); err != nil || same {
 				return err
 			}
 			return s.putMembers(ctx, tx, e)
@@ -44,7 +44,7 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 	}, events...)
 }
 
-const putSession = `UPDATE sessions SET agent = $2, title = $3, kind = $4, created_by = $5, created_at = $6, updated_at = $7, doc = $8, unfinished = $9, resume = $10 WHERE id = $1`
+const putSession = `UPDATE sessions SET agent = $2, title = $3, kind = $4, created_by = $5, created_at = $6, updated_at = $7, doc = $8, unfinished = $9 WHERE id = $1`
 
 // number is how the databases keep what is true or false.
 func number(is bool) int {
@@ -103,20 +103,6 @@ func (s *Store) Count(ctx context.Context) (n int, err error) {
 		return s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM sessions WHERE `+isSession).Scan(&n)
 	})
 	return n, err
-}
-
-// Resumed implements eventlog.Registry. The column is in the order of its bytes.
-func (s *Store) Resumed(ctx context.Context, token string) (found bool, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer done()
-	from := column(token)
-	err = s.reading(ctx, func(ctx context.Context) error {
-		return s.db.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE resume <> '' AND resume >= $1 AND resume < $2)`, from, from+"\U0010FFFF").Scan(&found)
-	})
-	return found, err
 }
 
 // The lists of all sessions, and of those of a person.
@@ -203,7 +189,7 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM members WHERE session = $1`, id); err != nil {
 				return err
 			}
-			_, err := s.db.exec(ctx, tx, `UPDATE sessions SET agent = '', title = '', kind = '', created_by = '', created_at = 0, updated_at = 0, unfinished = 0, resume = '', doc = NULL WHERE id = $1`, id)
+			_, err := s.db.exec(ctx, tx, `UPDATE sessions SET agent = '', title = '', kind = '', created_by = '', created_at = 0, updated_at = 0, unfinished = 0, doc = NULL WHERE id = $1`, id)
 			return err
 		}}
 	})

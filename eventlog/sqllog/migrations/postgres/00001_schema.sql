@@ -17,13 +17,11 @@ CREATE TABLE sessions (
 	last        bigint NOT NULL DEFAULT 0,  -- numbers up to this one are used
 	erased      bigint NOT NULL DEFAULT 0,  -- records up to this number are deleted
 	unfinished  bigint NOT NULL DEFAULT 0,  -- 1: there are turns without a stop
-	resume      text NOT NULL DEFAULT '' COLLATE "C", -- the agent's own name of the conversation
 	doc         text -- NULL: the session is removed
 );
 CREATE INDEX sessions_by_time ON sessions (updated_at) WHERE doc IS NOT NULL;
 CREATE INDEX sessions_by_creator ON sessions (created_by, updated_at) WHERE doc IS NOT NULL;
 CREATE INDEX sessions_unfinished ON sessions (updated_at) WHERE doc IS NOT NULL AND unfinished <> 0;
-CREATE INDEX sessions_by_resume ON sessions (resume) WHERE resume <> '';
 CREATE INDEX sessions_by_owner ON sessions (owner) WHERE owner <> '';
 
 -- Gateways that show a list of sessions hear of each change, and of its author.

@@ -17,13 +17,11 @@ CREATE TABLE sessions (
 	last        INTEGER NOT NULL DEFAULT 0,  -- numbers up to this one are used
 	erased      INTEGER NOT NULL DEFAULT 0,  -- records up to this number are deleted
 	unfinished  INTEGER NOT NULL DEFAULT 0,  -- 1: there are turns without a stop
-	resume      TEXT    NOT NULL DEFAULT '', -- the agent's own name of the conversation
 	doc         TEXT                         -- NULL: the session is removed
 );
 CREATE INDEX sessions_by_time ON sessions (updated_at) WHERE doc IS NOT NULL;
 CREATE INDEX sessions_by_creator ON sessions (created_by, updated_at) WHERE doc IS NOT NULL;
 CREATE INDEX sessions_unfinished ON sessions (updated_at) WHERE doc IS NOT NULL AND unfinished <> 0;
-CREATE INDEX sessions_by_resume ON sessions (resume) WHERE resume <> '';
 CREATE INDEX sessions_by_owner ON sessions (owner) WHERE owner <> '';
 
 CREATE TABLE members (
