@@ -45,7 +45,7 @@ func (g *gateway) listEvent(r *http.Request, e session.ListEvent) map[string]any
 		}
 		return event
 	case e.Changed != nil:
-		return map[string]any{"type": "session", "session": g.view(r, e.Changed.Info, e.Changed.State, e.Changed.Turn)}
+		return map[string]any{"type": "session", "session": g.viewOf(r, *e.Changed)}
 	}
 	return map[string]any{"type": "gone", "id": e.Gone}
 }

@@ -66,7 +66,10 @@ type turn struct {
 	endedAt     time.Time
 	outcome     trace.Outcome // "" until the stop is on record
 	undelivered bool
-	counted     bool // among the prompts of its principal
+	counted     bool   // among the prompts of its principal
+	weighs      int64  // of its message, among those of its principal
+	unwritten   error  // why the stop is not on record
+	prompted    uint64 // the number of its prompt; 0: not known
 	subscribers int
 	subscribed  bool
 	grace       *time.Timer
@@ -193,6 +196,9 @@ func (t *turn) writeStop(s trace.Stop) {
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
 	t.state.Close()
+	if t.unwritten = err; err != nil {
+		l.unwritten[t.id] = s
+	}
 	t.endedAt, t.outcome = l.hub.Now(), s.Outcome
 	t.pause.stop()
 	t.prompt, t.openTurn = agent.Prompt{}, nil
@@ -203,6 +209,15 @@ func (t *turn) writeStop(s trace.Stop) {
 }
 
 var errEnded = errors.New("the turn is over")
+
+// freeMessage says that neither the turn nor its agent has the message any more. The caller
+// holds activeSession.mu.
+func (t *turn) freeMessage() {
+	if t.weighs != 0 {
+		t.session.hub.quota.free(t.by, t.weighs)
+		t.weighs = 0
+	}
+}
 
 // stopped is the stop of a turn that somebody or something ended.
 func stopped(reason string) trace.Stop {

@@ -90,6 +90,9 @@ func (n *newestFirst) Pop() any {
 	return e
 }
 
+// Damage implements eventlog.Registry.
+func (s *Store) Damage() eventlog.Damage { return eventlog.Damage{} }
+
 func (s *Store) entries(q eventlog.Query) (entries newestFirst, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
