@@ -23,20 +23,25 @@ func (s *Store) Put(ctx context.Context, e eventlog.Entry) error {
 // AppendWith implements eventlog.Store.
 func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
 	return s.change(ctx, e.Session, func(se *session) *op {
-		se.mu.Lock()
-		same := se.members != nil && maps.Equal(se.members, e.Members)
-		se.mu.Unlock()
-		o := &op{se: se, turn: turn}
+		o, kept := &op{se: se, turn: turn}, false
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := s.db.exec(ctx, tx, putSession, e.Session, column(e.Agent), column(e.Title), column(e.Kind), column(e.CreatedBy),
-				e.CreatedAt.UnixMilli(), e.Updated.UnixMicro(), string(e.Doc), number(e.Open)); err != nil || same {
+			result, err := s.db.exec(ctx, tx, putSession, e.Session, column(e.Agent), column(e.Title), column(e.Kind), column(e.CreatedBy),
+				e.CreatedAt.UnixMilli(), e.Updated.UnixMicro(), string(e.Doc), number(e.Open))
+			if err != nil {
 				return err
 			}
+			n, err := result.RowsAffected()
+			if kept = n > 0; err != nil || !kept || se.membersIn != tx && se.members != nil && maps.Equal(se.members, e.Members) {
+				return err
+			}
+			se.membersIn = tx
 			return s.putMembers(ctx, tx, e)
 		}
 		o.then = func() {
-			se.members = maps.Clone(e.Members)
-			if se.members == nil {
+			if !kept {
+				return
+			}
+			if se.members = maps.Clone(e.Members); se.members == nil {
 				se.members = map[string]string{}
 			}
 		}
@@ -44,7 +49,8 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 	}, events...)
 }
 
-const putSession = `UPDATE sessions SET agent = $2, title = $3, kind = $4, created_by = $5, created_at = $6, updated_at = $7, doc = $8, unfinished = $9 WHERE id = $1`
+const putSession = `UPDATE sessions SET agent = $2, title = $3, kind = $4, created_by = $5, created_at = $6, updated_at = $7, doc = $8, unfinished = $9
+	WHERE id = $1 AND updated_at <= $7`
 
 // number is how the databases keep what is true or false.
 func number(is bool) int {
@@ -186,6 +192,7 @@ func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id 
 func (s *Store) Remove(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(se *session) *op {
 		return &op{se: se, then: func() { se.members = nil }, do: func(ctx context.Context, tx *sql.Tx) error {
+			se.membersIn = tx
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM members WHERE session = $1`, id); err != nil {
 				return err
 			}
