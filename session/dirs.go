@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -17,7 +16,7 @@ type dirs struct {
 	// gateway; "" is none.
 	denied string
 
-	mu   sync.Mutex
+	mu   mutex
 	open map[string]*sharedDir
 }
 

@@ -63,7 +63,7 @@ func (l *live) dataDirectory(r trace.PermissionRequest, c trace.ToolCall, a Agen
 // scope is what the policy may look at.
 func (l *live) scope(a Agent) permission.Scope {
 	l.mu.Lock()
-	files, ok := l.files, l.leaveFiles != nil
+	files, ok := l.slot.files, l.slot.leave != nil
 	l.mu.Unlock()
 	s := permission.Scope{Tools: a.Tools, Script: &l.script}
 	if ok {

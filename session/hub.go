@@ -32,7 +32,7 @@ type Hub struct {
 	grants  *grantBook
 	listing chan struct{} // holds one while an agent lists its conversations
 
-	mu       sync.Mutex
+	mu       mutex
 	live     map[string]*live
 	refusing bool
 	drops    uint64    // how often a session was deleted
@@ -208,7 +208,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
-	l.threaded, l.newestSeq, l.seqKnown, l.changes = true, since, true, 1
+	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
 	release, err := h.claim(ctx, l)
 	if err != nil {
 		return Info{}, err

@@ -1,11 +1,9 @@
 package session
 
-import "sync"
-
 // promptQuota counts the prompts of each principal that run or wait. It holds no principal
 // without prompts.
 type promptQuota struct {
-	mu sync.Mutex
+	mu mutex
 	of map[string]int
 }
 

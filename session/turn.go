@@ -57,7 +57,6 @@ type turn struct {
 	cancel     context.CancelCauseFunc
 	turnLimits turnLimits
 	logger     *slog.Logger  // says which turn it is
-	opened     chan struct{} // closed when the assistant message has begun
 	ended      chan struct{} // closed when the stop is on record
 
 	// Guarded by live.mu.
@@ -85,7 +84,7 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 
 // begin makes what ends with the turn.
 func (t *turn) begin() {
-	t.opened, t.ended = make(chan struct{}), make(chan struct{})
+	t.ended = make(chan struct{})
 	t.ctx, t.cancel = context.WithCancelCause(t.live.hub.ctx)
 }
 
@@ -118,22 +117,12 @@ func (t *turn) handle() Turn {
 	}
 }
 
-// enterMessage makes the turn's assistant message known, at the place where the agent
-// stands now. The caller holds live.mu.
-func (t *turn) enterMessage() {
+// openMessage begins the turn's assistant message, at the place where the agent stands now. The
+// events before it go on record with it. The caller holds live.mu.
+func (t *turn) openMessage(cause trace.Cause, before ...trace.Payload) {
 	l := t.live
 	l.thread.Add(thread.Message{ID: t.messageID, Turn: t.id, After: t.after, Resume: l.info.Resume, Known: true})
-}
-
-// openMessage puts the assistant message on record. A stop that is decided meanwhile waits
-// for that. openMessage reports false if the turn is stopped: then the agent must not get
-// the prompt.
-func (t *turn) openMessage(cause trace.Cause, resume string) (running bool) {
-	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause, Resume: resume})
-	close(t.opened)
-	t.live.mu.Lock()
-	defer t.live.mu.Unlock()
-	return !t.state.Stopped()
+	t.builder.EmitTogether(append(before, trace.Reply{MessageID: t.messageID, Cause: cause, Resume: l.info.Resume})...)
 }
 
 // decideStop decides the end of the turn, and reports false if another caller has decided
@@ -177,9 +166,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	l.mu.Lock()
 	began := t.state.Began()
 	l.mu.Unlock()
-	if began {
-		<-t.opened
-	} else if s.Outcome == trace.OutcomeCanceled && s.Reason != superseded {
+	if !began && s.Outcome == trace.OutcomeCanceled && s.Reason != superseded {
 		s = stopped("not_run")
 	}
 	t.builder.Close(s)
@@ -191,13 +178,16 @@ func (t *turn) writeStop(s trace.Stop) {
 	}
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
-	t.state.Close()
-	t.endedAt = l.hub.Now()
+	if t.state.Close() { // its stop is not on record
+		t.endedAt = l.hub.Now()
+	}
 	t.pause.stop()
 	t.prompt, t.left = agent.Prompt{}, nil
 	l.leave(t, err == nil)
 	l.mu.Unlock()
-	l.saveLater()
+	if l.unsaved() {
+		l.saveLater()
+	}
 	close(t.ended)
 }
 
@@ -229,9 +219,50 @@ func failed(reason, sentence string) trace.Stop {
 	return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: sentence}
 }
 
-// run gives the turn to the agent and returns when the agent is free again.
-func (t *turn) run(resume string) {
-	if !t.openMessage(trace.CausePrompt, resume) || !t.syncAgent() {
+// append puts events of a turn on record.
+func (t *turn) append(ctx context.Context, events []trace.Event) error {
+	if over := t.turnLimits.spend(events, t.live.hub.Options); over != "" {
+		t.endNow(failed(trace.ReasonTooMuch, over))
+	}
+	events, err := t.live.nameSteps(ctx, t.id, events)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		t.countTool(e.Payload)
+		if _, is := e.Payload.(trace.Park); is {
+			t.requestsChanged(nil) // a client that sees the pause must find the turn paused
+		}
+	}
+	if !stops(events) {
+		return t.live.append(ctx, t.id, events, nil)
+	}
+	t.live.mu.Lock()
+	t.endedAt = t.live.hub.Now()
+	t.live.mu.Unlock()
+	if err := t.live.append(ctx, t.id, events, t.endsIn); err != nil {
+		return err
+	}
+	t.live.mu.Lock()
+	defer t.live.mu.Unlock()
+	t.state.Close()
+	return nil
+}
+
+// endsIn notes in a document that the stop of the turn is on record. The caller holds
+// live.mu.
+func (t *turn) endsIn(i *Info) {
+	i.Open = i.openBut(t.id)
+	if t.state.Began() {
+		ref := t.ref()
+		i.Last = &ref
+	}
+}
+
+// run gives the turn to the agent and returns when the agent is free again. The prompt of a
+// fresh turn is not on record yet, and the agent gets no prompt that the log refuses.
+func (t *turn) run(fresh bool) {
+	if fresh && t.builder.Flush() != nil || !t.syncAgent() {
 		return
 	}
 	t.logger.Debug("turn began")
@@ -244,12 +275,6 @@ func (t *turn) run(resume string) {
 	})
 }
 
-func (t *turn) message() trace.UserMessage {
-	t.live.mu.Lock()
-	defer t.live.mu.Unlock()
-	return t.prompt.Message
-}
-
 // takePrompt returns the prompt for the agent, and keeps nothing of the message. A prompt
 // that was queued is read from the log.
 func (t *turn) takePrompt() (p agent.Prompt, err error) {
@@ -258,7 +283,7 @@ func (t *turn) takePrompt() (p agent.Prompt, err error) {
 	t.prompt.Message = trace.UserMessage{}
 	t.live.mu.Unlock()
 	if p.Message.Parts == nil {
-		p.Message, err = t.live.loadPrompt(t.ctx, t.id, p.Message.ID, t.after)
+		p.Message, err = t.live.loadPrompt(t.ctx, t.id, p.Message.ID)
 	}
 	return p, err
 }
