@@ -25,7 +25,7 @@ func (d *eventProjector) observe(r trace.Record) (e Event, ok bool) {
 	switch p := r.Payload.(type) { //nolint:gochecksumtype // what is within a turn is for its subscribers
 	case trace.Rewind:
 		return Event{Seq: r.Seq, Type: EventHistory, To: p.To}, true
-	case trace.Prompt, trace.Reply, trace.Park, trace.PermissionResponse, trace.Answer, trace.Stop:
+	case trace.Prompt, trace.Reply, trace.Pause, trace.PermissionResponse, trace.Answer, trace.Stop:
 	default:
 		return Event{}, false
 	}
@@ -40,12 +40,12 @@ func (d *eventProjector) observe(r trace.Record) (e Event, ok bool) {
 		return e, true
 	case trace.Prompt:
 		return e, before == ""
-	case trace.Park:
-		return e, e.State == TurnParked
+	case trace.Pause:
+		return e, e.State == TurnPaused
 	case trace.Reply:
 		return e, true
 	}
-	return e, before == TurnParked // an answer
+	return e, before == TurnPaused // an answer
 }
 
 // turn finds a turn, or begins it.
@@ -75,7 +75,7 @@ func (t *openTurn) status(at uint64) TurnStatus {
 	s := TurnStatus{Turn: t.id, By: t.layout.By, MessageID: stood.Message, Requests: stood.Requests}
 	switch {
 	case len(s.Requests) > 0:
-		s.State = TurnParked
+		s.State = TurnPaused
 	case s.MessageID != "":
 		s.State = TurnRunning
 	case stood.Prompted:

@@ -36,7 +36,7 @@ func (h *Hub) Events(ctx context.Context, session string, mark *uint64) (iter.Se
 }
 
 // tell yields events until the session is deleted or ctx ends.
-func (l *live) tell(ctx context.Context, mark *uint64, yield func(Event, error) bool) error {
+func (l *activeSession) tell(ctx context.Context, mark *uint64, yield func(Event, error) bool) error {
 	ctx, cancel := l.during(ctx)
 	defer cancel()
 	at, err := l.position(ctx)
@@ -93,7 +93,7 @@ func (l *live) tell(ctx context.Context, mark *uint64, yield func(Event, error) 
 
 // marks reports whether events can go on from a mark: a number that this life of the session
 // has given. A record may be with a client just before the projection has it.
-func (l *live) marks(ctx context.Context, mark, at uint64) (bool, error) {
+func (l *activeSession) marks(ctx context.Context, mark, at uint64) (bool, error) {
 	l.mu.Lock()
 	since := l.info.Since
 	l.mu.Unlock()
@@ -110,7 +110,7 @@ func (l *live) marks(ctx context.Context, mark, at uint64) (bool, error) {
 // projectorAt returns a projector that has seen the records up to a number. The store knows
 // which turns were open there, and the projection how these stood. More than a full queue and
 // a few that the agent began are not looked for.
-func (l *live) projectorAt(ctx context.Context, seq uint64) (d eventProjector, err error) {
+func (l *activeSession) projectorAt(ctx context.Context, seq uint64) (d eventProjector, err error) {
 	const begun = 32
 	turns, err := l.hub.Log.Turns(ctx, l.id, seq+1, l.hub.MaxQueue+begun)
 	if err != nil {
@@ -131,7 +131,7 @@ func (l *live) projectorAt(ctx context.Context, seq uint64) (d eventProjector, e
 
 // entitled is the session's title if it has that by the record: the words of its
 // first prompt, or what the agent calls it.
-func (l *live) entitled(r trace.Record) string {
+func (l *activeSession) entitled(r trace.Record) string {
 	l.mu.Lock()
 	now := l.info.Title
 	l.mu.Unlock()

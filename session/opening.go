@@ -20,7 +20,7 @@ type opened struct{ agent.Session }
 
 // openAgent returns the session's agent for a turn of the person by, and opens the agent
 // if need be. If the turn must wait until another agent is idle, openAgent calls full.
-func (l *live) openAgent(ctx context.Context, by string, full func(reason string)) (*opened, error) {
+func (l *activeSession) openAgent(ctx context.Context, by string, full func(reason string)) (*opened, error) {
 	if !l.steadyAgent(ctx.Done()) {
 		return nil, context.Cause(ctx)
 	}
@@ -48,7 +48,7 @@ func (l *live) openAgent(ctx context.Context, by string, full func(reason string
 }
 
 // startAgent waits for a place for the agent, and starts it.
-func (l *live) startAgent(ctx context.Context, name, by string, full func(reason string)) (agent.Session, error) {
+func (l *activeSession) startAgent(ctx context.Context, name, by string, full func(reason string)) (agent.Session, error) {
 	a, ok := l.hub.Agents[name]
 	if !ok {
 		return nil, fmt.Errorf("the agent %q of this session is not configured any more", name)
@@ -69,7 +69,7 @@ func (l *live) startAgent(ctx context.Context, name, by string, full func(reason
 	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
 	defer cancel()
 	began, err := a.Runtime.Open(opening, host{l}, agent.Config{
-		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, Left: left,
+		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: left,
 		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", name),
 		Meter: func(c agent.Count) { l.hub.Meter(name, c) },
 	})
@@ -79,20 +79,20 @@ func (l *live) startAgent(ctx context.Context, name, by string, full func(reason
 	return began, err
 }
 
-func (l *live) openedAgent() *opened {
+func (l *activeSession) openedAgent() *opened {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.slot.agent
 }
 
 // keepAgent says that the agent has something to do. The caller holds l.mu.
-func (l *live) keepAgent() {
+func (l *activeSession) keepAgent() {
 	stopTimer(&l.closing)
 	l.hub.agents.mark(l, false, l.hub.Now())
 }
 
 // idleAgent closes the agent after a while in which nothing was asked of it.
-func (l *live) idleAgent() {
+func (l *activeSession) idleAgent() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.running != nil || len(l.turns) > 0 || l.slot.state != agentOpen {
@@ -105,7 +105,7 @@ func (l *live) idleAgent() {
 
 // closeIfIdle closes the agent unless it has something to do. It does not wait for an agent
 // that is being opened or closed.
-func (l *live) closeIfIdle() bool {
+func (l *activeSession) closeIfIdle() bool {
 	l.mu.Lock()
 	idle := l.running == nil && len(l.turns) == 0 && !l.slot.moving()
 	if idle && l.slot.state == agentOpen {
@@ -117,7 +117,7 @@ func (l *live) closeIfIdle() bool {
 }
 
 // closeAgent ends the agent's process and frees its place.
-func (l *live) closeAgent() {
+func (l *activeSession) closeAgent() {
 	if l.steadyAgent(nil); l.slot.state == agentOpen {
 		l.endAgent()
 		return
@@ -126,7 +126,7 @@ func (l *live) closeAgent() {
 }
 
 // endAgent closes an open agent. The caller holds l.mu, and endAgent gives it back.
-func (l *live) endAgent() {
+func (l *activeSession) endAgent() {
 	s := l.slot.agent
 	l.slot.to(agentClosing)
 	l.mu.Unlock()
@@ -140,7 +140,7 @@ func (l *live) endAgent() {
 }
 
 // forgetAgent drops an agent that was closed, or that does not stop. Its place is free then.
-func (l *live) forgetAgent(s *opened) {
+func (l *activeSession) forgetAgent(s *opened) {
 	l.mu.Lock()
 	if l.slot.agent != s {
 		l.mu.Unlock()

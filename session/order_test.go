@@ -149,7 +149,7 @@ func TestATabThatOpensReadsNoRecords(t *testing.T) {
 		tab := b.events(nil)
 		defer tab.leave()
 		if e := tab.next(); len(e) != 1 || e[0].Type != session.EventSession || len(e[0].Turns) != 1 ||
-			e[0].Turns[0].State != session.TurnParked || e[0].Turns[0].MessageID != turn.MessageID || len(e[0].Turns[0].Requests) != 1 {
+			e[0].Turns[0].State != session.TurnPaused || e[0].Turns[0].MessageID != turn.MessageID || len(e[0].Turns[0].Requests) != 1 {
 			t.Errorf("the session stands like this: %+v", e)
 		}
 		if n := reads.Load(); n != 0 {

@@ -37,7 +37,7 @@ type Prompt struct {
 // mayCommand returns why a prompt may not be sent that is a command of an agent with a
 // process. Such a command may run a file of the workspace, and no permission request
 // precedes that.
-func (l *live) mayCommand(p Prompt) error {
+func (l *activeSession) mayCommand(p Prompt) error {
 	names := agent.Commands(p.Message)
 	if p.MayPermit || len(names) == 0 || l.hub.Agents[l.info.Agent].InProcess {
 		return nil
@@ -94,7 +94,7 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		case unanswered:
 			s.turn.refuseAll(p.sender())
 		case superseded:
-			s.turn.builder.Emit(trace.Rewind{To: t.back.to})
+			s.turn.builder.Emit(trace.Rewind{To: t.rewind.to})
 		}
 		s.turn.writeStop(s.stop)
 	}
@@ -117,12 +117,12 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 }
 
 // enqueue writes the prompt of an admitted turn, and starts the turn if the agent is free.
-func (l *live) enqueue(t *turn) {
+func (l *activeSession) enqueue(t *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var events []trace.Payload
-	if t.back.to != "" {
-		events = append(events, trace.Rewind{To: t.back.to})
+	if t.rewind.to != "" {
+		events = append(events, trace.Rewind{To: t.rewind.to})
 	}
 	events = append(events, trace.Prompt{Message: t.prompt.Message, By: t.by, Channel: t.channel})
 	if l.next() == t {
@@ -133,7 +133,7 @@ func (l *live) enqueue(t *turn) {
 }
 
 // refuse withdraws a turn that could not be put on record.
-func (l *live) refuse(t *turn, err error) error {
+func (l *activeSession) refuse(t *turn, err error) error {
 	l.mu.Lock()
 	mine := t.state.To(turnstate.Withdrawing)
 	stopTimer(&t.grace)
@@ -144,7 +144,7 @@ func (l *live) refuse(t *turn, err error) error {
 	<-t.ended
 	l.mu.Lock()
 	l.threaded = false // what is on record is to be read again
-	l.undoRewind(t.back)
+	l.undoRewind(t.rewind)
 	l.mu.Unlock()
 	t.logger.Error("prompt not taken", "error", err)
 	return notLogged(err)
@@ -162,7 +162,7 @@ type ending struct {
 }
 
 // admit decides what a prompt means now, and makes its turn.
-func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err error) {
+func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []ending, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refusal(); err != nil {
@@ -181,7 +181,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	if len(l.queue) >= l.hub.MaxQueue {
 		return nil, nil, ErrQueueFull
 	}
-	if stopping, err = l.makeWay(p, back); err != nil {
+	if stopping, err = l.preempt(p, back); err != nil {
 		return nil, nil, err
 	}
 	// The turns that end because of the prompt make room for it.
@@ -195,7 +195,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
-	t.back, t.counted = back, true
+	t.rewind, t.counted = back, true
 	l.queue = append(l.queue, t)
 	l.applyRewind(back)
 	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
@@ -207,8 +207,8 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	return t, stopping, nil
 }
 
-// makeWay says which turns end because of the prompt. The caller holds l.mu.
-func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
+// preempt says which turns end because of the prompt. The caller holds l.mu.
+func (l *activeSession) preempt(p Prompt, back rewind) ([]ending, error) {
 	r := l.running
 	alive := r != nil && !r.state.Stopped()
 	switch {
@@ -219,7 +219,7 @@ func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
 	case alive && r.state == turnstate.Paused && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped(unanswered)}}, nil
 	case alive && r.state == turnstate.Paused:
-		return nil, ErrParked
+		return nil, ErrPaused
 	case alive && r.grace != nil && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped("disconnected")}}, nil
 	case l.hub.Busy == Reject:
@@ -231,7 +231,7 @@ func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
 }
 
 // startNext starts the next turn if the agent is free and the turn's prompt is on record.
-func (l *live) startNext() {
+func (l *activeSession) startNext() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.next(); t != nil && t.state == turnstate.Queued {
@@ -241,7 +241,7 @@ func (l *live) startNext() {
 
 // next is the turn that gets the agent now, or nil. No turn begins while the gateway ends. The
 // caller holds l.mu.
-func (l *live) next() *turn {
+func (l *activeSession) next() *turn {
 	i := slices.IndexFunc(l.queue, func(t *turn) bool { return t.state.Waiting() })
 	if l.running != nil || i < 0 || l.hub.ctx.Err() != nil || l.hub.refuses() {
 		return nil
@@ -251,14 +251,14 @@ func (l *live) next() *turn {
 
 // start gives a turn the agent. The events go on record with its first message. The caller
 // holds l.mu.
-func (l *live) start(t *turn, before ...trace.Payload) {
+func (l *activeSession) start(t *turn, before ...trace.Payload) {
 	t.state.To(turnstate.Running)
 	l.queue = slices.DeleteFunc(l.queue, func(q *turn) bool { return q == t })
 	stopTimer(&t.grace) // from now on the rules of a running turn hold for its subscribers
 	l.running = t
 	t.openMessage(trace.CausePrompt, before...)
 	l.keepAgent()
-	if t.followed && t.followers == 0 {
+	if t.subscribed && t.subscribers == 0 {
 		l.startGrace(t)
 	}
 	l.hub.goes.Go(func() {
@@ -268,7 +268,7 @@ func (l *live) start(t *turn, before ...trace.Payload) {
 }
 
 // releaseAgent frees the agent after a turn.
-func (l *live) releaseAgent(t *turn) {
+func (l *activeSession) releaseAgent(t *turn) {
 	<-t.ended
 	l.mu.Lock()
 	t.state.To(turnstate.Released) // a detached turn stays what it is
@@ -297,7 +297,7 @@ func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID s
 	return t.id, done, nil
 }
 
-func (l *live) stoppable(id string) *turn {
+func (l *activeSession) stoppable(id string) *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if id != "" {

@@ -32,7 +32,7 @@ func (h *Hub) recover(ctx context.Context) error {
 			h.Logger.Warn("a session's turns are not closed", "error", err)
 			continue
 		}
-		l := h.newLive(info)
+		l := h.newSession(info)
 		settled, err := h.reattach(ctx, l)
 		if err == nil {
 			err = l.closeOrphans(ctx, failed(trace.ReasonRestart, "The gateway was restarted while this turn ran, so it was not finished."))
@@ -52,7 +52,7 @@ func (h *Hub) recover(ctx context.Context) error {
 
 // closeOrphans closes the turns on the session's list that do not run: an earlier process
 // was killed, or the log failed.
-func (l *live) closeOrphans(ctx context.Context, stop trace.Stop) error {
+func (l *activeSession) closeOrphans(ctx context.Context, stop trace.Stop) error {
 	if len(l.orphans()) == 0 {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (l *live) closeOrphans(ctx context.Context, stop trace.Stop) error {
 	return l.flush(ctx)
 }
 
-func (l *live) orphans() (all []TurnRef) {
+func (l *activeSession) orphans() (all []TurnRef) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, ref := range l.info.Open {
@@ -81,7 +81,7 @@ func (l *live) orphans() (all []TurnRef) {
 }
 
 // recordsOf yields the records of a turn up to its stop, with deltas or without.
-func (l *live) recordsOf(ctx context.Context, turn string, after uint64, deltas bool) iter.Seq2[trace.Record, error] {
+func (l *activeSession) recordsOf(ctx context.Context, turn string, after uint64, deltas bool) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
 		for r, err := range l.hub.records(ctx, l.id, after, deltas) {
 			if err != nil {
@@ -96,7 +96,7 @@ func (l *live) recordsOf(ctx context.Context, turn string, after uint64, deltas 
 }
 
 // load reads a turn that an earlier process left open.
-func (l *live) load(ctx context.Context, ref TurnRef) (records []trace.Record, layout thread.Layout, err error) {
+func (l *activeSession) load(ctx context.Context, ref TurnRef) (records []trace.Record, layout thread.Layout, err error) {
 	for r, err := range l.recordsOf(ctx, ref.ID, ref.After, true) {
 		if err != nil {
 			return nil, layout, err
@@ -108,7 +108,7 @@ func (l *live) load(ctx context.Context, ref TurnRef) (records []trace.Record, l
 }
 
 // closeOrphan takes a turn up where its records end, and finishes it.
-func (l *live) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) error {
+func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) error {
 	records, layout, err := l.load(ctx, ref)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (l *live) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) er
 		stop = stopped("not_run")
 	}
 	ended := ref
-	ended.EndedAt, ended.Cut = l.hub.Now(), true
+	ended.EndedAt, ended.Undelivered = l.hub.Now(), true
 	ends := func(i *Info) {
 		i.Open = i.openBut(ref.ID)
 		// By place in the log: ids sort by a clock that may have been set back.
@@ -128,7 +128,7 @@ func (l *live) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) er
 	}
 	l.loggerOf(ref.ID, layout.By, agent.Caller{}).Info("closes a turn that was cut off")
 	if len(records) > 0 && !layout.Finished {
-		b := trace.Reopen(l.hub.ctx, trace.Config{ //nolint:contextcheck // a stop that was begun is written, also if who asked has left
+		b := trace.Restore(l.hub.ctx, trace.Config{ //nolint:contextcheck // a stop that was begun is written, also if who asked has left
 			Turn:   ref.ID,
 			Now:    l.hub.Now,
 			Append: func(ctx context.Context, events []trace.Event) error { return l.append(ctx, ref.ID, events, ends) },

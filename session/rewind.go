@@ -11,8 +11,8 @@ import (
 
 // This file cuts history at a message, and moves the agent to where it stood before.
 
-// rewinding is what a prompt removes: a message and all that follows it.
-type rewinding struct {
+// rewind is what a prompt removes: a message and all that follows it.
+type rewind struct {
 	to    string   // the message; "" takes nothing back
 	turns []string // that go, in the order of the thread
 	ran   bool     // the agent has worked on one of them
@@ -27,7 +27,7 @@ type rewinding struct {
 // message that is to run again. Where the request names none that is known, the
 // last message of a page decides. A page that is behind gets an error. A page whose
 // last text was never sent is not behind: it means an edit.
-func (l *live) resolveRegenerate(ctx context.Context, p Prompt) (Prompt, error) {
+func (l *activeSession) resolveRegenerate(ctx context.Context, p Prompt) (Prompt, error) {
 	l.mu.Lock()
 	m, named := l.thread.Target(p.Of)
 	named = named && (p.Of != "" || p.Message.ID == "")
@@ -65,7 +65,7 @@ func (l *live) resolveRegenerate(ctx context.Context, p Prompt) (Prompt, error) 
 func textOf(m trace.UserMessage) string { return agent.Prompt{Message: m}.Text() }
 
 // loadPrompt reads the message of a user that began a turn.
-func (l *live) loadPrompt(ctx context.Context, turn, message string) (trace.UserMessage, error) {
+func (l *activeSession) loadPrompt(ctx context.Context, turn, message string) (trace.UserMessage, error) {
 	m, ok, err := l.findPrompt(ctx, message, func(r trace.Record, _ trace.UserMessage) bool { return r.Turn == turn })
 	if err == nil && !ok {
 		err = ErrUnknownMessage
@@ -75,7 +75,7 @@ func (l *live) loadPrompt(ctx context.Context, turn, message string) (trace.User
 
 // findPrompt looks for a version of a message of a user. The projection knows the numbers of
 // their records.
-func (l *live) findPrompt(ctx context.Context, message string, is func(trace.Record, trace.UserMessage) bool) (m trace.UserMessage, ok bool, err error) {
+func (l *activeSession) findPrompt(ctx context.Context, message string, is func(trace.Record, trace.UserMessage) bool) (m trace.UserMessage, ok bool, err error) {
 	l.mu.Lock()
 	versions := l.thread.Prompts(message)
 	l.mu.Unlock()
@@ -94,7 +94,7 @@ func (l *live) findPrompt(ctx context.Context, message string, is func(trace.Rec
 
 // loadResumePoint learns where the agent stood before it answered the message named, or a
 // later one. The thread of a session that was not in memory does not know.
-func (l *live) loadResumePoint(ctx context.Context, id string) error {
+func (l *activeSession) loadResumePoint(ctx context.Context, id string) error {
 	l.mu.Lock()
 	var first thread.Message
 	ok := false
@@ -121,7 +121,7 @@ func (l *live) loadResumePoint(ctx context.Context, id string) error {
 
 // checkStale returns ErrStale if the message ever had this text: a page that shows it
 // has missed an edit.
-func (l *live) checkStale(ctx context.Context, m trace.UserMessage) error {
+func (l *activeSession) checkStale(ctx context.Context, m trace.UserMessage) error {
 	_, ok, err := l.findPrompt(ctx, m.ID, func(_ trace.Record, old trace.UserMessage) bool { return textOf(old) == textOf(m) })
 	if ok {
 		return ErrStale
@@ -132,22 +132,22 @@ func (l *live) checkStale(ctx context.Context, m trace.UserMessage) error {
 // resolve returns the messages that a prompt removes, if any. History is cut only
 // on an explicit request, and a new id always appends. No user can remove messages
 // of another.
-func (l *live) resolve(p Prompt) (rewinding, error) {
+func (l *activeSession) resolve(p Prompt) (rewind, error) {
 	i := l.thread.Find(p.Message.ID)
 	if p.Message.ID == "" || i < 0 {
-		return rewinding{}, nil
+		return rewind{}, nil
 	}
 	if !l.thread.Messages[i].User {
-		return rewinding{}, ErrUnknownMessage
+		return rewind{}, ErrUnknownMessage
 	}
 	for _, m := range l.thread.Messages[i:] {
 		if m.User && m.By != p.By {
-			return rewinding{}, ErrNotYours
+			return rewind{}, ErrNotYours
 		}
 	}
 	first, ran := l.thread.FirstAnswer(i)
 	kept, later := l.thread.Remains(i, first)
-	back := rewinding{
+	back := rewind{
 		to: l.thread.Messages[i].ID, turns: l.thread.From(i), ran: ran, from: first.Resume,
 		was: l.info.Resume, warned: l.rewindWarning,
 	}
@@ -164,7 +164,7 @@ func (l *live) resolve(p Prompt) (rewinding, error) {
 }
 
 // superseded returns the turns that end because a rewind removes them.
-func (l *live) superseded(back rewinding) []ending {
+func (l *activeSession) superseded(back rewind) []ending {
 	var all []ending
 	for _, id := range back.turns {
 		if t := l.turns[id]; t != nil && !t.state.Stopped() {
@@ -177,7 +177,7 @@ func (l *live) superseded(back rewinding) []ending {
 // applyRewind cuts the thread, and moves the agent to where it stood. The one that
 // is open is behind the times from now on: it works, or will be closed before it
 // is asked again.
-func (l *live) applyRewind(back rewinding) {
+func (l *activeSession) applyRewind(back rewind) {
 	if back.to == "" {
 		return
 	}
@@ -193,7 +193,7 @@ func (l *live) applyRewind(back rewinding) {
 }
 
 // undoRewind leaves the agent where it was: taking back did not get on record.
-func (l *live) undoRewind(back rewinding) {
+func (l *activeSession) undoRewind(back rewind) {
 	switch {
 	case !back.ran:
 	case back.why != "" && l.rewindWarning == back.why:
@@ -208,7 +208,7 @@ func (l *live) undoRewind(back rewinding) {
 // token. It reports false if the turn was ended meanwhile. If the agent cannot
 // forget, the turn says so.
 func (t *turn) syncAgent() bool {
-	l := t.live
+	l := t.session
 	l.mu.Lock()
 	if t.state.Stopped() {
 		l.mu.Unlock()

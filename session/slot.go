@@ -40,7 +40,7 @@ func (s *agentSlot) moving() bool { return s.state == agentOpening || s.state ==
 
 // steadyAgent waits until the agent is open or closed, and returns with the session's mutex. It
 // returns false, without the mutex, if done closes first.
-func (l *live) steadyAgent(done <-chan struct{}) bool {
+func (l *activeSession) steadyAgent(done <-chan struct{}) bool {
 	l.mu.Lock()
 	for l.slot.moving() {
 		if l.slot.changed == nil {

@@ -33,24 +33,24 @@ type Turn struct {
 	// Queued says that it waits for another turn's end.
 	Queued bool
 	// From is the number of the first record that the caller gets, if the caller does
-	// not need the turn from its start. Past is the number of the last park that the
-	// caller passes over, because the park's requests have their answers. Upto is the
-	// number of the newest answer at a park that waits for more, or 0.
+	// not need the turn from its start. Past is the number of the last pause that the
+	// caller passes over, because the pause's requests have their answers. Upto is the
+	// number of the newest answer at a pause that waits for more, or 0.
 	From, Past, Upto uint64
 }
 
 // turn is a turn that is not over, or was the last.
 type turn struct {
-	live      *live
-	id        string
-	messageID string
-	by        string
-	channel   string
-	theirs    bool        // the agent began it, also if somebody asked for it there
-	left      *agent.Left // what an earlier process left of it; nil if it began in this one
-	back      rewinding   // what it takes back
-	after     uint64
-	builder   *trace.Builder
+	session        *activeSession
+	id             string
+	messageID      string
+	by             string
+	channel        string
+	agentInitiated bool            // the agent began it, also if somebody asked for it there
+	openTurn       *agent.OpenTurn // what an earlier process left of it; nil if it began in this one
+	rewind         rewind          // what it takes back
+	after          uint64
+	builder        *trace.Builder
 	// ctx is the life of the agent's work: it outlives requests, and ends with the decision
 	// to stop, so that a slow log does not delay the agent's stop.
 	ctx        context.Context //nolint:containedctx // as above
@@ -59,23 +59,23 @@ type turn struct {
 	logger     *slog.Logger  // says which turn it is
 	ended      chan struct{} // closed when the stop is on record
 
-	// Guarded by live.mu.
-	state     turnstate.State
-	prompt    agent.Prompt // its message has no parts when they are only in the log
-	endedAt   time.Time
-	cut       bool
-	counted   bool // among the prompts of its principal
-	followers int
-	followed  bool
-	grace     *time.Timer
-	graceFrom time.Time
-	pause     pause
-	asking    map[string]permission.Grant // what an "always" would grant, by the call that is asked about
+	// Guarded by activeSession.mu.
+	state       turnstate.State
+	prompt      agent.Prompt // its message has no parts when they are only in the log
+	endedAt     time.Time
+	undelivered bool
+	counted     bool // among the prompts of its principal
+	subscribers int
+	subscribed  bool
+	grace       *time.Timer
+	graceFrom   time.Time
+	pause       pause
+	asking      map[string]permission.Grant // what an "always" would grant, by the call that is asked about
 }
 
-func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
+func (l *activeSession) newTurn(p agent.Prompt, after uint64) *turn {
 	id := newID(l.hub.Now())
-	t := &turn{live: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after}
+	t := &turn{session: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after}
 	t.logger = l.loggerOf(t.id, p.By, p.Caller)
 	t.begin()
 	t.builder = trace.NewBuilder(l.hub.ctx, t.writes())
@@ -85,7 +85,7 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 // begin makes what ends with the turn.
 func (t *turn) begin() {
 	t.ended = make(chan struct{})
-	t.ctx, t.cancel = context.WithCancelCause(t.live.hub.ctx)
+	t.ctx, t.cancel = context.WithCancelCause(t.session.hub.ctx)
 }
 
 // outputWithin bounds how long the newest output of a silent command waits.
@@ -93,7 +93,7 @@ const outputWithin = 250 * time.Millisecond
 
 // writes says how the turn is written.
 func (t *turn) writes() trace.Config {
-	h := t.live.hub
+	h := t.session.hub
 	return trace.Config{
 		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
@@ -107,26 +107,26 @@ func askSuffix(turn string) string {
 }
 
 func (t *turn) ref() TurnRef {
-	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Cut: t.cut, Theirs: t.theirs}
+	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Undelivered: t.undelivered, AgentInitiated: t.agentInitiated}
 }
 
 func (t *turn) handle() Turn {
 	return Turn{
-		Session: t.live.id, ID: t.id, Agent: t.live.info.Agent, By: t.by, MessageID: t.messageID, After: t.after,
+		Session: t.session.id, ID: t.id, Agent: t.session.info.Agent, By: t.by, MessageID: t.messageID, After: t.after,
 		Running: !t.state.Stopped(), Queued: t.state.Waiting(),
 	}
 }
 
 // openMessage begins the turn's assistant message, at the place where the agent stands now. The
-// events before it go on record with it. The caller holds live.mu.
+// events before it go on record with it. The caller holds activeSession.mu.
 func (t *turn) openMessage(cause trace.Cause, before ...trace.Payload) {
-	l := t.live
+	l := t.session
 	l.thread.Add(thread.Message{ID: t.messageID, Turn: t.id, After: t.after, Resume: l.info.Resume, Known: true})
 	t.builder.EmitTogether(append(before, trace.Reply{MessageID: t.messageID, Cause: cause, Resume: l.info.Resume})...)
 }
 
 // decideStop decides the end of the turn, and reports false if another caller has decided
-// it. The caller holds live.mu, and must call writeStop without live.mu.
+// it. The caller holds activeSession.mu, and must call writeStop without activeSession.mu.
 func (t *turn) decideStop() bool {
 	if !t.state.Stop() {
 		return false
@@ -137,9 +137,9 @@ func (t *turn) decideStop() bool {
 
 // finish ends the turn, unless another caller does so; then finish waits for that one.
 func (t *turn) finish(s trace.Stop) (mine bool) {
-	t.live.mu.Lock()
+	t.session.mu.Lock()
 	mine = t.decideStop()
-	t.live.mu.Unlock()
+	t.session.mu.Unlock()
 	if mine {
 		t.writeStop(s)
 	}
@@ -150,19 +150,19 @@ func (t *turn) finish(s trace.Stop) (mine bool) {
 // endNow takes nothing more of the agent, and ends the turn in the background, unless another
 // caller ends it.
 func (t *turn) endNow(s trace.Stop) {
-	t.live.mu.Lock()
+	t.session.mu.Lock()
 	mine := t.decideStop()
-	t.live.mu.Unlock()
+	t.session.mu.Unlock()
 	if mine {
 		t.builder.Close(s)
-		t.live.hub.goes.Go(func() { t.writeStop(s) })
+		t.session.hub.goes.Go(func() { t.writeStop(s) })
 	}
 }
 
 // writeStop stops the agent, and then puts the stop on record. Later events of the agent
 // are counted and dropped.
 func (t *turn) writeStop(s trace.Stop) {
-	l := t.live
+	l := t.session
 	l.mu.Lock()
 	began := t.state.Began()
 	l.mu.Unlock()
@@ -174,7 +174,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	err := t.builder.Finish(s)
 	if err != nil {
 		t.logger.Error("turn not wholly recorded", "error", err)
-		defer l.hub.goes.Go(l.mend)
+		defer l.hub.goes.Go(l.retryCloseOrphans)
 	}
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
@@ -182,7 +182,7 @@ func (t *turn) writeStop(s trace.Stop) {
 		t.endedAt = l.hub.Now()
 	}
 	t.pause.stop()
-	t.prompt, t.left = agent.Prompt{}, nil
+	t.prompt, t.openTurn = agent.Prompt{}, nil
 	l.leave(t, err == nil)
 	l.mu.Unlock()
 	if l.unsaved() {
@@ -221,36 +221,36 @@ func failed(reason, sentence string) trace.Stop {
 
 // append puts events of a turn on record.
 func (t *turn) append(ctx context.Context, events []trace.Event) error {
-	if over := t.turnLimits.spend(events, t.live.hub.Options); over != "" {
+	if over := t.turnLimits.spend(events, t.session.hub.Options); over != "" {
 		t.endNow(failed(trace.ReasonTooMuch, over))
 	}
-	events, err := t.live.nameSteps(ctx, t.id, events)
+	events, err := t.session.nameSteps(ctx, t.id, events)
 	if err != nil {
 		return err
 	}
 	for _, e := range events {
 		t.countTool(e.Payload)
-		if _, is := e.Payload.(trace.Park); is {
+		if _, is := e.Payload.(trace.Pause); is {
 			t.requestsChanged(nil) // a client that sees the pause must find the turn paused
 		}
 	}
 	if !stops(events) {
-		return t.live.append(ctx, t.id, events, nil)
+		return t.session.append(ctx, t.id, events, nil)
 	}
-	t.live.mu.Lock()
-	t.endedAt = t.live.hub.Now()
-	t.live.mu.Unlock()
-	if err := t.live.append(ctx, t.id, events, t.endsIn); err != nil {
+	t.session.mu.Lock()
+	t.endedAt = t.session.hub.Now()
+	t.session.mu.Unlock()
+	if err := t.session.append(ctx, t.id, events, t.endsIn); err != nil {
 		return err
 	}
-	t.live.mu.Lock()
-	defer t.live.mu.Unlock()
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
 	t.state.Close()
 	return nil
 }
 
 // endsIn notes in a document that the stop of the turn is on record. The caller holds
-// live.mu.
+// activeSession.mu.
 func (t *turn) endsIn(i *Info) {
 	i.Open = i.openBut(t.id)
 	if t.state.Began() {
@@ -278,19 +278,19 @@ func (t *turn) run(fresh bool) {
 // takePrompt returns the prompt for the agent, and keeps nothing of the message. A prompt
 // that was queued is read from the log.
 func (t *turn) takePrompt() (p agent.Prompt, err error) {
-	t.live.mu.Lock()
+	t.session.mu.Lock()
 	p = t.prompt
 	t.prompt.Message = trace.UserMessage{}
-	t.live.mu.Unlock()
+	t.session.mu.Unlock()
 	if p.Message.Parts == nil {
-		p.Message, err = t.live.loadPrompt(t.ctx, t.id, p.Message.ID)
+		p.Message, err = t.session.loadPrompt(t.ctx, t.id, p.Message.ID)
 	}
 	return p, err
 }
 
 // perform has the agent do the turn.
 func (t *turn) perform(do func(agent.Session) error) {
-	l := t.live
+	l := t.session
 	session, err := l.openAgent(t.ctx, t.by, func(reason string) {
 		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: "Waiting: " + reason + "."})
 	})
@@ -321,7 +321,7 @@ func (t *turn) contain(run func() error) (err error) {
 
 // verdict is how a turn ended that nobody ended from outside.
 func (t *turn) verdict(err error) trace.Stop {
-	if s, ok := t.builder.Verdict(); ok {
+	if s, ok := t.builder.Result(); ok {
 		return s
 	}
 	switch {
@@ -336,7 +336,7 @@ func (t *turn) verdict(err error) trace.Stop {
 // watch ends a turn whose agent is silent for too long or whose log failed, and an
 // agent that does not stop in time.
 func (t *turn) watch(session *opened, released <-chan struct{}) {
-	h := t.live.hub
+	h := t.session.hub
 	silence := time.NewTimer(h.IdleLimit)
 	defer silence.Stop()
 	for {
@@ -365,7 +365,7 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 		case <-released:
 		case <-patience.C:
 			t.logger.Warn("agent did not stop and is ended")
-			t.live.forgetAgent(session) // first: its Prompt returns as it closes, and the next turn must not get it
+			t.session.forgetAgent(session) // first: its Prompt returns as it closes, and the next turn must not get it
 			_ = session.Close()
 		}
 		return

@@ -13,7 +13,7 @@ import (
 // This file writes the records and the document of a session.
 
 // save writes the registry document as it now stands.
-func (l *live) save(ctx context.Context) error {
+func (l *activeSession) save(ctx context.Context) error {
 	l.mu.Lock()
 	l.changes++
 	l.mu.Unlock()
@@ -21,7 +21,7 @@ func (l *live) save(ctx context.Context) error {
 }
 
 // flush writes the registry document unless it is on record.
-func (l *live) flush(ctx context.Context) error {
+func (l *activeSession) flush(ctx context.Context) error {
 	if err := l.write(ctx, "", nil, nil); err != nil {
 		return fmt.Errorf("keep session %q: %w", l.id, err)
 	}
@@ -32,7 +32,7 @@ func (l *live) flush(ctx context.Context) error {
 // since the next save writes the same again.
 //
 //nolint:contextcheck // it has to happen also if whoever was the cause has left
-func (l *live) saveLater() {
+func (l *activeSession) saveLater() {
 	// Close waits for what runs, so this gets through even as the hub's life ends.
 	if err := l.save(context.WithoutCancel(l.hub.ctx)); err != nil {
 		l.hub.Logger.Error("session document not written", "session", l.id, "error", err)
@@ -41,7 +41,7 @@ func (l *live) saveLater() {
 
 // append puts events on record and takes them over into the projection. The document in the
 // commit of a stop has what ends does to it.
-func (l *live) append(ctx context.Context, turn string, events []trace.Event, ends func(*Info)) error {
+func (l *activeSession) append(ctx context.Context, turn string, events []trace.Event, ends func(*Info)) error {
 	if _, err := l.newest(ctx); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (l *live) append(ctx context.Context, turn string, events []trace.Event, en
 // write makes one commit of durable events and the document, if that has changed. So a
 // session or a turn is known as soon as it has records. Documents need no order of their
 // writes: the store keeps the newest.
-func (l *live) write(ctx context.Context, turn string, events []trace.Event, ends func(*Info)) error {
+func (l *activeSession) write(ctx context.Context, turn string, events []trace.Event, ends func(*Info)) error {
 	durable := slices.ContainsFunc(events, func(e trace.Event) bool { return !trace.Ephemeral(e.Payload) })
 	l.mu.Lock()
 	changes := l.changes
@@ -118,21 +118,21 @@ func stops(events []trace.Event) bool {
 }
 
 // beginWrite notes that a write is under way. The caller holds l.mu, also for endWrite.
-func (l *live) beginWrite() {
+func (l *activeSession) beginWrite() {
 	if l.writes.n == 0 {
 		l.folded = l.newestSeq
 	}
 	l.writes.begin()
 }
 
-func (l *live) endWrite() {
+func (l *activeSession) endWrite() {
 	if l.writes.end(); l.writes.n == 0 {
 		l.folded = l.newestSeq
 	}
 }
 
 // position is a number up to which the projection has all records.
-func (l *live) position(ctx context.Context) (uint64, error) {
+func (l *activeSession) position(ctx context.Context) (uint64, error) {
 	if _, err := l.newest(ctx); err != nil {
 		return 0, err
 	}
@@ -143,7 +143,7 @@ func (l *live) position(ctx context.Context) (uint64, error) {
 
 // newest is the number of the newest record that this process knows. Records that are
 // appended from now on have greater numbers.
-func (l *live) newest(ctx context.Context) (uint64, error) {
+func (l *activeSession) newest(ctx context.Context) (uint64, error) {
 	l.mu.Lock()
 	seq, known := l.newestSeq, l.seqKnown
 	l.mu.Unlock()
@@ -163,7 +163,7 @@ func (l *live) newest(ctx context.Context) (uint64, error) {
 }
 
 // note records what happens outside any turn.
-func (l *live) note(p trace.Payload) {
+func (l *activeSession) note(p trace.Payload) {
 	if d, ok := p.(trace.Data); ok && d.Name == "title" {
 		l.retitle(d.Value)
 	}
@@ -172,11 +172,11 @@ func (l *live) note(p trace.Payload) {
 	}
 }
 
-func (l *live) noteOf(by trace.Actor, p trace.Payload) []trace.Event {
+func (l *activeSession) noteOf(by trace.Actor, p trace.Payload) []trace.Event {
 	return []trace.Event{{ID: "note." + newID(l.hub.Now()), Time: l.hub.Now(), Actor: by, Payload: p}}
 }
 
-func (l *live) retitle(value json.RawMessage) {
+func (l *activeSession) retitle(value json.RawMessage) {
 	var text string
 	if json.Unmarshal(value, &text) != nil || text == "" {
 		return
