@@ -18,9 +18,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// All tests of the package check the order of locks: each lock that a goroutine takes comes
-// after those that it has, and a goroutine has no mutex while it uses the store or an agent. The
-// first thousand locks of eight thousand are looked at, since to ask which goroutine runs is slow.
+// All tests of the package check the order of locks. Each lock that a goroutine takes comes
+// after the locks that the goroutine has. No goroutine has a mutex while it uses the store or an
+// agent. The checker looks at a thousand of eight thousand locks, because the id of a goroutine
+// is slow to get.
 func TestMain(m *testing.M) {
 	session.WatchLocks(locks.sample)
 	code := m.Run()
