@@ -230,9 +230,6 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	}
 	for _, e := range events {
 		t.countTool(e.Payload)
-		if _, is := e.Payload.(trace.Pause); is {
-			t.requestsChanged(nil) // a client that sees the pause must find the turn paused
-		}
 	}
 	if !stops(events) {
 		return t.session.append(ctx, t.id, events, nil)
