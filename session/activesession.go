@@ -8,6 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // This file has the state of a session in memory.
@@ -37,11 +38,12 @@ type activeSession struct {
 	folded    uint64 // see position
 	writes    uses   // of the log
 	names     thread.Names
-	namesRead bool             // names has what is on record
-	turns     map[string]*turn // all that are not closed
-	running   *turn            // has the agent; nil once released
-	queue     []*turn          // have not begun, in order
-	last      *turn            // the newest that ended in this process
+	namesRead bool                  // names has what is on record
+	turns     map[string]*turn      // all that are not closed
+	running   *turn                 // has the agent; nil once released
+	queue     []*turn               // have not begun, in order
+	last      *turn                 // the newest that ended in this process
+	unwritten map[string]trace.Stop // of turns that have ended, and whose stop the log has not taken
 
 	slot          agentSlot
 	agentStale    int    // how often history was rewound since the agent worked; see applyRewind
@@ -60,7 +62,7 @@ type activeSession struct {
 }
 
 func (h *Hub) newSession(info Info) *activeSession {
-	l := &activeSession{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, historyLock: make(chan struct{}, 1), mu: mutex{first: true}}
+	l := &activeSession{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, unwritten: map[string]trace.Stop{}, historyLock: make(chan struct{}, 1), mu: mutex{first: true}}
 	l.life, l.end = context.WithCancel(context.Background())
 	return l
 }
@@ -120,7 +122,10 @@ func (l *activeSession) leave(t *turn, closed bool) {
 	if t.counted {
 		l.hub.quota.leave(t.by)
 	}
-	if closed && slices.ContainsFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id }) {
+	if !t.state.Began() { // else its agent may have the message until it is free
+		t.freeMessage()
+	}
+	if closed && l.info.isOpen(t.id) {
 		l.info.Open, l.changes = l.info.openBut(t.id), l.changes+1
 	}
 	l.queue = slices.DeleteFunc(l.queue, func(q *turn) bool { return q == t })

@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file makes events of records.
+
 // eventProjector makes events of a session's durable records, one after another. It keeps
 // the layouts of the turns that are not over. The zero value has seen nothing.
 type eventProjector struct {

@@ -17,6 +17,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the document of a session.
+
 // Info is what is known of a session without reading its log. The registry keeps
 // Info as its document.
 type Info struct {
@@ -57,6 +59,11 @@ type Info struct {
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.
 	Last *TurnRef `json:"last,omitempty"`
+}
+
+// isOpen reports whether a turn is on the list of open turns.
+func (i Info) isOpen(turn string) bool {
+	return slices.ContainsFunc(i.Open, func(r TurnRef) bool { return r.ID == turn })
 }
 
 // openBut is the list of open turns without one of them.

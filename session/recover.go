@@ -17,15 +17,21 @@ import (
 // died with that process, and their turns are closed. Records that clients had seen
 // stay, and the stop says what happened.
 func (h *Hub) recover(ctx context.Context) error {
-	for e, err := range h.Log.List(ctx, eventlog.Query{Limit: 1}) {
+	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
 		}
-		h.stamp = e.Updated
+		if !e.Damaged { // else its time may be wrong
+			h.stamp = e.Updated
+			break
+		}
 	}
 	for e, err := range h.Log.List(ctx, eventlog.Query{Open: true}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions with open turns: %w", err)
+		}
+		if e.Damaged {
+			continue
 		}
 		info, err := infoOf(e.Session, e.Doc)
 		if err != nil {
@@ -114,8 +120,14 @@ func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace
 		return err
 	}
 	ran := len(layout.Replies) > 0
-	if !ran {
+	l.mu.Lock()
+	unwritten, known := l.unwritten[ref.ID]
+	l.mu.Unlock()
+	switch {
+	case !ran:
 		stop = stopped("not_run")
+	case known:
+		stop = unwritten
 	}
 	ended := ref
 	ended.EndedAt, ended.Undelivered = l.hub.Now(), true
@@ -133,11 +145,16 @@ func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace
 			Now:    l.hub.Now,
 			Append: func(ctx context.Context, events []trace.Event) error { return l.append(ctx, ref.ID, events, ends) },
 		}, records)
-		return b.Finish(stop)
+		if err := b.Finish(stop); err != nil {
+			return err
+		}
 	}
 	l.mu.Lock()
-	ends(&l.info)
-	l.changes++
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	delete(l.unwritten, ref.ID)
+	if l.info.isOpen(ref.ID) { // its stop was on record before
+		ends(&l.info)
+		l.changes++
+	}
 	return nil
 }

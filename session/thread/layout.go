@@ -18,7 +18,7 @@ type Layout struct {
 	Rewound  bool // the turn was removed while it ran
 	Finished bool
 	By       string // the user who asked for the turn
-	prompted uint64 // the number of the first prompt
+	Prompted uint64 // the number of the first prompt; 0 if there is none
 	last     uint64 // the number of the newest record that was taken
 	pauses   []Pause
 	settled  map[string]uint64 // by request: the number of its answer
@@ -51,8 +51,8 @@ func (l *Layout) Take(seq uint64, payload trace.Payload) {
 	l.last = seq
 	if p, is := payload.(trace.Prompt); is {
 		l.By = p.By
-		if l.prompted == 0 {
-			l.prompted = seq
+		if l.Prompted == 0 {
+			l.Prompted = seq
 		}
 	}
 	if p, is := payload.(trace.Reply); is {
@@ -96,7 +96,7 @@ type Standing struct {
 
 // StandingAt tells how the turn stood at the record with the number.
 func (l *Layout) StandingAt(seq uint64) (s Standing) {
-	s.Prompted = l.prompted != 0 && l.prompted <= seq
+	s.Prompted = l.Prompted != 0 && l.Prompted <= seq
 	var since uint64
 	for _, r := range l.Replies {
 		if r.Seq <= seq {
