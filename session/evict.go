@@ -72,7 +72,7 @@ func (l *activeSession) unsaved() bool {
 
 // resting reports whether no turn and no agent is there. The caller holds l.mu.
 func (l *activeSession) resting() bool {
-	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && l.agent == nil
+	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && l.slot.state == agentClosed
 }
 
 // during is ctx, but it ends with the session too.

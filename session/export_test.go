@@ -35,6 +35,17 @@ func (h *Hub) ListBacklog() (most int) {
 	return most
 }
 
+// The kinds of locks that WatchLocks tells of.
+const (
+	Token     = int(token)
+	OfSession = int(ofSession)
+)
+
+// WatchLocks has a function called before each lock is taken, and after it is given back.
+func WatchLocks(f func(kind int, taken bool)) {
+	watchLock = func(k lockKind, taken bool) { f(int(k), taken) }
+}
+
 // Digest is what records make of a session: the events after the given number, and
 // the turns that are open in the end.
 func Digest(records []trace.Record, after uint64) (events []Event, open []TurnStatus) {
@@ -44,7 +55,10 @@ func Digest(records []trace.Record, after uint64) (events []Event, open []TurnSt
 			events = append(events, e)
 		}
 	}
-	return events, d.status()
+	if len(records) == 0 {
+		return events, nil
+	}
+	return events, d.status(records[len(records)-1].Seq)
 }
 
 // Titled is the title that a session gets by its first message.

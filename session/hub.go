@@ -33,7 +33,7 @@ type Hub struct {
 	board   board
 	listing chan struct{} // holds one while an agent lists its conversations
 
-	mu       sync.Mutex
+	mu       mutex
 	sessions map[string]*activeSession
 	refusing bool
 	drops    uint64    // how often a session was deleted
@@ -212,7 +212,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Compat: s.Compat, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
-	l.threaded, l.newestSeq, l.seqKnown, l.changes = true, since, true, 1
+	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
 	release, err := h.claim(ctx, l)
 	if err != nil {
 		return Info{}, err

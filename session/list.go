@@ -99,14 +99,17 @@ func storedSummary(info Info) Summary {
 	return s
 }
 
-// nextStamp is the time of a change made now, by which the list is in order. No two changes have
-// the same, so that it marks a place between pages.
-func (h *Hub) nextStamp(now time.Time) time.Time {
+// nextStamp is the time of a change made now of a session that was changed last at that
+// time. The list is in this order, and the store keeps the document with the latest time.
+// No two changes have the same, so that it marks a place between pages.
+func (h *Hub) nextStamp(last time.Time) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now = now.Truncate(time.Microsecond)
-	if after := h.stamp.Add(time.Microsecond); now.Before(after) {
-		now = after
+	now := h.Now().Truncate(time.Microsecond)
+	for _, earlier := range []time.Time{h.stamp, last.Truncate(time.Microsecond)} {
+		if after := earlier.Add(time.Microsecond); now.Before(after) {
+			now = after
+		}
 	}
 	h.stamp = now
 	return now

@@ -18,11 +18,13 @@ func (s *Store) Put(ctx context.Context, e eventlog.Entry) error {
 	return err
 }
 
-// put is Put for a caller who holds the lock.
+// put is Put for a caller who holds the lock. The newest entry stays.
 func (s *Store) put(e eventlog.Entry) {
 	e.Doc, e.Members = bytes.Clone(e.Doc), maps.Clone(e.Members)
 	e.CreatedAt, e.Updated = e.CreatedAt.Round(0).UTC(), e.Updated.Round(0).UTC().Truncate(time.Microsecond)
-	s.docs[e.Session] = &e
+	if before := s.docs[e.Session]; before == nil || !e.Updated.Before(before.Updated) {
+		s.docs[e.Session] = &e
+	}
 }
 
 // Count implements eventlog.Registry.
