@@ -19,9 +19,12 @@ const (
 	historyReady  = "start on the full store (ms)"
 	logBytes      = "bytes in the log for a turn of 10,000 words (MB)"
 	listPage      = "page of the full session list (ms)"
+	listPage99    = "the same, p99 (ms)"
 	listFar       = "the same, a page in the middle of the list (ms)"
 	listCalm      = "first byte p50, new session in the store of the full session list (ms)"
 	listBeside    = "first byte p50, the same beside 20 pages of that list a second (ms)"
+	listOpen      = "first byte p50, the same beside 100 clients to which the list is pushed (ms)"
+	listHeap      = "heap with the full session list, beyond that with 100 sessions (MB)"
 
 	directLatency50 = "latency p50 on another server's own WebSocket (ms)"
 	directLatency99 = "latency p99, the same WebSocket (ms)"
@@ -111,9 +114,12 @@ func measures() []measure {
 		{historyLater, []goal{just(15, " ms", gateway), just(15, " ms", onPostgres)}},
 		{historyReady, nil},
 		{listPage, []goal{just(10, " ms", gateway), just(10, " ms", onPostgres)}},
+		{listPage99, nil},
 		{listFar, []goal{just(10, " ms", gateway), just(10, " ms", onPostgres)}},
 		{listCalm, nil},
 		{listBeside, []goal{timesThat(1.2, " × without them", listCalm)}},
+		{listOpen, []goal{timesThat(1.2, " × without them", listCalm)}},
+		{listHeap, []goal{just(2, " MB", gateway), just(2, " MB", onPostgres)}},
 		{directLatency50, nil},
 		{directLatency99, nil},
 		{relayLatency50, nil},
