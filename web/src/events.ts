@@ -1,6 +1,8 @@
 // What happens to a session without this tab: GET /api/sessions/ID/events.
+import { EventSource } from 'eventsource'; // the browser's own cannot send a header
 import { useEffect, useRef } from 'react';
 import { at } from './api';
+import { ask } from './signin';
 
 export interface Turn { turn: string; state: 'queued' | 'running' | 'parked' | 'ended'; message_id?: string }
 
@@ -24,7 +26,7 @@ export function useEvents(id: string | null, told: (news: News) => void) {
     const open = () => {
       shut();
       if (document.visibilityState !== 'visible') return;
-      const opened = source = new EventSource(`${at(id)}/events${mark && `?after=${mark}`}`);
+      const opened = source = new EventSource(new URL(`${at(id)}/events${mark && `?after=${mark}`}`, location.href), { fetch: ask });
       opened.onmessage = e => {
         mark = e.lastEventId;
         const news = JSON.parse(e.data as string) as News;
