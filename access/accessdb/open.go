@@ -54,7 +54,8 @@ func Open(ctx context.Context, dir, postgres string) (_ *Store, err error) {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
 	if err := s.migrate(ctx, dialect); err != nil {
-		return nil, errors.Join(s.fault(err), s.db.Close())
+		_ = s.db.Close() // the other error says more
+		return nil, s.fault(err)
 	}
 	return s, nil
 }

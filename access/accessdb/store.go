@@ -8,7 +8,7 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
@@ -28,8 +28,20 @@ func (s *Store) fault(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("the tokens and sign-ins in %s cannot be used: %w", s.where, err)
+	return &storeError{s.where, err}
 }
+
+// storeError is one line, whatever the driver writes.
+type storeError struct {
+	where string
+	err   error
+}
+
+func (e *storeError) Error() string {
+	return "the tokens and sign-ins in " + e.where + " cannot be used: " + strings.Join(strings.Fields(e.err.Error()), " ")
+}
+
+func (e *storeError) Unwrap() error { return e.err }
 
 func millis(t time.Time) int64 {
 	if t.IsZero() {
