@@ -28,7 +28,9 @@ func TestTokensAreCreatedListedAndRevokedWhileTheGatewayRuns(t *testing.T) {
 				on, start = append(on, "--db", db), []string{"--db", db}
 			}
 			s := startServer(t, data, start...)
-			tokenCommand := func(args ...string) result { return command(t, "", append(append([]string{"token"}, args...), on...)...) }
+			tokenCommand := func(args ...string) result {
+				return command(t, "", append(append([]string{"token"}, args...), on...)...)
+			}
 			created := tokenCommand("create", "ci", "--role", "viewer")
 			created.want(t, exitOK, "This is the token of ci, with the role viewer. It is shown only now.\n")
 			token := strings.TrimSuffix(created.out, "\n")
