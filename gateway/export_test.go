@@ -24,3 +24,13 @@ func ACLEntriesOfGuests(ctx context.Context, guests uint64, pause time.Duration)
 	defer f.mu.Unlock()
 	return len(f.of)
 }
+
+// Patterns lists the patterns of the mux, without those that only say what is not there.
+func Patterns() []string {
+	var all []string
+	note := func(pattern string, _ handler) { all = append(all, pattern) }
+	g := &gateway{}
+	g.routes(note)
+	g.openRoutes(note)
+	return append(all, "GET /")
+}
