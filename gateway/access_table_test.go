@@ -158,7 +158,7 @@ func (s stand) mayUse(c column, pattern, id, request string) string {
 func accessTable(t *testing.T) string {
 	t.Helper()
 	stands := map[bool]stand{false: accessStand(t, false), true: accessStand(t, true)}
-	patterns := gateway.Patterns()
+	patterns := append(gateway.Patterns(), gateway.OpenPatterns()...)
 	for _, r := range access.Routes() {
 		patterns = append(patterns, r.Pattern)
 	}

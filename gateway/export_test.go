@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agentops/server"
 )
 
 // ACLEntriesOfGuests lets so many guests into a session, one after another, and returns how
@@ -25,12 +26,15 @@ func ACLEntriesOfGuests(ctx context.Context, guests uint64, pause time.Duration)
 	return len(f.of)
 }
 
-// Patterns lists the patterns of the mux, without those that only say what is not there.
-func Patterns() []string {
-	var all []string
-	note := func(pattern string, _ handler) { all = append(all, pattern) }
-	g := &gateway{}
-	g.routes(note)
-	g.openRoutes(note)
+// Patterns are those of all routes for principals.
+func Patterns() (all []string) {
+	g := &gateway{Options: Options{Sockets: &server.Sockets{}}, limiter: newLimiter(Limits{}), aclCache: newACLCache()}
+	g.routes(func(pattern string, _ handler) { all = append(all, pattern) })
+	return all
+}
+
+// OpenPatterns are those of all other routes that answer something.
+func OpenPatterns() (all []string) {
+	(&gateway{}).openRoutes(func(pattern string, _ handler) { all = append(all, pattern) })
 	return append(all, "GET /")
 }

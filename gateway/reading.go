@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file bounds the reads of each principal.
+
 // downloadCost is how often the records of an answer are in memory while it is sent: as
 // records, and as messages or lines.
 const downloadCost = 2
@@ -56,6 +58,24 @@ func (rd *reading) begin(refused error) {
 		rd.refused = refused
 		close(rd.begun)
 	})
+}
+
+// turnSource is the log of a turn for one stream. What the stream has to catch up with
+// counts among the reads of its principal.
+type turnSource struct {
+	*session.Reader
+	g *gateway
+	r *http.Request
+}
+
+// Admit implements uistream.Source.
+func (s turnSource) Admit(ctx context.Context) (done func(), err error) {
+	b := s.g.memUse(s.r, download)
+	b.gone = ctx.Done()
+	if err := b.reserve(readCost); err != nil {
+		return nil, err
+	}
+	return func() { b.change(0) }, nil
 }
 
 // page lets a request read a part of a log at once. The caller ends the reading with Waits.
