@@ -34,6 +34,10 @@ const (
 	// openWithin bounds the first answer of a server.
 	openWithin  = 10 * time.Second
 	connections = 4
+	// migrations bounds the attempts to make the tables of a file, and migrateAgain is the
+	// time between two.
+	migrations   = 5
+	migrateAgain = 100 * time.Millisecond
 )
 
 // Open opens the database at a postgres:// URL, or without one the file in a directory.
@@ -53,7 +57,20 @@ func Open(ctx context.Context, dir, postgres string) (_ *Store, err error) {
 	s.db.SetMaxOpenConns(connections)
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
-	if err := s.migrate(ctx, dialect); err != nil {
+	err = s.migrate(ctx, dialect)
+	for range migrations - 1 {
+		if err == nil || dialect == goose.DialectPostgres {
+			break
+		}
+		// Another process may have made the tables at the same time: SQLite has no lock for
+		// that. The next attempt finds them.
+		select {
+		case <-time.After(migrateAgain):
+		case <-ctx.Done():
+		}
+		err = s.migrate(ctx, dialect)
+	}
+	if err != nil {
 		_ = s.db.Close() // the other error says more
 		return nil, s.fault(err)
 	}
