@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"crypto/sha256"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -67,12 +68,7 @@ func (b *backoff) wait(addr netip.Addr, token string) time.Duration {
 }
 
 func (c *conduct) has(digest [sha256.Size]byte) bool {
-	for _, d := range c.proven {
-		if d == digest {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.proven, digest)
 }
 
 // tried notes whether a token was right.

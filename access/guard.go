@@ -189,14 +189,14 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 				ctx, leave = watch(ctx, who.still, g.revoked)
 				defer leave()
 			}
-			r = r.WithContext(ctx)
+			r = r.WithContext(ctx) //nolint:contextcheck // it is that of the request
 		case g.signsIn(r):
 		case changesState(r) || r.Method == http.MethodOptions || !g.public(r) || g.takes(r):
 			g.refuseWith(w, r, no)
 			return
 		}
 		if g.takes(r) {
-			g.own.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, visit{a, who})))
+			g.own.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, visit{a, who}))) //nolint:contextcheck // it is that of the request
 			return
 		}
 		next.ServeHTTP(w, r)

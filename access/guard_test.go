@@ -53,7 +53,7 @@ func ask(g *Guard, line string, headers ...string) *httptest.ResponseRecorder {
 	method, target, _ := strings.Cut(line, " ")
 	r := httptest.NewRequest(method, target, nil)
 	r.Host, r.RemoteAddr = "127.0.0.1:8787", "127.0.0.1:40000"
-	for _, h := range strings.Split(strings.Join(headers, "\n"), "\n") {
+	for h := range strings.SplitSeq(strings.Join(headers, "\n"), "\n") {
 		name, value, _ := strings.Cut(h, ": ")
 		switch name {
 		case "":

@@ -75,10 +75,7 @@ func SignIn(t testing.TB, browser *http.Client, at, user string) (back string) {
 	b := *browser
 	b.CheckRedirect = Redirects
 	form := follow(t, &b, at)
-	res, err := b.Get(form)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := send(t, &b, http.MethodGet, form, nil)
 	page, err := io.ReadAll(res.Body)
 	_ = res.Body.Close()
 	if err != nil {
@@ -92,10 +89,7 @@ func SignIn(t testing.TB, browser *http.Client, at, user string) (back string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err = b.PostForm(action.String(), url.Values{"id": {string(id[1])}, "username": {user}, "password": {Password}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	res = send(t, &b, http.MethodPost, action.String(), url.Values{"id": {string(id[1])}, "username": {user}, "password": {Password}})
 	_ = res.Body.Close()
 	next, err := res.Location()
 	if err != nil {
@@ -107,10 +101,7 @@ func SignIn(t testing.TB, browser *http.Client, at, user string) (back string) {
 // follow goes one redirect further.
 func follow(t testing.TB, b *http.Client, at string) string {
 	t.Helper()
-	res, err := b.Get(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := send(t, b, http.MethodGet, at, nil)
 	body, _ := io.ReadAll(res.Body)
 	_ = res.Body.Close()
 	to, err := res.Location()
@@ -118,4 +109,20 @@ func follow(t testing.TB, b *http.Client, at string) string {
 		t.Fatalf("%s leads nowhere: %s %s", at, res.Status, strings.TrimSpace(string(body)))
 	}
 	return to.String()
+}
+
+func send(t testing.TB, b *http.Client, method, at string, form url.Values) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, at, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	res, err := b.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
 }
