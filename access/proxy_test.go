@@ -145,9 +145,9 @@ func TestAnAddressWithManyWrongTokensHasToWait(t *testing.T) {
 func TestTheMemoryOfWrongTokensIsBounded(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)
-	for i := range 2 * mostAddresses {
+	for i := range mostAddresses + 500 {
 		from := "From: 198." + strconv.Itoa(i>>16) + "." + strconv.Itoa(i>>8&255) + "." + strconv.Itoa(i&255) + ":1"
-		for _, token := range []string{"wrong", viewToken, workToken, g.minted} {
+		for _, token := range []string{"wrong", viewToken} {
 			ask(g, "GET /api/sessions", from, "Authorization: Bearer "+token)
 		}
 	}
