@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file bounds the memory that requests of one principal hold.
+
 // Reading a chat costs what it holds: the last user message, the one that is read, and four
 // times the longest text, 200 MB at the worst. (A text that is not UTF-8 costs 160 MB more
 // for the moment in which it is decoded.) Putting the message on record costs four times the

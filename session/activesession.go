@@ -124,12 +124,14 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 	if err != nil {
 		return 0, err
 	}
-	if last, err = l.hub.Log.AppendWith(ctx, entry, turn, events); err == nil {
-		l.mu.Lock()
-		l.kept = changes
-		l.mu.Unlock()
+	if last, err = l.hub.Log.AppendWith(ctx, entry, turn, events); err != nil {
+		return last, err
 	}
-	return last, err
+	l.mu.Lock()
+	l.kept = changes
+	l.mu.Unlock()
+	l.hub.board.changed(l)
+	return last, nil
 }
 
 // saveLater saves after something that cannot be undone; a failure is logged,
@@ -140,6 +142,7 @@ func (l *activeSession) saveLater() {
 	// Close waits for what runs, so this gets through even as the hub's life ends.
 	if err := l.save(context.WithoutCancel(l.hub.ctx)); err != nil {
 		l.hub.Logger.Error("session document not written", "session", l.id, "error", err)
+		l.hub.board.changed(l) // else the write does it
 	}
 }
 

@@ -29,6 +29,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	h.drop(l)
+	h.board.deleted(id)
 	return nil
 }
 

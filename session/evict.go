@@ -47,8 +47,14 @@ func (h *Hub) evict(l *activeSession) {
 		l.evicting.Reset(max(wait, h.EvictAfter/4))
 		return
 	}
+	h.release(l)
+}
+
+// release takes a session out of memory. The caller holds l.mu and h.mu.
+func (h *Hub) release(l *activeSession) {
 	l.evicted = true
 	l.end()
+	l.evicting.Stop()
 	delete(h.sessions, l.id)
 }
 

@@ -17,6 +17,24 @@ func (h *Hub) OpenDirs() int {
 	return len(h.dirs.open)
 }
 
+// ListReaders tells how many readers the list has, and ListBacklog how many changes wait
+// for the one that is furthest behind.
+func (h *Hub) ListReaders() int {
+	h.board.mu.Lock()
+	defer h.board.mu.Unlock()
+	return len(h.board.readers)
+}
+
+// ListBacklog is described above.
+func (h *Hub) ListBacklog() (most int) {
+	h.board.mu.Lock()
+	defer h.board.mu.Unlock()
+	for r := range h.board.readers {
+		most = max(most, len(r.changed))
+	}
+	return most
+}
+
 // Digest is what records make of a session: the events after the given number, and
 // the turns that are open in the end.
 func Digest(records []trace.Record, after uint64) (events []Event, open []TurnStatus) {

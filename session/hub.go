@@ -30,6 +30,7 @@ type Hub struct {
 	quota  promptQuota
 
 	grants  *grantBook
+	board   board
 	listing chan struct{} // holds one while an agent lists its conversations
 
 	mu       sync.Mutex
@@ -56,6 +57,9 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if err := h.recover(ctx); err != nil {
 		h.stop()
 		return nil, err
+	}
+	if h.Log.Elsewhere(ctx) != nil {
+		h.board.hear = h.hear
 	}
 	return h, nil
 }

@@ -84,6 +84,8 @@ type TurnRef struct {
 	After uint64 `json:"after"`
 	// EndedAt is when its stop went on record.
 	EndedAt time.Time `json:"ended_at,omitzero"`
+	// Outcome is how the turn ended; "" before that.
+	Outcome trace.Outcome `json:"outcome,omitempty"`
 	// Undelivered says that somebody's stream of it was cut before its end.
 	Undelivered bool `json:"undelivered,omitempty"`
 	// AgentInitiated says that the agent began the turn, without a prompt of this gateway's users.

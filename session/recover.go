@@ -138,7 +138,7 @@ func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace
 	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == ref.ID })
 	// By place in the log: ids sort by a clock that may have been set back.
 	if ran && (l.info.Last == nil || ref.After >= l.info.Last.After) {
-		ref.EndedAt, ref.Undelivered = l.hub.Now(), true
+		ref.EndedAt, ref.Outcome, ref.Undelivered = l.hub.Now(), outcomeOf(records, stop), true
 		l.info.Last = &ref
 	}
 	return nil
@@ -152,6 +152,17 @@ func askerOf(records []trace.Record) string {
 		}
 	}
 	return ""
+}
+
+// outcomeOf is how a turn ended: by the stop on record, or else by the one that was written
+// for it now.
+func outcomeOf(records []trace.Record, written trace.Stop) trace.Outcome {
+	for _, r := range records {
+		if p, ok := r.Payload.(trace.Stop); ok {
+			return p.Outcome
+		}
+	}
+	return written.Outcome
 }
 
 // replied reports whether the turn had begun to run.

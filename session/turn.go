@@ -36,7 +36,7 @@ type Turn struct {
 	// not need the turn from its start. Past is the number of the last pause that the
 	// caller passes over, because the pause's requests have their answers. Upto is the
 	// number of the newest answer at a pause that waits for more, or 0.
-	From, Past, Upto uint64
+	From, SkipPausesThrough, Upto uint64
 }
 
 // turn is a turn that is not over, or was the last.
@@ -64,6 +64,7 @@ type turn struct {
 	state       turnstate.State
 	prompt      agent.Prompt // its message has no parts when they are only in the log
 	endedAt     time.Time
+	outcome     trace.Outcome // "" until the stop is on record
 	undelivered bool
 	counted     bool   // among the prompts of its principal
 	weighs      int64  // of its message, among those of its principal
@@ -99,7 +100,7 @@ const outputWithin = 250 * time.Millisecond
 func (t *turn) writes() trace.Config {
 	h := t.session.hub
 	return trace.Config{
-		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
+		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
 	}
 }
@@ -111,7 +112,7 @@ func askSuffix(turn string) string {
 }
 
 func (t *turn) ref() TurnRef {
-	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Undelivered: t.undelivered, AgentInitiated: t.agentInitiated}
+	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Outcome: t.outcome, Undelivered: t.undelivered, AgentInitiated: t.agentInitiated}
 }
 
 func (t *turn) handle() Turn {
@@ -198,7 +199,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	if t.unwritten = err; err != nil {
 		l.unwritten[t.id] = s
 	}
-	t.endedAt = l.hub.Now()
+	t.endedAt, t.outcome = l.hub.Now(), s.Outcome
 	t.pause.stop()
 	t.prompt, t.openTurn = agent.Prompt{}, nil
 	l.leave(t, err == nil)
