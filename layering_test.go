@@ -44,6 +44,10 @@ func rooms() []room {
 		{packages: "workspace/workspacetest"},
 		{packages: "web"},
 		{packages: "access", others: "github.com/go-jose/go-jose"},
+		{packages: "access/openid", ours: "access", others: "github.com/coreos/go-oidc golang.org/x/oauth2"},
+		{packages: "access/accessdb", ours: "access", others: "github.com/jackc/pgx github.com/pressly/goose modernc.org/sqlite"},
+		{packages: "internal/certs"},
+		{packages: "internal/certs/certtest"},
 		{packages: "internal/sse"},
 		{packages: "internal/jsonrpc"},
 		{packages: "internal/httpjson"},
@@ -117,6 +121,7 @@ func rooms() []room {
 		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
 		{packages: "e2e/agents"},
 		{packages: "internal/launch"},
+		{packages: "internal/openidtest", ours: "internal/installed internal/launch"},
 		{packages: "endurance", ours: "internal/launch internal/pgtest", others: "golang.org/x/sys"}, // it sees the gateway from outside
 		{packages: "bench", ours: "*"},
 	}

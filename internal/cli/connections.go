@@ -79,6 +79,9 @@ type surplusKey struct{}
 // mark is the server's ConnContext: it tells the handlers of connections that are
 // too many.
 func mark(ctx context.Context, conn net.Conn) context.Context {
+	if under, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
+		conn = under.NetConn()
+	}
 	if c, ok := conn.(*connection); ok && c.surplus {
 		return context.WithValue(ctx, surplusKey{}, true)
 	}

@@ -41,7 +41,8 @@ type commands struct {
 	Run     runCommand     `cmd:"" help:"Run one turn in the terminal."`
 	Convert convertCommand `cmd:"" help:"Convert a recording of an agent's own protocol."`
 	Agents  agentsCommand  `cmd:"" help:"List the agents and whether they can start here."`
-	Token   tokenCommand   `cmd:"" help:"Print the token that opens the gateway."`
+	Token   tokenCommand   `cmd:"" help:"Show, create, list and revoke tokens."`
+	SignIns signInsCommand `cmd:"" name:"signins" help:"List who is signed in to the page, and end sign-ins."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
