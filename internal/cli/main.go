@@ -43,6 +43,9 @@ type commands struct {
 	Agents  agentsCommand  `cmd:"" help:"List the agents and whether they can start here."`
 	Token   tokenCommand   `cmd:"" help:"Print the token that opens the gateway."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	Completion completionCommand `cmd:"" help:"Print the completion script of a shell."`
+	Man        manCommand        `cmd:"" help:"Print the manual page."`
 }
 
 // main runs a command line and returns the exit status.
@@ -84,7 +87,11 @@ func plainly(model *kong.Application, err error) string {
 		return fmt.Sprintf("%s has no value: write %s %s", flag, flag, example)
 	case missing:
 		name, _, _ := strings.Cut(argument, ">")
-		return fmt.Sprintf("the %s is missing: write it at the end, in quotation marks if it has spaces, or - for standard input", name)
+		hint := ""
+		if name == "prompt" || name == "file" {
+			hint = ", in quotation marks if it has spaces, or - for standard input"
+		}
+		return fmt.Sprintf("the %s is missing: write it at the end%s", name, hint)
 	}
 	return text
 }
