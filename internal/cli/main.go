@@ -41,6 +41,7 @@ type commands struct {
 	Run     runCommand     `cmd:"" help:"Run one turn in the terminal."`
 	Convert convertCommand `cmd:"" help:"Convert a recording of an agent's own protocol."`
 	Agents  agentsCommand  `cmd:"" help:"List the agents and whether they can start here."`
+	Health  healthCommand  `cmd:"" help:"Ask a running gateway whether it takes requests."`
 	Token   tokenCommand   `cmd:"" help:"Print the token that opens the gateway."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 

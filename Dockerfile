@@ -1,0 +1,31 @@
+# syntax=docker/dockerfile:1
+# The gateway, with the page in it. docs/deploy-docker.md shows how to run it, and how to add agents.
+
+FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN --mount=type=cache,target=/go/pkg/mod go mod download
+COPY . .
+ARG TARGETOS TARGETARCH
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags='-s -w' -o /out/tributary ./cmd/tributary
+
+FROM debian:bookworm-slim
+# Agents call their models by TLS, and work with git.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends ca-certificates git \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --uid 10001 --user-group --create-home --home-dir /home/tributary tributary \
+ && install -d -o tributary -g tributary -m 0700 /var/lib/tributary \
+ && install -d -o tributary -g tributary /workspace
+COPY --from=build /out/tributary /usr/local/bin/tributary
+USER tributary
+# The data directory is /var/lib/tributary.
+ENV XDG_DATA_HOME=/var/lib
+WORKDIR /workspace
+VOLUME ["/var/lib/tributary", "/workspace"]
+EXPOSE 8787
+HEALTHCHECK --interval=10s --timeout=6s --start-period=20s CMD ["tributary", "health"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["tributary"]
+CMD ["serve", "--listen", "0.0.0.0:8787"]
