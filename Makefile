@@ -197,6 +197,18 @@ endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, fa
 endurance-quick: binary ## The same in small sizes, some two minutes
 	$(GO) run ./endurance -quick
 
+.PHONY: npm-test
+npm-test: binary need-node ## Pack the npm packages, and install and start them from a registry on loopback
+	node --test packaging/npm/npm.test.mjs
+
+.PHONY: foreign
+foreign: need-go ## Build for Windows and macOS
+	for os in windows darwin; do CGO_ENABLED=0 GOOS=$$os $(GO) build -o /dev/null ./cmd/tributary; done
+
+.PHONY: snapshot
+snapshot: need-go need-node ## Build the release in bin/release and bin/npm without publishing it (the first time builds GoReleaser)
+	packaging/snapshot.sh
+
 .PHONY: vet
 vet: need-go
 	$(GO) vet ./...
