@@ -51,7 +51,9 @@ func (g *gateway) metrics(w http.ResponseWriter, r *http.Request) error {
 func (g *gateway) measureAll() {
 	m := g.Meter
 	m.Gauge("tributary_sessions", "Sessions in the registry.", func() float64 {
-		sessions, err := g.Hub.Count(context.Background())
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		sessions, err := g.Hub.Count(ctx)
 		if err != nil {
 			return math.NaN()
 		}

@@ -91,7 +91,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		return nil, errors.Join(fmt.Errorf("mount: %w", err), g.log.Close())
 	}
 	g.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{})
-	g.Handler = gateway.New(gateway.Options{
+	g.Handler = gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
 		Hub: g.Hub, Streams: g.streams, Sockets: &g.sockets, Guard: o.guard, Private: !o.Shared, Permits: o.Permits, Logger: o.Logger,
 	})
 	return g, nil

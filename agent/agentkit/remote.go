@@ -278,8 +278,13 @@ func (l *remoteLink) Send(ctx context.Context) error {
 	if err == nil {
 		err = l.r.Tell(context.WithoutCancel(ctx), c)
 	}
-	if err == nil {
+	var failed *httpjson.Error
+	switch {
+	case err == nil:
 		err = l.r.Answered(c.Path, nil) //nolint:contextcheck // as above
+	case errors.As(err, &failed) && failed.Status == 0 && l.r.hasHeard():
+		l.Cut() // the agent has the prompt: only the connection is lost
+		err = nil
 	}
 	return err
 }

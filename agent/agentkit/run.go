@@ -82,10 +82,6 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 			sent++
 		}
 		var refused *PromptError
-		if c.Lost != nil && err != nil && !errors.As(err, &refused) && s.hasHeard() {
-			l.Cut() // the agent has the prompt: only the connection is lost
-			err = nil
-		}
 		switch {
 		case b.Over():
 			return nil //nolint:nilerr // the turn has its end
@@ -106,7 +102,7 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 			}
 			return nil
 		case <-ctx.Done():
-			if errors.Is(context.Cause(ctx), agent.ErrLeft) {
+			if errors.Is(context.Cause(ctx), agent.ErrDetached) {
 				s.Fail(b, closed()) // not on record: the turn goes on there
 				return nil
 			}

@@ -78,28 +78,50 @@ func (a *Asking) await(from int, record func(q *asked)) (effects []agent.Effect)
 type earlier struct {
 	b   *trace.Builder
 	all []asked // Native is empty
+	// over says that a step began when all were answered.
+	over bool
 }
 
 // Recall makes the requests of an earlier process known. A Decoder that asks the same again
-// gets the answers that are on record, and waits for the others.
-func (a *Asking) Recall(left agent.Left) {
+// gets the answers that are on record, and waits for the others. Requests of an earlier run
+// are forgotten, because the next run may ask under the same id. The record does not name
+// runs: another run has begun if a step that follows the last answer begins with anything
+// but a new request.
+func (a *Asking) Recall(left agent.OpenTurn) {
 	a.earlier = earlier{b: left.Builder}
-	all := &a.earlier.all
+	e := &a.earlier
 	for _, r := range left.Records {
-		switch p := r.Payload.(type) { //nolint:gochecksumtype // the others are no part of it
+		switch p := r.Payload.(type) { //nolint:gochecksumtype // all others are the agent's work
 		case trace.PermissionRequest:
-			*all = append(*all, asked{id: p.RequestID, permits: true})
+			e.ask(asked{id: p.RequestID, permits: true})
 		case trace.Question:
-			*all = append(*all, asked{id: p.QuestionID})
+			e.ask(asked{id: p.QuestionID})
 		case trace.PermissionResponse:
-			a.earlier.answered(asked{id: p.RequestID, permits: true, Permission: &p})
+			e.answered(asked{id: p.RequestID, permits: true, Permission: &p})
 		case trace.Answer:
-			a.earlier.answered(asked{id: p.QuestionID, Answer: &p})
-		case trace.Step: // of the next run, if all is answered
-			if p.Phase == trace.PhaseStart && !slices.ContainsFunc(*all, func(q asked) bool { return !q.answered() }) {
-				*all = nil
-			}
+			e.answered(asked{id: p.QuestionID, Answer: &p})
+		case trace.Step:
+			e.over = p.Phase == trace.PhaseStart && !slices.ContainsFunc(e.all, func(q asked) bool { return !q.answered() })
+		case trace.Pause, trace.Reply:
+		default:
+			e.work()
 		}
+	}
+}
+
+// ask adds a request.
+func (e *earlier) ask(r asked) {
+	if slices.ContainsFunc(e.all, func(q asked) bool { return q.permits == r.permits && strings.HasPrefix(r.id, q.id+"~") }) {
+		e.work() // a run asks each id once
+	}
+	e.over = false
+	e.all = append(e.all, r)
+}
+
+// work is what the agent does besides asking.
+func (e *earlier) work() {
+	if e.over {
+		e.all, e.over = nil, false
 	}
 }
 

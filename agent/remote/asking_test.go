@@ -118,15 +118,27 @@ func TestATurnThatWaitsForPeopleIsStoppedWithoutARequest(t *testing.T) {
 
 func TestAnswersFromBeforeARestartAreKept(t *testing.T) {
 	t.Parallel()
+	for _, text := range []string{"ask", "ask one by one"} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			answersAreKept(t, text)
+		})
+	}
+}
+
+func answersAreKept(t *testing.T, text string) {
+	t.Helper()
 	srv, host := newServer(t), answering("size?")
 	s := open(t, srv, host, nil)
 	ctx, leave := context.WithCancelCause(t.Context())
-	r, done := begin(ctx, host, s, "ask")
+	r, done := begin(ctx, host, s, text)
+	answered(t, r, 1)
+	close(srv.more)
 	answered(t, r, 2)
-	if err := r.Abandon(); err != nil {
+	if err := r.Detach(); err != nil {
 		t.Fatal(err)
 	}
-	leave(agent.ErrLeft)
+	leave(agent.ErrDetached)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +147,7 @@ func TestAnswersFromBeforeARestartAreKept(t *testing.T) {
 	}
 	host = answering("colour?")
 	host.OnPermit = nil
-	again, left := host.Left(r)
+	again, left := host.OpenTurn(r)
 	ended, next := make(chan error, 1), open(t, srv, host, nil)
 	go func() { ended <- next.Reattach(t.Context(), left) }()
 	said, stop := finish(t, again, ended)

@@ -130,7 +130,7 @@ func (d *toy) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
 	return &remote.Call{Method: "GET", Path: "/join", Header: map[string]string{"Last-Event-ID": b.LastID}, Stream: true}, nil
 }
 
-func (d *toy) Reattach(_ context.Context, left agent.Left) (*remote.Call, error) {
+func (d *toy) Reattach(_ context.Context, left agent.OpenTurn) (*remote.Call, error) {
 	asked := []string{}
 	for _, r := range left.Records {
 		switch p := r.Payload.(type) {
@@ -153,12 +153,13 @@ type server struct {
 	requests []string
 	joins    int
 	stop     chan struct{}
-	deaf     int // so many stops fail
+	more     chan struct{} // goes on with "ask one by one"
+	deaf     int           // so many stops fail
 }
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{stop: make(chan struct{})}
+	s := &server{stop: make(chan struct{}), more: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /run", s.run)
 	mux.HandleFunc("GET /join", s.join)
@@ -226,7 +227,10 @@ func (s *server) run(w http.ResponseWriter, r *http.Request) {
 		}
 	case "ask":
 		say(w, "", event{Ask: []string{"colour"}}, event{Ask: []string{"may paint", "size"}}, event{Ask: []string{"colour"}})
-	case "ask, and break off":
+	case "ask one by one":
+		say(w, "", event{Ask: []string{"colour"}})
+		<-s.more
+		say(w, "", event{Ask: []string{"may paint", "size"}})
 		say(w, "ask", event{Ask: []string{"colour"}})
 		panic(http.ErrAbortHandler)
 	case "words":

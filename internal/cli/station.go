@@ -104,7 +104,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	}
 	known := &probes{agents: options.Agents, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
 	s.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{Framing: framing(c.Stream)})
-	s.server = s.newServer(gateway.New(gateway.Options{
+	s.server = s.newServer(gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
 		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
