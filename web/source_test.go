@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // The page reads streams and histories of one form, whatever form the server or the
@@ -70,7 +72,7 @@ func TestThePageIsBuiltFromItsSources(t *testing.T) {
 		}
 		fmt.Fprintf(&found, "%x  %s\n", sha256.Sum256(data), name)
 	}
-	if found.String() != string(recorded) {
-		t.Errorf("web/dist is not the page of these sources: run `make web` and commit web/dist and web/built.sha256\nrecorded:\n%s\nfound:\n%s", recorded, &found)
+	if d := cmp.Diff(strings.Split(string(recorded), "\n"), strings.Split(found.String(), "\n")); d != "" {
+		t.Errorf("web/dist is not the page of these sources: run `make web` and commit web/dist and web/built.sha256 (-recorded +found):\n%s", d)
 	}
 }
