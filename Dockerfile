@@ -17,15 +17,17 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --uid 10001 --user-group --create-home --home-dir /home/tributary tributary \
  && install -d -o tributary -g tributary -m 0700 /var/lib/tributary \
- && install -d -o tributary -g tributary /workspace
+ && install -d -o tributary -g tributary /workspace \
+ && install -d /etc/tributary
 COPY --from=build /out/tributary /usr/local/bin/tributary
 USER tributary
 # The data directory is /var/lib/tributary.
 ENV XDG_DATA_HOME=/var/lib
-WORKDIR /workspace
+# The configuration, if there is one, is ./tributary.yaml here: agents cannot write it.
+WORKDIR /etc/tributary
 VOLUME ["/var/lib/tributary", "/workspace"]
 EXPOSE 8787
 HEALTHCHECK --interval=10s --timeout=6s --start-period=20s CMD ["tributary", "health"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["tributary"]
-CMD ["serve", "--listen", "0.0.0.0:8787"]
+CMD ["serve", "--listen", "0.0.0.0:8787", "--cwd", "/workspace"]

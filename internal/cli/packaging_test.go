@@ -90,10 +90,13 @@ func TestTheImageRunsWhatItBuildsAsAnOrdinaryUser(t *testing.T) {
 	}
 	base, _ := strings.CutPrefix(last["ENV"].rest, "XDG_DATA_HOME=")
 	volumes := last["VOLUME"].words(t)
-	for _, dir := range []string{base + "/tributary", last["WORKDIR"].rest} {
+	for _, dir := range []string{base + "/tributary", c.Serve.Cwd} {
 		if !slices.Contains(volumes, dir) || !strings.Contains(last["RUN"].rest, dir) {
 			t.Errorf("%s is no volume that the user may write: %q", dir, volumes)
 		}
+	}
+	if home := last["WORKDIR"].rest; within(home, c.Serve.Cwd) || strings.Contains(last["RUN"].rest, "-o tributary -g tributary "+home) {
+		t.Errorf("the configuration would be %s/tributary.yaml, which agents may write", home)
 	}
 	from, to, _ := strings.Cut(strings.TrimPrefix(last["COPY"].rest, "--from=build "), " ")
 	i := slices.IndexFunc(all, func(i instruction) bool { return strings.Contains(i.rest, "go build") })
@@ -172,6 +175,9 @@ func TestTheComposeFileFitsTheImageAndTheProgram(t *testing.T) {
 		t.Error("the gateway does not wait for the database")
 	}
 	port := last["EXPOSE"].rest
+	if standard := parsed(t, last["CMD"].words(t)).Serve; line.Cwd != standard.Cwd {
+		t.Errorf("agents work in %s, and in %s without compose", line.Cwd, standard.Cwd)
+	}
 	if line.Listen != "0.0.0.0:"+port || !slices.Equal(gateway.Ports, []string{"127.0.0.1:8787:" + port}) {
 		t.Errorf("the ports are %q, and the gateway listens on %s", gateway.Ports, line.Listen)
 	}
