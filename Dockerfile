@@ -11,7 +11,8 @@ RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -ldflags='-s -w' -o /out/tributary ./cmd/tributary
 
 FROM debian:bookworm-slim
-# Agents call their models by TLS, and work with git.
+# Agents call their models by TLS, and work with git. Their versions are those of the base image's release.
+# hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates git \
  && rm -rf /var/lib/apt/lists/* \
@@ -20,7 +21,7 @@ RUN apt-get update \
  && install -d -o tributary -g tributary /workspace \
  && install -d /etc/tributary
 COPY --from=build /out/tributary /usr/local/bin/tributary
-USER tributary
+USER 10001:10001
 # The data directory is /var/lib/tributary.
 ENV XDG_DATA_HOME=/var/lib
 # The configuration, if there is one, is ./tributary.yaml here: agents cannot write it.
