@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"net/url"
 	"os"
 	"os/exec"
@@ -102,6 +103,9 @@ func TestTheImageRunsWhatItBuildsAsAnOrdinaryUser(t *testing.T) {
 	i := slices.IndexFunc(all, func(i instruction) bool { return strings.Contains(i.rest, "go build") })
 	if i < 0 || !strings.Contains(all[i].rest, "-o "+from+" ./cmd/tributary") || to != "/usr/local/bin/tributary" {
 		t.Errorf("%s is not what is built: %q", from, all[i].rest)
+	}
+	if !strings.Contains(all[i].rest, "-X github.com/tributary-dev/tributary/internal/cli.released=$VERSION") || !strings.Contains(repository(t, "internal/cli/version.go"), "\nvar released string") {
+		t.Error("the program of the image does not know its version")
 	}
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(repository(t, "go.mod"))[1]
 	if !strings.Contains(all[0].rest, "golang:"+version+"-") {
@@ -262,6 +266,17 @@ func TestSystemdAcceptsTheUnit(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("systemd-analyze is not installed")
+	}
+	if sysusers, err := exec.LookPath("systemd-sysusers"); err == nil {
+		root := t.TempDir()
+		dir := filepath.Join(root, "usr/lib/sysusers.d")
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "tributary.conf"), []byte(repository(t, "packaging/debian/sysusers.conf")), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), sysusers, "--dry-run", "--root="+root).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), `Creating user 'tributary'`) {
+			t.Errorf("systemd-sysusers: %v\n%s", err, out)
+		}
 	}
 	text, settings := unit(t)
 	program, err := os.Executable()
