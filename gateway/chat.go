@@ -19,10 +19,11 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	req, err := g.read(r)
+	req, done, err := g.read(r)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	began := time.Now() // a slow sender is not measured
 	r, info, err := g.authorizePost(r, req)
 	if err != nil {
@@ -58,7 +59,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past}, opts.of(info), began}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past, Live: turn.From == 0}, opts.of(info), began}, nil
 }
 
 // authorizePost admits the sender of a POST whose body is here. If the path names the

@@ -8,25 +8,26 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/trace"
 )
 
-// Reading a chat costs what it holds: the last user message, the one that is read,
-// and four times the longest text, 200 MB at the worst. (A text that is not UTF-8
-// costs 160 MB more for the moment in which it is decoded.) So there is a bound on
-// the memory that all bodies of a principal hold. The number of bodies has no bound,
-// because a slow body that holds little slows no other. Records that are read from the
-// log have such a bound too: they are in memory until their reader has the answer.
-const (
-	memMost = 400 << 20 // of each class, beside what the oldest of it holds
-	memFrom = 1 << 20   // what holds no more costs little
-)
+// Reading a chat costs what it holds: the last user message, the one that is read, and four
+// times the longest text, 200 MB at the worst. (A text that is not UTF-8 costs 160 MB more
+// for the moment in which it is decoded.) Putting the message on record costs four times the
+// message. So there is a bound on the memory that all chats of a principal hold until they
+// are on record, [Limits.Memory]. The number of chats has no bound, because a slow body that
+// holds little slows no other. Records that are read from the log have such a bound too:
+// they are in memory until their reader has the answer.
+
+// memFrom is the size from which a request counts. A smaller one costs little.
+const memFrom = 1 << 20
 
 // memClass is a kind of what is large: each has a bound of its own, for who sends much
 // is not to be in the way of who reads much.
 type memClass int
 
 const (
-	upload   memClass = iota // a body that is being read
+	upload   memClass = iota // a chat that is not on record yet
 	download                 // records that are read for somebody, until they are sent
 	memClasses
 )
@@ -69,11 +70,30 @@ func (g *gateway) memUse(r *http.Request, c memClass) *memUse {
 	return &memUse{limiter: g.limiter, principal: p.ID, class: c, within: g.Read}
 }
 
-// read reads a chat within what large bodies may hold.
-func (g *gateway) read(r *http.Request) (chatRequest, error) {
+// promptCost is how often the message of a chat is in memory until it is on record: as a
+// message, as JSON, and twice in the hands of the database.
+const promptCost = 4
+
+// read reads a chat within what large bodies may hold. The chat counts until the caller
+// calls done, which is when its message is on record or refused.
+func (g *gateway) read(r *http.Request) (req chatRequest, done func(), err error) {
 	b := g.memUse(r, upload)
-	defer b.change(0)
-	return readChat(r.Body, postLimits, b.reserve)
+	done = func() { b.change(0) }
+	if req, err = readChat(r.Body, postLimits, b.reserve); err == nil {
+		err = b.reserve(promptCost * req.weighs())
+	}
+	if err != nil {
+		done()
+	}
+	return req, done, err
+}
+
+// weighs is how many bytes of the user's message the gateway keeps.
+func (req *chatRequest) weighs() int64 {
+	if req.User == nil {
+		return 0
+	}
+	return int64(trace.ApproxSize(trace.Prompt{Message: *req.User}))
 }
 
 // reserve is called with what there is in memory, before there is more. It waits in line
@@ -99,7 +119,7 @@ func (b *memUse) reserve(bytes int64) error {
 		case <-b.gone:
 			return context.Canceled
 		case <-late:
-			return b.class.refusal(b.limiter.memMost)
+			return b.class.refusal(b.limiter.limits.Memory)
 		}
 	}
 }
@@ -116,7 +136,7 @@ func (b *memUse) change(holds int64) (room <-chan struct{}) {
 		for _, other := range s.uses[1:] {
 			sum += other.holds
 		}
-		if sum > b.limiter.memMost {
+		if b.limiter.limits.Memory >= 0 && sum > b.limiter.limits.Memory {
 			if s.room == nil {
 				s.room = make(chan struct{})
 			}

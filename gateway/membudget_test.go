@@ -19,7 +19,7 @@ const mb = 1 << 20
 // stage is a limiter whose principals may hold 10 MB beside their oldest body.
 func stage() (l *limiter, enter func(who string) *memUse) {
 	l = newLimiter(Limits{})
-	l.memMost = 10 * mb
+	l.limits.Memory = 10 * mb
 	return l, func(who string) *memUse { return &memUse{limiter: l, principal: who, within: 30 * time.Second} }
 }
 
@@ -92,7 +92,8 @@ func TestABodyGivesBackWhatItHolds(t *testing.T) {
 	g := &gateway{Options: Options{Read: time.Millisecond}, limiter: l}
 	long := `{"id":"` + strings.Repeat("x", 3*mb)
 	post := func(end string) error {
-		_, err := g.read(httptest.NewRequest("POST", "/api/chat", io.MultiReader(strings.NewReader(long), strings.NewReader(end))))
+		_, done, err := g.read(httptest.NewRequest("POST", "/api/chat", io.MultiReader(strings.NewReader(long), strings.NewReader(end))))
+		done()
 		return err
 	}
 	first, second := &memUse{limiter: l}, &memUse{limiter: l}
@@ -104,7 +105,7 @@ func TestABodyGivesBackWhatItHolds(t *testing.T) {
 	if status, code := statusOf(post(``)); status != 429 || code != "too_many_uploads" {
 		t.Errorf("%d %s", status, code)
 	}
-	l.memMost = 100 * mb
+	l.limits.Memory = 100 * mb
 	second.change(0)
 	long = `{"x":"` + long[7:]
 	for _, end := range []string{`","messages":[]}`, `"`, `]`, `"}x`, ``} {

@@ -47,10 +47,21 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if lost := g.Hub.Damage().Sessions[info.ID]; lost != "" {
+		messages = append([]uistream.Message{damageNotice(info.ID, lost)}, messages...)
+	}
 	if history.Before != "" {
 		link(w, r, "prev", history.Before)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = uistream.WriteMessages(w, messages) // its error says that the client has gone
 	return nil
+}
+
+// damageNotice heads a history of which records are lost, for the people who read it.
+func damageNotice(session, lost string) uistream.Message {
+	return uistream.Message{
+		ID: "damaged_" + session, Role: "system",
+		Parts: []uistream.Part{{Type: "text", State: "done", Text: "Some of this conversation is lost: " + lost + "."}},
+	}
 }

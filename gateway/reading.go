@@ -58,6 +58,24 @@ func (rd *reading) begin(refused error) {
 	})
 }
 
+// turnSource is the log of a turn for one stream. What the stream has to catch up with
+// counts among the reads of its principal.
+type turnSource struct {
+	*session.Reader
+	g *gateway
+	r *http.Request
+}
+
+// Admit implements uistream.Source.
+func (s turnSource) Admit(ctx context.Context) (done func(), err error) {
+	b := s.g.memUse(s.r, download)
+	b.gone = ctx.Done()
+	if err := b.reserve(readCost); err != nil {
+		return nil, err
+	}
+	return func() { b.change(0) }, nil
+}
+
 // page lets a request read a part of a log at once. The caller ends the reading with Waits.
 func (g *gateway) page(r *http.Request) (*http.Request, *reading, error) {
 	ctx, rd := g.reading(r.Context(), r)

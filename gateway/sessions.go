@@ -31,6 +31,8 @@ type sessionView struct {
 	AISDK bool `json:"ai_sdk"`
 	// Compat is `rfc` if the session was made with that setting.
 	Compat string `json:"compat,omitempty"`
+	// Damaged says what is lost of the session on disk, if anything is.
+	Damaged string `json:"damaged,omitempty"`
 }
 
 func (g *gateway) view(r *http.Request, info session.Info, state session.State, turn string) sessionView {
@@ -72,7 +74,9 @@ func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	views := make([]sessionView, 0, len(sessions))
 	for _, s := range sessions {
-		views = append(views, g.view(r, s.Info, s.State, s.Turn))
+		v := g.view(r, s.Info, s.State, s.Turn)
+		v.Damaged = s.Damaged
+		views = append(views, v)
 	}
 	if next != 0 {
 		link(w, r, "next", strconv.FormatInt(next, 10))
@@ -127,10 +131,12 @@ func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	v := g.view(r, info, state, turn)
+	v.Damaged = g.Hub.Damage().Sessions[info.ID]
 	return writeJSON(w, http.StatusOK, struct {
 		sessionView
 		Session server.Session `json:"session"`
-	}{g.view(r, info, state, turn), server.SessionOf(info)})
+	}{v, server.SessionOf(info)})
 }
 
 func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {

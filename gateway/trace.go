@@ -40,6 +40,9 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 		if err == nil {
 			line, err = rec.AppendJSON(line[:0])
 		}
+		if err != nil && line == nil {
+			return err // nothing was sent
+		}
 		if err != nil {
 			g.abort(r, err)
 		}

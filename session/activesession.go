@@ -46,11 +46,12 @@ type activeSession struct {
 	newestSeq uint64 // see newest
 	seqKnown  bool
 	names     thread.Names
-	namesRead bool             // names has what is on record
-	turns     map[string]*turn // all that are not closed
-	running   *turn            // has the agent; nil once released
-	queue     []*turn          // have not begun, in order
-	last      *turn            // the newest that ended in this process
+	namesRead bool                  // names has what is on record
+	turns     map[string]*turn      // all that are not closed
+	running   *turn                 // has the agent; nil once released
+	queue     []*turn               // have not begun, in order
+	last      *turn                 // the newest that ended in this process
+	unwritten map[string]trace.Stop // of turns that have ended, and whose stop the log has not taken
 
 	agent         *opened // nil while closed; agentMu guards it too
 	agentStale    int     // how often history was rewound since the agent worked; see applyRewind
@@ -72,7 +73,7 @@ type activeSession struct {
 }
 
 func (h *Hub) newSession(info Info) *activeSession {
-	l := &activeSession{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, historyLock: make(chan struct{}, 1), saveLock: make(chan struct{}, 1)}
+	l := &activeSession{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, unwritten: map[string]trace.Stop{}, historyLock: make(chan struct{}, 1), saveLock: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancel(context.Background())
 	return l
 }
@@ -150,9 +151,6 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	}
 	for _, e := range events {
 		t.countTool(e.Payload)
-		if _, is := e.Payload.(trace.Pause); is {
-			t.requestsChanged(nil) // a client that sees the pause must find the turn paused
-		}
 	}
 	if over := t.turnLimits.spend(events, t.session.hub.Options); over != "" {
 		t.endNow(failed(trace.ReasonTooMuch, over))
@@ -164,7 +162,11 @@ func (t *turn) append(ctx context.Context, events []trace.Event) error {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()
 	for i, e := range events {
-		t.session.thread.Take(t.id, last-uint64(len(events)-1-i), e.Payload) //nolint:gosec // a place in a list
+		seq := last - uint64(len(events)-1-i) //nolint:gosec // a place in a list
+		if _, is := e.Payload.(trace.Prompt); is && !t.state.Began() {
+			t.prompted = seq
+		}
+		t.session.thread.Take(t.id, seq, e.Payload)
 		if _, is := e.Payload.(trace.Stop); is {
 			t.state.Close()
 		}
@@ -270,6 +272,9 @@ func (l *activeSession) leave(t *turn, closed bool) {
 	delete(l.turns, t.id)
 	if t.counted {
 		l.hub.quota.leave(t.by)
+	}
+	if !t.state.Began() { // else its agent may have the message until it is free
+		t.freeMessage()
 	}
 	if closed {
 		l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == t.id })

@@ -22,6 +22,7 @@ var (
 	ErrMayNotPermit   = errors.New("your role may not answer permission requests: ask somebody whose role may")
 	ErrQueueFull      = errors.New("too many prompts are waiting: wait until one of them has run")
 	ErrTooManyPrompts = errors.New("too many of your prompts run or wait: wait until one of them has ended")
+	ErrLargePrompts   = errors.New("the large messages among your prompts that run or wait take up all the memory that they may: wait until one of them has ended")
 	ErrUnfinished     = errors.New("the end of this turn is not on record")
 	ErrLog            = errors.New("the gateway cannot write its log now: try again in a moment; if that does not help, its disk or its database needs care")
 	ErrElsewhere      = errors.New("another gateway on the same database has this session: ask that one, or try again a minute after its last use there")

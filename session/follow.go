@@ -16,7 +16,7 @@ import (
 // because the log failed or the session was deleted, the last value is an error.
 func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		reader := h.Read(Turn{Session: session, ID: turn, After: after})
+		reader := h.reader(Turn{Session: session, ID: turn, After: after})
 		defer reader.Close()
 		for {
 			ended, changed := reader.hasEnded(), reader.Changed() // asked before reading, so that nothing is missed

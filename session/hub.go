@@ -315,6 +315,9 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 	if errors.Is(err, eventlog.ErrNoSession) {
 		return Info{}, ErrUnknownSession
 	}
+	if damaged, is := errors.AsType[*eventlog.DamageError](err); is {
+		return Info{}, damaged
+	}
 	if err != nil {
 		return Info{}, fmt.Errorf("read session %q: %w", id, err)
 	}

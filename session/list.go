@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -17,6 +18,9 @@ type Summary struct {
 	Info
 	State State
 	Turn  string
+	// Damaged says what is lost of the session on disk. If its entry is damaged, it has no
+	// more than its id and its owner.
+	Damaged string
 }
 
 // Selection says which sessions a list has. The zero Selection chooses all.
@@ -37,6 +41,7 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 	if before != 0 {
 		q.Before = time.UnixMicro(before)
 	}
+	damaged := h.Log.Damage().Sessions
 	for e, err := range h.Log.List(ctx, q) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("list the sessions: %w", err)
@@ -46,6 +51,9 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 			return sessions, next, nil
 		}
 		s, err := h.summary(e)
+		if s.Damaged = damaged[e.Session]; e.Damaged {
+			s.Damaged = cmp.Or(s.Damaged, "its entry is damaged or lost")
+		}
 		switch {
 		case err != nil:
 			h.Logger.Warn("a session is missing in the list", "error", err)
@@ -66,6 +74,10 @@ func (h *Hub) summary(e eventlog.Entry) (s Summary, err error) {
 		return s, nil
 	}
 	s.State = Idle
+	if e.Damaged {
+		s.Info = Info{ID: e.Session, CreatedBy: e.CreatedBy}
+		return s, nil
+	}
 	s.Info, err = infoOf(e.Session, e.Doc)
 	return s, err
 }
@@ -85,6 +97,9 @@ func (h *Hub) nextStamp(now time.Time) time.Time {
 
 // Count tells how many sessions there are.
 func (h *Hub) Count(ctx context.Context) (int, error) { return h.Log.Count(ctx) }
+
+// Damage tells what is known to be damaged on disk.
+func (h *Hub) Damage() eventlog.Damage { return h.Log.Damage() }
 
 // Running tells how many sessions have a turn that is not over. It reads nothing.
 func (h *Hub) Running() (running int) {

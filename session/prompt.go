@@ -165,8 +165,13 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 		return nil, nil, err
 	}
 	// The turns that end because of the prompt make room for it.
-	if !l.hub.quota.take(p.By, l.hub.MaxPrompts, len(stopping)) {
-		return nil, nil, ErrTooManyPrompts
+	ending := prompts{count: len(stopping)}
+	for _, s := range stopping {
+		ending.bytes += s.turn.weighs
+	}
+	weighs := int64(trace.ApproxSize(trace.Prompt{Message: p.Message}))
+	if err := l.hub.quota.take(p.By, weighs, l.hub.Options, ending); err != nil {
+		return nil, nil, err
 	}
 	for _, s := range stopping {
 		s.turn.decideStop() // all at once, so that no removed turn begins while another one is ended
@@ -175,7 +180,7 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
-	t.rewind, t.counted = back, true
+	t.rewind, t.counted, t.weighs = back, true, weighs
 	l.queue = append(l.queue, t)
 	l.applyRewind(back)
 	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
@@ -242,6 +247,7 @@ func (l *activeSession) releaseAgent(t *turn) {
 	<-t.ended
 	l.mu.Lock()
 	t.state.To(turnstate.Released) // a detached turn stays what it is
+	t.freeMessage()
 	if l.running == t {
 		l.running = nil
 	}
@@ -251,7 +257,7 @@ func (l *activeSession) releaseAgent(t *turn) {
 }
 
 // StopTurn ends a turn now: the named turn, or the running one. StopTurn is idempotent
-// and never ends another turn.
+// and never ends another turn. An error after the end says that the stop is not on record yet.
 func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -263,6 +269,12 @@ func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID s
 		return id, false, nil
 	}
 	done = t.finish(stopped("stopped"))
+	l.mu.Lock()
+	err = t.unwritten
+	l.mu.Unlock()
+	if err != nil {
+		return "", false, notLogged(err)
+	}
 	t.logger.Info("turn stopped", "stopped_by", by)
 	return t.id, done, nil
 }

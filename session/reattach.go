@@ -92,7 +92,7 @@ func (l *activeSession) revive(ref TurnRef, records []trace.Record) *turn {
 		if p, is := r.Payload.(trace.Prompt); is && !prompted && !t.agentInitiated {
 			prompted = true
 			t.by, t.channel, t.counted = p.By, p.Channel, true
-			l.hub.quota.take(p.By, -1, 0) // it was let in before
+			_ = l.hub.quota.take(p.By, 0, Options{MaxPrompts: -1, MaxPromptBytes: -1}, prompts{}) // it was let in before
 		}
 		if p, is := r.Payload.(trace.Reply); is {
 			t.messageID = p.MessageID

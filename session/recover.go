@@ -16,15 +16,21 @@ import (
 // died with that process, and their turns are closed. Records that clients had seen
 // stay, and the stop says what happened.
 func (h *Hub) recover(ctx context.Context) error {
-	for e, err := range h.Log.List(ctx, eventlog.Query{Limit: 1}) {
+	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
 		}
-		h.stamp = e.Updated
+		if !e.Damaged { // else its time may be wrong
+			h.stamp = e.Updated
+			break
+		}
 	}
 	for e, err := range h.Log.List(ctx, eventlog.Query{Open: true}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions with open turns: %w", err)
+		}
+		if e.Damaged {
+			continue
 		}
 		info, err := infoOf(e.Session, e.Doc)
 		if err != nil {
@@ -103,8 +109,14 @@ func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace
 		return err
 	}
 	ran := replied(records)
-	if !ran {
+	l.mu.Lock()
+	unwritten, known := l.unwritten[ref.ID]
+	l.mu.Unlock()
+	switch {
+	case !ran:
 		stop = stopped("not_run")
+	case known:
+		stop = unwritten
 	}
 	if len(records) > 0 && !over {
 		b := trace.Restore(l.hub.ctx, trace.Config{ //nolint:contextcheck // a stop that was begun is written, also if who asked has left
@@ -122,6 +134,7 @@ func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace
 	l.loggerOf(ref.ID, askerOf(records), agent.Caller{}).Info("closed a turn that was cut off")
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	delete(l.unwritten, ref.ID)
 	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == ref.ID })
 	// By place in the log: ids sort by a clock that may have been set back.
 	if ran && (l.info.Last == nil || ref.After >= l.info.Last.After) {

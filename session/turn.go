@@ -65,7 +65,10 @@ type turn struct {
 	prompt      agent.Prompt // its message has no parts when they are only in the log
 	endedAt     time.Time
 	undelivered bool
-	counted     bool // among the prompts of its principal
+	counted     bool   // among the prompts of its principal
+	weighs      int64  // of its message, among those of its principal
+	unwritten   error  // why the stop is not on record
+	prompted    uint64 // the number of its prompt; 0: not known
 	subscribers int
 	subscribed  bool
 	grace       *time.Timer
@@ -192,6 +195,9 @@ func (t *turn) writeStop(s trace.Stop) {
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
 	t.state.Close()
+	if t.unwritten = err; err != nil {
+		l.unwritten[t.id] = s
+	}
 	t.endedAt = l.hub.Now()
 	t.pause.stop()
 	t.prompt, t.openTurn = agent.Prompt{}, nil
@@ -202,6 +208,15 @@ func (t *turn) writeStop(s trace.Stop) {
 }
 
 var errEnded = errors.New("the turn is over")
+
+// freeMessage says that neither the turn nor its agent has the message any more. The caller
+// holds activeSession.mu.
+func (t *turn) freeMessage() {
+	if t.weighs != 0 {
+		t.session.hub.quota.free(t.by, t.weighs)
+		t.weighs = 0
+	}
+}
 
 // stopped is the stop of a turn that somebody or something ended.
 func stopped(reason string) trace.Stop {

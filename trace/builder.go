@@ -17,9 +17,10 @@ type Config struct {
 	// Judge decides a permission request without asking anybody, if it can.
 	// Judge runs without the Builder's lock, since a policy reads the file system.
 	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
-	// RequestsChanged is called after requests were made, put to the user or answered, and
-	// before the agent gets an answer. The Builder holds no lock meanwhile. answered are
-	// requests that people have answered, or the agent has withdrawn.
+	// RequestsChanged is called after requests were made, put to the user or answered,
+	// before Append gets their events, and before the agent gets an answer. The Builder
+	// holds no lock meanwhile. RequestsChanged must not wait for Append. The parameter
+	// answered has the requests that people have answered, or the agent has withdrawn.
 	RequestsChanged func(answered []Request)
 	// AskSuffix ends the id of every request and question. Agents restart their counts
 	// in each process, and an answer names the id alone. So without the suffix an old

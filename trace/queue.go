@@ -32,6 +32,7 @@ type queue struct {
 	queued   int           // events so far
 	appended int           // those of them that are on record
 	inFlight bool          // something is not on record yet
+	telling  int           // calls that tell the owner of the turn of changed requests
 	running  bool          // there is a goroutine that appends
 	idle     bool          // it waits for more
 	busy     bool          // it has appended since it last asked
@@ -98,9 +99,13 @@ func (q *queue) run() {
 	q.cond().Broadcast()
 }
 
-// appendPending appends what waits until nothing does.
+// appendPending appends what waits until nothing does. The owner of the turn knows of
+// requests and answers before they are on record, where readers can see them.
 func (q *queue) appendPending() {
 	for len(q.pending) > 0 && q.err == nil {
+		for q.telling > 0 {
+			q.cond().Wait()
+		}
 		batch := q.pending
 		q.pending, q.freeList, q.bytes = q.freeList, nil, 0
 		q.cond().Broadcast()

@@ -28,6 +28,9 @@ type Source interface {
 	// Ended is closed once nothing is written to the turn any more, after the channel of
 	// the last record.
 	Ended() <-chan struct{}
+	// Admit waits until the subscriber may read older records, and returns the function that
+	// ends the reading. A subscriber that follows a turn as it happens does not call Admit.
+	Admit(ctx context.Context) (done func(), err error)
 }
 
 var (
@@ -187,8 +190,9 @@ type view struct {
 }
 
 // look takes what stands behind the position, and moves the position there. If there is
-// nothing, look says what to do.
-func (b *liveBuffer) look(p *position) (v view) {
+// nothing, look says what to do. A subscriber that may pull has the right to pull if look
+// says so; others only learn that there may be something to pull.
+func (b *liveBuffer) look(p *position, mayPull bool) (v view) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for p.mark == len(p.segment.marks) && p.segment != b.newest() {
@@ -211,7 +215,7 @@ func (b *liveBuffer) look(p *position) (v view) {
 			b.pulled = make(chan struct{})
 		}
 		return view{wait: b.pulled}
-	case b.claimLocked():
+	case mayPull && b.claimLocked(), !mayPull && b.staleLocked():
 		return view{pull: true}
 	}
 	return view{wait: b.changed, whole: true}
@@ -226,12 +230,15 @@ func (b *liveBuffer) claim() bool {
 }
 
 func (b *liveBuffer) claimLocked() bool {
-	if b.pulling || b.failure != nil || b.changed != nil && !isClosed(b.changed) {
+	if b.pulling || b.failure != nil || !b.staleLocked() {
 		return false
 	}
 	b.pulling = true
 	return true
 }
+
+// staleLocked reports whether the log may have more than the buffer.
+func (b *liveBuffer) staleLocked() bool { return b.changed == nil || isClosed(b.changed) }
 
 // start is the position of a subscriber who wants the records from that number on.
 func (b *liveBuffer) start(from uint64, f Framing) position {

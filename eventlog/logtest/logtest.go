@@ -29,6 +29,7 @@ func Run(t *testing.T, open Open) {
 		{"session ids", sessionIDs},
 		{"large records", largeRecords},
 		{"append beside readers", appendBesideReaders},
+		{"first append beside readers", firstAppendBesideReaders},
 		{"concurrent appends", concurrentAppends},
 		{"follow", follow},
 		{"follow durable", followDurable},

@@ -72,6 +72,9 @@ func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.E
 	}
 }
 
+// Damage implements eventlog.Registry.
+func (s *Store) Damage() eventlog.Damage { return eventlog.Damage{} }
+
 func (s *Store) entries(q eventlog.Query) ([]eventlog.Entry, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -3,18 +3,37 @@ package sqllog
 import (
 	"context"
 	"database/sql"
-	"embed"
+	_ "embed" // the schema
 	"errors"
 	"fmt"
-	"io/fs"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
 
-//go:embed migrations
-var migrations embed.FS
+//go:embed schema.sql
+var schema string
+
+// special is what the schema says to one of the databases only.
+var special = regexp.MustCompile(`(?s)/\*(\w+): (.*?)\*/`) //nolint:gochecknoglobals // never written
+
+// schemaFor is the schema in the words of a database.
+func schemaFor(dialect goose.Dialect) string {
+	kind := "text"
+	if dialect == goose.DialectPostgres {
+		kind = "bytea"
+	}
+	text := special.ReplaceAllStringFunc(schema, func(found string) string {
+		if parts := special.FindStringSubmatch(found); strings.HasPrefix(string(dialect), parts[1]) {
+			return parts[2]
+		}
+		return ""
+	})
+	return strings.ReplaceAll(text, "bytes  NOT NULL", kind+" NOT NULL")
+}
 
 // db is a database, and what differs between SQLite and PostgreSQL.
 type db struct {
@@ -67,12 +86,12 @@ func (d *db) bounded(ctx context.Context, bytes int) (context.Context, context.C
 }
 
 // migrate brings the schema to this program's version. A newer one is an error.
-func (d *db) migrate(ctx context.Context, dialect goose.Dialect, dir string) error {
-	files, err := fs.Sub(migrations, "migrations/"+dir)
-	if err != nil {
+func (d *db) migrate(ctx context.Context, dialect goose.Dialect) error {
+	first := goose.NewGoMigration(1, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, schemaFor(dialect))
 		return err
-	}
-	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true)}
+	}}, nil)
+	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(first)}
 	if dialect == goose.DialectPostgres { // two gateways may start at once
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
@@ -80,7 +99,7 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect, dir string) err
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
-	p, err := goose.NewProvider(dialect, d.write, files, options...)
+	p, err := goose.NewProvider(dialect, d.write, nil, options...)
 	if err != nil {
 		return err
 	}
@@ -90,6 +109,10 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect, dir string) err
 	}
 	sources := p.ListSources()
 	if newest := sources[len(sources)-1].Version; there > newest {
+		var known int
+		if err := d.write.QueryRowContext(ctx, `SELECT count(*) FROM goose_db_version WHERE version_id IN (0, 1)`).Scan(&known); err != nil || known < int(newest)+1 {
+			return errors.Join(err, &damageError{"its version is not one that a program has written"})
+		}
 		return fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, newest)
 	}
 	_, err = p.Up(ctx)

@@ -29,7 +29,9 @@ type op struct {
 	ends        []partKey // those of them whose checkpoints go
 
 	checkpoints []checkpoint
-	// do is anything else, in the same transaction.
+	// moves changes where the session stands, in the same transaction.
+	moves func(*place)
+	// do is anything else in it.
 	do func(context.Context, *sql.Tx) error
 	// then is called when the op is committed, with the session's lock.
 	then func()
@@ -41,7 +43,7 @@ type op struct {
 }
 
 // durable reports whether somebody waits for the disk.
-func (o *op) durable() bool { return o.rows != nil || o.do != nil }
+func (o *op) durable() bool { return o.rows != nil || o.do != nil || o.moves != nil }
 
 // size is how many bytes of records the op writes.
 func (o *op) size() (n int) {

@@ -69,7 +69,7 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 	if version /= 10000; version < oldestServer {
 		return nil, fmt.Errorf("it is PostgreSQL %d, and Tributary needs %d or newer", version, oldestServer)
 	}
-	if err := d.migrate(ctx, goose.DialectPostgres, "postgres"); err != nil {
+	if err := d.migrate(ctx, goose.DialectPostgres); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -102,7 +102,7 @@ func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[
 	for i, se := range sessions {
 		ids[i] = se.id
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT id, term FROM sessions WHERE id = ANY($1) ORDER BY id FOR SHARE`, ids)
+	rows, err := tx.QueryContext(ctx, `SELECT session, term FROM places WHERE session = ANY($1) ORDER BY session FOR SHARE`, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -120,15 +120,17 @@ func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[
 
 func postgresInsert(ctx context.Context, tx *sql.Tx, rows []row) (int64, error) {
 	n := len(rows)
-	sessions, seqs, turns, kinds := make([]string, n), make([]int64, n), make([]string, n), make([]string, n)
+	sessions, seqs, prevs, turns, kinds := make([]string, n), make([]int64, n), make([]int64, n), make([]string, n), make([]string, n)
 	messages, persons, ats, bodies := make([]*string, n), make([]*string, n), make([]int64, n), make([][]byte, n)
+	sums, markSums := make([]int64, n), make([]int64, n)
 	for i, r := range rows {
 		sessions[i], seqs[i], turns[i], kinds[i] = r.session, int64(r.seq), r.turn, r.kind //nolint:gosec // no session has 2^63 records
 		messages[i], persons[i], ats[i], bodies[i] = r.message, r.person, r.at, r.body
+		prevs[i], sums[i], markSums[i] = int64(r.prev), r.bodySum(), r.markSum() //nolint:gosec // as above
 	}
-	result, err := tx.ExecContext(ctx, `INSERT INTO records (session, seq, turn, kind, message_id, person, at, body)
-		SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bytea[]) ON CONFLICT (session, seq) DO NOTHING`,
-		sessions, seqs, turns, kinds, messages, persons, ats, bodies)
+	result, err := tx.ExecContext(ctx, `INSERT INTO records (session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum)
+		SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bytea[], $10::bigint[], $11::bigint[]) ON CONFLICT (session, seq) DO NOTHING`,
+		sessions, seqs, prevs, turns, kinds, messages, persons, ats, bodies, sums, markSums)
 	if err != nil {
 		return 0, err
 	}
@@ -138,14 +140,14 @@ func postgresInsert(ctx context.Context, tx *sql.Tx, rows []row) (int64, error) 
 func postgresKeep(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error {
 	n := len(rows)
 	sessions, turns, parts := make([]string, n), make([]string, n), make([]string, n)
-	chunks, seqs, bodies := make([]int64, n), make([]int64, n), make([][]byte, n)
+	chunks, seqs, bodies, sums := make([]int64, n), make([]int64, n), make([][]byte, n), make([]int64, n)
 	for i, c := range rows {
 		sessions[i], turns[i], parts[i] = c.session, c.key.turn, c.key.name
-		chunks[i], seqs[i], bodies[i] = int64(c.chunk), int64(c.seq), c.body //nolint:gosec // no session has 2^63 records
+		chunks[i], seqs[i], bodies[i], sums[i] = int64(c.chunk), int64(c.seq), c.body, c.sum(c.session) //nolint:gosec // no session has 2^63 records
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO checkpoints (session, turn, part, chunk, seq, body)
-		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[])
-		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body`, sessions, turns, parts, chunks, seqs, bodies)
+	_, err := tx.ExecContext(ctx, `INSERT INTO checkpoints (session, turn, part, chunk, seq, body, sum)
+		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[])
+		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body, sum = excluded.sum`, sessions, turns, parts, chunks, seqs, bodies, sums)
 	return err
 }
 

@@ -39,6 +39,19 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
+	d, err := openFile(ctx, path, o)
+	if !isDamaged(err) {
+		return d, sqliteSentence(path, err)
+	}
+	if err := salvage(ctx, path, o, err); err != nil {
+		return nil, fmt.Errorf("save what can be read of the damaged database %s: %w", path, sqliteSentence(path, err))
+	}
+	d, err = openFile(ctx, path, o)
+	return d, sqliteSentence(path, err)
+}
+
+// openFile opens a database file, or makes its tables. Its errors are those of SQLite.
+func openFile(ctx context.Context, path string, o Options) (_ *db, err error) {
 	d := &db{exclusive: !o.shared, now: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`}
 	sync := "FULL"
 	if o.NoSync {
@@ -49,7 +62,6 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	d.full = func(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_FULL }
 	defer func() {
 		if err != nil {
-			err = d.sentence(err)
 			_ = d.close()
 		}
 	}()
@@ -65,7 +77,7 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	if err := check(ctx, d.write, o); err != nil {
 		return nil, err
 	}
-	if err := d.migrate(ctx, goose.DialectSQLite3, "sqlite"); err != nil {
+	if err := d.migrate(ctx, goose.DialectSQLite3); err != nil {
 		return nil, err
 	}
 	if err := openReaders(ctx, d.read); err != nil {
@@ -102,7 +114,7 @@ func dsn(path string, settings ...string) string {
 	return u.String() + "?" + strings.Join(append(always, settings...), "&")
 }
 
-// check asks SQLite whether the file is whole. A damaged one is not opened: it
+// check asks SQLite whether the file is whole. A damaged one is not used as it is: it
 // might hide sessions.
 func check(ctx context.Context, d *sql.DB, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
@@ -138,16 +150,13 @@ func sqliteSentence(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, damaged := errors.AsType[*damageError](err); damaged {
-		return damaged1(path, err)
-	}
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the disk that holds %s is full: free some room, nothing needs a restart: %w", path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("the database %s cannot be written: correct the permissions of the file and its directory: %w", path, err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return damaged1(path, err)
+		return fmt.Errorf("the database %s is damaged: restart the gateway, which saves what can be read, or restore a back-up: %w", path, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("another program has locked the database %s: end that program: %w", path, err)
 	case sqlite3.SQLITE_IOERR:
@@ -156,8 +165,14 @@ func sqliteSentence(path string, err error) error {
 	return fmt.Errorf("the database %s: %w", path, err)
 }
 
-func damaged1(path string, err error) error {
-	return fmt.Errorf("the database %s is damaged: restore a back-up, or save what can be read with `sqlite3 %s .recover | sqlite3 new.db` (docs/operations.md): %w", path, path, err)
+// isDamaged reports whether an error at the start says that the file is damaged. A
+// statement that SQLite does not understand means that the tables are not as they were made.
+func isDamaged(err error) bool {
+	if _, found := errors.AsType[*damageError](err); found {
+		return true
+	}
+	code := sqliteCode(err)
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_ERROR
 }
 
 // reason is the part of an error about a file that does not name the file.
@@ -177,10 +192,11 @@ type sqliteWriter struct {
 
 // The statements of each append.
 const (
-	sqliteInsert = `INSERT INTO records (session, seq, turn, kind, message_id, person, at, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (session, seq) DO NOTHING`
-	sqliteTerm   = `SELECT term FROM sessions WHERE id = $1`
-	sqliteKeep   = `INSERT INTO checkpoints (session, turn, part, chunk, seq, body) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body`
+	sqliteInsert = `INSERT INTO records (session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (session, seq) DO NOTHING`
+	sqliteTerm = `SELECT term FROM places WHERE session = $1`
+	sqliteKeep = `INSERT INTO checkpoints (session, turn, part, chunk, seq, body, sum) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body, sum = excluded.sum`
 )
 
 func (w *sqliteWriter) prepare(ctx context.Context, take string) (err error) {
@@ -233,7 +249,7 @@ func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*sessio
 func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n int64, err error) {
 	stmt := tx.StmtContext(ctx, w.stmts[sqliteInsert])
 	for _, r := range rows {
-		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.turn, r.kind, r.message, r.person, r.at, string(r.body))
+		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at, string(r.body), r.bodySum(), r.markSum())
 		if err != nil {
 			return 0, err
 		}
@@ -249,7 +265,7 @@ func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n in
 func (w *sqliteWriter) keep(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error {
 	stmt := tx.StmtContext(ctx, w.stmts[sqliteKeep])
 	for _, c := range rows {
-		if _, err := stmt.ExecContext(ctx, c.session, c.key.turn, c.key.name, c.chunk, c.seq, string(c.body)); err != nil {
+		if _, err := stmt.ExecContext(ctx, c.session, c.key.turn, c.key.name, c.chunk, c.seq, string(c.body), c.sum(c.session)); err != nil {
 			return err
 		}
 	}
