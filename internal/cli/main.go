@@ -37,18 +37,18 @@ func (p *program) kinds() catalog { return builtIn().with(p.more) }
 
 // commands is the command line.
 type commands struct {
-	Serve    serveCommand    `cmd:"" help:"Run the gateway."`
-	Run      runCommand      `cmd:"" help:"Run one turn in the terminal."`
-	Convert  convertCommand  `cmd:"" help:"Convert a recording of an agent's own protocol."`
-	Agents   agentsCommand   `cmd:"" help:"List the agents and whether they can start here."`
-	Chat     chatCommand     `cmd:"" help:"Talk with an agent in the terminal, by a running gateway."`
-	Sessions sessionsCommand `cmd:"" help:"Look at the sessions of a running gateway, and remove them."`
-	Logs     logsCommand     `cmd:"" help:"Show what happens in a session of a running gateway."`
-	Config   configCommand   `cmd:"" help:"Check the configuration."`
-	Health   healthCommand   `cmd:"" help:"Ask a running gateway whether it takes requests."`
-	Token    tokenCommand    `cmd:"" help:"Print the token that opens the gateway."`
-	Version  versionCommand  `cmd:"" help:"Print the version."`
+	Serve   serveCommand   `cmd:"" help:"Run the gateway."`
+	Run     runCommand     `cmd:"" help:"Run one turn in the terminal."`
+	Convert convertCommand `cmd:"" help:"Convert a recording of an agent's own protocol."`
+	Agents  agentsCommand  `cmd:"" help:"List the agents and whether they can start here."`
+	Token   tokenCommand   `cmd:"" help:"Print the token that opens the gateway."`
+	Version versionCommand `cmd:"" help:"Print the version."`
 
+	Chat       chatCommand       `cmd:"" help:"Talk with an agent in the terminal, by a running gateway."`
+	Sessions   sessionsCommand   `cmd:"" help:"Look at the sessions of a running gateway, and remove them."`
+	Logs       logsCommand       `cmd:"" help:"Show what happens in a session of a running gateway."`
+	Config     configCommand     `cmd:"" help:"Check the configuration."`
+	Health     healthCommand     `cmd:"" help:"Ask a running gateway whether it takes requests."`
 	Completion completionCommand `cmd:"" help:"Print the completion script of a shell."`
 	Man        manCommand        `cmd:"" help:"Print the manual page."`
 }

@@ -40,6 +40,15 @@ func (r reach) at(c config.Config) string {
 	return localURL(cmp.Or(c.Listen, defaultListen))
 }
 
+// localURL is the address, on this machine, of a gateway that listens somewhere.
+func localURL(listen string) string {
+	host, port, _ := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() { // every address, so loopback too
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
 // connect reads the token. The minted token leaves this machine only if the person
 // names its file.
 func (r reach) connect() (remote, error) {

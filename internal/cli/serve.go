@@ -111,19 +111,14 @@ func dataDir(named string) (string, error) {
 
 // baseURL is where the gateway is reached from this machine.
 func baseURL(listen string, at net.Addr) string {
+	host, _, _ := net.SplitHostPort(listen)
 	tcp, ok := at.(*net.TCPAddr)
 	if !ok {
 		return "http://" + at.String()
 	}
-	host, _, _ := net.SplitHostPort(listen)
-	return localURL(net.JoinHostPort(host, fmt.Sprint(tcp.Port)))
-}
-
-// localURL is the address, on this machine, of a gateway that listens somewhere.
-func localURL(listen string) string {
-	host, port, _ := net.SplitHostPort(listen)
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() { // every address, so loopback too
+	ip := net.ParseIP(host)
+	if host == "" || ip != nil && ip.IsUnspecified() { // every address, so loopback too
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, port)
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port))
 }
