@@ -17,8 +17,8 @@ import (
 	_ "github.com/tributary-dev/tributary/eventlog/sqllog" // the driver of the database
 )
 
-// as sends a request with somebody's token.
-func (p *process) as(who, method, path string, body any) (status int, answer string) {
+// asPerson sends a request in somebody's name.
+func (p *process) asPerson(who, method, path string, body any) (status int, answer string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
 	defer cancel()
@@ -67,7 +67,7 @@ func TestDamageShowsNobodyAnothersSession(t *testing.T) {
 	const hers, his = "anns", "bobs"
 	p := start(t, data, os.Environ(), args...)
 	for id, who := range map[string]string{hers: "ann", his: "bob"} {
-		if status, text := p.as(who, http.MethodPost, "/api/chat", prompt(id, "the secret of "+who)); status != http.StatusOK || !strings.Contains(text, "secret") {
+		if status, text := p.asPerson(who, http.MethodPost, "/api/chat", prompt(id, "the secret of "+who)); status != http.StatusOK || !strings.Contains(text, "secret") {
 			t.Fatal(status, text)
 		}
 	}
@@ -111,18 +111,18 @@ func TestDamageShowsNobodyAnothersSession(t *testing.T) {
 			for range 2 { // before and after he has tried to take her session
 				for _, id := range []string{hers, "annt", his} {
 					for _, path := range []string{"", "/messages", "/trace?deltas=1"} {
-						if _, text := p.as("bob", http.MethodGet, "/api/sessions/"+id+path, nil); strings.Contains(text, "secret of ann") {
+						if _, text := p.asPerson("bob", http.MethodGet, "/api/sessions/"+id+path, nil); strings.Contains(text, "secret of ann") {
 							t.Errorf("GET %s%s: %s", id, path, text)
 						}
 					}
 				}
-				if _, text := p.as("bob", http.MethodGet, "/api/sessions", nil); strings.Contains(text, "secret of ann") {
+				if _, text := p.asPerson("bob", http.MethodGet, "/api/sessions", nil); strings.Contains(text, "secret of ann") {
 					t.Errorf("his list: %s", text)
 				}
-				if status, text := p.as("bob", http.MethodPost, "/api/chat", prompt(hers, "give me that")); strings.Contains(text, "secret of ann") || status == http.StatusOK && damage != "" {
+				if status, text := p.asPerson("bob", http.MethodPost, "/api/chat", prompt(hers, "give me that")); strings.Contains(text, "secret of ann") || status == http.StatusOK && damage != "" {
 					t.Errorf("a prompt of his in her session: %d %s", status, text)
 				}
-				if status, text := p.as("bob", http.MethodPost, "/api/sessions", map[string]string{"id": hers}); status == http.StatusCreated {
+				if status, text := p.asPerson("bob", http.MethodPost, "/api/sessions", map[string]string{"id": hers}); status == http.StatusCreated {
 					t.Errorf("he has made a session of her id: %s", text)
 				}
 			}

@@ -12,6 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the Log: a store that wakes its readers.
+
 // Defaults of Options. Whoever reads along is served from memory also when it is a
 // little behind. What is older is the store's, which can afford it: what stands here
 // the collector of garbage visits each time.

@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file bounds the pace of reads.
+
 // Pace bounds the reads of a store that serve one request. Its methods are called by one
 // goroutine at a time.
 type Pace interface {

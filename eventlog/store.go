@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the contract of a store.
+
 // Store keeps records. Implementations are safe for concurrent use; appends to
 // one session come one after another.
 type Store interface {

@@ -12,6 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file has the routes for clients of Agent Ops.
+
 // agentOps mounts the addresses at which programs of Agent Ops look for a session agent.
 func (g *gateway) agentOps(route func(pattern string, h handler)) {
 	s := server.New(server.Options{

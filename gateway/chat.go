@@ -13,6 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file has the chat route and its resume.
+
 // chat is the POST of useChat: a prompt, and the stream of its turn.
 func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) {
 	opts, err := g.streamOptions(r)

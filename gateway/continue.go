@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file continues a message whose requests were answered.
+
 // continues tells whether a POST goes on with an assistant message, and with
 // which: the one that it ends with, or an earlier one that it names and answers.
 func (req *chatRequest) continues() (message string, is bool) {

@@ -14,6 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file turns errors into answers.
+
 // handler is a handler that returns its error; one place turns it into an answer.
 type handler func(w http.ResponseWriter, r *http.Request) error
 

@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file has the route for the events of a session.
+
 // events tells what happens to a session, for tabs and lists that did not cause it.
 func (g *gateway) events(w http.ResponseWriter, r *http.Request) error {
 	after, err := mark(r)

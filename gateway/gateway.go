@@ -12,6 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file assembles the gateway.
+
 // Options configure the gateway.
 type Options struct {
 	Hub *session.Hub

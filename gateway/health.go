@@ -2,6 +2,8 @@ package gateway
 
 import "net/http"
 
+// This file has the routes for health checks.
+
 func (g *gateway) healthy(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }

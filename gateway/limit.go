@@ -13,6 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/access"
 )
 
+// This file limits the requests of each principal.
+
 // Limits bound the use of the gateway by one principal, so that a program that runs
 // wild leaves something for everybody else. No honest app meets the defaults: a
 // thousand tabs that come back at once after a restart do not, nor does an app's

@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file has the route for the history of a session.
+
 // messages is a session's history as the stock client holds it: a plain
 // UIMessage[]. A Link header leads to what came before. All failures happen before
 // the first byte, and have their status.

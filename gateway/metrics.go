@@ -15,6 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file counts requests for the metrics.
+
 // count counts requests and the statuses of their answers.
 func (g *gateway) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

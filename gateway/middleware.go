@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file has the handlers around all routes.
+
 // noStore says of every answer that no browser and no proxy may keep it. A stream and
 // a file of the page say of themselves what holds for them.
 func noStore(next http.Handler) http.Handler {

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file bounds the reads of each principal.
+
 // downloadCost is how often the records of an answer are in memory while it is sent: as
 // records, and as messages or lines.
 const downloadCost = 2

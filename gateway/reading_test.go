@@ -171,7 +171,7 @@ func slowViewer(t *testing.T, path, accept string) {
 	for i := range readers {
 		go func() {
 			defer func() { left <- struct{}{} }()
-			if refusal := s.readAs("eve", ctx, strings.ReplaceAll(path, "TURN", turns[i]), accept); refusal != "" {
+			if refusal := s.readAs(ctx, "eve", strings.ReplaceAll(path, "TURN", turns[i]), accept); refusal != "" {
 				refusals <- refusal
 			}
 		}()
@@ -205,7 +205,7 @@ func slowViewer(t *testing.T, path, accept string) {
 
 // readAs sends a request, or opens a WebSocket, and returns why that was refused; "" if it
 // was not.
-func (s stand) readAs(who string, ctx context.Context, path, accept string) (refusal string) {
+func (s stand) readAs(ctx context.Context, who, path, accept string) (refusal string) {
 	header := http.Header{"X-Test-Principal": {who}, "X-Test-Role": {"viewer"}, "Accept": {accept}}
 	if strings.Contains(path, "/ws?") {
 		conn, _, err := websocket.Dial(ctx, s.url+path, &websocket.DialOptions{HTTPHeader: header}) //nolint:bodyclose // it is the connection

@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/access"
 )
 
+// This file lists the routes.
+
 // routes names the routes that need a principal. Those with an id are for who has the
 // role in that session, the others for who has it in the gateway.
 func (g *gateway) routes(route func(pattern string, h handler)) {

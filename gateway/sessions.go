@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file has the routes for sessions.
+
 // sessionView is a session in JSON.
 type sessionView struct {
 	ID        string        `json:"id"`

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file streams items as server-sent events.
+
 // follow streams items as they come, one server-sent event each: frame gives the
 // mark to go on from behind it, "" where there is none, and its JSON. It holds no
 // more than one of them, which counts with what it weighs, and a client that takes

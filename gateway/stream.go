@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file writes the stream of a turn.
+
 // stream is a part of a turn that a client gets, in the form of the options. A chat request
 // is measured from when it began; began is zero for a resume, which shows a turn once more
 // and is none.

@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the route for the records of a session.
+
 // trace exports a session's records as JSON lines; as an event stream it goes on
 // as records come.
 func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {

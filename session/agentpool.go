@@ -9,6 +9,8 @@ import (
 	"time"
 )
 
+// This file bounds the agents that are open, and shares them out.
+
 // agentPool bounds the agents that are open at once, and shares them out. Each person has at
 // most a share of the places, and waiting people get a place in turn.
 type agentPool struct {

@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 )
 
+// This file lists the conversations that an agent keeps.
+
 // ListError says why an agent did not list its conversations.
 type ListError struct {
 	Agent string

@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// This file deletes sessions.
+
 // Delete ends a session's turns and its agent, and removes the session. A deletion that
 // has begun goes on when ctx ends. After an error the session goes on, perhaps without some
 // of its records.

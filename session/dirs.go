@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
+// This file keeps agents out of each other's directories.
+
 // dirs are the directories that agents work in: all agents in one share it, and
 // it is open while there are any.
 type dirs struct {

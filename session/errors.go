@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the errors of this package that callers know.
+
 // Errors on which a caller acts. Each is one sentence that can be shown to a user.
 var (
 	ErrUnknownSession = errors.New("there is no such session")
@@ -37,7 +39,17 @@ func notLogged(err error) error {
 	if errors.Is(err, eventlog.ErrNotOwner) {
 		return ErrElsewhere
 	}
+	if damaged, is := errors.AsType[*eventlog.DamageError](err); is {
+		return damaged
+	}
 	return ErrLog
+}
+
+// ofOneSession reports whether an error of the log is about one session, which another
+// try will not change, and not about the log.
+func ofOneSession(err error) bool {
+	_, damaged := errors.AsType[*eventlog.DamageError](err)
+	return damaged || errors.Is(err, eventlog.ErrNotOwner)
 }
 
 // CommandError says that a command needs a role that may answer permission requests.

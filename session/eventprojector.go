@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file makes events of records.
+
 // eventProjector makes events of a session's whole records, one after another. It keeps
 // the turns that are not over and nothing else. The zero value has seen nothing.
 type eventProjector struct {

@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file streams the events of a session.
+
 // Events yields what happens to a session, until it is deleted. With a mark it
 // begins with what came after that; without one, or where the mark leads nowhere,
 // with how the session stands now. All events come from the session's records after

@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+// This file takes unused sessions out of memory.
+
 // A session is in memory while somebody uses it, and for some time after. Every
 // user of a session except its turns and its agent must call pin. An evicted
 // session must not live on beside the one that is read from the log again. The

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file gives subscribers the records of a turn, and counts the subscribers.
+
 // Follow yields the records of one turn with a number greater than after, as
 // they come, up to and including its stop.
 //

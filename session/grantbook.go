@@ -13,6 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/permission"
 )
 
+// This file keeps the grants that outlive their session.
+
 // grantBook keeps the grants that reach beyond their session, in a file of the
 // gateway's own directory. Without a directory they last until the gateway stops.
 type grantBook struct {

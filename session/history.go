@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file reads the history of a session in pages.
+
 // PageBytes is how much a page holds of records, as [trace.ApproxSize] weighs them: what
 // a client waits for, and what is held in memory while it reads. A page has one turn
 // at least, whatever that weighs.

@@ -16,6 +16,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the document of a session.
+
 // Info is what is known of a session without reading its log. The registry keeps
 // Info as its document.
 type Info struct {

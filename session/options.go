@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
+// This file has the options of a hub.
+
 // OnDisconnect says what becomes of a running turn when its last follower's
 // connection is cut.
 type OnDisconnect string

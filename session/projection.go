@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file keeps the projection of a session.
+
 // The projection of a session is its thread: see the package thread. These functions read
 // from the log what the thread does not know yet.
 

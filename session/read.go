@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file reads the log for one subscriber.
+
 // Reader reads the log of a session for one subscriber of a turn. The session stays in
 // memory until Close.
 type Reader struct {

@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// This file has the Builder, the only writer of a turn, and its settings.
+
 // Config says how a [Builder] writes.
 type Config struct {
 	// Turn is the id of the turn; event ids begin with it.

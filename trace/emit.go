@@ -1,5 +1,7 @@
 package trace
 
+// This file writes events that have no method of their own.
+
 // Emit writes an event that has no method of its own. Payloads that the grammar
 // governs go the way of their method.
 func (b *Builder) Emit(p Payload) {

@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// This file hands the events of a turn to the log, in batches and in order.
+
 // maxPendingBytes is how many bytes of events may wait before a call blocks: enough to
 // ride out a slow disk, little enough that a turn costs bounded memory.
 const maxPendingBytes = 4 << 20

@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file has the requests of a turn, and takes their answers.
+
 // The requests of a turn have one owner, the Builder. It opens a request, takes one answer,
 // and lets the agent wait for that answer.
 

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file encodes the records of one turn as frames.
+
 // encoder turns the records of one turn into frames. It knows how far it has come in the
 // log, so a copy of it can go on from there.
 type encoder struct {

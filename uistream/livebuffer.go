@@ -14,6 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the live buffer of a turn, which is filled from the log.
+
 // The live buffer of a turn, and the log that it is filled from.
 
 // Source is the log of one session, from which one subscriber reads a turn.

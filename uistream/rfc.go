@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the dialect of the Agent Ops RFC, for `compat: rfc`.
+
 // rfc is the dialect of the Agent Ops RFC (compat: rfc): a decorator over the chunks of a
 // Translator, which knows nothing of it.
 //

@@ -17,12 +17,21 @@ import (
 // own. It works beside everything else, and ends when the store closes.
 func (s *Store) inspect() {
 	defer close(s.inspected)
+	ctx, cancel := context.WithCancel(s.life)
+	defer cancel()
+	s.calls.Go(func() {
+		select {
+		case <-s.leaving:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
 	steps := []func(context.Context) error{s.inspectEntries, s.inspectPlaces, s.inspectMembers}
 	if s.db.exclusive {
 		steps = append(steps, s.inspectTurns, s.inspectRecords)
 	}
 	for _, step := range steps {
-		if err := step(s.life); err != nil && !errors.Is(err, eventlog.ErrClosed) {
+		if err := step(ctx); err != nil && !s.isClosed() {
 			s.opts.Logger.Warn("the database is not inspected for damage", "error", s.db.sentence(err))
 		}
 	}
@@ -89,7 +98,7 @@ func (s *Store) inspectPlaces(ctx context.Context) error {
 
 // list gives a session that has lost its entry one without content, which fails its check.
 func (s *Store) list(session string) {
-	s.note(session, "its entry is lost")
+	s.note(session, "its entry")
 	now := time.Now().UnixMicro()
 	if err := s.do(&op{do: func(ctx context.Context, tx *sql.Tx) error {
 		_, err := s.db.exec(ctx, tx, `INSERT INTO sessions (`+entryColumns+`) VALUES ($1, '', '', '', '', 0, $2, 0, 0, '', 0) ON CONFLICT (id) DO NOTHING`, session, now)

@@ -70,7 +70,7 @@ func (o *op) plan() {
 		o.begins = o.rows[0].seq
 	}
 	for _, r := range o.records {
-		if name, does := effectOf(r.Payload); does == ends {
+		if name, does, _ := effectOf(r.Payload); does == ends {
 			o.closePart(partKey{o.turn, name})
 		}
 		if _, stop := r.Payload.(trace.Stop); stop && o.turn != "" {
@@ -104,7 +104,7 @@ func (o *op) show(s *Store) {
 			continue
 		}
 		se.durable = r.Seq
-		if name, does := effectOf(r.Payload); does == ends {
+		if name, does, _ := effectOf(r.Payload); does == ends {
 			o.forget(s, partKey{o.turn, name})
 		}
 	}

@@ -48,66 +48,52 @@ const (
 	ends
 )
 
-// effectOf names the part that a payload is about, and what it does to it.
-func effectOf(p trace.Payload) (name string, does effect) {
+// effectOf names the part that a payload is about, and tells what it does to it, and the
+// text that it adds.
+func effectOf(p trace.Payload) (name string, does effect, text string) {
 	switch p := p.(type) {
 	case trace.MessageDelta:
-		return "text " + p.Part, grows
+		return "text " + p.Part, grows, p.Delta
 	case trace.Message:
-		return "text " + p.Part, ends
+		return "text " + p.Part, ends, ""
 	case trace.ThoughtDelta:
-		return "thought " + p.Part, grows
+		return "thought " + p.Part, grows, p.Delta
 	case trace.Thought:
-		return "thought " + p.Part, ends
+		return "thought " + p.Part, ends, ""
 	case trace.ToolCallDelta:
-		return "input " + p.ToolCallID, grows
+		return "input " + p.ToolCallID, grows, p.Delta
 	case trace.ToolCall:
-		return "input " + p.ToolCallID, ends
+		return "input " + p.ToolCallID, ends, ""
 	case trace.ToolResultProgress:
-		return "output " + p.ToolCallID, replaces
+		return "output " + p.ToolCallID, replaces, ""
 	case trace.ToolResult:
-		return "output " + p.ToolCallID, ends
+		return "output " + p.ToolCallID, ends, ""
 	case trace.Prompt, trace.Reply, trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart, trace.PermissionRequest, trace.PermissionResponse,
 		trace.Question, trace.Answer, trace.Pause, trace.Step, trace.Usage, trace.Plan, trace.FileChange, trace.Source, trace.File, trace.Data,
 		trace.Rewind, trace.Error, trace.Status, trace.Stop, trace.Unknown: // are about no part
 	}
-	return "", none
-}
-
-// text is what a payload adds to its part.
-func text(p trace.Payload) string {
-	if d, ok := p.(trace.MessageDelta); ok {
-		return d.Delta
-	}
-	if d, ok := p.(trace.ThoughtDelta); ok {
-		return d.Delta
-	}
-	if d, ok := p.(trace.ToolCallDelta); ok {
-		return d.Delta
-	}
-	return ""
+	return "", none, ""
 }
 
 // withText is a payload with another text.
 func withText(p trace.Payload, text string) trace.Payload {
-	if d, ok := p.(trace.MessageDelta); ok {
-		d.Delta = text
-		return d
+	switch p := p.(type) {
+	case trace.MessageDelta:
+		p.Delta = text
+		return p
+	case trace.ThoughtDelta:
+		p.Delta = text
+		return p
+	case trace.ToolCallDelta:
+		p.Delta = text
+		return p
+	default:
+		return p
 	}
-	if d, ok := p.(trace.ThoughtDelta); ok {
-		d.Delta = text
-		return d
-	}
-	if d, ok := p.(trace.ToolCallDelta); ok {
-		d.Delta = text
-		return d
-	}
-	return p
 }
 
 // grow adds an ephemeral record to its part.
-func (p *part) grow(r trace.Record, does effect) {
-	more := text(r.Payload)
+func (p *part) grow(r trace.Record, does effect, more string) {
 	if p.text.Len()+len(more) > chunkBytes && p.text.Len() > 0 && !p.dirty {
 		p.text.Reset()
 		p.chunk++
@@ -143,9 +129,9 @@ func (p *part) checkpoint(session string, key partKey) (checkpoint, error) {
 }
 
 // fold takes over the text of a delta that leaves the live buffer.
-func (p *part) fold(r trace.Record) {
-	p.folded.WriteString(text(r.Payload))
-	p.ends = append(p.ends, deltaEnd{r.Seq, p.folded.Len()})
+func (p *part) fold(seq uint64, text string) {
+	p.folded.WriteString(text)
+	p.ends = append(p.ends, deltaEnd{seq, p.folded.Len()})
 }
 
 // unfold is the folded text behind a number as one delta.

@@ -23,6 +23,7 @@ type standing struct {
 	owner                 string
 	term                  int64
 	alive                 bool // the owner's lease is not over
+	peopled               bool // it has members
 	durable, checkpointed uint64
 }
 
@@ -41,30 +42,21 @@ func scanPlace(scan func(...any) error, others ...any) (p place, err error) {
 	return p, nil
 }
 
-// stands reads where a session stands. A session that has records and no place, or one
-// that cannot be trusted, is damaged: its records may be deleted ones.
+// stands reads where a session stands. A session that has records or members and no place,
+// or one that cannot be trusted, is damaged: its records may be deleted ones.
 func (s *Store) stands(ctx context.Context, id string) (now standing, err error) {
 	var owner str
 	var term, durable, checkpointed num
 	now.place, err = scanPlace(s.db.read.QueryRowContext(ctx, `SELECT COALESCE(p.session, $1), COALESCE(last, 0), COALESCE(erased, 0), COALESCE(registered, 0), COALESCE(sum, $2),
-			COALESCE(owner, ''), COALESCE(term, 0), COALESCE(lease_until > `+s.db.now+`, $3), newest, kept
+			COALESCE(owner, ''), COALESCE(term, 0), COALESCE(lease_until > `+s.db.now+`, $3), newest, kept,
+			EXISTS (SELECT 1 FROM members WHERE session = $1)
 		FROM (SELECT COALESCE((SELECT max(seq) FROM records WHERE session = $1), 0) AS newest, COALESCE((SELECT max(seq) FROM checkpoints WHERE session = $1), 0) AS kept) AS numbers
-		LEFT JOIN places p ON p.session = $1`, id, place{session: id}.sum(), false).Scan, &owner, &term, &now.alive, &durable, &checkpointed)
+		LEFT JOIN places p ON p.session = $1`, id, place{session: id}.sum(), false).Scan, &owner, &term, &now.alive, &durable, &checkpointed, &now.peopled)
 	now.owner, now.term, now.durable, now.checkpointed = string(owner), int64(term), durable.seq(), checkpointed.seq()
-	if err == nil && (now.session == "" || term == 0 && durable+checkpointed != 0) {
+	if err == nil && (now.session == "" || term == 0 && (durable+checkpointed != 0 || now.peopled)) {
 		return now, s.damage(id, "what says which of its records count")
 	}
 	return now, err
-}
-
-// exists reports whether anything is on record of a session that is not in the registry.
-func (s *Store) exists(ctx context.Context, id string) (is bool, err error) {
-	now, err := s.stands(ctx, id)
-	if err != nil || now.registered != 0 {
-		return true, err
-	}
-	err = s.db.read.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM members WHERE session = $1)`, id).Scan(&is)
-	return is, err
 }
 
 // damage notes what is damaged of a session, and is the error of it.

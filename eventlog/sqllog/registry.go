@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -80,12 +81,11 @@ func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
 		e, err := scanEntry(s.db.read.QueryRowContext(ctx, `SELECT `+entryColumns+` FROM sessions WHERE id = $1`, id).Scan)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			if is, err := s.exists(ctx, id); err != nil {
-				return err
-			} else if is {
-				return s.damage(id, "its entry is lost")
+			now, err := s.stands(ctx, id)
+			if err == nil && now.registered != 0 {
+				err = s.damage(id, "its entry")
 			}
-			return eventlog.ErrNoSession
+			return cmp.Or(err, eventlog.ErrNoSession)
 		case err == nil && !e.whole():
 			return s.damage(id, "its entry")
 		}
