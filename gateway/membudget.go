@@ -11,7 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-<<<<<<< HEAD
+// This file bounds the memory that requests of one principal hold.
+
 // Reading a chat costs what it holds: the last user message, the one that is read, and four
 // times the longest text, 200 MB at the worst. (A text that is not UTF-8 costs 160 MB more
 // for the moment in which it is decoded.) Putting the message on record costs four times the
@@ -22,20 +23,6 @@ import (
 
 // memFrom is the size from which a request counts. A smaller one costs little.
 const memFrom = 1 << 20
-=======
-// This file bounds the memory that requests of one principal hold.
-
-// Reading a chat costs what it holds: the last user message, the one that is read,
-// and four times the longest text, 200 MB at the worst. (A text that is not UTF-8
-// costs 160 MB more for the moment in which it is decoded.) So there is a bound on
-// the memory that all bodies of a principal hold. The number of bodies has no bound,
-// because a slow body that holds little slows no other. Records that are read from the
-// log have such a bound too: they are in memory until their reader has the answer.
-const (
-	memMost = 400 << 20 // of each class, beside what the oldest of it holds
-	memFrom = 1 << 20   // what holds no more costs little
-)
->>>>>>> words
 
 // memClass is a kind of what is large: each has a bound of its own, for who sends much
 // is not to be in the way of who reads much.

@@ -2,15 +2,10 @@ package session
 
 import "sync"
 
-<<<<<<< HEAD
-// promptQuota counts the prompts of each principal that run or wait, and what they weigh. It
-// holds no principal without prompts.
-=======
 // This file counts the prompts of each principal.
 
-// promptQuota counts the prompts of each principal that run or wait. It holds no principal
-// without prompts.
->>>>>>> words
+// promptQuota counts the prompts of each principal that run or wait, and what they weigh. It
+// holds no principal without prompts.
 type promptQuota struct {
 	mu sync.Mutex
 	of map[string]prompts
