@@ -61,13 +61,11 @@ func (a *asker) name() string { return "terminal" }
 
 // asked answers what a record asks of a person.
 func (a *asker) asked(ctx context.Context, at desk, r trace.Record) error {
-	switch what := r.Payload.(type) {
-	case trace.PermissionRequest:
-		if what.DecidedBy == "" {
-			return a.permit(ctx, at, what)
-		}
-	case trace.Question:
-		return a.answer(ctx, at, what)
+	if request, is := r.Payload.(trace.PermissionRequest); is && request.DecidedBy == "" {
+		return a.permit(ctx, at, request)
+	}
+	if question, is := r.Payload.(trace.Question); is {
+		return a.answer(ctx, at, question)
 	}
 	return nil
 }

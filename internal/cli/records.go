@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/internal/sse"
@@ -20,11 +21,11 @@ import (
 
 // of is the path of a route of a session.
 func of(session string, rest ...string) string {
-	path := "/api/sessions/" + url.PathEscape(session)
+	path := []string{"/api/sessions", url.PathEscape(session)}
 	for _, part := range rest {
-		path += "/" + url.PathEscape(part)
+		path = append(path, url.PathEscape(part))
 	}
-	return path
+	return strings.Join(path, "/")
 }
 
 // history yields the records of a session that are in the log.
