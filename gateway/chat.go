@@ -61,7 +61,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past, Live: turn.From == 0}, opts.of(info), began}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Live: turn.From == 0}, opts.of(info), began}, nil
 }
 
 // authorizePost admits the sender of a POST whose body is here. If the path names the
@@ -152,7 +152,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past, Upto: turn.Upto}, opts.of(info), time.Time{}}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Upto: turn.Upto}, opts.of(info), time.Time{}}, nil
 }
 
 // resumeBehindQuery is resume for clients that append /{id}/stream to an api URL

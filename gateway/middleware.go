@@ -65,8 +65,8 @@ func expiring(r *http.Request) (*http.Request, context.CancelFunc) {
 	return r.WithContext(ctx), cancel
 }
 
-// tellDismissed is the last event of a stream of records or events.
-func tellDismissed(w *uistream.Writer, away *uistream.Revocation) {
+// writeRevoked is the last event of a stream of records or events.
+func writeRevoked(w *uistream.Writer, away *uistream.Revocation) {
 	data, err := json.Marshal(struct {
 		Error string `json:"error"`
 		Code  string `json:"code"`

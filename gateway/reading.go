@@ -15,8 +15,9 @@ import (
 // records, and as messages or lines.
 const downloadCost = 2
 
-// readCost is what a read of the log counts until its size is known.
-const readCost = downloadCost * session.PageBytes
+// readCost is what a read of the log counts until its size is known: its largest record is in
+// memory twice on its way out of the database, and twice on its way to the client.
+const readCost = 2 * downloadCost * session.PageBytes
 
 // reading counts the reads of a session's log that serve one request. Every route that
 // reads the log makes one. A principal has only so many reads under way. The next ones

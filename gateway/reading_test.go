@@ -93,7 +93,7 @@ var nonReaders = map[string]string{
 	"GET /metrics":                          "/metrics",
 }
 
-const mostReaders = 7 // 400 MB by 64 MB, and the oldest
+const mostReaders = 4 // 400 MB by 128 MB, and the oldest
 
 // slowStand is a stand on a store that can be slow, with a session of some turns.
 func slowStand(t *testing.T, turns int) (s stand, store *slowStore, ids []string) {

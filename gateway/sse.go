@@ -65,7 +65,7 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *readi
 	for {
 		it, more, err := uistream.Next(ctx, writer, items)
 		if away, is := uistream.Revoked(ctx); is {
-			tellDismissed(writer, away)
+			writeRevoked(writer, away)
 			return nil
 		}
 		if err != nil {

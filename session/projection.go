@@ -105,7 +105,7 @@ func (l *activeSession) atLastMessage(ctx context.Context, t Turn) (Turn, error)
 	if !o.Finished && !o.Pauses() {
 		return t, nil
 	}
-	t.Past, t.Upto = o.Past(), o.Upto()
+	t.SkipPausesThrough, t.Upto = o.Past(), o.Upto()
 	if n := len(o.Replies); n > 0 {
 		t.From, t.MessageID = o.Replies[n-1].Seq, o.Replies[n-1].ID
 	}

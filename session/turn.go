@@ -36,7 +36,7 @@ type Turn struct {
 	// not need the turn from its start. Past is the number of the last pause that the
 	// caller passes over, because the pause's requests have their answers. Upto is the
 	// number of the newest answer at a pause that waits for more, or 0.
-	From, Past, Upto uint64
+	From, SkipPausesThrough, Upto uint64
 }
 
 // turn is a turn that is not over, or was the last.
@@ -99,7 +99,7 @@ const outputWithin = 250 * time.Millisecond
 func (t *turn) writes() trace.Config {
 	h := t.session.hub
 	return trace.Config{
-		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
+		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
 	}
 }

@@ -16,9 +16,9 @@ type Config struct {
 	// one call is under way at a time. It must not call Finish, which waits for
 	// it, and not keep the list, which is used again. Required.
 	Append func(ctx context.Context, events []Event) error
-	// Judge decides a permission request without asking anybody, if it can.
+	// Decide decides a permission request without asking anybody, if it can.
 	// Judge runs without the Builder's lock, since a policy reads the file system.
-	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
+	Decide func(PermissionRequest, ToolCall) (PermissionResponse, bool)
 	// RequestsChanged is called after requests were made, put to the user or answered,
 	// before Append gets their events, and before the agent gets an answer. The Builder
 	// holds no lock meanwhile. RequestsChanged must not wait for Append. The parameter

@@ -23,9 +23,9 @@ type log struct {
 
 func (l *log) builder(turn string, judge func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool)) *trace.Builder {
 	return trace.NewBuilder(context.Background(), trace.Config{
-		Turn:  turn,
-		Judge: judge,
-		Now:   func() time.Time { return time.Unix(0, 0) },
+		Turn:   turn,
+		Decide: judge,
+		Now:    func() time.Time { return time.Unix(0, 0) },
 		Append: func(_ context.Context, events []trace.Event) error {
 			l.mu.Lock()
 			defer l.mu.Unlock()

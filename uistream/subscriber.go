@@ -151,12 +151,12 @@ func (s *subscriber) run(ctx context.Context) error {
 func (s *subscriber) next(ctx context.Context) (view, error) {
 	for {
 		ended := isClosed(s.source.Ended()) // asked first: what is found then is all
-		v := s.buffer.look(&s.at, s.live || s.admitted != nil)
+		v := s.buffer.readFrom(&s.at, s.live || s.admitted != nil)
 		switch {
 		case v.err != nil:
 			return v, v.err
-		case v.fell != nil:
-			s.behind, s.at = v.fell.clone(), position{}
+		case v.evicted != nil:
+			s.behind, s.at = v.evicted.clone(), position{}
 			return view{}, nil
 		case v.pull && !s.live && s.admitted == nil: // first, because others wait for a pull
 			if err := s.admit(ctx); err != nil {
@@ -208,7 +208,7 @@ func (s *subscriber) readLog(ctx context.Context) (v view, err error) {
 			s.at, s.behind = at, nil
 			return v, nil
 		}
-		if len(v.marks) > 0 || !all {
+		if len(v.refs) > 0 || !all {
 			return v, nil
 		}
 		if ended {
@@ -224,14 +224,14 @@ func (s *subscriber) readLog(ctx context.Context) (v view, err error) {
 func (s *subscriber) take(v view) (over bool, err error) {
 	start := 0 // of the record's frames
 	if v.from > 0 {
-		start = v.marks[v.from-1].end
+		start = v.refs[v.from-1].end
 	}
 	from := start // of the frames that are not written yet
-	for i, m := range v.marks[v.from:] {
+	for i, m := range v.refs[v.from:] {
 		if i > 0 {
-			start = v.marks[v.from+i-1].end
+			start = v.refs[v.from+i-1].end
 		}
-		switch at := v.places[m.place]; {
+		switch at := v.positions[m.position]; {
 		case m.seq < s.span.From:
 			from = m.end
 			continue
@@ -266,14 +266,14 @@ func (s *subscriber) take(v view) (over bool, err error) {
 		}
 		return true, s.end(pauseChunks(s.buffer.key.Options)...)
 	}
-	if n := len(v.marks); n > 0 {
-		return false, s.w.Frames(v.frames[from:v.marks[n-1].end])
+	if n := len(v.refs); n > 0 {
+		return false, s.w.Frames(v.frames[from:v.refs[n-1].end])
 	}
 	return false, nil
 }
 
 // begin begins the rest of a message, and of the text that is open there.
-func (s *subscriber) begin(at place) error {
+func (s *subscriber) begin(at textPosition) error {
 	chunks := append([]Chunk{Start{MessageID: at.message}}, s.span.Reask...)
 	if at.text != "" {
 		chunks = append(chunks, TextStart{ID: at.text})

@@ -167,8 +167,10 @@ func (c *copying) table(ctx context.Context, source *sql.DB, t tableOf, sessions
 	if done, err := c.bothWays(ctx, source, t, sessions, ""); done || err != nil {
 		return err
 	}
-	for _, index := range []string{"SELECT id FROM sessions ORDER BY id", "SELECT id FROM sessions ORDER BY updated_at", "SELECT session FROM places ORDER BY session",
-		"SELECT session FROM members ORDER BY person", "SELECT session FROM turns ORDER BY session, first", "SELECT DISTINCT session FROM turns"} {
+	for _, index := range []string{
+		"SELECT id FROM sessions ORDER BY id", "SELECT id FROM sessions ORDER BY updated_at", "SELECT session FROM places ORDER BY session",
+		"SELECT session FROM members ORDER BY person", "SELECT session FROM turns ORDER BY session, first", "SELECT DISTINCT session FROM turns",
+	} {
 		for _, direction := range []string{"", " DESC"} {
 			if failed := c.names(ctx, source, index+direction, sessions); failed == nil {
 				break
@@ -228,13 +230,13 @@ func (c *copying) copy(ctx context.Context, rows *sql.Rows, t tableOf, sessions 
 	for i := range values {
 		into[i] = &values[i]
 	}
-	insert := `INSERT OR IGNORE INTO ` + t.name + ` (` + t.columns + `) VALUES (?` + strings.Repeat(", ?", len(columns)-1) + `)`
+	insert := `INSERT OR IGNORE INTO ` + t.name + ` (` + t.columns + `) VALUES (?` + strings.Repeat(", ?", len(columns)-1) + `)` //nolint:gosec // names of our own tables
 	for more := true; more; {
 		tx, err := c.to.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
-		for n := 0; n < fullPage; n++ {
+		for range fullPage {
 			if more = rows.Next() && rows.Scan(into...) == nil; !more {
 				break
 			}

@@ -77,19 +77,19 @@ func effectOf(p trace.Payload) (name string, does effect, text string) {
 
 // withText is a payload with another text.
 func withText(p trace.Payload, text string) trace.Payload {
-	switch p := p.(type) {
-	case trace.MessageDelta:
-		p.Delta = text
-		return p
-	case trace.ThoughtDelta:
-		p.Delta = text
-		return p
-	case trace.ToolCallDelta:
-		p.Delta = text
-		return p
-	default:
-		return p
+	if d, ok := p.(trace.MessageDelta); ok {
+		d.Delta = text
+		return d
 	}
+	if d, ok := p.(trace.ThoughtDelta); ok {
+		d.Delta = text
+		return d
+	}
+	if d, ok := p.(trace.ToolCallDelta); ok {
+		d.Delta = text
+		return d
+	}
+	return p
 }
 
 // grow adds an ephemeral record to its part.

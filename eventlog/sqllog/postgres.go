@@ -22,7 +22,8 @@ import (
 // What is asked of PostgreSQL.
 const (
 	oldestServer = 13
-	connections  = 16
+	connections  = 16 // that read
+	writers      = 4  // connections that write: they wait for no reader
 	attempt      = 10 * time.Second
 )
 
@@ -39,13 +40,17 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 	if strings.HasPrefix(config.Host, "/") {
 		where = fmt.Sprintf("%s on %s", config.Database, config.Host)
 	}
-	p := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(yield))
-	p.SetMaxOpenConns(connections)
-	p.SetMaxIdleConns(connections)
-	p.SetConnMaxIdleTime(time.Minute)
+	pool := func(most int) *sql.DB {
+		p := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(yield))
+		p.SetMaxOpenConns(most)
+		p.SetMaxIdleConns(most)
+		p.SetConnMaxIdleTime(time.Minute)
+		return p
+	}
+	p, w := pool(connections), pool(writers)
 	d := &db{
-		read: p, write: p, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, attempt: attempt,
-		begin: func(ctx context.Context, sync bool) (*sql.Tx, error) { return beginPostgres(ctx, p, sync) },
+		read: p, write: w, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, attempt: attempt,
+		begin: func(ctx context.Context, sync bool) (*sql.Tx, error) { return beginPostgres(ctx, w, sync) },
 		exec: func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error) {
 			return tx.ExecContext(ctx, query, args...)
 		},
