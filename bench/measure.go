@@ -19,9 +19,12 @@ const (
 	historyReady  = "start on the full store (ms)"
 	logBytes      = "bytes in the log for a turn of 10,000 words (MB)"
 	listPage      = "page of the full session list (ms)"
+	listPage99    = "the same, p99 (ms)"
 	listFar       = "the same, a page in the middle of the list (ms)"
 	listCalm      = "first byte p50, new session in the store of the full session list (ms)"
 	listBeside    = "first byte p50, the same beside 20 pages of that list a second (ms)"
+	listOpen      = "first byte p50, the same beside 100 clients to which the list is pushed (ms)"
+	listHeap      = "heap with the full session list, beyond that with 100 sessions (MB)"
 
 	relayLatency50  = "latency p50 of an agent on another server, 100 streams of one session (ms)"
 	relayLatency99  = "latency p99, the same (ms)"
@@ -85,6 +88,6 @@ func measures() []string {
 		all = append(all, cpuFull(n), framesPerSecond(n))
 	}
 	all = append(all, cpuFollower, followLatency, idleStream, idleTurn, historyFirst, historyLater, historyReady)
-	all = append(all, logBytes, listPage, listFar, listCalm, listBeside)
+	all = append(all, logBytes, listPage, listPage99, listFar, listCalm, listBeside, listOpen, listHeap)
 	return append(all, relayLatency50, relayLatency99, directLatency50, directLatency99, relayHeap, relayRate, relayFirst)
 }

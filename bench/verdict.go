@@ -106,6 +106,14 @@ func goals() []goal {
 			figure: func(f figures) (float64, bool) { return f.growth(listBeside, listCalm) },
 		},
 		{
+			what: "first byte p50 beside 100 open session lists, of that without them", floor: "–", aim: "≤ 1.2", atMost: 1.2, unit: " ×",
+			figure: func(f figures) (float64, bool) { return f.growth(listOpen, listCalm) },
+		},
+		{
+			what: "heap with the full session list, beyond that with 100 sessions", floor: "–", aim: "≤ 2 MB", atMost: 2, unit: " MB",
+			figure: func(f figures) (float64, bool) { return f.median(listHeap, gateway) },
+		},
+		{
 			what: "added latency p99 of a frame over the other server's WebSocket, 100 streams of one session", floor: "< 5 ms, 100 streams", aim: "≤ 1 ms", atMost: 1, unit: " ms",
 			figure: func(f figures) (float64, bool) { return f.excess(relayLatency99, directLatency99) },
 		},

@@ -157,7 +157,7 @@ func (l *Log) Follow(ctx context.Context, session string, after uint64) iter.Seq
 				}
 				after = r.Seq
 			}
-			paceOf(ctx).Waits()
+			PaceOf(ctx).Waits()
 			select {
 			case <-ctx.Done():
 			case <-woken:
@@ -189,7 +189,7 @@ func (l *Log) FollowDurable(ctx context.Context, session string, after uint64) i
 				return
 			}
 			after = upTo
-			paceOf(ctx).Waits()
+			PaceOf(ctx).Waits()
 			select {
 			case <-ctx.Done():
 			case <-woken:

@@ -23,7 +23,8 @@ type Store interface {
 	// events it returns the number of the last record.
 	Append(ctx context.Context, session, turn string, events []trace.Event) (last uint64, err error)
 
-	// AppendWith is Put and Append in one commit: all of it is kept, or nothing.
+	// AppendWith is Put and Append in one commit: all of it is kept, or nothing. The events
+	// are kept also where the store has a newer entry.
 	AppendWith(ctx context.Context, e Entry, turn string, events []trace.Event) (last uint64, err error)
 
 	// After yields the records with a number greater than after that are there
@@ -66,7 +67,9 @@ type Store interface {
 
 // Registry keeps one small document per session, and lists them.
 type Registry interface {
-	// Put stores the entry of a session, whole. Its document may be empty.
+	// Put stores the entry of a session, whole. Its document may be empty. The newest entry
+	// stays, by its Updated: one that comes later and is older changes nothing. So callers
+	// need no lock that orders their writes.
 	Put(ctx context.Context, e Entry) error
 	// Get returns the document of a session, or ErrNoSession. A session whose document is
 	// damaged or lost is a DamageError, so that its id is not taken for a free one.

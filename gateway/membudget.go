@@ -51,12 +51,14 @@ type memUse struct {
 	class     memClass
 	within    time.Duration // how long it may wait in line
 	holds     int64         // in whole MB; 0 if that is little
+	wants     int64         // while it waits in line
+	granted   chan struct{} // closed when it has what it wants
 }
 
 // memQueue is what a principal has of one class.
 type memQueue struct {
-	uses []*memUse     // the oldest first
-	room chan struct{} // closed when one of them holds less; nil if nobody waits
+	uses    []*memUse // the oldest first
+	waiting []*memUse // in line, the first first
 }
 
 // unjudged is whose share guests have as long as nobody has judged their tokens:
@@ -105,58 +107,82 @@ func (b *memUse) reserve(bytes int64) error {
 	if holds == b.holds {
 		return nil
 	}
-	var late <-chan time.Time
-	for {
-		room := b.change(holds)
-		if room == nil {
+	granted := b.change(holds)
+	if granted == nil {
+		return nil
+	}
+	late := time.NewTimer(b.within)
+	defer late.Stop()
+	select {
+	case <-granted:
+		return nil
+	case <-b.gone:
+		b.leaveLine()
+		return context.Canceled
+	case <-late.C:
+		if !b.leaveLine() {
 			return nil
 		}
-		if late == nil {
-			timer := time.NewTimer(b.within)
-			defer timer.Stop()
-			late = timer.C
-		}
-		select {
-		case <-room:
-		case <-b.gone:
-			return context.Canceled
-		case <-late:
-			return b.class.refusal(b.limiter.limits.Memory)
-		}
+		return b.class.refusal(b.limiter.limits.Memory)
 	}
 }
 
-// change counts what it holds from now on. If others leave no room for it, it
-// returns what is closed when one of them holds less. The oldest of them always has
-// room, so that they never all wait for each other.
-func (b *memUse) change(holds int64) (room <-chan struct{}) {
+// change counts what it holds from now on. If others leave no room for that, it waits in line,
+// and change returns what is closed when there is room.
+func (b *memUse) change(holds int64) (granted <-chan struct{}) {
 	b.limiter.mu.Lock()
 	defer b.limiter.mu.Unlock()
 	s := &b.limiter.share(b.principal).memory[b.class]
-	if holds > b.holds && len(s.uses) > 0 && s.uses[0] != b {
-		sum := holds - b.holds
-		for _, other := range s.uses[1:] {
-			sum += other.holds
-		}
-		if b.limiter.limits.Memory >= 0 && sum > b.limiter.limits.Memory {
-			if s.room == nil {
-				s.room = make(chan struct{})
-			}
-			return s.room
-		}
+	if !s.fits(b, holds) {
+		b.wants, b.granted = holds, make(chan struct{})
+		s.waiting = append(s.waiting, b)
+		return b.granted
 	}
+	s.set(b, holds)
+	s.waiting = slices.DeleteFunc(s.waiting, func(w *memUse) bool {
+		if !s.fits(w, w.wants) {
+			return false
+		}
+		s.set(w, w.wants)
+		close(w.granted)
+		return true
+	})
+	return nil
+}
+
+// leaveLine gives up a place in line, and reports false if there was room just now.
+func (b *memUse) leaveLine() bool {
+	b.limiter.mu.Lock()
+	defer b.limiter.mu.Unlock()
+	s := &b.limiter.share(b.principal).memory[b.class]
+	i := slices.Index(s.waiting, b)
+	if i >= 0 {
+		s.waiting = slices.Delete(s.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// fits reports whether there is room. The oldest always has room, so that they never all wait
+// for each other.
+func (s *memQueue) fits(b *memUse, holds int64) bool {
+	if holds <= b.holds || len(s.uses) == 0 || s.uses[0] == b {
+		return true
+	}
+	sum := holds - b.holds
+	for _, other := range s.uses[1:] {
+		sum += other.holds
+	}
+	return b.limiter.limits.Memory < 0 || sum <= b.limiter.limits.Memory
+}
+
+func (s *memQueue) set(b *memUse, holds int64) {
 	switch {
 	case b.holds == 0 && holds > 0:
 		s.uses = append(s.uses, b)
 	case b.holds > 0 && holds == 0:
 		s.uses = slices.DeleteFunc(s.uses, func(other *memUse) bool { return other == b })
 	}
-	if holds < b.holds && s.room != nil {
-		close(s.room)
-		s.room = nil
-	}
 	b.holds = holds
-	return nil
 }
 
 // empty reports whether the principal has nothing large in memory.

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,7 +58,7 @@ func TestLargeBodiesHaveABound(t *testing.T) {
 		for _, b := range []*memUse{second, third, small} {
 			b.change(0)
 		}
-		if s := l.of["ada"]; !s.empty() || s.memory[upload].room != nil || !s.rests() {
+		if s := l.of["ada"]; !s.empty() || len(s.memory[upload].waiting) != 0 || !s.rests() {
 			t.Errorf("what is left is %+v", s)
 		}
 	})
@@ -82,6 +84,36 @@ func TestLargeBodiesDoNotWaitForEachOther(t *testing.T) {
 		}
 		synctest.Wait()
 		time.Sleep(time.Minute)
+	})
+}
+
+// Room goes to those in line, in their order: one that comes later does not overtake them, and
+// only those wake who have room.
+func TestRoomIsGivenInTheOrderOfTheLine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, enter := stage()
+		var mu sync.Mutex
+		var order []int
+		for i := range 100 {
+			go func() {
+				b := enter("ada")
+				b.within = time.Hour
+				if err := b.reserve(8 * mb); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				order = append(order, i)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				b.change(0)
+			}()
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Hour)
+		if len(order) != 100 || !slices.IsSorted(order) {
+			t.Errorf("they got room as %v", order)
+		}
 	})
 }
 

@@ -27,6 +27,7 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	}
 
 	all("GET /api/sessions", access.Viewer, g.list)
+	all("GET /api/events", access.Viewer, g.streaming(g.listEvents))
 	all("POST /api/sessions", access.Collaborator, g.create)
 	in("GET /api/sessions/{id}", access.Viewer, g.get)
 	in("PATCH /api/sessions/{id}", access.Collaborator, g.change)

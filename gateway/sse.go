@@ -17,11 +17,6 @@ import (
 // nothing is cut by the writer's own limit. It returns what goes wrong before the first
 // byte; what does later cuts the connection.
 func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *reading, source iter.Seq2[T, error], weigh func(T) int, frame func(T) (id string, data []byte, err error)) error {
-	goodbye, err := g.limiter.follow(r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	defer goodbye()
 	writer := uistream.NewWriter(w, g.Streams.Framing(), g.Timing)
 	if r.Method == http.MethodHead {
 		_ = writer.Begin()

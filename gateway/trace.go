@@ -27,6 +27,11 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if live {
+		goodbye, err := g.limiter.follow(r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		defer goodbye()
 		return follow(g, w, r, rd, records, func(rec trace.Record) int { return trace.ApproxSize(rec.Payload) }, func(rec trace.Record) (id string, data []byte, err error) {
 			data, err = rec.AppendJSON(nil)
 			return strconv.FormatUint(rec.Seq, 10), data, err

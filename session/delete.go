@@ -29,6 +29,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	h.drop(l)
+	h.board.deleted(id)
 	return nil
 }
 
@@ -40,8 +41,10 @@ func (l *activeSession) setDeleted(deleted bool) {
 
 // remove removes what is stored of a session.
 func (l *activeSession) remove(ctx context.Context) error {
-	l.saveLock <- struct{}{} // no save is under way, and none writes after deleted was set
-	defer func() { <-l.saveLock }()
+	l.mu.Lock()
+	written := l.writes.over()
+	l.mu.Unlock()
+	<-written // a document that is under way; none follows after deleted was set
 	if err := l.removeState(); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -19,7 +18,7 @@ type dirs struct {
 	// gateway; "" is none.
 	denied string
 
-	mu   sync.Mutex
+	mu   mutex
 	open map[string]*sharedDir
 }
 

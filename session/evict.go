@@ -47,8 +47,14 @@ func (h *Hub) evict(l *activeSession) {
 		l.evicting.Reset(max(wait, h.EvictAfter/4))
 		return
 	}
+	h.release(l)
+}
+
+// release takes a session out of memory. The caller holds l.mu and h.mu.
+func (h *Hub) release(l *activeSession) {
 	l.evicted = true
 	l.end()
+	l.evicting.Stop()
 	delete(h.sessions, l.id)
 }
 
@@ -66,7 +72,7 @@ func (l *activeSession) unsaved() bool {
 
 // resting reports whether no turn and no agent is there. The caller holds l.mu.
 func (l *activeSession) resting() bool {
-	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && l.agent == nil
+	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && l.slot.state == agentClosed
 }
 
 // during is ctx, but it ends with the session too.

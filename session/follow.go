@@ -53,14 +53,11 @@ func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) it
 func (l *activeSession) read() (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.readers++
+	l.readers.begin()
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.readers--; l.readers == 0 && l.unread != nil {
-			close(l.unread)
-			l.unread = nil
-		}
+		l.readers.end()
 	}
 }
 
@@ -68,14 +65,8 @@ func (l *activeSession) read() (done func()) {
 // quick, before the log goes.
 func (l *activeSession) awaitReaders(ctx context.Context) {
 	l.mu.Lock()
-	if l.readers > 0 && l.unread == nil {
-		l.unread = make(chan struct{})
-	}
-	unread := l.unread
+	unread := l.readers.over()
 	l.mu.Unlock()
-	if unread == nil {
-		return
-	}
 	patience := time.NewTimer(time.Second)
 	defer patience.Stop()
 	select {

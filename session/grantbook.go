@@ -20,7 +20,7 @@ import (
 type grantBook struct {
 	path string // "" is none
 
-	mu  sync.Mutex
+	mu  mutex
 	all []permission.Grant // never changed, only replaced
 
 	writing sync.Mutex

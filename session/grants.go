@@ -63,7 +63,7 @@ func (l *activeSession) dataDirectory(r trace.PermissionRequest, c trace.ToolCal
 // scope is what the policy may look at.
 func (l *activeSession) scope(a Agent) permission.Scope {
 	l.mu.Lock()
-	files, ok := l.files, l.leaveFiles != nil
+	files, ok := l.slot.files, l.slot.leave != nil
 	l.mu.Unlock()
 	s := permission.Scope{Tools: a.Tools, Script: &l.script}
 	if ok {

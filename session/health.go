@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 )
 
@@ -12,7 +11,7 @@ import (
 
 // health remembers how writing to the log went.
 type health struct {
-	mu       sync.Mutex
+	mu       mutex
 	failed   time.Time // when a write last failed
 	trouble  error
 	writes   map[uint64]time.Time // those under way

@@ -31,6 +31,13 @@ type Selection struct {
 	Show func(id string, p ACL) bool
 }
 
+// has reports whether the list has the session.
+func (c Selection) has(s Summary) bool {
+	p := s.ACL()
+	_, member := p.Members[c.Person]
+	return (c.Person == "" || member || c.Person == p.Owner) && (c.Show == nil || c.Show(s.ID, p))
+}
+
 // List returns a page of the sessions that were changed before the mark (0: now), the
 // last changed first. The page has limit sessions, and those that were changed in the
 // same microsecond as its last one. next is the mark of the next page, 0 if there is
@@ -78,18 +85,31 @@ func (h *Hub) summary(e eventlog.Entry) (s Summary, err error) {
 		s.Info = Info{ID: e.Session, CreatedBy: e.CreatedBy}
 		return s, nil
 	}
-	s.Info, err = infoOf(e.Session, e.Doc)
-	return s, err
+	info, err := infoOf(e.Session, e.Doc)
+	return storedSummary(info), err
 }
 
-// nextStamp is the time of a change made now, by which the list is in order. No two changes have
-// the same, so that it marks a place between pages.
-func (h *Hub) nextStamp(now time.Time) time.Time {
+// storedSummary is a session that is not in memory. If it has open turns, another gateway
+// runs them.
+func storedSummary(info Info) Summary {
+	s := Summary{Info: info, State: Idle}
+	if len(info.Open) > 0 {
+		s.State, s.Turn = Running, info.Open[0].ID
+	}
+	return s
+}
+
+// nextStamp is the time of a change made now of a session that was changed last at that
+// time. The list is in this order, and the store keeps the document with the latest time.
+// No two changes have the same, so that it marks a place between pages.
+func (h *Hub) nextStamp(last time.Time) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now = now.Truncate(time.Microsecond)
-	if after := h.stamp.Add(time.Microsecond); now.Before(after) {
-		now = after
+	now := h.Now().Truncate(time.Microsecond)
+	for _, earlier := range []time.Time{h.stamp, last.Truncate(time.Microsecond)} {
+		if after := earlier.Add(time.Microsecond); now.Before(after) {
+			now = after
+		}
 	}
 	h.stamp = now
 	return now

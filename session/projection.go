@@ -76,16 +76,11 @@ func (l *activeSession) layout(ctx context.Context, turn string, after uint64) (
 		return known, nil
 	}
 	var read thread.Layout
-	for r, err := range l.hub.Log.Durable(ctx, l.id, after, 0) {
+	for r, err := range l.recordsOf(ctx, turn, after, false) {
 		if err != nil {
-			return read, l.notRead(err)
+			return read, err
 		}
-		if r.Turn != turn {
-			continue
-		}
-		if read.Take(r.Seq, r.Payload); read.Finished {
-			break
-		}
+		read.Take(r.Seq, r.Payload)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

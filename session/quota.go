@@ -1,13 +1,11 @@
 package session
 
-import "sync"
-
 // This file counts the prompts of each principal.
 
 // promptQuota counts the prompts of each principal that run or wait, and what they weigh. It
 // holds no principal without prompts.
 type promptQuota struct {
-	mu sync.Mutex
+	mu mutex
 	of map[string]prompts
 }
 

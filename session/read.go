@@ -37,7 +37,9 @@ func (h *Hub) reader(t Turn) *Reader {
 	r := &Reader{log: h.Log, watch: h.Log.Watch(t.Session), session: t.Session, after: t.After, ended: alreadyEnded, release: []func(){release}}
 	if open != nil {
 		l.mu.Lock()
-		r.prompted = open.prompted
+		if layout, ok := l.thread.Layout(t.ID); ok && !open.agentInitiated {
+			r.prompted = layout.Prompted
+		}
 		l.mu.Unlock()
 		r.ended, r.release = open.ended, append(r.release, l.read())
 	}

@@ -171,28 +171,3 @@ func (s *canonicalReader) number() uint64 {
 	s.rest = s.rest[i:]
 	return n
 }
-
-// decodeCanonicalPayload reads the payload of a canonical record.
-func decodeCanonicalPayload(kind, raw []byte) (Payload, bool) {
-	decode, known := decoders[Kind(kind)]
-	if !known || len(raw) == 0 || raw[0] != '{' || raw[len(raw)-1] != '}' { // no record of ours has that
-		return nil, false
-	}
-	p, err := decode(raw)
-	return p, err == nil
-}
-
-// begins reports whether the text comes next.
-func (s *canonicalReader) begins(text string) bool {
-	return len(s.rest) >= len(text) && string(s.rest[:len(text)]) == text
-}
-
-// oneOf is the text, without a copy of it when it is one of those.
-func oneOf[E ~string](text []byte, set ...E) E {
-	for _, e := range set {
-		if string(e) == string(text) {
-			return e
-		}
-	}
-	return E(text)
-}

@@ -67,20 +67,25 @@ globalThis.fetch = async (input, init = {}) => {
   return new Response(watch(res.body, entry, line), { status: res.status, statusText: res.statusText, headers: res.headers });
 };
 
-/** As far as a page needs it: relative URLs, data lines, and coming back where the connection was lost. */
+/** As far as a page needs it: relative URLs, data lines, what became of the connection, and coming back where it was lost. */
 globalThis.EventSource ??= class {
+  onopen = null;
   onmessage = null;
+  onerror = null;
   #line = new AbortController();
   #last = '';
 
-  constructor(path) { this.#run(new URL(path, origin)).catch(() => {}); }
+  constructor(path) { this.#run(new URL(path, origin)).catch(() => this.#lost()); }
   close() { this.#line.abort(); }
+
+  #lost() { if (!this.#line.signal.aborted) this.onerror?.(); }
 
   async #run(url) {
     while (!this.#line.signal.aborted) {
       const headers = { accept: 'text/event-stream', 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...(this.#last && { 'last-event-id': this.#last }) };
       const res = await nodeFetch(url, { headers, signal: this.#line.signal });
-      if (res.status !== 200) return;
+      if (res.status !== 200) return this.#lost();
+      this.onopen?.();
       let text = '';
       try {
         for await (const piece of res.body.pipeThrough(new TextDecoderStream())) {
@@ -88,7 +93,8 @@ globalThis.EventSource ??= class {
           text = frames.pop();
           for (const frame of frames) this.#take(frame);
         }
-      } catch { /* lost: it comes back */ }
+      } catch { /* lost: it comes back, unless the page closes it */ }
+      this.#lost();
     }
   }
 

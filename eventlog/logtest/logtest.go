@@ -38,6 +38,7 @@ func Run(t *testing.T, open Open) {
 		{"registry", registry},
 		{"registry by person and time", registryQueries},
 		{"a document with records", appendWith},
+		{"the newest document stays", newestStays},
 		{"delete", deletion},
 		{"delete beside others", deleteBesideOthers},
 		{"early break", earlyBreak},

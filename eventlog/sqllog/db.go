@@ -59,6 +59,9 @@ type db struct {
 	// keep puts checkpoints in the place of older ones.
 	keep func(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error
 
+	// listen hears of changes by other processes; nil if there can be none.
+	listen func(ctx context.Context, hear func(payload string) bool) error
+
 	// lost reports whether the error is about the way to the database.
 	lost func(error) bool
 	// full reports whether the disk is full.

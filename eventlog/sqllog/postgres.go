@@ -55,6 +55,7 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 			return tx.ExecContext(ctx, query, args...)
 		},
 		terms: postgresTerms, insert: postgresInsert, keep: postgresKeep,
+		listen:   func(ctx context.Context, hear func(string) bool) error { return listenPostgres(ctx, p, hear) },
 		lost:     postgresLost,
 		full:     func(err error) bool { return postgresCode(err) == "53100" },
 		sentence: func(err error) error { return postgresSentence(where, config.User, err) },

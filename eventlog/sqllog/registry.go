@@ -23,20 +23,25 @@ func (s *Store) Put(ctx context.Context, e eventlog.Entry) error {
 // AppendWith implements eventlog.Store.
 func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
 	return s.change(ctx, e.Session, func(se *session) *op {
-		se.mu.Lock()
-		same := se.members != nil && maps.Equal(se.members, e.Members)
-		se.mu.Unlock()
-		o := &op{se: se, turn: turn, moves: func(p *place) { p.registered = 1 }}
+		o, kept := &op{se: se, turn: turn, moves: func(p *place) { p.registered = 1 }}, false
 		w := entryOf(e)
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.open, w.members, w.doc, w.sum()); err != nil || same {
+			result, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.open, w.members, w.doc, w.sum())
+			if err != nil {
 				return err
 			}
+			n, err := result.RowsAffected()
+			if kept = n > 0; err != nil || !kept || se.membersIn != tx && se.members != nil && maps.Equal(se.members, e.Members) {
+				return err
+			}
+			se.membersIn = tx
 			return s.putMembers(ctx, tx, e)
 		}
 		o.then = func() {
-			se.members = maps.Clone(e.Members)
-			if se.members == nil {
+			if !kept {
+				return
+			}
+			if se.members = maps.Clone(e.Members); se.members == nil {
 				se.members = map[string]string{}
 			}
 		}
@@ -46,7 +51,8 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 
 const putSession = `INSERT INTO sessions (` + entryColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent,
 	title = excluded.title, kind = excluded.kind, created_by = excluded.created_by, created_at = excluded.created_at, updated_at = excluded.updated_at,
-	unfinished = excluded.unfinished, members = excluded.members, doc = excluded.doc, sum = excluded.sum`
+	unfinished = excluded.unfinished, members = excluded.members, doc = excluded.doc, sum = excluded.sum
+	WHERE sessions.updated_at <= excluded.updated_at`
 
 // column makes text fit for a column that people search and read: the document has
 // the text itself.
@@ -204,6 +210,7 @@ func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id 
 func (s *Store) Remove(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(se *session) *op {
 		return &op{se: se, moves: func(p *place) { p.registered = 0 }, then: func() { se.members = nil }, do: func(ctx context.Context, tx *sql.Tx) error {
+			se.membersIn = tx
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM members WHERE session = $1`, id); err != nil {
 				return err
 			}

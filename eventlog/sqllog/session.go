@@ -2,6 +2,7 @@ package sqllog
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,7 +42,11 @@ type session struct {
 	turns                 map[string]struct{} // that have begun here and not ended
 	marked                bool                // for the next checkpoint
 	fenced                map[string]struct{} // turns that were lost with an earlier term
-	members               map[string]string   // as they are in the database, if known
+
+	// The writer alone uses these: the members as they are in the database, if known, and
+	// the transaction that has changed them last.
+	members   map[string]string
+	membersIn *sql.Tx
 
 	// Guarded by Store.mu.
 	uses     int

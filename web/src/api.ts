@@ -11,6 +11,7 @@ export interface Session {
   updated_at: string;
   state: State;
   turn: string | null;
+  outcome?: 'completed' | 'failed' | 'canceled';
 }
 
 export interface Option { id: string; name: string; kind?: string }
@@ -44,11 +45,10 @@ async function call(method: string, path: string, body?: unknown): Promise<Respo
 
 export const statusOf = (e: unknown) => (e instanceof Error && 'status' in e ? Number(e.status) : 0);
 
-/** The newest sessions, and whether there are more. */
-export async function listSessions(limit: number): Promise<{ sessions: Session[]; more: boolean }> {
-  const res = await call('GET', `/api/sessions?limit=${limit}`);
-  const body = await res.json() as { sessions?: Session[] };
-  return { sessions: body.sessions ?? [], more: res.headers.has('link') };
+/** Why the list cannot be read now. */
+export async function listProblem(): Promise<string> {
+  try { await call('GET', '/api/sessions?limit=1'); } catch (e) { return `${(e as Error).message} Trying again…`; }
+  return 'The connection was lost. Trying again…';
 }
 
 export const deleteSession = async (id: string) => { await call('DELETE', at(id)); };

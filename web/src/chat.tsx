@@ -13,7 +13,7 @@ import { settle } from './route';
 import { useStick } from './stick';
 import { Working } from './working';
 
-interface Props { id: string; agent: string; session: Session | undefined; onActivity: () => void; first: Page; known: boolean }
+interface Props { id: string; agent: string; session: Session | undefined; first: Page; known: boolean }
 
 /** Whether the message itself already shows this error. */
 const tells = (message: UIMessage | undefined, sentence: string) =>
@@ -31,7 +31,7 @@ function doing(data: unknown): string | null {
   return said.length ? said.join(': ').replaceAll('_', ' ') : null;
 }
 
-export function Chat({ id, agent, session, onActivity, first, known }: Props) {
+export function Chat({ id, agent, session, first, known }: Props) {
   const [detail, setDetail] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const transport = useMemo(() => new DefaultChatTransport({
@@ -40,15 +40,14 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
   const chat = useChat({
     id, messages: first.messages, transport, // no resume: the first event tells what runs
     onData: part => { if (/status/.test(part.type)) setDetail(doing(part.data)); },
-    onFinish: () => { setDetail(null); onActivity(); },
-    onError: () => onActivity(),
+    onFinish: () => setDetail(null),
   });
   const { messages, status, error } = chat;
   const busy = status === 'submitted' || status === 'streaming';
   const working = useRef(busy);
   useEffect(() => { working.current = busy; }, [busy]);
   const history = useHistory(id, chat, first);
-  useCatchUp(chat, history, known || session ? id : null, busy, onActivity);
+  useCatchUp(chat, history, known || session ? id : null, busy);
   const { box, end, follow } = useStick(messages);
 
   const send = (text: string) => {
@@ -60,7 +59,6 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
   const stop = async () => {
     await chat.stop();
     try { await stopTurn(id); (await history.newest())(); } catch (e) { setProblem((e as Error).message); }
-    onActivity();
   };
   const answers: Answers = useMemo(() => {
     const settleBy = async (answered: Promise<void>) => {

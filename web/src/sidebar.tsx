@@ -34,7 +34,7 @@ function Row({ session, current, onOpen, onDelete }: { session: Session; current
         <span className="title">{name}</span>
         <span className="meta">
           {session.state !== 'idle' && <span className={`dot ${session.state}`} aria-hidden="true" />}
-          {[session.agent, STATE[session.state]].filter(Boolean).join(' · ')}
+          {[session.agent, session.state === 'idle' && session.outcome === 'failed' ? 'failed' : STATE[session.state]].filter(Boolean).join(' · ')}
         </span>
       </button>
       <button
