@@ -104,6 +104,7 @@ func rooms() []room {
 		{packages: "gateway", ours: "access agent agentops/server eventlog metrics session trace uistream", others: "golang.org/x/time/rate"},
 		{packages: "mount", ours: "access agentops/server eventlog eventlog/memlog eventlog/sqllog gateway session uistream internal/procio"}, // a gateway without the program
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
+		{packages: "internal/manual", others: "github.com/alecthomas/kong"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
 		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by
 		{packages: "cmd/tributary", ours: "."},
