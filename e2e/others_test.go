@@ -44,7 +44,7 @@ func (p *process) asPerson(who, method, path string, body any) (status int, answ
 	return res.StatusCode, string(all)
 }
 
-func tokenOf(who string) string { return "token-of-" + who + "-0123456789" }
+func tokenOf(who string) string { return "token-of-" + who + "-0123456789abcdef" }
 
 // Private sessions stay private, whatever is damaged. The id of a damaged session is not
 // given again. A session that is lost as a whole has nothing to show.

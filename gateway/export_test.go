@@ -32,3 +32,9 @@ func Patterns() (all []string) {
 	g.routes(func(pattern string, _ handler) { all = append(all, pattern) })
 	return all
 }
+
+// OpenPatterns are those of all other routes that answer something.
+func OpenPatterns() (all []string) {
+	(&gateway{}).openRoutes(func(pattern string, _ handler) { all = append(all, pattern) })
+	return append(all, "GET /")
+}

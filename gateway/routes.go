@@ -50,6 +50,12 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	all("GET /metrics", access.Viewer, g.metrics)
 }
 
+// openRoutes names the routes that need no principal.
+func (g *gateway) openRoutes(route func(pattern string, h handler)) {
+	route("GET /healthz", g.healthy)
+	route("GET /readyz", g.ready)
+}
+
 // noStream answers where nothing was ever said, and nothing can be resumed.
 func noStream(w http.ResponseWriter, _ *http.Request) error {
 	w.WriteHeader(http.StatusNoContent)

@@ -110,15 +110,15 @@ func dataDir(named string) (string, error) {
 }
 
 // baseURL is where the gateway is reached from this machine.
-func baseURL(listen string, at net.Addr) string {
+func baseURL(scheme, listen string, at net.Addr) string {
 	host, _, _ := net.SplitHostPort(listen)
 	tcp, ok := at.(*net.TCPAddr)
 	if !ok {
-		return "http://" + at.String()
+		return scheme + "://" + at.String()
 	}
 	ip := net.ParseIP(host)
 	if host == "" || ip != nil && ip.IsUnspecified() { // every address, so loopback too
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port))
+	return scheme + "://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port))
 }

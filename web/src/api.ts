@@ -1,5 +1,6 @@
-// The gateway's JSON side. The cookie of /?token= goes along by itself: everything is the same origin.
+// The gateway's JSON side. The cookie goes along by itself, and signin.ts adds the page's secret.
 import type { UIMessage } from 'ai';
+import { ask } from './signin';
 
 export type State = 'idle' | 'running' | 'paused';
 
@@ -35,7 +36,7 @@ async function sentence(res: Response): Promise<string> {
 async function call(method: string, path: string, body?: unknown): Promise<Response> {
   let res: Response;
   try {
-    res = await fetch(path, body === undefined ? { method } : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    res = await ask(path, body === undefined ? { method } : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
   } catch {
     throw new Error('The gateway cannot be reached.');
   }

@@ -10,6 +10,7 @@ import { useHistory } from './history';
 import { Message } from './message';
 import { sentence as errorOf } from './parts/data';
 import { settle } from './route';
+import { ask } from './signin';
 import { useStick } from './stick';
 import { Working } from './working';
 
@@ -36,6 +37,7 @@ export function Chat({ id, agent, session, first, known }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const transport = useMemo(() => new DefaultChatTransport({
     api: `/api/chat?${PROFILE}${agent ? `&agent=${encodeURIComponent(agent)}` : ''}`,
+    fetch: ask,
   }), [agent]);
   const chat = useChat({
     id, messages: first.messages, transport, // no resume: the first event tells what runs

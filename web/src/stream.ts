@@ -1,5 +1,7 @@
 // A stream of server-sent events that comes back by itself.
+import { EventSource } from 'eventsource'; // the browser's own cannot send a header
 import { useEffect, useRef, useState } from 'react';
+import { ask } from './signin';
 
 const FIRST = 1000, LONGEST = 30_000;
 
@@ -19,7 +21,7 @@ export function useStream(key: string | null, address: () => string, take: (even
     const open = () => {
       shut();
       if (over || document.visibilityState !== 'visible') return;
-      source = new EventSource(now.current.address());
+      source = new EventSource(new URL(now.current.address(), location.href), { fetch: ask });
       source.onopen = () => setAway(false);
       source.onmessage = (e: MessageEvent<string>) => {
         tries = 0;
