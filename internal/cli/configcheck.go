@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/access/accessdb"
 )
 
 type configCommand struct {
@@ -42,7 +43,7 @@ func (c *configCheckCommand) Run(ctx context.Context, p *program) error {
 			fmt.Fprintf(p.stderr, "tributary: the agent %s: %s\n", name, warning)
 		}
 	}
-	if err := cfg.checkAccess(p); err != nil {
+	if err := cfg.checkAccess(ctx, p); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "The configuration is right: the gateway listens on %s, with %s (default %s) and the data in %s.\n",
@@ -50,17 +51,32 @@ func (c *configCheckCommand) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// checkAccess reads the keys and tokens that the configuration names. The gateway mints its
-// own token in a folder that is removed again.
-func (s *setup) checkAccess(p *program) error {
+// checkAccess reads the certificate, the keys and the tokens that the configuration names. The
+// gateway keeps its own token and its sign-ins in a folder that is removed again.
+func (s *setup) checkAccess(ctx context.Context, p *program) error {
 	dir, err := os.MkdirTemp("", "tributary-check-*")
 	if err != nil {
 		return fmt.Errorf("a temporary folder cannot be made: %w", err)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // it is in the folder for temporary files
-	c := s.Config
-	c.Data = dir
-	if _, err := access.New(accessConfig(c, s.Listen, newLogger(p.stderr, c.LogLevel.Slog()))); err != nil {
+	c, logger := s.Config, newLogger(p.stderr, s.LogLevel.Slog())
+	c.Data, c.Listen = dir, s.Listen
+	if _, err := tlsConfig(c.TLS, logger); err != nil {
+		return err
+	}
+	signIn, err := s.signIn()
+	if err != nil {
+		return err
+	}
+	store, err := accessdb.Open(ctx, dir, "")
+	if err != nil {
+		return err
+	}
+	_, err = access.New(accessConfig(c, store, signIn, logger))
+	if err := store.Close(); err != nil {
+		return err
+	}
+	if err != nil {
 		return faultOfAccess(err)
 	}
 	return nil

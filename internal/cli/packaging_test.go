@@ -82,7 +82,7 @@ func TestTheImageRunsWhatItBuildsAsAnOrdinaryUser(t *testing.T) {
 		t.Errorf("the gateway listens on %s, and the image exposes %s", c.Serve.Listen, last["EXPOSE"].rest)
 	}
 	check := last["HEALTHCHECK"].words(t)
-	if health := parsed(t, check[1:]); check[0] != "tributary" || check[1] != "health" || localURL(defaultListen) != (reach{URL: health.Health.URL}).at(config.Config{}) || !strings.HasSuffix(defaultListen, ":"+last["EXPOSE"].rest) {
+	if health := parsed(t, check[1:]); check[0] != "tributary" || check[1] != "health" || localURL("http", defaultListen) != (reach{URL: health.Health.URL}).at(config.Config{}) || !strings.HasSuffix(defaultListen, ":"+last["EXPOSE"].rest) {
 		t.Errorf("the health check %q asks elsewhere", check)
 	}
 	user, _, _ := strings.Cut(last["USER"].rest, ":")

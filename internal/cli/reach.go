@@ -37,16 +37,11 @@ func (r reach) at(c config.Config) string {
 	if r.URL != "" {
 		return strings.TrimRight(r.URL, "/")
 	}
-	return localURL(cmp.Or(c.Listen, defaultListen))
-}
-
-// localURL is the address, on this machine, of a gateway that listens somewhere.
-func localURL(listen string) string {
-	host, port, _ := net.SplitHostPort(listen)
-	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() { // every address, so loopback too
-		host = "127.0.0.1"
+	scheme := "http"
+	if c.TLS != nil {
+		scheme = "https"
 	}
-	return "http://" + net.JoinHostPort(host, port)
+	return localURL(scheme, cmp.Or(c.Listen, defaultListen))
 }
 
 // connect reads the token. The minted token leaves this machine only if the person

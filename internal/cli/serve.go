@@ -111,14 +111,19 @@ func dataDir(named string) (string, error) {
 
 // baseURL is where the gateway is reached from this machine.
 func baseURL(scheme, listen string, at net.Addr) string {
-	host, _, _ := net.SplitHostPort(listen)
 	tcp, ok := at.(*net.TCPAddr)
 	if !ok {
 		return scheme + "://" + at.String()
 	}
-	ip := net.ParseIP(host)
-	if host == "" || ip != nil && ip.IsUnspecified() { // every address, so loopback too
+	host, _, _ := net.SplitHostPort(listen)
+	return localURL(scheme, net.JoinHostPort(host, fmt.Sprint(tcp.Port)))
+}
+
+// localURL is the address, on this machine, of a gateway that listens somewhere.
+func localURL(scheme, listen string) string {
+	host, port, _ := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() { // every address, so loopback too
 		host = "127.0.0.1"
 	}
-	return scheme + "://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port))
+	return scheme + "://" + net.JoinHostPort(host, port)
 }
