@@ -32,8 +32,14 @@ type column struct {
 func accessColumns() []column {
 	return []column{
 		{"no token", false, ""},
-		{"viewer", false, "vera"}, {"collaborator", false, "carl"}, {"admin", false, "root"},
-		{"stranger", true, "carl"}, {"member: viewer", true, "vic"}, {"member: collaborator", true, "cleo"}, {"owner", true, "ada"}, {"admin", true, "root"},
+		{"viewer", false, "vera"},
+		{"collaborator", false, "carl"},
+		{"admin", false, "root"},
+		{"stranger", true, "carl"},
+		{"member: viewer", true, "vic"},
+		{"member: collaborator", true, "cleo"},
+		{"owner", true, "ada"},
+		{"admin", true, "root"},
 	}
 }
 

@@ -64,9 +64,9 @@ func run(ctx context.Context, program []string) error {
 		}
 		_, _ = w.Write([]byte(url))
 	})}
-	go desk.Serve(listener) //nolint:errcheck // it ends by Close
-	defer desk.Close()      //nolint:errcheck // nothing is left to do
-	c := exec.CommandContext(ctx, program[0], program[1:]...) //nolint:gosec // to run that program is what this is for
+	go desk.Serve(listener)                                              //nolint:errcheck // it ends by Close
+	defer desk.Close()                                                   //nolint:errcheck // nothing is left to do
+	c := exec.CommandContext(ctx, program[0], program[1:]...)            //nolint:gosec // to run that program is what this is for
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) } // the program ends what it has started
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	c.Env = append(os.Environ(), databases+"=http://"+listener.Addr().String()+"/")
