@@ -231,6 +231,7 @@ func (s *server) run(w http.ResponseWriter, r *http.Request) {
 		say(w, "", event{Ask: []string{"colour"}})
 		<-s.more
 		say(w, "", event{Ask: []string{"may paint", "size"}})
+	case "ask, and break off":
 		say(w, "ask", event{Ask: []string{"colour"}})
 		panic(http.ErrAbortHandler)
 	case "words":
